@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is computed from a deep profile after reading: cliques, costs of descendants, summaries.
+ * Method and source: README.md in this folder.
+ *
+ *   own    measured on the callee's own code          desc   inherited from what it calls
+ *   total  own + desc
+ *
+ * desc values are signed: compensation for recursion that the program could not notice may push a
+ * single value below zero; nothing here clamps. */
+#pragma once
+
+#include "deep/profile.h"
+
+/* A row of costs as pages show it. Indexed by enum fm_measure_id; desc only from
+ * FM_FIRST_INHERITED on. */
+struct fm_cost {
+    int64_t calls;
+    int64_t own[FM_MEASURES_MAX];
+    int64_t desc[FM_MEASURES_MAX];
+};
+
+/* Ids 1..clique_count; callees have smaller numbers than their callers. */
+struct fm_module {
+    const char *name; /* the declaring module of its procedures */
+    const uint32_t *ps; /* descending ids */
+    uint32_t ps_count;
+    struct fm_cost cost; /* own only: descendants overlap */
+    bool active;         /* some procedure has calls */
+};
+
+struct fm_analysis {
+    const struct fm_profile *profile; /* borrowed; outlives the analysis */
+
+    uint32_t clique_count;
+    uint32_t *pd_clique;          /* [pd_count + 1] */
+    uint32_t *clique_first;       /* [clique_count + 2] into clique_pds */
+    uint32_t *clique_pds;         /* members of each clique, ascending */
+    uint32_t *clique_parent;      /* [clique_count + 1] the csd that enters it, 0 = none (the root) */
+    uint32_t clique_entries_extra; /* cliques entered by more than one csd: 0 in sound files */
+
+    uint32_t *ps_caller_first;    /* [ps_count + 2] into ps_callers */
+    uint32_t *ps_callers;         /* csds whose callee belongs to the ps, descending */
+    uint32_t *css_csd_first;      /* [css_count + 2] into css_csds */
+    uint32_t *css_csds;           /* csds made at the site: by callee ps ascending, then descending
+                                     caller pd, then order in the slot */
+    uint32_t *ps_pd_first;        /* [ps_count + 2] into ps_pds */
+    uint32_t *ps_pds;             /* the pds of a ps, ascending */
+
+    struct fm_cost root_total;    /* of the root pd: base of every percentage (own + desc) */
+
+    uint32_t module_count;
+    struct fm_module *modules;    /* ascending by name (strcmp) */
+    bool *ps_zeroed;              /* [ps_count + 1] may be active twice without the runtime noticing */
+
+    struct fm_analysis_storage *storage; /* private */
+};
+
+/* Runs the whole start-up analysis. The caller owns *ret. O(nodes). */
+FM_MUST_USE bool fm_analysis_new(const struct fm_profile *profile,
+                                 const struct fm_progress *progress, struct fm_analysis **ret,
+                                 GError **error);
+void fm_analysis_free(struct fm_analysis *analysis);
+typedef struct fm_analysis FmAnalysis;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmAnalysis, fm_analysis_free)
+
+/* Rows of costs. css and ps rows are compensated (deep-analysis: summary); csd and pd rows not. */
+void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_cost *ret);
+void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cost *ret);
+void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cost *ret);
+void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret);
+void fm_cost_add(struct fm_cost *to, const struct fm_cost *from);
+
+/* Own + descendants of one measure. */
+static inline int64_t fm_cost_total(const struct fm_cost *cost, enum fm_measure_id measure)
+{
+    return cost->own[measure] + cost->desc[measure];
+}
+/* Exits, fails, redos and exceptional exits all 0. */
+bool fm_cost_is_inactive(const struct fm_cost *cost);
+
+/* The clique that a csd enters, or 0 when it stays inside its caller's clique. */
+uint32_t fm_analysis_csd_child_clique(const struct fm_analysis *a, uint32_t csd);
+/* Entry pd of a clique (callee of its parent csd), 0 for the root's clique. */
+uint32_t fm_analysis_clique_entry(const struct fm_analysis *a, uint32_t clique);
+uint32_t fm_analysis_clique_of_csd_caller(const struct fm_analysis *a, uint32_t csd);
+/* Cost of a csd's callee inside outermost activations of ps below it ("compensation"); adds to
+ * desc of *to with the given sign (+1, -1). */
+void fm_analysis_csd_compensation(const struct fm_analysis *a, uint32_t csd, uint32_t ps, int sign,
+                                  struct fm_cost *to);
+void fm_analysis_pd_compensation(const struct fm_analysis *a, uint32_t pd, uint32_t ps, int sign,
+                                 struct fm_cost *to);
+/* NULL when there is none of that name. */
+const struct fm_module *fm_analysis_module(const struct fm_analysis *a, const char *name);
+
+/* --- callers (callers.c) --- */
+
+enum fm_callers_group { FM_GROUP_CALL_SITE, FM_GROUP_PROC, FM_GROUP_MODULE, FM_GROUP_CLIQUE };
+
+struct fm_callers_row {
+    uint32_t css;       /* FM_GROUP_CALL_SITE */
+    uint32_t ps;        /* FM_GROUP_PROC, and the container for FM_GROUP_CALL_SITE */
+    const char *module; /* FM_GROUP_MODULE */
+    uint32_t clique;    /* FM_GROUP_CLIQUE */
+    struct fm_cost cost;
+};
+
+struct fm_contour; /* which procedures the callers page sees through */
+
+/* The rows in ascending key order; the caller frees *ret with g_free. contour may be NULL. */
+void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
+                         const struct fm_contour *contour, struct fm_callers_row **ret,
+                         uint32_t *ret_count);
+
+enum fm_contour_state { FM_CONTOUR_OK, FM_CONTOUR_NO_FILE, FM_CONTOUR_BAD };
+/* Reads the contour file that belongs to a data file ("X.data" -> "X.contour"). *ret_message: the
+ * warning or error to show, NULL when there is none; g_free. *ret is NULL unless FM_CONTOUR_OK. */
+enum fm_contour_state fm_contour_read(const char *data_path, const struct fm_analysis *a,
+                                      struct fm_contour **ret, char **ret_message);
+void fm_contour_free(struct fm_contour *contour);
+
+/* --- top procedures (top.c) --- */
+
+enum fm_cost_kind { FM_BY_CALLS, FM_BY_REDOS, FM_BY_TIME, FM_BY_CALLSEQS, FM_BY_ALLOCS, FM_BY_WORDS };
+enum fm_cost_scope { FM_OVERALL, FM_PER_CALL };
+enum fm_limit_kind { FM_LIMIT_RANK, FM_LIMIT_PERCENT, FM_LIMIT_VALUE };
+
+struct fm_top_query {
+    enum fm_cost_kind kind;
+    bool with_descendants;
+    enum fm_cost_scope scope;
+    enum fm_limit_kind limit;
+    uint32_t first, last; /* FM_LIMIT_RANK: from 1, inclusive */
+    double threshold;     /* FM_LIMIT_PERCENT: of the root's total; FM_LIMIT_VALUE: quanta etc. */
+};
+
+/* ps ids, most expensive first; g_free(*ret). */
+void fm_analysis_top(const struct fm_analysis *a, const struct fm_top_query *query, uint32_t **ret,
+                     uint32_t *ret_count);
+/* The value that the query orders by, of one row. */
+double fm_cost_value(const struct fm_cost *cost, enum fm_cost_kind kind, bool with_descendants,
+                     enum fm_cost_scope scope);
+
+/* --- the action (action.c) --- */
+
+/* Follows the single callee clique that holds at least percent of all call sequence numbers, from
+ * the root's clique down; edges inside a clique do not count. */
+uint32_t fm_analysis_action_clique(const struct fm_analysis *a, unsigned percent);
+
+/* --- invariants (invariants.c) --- */
+
+struct fm_invariant {
+    const char *name; /* "sum of own call sequence numbers = total of the root" */
+    bool holds;
+    char *detail; /* the two sides, as text */
+};
+/* All invariants that the menu page and `fathom check` show. Free with fm_invariants_free. */
+void fm_analysis_invariants(const struct fm_analysis *a, struct fm_invariant **ret,
+                            unsigned *ret_count);
+void fm_invariants_free(struct fm_invariant *invariants, unsigned count);

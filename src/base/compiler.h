@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The GNU extensions that the project uses, in one place. */
+#pragma once
+
+#define FM_MUST_USE __attribute__((warn_unused_result))
+#define FM_PRINTF(format_index, first_argument) \
+    __attribute__((format(printf, format_index, first_argument)))
+#define FM_LIKELY(x) __builtin_expect(!!(x), 1)
+#define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deep profile in memory: a call graph of four kinds of node.
+ *
+ *   ps   ProcStatic        a procedure of the program              ids 1..ps_count
+ *   css  CallSiteStatic    a call site in the source of one ps     ids 1..css_count
+ *   pd   ProcDynamic       a procedure in one ancestor context     ids 1..pd_count
+ *   csd  CallSiteDynamic   an edge: caller pd, slot, callee pd     ids 1..csd_count
+ *
+ *   pd --slot i--> csd --callee--> pd          slot i of a pd belongs to site i of its ps
+ *
+ * Id 0 is "none" in every id space and every array below has an unused element 0. All measurements
+ * stand on csds. Ids are dense, each csd stands in exactly one slot of one pd, each css in exactly
+ * one ps: the reader checks all of this, so whoever holds a profile may rely on it.
+ *
+ * Two flavours share the layout: Mercury's own files, and recordings of C programs, which have
+ * their own id line and name their measures in the header. Immutable once read or built. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/progress.h"
+
+/* The first eight measures are Mercury's and always exist; further ones are named by the file. */
+enum fm_measure_id {
+    FM_EXITS,
+    FM_FAILS,
+    FM_REDOS,
+    FM_EXCPS, /* exceptional exits: exceptions; for C also longjmp, pthread_exit, exit */
+    FM_QUANTA,
+    FM_CALLSEQS, /* for C: the number of calls, inherited by the callers */
+    FM_ALLOCS,
+    FM_WORDS, /* unit: fm_profile.word_size bytes; for C the word size is 1 */
+    FM_MEASURES_MERCURY,
+    FM_MEASURES_MAX = 16,
+};
+/* Measures from FM_QUANTA on are inherited: ancestors have them as cost of descendants. */
+#define FM_FIRST_INHERITED FM_QUANTA
+
+struct fm_measure {
+    const char *name; /* stable identifier, as in JSON: "exits", "frees" */
+    const char *unit; /* "calls", "bytes", "quanta" */
+    double scale;     /* multiply by this to get the unit */
+};
+
+/* One number a node, stored as narrow as the largest allows: a column of zeros takes no memory. */
+struct fm_column {
+    unsigned width; /* bytes an element: 0 (all zero), 4 or 8 */
+    union {
+        uint32_t *u32;
+        uint64_t *u64;
+    };
+};
+
+static inline uint64_t fm_column_get(const struct fm_column *column, uint32_t index)
+{
+    return column->width == 4 ? column->u32[index] : column->width == 8 ? column->u64[index] : 0;
+}
+
+enum fm_flavour { FM_FLAVOUR_MERCURY, FM_FLAVOUR_C };
+enum fm_coverage_kind { FM_COVERAGE_NONE, FM_COVERAGE_STATIC, FM_COVERAGE_DYNAMIC };
+
+enum fm_label_kind { FM_LABEL_PREDICATE, FM_LABEL_FUNCTION, FM_LABEL_SPECIAL };
+
+enum fm_site_kind {
+    FM_SITE_NORMAL, /* the callee is known; its slots hold at most one csd */
+    FM_SITE_SPECIAL,
+    FM_SITE_HIGHER_ORDER, /* for C: a call through a pointer */
+    FM_SITE_METHOD,       /* for C++: a virtual call */
+    FM_SITE_CALLBACK,     /* a call made by foreign code; for C: qsort, signals, threads */
+    FM_SITE_KINDS,
+};
+
+enum fm_coverage_point_type { FM_POINT_AFTER, FM_POINT_BRANCH_ARM };
+
+struct fm_coverage_point {
+    const char *goal_path;
+    enum fm_coverage_point_type type;
+    uint64_t count; /* FM_COVERAGE_STATIC only */
+};
+
+/* Strings belong to the profile, are never NULL, and hold no NUL byte. The bytes are the file's:
+ * UTF-8 in practice, not guaranteed. */
+struct fm_ps {
+    enum fm_label_kind label_kind;
+    const char *decl_module; /* special: the type's module. C: the translation unit */
+    const char *def_module;
+    const char *name;      /* special: the predicate's name, "__Unify__". C++: demangled */
+    const char *type_name; /* special only, else "" */
+    uint32_t arity;        /* C: FM_ARITY_UNKNOWN where debug information does not tell */
+    uint32_t mode;
+    const char *file;
+    uint32_t line;
+    bool in_interface;
+    bool variadic;                   /* C only */
+    uint32_t css_first;              /* its sites are css_of_ps[css_first .. + css_count] */
+    uint32_t css_count;              /* = number of slots of each of its pds */
+    uint32_t point_first;            /* into fm_profile.points */
+    uint32_t point_count;
+    const char *raw_name;            /* "list.append/3-0"; C: the linker's name */
+    const char *unqualified_name;    /* "append/3-0"; C: "insert" */
+    const char *qualified_name;      /* "list.append/3-0"; C: "btree.c:insert" */
+};
+#define FM_ARITY_UNKNOWN UINT32_MAX
+
+struct fm_css {
+    enum fm_site_kind kind;
+    uint32_t callee_ps;     /* FM_SITE_NORMAL only, else 0 */
+    const char *type_subst; /* FM_SITE_NORMAL only, else "" */
+    const char *file;       /* "" = that of the containing procedure */
+    uint32_t line;
+    const char *goal_path; /* C: "" or the column and call number; docs/format-data.md */
+    uint32_t ps;           /* the containing procedure */
+    uint32_t slot;         /* its number there, from 0 */
+};
+
+struct fm_profile {
+    enum fm_flavour flavour;
+    unsigned version;         /* of the file read: 8 or 9 */
+    const char *program_name;
+    uint64_t flags;           /* as in the file */
+    unsigned word_size;       /* bytes, from the flags */
+    bool canonical;
+    enum fm_coverage_kind coverage;
+    uint64_t ticks_per_second; /* 0 = unknown */
+    uint64_t instrumentation_quanta;
+    uint64_t user_quanta;
+    uint64_t callseqs;         /* header's total */
+    uint32_t root_pd;
+    unsigned measure_count;    /* >= FM_MEASURES_MERCURY */
+    struct fm_measure measures[FM_MEASURES_MAX];
+
+    uint32_t ps_count, css_count, pd_count, csd_count; /* highest ids */
+
+    struct fm_ps *ps;         /* [ps_count + 1] */
+    struct fm_css *css;       /* [css_count + 1] */
+    uint32_t *css_of_ps;      /* css ids, ps by ps, in slot order */
+    struct fm_coverage_point *points;
+
+    uint32_t *pd_ps;          /* [pd_count + 1] */
+    uint32_t *pd_slot_first;  /* [pd_count + 2] into slots */
+    uint32_t *slots;          /* csd id or 0; FM_SLOT_MULTI | index into multi otherwise */
+    uint32_t *multi;          /* lists: count, then that many csd ids, in file order */
+    struct fm_column pd_points; /* coverage counts, pd by pd */
+    uint64_t *pd_point_first; /* [pd_count + 2] into pd_points; NULL unless coverage is dynamic */
+
+    uint32_t *csd_caller;     /* [csd_count + 1] pd */
+    uint32_t *csd_callee;     /* [csd_count + 1] pd */
+    uint32_t *csd_css;        /* [csd_count + 1] css */
+    struct fm_column csd_own[FM_MEASURES_MAX]; /* [csd_count + 1] each */
+
+    struct fm_profile_storage *storage; /* who owns the above; private to src/deep */
+};
+#define FM_SLOT_MULTI 0x80000000u
+
+/* The csds of one slot of a pd: *ret_count ids, valid as long as the profile. In file order. */
+static inline const uint32_t *fm_profile_slot(const struct fm_profile *profile, uint32_t pd,
+                                              uint32_t slot, uint32_t *ret_count)
+{
+    const uint32_t *entry = &profile->slots[profile->pd_slot_first[pd] + slot];
+    if ((*entry & FM_SLOT_MULTI) == 0) {
+        *ret_count = *entry != 0;
+        return entry;
+    }
+    const uint32_t *list = &profile->multi[*entry & ~FM_SLOT_MULTI];
+    *ret_count = list[0];
+    return list + 1;
+}
+
+/* All csds of a slot whose site is not FM_SITE_NORMAL are a list even when there are none or one. */
+
+static inline uint64_t fm_profile_own(const struct fm_profile *profile, uint32_t csd,
+                                      enum fm_measure_id measure)
+{
+    return fm_column_get(&profile->csd_own[measure], csd);
+}
+
+/* calls = exits + fails + exceptions - redos; signed, since a damaged file may say anything. */
+static inline int64_t fm_profile_calls(const struct fm_profile *profile, uint32_t csd)
+{
+    return (int64_t)(fm_profile_own(profile, csd, FM_EXITS) +
+                     fm_profile_own(profile, csd, FM_FAILS) +
+                     fm_profile_own(profile, csd, FM_EXCPS) -
+                     fm_profile_own(profile, csd, FM_REDOS));
+}
+
+/* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;
+ * fm_profile_free(). Everything that the comment at the top of this file promises has been
+ * checked. Errors: FM_ERROR_IO, _FORMAT, _TRUNCATED, _VERSION, _LIMIT, _CANCELLED. Memory is
+ * bounded by a small multiple of the file's size, whatever its counts say. progress may be NULL. */
+FM_MUST_USE bool fm_profile_read(const char *path, const struct fm_progress *progress,
+                                 struct fm_profile **ret, GError **error);
+/* The same from memory; name is used in messages. */
+FM_MUST_USE bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, size_t size,
+                                       const struct fm_progress *progress,
+                                       struct fm_profile **ret, GError **error);
+void fm_profile_free(struct fm_profile *profile); /* NULL is allowed */
+
+typedef struct fm_profile FmProfile; /* for g_autoptr(FmProfile) */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmProfile, fm_profile_free)
+
+/* Writes version 9 to a new file and renames it to path. strict_mercury leaves out what only
+ * fathom reads (extra measures, id line), so that Mercury's own tools accept the file. */
+FM_MUST_USE bool fm_profile_write(const struct fm_profile *profile, const char *path,
+                                  bool strict_mercury, GError **error);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page as a tree that knows no output format: headings, tables, links as queries. Reports build
+ * it; html.c, text.c, json.c and csv.c write it. Only the writers know markup and escape.
+ *
+ * The tree owns everything below it; strings given to builders are copied. Builders return the
+ * new item, borrowed from the tree. Nothing here fails. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query/query.h"
+
+struct fm_display; /* a page */
+struct fm_list;    /* a list of items on it; the page's body is one */
+struct fm_table;
+
+struct fm_display *fm_display_new(const char *title); /* NULL = no title */
+void fm_display_free(struct fm_display *display);
+typedef struct fm_display FmDisplay;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmDisplay, fm_display_free)
+struct fm_list *fm_display_body(struct fm_display *display);
+
+/* JSON's name of the page ("clique") and named facts for scripts, beside what is shown. */
+void fm_display_set_name(struct fm_display *display, const char *name);
+void fm_display_fact_int(struct fm_display *display, const char *name, int64_t value);
+void fm_display_fact_double(struct fm_display *display, const char *name, double value);
+void fm_display_fact_string(struct fm_display *display, const char *name, const char *value);
+void fm_display_fact_bool(struct fm_display *display, const char *name, bool value);
+/* More is being computed: the page says so and is redrawn when it is known. */
+void fm_display_set_incomplete(struct fm_display *display, const char *what);
+
+/* --- items --- */
+
+enum fm_list_class { FM_LIST_PLAIN, FM_LIST_BULLETS, FM_LIST_HORIZONTAL,
+                     FM_LIST_HORIZONTAL_EXCEPT_TITLE };
+
+/* An item added to a developer list is shown in developer mode only. */
+struct fm_list *fm_add_list(struct fm_list *to, enum fm_list_class list_class, const char *title);
+struct fm_list *fm_add_developer(struct fm_list *to);
+void fm_add_heading(struct fm_list *to, const char *text);
+void fm_add_text(struct fm_list *to, const char *text);
+void fm_add_paragraph_break(struct fm_list *to);
+void fm_add_verbatim(struct fm_list *to, const char *text);
+/* id: stable identifier of the control in HTML ("box", "sort-callseqs-self"), may be NULL. */
+void fm_add_link(struct fm_list *to, const struct fm_query *query, const char *label);
+void fm_add_control(struct fm_list *to, const struct fm_query *query, const char *label,
+                    const char *id);
+
+/* --- source code (for C recordings) --- */
+
+struct fm_source_line {
+    uint32_t line;
+    const char *text; /* NULL when the source is not at hand */
+    int64_t calls;    /* negative = no code on this line */
+    double self_percent, total_percent; /* negative = not known */
+};
+void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_line *lines,
+                   uint32_t count);
+
+/* --- tables --- */
+
+enum fm_box { FM_BOX_NEVER, FM_BOX_ALWAYS, FM_BOX_IF_PREFERRED };
+enum fm_colour { FM_COLOUR_NEVER, FM_COLOUR_ALWAYS, FM_COLOUR_IF_PREFERRED };
+enum fm_column_class {
+    FM_COLUMN_DEFAULT, FM_COLUMN_ALLOCATIONS, FM_COLUMN_CALLSEQS, FM_COLUMN_CLIQUE,
+    FM_COLUMN_FIELD_NAME, FM_COLUMN_MEMORY, FM_COLUMN_MODULE_NAME, FM_COLUMN_NUMBER,
+    FM_COLUMN_ORDINAL_RANK, FM_COLUMN_PORT_COUNTS, FM_COLUMN_PROC, FM_COLUMN_SOURCE_CONTEXT,
+    FM_COLUMN_TICKS_AND_TIMES,
+};
+
+struct fm_table *fm_add_table(struct fm_list *to, enum fm_box box, const char *name);
+/* Header groups: first the group, then its columns. A group of one untitled column shows one
+ * title over both header rows. name: the JSON and CSV field, with its unit
+ * ("callseqs_self_count"); query: the heading is a link that sorts, may be NULL. */
+void fm_table_group(struct fm_table *table, const char *title, enum fm_column_class column_class,
+                    enum fm_colour colour);
+void fm_table_column(struct fm_table *table, const char *title, const char *name,
+                     const struct fm_query *query);
+
+enum fm_row_kind { FM_ROW_DATA, FM_ROW_SEPARATOR, FM_ROW_SECTION };
+/* Begins a row; the cells that follow belong to it. section names the row's role in JSON
+ * ("ancestor", "proc", "call_site"), may be NULL. */
+void fm_table_row(struct fm_table *table, const char *role, bool developer);
+void fm_table_separator(struct fm_table *table);
+void fm_table_section(struct fm_table *table, const char *text, bool bold);
+
+enum fm_style { FM_STYLE_PLAIN = 0, FM_STYLE_BOLD = 1, FM_STYLE_ITALIC = 2, FM_STYLE_UNDERLINE = 4 };
+enum fm_memory_unit { FM_UNIT_WORDS, FM_UNIT_BYTES };
+
+void fm_cell_empty(struct fm_table *table);
+void fm_cell_int(struct fm_table *table, int64_t value);
+void fm_cell_float(struct fm_table *table, double value);
+void fm_cell_percent(struct fm_table *table, double fraction); /* 1.0 = all */
+void fm_cell_time(struct fm_table *table, double seconds);
+/* words: amount in words; shown as words, or as bytes = words * word_size. */
+void fm_cell_memory(struct fm_table *table, double words, unsigned word_size,
+                    enum fm_memory_unit unit, unsigned decimals);
+void fm_cell_string(struct fm_table *table, const char *text, unsigned style);
+void fm_cell_link(struct fm_table *table, const struct fm_query *query, const char *label,
+                  unsigned style);
+/* The cell just added spans this many columns. */
+void fm_cell_span(struct fm_table *table, unsigned columns);
+
+/* --- writers --- */
+
+struct fm_html_options {
+    const char *recording_name;  /* shown in the page title */
+    const char *url_prefix;      /* links are url_prefix + encoded query + url_suffix */
+    const char *url_suffix;      /* e.g. "&/data/Deep.data" */
+    const char *asset_prefix;    /* where style.css and scripts are: "/assets/" */
+    bool inline_assets;          /* put the stylesheet into the page (CGI, saved pages) */
+};
+struct fm_text_options {
+    unsigned width; /* columns of the terminal, 0 = unlimited */
+    bool colour;
+};
+
+/* Each appends to out. Preferences decide boxes, colours and developer items. */
+void fm_html_write(const struct fm_display *display, const struct fm_preferences *preferences,
+                   const struct fm_html_options *options, GString *out);
+void fm_text_write(const struct fm_display *display, const struct fm_preferences *preferences,
+                   const struct fm_text_options *options, GString *out);
+void fm_json_write(const struct fm_display *display, const struct fm_preferences *preferences,
+                   GString *out);
+/* All tables of the page; one after another with a blank line between when there are several. */
+void fm_csv_write(const struct fm_display *display, const struct fm_preferences *preferences,
+                  GString *out);
+
+/* Numbers as the text forms show them (number.c): "1,234", "12.35", "10.0ms". Caller frees. */
+char *fm_format_int(int64_t value);
+char *fm_format_float(double value, unsigned decimals);
+char *fm_format_percent(double fraction);
+char *fm_format_time(double seconds);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands and preferences, as they stand in URLs and on the command line. What we print we
+ * accept: parse(print(q)) == q for every query.
+ *
+ *   QUERY ::= CMD | CMD & PREFS         (the URL's third part, the file, is the door's business)
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+enum fm_command_id {
+    FM_CMD_QUIT,
+    FM_CMD_RESTART,
+    FM_CMD_TIMEOUT,
+    FM_CMD_MENU,
+    FM_CMD_ROOT,
+    FM_CMD_CLIQUE,
+    FM_CMD_CLIQUE_RC,
+    FM_CMD_RECURSION_TYPE_FREQ,
+    FM_CMD_PROC,
+    FM_CMD_PROC_CALLERS,
+    FM_CMD_PROGRAM_MODULES,
+    FM_CMD_MODULE,
+    FM_CMD_MODULE_GETTER_SETTERS,
+    FM_CMD_MODULE_REP,
+    FM_CMD_TOP_PROCS,
+    FM_CMD_PROC_STATIC_COVERAGE,
+    FM_CMD_PROC_DYNAMIC_COVERAGE,
+    FM_CMD_CALL_SITE_DYNAMIC_VAR_USE,
+    FM_CMD_DUMP_PROC_STATIC,
+    FM_CMD_DUMP_PROC_DYNAMIC,
+    FM_CMD_DUMP_CALL_SITE_STATIC,
+    FM_CMD_DUMP_CALL_SITE_DYNAMIC,
+    FM_CMD_DUMP_RAW_CLIQUE,
+    FM_CMD_COUNT,
+};
+
+/* Orders of the enums below = order of the analysis' own enums of the same meaning; query is a
+ * layer beside analysis, so report/ translates and asserts the equality. */
+enum fm_query_group { FM_QUERY_GROUP_CALL_SITE, FM_QUERY_GROUP_PROC, FM_QUERY_GROUP_MODULE,
+                      FM_QUERY_GROUP_CLIQUE };
+enum fm_query_cost { FM_QUERY_CALLS, FM_QUERY_REDOS, FM_QUERY_TIME, FM_QUERY_CALLSEQS,
+                     FM_QUERY_ALLOCS, FM_QUERY_WORDS };
+enum fm_query_limit { FM_QUERY_LIMIT_RANK, FM_QUERY_LIMIT_PERCENT, FM_QUERY_LIMIT_VALUE };
+
+struct fm_cost_order {
+    enum fm_query_cost kind;
+    bool with_descendants;
+    bool per_call;
+};
+
+struct fm_command {
+    enum fm_command_id id;
+    uint32_t number;  /* clique, ps, pd, css, csd id; minutes for TIMEOUT */
+    bool has_percent; /* ROOT: "root/PCT" against "root/no" */
+    uint32_t percent; /* ROOT */
+    char *module;     /* MODULE*; owned */
+    enum fm_query_group group; /* PROC_CALLERS */
+    uint32_t bunch;            /* page number from 1 */
+    uint32_t bunch_size;
+    bool contour;
+    enum fm_query_limit limit; /* TOP_PROCS */
+    uint32_t first, last;
+    double threshold;
+    struct fm_cost_order top;
+};
+
+enum fm_time_columns { FM_TIME_NONE, FM_TIME_TICKS, FM_TIME_TIME, FM_TIME_BOTH,
+                       FM_TIME_TIME_PER_CALL, FM_TIME_BOTH_PER_CALL };
+enum fm_count_columns { FM_COUNT_NONE, FM_COUNT_OVERALL, FM_COUNT_PER_CALL };
+enum fm_memory_columns { FM_MEMORY_NONE, FM_MEMORY_BYTES, FM_MEMORY_WORDS,
+                         FM_MEMORY_BYTES_PER_CALL, FM_MEMORY_WORDS_PER_CALL };
+enum fm_order { FM_ORDER_CONTEXT, FM_ORDER_NAME, FM_ORDER_COST };
+enum fm_time_format { FM_TIME_FORMAT_NO_SCALE, FM_TIME_FORMAT_MICRO, FM_TIME_FORMAT_MILLI };
+enum fm_qualify { FM_QUALIFY_ALWAYS, FM_QUALIFY_WHEN_DIFFERENT, FM_QUALIFY_NEVER };
+
+struct fm_preferences {
+    bool ports;
+    enum fm_time_columns time;
+    enum fm_count_columns callseqs, allocs;
+    enum fm_memory_columns memory;
+    bool box, colour;
+    bool ancestors_limited;
+    uint32_t ancestors;
+    uint32_t procs_per_recursion_type;
+    bool summarize;
+    enum fm_order order;
+    struct fm_cost_order cost; /* FM_ORDER_COST */
+    bool contour;
+    enum fm_time_format time_format;
+    enum fm_qualify qualify;
+    bool show_inactive_call_sites, show_inactive_procs, show_inactive_modules;
+    bool developer;
+};
+
+struct fm_query {
+    struct fm_command command;
+    bool has_preferences; /* false: the recording's defaults */
+    struct fm_preferences preferences;
+};
+
+void fm_query_clear(struct fm_query *query); /* frees what it owns, zeroes it */
+
+/* Parses "CMD" or "CMD&PREFS" (already percent-decoded). Error: FM_ERROR_USAGE naming the part and
+ * what was expected. *ret is untouched on failure; fm_query_clear(). */
+FM_MUST_USE bool fm_query_parse(const char *text, struct fm_query *ret, GError **error);
+FM_MUST_USE bool fm_command_parse(const char *text, struct fm_command *ret, GError **error);
+FM_MUST_USE bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError **error);
+
+/* The canonical text; the caller frees. Not percent-encoded. */
+char *fm_query_print(const struct fm_query *query);
+char *fm_command_print(const struct fm_command *command);
+char *fm_preferences_print(const struct fm_preferences *preferences);
+/* Percent-encodes all but unreserved characters and "/&=-": for use after "?" in a URL. */
+char *fm_query_percent_encode(const char *text);
+/* NULL and FM_ERROR_USAGE on a bad escape or an encoded NUL. */
+char *fm_query_percent_decode(const char *text, GError **error);
+
+bool fm_query_equal(const struct fm_query *a, const struct fm_query *b);
+void fm_command_copy(const struct fm_command *from, struct fm_command *to);
+
+/* Time columns are shown only when the profile has more than 10 user quanta; bytes instead of
+ * words for C. */
+void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing, bool bytes);
