@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands share. One file a command: cmd_<name>.c with fm_cmd_<name>(); its manual page
+ * is docs/man/fathom-<name>.1.scd. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/progress.h"
+
+/* Exit statuses of every command. */
+enum { FM_EXIT_DONE = 0, FM_EXIT_FAILED = 1, FM_EXIT_USAGE = 2 };
+
+/* argv[0] is the command's own name. Returns an exit status. */
+typedef int fm_cli_run(int argc, char **argv);
+
+struct fm_cli_command {
+    const char *name;
+    fm_cli_run *run;
+    const char *summary; /* for `fathom --help` */
+};
+
+extern const struct fm_cli_command fm_cli_commands[]; /* ends with a NULL name */
+
+fm_cli_run fm_cmd_commands;
+
+/* Parses options with GLib: `fathom NAME [OPTION...] ARGUMENTS`, the description and the example
+ * below the options in --help. Returns -1 to go on, else the exit status to return at once
+ * (--help: done, a bad option: usage, after a message on standard error). */
+int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *arguments,
+                 const char *description, const char *example);
+
+/* "fathom NAME: MESSAGE" on standard error; takes the error. Returns FM_EXIT_FAILED, or
+ * FM_EXIT_USAGE for FM_ERROR_USAGE. */
+int fm_cli_fail(const char *command, GError *error);
+int fm_cli_usage(const char *command, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* Progress on standard error when it is a terminal and the work takes over half a second. */
+void fm_cli_progress_begin(struct fm_progress *ret);
+void fm_cli_progress_end(struct fm_progress *progress);

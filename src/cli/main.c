@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const struct fm_cli_command fm_cli_commands[] = {
+    { "commands", fm_cmd_commands, "list the commands, one a line (for completion)" },
+    { NULL, NULL, NULL },
+};
+
+int fm_cmd_commands(int argc, char **argv)
+{
+    static const GOptionEntry no_options[] = { { NULL } };
+    int status = fm_cli_parse(&argc, &argv, no_options, "", "Lists the commands, one a line.",
+                              "fathom commands");
+    if (status >= 0)
+        return status;
+    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++)
+        printf("%s\t%s\n", command->name, command->summary);
+    return FM_EXIT_DONE;
+}
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream, "fathom - deep profiler and live tracer\n\n"
+                    "Usage: fathom COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
+    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++)
+        fprintf(stream, "  %-10s %s\n", command->name, command->summary);
+    fprintf(stream, "\n`fathom COMMAND --help` tells more.\n");
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_ALL, "");
+    if (argc < 2) {
+        print_help(stderr);
+        return FM_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return FM_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("fathom %s\n", FATHOM_VERSION);
+        return FM_EXIT_DONE;
+    }
+    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++) {
+        if (strcmp(argv[1], command->name) == 0)
+            return command->run(argc - 1, argv + 1);
+    }
+    return fm_cli_usage(NULL, "there is no command '%s'; `fathom --help` lists them", argv[1]);
+}
