@@ -1,19 +1,37 @@
 # A thin cover of meson: these targets install what is missing, build, and run.
 BUILD ?= build
+MESON_OPTIONS ?=
 NINJA := ninja -C $(BUILD)
 
-all: $(BUILD)/build.ninja
+all: packages-build $(BUILD)/build.ninja
 	$(NINJA)
 
-$(BUILD)/build.ninja:
-	tools/install-packages.sh build
-	meson setup $(BUILD)
+packages-build:
+	@tools/install-packages.sh build
 
 packages-test:
-	tools/install-packages.sh build test
+	@tools/install-packages.sh build test
 
-check: packages-test all
+$(BUILD)/build.ninja: | packages-build
+	meson setup $(BUILD) $(MESON_OPTIONS)
+
+# Records a C program, prints where its time went, and serves the pages.
+demo: all
+	@tools/demo.sh $(BUILD)
+
+# Every test, those in the browser too.
+check: packages-test
+	@$(MAKE) --no-print-directory all
 	meson test -C $(BUILD) --setup full --print-errorlogs
+
+# Prints the figures of docs/benchmarks.md; installs the peers that it measures against.
+bench: all
+	@tools/install-packages.sh build test bench
+	bench/run.sh $(BUILD)
+
+# Two minutes of libFuzzer for each target.
+fuzz: packages-test
+	fuzz/run.sh
 
 install: all
 	meson install -C $(BUILD)
@@ -21,4 +39,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all check install clean packages-test
+.PHONY: all demo check bench fuzz install clean packages-build packages-test
