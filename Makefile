@@ -22,7 +22,7 @@ demo: all
 # Every test, those in the browser too.
 check: packages-test
 	@$(MAKE) --no-print-directory all
-	meson test -C $(BUILD) --setup full --print-errorlogs
+	meson test -C $(BUILD) --no-rebuild --setup full --print-errorlogs
 
 # Prints the figures of docs/benchmarks.md; installs the peers that it measures against.
 bench: all
