@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands and preferences, as they stand in URLs and on the command line. What we print we
- * accept: parse(print(q)) == q for every query.
+ * accept: parse(print(q)) == q for every query whose numbers are within the limits below, and
+ * printing brings a number beyond a limit back to it, so a printed link is always accepted.
  *
- *   QUERY ::= CMD | CMD & PREFS         (the URL's third part, the file, is the door's business)
+ *   QUERY ::= CMD | CMD & | CMD & PREFS   (the URL's third part, the file, is the door's business)
+ *
+ * There are two written forms, equal but for module names with odd characters:
+ *   plain text   fm_query_parse, fm_query_print      for the command line and JSON. The last "&"
+ *                separates, so a module named "a&b" is "module/a&b&".
+ *   in a URL     fm_query_from_url, fm_query_to_url  every part percent-encoded by itself, so no
+ *                "&" is left inside a part and a door may split at "&" before it decodes.
  */
 #pragma once
 
@@ -11,6 +18,12 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+
+#define FM_QUERY_TIMEOUT_MAX 525600u    /* minutes; at least 1 */
+#define FM_QUERY_PERCENT_MAX 100u       /* ROOT */
+#define FM_QUERY_BUNCH_SIZE_MAX 100000u /* rows of a page of callers; at least 1 */
+#define FM_QUERY_ANCESTORS_MAX 1000000u
+#define FM_QUERY_PROCS_MAX 1000000u /* procedures per recursion type */
 
 enum fm_command_id {
     FM_CMD_QUIT,
@@ -41,10 +54,20 @@ enum fm_command_id {
 
 /* Orders of the enums below = order of the analysis' own enums of the same meaning; query is a
  * layer beside analysis, so report/ translates and asserts the equality. */
-enum fm_query_group { FM_QUERY_GROUP_CALL_SITE, FM_QUERY_GROUP_PROC, FM_QUERY_GROUP_MODULE,
-                      FM_QUERY_GROUP_CLIQUE };
-enum fm_query_cost { FM_QUERY_CALLS, FM_QUERY_REDOS, FM_QUERY_TIME, FM_QUERY_CALLSEQS,
-                     FM_QUERY_ALLOCS, FM_QUERY_WORDS };
+enum fm_query_group {
+    FM_QUERY_GROUP_CALL_SITE,
+    FM_QUERY_GROUP_PROC,
+    FM_QUERY_GROUP_MODULE,
+    FM_QUERY_GROUP_CLIQUE
+};
+enum fm_query_cost {
+    FM_QUERY_CALLS,
+    FM_QUERY_REDOS,
+    FM_QUERY_TIME,
+    FM_QUERY_CALLSEQS,
+    FM_QUERY_ALLOCS,
+    FM_QUERY_WORDS
+};
 enum fm_query_limit { FM_QUERY_LIMIT_RANK, FM_QUERY_LIMIT_PERCENT, FM_QUERY_LIMIT_VALUE };
 
 struct fm_cost_order {
@@ -55,25 +78,36 @@ struct fm_cost_order {
 
 struct fm_command {
     enum fm_command_id id;
-    uint32_t number;  /* clique, ps, pd, css, csd id; minutes for TIMEOUT */
-    bool has_percent; /* ROOT: "root/PCT" against "root/no" */
-    uint32_t percent; /* ROOT */
-    char *module;     /* MODULE*; owned */
+    uint32_t number;           /* clique, ps, pd, css, csd id; minutes for TIMEOUT */
+    bool has_percent;          /* ROOT: "root/PCT" against "root/no" */
+    uint32_t percent;          /* ROOT */
+    char *module;              /* MODULE*; owned */
     enum fm_query_group group; /* PROC_CALLERS */
     uint32_t bunch;            /* page number from 1 */
-    uint32_t bunch_size;
+    uint32_t bunch_size;       /* 1 .. FM_QUERY_BUNCH_SIZE_MAX */
     bool contour;
     enum fm_query_limit limit; /* TOP_PROCS */
-    uint32_t first, last;
-    double threshold;
+    uint32_t first, last;      /* LIMIT_RANK: 1 <= first <= last */
+    double threshold;          /* LIMIT_PERCENT, LIMIT_VALUE: finite, not negative */
     struct fm_cost_order top;
 };
 
-enum fm_time_columns { FM_TIME_NONE, FM_TIME_TICKS, FM_TIME_TIME, FM_TIME_BOTH,
-                       FM_TIME_TIME_PER_CALL, FM_TIME_BOTH_PER_CALL };
+enum fm_time_columns {
+    FM_TIME_NONE,
+    FM_TIME_TICKS,
+    FM_TIME_TIME,
+    FM_TIME_BOTH,
+    FM_TIME_TIME_PER_CALL,
+    FM_TIME_BOTH_PER_CALL
+};
 enum fm_count_columns { FM_COUNT_NONE, FM_COUNT_OVERALL, FM_COUNT_PER_CALL };
-enum fm_memory_columns { FM_MEMORY_NONE, FM_MEMORY_BYTES, FM_MEMORY_WORDS,
-                         FM_MEMORY_BYTES_PER_CALL, FM_MEMORY_WORDS_PER_CALL };
+enum fm_memory_columns {
+    FM_MEMORY_NONE,
+    FM_MEMORY_BYTES,
+    FM_MEMORY_WORDS,
+    FM_MEMORY_BYTES_PER_CALL,
+    FM_MEMORY_WORDS_PER_CALL
+};
 enum fm_order { FM_ORDER_CONTEXT, FM_ORDER_NAME, FM_ORDER_COST };
 enum fm_time_format { FM_TIME_FORMAT_NO_SCALE, FM_TIME_FORMAT_MICRO, FM_TIME_FORMAT_MILLI };
 enum fm_qualify { FM_QUALIFY_ALWAYS, FM_QUALIFY_WHEN_DIFFERENT, FM_QUALIFY_NEVER };
@@ -104,24 +138,42 @@ struct fm_query {
 };
 
 void fm_query_clear(struct fm_query *query); /* frees what it owns, zeroes it */
+void fm_command_clear(struct fm_command *command);
 
-/* Parses "CMD" or "CMD&PREFS" (already percent-decoded). Error: FM_ERROR_USAGE naming the part and
- * what was expected. *ret is untouched on failure; fm_query_clear(). */
+/* Parses the plain text form (nothing is percent-decoded). Error: FM_ERROR_USAGE naming the part
+ * and what was expected. *ret is untouched on failure; fm_query_clear(). */
 FM_MUST_USE bool fm_query_parse(const char *text, struct fm_query *ret, GError **error);
 FM_MUST_USE bool fm_command_parse(const char *text, struct fm_command *ret, GError **error);
 FM_MUST_USE bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError **error);
 
-/* The canonical text; the caller frees. Not percent-encoded. */
+/* The plain text form; the caller frees. Not percent-encoded. */
 char *fm_query_print(const struct fm_query *query);
 char *fm_command_print(const struct fm_command *command);
 char *fm_preferences_print(const struct fm_preferences *preferences);
-/* Percent-encodes all but unreserved characters and "/&=-": for use after "?" in a URL. */
+
+/* The form for after "?" in a URL: "CMD" or "CMD&PREFS", each part percent-encoded by itself. The
+ * result holds only unreserved characters, "/", "%" and at most one "&". The caller frees. */
+char *fm_query_to_url(const struct fm_query *query);
+/* Splits at "&", decodes each part, parses. Errors as fm_query_parse(). */
+FM_MUST_USE bool fm_query_from_url(const char *url, struct fm_query *ret, GError **error);
+/* Appends one part (a command, preferences, a file name) of a URL's query: all bytes but
+ * unreserved characters and "/" become %XX. */
+void fm_query_append_part(GString *out, const char *text);
+
+/* For a whole text: percent-encodes all but unreserved characters and "/&=-". For queries use
+ * fm_query_to_url(), which keeps an "&" within a name apart from an "&" between parts. */
 char *fm_query_percent_encode(const char *text);
 /* NULL and FM_ERROR_USAGE on a bad escape or an encoded NUL. */
 char *fm_query_percent_decode(const char *text, GError **error);
 
+/* Equality counts only what the text shows: not, say, the cost of an order by name. */
 bool fm_query_equal(const struct fm_query *a, const struct fm_query *b);
+bool fm_command_equal(const struct fm_command *a, const struct fm_command *b);
+bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_preferences *b);
+/* *to is overwritten, not freed; it owns its copy of the module name. */
 void fm_command_copy(const struct fm_command *from, struct fm_command *to);
+/* The word a command begins with: "top_procs". */
+const char *fm_command_name(enum fm_command_id id);
 
 /* Time columns are shown only when the profile has more than 10 user quanta; bytes instead of
  * words for C. */

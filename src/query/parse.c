@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text to queries. Strict: every part must be there, be known, and be within its limits. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/query_internal.h"
+
+#define SHOWN_BYTES_MAX 64
+#define PIECES_MAX 12
+
+/* A part of the text: not terminated. */
+struct piece {
+    const char *at;
+    size_t size;
+};
+
+/* The piece as it can stand in a message: short, valid UTF-8, no control characters. */
+static char *piece_show(struct piece piece)
+{
+    bool cut = piece.size > SHOWN_BYTES_MAX;
+    char *shown = g_utf8_make_valid(piece.at, (gssize)MIN(piece.size, SHOWN_BYTES_MAX));
+
+    for (char *c = shown; *c; c++) {
+        if (g_ascii_iscntrl(*c))
+            *c = '?';
+    }
+    if (cut) {
+        char *longer = g_strconcat(shown, "...", NULL);
+        g_free(shown);
+        shown = longer;
+    }
+    return shown;
+}
+
+static bool fail(GError **error, const char *part, struct piece found, const char *expected)
+{
+    g_autofree char *shown = piece_show(found);
+
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "%s: found \"%s\", expected %s", part, shown,
+                expected);
+    return false;
+}
+
+static bool piece_is(struct piece piece, const char *word)
+{
+    return strlen(word) == piece.size && memcmp(piece.at, word, piece.size) == 0;
+}
+
+/* Splits at each separator, but the last piece takes all that is left when there are max. */
+static unsigned split(struct piece text, char separator, struct piece *pieces, unsigned max)
+{
+    unsigned count = 0;
+
+    for (;;) {
+        const char *end = count + 1 < max ? memchr(text.at, separator, text.size) : NULL;
+        if (!end) {
+            pieces[count++] = text;
+            return count;
+        }
+        pieces[count++] = (struct piece){text.at, (size_t)(end - text.at)};
+        text.size -= (size_t)(end - text.at) + 1;
+        text.at = end + 1;
+    }
+}
+
+static bool parse_number(struct piece piece, const char *part, const char *what, uint32_t min,
+                         uint32_t max, uint32_t *ret, GError **error)
+{
+    uint64_t value = 0;
+    bool good = piece.size > 0;
+
+    for (size_t i = 0; good && i < piece.size; i++) {
+        good = g_ascii_isdigit(piece.at[i]);
+        value = value * 10 + (uint64_t)(piece.at[i] - '0');
+        good = good && value <= max;
+    }
+    if (!good || value < min) {
+        g_autofree char *expected = g_strdup_printf("%s from %u to %u", what, min, max);
+        return fail(error, part, piece, expected);
+    }
+    *ret = (uint32_t)value;
+    return true;
+}
+
+static bool parse_word(struct piece piece, const char *part, const struct fm_words *words,
+                       unsigned *ret, GError **error)
+{
+    for (unsigned i = 0; i < words->count; i++) {
+        if (piece_is(piece, words->words[i])) {
+            *ret = i;
+            return true;
+        }
+    }
+    GString *expected = g_string_new("one of");
+    for (unsigned i = 0; i < words->count; i++)
+        g_string_append_printf(expected, "%s %s", i ? "," : "", words->words[i]);
+    fail(error, part, piece, expected->str);
+    g_string_free(expected, TRUE);
+    return false;
+}
+
+static bool parse_flag(struct piece piece, const char *part, const struct fm_words *words,
+                       bool *ret, GError **error)
+{
+    unsigned value;
+
+    if (!parse_word(piece, part, words, &value, error))
+        return false;
+    *ret = value != 0;
+    return true;
+}
+
+static bool parse_threshold(struct piece piece, double *ret, GError **error)
+{
+    char text[64];
+    bool good = piece.size > 0 && piece.size < sizeof text;
+
+    /* Only what %g writes: strtod would also take blanks, signs, hexadecimal and names. */
+    for (size_t i = 0; good && i < piece.size; i++)
+        good = g_ascii_isdigit(piece.at[i]) || (i > 0 && strchr("eE+-", piece.at[i])) ||
+               piece.at[i] == '.';
+    if (good) {
+        char *end;
+
+        memcpy(text, piece.at, piece.size);
+        text[piece.size] = '\0';
+        double value = g_ascii_strtod(text, &end);
+        if (end == text + piece.size && isfinite(value)) {
+            *ret = value;
+            return true;
+        }
+    }
+    return fail(error, "threshold", piece, "a finite number that is not negative, such as 0.1");
+}
+
+static bool parse_limit(struct piece piece, struct fm_command *command, GError **error)
+{
+    struct piece ranks[2], rest = {piece.at + 1, piece.size - 1};
+
+    if (piece.size > 0 && (piece.at[0] == 'p' || piece.at[0] == 'v')) {
+        command->limit = piece.at[0] == 'p' ? FM_QUERY_LIMIT_PERCENT : FM_QUERY_LIMIT_VALUE;
+        return parse_threshold(rest, &command->threshold, error);
+    }
+    if (split(piece, '-', ranks, 2) != 2)
+        return fail(error, "limit", piece, "A-B, pPERCENT or vVALUE");
+    command->limit = FM_QUERY_LIMIT_RANK;
+    return parse_number(ranks[0], "limit", "a first rank", 1, UINT32_MAX, &command->first, error) &&
+           parse_number(ranks[1], "limit", "a last rank", command->first, UINT32_MAX,
+                        &command->last, error);
+}
+
+/* Three pieces: KIND, DESC, SCOPE. */
+static bool parse_cost_order(const struct piece *pieces, struct fm_cost_order *ret, GError **error)
+{
+    unsigned kind;
+
+    if (!parse_word(pieces[0], "cost", &fm_words_cost, &kind, error) ||
+        !parse_flag(pieces[1], "descendants", &fm_words_descendants, &ret->with_descendants,
+                    error) ||
+        !parse_flag(pieces[2], "scope", &fm_words_scope, &ret->per_call, error))
+        return false;
+    ret->kind = (enum fm_query_cost)kind;
+    return true;
+}
+
+static bool parse_top(struct piece rest, struct fm_command *command, GError **error)
+{
+    struct piece pieces[5];
+
+    if (split(rest, '/', pieces, 5) != 4)
+        return fail(error, "top_procs", rest, "LIMIT/KIND/DESC/SCOPE");
+    return parse_limit(pieces[0], command, error) &&
+           parse_cost_order(pieces + 1, &command->top, error);
+}
+
+static bool parse_callers(struct piece rest, struct fm_command *command, GError **error)
+{
+    struct piece pieces[6];
+    unsigned group;
+
+    if (split(rest, '/', pieces, 6) != 5)
+        return fail(error, "proc_callers", rest, "PROCEDURE/GROUP/BUNCH/SIZE/CONTOUR");
+    if (!parse_number(pieces[0], "proc_callers", "a procedure number", 0, UINT32_MAX,
+                      &command->number, error) ||
+        !parse_word(pieces[1], "group", &fm_words_group, &group, error) ||
+        !parse_number(pieces[2], "bunch", "a page number", 1, UINT32_MAX, &command->bunch, error) ||
+        !parse_number(pieces[3], "size", "a number of rows", 1, FM_QUERY_BUNCH_SIZE_MAX,
+                      &command->bunch_size, error) ||
+        !parse_flag(pieces[4], "contour", &fm_words_contour, &command->contour, error))
+        return false;
+    command->group = (enum fm_query_group)group;
+    return true;
+}
+
+static bool parse_root(struct piece rest, struct fm_command *command, GError **error)
+{
+    if (piece_is(rest, "no"))
+        return true;
+    command->has_percent = true;
+    return parse_number(rest, "root", "\"no\" or a percentage", 0, FM_QUERY_PERCENT_MAX,
+                        &command->percent, error);
+}
+
+/* What follows the command's word and its slash. */
+static bool parse_arguments(struct piece rest, struct fm_command *command, GError **error)
+{
+    const struct fm_command_form *form = &fm_command_forms[command->id];
+
+    switch (form->shape) {
+    case FM_SHAPE_PLAIN:
+        return fail(error, form->name, rest, "nothing after the command");
+    case FM_SHAPE_NUMBER:
+        return parse_number(rest, form->name, form->number, form->number_min, form->number_max,
+                            &command->number, error);
+    case FM_SHAPE_ROOT:
+        return parse_root(rest, command, error);
+    case FM_SHAPE_CALLERS:
+        return parse_callers(rest, command, error);
+    case FM_SHAPE_MODULE:
+        command->module = g_strndup(rest.at, rest.size);
+        return true;
+    case FM_SHAPE_TOP:
+        return parse_top(rest, command, error);
+    }
+    return false;
+}
+
+static bool parse_command(struct piece text, struct fm_command *ret, GError **error)
+{
+    struct piece pieces[2] = {{0}};
+    struct fm_command command = {0};
+    unsigned id;
+    unsigned count = split(text, '/', pieces, 2);
+
+    for (id = 0; id < FM_CMD_COUNT; id++) {
+        if (piece_is(pieces[0], fm_command_forms[id].name))
+            break;
+    }
+    if (id == FM_CMD_COUNT)
+        return fail(error, "command", pieces[0],
+                    "a command such as menu, root/no, clique/N, proc/N or program_modules");
+    command.id = (enum fm_command_id)id;
+    if (count == 1) {
+        if (fm_command_forms[id].shape != FM_SHAPE_PLAIN)
+            return fail(error, "command", text, "\"/\" and an argument after this word");
+    } else if (!parse_arguments(pieces[1], &command, error)) {
+        fm_command_clear(&command);
+        return false;
+    }
+    *ret = command;
+    return true;
+}
+
+static bool parse_columns(struct piece text, struct fm_preferences *ret, GError **error)
+{
+    struct piece pieces[6];
+    unsigned time, callseqs, allocs, memory;
+
+    if (split(text, '-', pieces, 6) != 5)
+        return fail(error, "columns", text, "PORT-TIME-CALLSEQS-ALLOC-MEMORY");
+    if (!parse_flag(pieces[0], "port columns", &fm_words_ports, &ret->ports, error) ||
+        !parse_word(pieces[1], "time columns", &fm_words_time, &time, error) ||
+        !parse_word(pieces[2], "call sequence columns", &fm_words_callseqs, &callseqs, error) ||
+        !parse_word(pieces[3], "allocation columns", &fm_words_allocs, &allocs, error) ||
+        !parse_word(pieces[4], "memory columns", &fm_words_memory, &memory, error))
+        return false;
+    ret->time = (enum fm_time_columns)time;
+    ret->callseqs = (enum fm_count_columns)callseqs;
+    ret->allocs = (enum fm_count_columns)allocs;
+    ret->memory = (enum fm_memory_columns)memory;
+    return true;
+}
+
+static bool parse_order(struct piece text, struct fm_preferences *ret, GError **error)
+{
+    struct piece pieces[5];
+
+    if (piece_is(text, "context") || piece_is(text, "name")) {
+        ret->order = piece_is(text, "name") ? FM_ORDER_NAME : FM_ORDER_CONTEXT;
+        return true;
+    }
+    if (split(text, '-', pieces, 5) != 4 || !piece_is(pieces[0], "cost"))
+        return fail(error, "order", text, "context, name or cost-KIND-DESC-SCOPE");
+    ret->order = FM_ORDER_COST;
+    return parse_cost_order(pieces + 1, &ret->cost, error);
+}
+
+static bool parse_inactive(struct piece text, struct fm_preferences *ret, GError **error)
+{
+    bool *flags[3] = {&ret->show_inactive_call_sites, &ret->show_inactive_procs,
+                      &ret->show_inactive_modules};
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (text.size != 3 || (text.at[i] != 'h' && text.at[i] != 's'))
+            return fail(error, "inactive items", text,
+                        "three letters h or s, for call sites, procedures and modules");
+        *flags[i] = text.at[i] == 's';
+    }
+    return true;
+}
+
+static bool parse_ancestors(struct piece text, struct fm_preferences *ret, GError **error)
+{
+    ret->ancestors_limited = !piece_is(text, "no");
+    return !ret->ancestors_limited || parse_number(text, "ancestors", "\"no\" or a number", 0,
+                                                   FM_QUERY_ANCESTORS_MAX, &ret->ancestors, error);
+}
+
+static bool parse_preferences(struct piece text, struct fm_preferences *ret, GError **error)
+{
+    struct piece p[PIECES_MAX + 1];
+    struct fm_preferences result = {0};
+    unsigned time_format, qualify;
+
+    if (split(text, '/', p, PIECES_MAX + 1) != PIECES_MAX)
+        return fail(error, "preferences", text, "12 items separated by \"/\"");
+    if (!parse_columns(p[0], &result, error) ||
+        !parse_flag(p[1], "box", &fm_words_box, &result.box, error) ||
+        !parse_flag(p[2], "colour", &fm_words_colour, &result.colour, error) ||
+        !parse_ancestors(p[3], &result, error) ||
+        !parse_number(p[4], "procedures per recursion type", "a number", 0, FM_QUERY_PROCS_MAX,
+                      &result.procs_per_recursion_type, error) ||
+        !parse_flag(p[5], "summary", &fm_words_summarize, &result.summarize, error) ||
+        !parse_order(p[6], &result, error) ||
+        !parse_flag(p[7], "contour", &fm_words_contour, &result.contour, error) ||
+        !parse_word(p[8], "time format", &fm_words_time_format, &time_format, error) ||
+        !parse_word(p[9], "qualification", &fm_words_qualify, &qualify, error) ||
+        !parse_inactive(p[10], &result, error) ||
+        !parse_flag(p[11], "developer mode", &fm_words_developer, &result.developer, error))
+        return false;
+    result.time_format = (enum fm_time_format)time_format;
+    result.qualify = (enum fm_qualify)qualify;
+    *ret = result;
+    return true;
+}
+
+bool fm_command_parse(const char *text, struct fm_command *ret, GError **error)
+{
+    return parse_command((struct piece){text, strlen(text)}, ret, error);
+}
+
+bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError **error)
+{
+    return parse_preferences((struct piece){text, strlen(text)}, ret, error);
+}
+
+bool fm_query_parse(const char *text, struct fm_query *ret, GError **error)
+{
+    const char *ampersand = strrchr(text, '&');
+    size_t size = ampersand ? (size_t)(ampersand - text) : strlen(text);
+    struct fm_query query = {0};
+
+    if (!parse_command((struct piece){text, size}, &query.command, error))
+        return false;
+    query.has_preferences = ampersand && ampersand[1];
+    if (query.has_preferences && !fm_preferences_parse(ampersand + 1, &query.preferences, error)) {
+        fm_query_clear(&query);
+        return false;
+    }
+    *ret = query;
+    return true;
+}

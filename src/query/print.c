@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries to text. A number beyond its limit is printed as the limit, so that a link computed by
+ * doubling a setting is still one that the parser accepts. */
+#include <float.h>
+#include <string.h>
+
+#include "query/query_internal.h"
+
+static void append_slash_word(GString *out, const struct fm_words *words, unsigned value)
+{
+    g_string_append_c(out, '/');
+    g_string_append(out, words->words[MIN(value, words->count - 1)]);
+}
+
+static void append_number(GString *out, uint32_t value, uint32_t min, uint32_t max)
+{
+    char digits[10];
+    char *at = digits + sizeof digits;
+
+    value = CLAMP(value, min, max);
+    do {
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    g_string_append_len(out, at, digits + sizeof digits - at);
+}
+
+/* The shortest %g that reads back as the same number. */
+static void append_threshold(GString *out, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+    if (!(value > 0))
+        value = 0;
+    if (value > DBL_MAX)
+        value = DBL_MAX;
+    for (int digits = 6; digits <= 17; digits++) {
+        char format[8];
+
+        g_snprintf(format, sizeof format, "%%.%dg", digits);
+        g_ascii_formatd(text, sizeof text, format, value);
+        double back = g_ascii_strtod(text, NULL);
+        if (!(back < value) && !(back > value))
+            break;
+    }
+    g_string_append(out, text);
+}
+
+static void append_top(GString *out, const struct fm_command *command)
+{
+    g_string_append_c(out, '/');
+    switch (command->limit) {
+    case FM_QUERY_LIMIT_RANK: {
+        uint32_t first = MAX(command->first, 1);
+
+        append_number(out, first, 1, UINT32_MAX);
+        g_string_append_c(out, '-');
+        append_number(out, command->last, first, UINT32_MAX);
+        break;
+    }
+    case FM_QUERY_LIMIT_PERCENT:
+        g_string_append_c(out, 'p');
+        append_threshold(out, command->threshold);
+        break;
+    case FM_QUERY_LIMIT_VALUE:
+        g_string_append_c(out, 'v');
+        append_threshold(out, command->threshold);
+        break;
+    }
+    append_slash_word(out, &fm_words_cost, command->top.kind);
+    append_slash_word(out, &fm_words_descendants, command->top.with_descendants);
+    append_slash_word(out, &fm_words_scope, command->top.per_call);
+}
+
+static void append_callers(GString *out, const struct fm_command *command)
+{
+    g_string_append_c(out, '/');
+    append_number(out, command->number, 0, UINT32_MAX);
+    append_slash_word(out, &fm_words_group, command->group);
+    g_string_append_c(out, '/');
+    append_number(out, command->bunch, 1, UINT32_MAX);
+    g_string_append_c(out, '/');
+    append_number(out, command->bunch_size, 1, FM_QUERY_BUNCH_SIZE_MAX);
+    append_slash_word(out, &fm_words_contour, command->contour);
+}
+
+void fm_command_append(GString *out, const struct fm_command *command)
+{
+    const struct fm_command_form *form = &fm_command_forms[command->id];
+
+    g_string_append(out, form->name);
+    switch (form->shape) {
+    case FM_SHAPE_PLAIN:
+        break;
+    case FM_SHAPE_NUMBER:
+        g_string_append_c(out, '/');
+        append_number(out, command->number, form->number_min, form->number_max);
+        break;
+    case FM_SHAPE_ROOT:
+        g_string_append_c(out, '/');
+        if (command->has_percent)
+            append_number(out, command->percent, 0, FM_QUERY_PERCENT_MAX);
+        else
+            g_string_append(out, "no");
+        break;
+    case FM_SHAPE_CALLERS:
+        append_callers(out, command);
+        break;
+    case FM_SHAPE_MODULE:
+        g_string_append_c(out, '/');
+        g_string_append(out, command->module ? command->module : "");
+        break;
+    case FM_SHAPE_TOP:
+        append_top(out, command);
+        break;
+    }
+}
+
+static void append_dash_word(GString *out, const struct fm_words *words, unsigned value)
+{
+    g_string_append_c(out, '-');
+    g_string_append(out, words->words[MIN(value, words->count - 1)]);
+}
+
+static void append_order(GString *out, const struct fm_preferences *preferences)
+{
+    switch (preferences->order) {
+    case FM_ORDER_CONTEXT:
+        g_string_append(out, "/context");
+        break;
+    case FM_ORDER_NAME:
+        g_string_append(out, "/name");
+        break;
+    case FM_ORDER_COST:
+        g_string_append(out, "/cost");
+        append_dash_word(out, &fm_words_cost, preferences->cost.kind);
+        append_dash_word(out, &fm_words_descendants, preferences->cost.with_descendants);
+        append_dash_word(out, &fm_words_scope, preferences->cost.per_call);
+        break;
+    }
+}
+
+void fm_preferences_append(GString *out, const struct fm_preferences *preferences)
+{
+    g_string_append(out, fm_words_ports.words[preferences->ports]);
+    append_dash_word(out, &fm_words_time, preferences->time);
+    append_dash_word(out, &fm_words_callseqs, preferences->callseqs);
+    append_dash_word(out, &fm_words_allocs, preferences->allocs);
+    append_dash_word(out, &fm_words_memory, preferences->memory);
+    append_slash_word(out, &fm_words_box, preferences->box);
+    append_slash_word(out, &fm_words_colour, preferences->colour);
+    g_string_append_c(out, '/');
+    if (preferences->ancestors_limited)
+        append_number(out, preferences->ancestors, 0, FM_QUERY_ANCESTORS_MAX);
+    else
+        g_string_append(out, "no");
+    g_string_append_c(out, '/');
+    append_number(out, preferences->procs_per_recursion_type, 0, FM_QUERY_PROCS_MAX);
+    append_slash_word(out, &fm_words_summarize, preferences->summarize);
+    append_order(out, preferences);
+    append_slash_word(out, &fm_words_contour, preferences->contour);
+    append_slash_word(out, &fm_words_time_format, preferences->time_format);
+    append_slash_word(out, &fm_words_qualify, preferences->qualify);
+    g_string_append_c(out, '/');
+    g_string_append_c(out, preferences->show_inactive_call_sites ? 's' : 'h');
+    g_string_append_c(out, preferences->show_inactive_procs ? 's' : 'h');
+    g_string_append_c(out, preferences->show_inactive_modules ? 's' : 'h');
+    append_slash_word(out, &fm_words_developer, preferences->developer);
+}
+
+char *fm_command_print(const struct fm_command *command)
+{
+    GString *out = g_string_new(NULL);
+
+    fm_command_append(out, command);
+    return g_string_free(out, FALSE);
+}
+
+char *fm_preferences_print(const struct fm_preferences *preferences)
+{
+    GString *out = g_string_sized_new(80);
+
+    fm_preferences_append(out, preferences);
+    return g_string_free(out, FALSE);
+}
+
+char *fm_query_print(const struct fm_query *query)
+{
+    GString *out = g_string_sized_new(128);
+
+    fm_command_append(out, &query->command);
+    if (query->has_preferences) {
+        g_string_append_c(out, '&');
+        fm_preferences_append(out, &query->preferences);
+    } else if (strchr(out->str, '&')) {
+        /* The last "&" separates: without this one, part of a name would be preferences. */
+        g_string_append_c(out, '&');
+    }
+    return g_string_free(out, FALSE);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of the syntax, and what is not parsing or printing: equality, copies, defaults. */
+#include "query/query.h"
+
+#include <string.h>
+
+#include "query/query_internal.h"
+
+#define NUMBERED(word, what)                       \
+    {                                              \
+        word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX \
+    }
+
+const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
+    [FM_CMD_QUIT] = {"quit", FM_SHAPE_PLAIN},
+    [FM_CMD_RESTART] = {"restart", FM_SHAPE_PLAIN},
+    [FM_CMD_TIMEOUT] = {"timeout", FM_SHAPE_NUMBER, "minutes", 1, FM_QUERY_TIMEOUT_MAX},
+    [FM_CMD_MENU] = {"menu", FM_SHAPE_PLAIN},
+    [FM_CMD_ROOT] = {"root", FM_SHAPE_ROOT},
+    [FM_CMD_CLIQUE] = NUMBERED("clique", "a clique number"),
+    [FM_CMD_CLIQUE_RC] = NUMBERED("clique_rc", "a clique number"),
+    [FM_CMD_RECURSION_TYPE_FREQ] = {"recursion_type_freq", FM_SHAPE_PLAIN},
+    [FM_CMD_PROC] = NUMBERED("proc", "a procedure number"),
+    [FM_CMD_PROC_CALLERS] = {"proc_callers", FM_SHAPE_CALLERS},
+    [FM_CMD_PROGRAM_MODULES] = {"program_modules", FM_SHAPE_PLAIN},
+    [FM_CMD_MODULE] = {"module", FM_SHAPE_MODULE},
+    [FM_CMD_MODULE_GETTER_SETTERS] = {"module_getter_setters", FM_SHAPE_MODULE},
+    [FM_CMD_MODULE_REP] = {"module_rep", FM_SHAPE_MODULE},
+    [FM_CMD_TOP_PROCS] = {"top_procs", FM_SHAPE_TOP},
+    [FM_CMD_PROC_STATIC_COVERAGE] = NUMBERED("proc_static_coverage", "a procedure number"),
+    [FM_CMD_PROC_DYNAMIC_COVERAGE] = NUMBERED("proc_dynamic_coverage", "a proc dynamic number"),
+    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] =
+        NUMBERED("call_site_dynamic_var_use", "a call site dynamic number"),
+    [FM_CMD_DUMP_PROC_STATIC] = NUMBERED("dump_proc_static", "a proc static number"),
+    [FM_CMD_DUMP_PROC_DYNAMIC] = NUMBERED("dump_proc_dynamic", "a proc dynamic number"),
+    [FM_CMD_DUMP_CALL_SITE_STATIC] = NUMBERED("dump_call_site_static", "a call site static number"),
+    [FM_CMD_DUMP_CALL_SITE_DYNAMIC] =
+        NUMBERED("dump_call_site_dynamic", "a call site dynamic number"),
+    [FM_CMD_DUMP_RAW_CLIQUE] = NUMBERED("dump_raw_clique", "a clique number"),
+};
+
+#define WORDS(list, last_value, ...)                                                    \
+    static const char *const list##_words[] = {__VA_ARGS__};                            \
+    const struct fm_words fm_words_##list = {list##_words, G_N_ELEMENTS(list##_words)}; \
+    G_STATIC_ASSERT(G_N_ELEMENTS(list##_words) == (last_value) + 1)
+
+WORDS(group, FM_QUERY_GROUP_CLIQUE, "cs", "pr", "mo", "cl");
+WORDS(cost, FM_QUERY_WORDS, "calls", "redos", "time", "callseqs", "allocs", "words");
+WORDS(descendants, true, "self", "both");
+WORDS(scope, true, "oa", "pc");
+WORDS(contour, true, "nc", "ac");
+WORDS(ports, true, "_", "p");
+WORDS(time, FM_TIME_BOTH_PER_CALL, "_", "q", "t", "qt", "tp", "qtp");
+WORDS(callseqs, FM_COUNT_PER_CALL, "_", "s", "S");
+WORDS(allocs, FM_COUNT_PER_CALL, "_", "a", "A");
+WORDS(memory, FM_MEMORY_WORDS_PER_CALL, "_", "b", "w", "B", "W");
+WORDS(box, true, "nobox", "box");
+WORDS(colour, true, "none", "cols");
+WORDS(summarize, true, "nosum", "sum");
+WORDS(time_format, FM_TIME_FORMAT_MILLI, "no", "mi", "th");
+WORDS(qualify, FM_QUALIFY_NEVER, "mqa", "mqwd", "mqn");
+WORDS(developer, true, "nodev", "dev");
+
+const char *fm_command_name(enum fm_command_id id)
+{
+    return fm_command_forms[id].name;
+}
+
+void fm_command_clear(struct fm_command *command)
+{
+    g_free(command->module);
+    *command = (struct fm_command){0};
+}
+
+void fm_query_clear(struct fm_query *query)
+{
+    fm_command_clear(&query->command);
+    *query = (struct fm_query){0};
+}
+
+void fm_command_copy(const struct fm_command *from, struct fm_command *to)
+{
+    struct fm_command copy = *from;
+
+    copy.module = g_strdup(from->module);
+    *to = copy;
+}
+
+static bool cost_order_equal(const struct fm_cost_order *a, const struct fm_cost_order *b)
+{
+    return a->kind == b->kind && a->with_descendants == b->with_descendants &&
+           a->per_call == b->per_call;
+}
+
+static bool limit_equal(const struct fm_command *a, const struct fm_command *b)
+{
+    if (a->limit != b->limit)
+        return false;
+    if (a->limit == FM_QUERY_LIMIT_RANK)
+        return a->first == b->first && a->last == b->last;
+    return !(a->threshold < b->threshold) && !(a->threshold > b->threshold);
+}
+
+bool fm_command_equal(const struct fm_command *a, const struct fm_command *b)
+{
+    if (a->id != b->id)
+        return false;
+    switch (fm_command_forms[a->id].shape) {
+    case FM_SHAPE_PLAIN:
+        return true;
+    case FM_SHAPE_NUMBER:
+        return a->number == b->number;
+    case FM_SHAPE_ROOT:
+        return a->has_percent == b->has_percent && (!a->has_percent || a->percent == b->percent);
+    case FM_SHAPE_CALLERS:
+        return a->number == b->number && a->group == b->group && a->bunch == b->bunch &&
+               a->bunch_size == b->bunch_size && a->contour == b->contour;
+    case FM_SHAPE_MODULE:
+        return g_strcmp0(a->module ? a->module : "", b->module ? b->module : "") == 0;
+    case FM_SHAPE_TOP:
+        return limit_equal(a, b) && cost_order_equal(&a->top, &b->top);
+    }
+    return false;
+}
+
+bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_preferences *b)
+{
+    return a->ports == b->ports && a->time == b->time && a->callseqs == b->callseqs &&
+           a->allocs == b->allocs && a->memory == b->memory && a->box == b->box &&
+           a->colour == b->colour && a->ancestors_limited == b->ancestors_limited &&
+           (!a->ancestors_limited || a->ancestors == b->ancestors) &&
+           a->procs_per_recursion_type == b->procs_per_recursion_type &&
+           a->summarize == b->summarize && a->order == b->order &&
+           (a->order != FM_ORDER_COST || cost_order_equal(&a->cost, &b->cost)) &&
+           a->contour == b->contour && a->time_format == b->time_format &&
+           a->qualify == b->qualify && a->show_inactive_call_sites == b->show_inactive_call_sites &&
+           a->show_inactive_procs == b->show_inactive_procs &&
+           a->show_inactive_modules == b->show_inactive_modules && a->developer == b->developer;
+}
+
+bool fm_query_equal(const struct fm_query *a, const struct fm_query *b)
+{
+    return fm_command_equal(&a->command, &b->command) && a->has_preferences == b->has_preferences &&
+           (!a->has_preferences || fm_preferences_equal(&a->preferences, &b->preferences));
+}
+
+void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing, bool bytes)
+{
+    *ret = (struct fm_preferences){
+        .ports = true,
+        .time = times_worth_showing ? FM_TIME_TICKS : FM_TIME_NONE,
+        .callseqs = FM_COUNT_OVERALL,
+        .allocs = FM_COUNT_NONE,
+        .memory = bytes ? FM_MEMORY_BYTES : FM_MEMORY_WORDS,
+        .box = true,
+        .colour = true,
+        .ancestors_limited = true,
+        .ancestors = 5,
+        .procs_per_recursion_type = 20,
+        .order = FM_ORDER_CONTEXT,
+        /* The cost of sorting where no other is asked for. */
+        .cost = {.kind = FM_QUERY_CALLSEQS, .with_descendants = true, .per_call = false},
+        .time_format = FM_TIME_FORMAT_MILLI,
+        .qualify = FM_QUALIFY_WHEN_DIFFERENT,
+    };
+}

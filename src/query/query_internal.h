@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of the syntax, once for parser and printer. */
+#pragma once
+
+#include "query/query.h"
+
+/* What follows the word of a command. */
+enum fm_command_shape {
+    FM_SHAPE_PLAIN,   /* nothing */
+    FM_SHAPE_NUMBER,  /* /N */
+    FM_SHAPE_ROOT,    /* /no or /PERCENT */
+    FM_SHAPE_CALLERS, /* /PS/GROUP/BUNCH/SIZE/CONTOUR */
+    FM_SHAPE_MODULE,  /* /NAME, which is all that follows */
+    FM_SHAPE_TOP,     /* /LIMIT/KIND/DESC/SCOPE */
+};
+
+struct fm_command_form {
+    const char *name;
+    enum fm_command_shape shape;
+    const char *number; /* FM_SHAPE_NUMBER: what the number is */
+    uint32_t number_min, number_max;
+};
+extern const struct fm_command_form fm_command_forms[FM_CMD_COUNT];
+
+/* A list of words; a word's place is the enum's value. */
+struct fm_words {
+    const char *const *words;
+    unsigned count;
+};
+extern const struct fm_words fm_words_group, fm_words_cost, fm_words_descendants, fm_words_scope,
+    fm_words_contour, fm_words_ports, fm_words_time, fm_words_callseqs, fm_words_allocs,
+    fm_words_memory, fm_words_box, fm_words_colour, fm_words_summarize, fm_words_time_format,
+    fm_words_qualify, fm_words_developer;
+
+/* Appends the plain text forms. */
+void fm_command_append(GString *out, const struct fm_command *command);
+void fm_preferences_append(GString *out, const struct fm_preferences *preferences);
