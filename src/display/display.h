@@ -33,8 +33,12 @@ void fm_display_set_incomplete(struct fm_display *display, const char *what);
 
 /* --- items --- */
 
-enum fm_list_class { FM_LIST_PLAIN, FM_LIST_BULLETS, FM_LIST_HORIZONTAL,
-                     FM_LIST_HORIZONTAL_EXCEPT_TITLE };
+enum fm_list_class {
+    FM_LIST_PLAIN,
+    FM_LIST_BULLETS,
+    FM_LIST_HORIZONTAL,
+    FM_LIST_HORIZONTAL_EXCEPT_TITLE
+};
 
 /* An item added to a developer list is shown in developer mode only. */
 struct fm_list *fm_add_list(struct fm_list *to, enum fm_list_class list_class, const char *title);
@@ -52,8 +56,8 @@ void fm_add_control(struct fm_list *to, const struct fm_query *query, const char
 
 struct fm_source_line {
     uint32_t line;
-    const char *text; /* NULL when the source is not at hand */
-    int64_t calls;    /* negative = no code on this line */
+    const char *text;                   /* NULL when the source is not at hand */
+    int64_t calls;                      /* negative = no code on this line */
     double self_percent, total_percent; /* negative = not known */
 };
 void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_line *lines,
@@ -64,16 +68,27 @@ void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_
 enum fm_box { FM_BOX_NEVER, FM_BOX_ALWAYS, FM_BOX_IF_PREFERRED };
 enum fm_colour { FM_COLOUR_NEVER, FM_COLOUR_ALWAYS, FM_COLOUR_IF_PREFERRED };
 enum fm_column_class {
-    FM_COLUMN_DEFAULT, FM_COLUMN_ALLOCATIONS, FM_COLUMN_CALLSEQS, FM_COLUMN_CLIQUE,
-    FM_COLUMN_FIELD_NAME, FM_COLUMN_MEMORY, FM_COLUMN_MODULE_NAME, FM_COLUMN_NUMBER,
-    FM_COLUMN_ORDINAL_RANK, FM_COLUMN_PORT_COUNTS, FM_COLUMN_PROC, FM_COLUMN_SOURCE_CONTEXT,
+    FM_COLUMN_DEFAULT,
+    FM_COLUMN_ALLOCATIONS,
+    FM_COLUMN_CALLSEQS,
+    FM_COLUMN_CLIQUE,
+    FM_COLUMN_FIELD_NAME,
+    FM_COLUMN_MEMORY,
+    FM_COLUMN_MODULE_NAME,
+    FM_COLUMN_NUMBER,
+    FM_COLUMN_ORDINAL_RANK,
+    FM_COLUMN_PORT_COUNTS,
+    FM_COLUMN_PROC,
+    FM_COLUMN_SOURCE_CONTEXT,
     FM_COLUMN_TICKS_AND_TIMES,
 };
 
 struct fm_table *fm_add_table(struct fm_list *to, enum fm_box box, const char *name);
 /* Header groups: first the group, then its columns. A group of one untitled column shows one
- * title over both header rows. name: the JSON and CSV field, with its unit
- * ("callseqs_self_count"); query: the heading is a link that sorts, may be NULL. */
+ * title over both header rows. A table none of whose groups and columns has a title shows no
+ * header (key and value tables); its columns still want names. name: the JSON and CSV field, with
+ * its unit ("callseqs_self_count"), unique in the table; query: the heading is a link that sorts,
+ * may be NULL. */
 void fm_table_group(struct fm_table *table, const char *title, enum fm_column_class column_class,
                     enum fm_colour colour);
 void fm_table_column(struct fm_table *table, const char *title, const char *name,
@@ -86,7 +101,12 @@ void fm_table_row(struct fm_table *table, const char *role, bool developer);
 void fm_table_separator(struct fm_table *table);
 void fm_table_section(struct fm_table *table, const char *text, bool bold);
 
-enum fm_style { FM_STYLE_PLAIN = 0, FM_STYLE_BOLD = 1, FM_STYLE_ITALIC = 2, FM_STYLE_UNDERLINE = 4 };
+enum fm_style {
+    FM_STYLE_PLAIN = 0,
+    FM_STYLE_BOLD = 1,
+    FM_STYLE_ITALIC = 2,
+    FM_STYLE_UNDERLINE = 4
+};
 enum fm_memory_unit { FM_UNIT_WORDS, FM_UNIT_BYTES };
 
 void fm_cell_empty(struct fm_table *table);
@@ -106,11 +126,11 @@ void fm_cell_span(struct fm_table *table, unsigned columns);
 /* --- writers --- */
 
 struct fm_html_options {
-    const char *recording_name;  /* shown in the page title */
-    const char *url_prefix;      /* links are url_prefix + encoded query + url_suffix */
-    const char *url_suffix;      /* e.g. "&/data/Deep.data" */
-    const char *asset_prefix;    /* where style.css and scripts are: "/assets/" */
-    bool inline_assets;          /* put the stylesheet into the page (CGI, saved pages) */
+    const char *recording_name; /* shown in the page title */
+    const char *url_prefix;     /* links are url_prefix + encoded query + url_suffix */
+    const char *url_suffix;     /* e.g. "&/data/Deep.data" */
+    const char *asset_prefix;   /* where style.css and scripts are: "/assets/" */
+    bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
 };
 struct fm_text_options {
     unsigned width; /* columns of the terminal, 0 = unlimited */

@@ -150,6 +150,9 @@ FM_MUST_USE bool fm_preferences_parse(const char *text, struct fm_preferences *r
 char *fm_query_print(const struct fm_query *query);
 char *fm_command_print(const struct fm_command *command);
 char *fm_preferences_print(const struct fm_preferences *preferences);
+/* The same, appended to out. */
+void fm_command_append(GString *out, const struct fm_command *command);
+void fm_preferences_append(GString *out, const struct fm_preferences *preferences);
 
 /* The form for after "?" in a URL: "CMD" or "CMD&PREFS", each part percent-encoded by itself. The
  * result holds only unreserved characters, "/", "%" and at most one "&". The caller frees. */

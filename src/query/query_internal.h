@@ -31,7 +31,3 @@ extern const struct fm_words fm_words_group, fm_words_cost, fm_words_descendants
     fm_words_contour, fm_words_ports, fm_words_time, fm_words_callseqs, fm_words_allocs,
     fm_words_memory, fm_words_box, fm_words_colour, fm_words_summarize, fm_words_time_format,
     fm_words_qualify, fm_words_developer;
-
-/* Appends the plain text forms. */
-void fm_command_append(GString *out, const struct fm_command *command);
-void fm_preferences_append(GString *out, const struct fm_preferences *preferences);

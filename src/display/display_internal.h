@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree itself, as the writers of this folder see it. All strings, links, lists and items lie
+ * in the page's arena; rows and cells in growing arrays, one pair a table. */
+#pragma once
+
+#include "display/display.h"
+
+struct arena_chunk;
+struct arena {
+    struct arena_chunk *chunks;
+    char *at;
+    size_t left;
+};
+
+/* A link as the writers need it: the query's two parts as plain text. Many links share one
+ * preferences text, so writers may compare and cache by that pointer. */
+struct link {
+    const char *label;
+    const char *command;
+    const char *preferences; /* NULL: none */
+};
+
+enum item_kind {
+    ITEM_LIST,
+    ITEM_HEADING,
+    ITEM_TEXT,
+    ITEM_BREAK,
+    ITEM_VERBATIM,
+    ITEM_LINK,
+    ITEM_CONTROL,
+    ITEM_SOURCE,
+    ITEM_TABLE,
+};
+
+struct source {
+    const char *file; /* may be NULL */
+    const struct fm_source_line *lines;
+    uint32_t count;
+};
+
+struct item {
+    struct item *next;
+    enum item_kind kind;
+    const char *id; /* ITEM_CONTROL, may be NULL */
+    union {
+        const char *text;
+        struct link link;
+        struct fm_list *list;
+        struct fm_table *table;
+        struct source source;
+    };
+};
+
+struct fm_list {
+    struct fm_display *display;
+    enum fm_list_class list_class;
+    const char *title; /* may be NULL */
+    /* Its items belong to the list around it, and are shown in developer mode only. */
+    bool developer;
+    struct item *first, *last;
+};
+
+struct column {
+    const char *title; /* may be NULL */
+    const char *name;
+    const struct link *link; /* may be NULL */
+    unsigned group;
+};
+
+struct group {
+    const char *title; /* may be NULL */
+    enum fm_column_class column_class;
+    enum fm_colour colour;
+    unsigned first, count; /* columns */
+};
+
+enum cell_kind {
+    CELL_EMPTY,
+    CELL_INT,
+    CELL_FLOAT,
+    CELL_PERCENT,
+    CELL_TIME,
+    CELL_MEMORY,
+    CELL_STRING,
+    CELL_LINK,
+};
+
+struct cell {
+    uint8_t kind;     /* enum cell_kind */
+    uint8_t style;    /* bits of enum fm_style */
+    uint8_t decimals; /* CELL_MEMORY */
+    uint16_t span;    /* columns, at least 1 */
+    union {
+        int64_t integer;
+        double number; /* percent: 1.0 = all; time: seconds; memory: in its unit */
+        const char *text;
+        const struct link *link;
+    };
+};
+
+struct row {
+    size_t first_cell;
+    uint32_t cell_count;
+    uint16_t role; /* index into roles; 0 = none */
+    uint8_t kind;  /* enum fm_row_kind */
+    bool developer, bold;
+    const char *text; /* FM_ROW_SECTION */
+};
+
+struct fm_table {
+    struct fm_display *display;
+    struct fm_table *next;
+    const char *name; /* may be NULL */
+    enum fm_box box;
+    bool has_header; /* some group or column has a title */
+    bool has_section;
+    unsigned width; /* columns: defined, or used by the widest row */
+    struct group *groups;
+    unsigned group_count;
+    struct column *columns;
+    unsigned column_count;
+    const char **roles;
+    unsigned role_count;
+    struct row *rows;
+    size_t row_count, row_capacity;
+    struct cell *cells;
+    size_t cell_count, cell_capacity;
+    unsigned row_width; /* columns of the last row so far */
+};
+
+enum fact_kind { FACT_INT, FACT_DOUBLE, FACT_STRING, FACT_BOOL };
+struct fact {
+    struct fact *next;
+    const char *name;
+    enum fact_kind kind;
+    union {
+        int64_t integer;
+        double number;
+        const char *text;
+        bool flag;
+    };
+};
+
+struct known_preferences {
+    struct fm_preferences preferences;
+    const char *text;
+};
+
+struct fm_display {
+    struct arena arena;
+    const char *title, *name, *incomplete; /* each may be NULL */
+    struct fact *first_fact, *last_fact;
+    struct fm_list body;
+    struct fm_table *tables; /* all, newest first: they own arrays */
+    GArray *known;           /* struct known_preferences */
+    GString *scratch;
+};
+
+void *fm_arena_alloc(struct arena *arena, size_t size); /* 8-aligned, zeroed */
+const char *fm_arena_copy(struct arena *arena, const char *text, size_t size);
+void fm_arena_done(struct arena *arena);
+
+/* Fills *ret with copies in the page's arena. */
+void fm_display_link(struct fm_display *display, const struct fm_query *query, const char *label,
+                     struct link *ret);
+
+/* Whether anything of the list is shown: it has an item that is not for developers only. */
+bool fm_list_is_shown(const struct fm_list *list, bool developer);
+/* Whether all that is shown of the list is controls, and there is one. */
+bool fm_list_is_controls(const struct fm_list *list, bool developer);
+bool fm_item_is_shown(const struct item *item, bool developer);
+
+static inline bool fm_row_is_shown(const struct row *row, bool developer)
+{
+    return developer || !row->developer;
+}
+
+/* The group of a column, NULL when the table does not define the column. */
+static inline const struct group *fm_table_group_of(const struct fm_table *table, unsigned column)
+{
+    return column < table->column_count ? &table->groups[table->columns[column].group] : NULL;
+}
+
+/* Whether numbers of this class stand at the right. */
+bool fm_column_class_is_right(enum fm_column_class column_class);
+/* The query of a link as plain text. */
+void fm_link_append_query(GString *out, const struct link *link);
+/* The JSON and CSV name of a column; columns that the table does not define are "column_3". */
+void fm_column_append_name(GString *out, const struct fm_table *table, unsigned column);
+
+/* Size of the valid UTF-8 sequence at text, 0 when the bytes there are none. text ends in NUL. */
+unsigned fm_utf8_size(const char *text);
+uint32_t fm_utf8_decode(const char *text, unsigned size);
+/* Characters that change what is shown around them or that HTML forbids: controls, the direction
+ * overrides, noncharacters. */
+bool fm_utf8_is_unsafe(uint32_t character);
+
+/* Numbers, appended (number.c). */
+void fm_append_int(GString *out, int64_t value);
+void fm_append_float(GString *out, double value, unsigned decimals);
+void fm_append_percent(GString *out, double fraction);
+void fm_append_time(GString *out, double seconds);
+/* A cell of a number kind; false when the cell holds none. */
+bool fm_append_cell_number(GString *out, const struct cell *cell);
+/* Plain forms for programs: no commas, reads back as the same number. Not a number: false, and
+ * nothing is appended. */
+bool fm_append_plain_double(GString *out, double value);
+void fm_append_plain_int(GString *out, int64_t value);

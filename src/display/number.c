@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers as text. The general way is printf's; the common cases take a faster one that gives the
+ * same digits, since a page may hold a million numbers. The decimal point is always a point. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "display/display_internal.h"
+
+/* %.9f of the largest double: 309 digits, point, decimals, sign. */
+#define NUMBER_TEXT_BYTES 336
+#define FAST_MAX 1e12
+
+/* Digits of the integer part with a comma before each group of three. */
+static void append_grouped(GString *out, const char *digits, size_t count)
+{
+    size_t head = count % 3 ? count % 3 : 3;
+
+    if (count <= 3) {
+        g_string_append_len(out, digits, (gssize)count);
+        return;
+    }
+    g_string_append_len(out, digits, (gssize)head);
+    for (size_t i = head; i < count; i += 3) {
+        g_string_append_c(out, ',');
+        g_string_append_len(out, digits + i, 3);
+    }
+}
+
+static char *write_digits(uint64_t value, char *end)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return end;
+}
+
+void fm_append_int(GString *out, int64_t value)
+{
+    char digits[20];
+    char *end = digits + sizeof digits;
+    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    char *at = write_digits(magnitude, end);
+
+    if (value < 0)
+        g_string_append_c(out, '-');
+    append_grouped(out, at, (size_t)(end - at));
+}
+
+void fm_append_plain_int(GString *out, int64_t value)
+{
+    char digits[21];
+    char *end = digits + sizeof digits;
+    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    char *at = write_digits(magnitude, end);
+
+    if (value < 0)
+        *--at = '-';
+    g_string_append_len(out, at, end - at);
+}
+
+/* Writes value as %.<decimals>f would, without the sign; false when the nearest of the two
+ * neighbours is too close to call in floating point, or the value too large. */
+static bool write_fixed_fast(double value, unsigned decimals, char *text, size_t *ret_size)
+{
+    static const double powers[] = {1, 10, 100};
+
+    if (decimals > 2 || !(value < FAST_MAX / powers[decimals]))
+        return false;
+    double scaled = value * powers[decimals];
+    double whole = floor(scaled);
+    double rest = scaled - whole;
+    /* scaled < 1e12 is off by less than 1e-4. */
+    if (fabs(rest - 0.5) < 1e-3)
+        return false;
+    uint64_t rounded = (uint64_t)whole + (rest > 0.5 ? 1 : 0);
+
+    char digits[24];
+    char *end = digits + sizeof digits;
+    char *at = write_digits(rounded, end);
+    while ((size_t)(end - at) < decimals + 1)
+        *--at = '0';
+    size_t before = (size_t)(end - at) - decimals;
+    memcpy(text, at, before);
+    if (decimals) {
+        text[before] = '.';
+        memcpy(text + before + 1, at + before, decimals);
+    }
+    *ret_size = before + (decimals ? decimals + 1 : 0);
+    text[*ret_size] = '\0';
+    return true;
+}
+
+static void append_fixed(GString *out, double value, unsigned decimals, bool commas)
+{
+    char text[NUMBER_TEXT_BYTES];
+    size_t size;
+
+    if (!isfinite(value)) {
+        g_string_append(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        return;
+    }
+    decimals = MIN(decimals, 9);
+    if (!write_fixed_fast(fabs(value), decimals, text, &size)) {
+        char format[8];
+
+        g_snprintf(format, sizeof format, "%%.%uf", decimals);
+        g_ascii_formatd(text, sizeof text, format, fabs(value));
+        size = strlen(text);
+    }
+    /* "-0.00" would only puzzle. */
+    if (value < 0 && strspn(text, "0.") < size)
+        g_string_append_c(out, '-');
+    size_t before = decimals ? size - decimals - 1 : size;
+    if (commas)
+        append_grouped(out, text, before);
+    else
+        g_string_append_len(out, text, (gssize)before);
+    g_string_append_len(out, text + before, (gssize)(size - before));
+}
+
+void fm_append_float(GString *out, double value, unsigned decimals)
+{
+    append_fixed(out, value, decimals, true);
+}
+
+void fm_append_percent(GString *out, double fraction)
+{
+    append_fixed(out, 100 * fraction, 2, false);
+}
+
+void fm_append_time(GString *out, double seconds)
+{
+    static const struct {
+        double below, unit;
+        const char *name;
+    } units[] = {{1e-9, 1e-12, "ps"}, {1e-6, 1e-9, "ns"}, {1e-3, 1e-6, "us"}, {1, 1e-3, "ms"}};
+    double magnitude = fabs(seconds);
+
+    /* The limits are tested before rounding: 0.99996 s is 1000.0ms. */
+    for (unsigned i = 0; i < G_N_ELEMENTS(units); i++) {
+        if (magnitude < units[i].below) {
+            append_fixed(out, seconds / units[i].unit, 1, false);
+            g_string_append(out, units[i].name);
+            return;
+        }
+    }
+    append_fixed(out, seconds, 1, false);
+    g_string_append_c(out, 's');
+}
+
+bool fm_append_plain_double(GString *out, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+    if (!isfinite(value))
+        return false;
+    if (fabs(value) < 1e15 && !(trunc(value) < value) && !(trunc(value) > value)) {
+        fm_append_plain_int(out, (int64_t)value);
+        return true;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        char format[8];
+
+        g_snprintf(format, sizeof format, "%%.%dg", digits);
+        g_ascii_formatd(text, sizeof text, format, value);
+        double back = g_ascii_strtod(text, NULL);
+        if (!(back < value) && !(back > value))
+            break;
+    }
+    g_string_append(out, text);
+    return true;
+}
+
+bool fm_append_cell_number(GString *out, const struct cell *cell)
+{
+    switch ((enum cell_kind)cell->kind) {
+    case CELL_INT:
+        fm_append_int(out, cell->integer);
+        return true;
+    case CELL_FLOAT:
+        fm_append_float(out, cell->number, 2);
+        return true;
+    case CELL_PERCENT:
+        fm_append_percent(out, cell->number);
+        return true;
+    case CELL_TIME:
+        fm_append_time(out, cell->number);
+        return true;
+    case CELL_MEMORY:
+        fm_append_float(out, cell->number, cell->decimals);
+        return true;
+    case CELL_EMPTY:
+    case CELL_STRING:
+    case CELL_LINK:
+        return false;
+    }
+    return false;
+}
+
+char *fm_format_int(int64_t value)
+{
+    GString *out = g_string_new(NULL);
+
+    fm_append_int(out, value);
+    return g_string_free(out, FALSE);
+}
+
+char *fm_format_float(double value, unsigned decimals)
+{
+    GString *out = g_string_new(NULL);
+
+    fm_append_float(out, value, decimals);
+    return g_string_free(out, FALSE);
+}
+
+char *fm_format_percent(double fraction)
+{
+    GString *out = g_string_new(NULL);
+
+    fm_append_percent(out, fraction);
+    return g_string_free(out, FALSE);
+}
+
+char *fm_format_time(double seconds)
+{
+    GString *out = g_string_new(NULL);
+
+    fm_append_time(out, seconds);
+    return g_string_free(out, FALSE);
+}
