@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One walk over the debug information: procedures, their bodies, and the bodies inlined into
+ * those. Types are skipped, but for the member functions in them. */
+#include "record/statics_internal.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Nesting of the walk; deeper is damaged. */
+#define DEPTH_MAX 4096
+/* References followed from a body to its declaration. */
+#define ORIGIN_STEPS_MAX 16
+
+struct frame {
+    Dwarf_Die die;  /* next to look at */
+    uint32_t scope; /* around it, FM_NONE */
+    uint32_t depth; /* nesting of scopes */
+};
+
+struct walk {
+    struct fm_statics *statics;
+    struct fm_statics_storage *storage;
+    Dwarf_Die unit;
+    uint32_t unit_index; /* into storage->units, FM_NONE until the unit shows code */
+    bool cplusplus;
+    Dwarf_Files *files;
+    size_t file_count;
+    GArray *frames;
+};
+
+static const char *tidy(struct fm_statics_storage *storage, const char *folder, const char *path)
+{
+    g_autofree char *joined =
+        path[0] == '/' || folder == NULL ? g_strdup(path) : g_build_filename(folder, path, NULL);
+    g_autofree char *clean =
+        joined[0] == '/' ? g_canonicalize_filename(joined, "/") : g_strdup(joined);
+    return g_string_chunk_insert_const(storage->strings, clean);
+}
+
+const char *fm_dwarf_path(struct fm_statics_storage *storage, Dwarf_Die *unit, const char *path)
+{
+    if (path == NULL)
+        return "";
+    const char *known = g_hash_table_lookup(storage->paths, path);
+    if (known != NULL)
+        return known;
+    Dwarf_Attribute attribute;
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    const char *result = tidy(storage, folder, path);
+    g_hash_table_insert(storage->paths, (gpointer)(uintptr_t)path, (gpointer)(uintptr_t)result);
+    return result;
+}
+
+static bool unit_is_skeleton(Dwarf_Die *unit, uint8_t type)
+{
+    return type == DW_UT_skeleton || type == DW_UT_split_compile ||
+           dwarf_hasattr(unit, DW_AT_GNU_dwo_name) || dwarf_hasattr(unit, DW_AT_dwo_name);
+}
+
+/* The declaration that all bodies of a procedure share. */
+static bool canonical_die(const Dwarf_Die *die, Dwarf_Die *ret)
+{
+    Dwarf_Die at = *die;
+    for (int step = 0; step < ORIGIN_STEPS_MAX; step++) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die next;
+        if (dwarf_attr(&at, DW_AT_abstract_origin, &attribute) == NULL &&
+            dwarf_attr(&at, DW_AT_specification, &attribute) == NULL) {
+            *ret = at;
+            return true;
+        }
+        if (dwarf_formref_die(&attribute, &next) == NULL)
+            return false;
+        at = next;
+    }
+    return false;
+}
+
+/* Parameters stand on the definition when that is not the declaration: both have them, but for a
+ * K&R definition. */
+static void count_parameters(Dwarf_Die *die, struct fm_proc *proc)
+{
+    Dwarf_Die child;
+    uint32_t count = 0;
+    bool prototyped = dwarf_hasattr(die, DW_AT_prototyped);
+    if (dwarf_child(die, &child) == 0) {
+        do {
+            int tag = dwarf_tag(&child);
+            if (tag == DW_TAG_formal_parameter && !dwarf_hasattr(&child, DW_AT_artificial))
+                count++;
+            else if (tag == DW_TAG_unspecified_parameters)
+                proc->variadic = true;
+        } while (dwarf_siblingof(&child, &child) == 0);
+    }
+    /* At -g1 gcc describes no parameters: then none does not mean zero. */
+    if (count > 0 || proc->variadic || prototyped || proc->cplusplus)
+        proc->arity = count;
+}
+
+/* A header's function is described once in each unit that includes it, a unit's own function
+ * once. Returns a key that joins the former, NULL for the latter. A C++ function with a linker's
+ * name is one wherever it stands. */
+static char *header_key(const struct fm_proc *proc, const char *unit_file)
+{
+    if (proc->external && strncmp(proc->linkage, "_Z", 2) == 0)
+        return g_strdup(proc->linkage);
+    if (proc->file[0] == '\0' || strcmp(proc->file, unit_file) == 0)
+        return NULL;
+    return g_strdup_printf("%s\n%u\n%s", proc->file, proc->line, proc->linkage);
+}
+
+static bool is_cplusplus(Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word language;
+    if (dwarf_formudata(dwarf_attr(unit, DW_AT_language, &attribute), &language) != 0)
+        return false;
+    return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+           language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
+}
+
+/* Units of one name in two folders may share the string, so this is keyed by the unit. */
+static const char *unit_path(struct fm_statics_storage *storage, Dwarf_Die *unit)
+{
+    const char *known = g_hash_table_lookup(storage->paths, unit->addr);
+    if (known != NULL)
+        return known;
+    Dwarf_Attribute attribute;
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    const char *name = dwarf_diename(unit);
+    const char *result = name == NULL ? "" : tidy(storage, folder, name);
+    g_hash_table_insert(storage->paths, unit->addr, (gpointer)(uintptr_t)result);
+    return result;
+}
+
+static const char *own_unit_path(struct walk *walk, Dwarf_Die *canonical, Dwarf_Die *ret_unit)
+{
+    if (dwarf_diecu(canonical, ret_unit, NULL, NULL) == NULL)
+        *ret_unit = walk->unit;
+    return unit_path(walk->storage, ret_unit);
+}
+
+static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical)
+{
+    struct fm_statics_storage *storage = walk->storage;
+    Dwarf_Die unit;
+    const char *unit_file = own_unit_path(walk, canonical, &unit);
+    Dwarf_Attribute attribute;
+    const char *linkage = dwarf_formstring(dwarf_attr(canonical, DW_AT_linkage_name, &attribute));
+    if (linkage == NULL)
+        linkage = dwarf_formstring(dwarf_attr(canonical, DW_AT_MIPS_linkage_name, &attribute));
+    const char *name = dwarf_diename(canonical);
+    struct fm_proc proc = {
+        .name = name != NULL      ? name
+                : linkage != NULL ? linkage
+                                  : "",
+        .linkage = linkage != NULL ? linkage
+                   : name != NULL  ? name
+                                   : "",
+        .file = fm_dwarf_path(storage, &unit, dwarf_decl_file(canonical)),
+        .arity = FM_ARITY_UNKNOWN,
+        .external = dwarf_hasattr(canonical, DW_AT_external),
+        .virtual_method = dwarf_hasattr(canonical, DW_AT_virtuality),
+        .cplusplus = is_cplusplus(&unit),
+    };
+    int line = 0;
+    if (dwarf_decl_line(canonical, &line) == 0 && line > 0)
+        proc.line = (uint32_t)line;
+    /* libdw takes the first file of DWARF 5, number 0, for none. */
+    if (proc.file[0] == '\0' && proc.line > 0)
+        proc.file = unit_file;
+    count_parameters(canonical, &proc);
+    proc.unit = unit_file;
+    g_autofree char *key = header_key(&proc, unit_file);
+    if (key != NULL) {
+        proc.unit = proc.file[0] != '\0' ? proc.file : unit_file;
+        gpointer found;
+        if (g_hash_table_lookup_extended(storage->proc_by_key, key, NULL, &found))
+            return GPOINTER_TO_UINT(found);
+    }
+    g_array_append_val(storage->procs, proc);
+    uint32_t index = storage->procs->len - 1;
+    if (key != NULL)
+        g_hash_table_insert(storage->proc_by_key, g_steal_pointer(&key), GUINT_TO_POINTER(index));
+    return index;
+}
+
+static uint32_t proc_of(struct walk *walk, Dwarf_Die *die)
+{
+    Dwarf_Die canonical;
+    if (!canonical_die(die, &canonical))
+        return FM_NONE;
+    gpointer found;
+    if (g_hash_table_lookup_extended(walk->storage->proc_by_die, canonical.addr, NULL, &found))
+        return GPOINTER_TO_UINT(found);
+    uint32_t index = add_proc(walk, &canonical);
+    g_hash_table_insert(walk->storage->proc_by_die, canonical.addr, GUINT_TO_POINTER(index));
+    return index;
+}
+
+/* Discarded copies stand at 0, 1 or the highest addresses, all outside the code. */
+static bool in_code(const struct fm_statics_storage *storage, uint64_t low, uint64_t high)
+{
+    size_t size;
+    return low != 0 && high > low && fm_elf_bytes_at(storage, low, &size) != NULL &&
+           high - low <= size;
+}
+
+/* Adds an interval for each range of a body; returns the low address of the first, 0 if none. */
+static uint64_t add_ranges(struct walk *walk, Dwarf_Die *die, uint32_t scope, uint32_t depth)
+{
+    Dwarf_Addr base, low, high;
+    uint64_t first = 0;
+    ptrdiff_t offset = 0;
+    while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
+        if (!in_code(walk->storage, low, high))
+            continue;
+        if (first == 0)
+            first = low;
+        struct interval interval = {low, high, scope, depth};
+        g_array_append_val(walk->storage->intervals, interval);
+    }
+    return first;
+}
+
+static uint32_t add_scope(struct walk *walk, const struct fm_scope *scope)
+{
+    if (walk->unit_index == FM_NONE) {
+        g_array_append_val(walk->storage->units, walk->unit);
+        walk->unit_index = walk->storage->units->len - 1;
+    }
+    g_array_append_val(walk->storage->scopes, *scope);
+    g_array_append_val(walk->storage->scope_unit, walk->unit_index);
+    return walk->storage->scopes->len - 1;
+}
+
+static void drop_last_scope(struct walk *walk)
+{
+    g_array_set_size(walk->storage->scopes, walk->storage->scopes->len - 1);
+    g_array_set_size(walk->storage->scope_unit, walk->storage->scope_unit->len - 1);
+}
+
+/* An out-of-line body. Returns its scope, FM_NONE for a declaration or an abstract function. */
+static uint32_t visit_subprogram(struct walk *walk, Dwarf_Die *die)
+{
+    if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
+        return FM_NONE;
+    uint32_t proc = proc_of(walk, die);
+    if (proc == FM_NONE)
+        return FM_NONE;
+    struct fm_scope body = {.proc = proc, .parent = FM_NONE, .site = FM_NONE, .call_file = ""};
+    uint32_t scope = add_scope(walk, &body);
+    uint64_t entry = add_ranges(walk, die, scope, 0);
+    if (entry == 0) {
+        drop_last_scope(walk);
+        return FM_NONE;
+    }
+    struct entry record = {entry, proc};
+    g_array_append_val(walk->storage->entries, record);
+    struct fm_proc *found = &g_array_index(walk->storage->procs, struct fm_proc, proc);
+    if (found->entry == 0)
+        found->entry = entry;
+    return scope;
+}
+
+static uint32_t attribute_number(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) != 0 || value > UINT32_MAX)
+        return 0;
+    return (uint32_t)value;
+}
+
+static uint32_t visit_inlined(struct walk *walk, Dwarf_Die *die, uint32_t parent, uint32_t depth)
+{
+    uint32_t proc = proc_of(walk, die);
+    if (proc == FM_NONE)
+        return parent;
+    struct fm_scope body = {
+        .proc = proc,
+        .parent = parent,
+        .site = FM_NONE,
+        .call_file = "",
+        .call_line = attribute_number(die, DW_AT_call_line),
+        .call_column = attribute_number(die, DW_AT_call_column),
+    };
+    uint32_t file = attribute_number(die, DW_AT_call_file);
+    if (file < walk->file_count)
+        body.call_file =
+            fm_dwarf_path(walk->storage, &walk->unit, dwarf_filesrc(walk->files, file, NULL, NULL));
+    uint32_t scope = add_scope(walk, &body);
+    if (add_ranges(walk, die, scope, depth) == 0) {
+        drop_last_scope(walk);
+        return parent;
+    }
+    return scope;
+}
+
+/* Looks at one entry; *ret = the scope for what is below it. False: do not descend. */
+static bool visit(struct walk *walk, struct frame *frame, struct frame *ret)
+{
+    ret->scope = frame->scope;
+    ret->depth = frame->depth;
+    switch (dwarf_tag(&frame->die)) {
+    case DW_TAG_subprogram:
+        ret->scope = visit_subprogram(walk, &frame->die);
+        ret->depth = 0;
+        return true;
+    case DW_TAG_inlined_subroutine:
+        if (frame->scope == FM_NONE)
+            return false;
+        ret->scope = visit_inlined(walk, &frame->die, frame->scope, frame->depth + 1);
+        ret->depth = frame->depth + (ret->scope != frame->scope);
+        return true;
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_namespace:
+        return true;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+        return walk->cplusplus;
+    default:
+        return false;
+    }
+}
+
+static bool walk_unit(struct walk *walk, GError **error)
+{
+    struct frame frame = {.scope = FM_NONE, .depth = 0};
+    g_array_set_size(walk->frames, 0);
+    if (dwarf_child(&walk->unit, &frame.die) != 0)
+        return true;
+    g_array_append_val(walk->frames, frame);
+    while (walk->frames->len > 0) {
+        struct frame *top = &g_array_index(walk->frames, struct frame, walk->frames->len - 1);
+        struct frame below;
+        bool descend = visit(walk, top, &below) && dwarf_child(&top->die, &below.die) == 0;
+        Dwarf_Die next;
+        if (dwarf_siblingof(&top->die, &next) == 0)
+            top->die = next;
+        else
+            g_array_set_size(walk->frames, walk->frames->len - 1);
+        if (descend && walk->frames->len >= DEPTH_MAX) {
+            g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
+                        "%s: debug information nests deeper than %d", walk->statics->path,
+                        DEPTH_MAX);
+            return false;
+        }
+        if (descend)
+            g_array_append_val(walk->frames, below);
+    }
+    return true;
+}
+
+static bool begin_unit(struct walk *walk, Dwarf_CU *cu, uint8_t type, Dwarf_Die *die,
+                       GError **error)
+{
+    (void)cu;
+    if (unit_is_skeleton(die, type)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s: was built with -gsplit-dwarf, whose .dwo files fathom cannot read; build "
+                    "it with -gno-split-dwarf (as `fathom cc` does)",
+                    walk->statics->path);
+        return false;
+    }
+    walk->unit = *die;
+    walk->unit_index = FM_NONE;
+    walk->cplusplus = is_cplusplus(die);
+    if (dwarf_getsrcfiles(die, &walk->files, &walk->file_count) != 0)
+        walk->file_count = 0;
+    return true;
+}
+
+static int entry_order(const void *a, const void *b)
+{
+    const struct entry *left = a, *right = b;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return left->proc < right->proc ? -1 : left->proc > right->proc;
+}
+
+bool fm_dwarf_walk(struct fm_statics *statics, GError **error)
+{
+    struct fm_statics_storage *storage = statics->storage;
+    Dwarf_Addr bias;
+    Dwarf *dwarf = dwfl_module_getdwarf(storage->module, &bias);
+    if (dwarf == NULL) {
+        statics->debug_note = g_string_chunk_insert(storage->strings, dwfl_errmsg(-1));
+        return true;
+    }
+    statics->has_debug = true;
+    struct walk walk = {
+        .statics = statics,
+        .storage = storage,
+        .frames = g_array_new(FALSE, FALSE, sizeof(struct frame)),
+    };
+    bool ok = true;
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    while (ok && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
+        ok = begin_unit(&walk, cu, type, &die, error) && walk_unit(&walk, error);
+    g_array_unref(walk.frames);
+    g_array_sort(storage->entries, entry_order);
+    return ok;
+}

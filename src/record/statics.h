@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The static half of a C profile: what one ELF module (program or shared library) says about its
+ * procedures and call sites, extracted after the run from its symbols, its debug information and a
+ * disassembly sweep. All addresses are the module's own (file) addresses: run time minus bias.
+ *
+ *   segment --> scope --> procedure         innermost scope of a code address
+ *   machine site (a call instruction) --> source site (procedure, slot)
+ *   scope of an inlined body          --> source site in the procedure around it
+ *
+ * A scope is one body of a procedure: out of line (parent FM_NONE) or inlined into another scope.
+ * A scope is live when the compiler put the recording hooks into that very body; code of bodies
+ * that are not live belongs to the nearest live body around. Source and method: README.md. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "deep/profile.h"
+
+#define FM_NONE UINT32_MAX
+
+/* One procedure: its clones, split parts and inlined bodies folded together. Strings belong to the
+ * module's statics and are never NULL. */
+struct fm_proc {
+    const char *name;    /* as in the source; from the symbol where there is no debug information */
+    const char *linkage; /* the linker's name */
+    const char *unit;    /* path of the translation unit, or of the header that defines it; "" */
+    const char *file;    /* where it is declared; "" when unknown */
+    uint32_t line;       /* 0 = unknown */
+    uint32_t arity;      /* FM_ARITY_UNKNOWN */
+    bool variadic;
+    bool external;
+    bool virtual_method;
+    bool cplusplus;
+    bool instrumented;   /* some body of it calls the hooks */
+    uint64_t entry;      /* of the first out-of-line body; 0 = only inlined */
+    uint32_t site_first; /* into sites */
+    uint32_t site_count;
+};
+
+struct fm_scope {
+    uint32_t proc;
+    uint32_t parent; /* scope around an inlined body, FM_NONE for an out-of-line body */
+    uint32_t site;   /* inlined and live: the source site that it was called from, else FM_NONE */
+    const char *call_file;
+    uint32_t call_line, call_column;
+    bool live;
+};
+
+struct fm_segment {
+    uint64_t low, high; /* [low, high), ascending, disjoint */
+    uint32_t scope;
+};
+
+struct fm_machine_site {
+    uint64_t return_address; /* ascending */
+    uint64_t target;         /* direct calls: address called, in this module; else 0 */
+    const char *target_name; /* direct calls through the linkage table; else NULL */
+    const char *file;        /* "" = unknown */
+    uint32_t line, column;
+    uint32_t scope; /* innermost, FM_NONE outside all known bodies */
+    uint32_t site;  /* source site, FM_NONE when no live body contains it */
+    bool indirect;
+    bool virtual_call;
+};
+
+struct fm_site {
+    enum fm_site_kind kind;
+    uint32_t proc;           /* the procedure that contains it */
+    uint32_t callee;         /* procedure of this module, FM_NONE */
+    const char *callee_name; /* linker's name when the callee is in another module, else NULL */
+    const char *file;
+    uint32_t line, column;
+    uint64_t first_pc; /* lowest address of a machine instance */
+};
+
+struct fm_statics {
+    const char *path;
+    const char *debug_note; /* why there is no debug information, else NULL */
+    bool has_debug;
+    uint32_t proc_count, scope_count, segment_count, machine_site_count, site_count;
+    struct fm_proc *procs;
+    struct fm_scope *scopes;
+    struct fm_segment *segments;
+    struct fm_machine_site *machine_sites;
+    struct fm_site *sites; /* procedure by procedure, in slot order */
+    struct fm_statics_storage *storage;
+};
+
+struct fm_statics_opts {
+    const uint8_t *build_id; /* as recorded; NULL = do not check */
+    size_t build_id_size;
+    const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
+    bool physical;          /* the hooks are in out-of-line bodies only (the fast grade) */
+};
+
+/* Extracts the statics of the module at path. On success the caller owns *ret;
+ * fm_statics_free(). Errors: FM_ERROR_IO, FM_ERROR_FORMAT (not ELF, another build-id than the one
+ * recorded), FM_ERROR_UNAVAILABLE (split DWARF, not x86-64). Missing debug information is no
+ * error. O(n log n) in the size of the module. */
+FM_MUST_USE bool fm_statics_extract(const char *path, const struct fm_statics_opts *opts,
+                                    struct fm_statics **ret, GError **error);
+void fm_statics_free(struct fm_statics *statics); /* NULL is allowed */
+
+typedef struct fm_statics FmStatics;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmStatics, fm_statics_free)
+
+/* Innermost scope at an address, FM_NONE if none. O(log n). */
+uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address);
+/* The machine site that returns to an address, NULL if none. O(log n). */
+const struct fm_machine_site *fm_statics_site_at(const struct fm_statics *statics,
+                                                 uint64_t return_address);
+/* The procedure whose body starts at an address, FM_NONE if none. */
+uint32_t fm_statics_proc_at(const struct fm_statics *statics, uint64_t entry);
+/* Name of the symbol at or below an address, NULL if none; *ret_offset = distance. Works on
+ * modules without debug information. Valid as long as statics. */
+const char *fm_statics_symbol_at(const struct fm_statics *statics, uint64_t address,
+                                 uint64_t *ret_offset);
+
+/* Is this the name of a function that `fathom cc` makes the program call: the hooks of libfathom,
+ * those that compilers call, coverage callbacks? */
+bool fm_statics_is_hook(const char *symbol);
+
+/* The source form of a linker's name: C++ names demangled, others unchanged. Newly allocated. */
+char *fm_demangle(const char *symbol);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of call sites comes from the instructions: at -O0 there are no call-site entries in the
+ * debug information, and clang leaves out calls of library functions at any level. */
+#include "record/statics_internal.h"
+
+#include <capstone/capstone.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* What a register holds, as far as it tells a virtual call: loaded from offset 0 of an object
+ * (perhaps the table of virtual functions), then loaded from that table. */
+enum held { HELD_OTHER, HELD_TABLE, HELD_FUNCTION };
+
+struct sweep {
+    struct fm_statics *statics;
+    struct fm_statics_storage *storage;
+    csh handle;
+    cs_insn *instruction;
+    enum held held[16];
+};
+
+/* An instruction cut into what is needed here. */
+struct decoded {
+    const uint8_t *opcode; /* after the prefixes */
+    size_t size;           /* from the opcode on */
+    uint8_t rex;
+    bool has_modrm;
+    unsigned mod, reg, base; /* base 16 = rip or none */
+    int32_t displacement;
+};
+
+struct call {
+    bool is_call, direct;
+    uint64_t target;  /* address called, 0 = not known */
+    const char *name; /* through the linkage table */
+    bool virtual_call;
+};
+
+static void decode(const uint8_t *bytes, size_t size, struct decoded *ret)
+{
+    size_t at = 0;
+    while (at < size &&
+           (bytes[at] == 0x66 || bytes[at] == 0x67 || bytes[at] == 0xf2 || bytes[at] == 0xf3 ||
+            bytes[at] == 0x2e || bytes[at] == 0x3e || bytes[at] == 0x64 || bytes[at] == 0x65))
+        at++;
+    *ret = (struct decoded){0};
+    if (at < size && (bytes[at] & 0xf0) == 0x40)
+        ret->rex = bytes[at++];
+    ret->opcode = bytes + at;
+    ret->size = size - at;
+    if (ret->size < 2)
+        return;
+    uint8_t op = ret->opcode[0];
+    ret->has_modrm = op == 0xff || op == 0x8b || op == 0x89 || op == 0x83 || op == 0x81;
+    if (!ret->has_modrm)
+        return;
+    uint8_t modrm = ret->opcode[1];
+    ret->mod = modrm >> 6;
+    ret->reg = ((modrm >> 3) & 7u) | ((ret->rex & 4u) ? 8u : 0);
+    unsigned low = modrm & 7u;
+    ret->base = low | ((ret->rex & 1u) ? 8u : 0);
+    size_t next = 2;
+    if (ret->mod == 3)
+        return;
+    if (low == 4) {
+        next++;
+        ret->base = 4; /* an index: no table of virtual functions is read in this form */
+    }
+    if (ret->mod == 0 && low == 5)
+        ret->base = 16;
+    if (ret->mod == 1 && ret->size > next)
+        ret->displacement = (int8_t)ret->opcode[next];
+    else if ((ret->mod == 2 || ret->base == 16) && ret->size >= next + 4)
+        memcpy(&ret->displacement, ret->opcode + next, 4);
+}
+
+static void forget(struct sweep *sweep)
+{
+    memset(sweep->held, 0, sizeof sweep->held);
+}
+
+/* Follows loads only: enough to tell object -> table -> function. */
+static void follow(struct sweep *sweep, const struct decoded *d)
+{
+    if (!d->has_modrm)
+        return;
+    enum held *held = sweep->held;
+    if (d->opcode[0] == 0x8b && d->mod == 3) {
+        held[d->reg] = held[d->base];
+    } else if (d->opcode[0] == 0x89 && d->mod == 3) {
+        held[d->base] = held[d->reg];
+    } else if (d->opcode[0] == 0x8b) {
+        bool local = d->base == 4 || d->base == 5 || d->base == 16;
+        if (!local && held[d->base] == HELD_TABLE)
+            held[d->reg] = HELD_FUNCTION;
+        else if (!local && d->displacement == 0)
+            held[d->reg] = HELD_TABLE;
+        else
+            held[d->reg] = HELD_OTHER;
+    }
+}
+
+static void through_got(struct sweep *sweep, const struct got_entry *entry, struct call *ret)
+{
+    (void)sweep;
+    ret->direct = true;
+    ret->name = entry->name;
+    ret->target = entry->address;
+}
+
+static void decode_call(struct sweep *sweep, uint64_t next, const struct decoded *d,
+                        struct call *ret)
+{
+    *ret = (struct call){0};
+    if (d->size >= 5 && d->opcode[0] == 0xe8) {
+        int32_t displacement;
+        memcpy(&displacement, d->opcode + 1, sizeof displacement);
+        ret->is_call = ret->direct = true;
+        ret->target = next + (uint64_t)(int64_t)displacement;
+        const struct got_entry *entry = fm_elf_stub_entry(sweep->storage, ret->target);
+        if (entry != NULL)
+            through_got(sweep, entry, ret);
+        return;
+    }
+    if (!d->has_modrm || d->opcode[0] != 0xff || (d->reg & 7u) != 2)
+        return;
+    ret->is_call = true;
+    if (d->mod != 3 && d->base == 16) {
+        uint64_t slot = next + (uint64_t)(int64_t)d->displacement;
+        const struct got_entry *entry = g_hash_table_lookup(sweep->storage->got, &slot);
+        if (entry != NULL)
+            through_got(sweep, entry, ret);
+        return;
+    }
+    ret->virtual_call = d->mod == 3 ? sweep->held[d->base] == HELD_FUNCTION
+                                    : sweep->held[d->base & 15u] == HELD_TABLE;
+}
+
+static struct fm_scope *scope_of(struct sweep *sweep, uint32_t scope)
+{
+    return &g_array_index(sweep->storage->scopes, struct fm_scope, scope);
+}
+
+static struct fm_proc *proc_of_scope(struct sweep *sweep, uint32_t scope)
+{
+    return &g_array_index(sweep->storage->procs, struct fm_proc, scope_of(sweep, scope)->proc);
+}
+
+/* A hook may itself be inlined: the body that it stands in is the one around the hook's. */
+static void mark_live(struct sweep *sweep, uint32_t scope)
+{
+    while (scope != FM_NONE && fm_statics_is_hook(proc_of_scope(sweep, scope)->linkage))
+        scope = scope_of(sweep, scope)->parent;
+    if (scope == FM_NONE)
+        return;
+    scope_of(sweep, scope)->live = true;
+    proc_of_scope(sweep, scope)->instrumented = true;
+}
+
+static bool calls_hook(const struct sweep *sweep, const struct call *call)
+{
+    if (!call->direct)
+        return false;
+    if (call->name != NULL)
+        return fm_statics_is_hook(call->name);
+    return g_hash_table_contains(sweep->storage->hooks, &call->target);
+}
+
+static void place(struct sweep *sweep, uint32_t scope, struct fm_machine_site *site)
+{
+    site->file = "";
+    uint32_t unit = g_array_index(sweep->storage->scope_unit, uint32_t, scope);
+    if (unit == FM_NONE)
+        return;
+    Dwarf_Die *die = &g_array_index(sweep->storage->units, Dwarf_Die, unit);
+    Dwarf_Line *line = dwarf_getsrc_die(die, site->return_address - 1);
+    if (line == NULL)
+        return;
+    int number;
+    if (dwarf_lineno(line, &number) == 0 && number > 0)
+        site->line = (uint32_t)number;
+    if (dwarf_linecol(line, &number) == 0 && number > 0)
+        site->column = (uint32_t)number;
+    site->file = fm_dwarf_path(sweep->storage, die, dwarf_linesrc(line, NULL, NULL));
+}
+
+static void add_call(struct sweep *sweep, uint64_t next, const struct call *call, uint32_t scope)
+{
+    if (calls_hook(sweep, call)) {
+        mark_live(sweep, scope);
+        return;
+    }
+    struct fm_machine_site site = {
+        .return_address = next,
+        .target = call->target,
+        .target_name = call->name,
+        .scope = scope,
+        .site = FM_NONE,
+        .indirect = !call->direct,
+        .virtual_call = call->virtual_call && proc_of_scope(sweep, scope)->cplusplus,
+    };
+    place(sweep, scope, &site);
+    g_array_append_val(sweep->storage->machine_sites, site);
+}
+
+/* Disassembles one stretch of a body. *segment = where in the segments to look for scopes. */
+static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint *segment)
+{
+    size_t available;
+    const uint8_t *bytes = fm_elf_bytes_at(sweep->storage, low, &available);
+    if (bytes == NULL)
+        return;
+    size_t size = MIN(available, (size_t)(high - low));
+    uint64_t address = low;
+    const GArray *segments = sweep->storage->segments;
+    forget(sweep);
+    while (size > 0) {
+        const uint8_t *begin = bytes;
+        if (!cs_disasm_iter(sweep->handle, &bytes, &size, &address, sweep->instruction)) {
+            bytes++, address++, size--;
+            continue;
+        }
+        struct decoded decoded;
+        struct call call;
+        decode(begin, (size_t)(bytes - begin), &decoded);
+        decode_call(sweep, address, &decoded, &call);
+        if (!call.is_call) {
+            follow(sweep, &decoded);
+            continue;
+        }
+        while (*segment + 1 < segments->len &&
+               g_array_index(segments, struct fm_segment, *segment).high < address)
+            (*segment)++;
+        const struct fm_segment *found = &g_array_index(segments, struct fm_segment, *segment);
+        if (address - 1 >= found->low && address - 1 < found->high)
+            add_call(sweep, address, &call, found->scope);
+        forget(sweep);
+    }
+}
+
+bool fm_sweep(struct fm_statics *statics, GError **error)
+{
+    struct sweep sweep = {.statics = statics, .storage = statics->storage};
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &sweep.handle) != CS_ERR_OK) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s: the capstone library has no disassembler for x86-64", statics->path);
+        return false;
+    }
+    sweep.instruction = cs_malloc(sweep.handle);
+    const GArray *intervals = statics->storage->intervals;
+    uint64_t done = 0;
+    guint segment = 0;
+    for (guint i = 0; i < intervals->len && sweep.storage->segments->len > 0; i++) {
+        const struct interval *interval = &g_array_index(intervals, struct interval, i);
+        if (interval->depth != 0 || interval->high <= done)
+            continue;
+        sweep_range(&sweep, MAX(interval->low, done), interval->high, &segment);
+        done = interval->high;
+    }
+    cs_free(sweep.instruction, 1);
+    cs_close(&sweep.handle);
+    return true;
+}
