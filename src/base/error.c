@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
-G_DEFINE_QUARK(fm-error-quark, fm_error)
+G_DEFINE_QUARK(fm - error - quark, fm_error)

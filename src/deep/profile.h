@@ -54,7 +54,7 @@ struct fm_column {
     };
 };
 
-static inline uint64_t fm_column_get(const struct fm_column *column, uint32_t index)
+static inline uint64_t fm_column_get(const struct fm_column *column, size_t index)
 {
     return column->width == 4 ? column->u32[index] : column->width == 8 ? column->u64[index] : 0;
 }
@@ -94,20 +94,20 @@ struct fm_ps {
     const char *file;
     uint32_t line;
     bool in_interface;
-    bool variadic;                   /* C only */
-    uint32_t css_first;              /* its sites are css_of_ps[css_first .. + css_count] */
-    uint32_t css_count;              /* = number of slots of each of its pds */
-    uint32_t point_first;            /* into fm_profile.points */
+    bool variadic;        /* C only */
+    uint32_t css_first;   /* its sites are css_of_ps[css_first .. + css_count] */
+    uint32_t css_count;   /* = number of slots of each of its pds */
+    uint32_t point_first; /* into fm_profile.points */
     uint32_t point_count;
-    const char *raw_name;            /* "list.append/3-0"; C: the linker's name */
-    const char *unqualified_name;    /* "append/3-0"; C: "insert" */
-    const char *qualified_name;      /* "list.append/3-0"; C: "btree.c:insert" */
+    const char *raw_name;         /* "list.append/3-0"; C: the linker's name */
+    const char *unqualified_name; /* "append/3-0"; C: "insert" */
+    const char *qualified_name;   /* "list.append/3-0"; C: "btree.c:insert" */
 };
 #define FM_ARITY_UNKNOWN UINT32_MAX
 
 struct fm_css {
     enum fm_site_kind kind;
-    uint32_t callee_ps;     /* FM_SITE_NORMAL only, else 0 */
+    uint32_t callee_ps;     /* FM_SITE_NORMAL only, else 0; C: 0 also where it is not known */
     const char *type_subst; /* FM_SITE_NORMAL only, else "" */
     const char *file;       /* "" = that of the containing procedure */
     uint32_t line;
@@ -118,37 +118,37 @@ struct fm_css {
 
 struct fm_profile {
     enum fm_flavour flavour;
-    unsigned version;         /* of the file read: 8 or 9 */
+    unsigned version; /* of the file read: 8 or 9; C: 1 */
     const char *program_name;
-    uint64_t flags;           /* as in the file */
-    unsigned word_size;       /* bytes, from the flags */
+    uint64_t flags;     /* as in the file */
+    unsigned word_size; /* bytes, from the flags */
     bool canonical;
     enum fm_coverage_kind coverage;
     uint64_t ticks_per_second; /* 0 = unknown */
     uint64_t instrumentation_quanta;
     uint64_t user_quanta;
-    uint64_t callseqs;         /* header's total */
+    uint64_t callseqs; /* header's total */
     uint32_t root_pd;
-    unsigned measure_count;    /* >= FM_MEASURES_MERCURY */
+    unsigned measure_count; /* >= FM_MEASURES_MERCURY */
     struct fm_measure measures[FM_MEASURES_MAX];
 
     uint32_t ps_count, css_count, pd_count, csd_count; /* highest ids */
 
-    struct fm_ps *ps;         /* [ps_count + 1] */
-    struct fm_css *css;       /* [css_count + 1] */
-    uint32_t *css_of_ps;      /* css ids, ps by ps, in slot order */
+    struct fm_ps *ps;    /* [ps_count + 1] */
+    struct fm_css *css;  /* [css_count + 1] */
+    uint32_t *css_of_ps; /* css ids, ps by ps, in slot order */
     struct fm_coverage_point *points;
 
-    uint32_t *pd_ps;          /* [pd_count + 1] */
-    uint32_t *pd_slot_first;  /* [pd_count + 2] into slots */
-    uint32_t *slots;          /* csd id or 0; FM_SLOT_MULTI | index into multi otherwise */
-    uint32_t *multi;          /* lists: count, then that many csd ids, in file order */
+    uint32_t *pd_ps;            /* [pd_count + 1] */
+    uint32_t *pd_slot_first;    /* [pd_count + 2] into slots */
+    uint32_t *slots;            /* csd id or 0; FM_SLOT_MULTI | index into multi otherwise */
+    uint32_t *multi;            /* lists: count, then that many csd ids, in file order */
     struct fm_column pd_points; /* coverage counts, pd by pd */
-    uint64_t *pd_point_first; /* [pd_count + 2] into pd_points; NULL unless coverage is dynamic */
+    uint64_t *pd_point_first;   /* [pd_count + 2] into pd_points; NULL unless coverage is dynamic */
 
-    uint32_t *csd_caller;     /* [csd_count + 1] pd */
-    uint32_t *csd_callee;     /* [csd_count + 1] pd */
-    uint32_t *csd_css;        /* [csd_count + 1] css */
+    uint32_t *csd_caller;                      /* [csd_count + 1] pd */
+    uint32_t *csd_callee;                      /* [csd_count + 1] pd */
+    uint32_t *csd_css;                         /* [csd_count + 1] css */
     struct fm_column csd_own[FM_MEASURES_MAX]; /* [csd_count + 1] each */
 
     struct fm_profile_storage *storage; /* who owns the above; private to src/deep */
@@ -169,7 +169,8 @@ static inline const uint32_t *fm_profile_slot(const struct fm_profile *profile, 
     return list + 1;
 }
 
-/* All csds of a slot whose site is not FM_SITE_NORMAL are a list even when there are none or one. */
+/* All csds of a slot whose site is not FM_SITE_NORMAL are a list even when there are none or one.
+ */
 
 static inline uint64_t fm_profile_own(const struct fm_profile *profile, uint32_t csd,
                                       enum fm_measure_id measure)
@@ -180,10 +181,9 @@ static inline uint64_t fm_profile_own(const struct fm_profile *profile, uint32_t
 /* calls = exits + fails + exceptions - redos; signed, since a damaged file may say anything. */
 static inline int64_t fm_profile_calls(const struct fm_profile *profile, uint32_t csd)
 {
-    return (int64_t)(fm_profile_own(profile, csd, FM_EXITS) +
-                     fm_profile_own(profile, csd, FM_FAILS) +
-                     fm_profile_own(profile, csd, FM_EXCPS) -
-                     fm_profile_own(profile, csd, FM_REDOS));
+    return (
+        int64_t)(fm_profile_own(profile, csd, FM_EXITS) + fm_profile_own(profile, csd, FM_FAILS) +
+                 fm_profile_own(profile, csd, FM_EXCPS) - fm_profile_own(profile, csd, FM_REDOS));
 }
 
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;
@@ -194,8 +194,8 @@ FM_MUST_USE bool fm_profile_read(const char *path, const struct fm_progress *pro
                                  struct fm_profile **ret, GError **error);
 /* The same from memory; name is used in messages. */
 FM_MUST_USE bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, size_t size,
-                                       const struct fm_progress *progress,
-                                       struct fm_profile **ret, GError **error);
+                                       const struct fm_progress *progress, struct fm_profile **ret,
+                                       GError **error);
 void fm_profile_free(struct fm_profile *profile); /* NULL is allowed */
 
 typedef struct fm_profile FmProfile; /* for g_autoptr(FmProfile) */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A regular file mapped for reading. A file that another process shortens while it is mapped would
+ * normally kill us with SIGBUS: here the lost pages read as zeros instead, and
+ * fm_mapped_file_check() tells so. Reading code works on the bytes and checks once at the end (and
+ * before it blames the bytes for an error). */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct fm_mapped_file {
+    const uint8_t *bytes; /* NULL when the file is empty */
+    size_t size;
+    struct fm_mapped_guard *guard; /* private */
+    char *path;
+};
+
+/* Maps the whole file. FM_ERROR_IO with the reason when it cannot be opened, or is a directory, a
+ * FIFO or anything else that is no regular file (a FIFO does not block). The caller owns *ret.
+ * The first call installs a SIGBUS handler, which passes on what is not ours. Thread-safe. */
+FM_MUST_USE bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError **error);
+/* False with FM_ERROR_IO when the file has become shorter and bytes that we looked at are gone. */
+FM_MUST_USE bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error);
+/* Tells the kernel that the bytes before offset are not needed again soon, so that they do not
+ * count as our memory. */
+void fm_mapped_file_release_before(const struct fm_mapped_file *file, size_t offset);
+void fm_mapped_file_free(struct fm_mapped_file *file); /* NULL is allowed */
+
+typedef struct fm_mapped_file FmMappedFile;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmMappedFile, fm_mapped_file_free)

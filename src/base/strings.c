@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/strings.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)64 * 1024)
+
+struct entry {
+    const char *string; /* NULL = empty place */
+    uint32_t hash;
+    uint32_t length;
+};
+
+/* Open addressing, at most half full; strings stand in chunks that never move. */
+struct fm_strings {
+    struct entry *entries;
+    size_t capacity, used; /* capacity is a power of two */
+    GPtrArray *chunks;
+    char *chunk_at;
+    size_t chunk_left, chunk_total;
+};
+
+struct fm_strings *fm_strings_new(void)
+{
+    struct fm_strings *strings = g_new0(struct fm_strings, 1);
+    strings->capacity = 256;
+    strings->entries = g_new0(struct entry, strings->capacity);
+    strings->chunks = g_ptr_array_new_with_free_func(g_free);
+    return strings;
+}
+
+void fm_strings_free(struct fm_strings *strings)
+{
+    if (!strings)
+        return;
+    g_free(strings->entries);
+    g_ptr_array_unref(strings->chunks);
+    g_free(strings);
+}
+
+/* FNV-1a, eight bytes a step where there are eight: names are short, keys are not secret, and the
+ * worst that a file can do is to make its own loading slow. */
+static uint32_t hash_bytes(const char *bytes, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325u ^ length;
+    while (length >= 8) {
+        uint64_t word;
+        memcpy(&word, bytes, 8);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+        bytes += 8;
+        length -= 8;
+    }
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3u;
+    hash ^= hash >> 32;
+    return (uint32_t)(hash ^ hash >> 15);
+}
+
+static void grow(struct fm_strings *strings)
+{
+    size_t capacity = strings->capacity * 2;
+    struct entry *entries = g_new0(struct entry, capacity);
+    for (size_t i = 0; i < strings->capacity; i++) {
+        if (!strings->entries[i].string)
+            continue;
+        size_t place = strings->entries[i].hash & (capacity - 1);
+        while (entries[place].string)
+            place = (place + 1) & (capacity - 1);
+        entries[place] = strings->entries[i];
+    }
+    g_free(strings->entries);
+    strings->entries = entries;
+    strings->capacity = capacity;
+}
+
+static char *take_room(struct fm_strings *strings, size_t bytes)
+{
+    if (bytes > strings->chunk_left) {
+        size_t size = MAX(bytes, CHUNK_BYTES);
+        char *chunk = g_malloc(size);
+        g_ptr_array_add(strings->chunks, chunk);
+        strings->chunk_total += size;
+        if (size > CHUNK_BYTES)
+            return chunk; /* a giant has a chunk of its own; the open one stays open */
+        strings->chunk_at = chunk;
+        strings->chunk_left = size;
+    }
+    char *room = strings->chunk_at;
+    strings->chunk_at += bytes;
+    strings->chunk_left -= bytes;
+    return room;
+}
+
+const char *fm_strings_add_bytes(struct fm_strings *strings, const char *bytes, size_t length)
+{
+    if (length == 0)
+        return "";
+    if (strings->used * 2 >= strings->capacity)
+        grow(strings);
+    uint32_t hash = hash_bytes(bytes, length);
+    size_t place = hash & (strings->capacity - 1);
+    for (; strings->entries[place].string; place = (place + 1) & (strings->capacity - 1)) {
+        const struct entry *entry = &strings->entries[place];
+        if (entry->hash == hash && entry->length == (uint32_t)length &&
+            memcmp(entry->string, bytes, length) == 0 && entry->string[length] == '\0')
+            return entry->string;
+    }
+    char *copy = take_room(strings, length + 1);
+    memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    strings->entries[place] =
+        (struct entry){.string = copy, .hash = hash, .length = (uint32_t)length};
+    strings->used++;
+    return copy;
+}
+
+const char *fm_strings_add(struct fm_strings *strings, const char *string)
+{
+    return fm_strings_add_bytes(strings, string, strlen(string));
+}
+
+size_t fm_strings_memory_bytes(const struct fm_strings *strings)
+{
+    return strings->chunk_total + strings->capacity * sizeof(struct entry);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define BUFFER_BYTES ((size_t)256 * 1024)
+
+struct fm_writer {
+    uint8_t *buffer;
+    size_t used, capacity;
+    uint64_t flushed; /* bytes before the buffer */
+    int descriptor;   /* -1: to memory */
+    int failure;      /* errno of the first failed call */
+    char *path, *temporary_path;
+};
+
+static struct fm_writer *writer_alloc(int descriptor)
+{
+    struct fm_writer *writer = g_new0(struct fm_writer, 1);
+    writer->capacity = descriptor < 0 ? 4096 : BUFFER_BYTES;
+    writer->buffer = g_malloc(writer->capacity);
+    writer->descriptor = descriptor;
+    return writer;
+}
+
+bool fm_writer_new(const char *path, struct fm_writer **ret, GError **error)
+{
+    static atomic_uint counter;
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO,
+                    "%s: is there and is no regular file, expected a name for a new file", path);
+        return false;
+    }
+    g_autofree char *temporary =
+        g_strdup_printf("%s.tmp-%d-%u", path, (int)getpid(), atomic_fetch_add(&counter, 1u));
+    int descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot create: %s", temporary,
+                    g_strerror(errno));
+        return false;
+    }
+    struct fm_writer *writer = writer_alloc(descriptor);
+    writer->path = g_strdup(path);
+    writer->temporary_path = g_steal_pointer(&temporary);
+    *ret = writer;
+    return true;
+}
+
+struct fm_writer *fm_writer_new_memory(void)
+{
+    return writer_alloc(-1);
+}
+
+static void write_all(struct fm_writer *writer, const uint8_t *bytes, size_t size)
+{
+    while (size > 0 && writer->failure == 0) {
+        ssize_t written = write(writer->descriptor, bytes, size);
+        if (written < 0) {
+            if (errno != EINTR)
+                writer->failure = errno;
+            continue;
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+}
+
+/* Makes room for size bytes, at most BUFFER_BYTES unless to memory. */
+static void make_room(struct fm_writer *writer, size_t size)
+{
+    if (writer->descriptor >= 0) {
+        write_all(writer, writer->buffer, writer->used);
+        writer->flushed += writer->used;
+        writer->used = 0;
+        return;
+    }
+    while (writer->capacity - writer->used < size)
+        writer->capacity *= 2;
+    writer->buffer = g_realloc(writer->buffer, writer->capacity);
+}
+
+void fm_writer_bytes(struct fm_writer *writer, const void *bytes, size_t size)
+{
+    if (size > writer->capacity - writer->used)
+        make_room(writer, size);
+    if (size > writer->capacity - writer->used) {
+        write_all(writer, bytes, size);
+        writer->flushed += size;
+        return;
+    }
+    if (size > 0)
+        memcpy(writer->buffer + writer->used, bytes, size);
+    writer->used += size;
+}
+
+void fm_writer_byte(struct fm_writer *writer, uint8_t byte)
+{
+    if (writer->used == writer->capacity)
+        make_room(writer, 1);
+    writer->buffer[writer->used++] = byte;
+}
+
+void fm_writer_num(struct fm_writer *writer, uint64_t value)
+{
+    uint8_t bytes[10];
+    size_t at = sizeof(bytes);
+    bytes[--at] = value & 0x7f;
+    while (value >>= 7)
+        bytes[--at] = (uint8_t)(0x80 | (value & 0x7f));
+    fm_writer_bytes(writer, bytes + at, sizeof(bytes) - at);
+}
+
+void fm_writer_fixed(struct fm_writer *writer, uint64_t value)
+{
+    value = GUINT64_TO_LE(value);
+    fm_writer_bytes(writer, &value, sizeof(value));
+}
+
+void fm_writer_string(struct fm_writer *writer, const char *string)
+{
+    size_t length = strlen(string);
+    fm_writer_num(writer, length);
+    fm_writer_bytes(writer, string, length);
+}
+
+uint64_t fm_writer_offset(const struct fm_writer *writer)
+{
+    return writer->flushed + writer->used;
+}
+
+void fm_writer_patch_fixed(struct fm_writer *writer, uint64_t offset, uint64_t value)
+{
+    value = GUINT64_TO_LE(value);
+    if (offset < writer->flushed)
+        make_room(writer, 0);
+    if (offset >= writer->flushed) {
+        memcpy(writer->buffer + (offset - writer->flushed), &value, sizeof(value));
+    } else if (pwrite(writer->descriptor, &value, sizeof(value), (off_t)offset) !=
+                   (ssize_t)sizeof(value) &&
+               writer->failure == 0) {
+        writer->failure = errno ? errno : EIO;
+    }
+}
+
+bool fm_writer_finish(struct fm_writer *writer, GError **error)
+{
+    make_room(writer, 0);
+    if (close(writer->descriptor) != 0 && writer->failure == 0)
+        writer->failure = errno;
+    writer->descriptor = -1;
+    if (writer->failure == 0 && rename(writer->temporary_path, writer->path) != 0)
+        writer->failure = errno;
+    bool done = writer->failure == 0;
+    if (!done)
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot write: %s", writer->path,
+                    g_strerror(writer->failure));
+    else
+        g_clear_pointer(&writer->temporary_path, g_free);
+    fm_writer_discard(writer);
+    return done;
+}
+
+GBytes *fm_writer_finish_memory(struct fm_writer *writer)
+{
+    GBytes *bytes = g_bytes_new_take(g_steal_pointer(&writer->buffer), writer->used);
+    fm_writer_discard(writer);
+    return bytes;
+}
+
+void fm_writer_discard(struct fm_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->descriptor >= 0)
+        close(writer->descriptor);
+    if (writer->temporary_path)
+        unlink(writer->temporary_path);
+    g_free(writer->temporary_path);
+    g_free(writer->path);
+    g_free(writer->buffer);
+    g_free(writer);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffered writing, to memory or to a new file that takes the place of the old one only when it is
+ * complete: a reader never sees half a file. Errors are kept and reported by finish. The encodings
+ * are those of base/reader.h. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct fm_writer;
+
+/* Creates a temporary file beside path. FM_ERROR_IO when that is not possible or when path is there
+ * and is no regular file. The caller owns *ret and ends it with finish or discard. */
+FM_MUST_USE bool fm_writer_new(const char *path, struct fm_writer **ret, GError **error);
+struct fm_writer *fm_writer_new_memory(void);
+
+void fm_writer_bytes(struct fm_writer *writer, const void *bytes, size_t size);
+void fm_writer_byte(struct fm_writer *writer, uint8_t byte);
+void fm_writer_num(struct fm_writer *writer, uint64_t value);
+void fm_writer_fixed(struct fm_writer *writer, uint64_t value);
+void fm_writer_string(struct fm_writer *writer, const char *string);
+uint64_t fm_writer_offset(const struct fm_writer *writer);
+/* Replaces eight bytes that have been written before. */
+void fm_writer_patch_fixed(struct fm_writer *writer, uint64_t offset, uint64_t value);
+
+/* Writes what is left and renames the file to its path. Frees the writer, also on failure
+ * (FM_ERROR_IO: the temporary file is removed, path is untouched). */
+FM_MUST_USE bool fm_writer_finish(struct fm_writer *writer, GError **error);
+/* The bytes of a writer to memory; frees the writer. */
+GBytes *fm_writer_finish_memory(struct fm_writer *writer);
+void fm_writer_discard(struct fm_writer *writer); /* NULL is allowed */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes a profile in memory, node by node: for the finisher of recordings, for generators and for
+ * tests.
+ *
+ *   struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "btree");
+ *   fm_build_header(build)->ticks_per_second = 100;
+ *   unsigned frees = fm_build_measure(build, "frees", "frees", 1.0);
+ *   uint32_t runtime = fm_build_ps(build, &(struct fm_ps){.name = "runtime", ...});
+ *   uint32_t site = fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK, ...});
+ *   uint32_t root = fm_build_pd(build, runtime);               the first pd is the root
+ *   uint32_t main_pd = fm_build_pd(build, main_ps);
+ *   uint32_t csd = fm_build_csd(build, root, 0, main_pd);      slot 0 = first site of the ps
+ *   fm_build_add(build, csd, FM_EXITS, 1);
+ *   if (!fm_build_finish(build, &profile, &error)) ...
+ *
+ * Ids are handed out from 1 in the order of the calls. A css or ps may be added, and a css's callee
+ * changed, as late as just before finish. Strings are copied; NULL counts as "". Mistakes (an id
+ * that does not exist, a second csd in a slot of a normal site) are reported by finish. */
+#pragma once
+
+#include "deep/profile.h"
+
+struct fm_build;
+
+struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name);
+void fm_build_free(struct fm_build *build); /* NULL is allowed; for a build without finish */
+
+/* What the header of the profile says; change it at any time before finish. */
+struct fm_build_header {
+    unsigned word_size;             /* 8 for Mercury, 1 for C until changed */
+    bool canonical;                 /* true until changed */
+    enum fm_coverage_kind coverage; /* FM_COVERAGE_NONE until changed */
+    uint64_t ticks_per_second;      /* 100 until changed */
+    uint64_t instrumentation_quanta;
+    bool has_totals; /* false: finish sets the two below to the sums over all csds */
+    uint64_t user_quanta;
+    uint64_t callseqs;
+};
+struct fm_build_header *fm_build_header(struct fm_build *build); /* belongs to build */
+
+/* A further measure of a C profile, to be used as index from now on: FM_MEASURES_MERCURY, ...; 0
+ * when there is no room left (FM_MEASURES_MAX) or the flavour is Mercury's. name: [a-z][a-z0-9_]*,
+ * at most 32 characters. */
+unsigned fm_build_measure(struct fm_build *build, const char *name, const char *unit, double scale);
+/* Changes name, unit and scale of one of the first eight: C flavour only, ignored otherwise. */
+void fm_build_rename_measure(struct fm_build *build, enum fm_measure_id measure, const char *name,
+                             const char *unit, double scale);
+
+/* Copied: label_kind, decl_module, def_module, name, type_name, arity, mode, file, line,
+ * in_interface, variadic and, for C, raw_name (the linker's name). All else is derived. */
+uint32_t fm_build_ps(struct fm_build *build, const struct fm_ps *ps);
+/* Appends a call site to a ps; its slot is the number of sites added to the ps before. Copied:
+ * kind, callee_ps, type_subst, file, line, goal_path. */
+uint32_t fm_build_css(struct fm_build *build, uint32_t ps, const struct fm_css *css);
+void fm_build_set_callee(struct fm_build *build, uint32_t css, uint32_t callee_ps);
+/* Appends a coverage point to a ps; the header's coverage must not be FM_COVERAGE_NONE. */
+void fm_build_point(struct fm_build *build, uint32_t ps, const struct fm_coverage_point *point);
+
+uint32_t fm_build_pd(struct fm_build *build, uint32_t ps);
+/* Coverage counts of a pd (dynamic coverage): adds to point number `point` of its ps. */
+void fm_build_pd_point(struct fm_build *build, uint32_t pd, uint32_t point, uint64_t count);
+/* An edge. In slots that hold lists, csds keep the order in which they were added. */
+uint32_t fm_build_csd(struct fm_build *build, uint32_t caller_pd, uint32_t slot,
+                      uint32_t callee_pd);
+void fm_build_add(struct fm_build *build, uint32_t csd, unsigned measure, uint64_t value);
+
+/* Checks everything that profile.h promises and hands out the profile (caller owns it). Frees the
+ * build, also on failure. FM_ERROR_FORMAT names the node that is wrong. */
+FM_MUST_USE bool fm_build_finish(struct fm_build *build, struct fm_profile **ret, GError **error);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of this folder only. */
+#pragma once
+
+#include "base/reader.h"
+#include "base/strings.h"
+#include "deep/profile.h"
+
+/* --- the file format (docs/format-data.md) --- */
+
+#define FM_MERCURY_ID "Mercury deep profiler data version "
+#define FM_C_ID "fathom deep profile data version "
+#define FM_C_VERSION 1
+
+enum fm_node_token {
+    FM_TOKEN_END,
+    FM_TOKEN_CSS,
+    FM_TOKEN_CSD,
+    FM_TOKEN_PS,
+    FM_TOKEN_PD,
+    FM_TOKENS,
+};
+extern const char *const fm_node_names[FM_TOKENS];
+
+#define FM_FLAGS_WORD 0x00ffu
+#define FM_FLAGS_CANONICAL 0x0300u
+#define FM_FLAGS_CANONICAL_SHIFT 8
+#define FM_FLAGS_COMPRESSION 0x0c00u
+#define FM_FLAGS_COVERAGE 0x3000u
+#define FM_FLAGS_COVERAGE_SHIFT 12
+
+#define FM_LABEL_KIND_C 3 /* in the file; fm_ps.label_kind is FM_LABEL_FUNCTION */
+#define FM_LABEL_C_VARIADIC 0x01u
+
+#define FM_MASK_EXPLICIT_CALLS 0x0001u /* before exits; written by no known program */
+#define FM_MASK_MERCURY 0x01ffu
+/* Mask bit of each measure; the values follow in the order of the measures. */
+extern const uint32_t fm_mask_bits[FM_MEASURES_MAX];
+extern const struct fm_measure fm_mercury_measures[FM_MEASURES_MERCURY];
+
+#define FM_IDS_MAX 0x7ffffff0u /* ids leave room for FM_SLOT_MULTI and for sentinels */
+
+/* --- memory --- */
+
+struct fm_profile_storage {
+    struct fm_strings *strings;
+};
+
+/* A profile with its strings and nothing else. */
+struct fm_profile *fm_profile_alloc(void);
+
+/* calloc that fails with FM_ERROR_LIMIT, for sizes that come from a file. NULL on failure. */
+void *fm_array_alloc(const char *name, size_t count, size_t item_bytes, GError **error);
+
+/* A growing array of numbers. */
+struct fm_u32s {
+    uint32_t *items;
+    size_t count, capacity;
+};
+void fm_u32s_grow(struct fm_u32s *array);
+static inline void fm_u32s_push(struct fm_u32s *array, uint32_t item)
+{
+    if (FM_UNLIKELY(array->count == array->capacity))
+        fm_u32s_grow(array);
+    array->items[array->count++] = item;
+}
+/* Gives back what is not used; the items then belong to the caller. */
+uint32_t *fm_u32s_steal(struct fm_u32s *array);
+
+/* Sets one number of a column of `count`, which widens as needed: 0, 4, 8 bytes. */
+FM_MUST_USE bool fm_column_set_wide(struct fm_column *column, size_t count, size_t index,
+                                    uint64_t value);
+FM_MUST_USE static inline bool fm_column_set(struct fm_column *column, size_t count, size_t index,
+                                             uint64_t value)
+{
+    if (FM_LIKELY(column->width == 4) && FM_LIKELY(value <= UINT32_MAX)) {
+        column->u32[index] = (uint32_t)value;
+        return true;
+    }
+    return fm_column_set_wide(column, count, index, value);
+}
+void fm_column_clear(struct fm_column *column);
+
+/* --- checks after reading or building --- */
+
+/* While a profile is read or built, the first word of each list in fm_profile.multi holds the kind
+ * of the slot above the count, and the first FM_SITE_KINDS words of multi are the empty lists of
+ * each kind. */
+#define FM_LIST_KIND_SHIFT 29
+#define FM_LIST_COUNT_MAX ((1u << FM_LIST_KIND_SHIFT) - 1)
+
+struct fm_fault {
+    enum fm_node_token token; /* the node that is wrong; FM_TOKEN_END: none in particular */
+    uint32_t id;
+    int code; /* enum fm_error */
+    char *text;
+};
+
+/* Ties statics and dynamics together: css.ps and css.slot, csd_css; checks that every id is
+ * defined, that each csd stands in one slot and each css in one ps, and that slots and coverage
+ * counts fit the ps. pd_slot_first must be complete. On failure fills *fault (g_free its text). */
+FM_MUST_USE bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault);
+
+/* Fills raw_name, unqualified_name and qualified_name. */
+void fm_names_derive(struct fm_strings *strings, enum fm_flavour flavour, struct fm_ps *ps);
+FM_MUST_USE bool fm_measure_name_is_valid(const char *name);
+/* The flags word of a profile's header fields. */
+uint64_t fm_flags_make(unsigned word_size, bool canonical, enum fm_coverage_kind coverage);

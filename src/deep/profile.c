@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "deep/deep_internal.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+const char *const fm_node_names[FM_TOKENS] = {
+    [FM_TOKEN_END] = "end of data",       [FM_TOKEN_CSS] = "call site static",
+    [FM_TOKEN_CSD] = "call site dynamic", [FM_TOKEN_PS] = "proc static",
+    [FM_TOKEN_PD] = "proc dynamic",
+};
+
+const uint32_t fm_mask_bits[FM_MEASURES_MAX] = {
+    0x0002, 0x0004, 0x0040, 0x0080, 0x0100, 0x0008, 0x0010, 0x0020,
+    0x0200, 0x0400, 0x0800, 0x1000, 0x2000, 0x4000, 0x8000, 0x10000,
+};
+
+const struct fm_measure fm_mercury_measures[FM_MEASURES_MERCURY] = {
+    {"exits", "exits", 1.0},        {"fails", "fails", 1.0},
+    {"redos", "redos", 1.0},        {"excps", "exceptions", 1.0},
+    {"quanta", "quanta", 1.0},      {"callseqs", "call sequence numbers", 1.0},
+    {"allocs", "allocations", 1.0}, {"words", "words", 1.0},
+};
+
+bool fm_measure_name_is_valid(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    size_t length = strlen(name);
+    return length >= 1 && length <= 32 && strchr(letters, name[0]) &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
+uint64_t fm_flags_make(unsigned word_size, bool canonical, enum fm_coverage_kind coverage)
+{
+    return (word_size & FM_FLAGS_WORD) | (uint64_t)canonical << FM_FLAGS_CANONICAL_SHIFT |
+           (uint64_t)coverage << FM_FLAGS_COVERAGE_SHIFT;
+}
+
+struct fm_profile *fm_profile_alloc(void)
+{
+    struct fm_profile *profile = g_new0(struct fm_profile, 1);
+    profile->storage = g_new0(struct fm_profile_storage, 1);
+    profile->storage->strings = fm_strings_new();
+    profile->program_name = "";
+    profile->measure_count = FM_MEASURES_MERCURY;
+    memcpy(profile->measures, fm_mercury_measures, sizeof(fm_mercury_measures));
+    return profile;
+}
+
+void fm_profile_free(struct fm_profile *profile)
+{
+    if (!profile)
+        return;
+    g_free(profile->ps);
+    g_free(profile->css);
+    g_free(profile->css_of_ps);
+    g_free(profile->points);
+    g_free(profile->pd_ps);
+    g_free(profile->pd_slot_first);
+    g_free(profile->slots);
+    g_free(profile->multi);
+    fm_column_clear(&profile->pd_points);
+    g_free(profile->pd_point_first);
+    g_free(profile->csd_caller);
+    g_free(profile->csd_callee);
+    g_free(profile->csd_css);
+    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
+        fm_column_clear(&profile->csd_own[m]);
+    fm_strings_free(profile->storage->strings);
+    g_free(profile->storage);
+    g_free(profile);
+}
+
+void *fm_array_alloc(const char *name, size_t count, size_t item_bytes, GError **error)
+{
+    size_t bytes;
+    void *array = NULL;
+    if (!__builtin_mul_overflow(MAX(count, 1), item_bytes, &bytes))
+        array = g_try_malloc0(bytes);
+    if (!array)
+        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
+                    "%s: not enough memory for %zu items of %zu bytes", name, count, item_bytes);
+    return array;
+}
+
+void fm_u32s_grow(struct fm_u32s *array)
+{
+    array->capacity = MAX((size_t)64, array->capacity + array->capacity / 2);
+    array->items = g_renew(uint32_t, array->items, array->capacity);
+}
+
+uint32_t *fm_u32s_steal(struct fm_u32s *array)
+{
+    uint32_t *items = g_renew(uint32_t, array->items, MAX(array->count, 1));
+    if (array->count == 0)
+        items[0] = 0;
+    *array = (struct fm_u32s){0};
+    return items;
+}
+
+bool fm_column_set_wide(struct fm_column *column, size_t count, size_t index, uint64_t value)
+{
+    if (column->width == 0 && value == 0)
+        return true;
+    if (column->width == 0 && value <= UINT32_MAX) {
+        uint32_t *narrow = g_try_new0(uint32_t, count);
+        if (!narrow)
+            return false;
+        narrow[index] = (uint32_t)value;
+        *column = (struct fm_column){.width = 4, .u32 = narrow};
+        return true;
+    }
+    if (column->width != 8) {
+        uint64_t *wide = g_try_new0(uint64_t, count);
+        if (!wide)
+            return false;
+        for (size_t i = 0; i < count && column->width == 4; i++)
+            wide[i] = column->u32[i];
+        fm_column_clear(column);
+        *column = (struct fm_column){.width = 8, .u64 = wide};
+    }
+    column->u64[index] = value;
+    return true;
+}
+
+void fm_column_clear(struct fm_column *column)
+{
+    if (column->width != 0)
+        g_free(column->u32);
+    *column = (struct fm_column){0};
+}

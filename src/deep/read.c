@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "deep/read_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mapped.h"
+
+#define ID_LINE_DIGITS_MAX 10
+#define NODES_A_REPORT 65536
+/* Every so many bytes the pages of the file that have been read are given back. */
+#define RELEASE_BYTES ((size_t)16 << 20)
+
+/* What the smallest node of each kind takes in the file, with its token. */
+static size_t node_bytes_min(const struct fm_profile *profile, enum fm_node_token token)
+{
+    bool old = profile->flavour == FM_FLAVOUR_MERCURY && profile->version == 8;
+    switch (token) {
+    case FM_TOKEN_CSS:
+        return old ? 5 : 6;
+    case FM_TOKEN_PS:
+        return profile->coverage == FM_COVERAGE_NONE ? 12 : 13;
+    case FM_TOKEN_PD:
+        return profile->coverage == FM_COVERAGE_DYNAMIC ? 5 : 4;
+    default:
+        return 4;
+    }
+}
+
+/* Parses the decimal version after the fixed part of the id line. */
+static bool parse_version(const char *digits, size_t length, unsigned *ret)
+{
+    unsigned value = 0;
+    if (length == 0 || length >= ID_LINE_DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!g_ascii_isdigit(digits[i]))
+            return false;
+        value = value * 10 + (unsigned)(digits[i] - '0');
+    }
+    *ret = value;
+    return true;
+}
+
+static bool read_id_line(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    struct fm_profile *profile = reading->profile;
+    if (in->start == in->end)
+        return fm_reader_fail(in, in->start, FM_ERROR_TRUNCATED, error,
+                              "not a deep profiling data file: it is empty");
+    static const char *const ids[] = {
+        [FM_FLAVOUR_MERCURY] = FM_MERCURY_ID, [FM_FLAVOUR_C] = FM_C_ID};
+    size_t limit = strlen(FM_MERCURY_ID) + ID_LINE_DIGITS_MAX;
+    size_t length = MIN(fm_reader_left(in), limit);
+    const uint8_t *newline = memchr(in->at, '\n', length);
+    for (int flavour = FM_FLAVOUR_MERCURY; newline && flavour <= FM_FLAVOUR_C; flavour++) {
+        size_t prefix = strlen(ids[flavour]);
+        size_t line = (size_t)(newline - in->at);
+        if (line < prefix || memcmp(in->at, ids[flavour], prefix) != 0)
+            continue;
+        if (!parse_version((const char *)in->at + prefix, line - prefix, &profile->version))
+            break;
+        profile->flavour = (enum fm_flavour)flavour;
+        bool known = flavour == FM_FLAVOUR_C ? profile->version == FM_C_VERSION
+                                             : profile->version == 8 || profile->version == 9;
+        if (!known)
+            return fm_reader_fail(in, in->at + prefix, FM_ERROR_VERSION, error,
+                                  "version number mismatch: version is %u, expected %s",
+                                  profile->version, flavour == FM_FLAVOUR_C ? "1" : "8 or 9");
+        in->at = newline + 1;
+        return true;
+    }
+    return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
+                          "not a deep profiling data file: expected the line \"%sN\" or \"%sN\"",
+                          FM_MERCURY_ID, FM_C_ID);
+}
+
+static bool parse_flags(struct fm_profile_reading *reading, const uint8_t *at, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    uint64_t flags = profile->flags;
+    unsigned canonical = (unsigned)((flags & FM_FLAGS_CANONICAL) >> FM_FLAGS_CANONICAL_SHIFT);
+    unsigned coverage = (unsigned)((flags & FM_FLAGS_COVERAGE) >> FM_FLAGS_COVERAGE_SHIFT);
+    uint64_t known = FM_FLAGS_WORD | FM_FLAGS_CANONICAL | FM_FLAGS_COVERAGE;
+    if ((flags & ~known) != 0 || canonical > 1 || coverage > FM_COVERAGE_DYNAMIC)
+        return fm_reader_fail(
+            &reading->in, at, FM_ERROR_FORMAT, error,
+            "Error parsing flags in file header, flags are 0x%" G_GINT64_MODIFIER "x", flags);
+    profile->word_size = (unsigned)(flags & FM_FLAGS_WORD);
+    profile->canonical = canonical == 1;
+    profile->coverage = (enum fm_coverage_kind)coverage;
+    return true;
+}
+
+/* The four counts, which must fit what is left of the file. */
+static bool read_counts(struct fm_profile_reading *reading, GError **error)
+{
+    static const enum fm_node_token order[] = {FM_TOKEN_CSD, FM_TOKEN_CSS, FM_TOKEN_PD,
+                                               FM_TOKEN_PS};
+    struct fm_profile *profile = reading->profile;
+    uint32_t *counts[] = {&profile->csd_count, &profile->css_count, &profile->pd_count,
+                          &profile->ps_count};
+    size_t needed = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(order); i++) {
+        const uint8_t *at = reading->in.at;
+        const char *name = fm_node_names[order[i]];
+        uint64_t count;
+        if (!fm_reader_fixed(&reading->in, "a count of nodes", &count, error))
+            return false;
+        if (count > fm_reader_left(&reading->in) / node_bytes_min(profile, order[i]))
+            return fm_reader_fail(&reading->in, at, FM_ERROR_TRUNCATED, error,
+                                  "number of %s nodes is %" G_GUINT64_FORMAT
+                                  ", which take at least %zu bytes each, but unexpected end of "
+                                  "file after %zu bytes",
+                                  name, count, node_bytes_min(profile, order[i]),
+                                  fm_reader_left(&reading->in));
+        if (count > FM_IDS_MAX)
+            return fm_reader_fail(&reading->in, at, FM_ERROR_LIMIT, error,
+                                  "number of %s nodes is %" G_GUINT64_FORMAT
+                                  ", expected at most %u",
+                                  name, count, FM_IDS_MAX);
+        *counts[i] = (uint32_t)count;
+        needed += (size_t)count * node_bytes_min(profile, order[i]);
+    }
+    if (needed > fm_reader_left(&reading->in))
+        return fm_reader_fail(&reading->in, reading->in.at, FM_ERROR_TRUNCATED, error,
+                              "the announced nodes take at least %zu bytes, but unexpected end of "
+                              "file after %zu bytes",
+                              needed, fm_reader_left(&reading->in));
+    if (profile->csd_count + profile->css_count + profile->pd_count + profile->ps_count == 0)
+        return fm_reader_fail(&reading->in, reading->in.at, FM_ERROR_TRUNCATED, error,
+                              "all counts of nodes are 0: the program that wrote the file did not "
+                              "finish");
+    return true;
+}
+
+static bool read_measure(struct fm_profile_reading *reading, struct fm_measure *measure,
+                         GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    const uint8_t *at = in->at;
+    uint64_t bits;
+    if (!fm_read_string(reading, "name of a measure", &measure->name, error) ||
+        !fm_read_string(reading, "unit of a measure", &measure->unit, error) ||
+        !fm_reader_fixed(in, "scale of a measure", &bits, error))
+        return false;
+    memcpy(&measure->scale, &bits, sizeof(bits));
+    if (!fm_measure_name_is_valid(measure->name))
+        return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                              "bad name of a measure, expected 1 to 32 of a-z, 0-9, _");
+    if (!isfinite(measure->scale) || measure->scale <= 0)
+        return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                              "bad scale of measure %s, expected a positive number", measure->name);
+    return true;
+}
+
+static bool read_measures(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    struct fm_reader *in = &reading->in;
+    const uint8_t *at = in->at;
+    uint64_t count;
+    if (!fm_reader_num(in, "number of measures", &count, error))
+        return false;
+    if (count < FM_MEASURES_MERCURY || count > FM_MEASURES_MAX)
+        return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                              "number of measures is %" G_GUINT64_FORMAT ", expected %d to %d",
+                              count, FM_MEASURES_MERCURY, FM_MEASURES_MAX);
+    profile->measure_count = (unsigned)count;
+    for (unsigned m = 0; m < profile->measure_count; m++) {
+        at = in->at;
+        if (!read_measure(reading, &profile->measures[m], error))
+            return false;
+        for (unsigned before = 0; before < m; before++) {
+            if (strcmp(profile->measures[before].name, profile->measures[m].name) == 0)
+                return fm_reader_fail(in, at, FM_ERROR_FORMAT, error, "measure %s occurs twice",
+                                      profile->measures[m].name);
+        }
+    }
+    return true;
+}
+
+static bool read_header(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    struct fm_reader *in = &reading->in;
+    if (!read_id_line(reading, error) ||
+        !fm_read_string(reading, "program name", &profile->program_name, error))
+        return false;
+    const uint8_t *flags_at = in->at;
+    if (!fm_reader_fixed(in, "flags", &profile->flags, error) ||
+        !parse_flags(reading, flags_at, error) || !read_counts(reading, error) ||
+        !fm_reader_num(in, "ticks per second", &profile->ticks_per_second, error) ||
+        !fm_reader_num(in, "instrumentation quanta", &profile->instrumentation_quanta, error) ||
+        !fm_reader_num(in, "user quanta", &profile->user_quanta, error) ||
+        !fm_reader_num(in, "total of call sequence numbers", &profile->callseqs, error))
+        return false;
+    const uint8_t *root_at = in->at;
+    if (!fm_reader_u32(in, "root proc dynamic", &profile->root_pd, error))
+        return false;
+    if (profile->root_pd == 0 || profile->root_pd > profile->pd_count)
+        return fm_reader_fail(in, root_at, FM_ERROR_FORMAT, error,
+                              "root is proc dynamic %u, expected 1 to %u", profile->root_pd,
+                              profile->pd_count);
+    return profile->flavour != FM_FLAVOUR_C || read_measures(reading, error);
+}
+
+static bool alloc_tables(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    const char *name = reading->in.name;
+    size_t pds = profile->pd_count, csds = profile->csd_count;
+    bool dynamic = profile->coverage == FM_COVERAGE_DYNAMIC;
+    if (!(profile->ps =
+              fm_array_alloc(name, profile->ps_count + 1u, sizeof(struct fm_ps), error)) ||
+        !(profile->css =
+              fm_array_alloc(name, profile->css_count + 1u, sizeof(struct fm_css), error)) ||
+        !(profile->pd_ps = fm_array_alloc(name, pds + 1, sizeof(uint32_t), error)) ||
+        !(profile->pd_slot_first = fm_array_alloc(name, pds + 2, sizeof(uint32_t), error)) ||
+        !(reading->pd_slot_count = fm_array_alloc(name, pds + 1, sizeof(uint32_t), error)) ||
+        !(profile->csd_caller = fm_array_alloc(name, csds + 1, sizeof(uint32_t), error)) ||
+        !(profile->csd_callee = fm_array_alloc(name, csds + 1, sizeof(uint32_t), error)) ||
+        !(profile->csd_css = fm_array_alloc(name, csds + 1, sizeof(uint32_t), error)))
+        return false;
+    if (dynamic &&
+        (!(profile->pd_point_first = fm_array_alloc(name, pds + 2, sizeof(uint64_t), error)) ||
+         !(reading->pd_point_count = fm_array_alloc(name, pds + 1, sizeof(uint32_t), error))))
+        return false;
+    for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
+        fm_u32s_push(&reading->multi, kind << FM_LIST_KIND_SHIFT);
+    reading->points = g_array_new(FALSE, FALSE, sizeof(struct fm_coverage_point));
+    reading->pds_ascend = true;
+    reading->mask_allowed = FM_MASK_MERCURY;
+    for (unsigned m = FM_MEASURES_MERCURY; m < profile->measure_count; m++)
+        reading->mask_allowed |= fm_mask_bits[m];
+    for (unsigned mask = 0; mask < G_N_ELEMENTS(reading->measures_of_mask); mask++) {
+        for (unsigned m = 0; m < FM_MEASURES_MERCURY; m++)
+            reading->measures_of_mask[mask] |=
+                (uint16_t)((mask & fm_mask_bits[m]) != 0 ? 1u << m : 0);
+    }
+    return true;
+}
+
+/* One node; *ret_end at the end of the data. */
+static bool read_node(struct fm_profile_reading *reading, bool *ret_end, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    reading->node = in->at;
+    if (in->at == in->end || *in->at == FM_TOKEN_END) {
+        *ret_end = true;
+        return true;
+    }
+    uint8_t token = *in->at++;
+    reading->token = (enum fm_node_token)token;
+    switch (token) {
+    case FM_TOKEN_CSD:
+        return fm_read_csd(reading, error);
+    case FM_TOKEN_PD:
+        return fm_read_pd(reading, error);
+    case FM_TOKEN_CSS:
+        return fm_read_css(reading, error);
+    case FM_TOKEN_PS:
+        return fm_read_ps(reading, error);
+    default:
+        return fm_reader_fail(in, in->at - 1, FM_ERROR_FORMAT, error,
+                              "unexpected token %u, expected 0 to 4", token);
+    }
+}
+
+static bool read_nodes(struct fm_profile_reading *reading, const struct fm_progress *progress,
+                       const struct fm_mapped_file *file, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    size_t size = (size_t)(in->end - in->start);
+    size_t release_at = RELEASE_BYTES;
+    bool end = false;
+    for (uint64_t nodes = 1; !end; nodes++) {
+        if (!read_node(reading, &end, error))
+            return false;
+        if (nodes % NODES_A_REPORT != 0)
+            continue;
+        if (progress && progress->report &&
+            !progress->report(progress->user, "reading", fm_reader_offset(in), size)) {
+            g_set_error(error, FM_ERROR, FM_ERROR_CANCELLED, "%s: reading was cancelled", in->name);
+            return false;
+        }
+        if (file && fm_reader_offset(in) >= release_at) {
+            fm_mapped_file_release_before(file, fm_reader_offset(in));
+            release_at += RELEASE_BYTES;
+        }
+    }
+    return true;
+}
+
+/* Makes the slots contiguous in the order of ids, when the pds came in another order. */
+static bool order_slots(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    if (!reading->pds_ascend) {
+        uint32_t *ordered =
+            fm_array_alloc(reading->in.name, reading->slots.count, sizeof(uint32_t), error);
+        if (!ordered)
+            return false;
+        size_t at = 0;
+        for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+            uint32_t count = reading->pd_slot_count[pd];
+            if (count > 0)
+                memcpy(ordered + at, reading->slots.items + profile->pd_slot_first[pd],
+                       count * sizeof(uint32_t));
+            at += count;
+        }
+        g_free(reading->slots.items);
+        reading->slots.items = ordered;
+        reading->slots.capacity = reading->slots.count;
+    }
+    uint32_t first = 0;
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        profile->pd_slot_first[pd] = first;
+        first += reading->pd_slot_count[pd];
+    }
+    profile->pd_slot_first[profile->pd_count + 1] = first;
+    profile->slots = fm_u32s_steal(&reading->slots);
+    profile->multi = fm_u32s_steal(&reading->multi);
+    g_clear_pointer(&reading->pd_slot_count, g_free);
+    return true;
+}
+
+/* The same for the coverage counts. */
+static bool order_counts(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    if (!profile->pd_point_first)
+        return true;
+    struct fm_column ordered = {0};
+    uint64_t first = 0;
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        for (uint32_t i = 0; !reading->pds_ascend && i < reading->pd_point_count[pd]; i++) {
+            uint64_t count = fm_column_get(&reading->counts, profile->pd_point_first[pd] + i);
+            if (!fm_column_set(&ordered, reading->counts_used, first + i, count)) {
+                fm_column_clear(&ordered);
+                return fm_read_no_memory(reading, error);
+            }
+        }
+        profile->pd_point_first[pd] = first;
+        first += reading->pd_point_count[pd];
+    }
+    profile->pd_point_first[profile->pd_count + 1] = first;
+    if (!reading->pds_ascend) {
+        fm_column_clear(&reading->counts);
+        reading->counts = ordered;
+    } else if (reading->counts.width != 0) {
+        reading->counts.u32 =
+            g_realloc(reading->counts.u32, MAX(reading->counts_used, 1) * reading->counts.width);
+    }
+    profile->pd_points = reading->counts;
+    reading->counts = (struct fm_column){0};
+    g_clear_pointer(&reading->pd_point_count, g_free);
+    return true;
+}
+
+static void reading_clear(struct fm_profile_reading *reading)
+{
+    g_free(reading->slots.items);
+    g_free(reading->multi.items);
+    g_free(reading->css_of_ps.items);
+    g_free(reading->pd_slot_count);
+    g_free(reading->pd_point_count);
+    fm_column_clear(&reading->counts);
+    if (reading->points)
+        g_array_unref(reading->points);
+    fm_profile_free(reading->profile);
+}
+
+/* Reads again, up to the node that the checks found wrong, to tell where it stands. */
+static const uint8_t *find_node(const struct fm_reader *input, const struct fm_fault *fault)
+{
+    struct fm_profile_reading reading = {.in = *input, .profile = fm_profile_alloc()};
+    reading.in.at = reading.in.start;
+    const uint8_t *found = NULL;
+    bool end = false;
+    if (read_header(&reading, NULL) && alloc_tables(&reading, NULL)) {
+        while (!found && read_node(&reading, &end, NULL) && !end) {
+            if (reading.token == fault->token && reading.id == fault->id)
+                found = reading.node;
+        }
+    }
+    reading_clear(&reading);
+    return found ? found : input->at;
+}
+
+static bool finish_reading(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    if (!order_slots(reading, error) || !order_counts(reading, error))
+        return false;
+    profile->css_of_ps = fm_u32s_steal(&reading->css_of_ps);
+    profile->points =
+        (struct fm_coverage_point *)(void *)g_array_free(g_steal_pointer(&reading->points), FALSE);
+    struct fm_fault fault = {0};
+    if (fm_profile_resolve(profile, &fault))
+        return true;
+    const uint8_t *at = reading->in.at;
+    if (fault.token != FM_TOKEN_END)
+        at = find_node(&reading->in, &fault);
+    fm_reader_set_error(&reading->in, at, fault.code, error, "%s", fault.text);
+    g_free(fault.text);
+    return false;
+}
+
+static bool read_profile(const char *name, const uint8_t *bytes, size_t size,
+                         const struct fm_mapped_file *file, const struct fm_progress *progress,
+                         struct fm_profile **ret, GError **error)
+{
+    struct fm_profile_reading reading = {
+        .in = {.start = bytes, .at = bytes, .end = bytes + size, .name = name},
+        .profile = fm_profile_alloc(),
+    };
+    bool done = read_header(&reading, error) && alloc_tables(&reading, error) &&
+                read_nodes(&reading, progress, file, error) && finish_reading(&reading, error);
+    /* A file that shrank reads as zeros: say that instead of blaming the zeros. */
+    GError *shrunk = NULL;
+    if (file && !fm_mapped_file_check(file, &shrunk)) {
+        g_clear_error(error);
+        g_propagate_error(error, shrunk);
+        done = false;
+    }
+    if (done)
+        *ret = g_steal_pointer(&reading.profile);
+    reading_clear(&reading);
+    return done;
+}
+
+bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, size_t size,
+                           const struct fm_progress *progress, struct fm_profile **ret,
+                           GError **error)
+{
+    static const uint8_t nothing[1];
+    return read_profile(name, bytes ? bytes : nothing, size, NULL, progress, ret, error);
+}
+
+bool fm_profile_read(const char *path, const struct fm_progress *progress, struct fm_profile **ret,
+                     GError **error)
+{
+    g_autoptr(FmMappedFile) file = NULL;
+    if (!fm_mapped_file_open(path, &file, error))
+        return false;
+    if (file->size == 0)
+        return fm_profile_read_bytes(path, NULL, 0, progress, ret, error);
+    return read_profile(path, file->bytes, file->size, file, progress, ret, error);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of one reading: read.c (header, loop over the nodes, afterwork) and read_nodes.c. */
+#pragma once
+
+#include "deep/deep_internal.h"
+
+struct fm_profile_reading {
+    struct fm_reader in;
+    struct fm_profile *profile;
+
+    /* Filled while nodes come in any order of ids; made into the profile's arrays at the end. */
+    struct fm_u32s slots, multi, css_of_ps;
+    uint32_t *pd_slot_count;  /* [pd_count + 1] */
+    uint32_t *pd_point_count; /* [pd_count + 1]; NULL unless coverage is dynamic */
+    GArray *points;           /* struct fm_coverage_point */
+    struct fm_column counts;  /* coverage counts */
+    size_t counts_used, counts_capacity;
+    uint32_t last_pd;
+    bool pds_ascend; /* pds have come in ascending order so far */
+
+    uint16_t measures_of_mask[512]; /* bit set of measures for the low nine bits of a csd's mask */
+    uint32_t mask_allowed;
+
+    /* Of the node read last. */
+    enum fm_node_token token;
+    uint32_t id;
+    const uint8_t *node;
+};
+
+FM_MUST_USE bool fm_read_css(struct fm_profile_reading *reading, GError **error);
+FM_MUST_USE bool fm_read_csd(struct fm_profile_reading *reading, GError **error);
+FM_MUST_USE bool fm_read_ps(struct fm_profile_reading *reading, GError **error);
+FM_MUST_USE bool fm_read_pd(struct fm_profile_reading *reading, GError **error);
+FM_MUST_USE bool fm_read_string(struct fm_profile_reading *reading, const char *what,
+                                const char **ret, GError **error);
+FM_MUST_USE bool fm_read_no_memory(struct fm_profile_reading *reading, GError **error);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checks that need all nodes: run once after reading or building. */
+#include "deep/deep_internal.h"
+
+#include "base/error.h"
+
+FM_PRINTF(5, 6)
+static bool fail(struct fm_fault *fault, enum fm_node_token token, uint32_t id, int code,
+                 const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    *fault = (struct fm_fault){
+        .token = token, .id = id, .code = code, .text = g_strdup_vprintf(format, arguments)};
+    va_end(arguments);
+    return false;
+}
+
+static bool missing(struct fm_fault *fault, enum fm_node_token token, uint32_t id, uint32_t count)
+{
+    return fail(fault, FM_TOKEN_END, 0, FM_ERROR_TRUNCATED,
+                "%s %u is missing, expected all from 1 to %u", fm_node_names[token], id, count);
+}
+
+static bool resolve_statics(struct fm_profile *profile, struct fm_fault *fault)
+{
+    for (uint32_t css = 1; css <= profile->css_count; css++) {
+        if (!profile->css[css].goal_path)
+            return missing(fault, FM_TOKEN_CSS, css, profile->css_count);
+    }
+    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
+        const struct fm_ps *proc = &profile->ps[ps];
+        if (!proc->name)
+            return missing(fault, FM_TOKEN_PS, ps, profile->ps_count);
+        for (uint32_t slot = 0; slot < proc->css_count; slot++) {
+            struct fm_css *css = &profile->css[profile->css_of_ps[proc->css_first + slot]];
+            if (css->ps != 0)
+                return fail(fault, FM_TOKEN_PS, ps, FM_ERROR_FORMAT,
+                            "proc static %u has call site static %u, which already belongs to "
+                            "proc static %u",
+                            ps, profile->css_of_ps[proc->css_first + slot], css->ps);
+            css->ps = ps;
+            css->slot = slot;
+        }
+    }
+    for (uint32_t css = 1; css <= profile->css_count; css++) {
+        if (profile->css[css].ps == 0)
+            return fail(fault, FM_TOKEN_CSS, css, FM_ERROR_FORMAT,
+                        "call site static %u belongs to no proc static", css);
+    }
+    return true;
+}
+
+static bool check_points(const struct fm_profile *profile, uint32_t pd, struct fm_fault *fault)
+{
+    uint64_t found = profile->pd_point_first[pd + 1] - profile->pd_point_first[pd];
+    uint32_t ps = profile->pd_ps[pd];
+    if (found == profile->ps[ps].point_count)
+        return true;
+    return fail(fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
+                "proc dynamic %u has %" G_GUINT64_FORMAT
+                " coverage counts, expected %u as proc static %u has coverage points",
+                pd, found, profile->ps[ps].point_count, ps);
+}
+
+static bool resolve_slot(struct fm_profile *profile, uint32_t pd, uint32_t slot, uint32_t css,
+                         struct fm_fault *fault)
+{
+    uint32_t entry = profile->slots[profile->pd_slot_first[pd] + slot];
+    enum fm_site_kind expected = profile->css[css].kind;
+    enum fm_site_kind found = FM_SITE_NORMAL;
+    const uint32_t *csds = &entry;
+    uint32_t count = entry != 0;
+    if (entry & FM_SLOT_MULTI) {
+        const uint32_t *list = &profile->multi[entry & ~FM_SLOT_MULTI];
+        found = (enum fm_site_kind)(list[0] >> FM_LIST_KIND_SHIFT);
+        count = list[0] & FM_LIST_COUNT_MAX;
+        csds = list + 1;
+    }
+    if (found != expected)
+        return fail(fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
+                    "slot %u of proc dynamic %u is of kind %u, expected %u as call site static %u",
+                    slot, pd, found, expected, css);
+    for (uint32_t i = 0; i < count; i++)
+        profile->csd_css[csds[i]] = css;
+    return true;
+}
+
+static bool resolve_dynamics(struct fm_profile *profile, struct fm_fault *fault)
+{
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        uint32_t ps = profile->pd_ps[pd];
+        if (ps == 0)
+            return missing(fault, FM_TOKEN_PD, pd, profile->pd_count);
+        uint32_t slots = profile->pd_slot_first[pd + 1] - profile->pd_slot_first[pd];
+        const struct fm_ps *proc = &profile->ps[ps];
+        if (slots != proc->css_count)
+            return fail(fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
+                        "proc dynamic %u has %u slots, expected %u as proc static %u has call "
+                        "sites",
+                        pd, slots, proc->css_count, ps);
+        if (profile->pd_point_first && !check_points(profile, pd, fault))
+            return false;
+        const uint32_t *sites = &profile->css_of_ps[proc->css_first];
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            if (!resolve_slot(profile, pd, slot, sites[slot], fault))
+                return false;
+        }
+    }
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        if (profile->csd_callee[csd] == 0)
+            return missing(fault, FM_TOKEN_CSD, csd, profile->csd_count);
+        if (profile->csd_caller[csd] == 0)
+            return fail(fault, FM_TOKEN_CSD, csd, FM_ERROR_FORMAT,
+                        "call site dynamic %u stands in no slot of a proc dynamic", csd);
+    }
+    return true;
+}
+
+bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault)
+{
+    if (profile->root_pd == 0 || profile->root_pd > profile->pd_count)
+        return fail(fault, FM_TOKEN_END, 0, FM_ERROR_FORMAT,
+                    "root is proc dynamic %u, expected 1 to %u", profile->root_pd,
+                    profile->pd_count);
+    if (!resolve_statics(profile, fault) || !resolve_dynamics(profile, fault))
+        return false;
+    /* The kinds above the counts of the lists have served. Lists do not overlap and each belongs to
+     * one slot, but for the empty ones, which stand first. */
+    for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
+        profile->multi[kind] = 0;
+    size_t slots = profile->pd_slot_first[profile->pd_count + 1];
+    for (size_t i = 0; i < slots; i++) {
+        if (profile->slots[i] & FM_SLOT_MULTI)
+            profile->multi[profile->slots[i] & ~FM_SLOT_MULTI] &= FM_LIST_COUNT_MAX;
+    }
+    return true;
+}
