@@ -126,11 +126,13 @@ void fm_cell_span(struct fm_table *table, unsigned columns);
 /* --- writers --- */
 
 struct fm_html_options {
-    const char *recording_name; /* shown in the page title */
+    const char *recording_name; /* shown at the top and in the page title; may be NULL */
     const char *url_prefix;     /* links are url_prefix + encoded query + url_suffix */
-    const char *url_suffix;     /* e.g. "&/data/Deep.data" */
-    const char *asset_prefix;   /* where style.css and scripts are: "/assets/" */
+    const char *url_suffix;     /* e.g. "&/data/Deep.data"; percent-encoded by the caller */
+    const char *asset_prefix;   /* where style.css and scripts are: "/assets/"; NULL = nowhere */
     bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
+    bool no_navigation;         /* the page belongs to no recording: no links to menu and root */
+    const char *home_url;       /* the list of recordings, behind the program's name; or NULL */
 };
 struct fm_text_options {
     unsigned width; /* columns of the terminal, 0 = unlimited */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables as CSV (RFC 4180): lines end in CR LF, a first line of field names, numbers plain.
+ * Columns "section" and "role" stand in front when the table has any. Bytes of names are written
+ * as they are, and nothing is done against spreadsheets that take a text for a formula. */
+#include <math.h>
+#include <string.h>
+
+#include "display/display_internal.h"
+
+struct csv {
+    GString *out;
+    bool developer;
+    bool any; /* a table was written: the next one is set off by a blank line */
+};
+
+static void append_field(GString *out, const char *text)
+{
+    if (!strpbrk(text, "\",\r\n")) {
+        g_string_append(out, text);
+        return;
+    }
+    g_string_append_c(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            g_string_append_c(out, '"');
+        g_string_append_c(out, *text);
+    }
+    g_string_append_c(out, '"');
+}
+
+static void begin_table(struct csv *csv)
+{
+    if (csv->any)
+        g_string_append(csv->out, "\r\n");
+    csv->any = true;
+}
+
+static void append_header(GString *out, const struct fm_table *table)
+{
+    GString *name = g_string_new(NULL);
+
+    if (table->has_section)
+        g_string_append(out, "section,");
+    if (table->role_count)
+        g_string_append(out, "role,");
+    for (unsigned i = 0; i < table->width; i++) {
+        if (i)
+            g_string_append_c(out, ',');
+        g_string_truncate(name, 0);
+        fm_column_append_name(name, table, i);
+        append_field(out, name->str);
+    }
+    g_string_append(out, "\r\n");
+    g_string_free(name, TRUE);
+}
+
+static void append_cell(GString *out, const struct cell *cell)
+{
+    switch ((enum cell_kind)cell->kind) {
+    case CELL_EMPTY:
+        break;
+    case CELL_INT:
+        fm_append_plain_int(out, cell->integer);
+        break;
+    case CELL_PERCENT:
+        fm_append_plain_double(out, 100 * cell->number);
+        break;
+    case CELL_FLOAT:
+    case CELL_TIME:
+    case CELL_MEMORY:
+        fm_append_plain_double(out, cell->number);
+        break;
+    case CELL_STRING:
+        append_field(out, cell->text);
+        break;
+    case CELL_LINK:
+        append_field(out, cell->link->label);
+        break;
+    }
+}
+
+static void append_row(GString *out, const struct fm_table *table, const struct row *row,
+                       const char *section)
+{
+    const struct cell *cells = &table->cells[row->first_cell];
+    unsigned column = 0;
+
+    if (table->has_section) {
+        append_field(out, section);
+        g_string_append_c(out, ',');
+    }
+    if (table->role_count) {
+        append_field(out, row->role ? table->roles[row->role - 1] : "");
+        g_string_append_c(out, ',');
+    }
+    for (uint32_t i = 0; i < row->cell_count; i++) {
+        if (i)
+            g_string_append_c(out, ',');
+        append_cell(out, &cells[i]);
+        for (unsigned covered = 1; covered < cells[i].span; covered++)
+            g_string_append_c(out, ',');
+        column += cells[i].span;
+    }
+    for (column = MAX(column, 1); column < table->width; column++)
+        g_string_append_c(out, ',');
+    g_string_append(out, "\r\n");
+}
+
+static void append_table(struct csv *csv, const struct fm_table *table)
+{
+    const char *section = "";
+
+    begin_table(csv);
+    append_header(csv->out, table);
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+
+        if (row->kind == FM_ROW_SECTION)
+            section = row->text;
+        else if (row->kind == FM_ROW_DATA && fm_row_is_shown(row, csv->developer))
+            append_row(csv->out, table, row, section);
+    }
+}
+
+static void append_share(GString *out, double percent)
+{
+    g_string_append_c(out, ',');
+    if (percent >= 0)
+        fm_append_plain_double(out, percent);
+}
+
+static void append_source(struct csv *csv, const struct source *source)
+{
+    GString *out = csv->out;
+
+    begin_table(csv);
+    g_string_append(out, "file,line,calls_count,self_percent,total_percent,text\r\n");
+    for (uint32_t i = 0; i < source->count; i++) {
+        const struct fm_source_line *line = &source->lines[i];
+
+        append_field(out, source->file ? source->file : "");
+        g_string_append_printf(out, ",%u,", line->line);
+        if (line->calls >= 0)
+            fm_append_plain_int(out, line->calls);
+        append_share(out, line->self_percent);
+        append_share(out, line->total_percent);
+        g_string_append_c(out, ',');
+        append_field(out, line->text ? line->text : "");
+        g_string_append(out, "\r\n");
+    }
+}
+
+static void append_list(struct csv *csv, const struct fm_list *list)
+{
+    for (const struct item *item = list->first; item; item = item->next) {
+        if (!fm_item_is_shown(item, csv->developer))
+            continue;
+        if (item->kind == ITEM_LIST)
+            append_list(csv, item->list);
+        else if (item->kind == ITEM_TABLE)
+            append_table(csv, item->table);
+        else if (item->kind == ITEM_SOURCE)
+            append_source(csv, &item->source);
+    }
+}
+
+void fm_csv_write(const struct fm_display *display, const struct fm_preferences *preferences,
+                  GString *out)
+{
+    struct csv csv = {.out = out, .developer = preferences && preferences->developer};
+
+    append_list(&csv, &display->body);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page as HTML5: frame, navigation, items and lists. The pages are whole without stylesheet and
+ * without script. Controls stand together at the bottom, each list under its title. */
+#include <string.h>
+
+#include "display/assets.h"
+#include "display/html_internal.h"
+
+#define HEADING_DEPTH_MAX 6
+
+static void append_items(struct html *html, const struct fm_list *list, unsigned depth,
+                         bool in_list);
+
+static void append_text_element(const struct html *html, const char *tag, const char *text)
+{
+    g_string_append_printf(html->out, "<%s>", tag);
+    fm_html_escape(html->out, text, HTML_TEXT);
+    g_string_append_printf(html->out, "</%s>\n", tag);
+}
+
+static void append_heading(const struct html *html, const char *text, unsigned depth)
+{
+    char tag[3] = {'h', (char)('0' + MIN(depth, HEADING_DEPTH_MAX)), '\0'};
+
+    append_text_element(html, tag, text);
+}
+
+/* An id attribute, unless the id was given out before or cannot be one. */
+static void append_id(struct html *html, const char *id)
+{
+    if (!id || !*id || strpbrk(id, " \t\n\f\r") || !g_hash_table_add(html->ids, g_strdup(id)))
+        return;
+    g_string_append(html->out, " id=\"");
+    fm_html_escape(html->out, id, HTML_TEXT);
+    g_string_append_c(html->out, '"');
+}
+
+static void append_link(struct html *html, const struct item *item)
+{
+    GString *out = html->out;
+
+    g_string_append(out, item->kind == ITEM_CONTROL ? "<a class=\"control\"" : "<a class=\"link\"");
+    append_id(html, item->id);
+    fm_html_href(html, &item->link);
+    g_string_append_c(out, '>');
+    fm_html_escape(out, item->link.label, HTML_TEXT);
+    g_string_append(out, "</a>");
+}
+
+static void append_list_items(struct html *html, const struct fm_list *list, unsigned depth)
+{
+    static const char *const classes[] = {
+        [FM_LIST_PLAIN] = "vertical",
+        [FM_LIST_BULLETS] = "bullets",
+        [FM_LIST_HORIZONTAL] = "horizontal",
+        [FM_LIST_HORIZONTAL_EXCEPT_TITLE] = "horizontal",
+    };
+
+    g_string_append_printf(html->out, "<ul class=\"%s\">\n", classes[list->list_class]);
+    append_items(html, list, depth, true);
+    g_string_append(html->out, "</ul>\n");
+}
+
+static void append_list(struct html *html, const struct fm_list *list, unsigned depth)
+{
+    bool one_line = list->list_class == FM_LIST_HORIZONTAL;
+
+    g_string_append(html->out, one_line ? "<div class=\"list line\">\n" : "<div class=\"list\">\n");
+    if (list->title)
+        append_heading(html, list->title, depth);
+    append_list_items(html, list, depth + (list->title ? 1 : 0));
+    g_string_append(html->out, "</div>\n");
+}
+
+static void append_item(struct html *html, const struct item *item, unsigned depth)
+{
+    GString *out = html->out;
+
+    switch (item->kind) {
+    case ITEM_LIST:
+        append_list(html, item->list, depth);
+        break;
+    case ITEM_HEADING:
+        append_heading(html, item->text, depth);
+        break;
+    case ITEM_TEXT:
+        append_text_element(html, "p", item->text);
+        break;
+    case ITEM_BREAK:
+        g_string_append(out, "<div class=\"break\"></div>\n");
+        break;
+    case ITEM_VERBATIM:
+        /* The parser drops one line break right after the tag. */
+        g_string_append(out, "<pre>\n");
+        fm_html_escape(out, item->text, HTML_VERBATIM);
+        g_string_append(out, "</pre>\n");
+        break;
+    case ITEM_LINK:
+    case ITEM_CONTROL:
+        append_link(html, item);
+        break;
+    case ITEM_SOURCE:
+        fm_html_source(html, &item->source);
+        break;
+    case ITEM_TABLE:
+        fm_html_table(html, item->table);
+        break;
+    }
+}
+
+static bool item_is_control_list(const struct html *html, const struct item *item)
+{
+    return item->kind == ITEM_LIST && fm_list_is_controls(item->list, html->developer);
+}
+
+/* Opens the panel of a run of control lists. */
+static void begin_controls(struct html *html)
+{
+    unsigned number = ++html->nav_count;
+
+    if (number == 1)
+        g_string_append(html->out,
+                        "<nav class=\"controls\" id=\"controls\" aria-label=\"Controls\">\n");
+    else
+        g_string_append_printf(html->out, "<nav class=\"controls\" aria-label=\"Controls %u\">\n",
+                               number);
+}
+
+static void append_items(struct html *html, const struct fm_list *list, unsigned depth,
+                         bool in_list)
+{
+    bool in_controls = false;
+
+    for (const struct item *item = list->first; item; item = item->next) {
+        if (!fm_item_is_shown(item, html->developer))
+            continue;
+        bool controls = !in_list && item_is_control_list(html, item);
+        if (controls != in_controls) {
+            if (controls)
+                begin_controls(html);
+            else
+                g_string_append(html->out, "</nav>\n");
+            in_controls = controls;
+        }
+        if (item->kind == ITEM_LIST && item->list->developer) {
+            append_items(html, item->list, depth, in_list || in_controls);
+            continue;
+        }
+        bool block = item->kind == ITEM_LINK || item->kind == ITEM_CONTROL;
+        g_string_append(html->out, in_list ? "<li>" : block ? "<p>" : "");
+        append_item(html, item, depth);
+        g_string_append(html->out, in_list ? "</li>\n" : block ? "</p>\n" : "");
+    }
+    if (in_controls)
+        g_string_append(html->out, "</nav>\n");
+}
+
+static void append_style(const struct html *html)
+{
+    const struct fm_html_options *options = html->options;
+    GString *out = html->out;
+    struct fm_asset style;
+
+    if (options->inline_assets && fm_asset_get("style.css", &style)) {
+        g_string_append(out, "<style>\n");
+        g_string_append_len(out, g_bytes_get_data(style.data, NULL),
+                            (gssize)g_bytes_get_size(style.data));
+        g_string_append(out, "</style>\n");
+        fm_asset_clear(&style);
+    } else if (options->asset_prefix) {
+        g_string_append(out, "<link rel=\"stylesheet\" href=\"");
+        fm_html_escape(out, options->asset_prefix, HTML_TEXT);
+        g_string_append(out, "style.css\">\n<script src=\"");
+        fm_html_escape(out, options->asset_prefix, HTML_TEXT);
+        g_string_append(out, "fathom.js\" defer></script>\n");
+    }
+}
+
+static void append_head(const struct html *html)
+{
+    GString *out = html->out;
+    const char *title = html->display->title;
+    const char *recording = html->options->recording_name;
+
+    g_string_append(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                         "<title>");
+    if (title)
+        fm_html_escape(out, title, HTML_TEXT);
+    if (recording) {
+        g_string_append(out, title ? " - " : "");
+        fm_html_escape(out, recording, HTML_TEXT);
+    }
+    g_string_append(out, title || recording ? " - fathom</title>\n" : "fathom</title>\n");
+    g_string_append(out, "<meta name=\"viewport\" content=\"width=device-width, "
+                         "initial-scale=1\">\n"
+                         "<meta name=\"color-scheme\" content=\"light dark\">\n");
+    /* With scripts, the script asks again; see fathom.js. */
+    if (html->display->incomplete)
+        g_string_append(out, "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>\n");
+    append_style(html);
+    g_string_append(out, "</head>\n");
+}
+
+/* The ways into a recording, at the top of each of its pages, keeping the preferences. */
+static void append_navigation(const struct html *html)
+{
+    static const struct {
+        const char *id, *command, *label, *page;
+    } entries[] = {
+        {"nav-menu", "menu", "Menu", "menu"},
+        {"nav-root", "root/no", "Root", "root"},
+        {"nav-modules", "program_modules", "Modules", "program_modules"},
+        {"nav-top", "top_procs/1-100/callseqs/self/oa", "Top procedures", "top_procs"},
+    };
+    GString *out = html->out;
+
+    g_string_append(out, "<nav aria-label=\"Recording\">\n<ul>\n");
+    for (unsigned i = 0; i < G_N_ELEMENTS(entries); i++) {
+        struct link link = {entries[i].label, entries[i].command, html->current};
+
+        g_string_append_printf(out, "<li><a id=\"%s\"", entries[i].id);
+        fm_html_href(html, &link);
+        if (g_strcmp0(html->display->name, entries[i].page) == 0)
+            g_string_append(out, " aria-current=\"page\"");
+        g_string_append_printf(out, ">%s</a></li>\n", entries[i].label);
+    }
+    g_string_append(out, "</ul>\n</nav>\n");
+}
+
+static void append_top(const struct html *html)
+{
+    const struct fm_html_options *options = html->options;
+    GString *out = html->out;
+
+    g_string_append(out, "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+    g_string_append(out, "<header>\n");
+    if (options->home_url) {
+        g_string_append(out, "<a class=\"brand\" href=\"");
+        fm_html_escape(out, options->home_url, HTML_TEXT);
+        g_string_append(out, "\">fathom</a>\n");
+    } else {
+        g_string_append(out, "<span class=\"brand\">fathom</span>\n");
+    }
+    if (options->recording_name) {
+        g_string_append(out, "<span class=\"recording\">");
+        fm_html_escape(out, options->recording_name, HTML_NAME);
+        g_string_append(out, "</span>\n");
+    }
+    if (!options->no_navigation)
+        append_navigation(html);
+    g_string_append(out, "</header>\n");
+}
+
+static void append_main(struct html *html)
+{
+    GString *out = html->out;
+    const struct fm_display *display = html->display;
+
+    g_string_append(out, "<main id=\"main\" tabindex=\"-1\">\n");
+    if (display->title)
+        append_heading(html, display->title, 1);
+    if (display->incomplete) {
+        g_string_append(out, "<p class=\"incomplete\" role=\"status\">");
+        fm_html_escape(out, display->incomplete, HTML_TEXT);
+        g_string_append(out, "</p>\n");
+    }
+    append_items(html, &display->body, display->title ? 2 : 1, false);
+    g_string_append(out, "</main>\n");
+}
+
+void fm_html_write(const struct fm_display *display, const struct fm_preferences *preferences,
+                   const struct fm_html_options *options, GString *out)
+{
+    static const struct fm_html_options no_options;
+    static const char *const own_ids[] = {"main",     "controls",    "nav-menu",
+                                          "nav-root", "nav-modules", "nav-top"};
+    struct html html = {
+        .out = out,
+        .display = display,
+        .preferences = preferences,
+        .options = options ? options : &no_options,
+        .developer = preferences && preferences->developer,
+        .box = !preferences || preferences->box,
+        .colour = !preferences || preferences->colour,
+        .current = preferences ? fm_preferences_print(preferences) : NULL,
+        .ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(own_ids); i++)
+        g_hash_table_add(html.ids, g_strdup(own_ids[i]));
+    append_head(&html);
+    g_string_append(out, "<body>\n");
+    append_top(&html);
+    append_main(&html);
+    g_string_append(out, "</body>\n</html>\n");
+    g_hash_table_unref(html.ids);
+    g_free(html.current);
+}

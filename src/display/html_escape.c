@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Escaping for HTML and links as attributes. */
+#include <string.h>
+
+#include "display/html_internal.h"
+
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+/* Bytes that stand for themselves in every mode: printable ASCII but markup and break places. */
+static bool is_plain(char c)
+{
+    unsigned char byte = (unsigned char)c;
+
+    return byte >= 0x20 && byte < 0x7F && !strchr("&<>'\"._/:", c);
+}
+
+static void escape_ascii(GString *out, char c, bool last, enum html_mode mode)
+{
+    switch (c) {
+    case '&':
+        g_string_append(out, "&amp;");
+        return;
+    case '<':
+        g_string_append(out, "&lt;");
+        return;
+    case '>':
+        g_string_append(out, "&gt;");
+        return;
+    case '\'':
+        g_string_append(out, "&#39;");
+        return;
+    case '"':
+        g_string_append(out, "&quot;");
+        return;
+    case '.':
+    case '_':
+    case '/':
+    case ':':
+        g_string_append_c(out, c);
+        if (mode == HTML_NAME && !last)
+            g_string_append(out, "<wbr>");
+        return;
+    default:
+        break;
+    }
+    if (mode == HTML_VERBATIM && (c == '\n' || c == '\t')) {
+        g_string_append_c(out, c);
+    } else if (c == 0x7F) {
+        g_string_append(out, "\xE2\x90\xA1");
+    } else {
+        /* Control characters as their pictures, U+2400 on: HTML forbids them, readers want them. */
+        char picture[3] = {(char)0xE2, (char)0x90, (char)(0x80 + c)};
+        g_string_append_len(out, picture, 3);
+    }
+}
+
+void fm_html_escape(GString *out, const char *text, enum html_mode mode)
+{
+    while (*text) {
+        const char *run = text;
+
+        while (is_plain(*text))
+            text++;
+        if (text > run)
+            g_string_append_len(out, run, text - run);
+        if (!*text)
+            break;
+        unsigned size = fm_utf8_size(text);
+        if (size == 1) {
+            escape_ascii(out, *text, text[1] == '\0', mode);
+            text++;
+        } else if (size > 1 && !fm_utf8_is_unsafe(fm_utf8_decode(text, size))) {
+            g_string_append_len(out, text, size);
+            text += size;
+        } else {
+            g_string_append(out, REPLACEMENT);
+            text += size ? size : 1;
+        }
+    }
+}
+
+void fm_html_href(const struct html *html, const struct link *link)
+{
+    GString *out = html->out;
+
+    g_string_append(out, " href=\"");
+    if (html->options->url_prefix)
+        fm_html_escape(out, html->options->url_prefix, HTML_TEXT);
+    fm_query_append_part(out, link->command);
+    if (link->preferences) {
+        g_string_append(out, "&amp;");
+        fm_query_append_part(out, link->preferences);
+    }
+    if (html->options->url_suffix)
+        fm_html_escape(out, html->options->url_suffix, HTML_TEXT);
+    g_string_append_c(out, '"');
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of the HTML writer. */
+#pragma once
+
+#include "display/display_internal.h"
+
+struct html {
+    GString *out;
+    const struct fm_display *display;
+    const struct fm_preferences *preferences; /* may be NULL */
+    const struct fm_html_options *options;
+    bool developer, box, colour;
+    char *current;      /* the preferences as text, NULL when there are none */
+    GHashTable *ids;    /* id attributes given out; keys owned */
+    unsigned nav_count; /* control panels so far */
+    unsigned source_count;
+};
+
+enum html_mode {
+    HTML_TEXT,     /* running text */
+    HTML_NAME,     /* with places where a long name may be broken */
+    HTML_VERBATIM, /* line breaks and tabs are kept */
+};
+
+/* The one place that escapes: valid UTF-8, no markup, no control characters. Also right between
+ * double quotes of an attribute (HTML_TEXT). */
+void fm_html_escape(GString *out, const char *text, enum html_mode mode);
+/* href="..." with a blank before it. */
+void fm_html_href(const struct html *html, const struct link *link);
+void fm_html_table(const struct html *html, const struct fm_table *table);
+void fm_html_source(struct html *html, const struct source *source);

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables and source listings in HTML. Shares are drawn by 101 classes p0 to p100 of the
+ * stylesheet, since the pages carry no inline styles. */
+#include <math.h>
+#include <string.h>
+
+#include "display/html_internal.h"
+
+static const char *const class_names[] = {
+    [FM_COLUMN_DEFAULT] = "default",
+    [FM_COLUMN_ALLOCATIONS] = "allocations",
+    [FM_COLUMN_CALLSEQS] = "callseqs",
+    [FM_COLUMN_CLIQUE] = "clique",
+    [FM_COLUMN_FIELD_NAME] = "field_name",
+    [FM_COLUMN_MEMORY] = "memory",
+    [FM_COLUMN_MODULE_NAME] = "module_name",
+    [FM_COLUMN_NUMBER] = "number",
+    [FM_COLUMN_ORDINAL_RANK] = "ordinal_rank",
+    [FM_COLUMN_PORT_COUNTS] = "port_counts",
+    [FM_COLUMN_PROC] = "proc",
+    [FM_COLUMN_SOURCE_CONTEXT] = "source_context",
+    [FM_COLUMN_TICKS_AND_TIMES] = "ticks_and_times",
+};
+
+static const char *column_class(const struct fm_table *table, unsigned column)
+{
+    const struct group *group = fm_table_group_of(table, column);
+
+    return class_names[group ? group->column_class : FM_COLUMN_DEFAULT];
+}
+
+static bool names_a_row(const struct fm_table *table, unsigned column)
+{
+    const struct group *group = fm_table_group_of(table, column);
+
+    if (!table->has_header)
+        return column == 0 && table->width > 1;
+    return group &&
+           (group->column_class == FM_COLUMN_PROC || group->column_class == FM_COLUMN_MODULE_NAME ||
+            group->column_class == FM_COLUMN_FIELD_NAME);
+}
+
+static bool group_is_tinted(const struct html *html, const struct group *group)
+{
+    return group->colour == FM_COLOUR_ALWAYS ||
+           (group->colour == FM_COLOUR_IF_PREFERRED && html->colour);
+}
+
+/* Every other coloured group is tinted, in the order of the groups. */
+static void append_colgroups(const struct html *html, const struct fm_table *table)
+{
+    unsigned coloured = 0;
+
+    for (unsigned i = 0; i < table->group_count; i++) {
+        const struct group *group = &table->groups[i];
+        bool tint = group_is_tinted(html, group) && coloured++ % 2 == 0;
+
+        if (group->count)
+            g_string_append_printf(html->out, "<colgroup span=\"%u\"%s></colgroup>\n", group->count,
+                                   tint ? " class=\"tint\"" : "");
+    }
+}
+
+/* Whether following the link would leave the page as it is: the table is sorted by it. */
+static const char *sort_state(const struct html *html, const struct column *column)
+{
+    if (!column->link || !column->link->preferences || !html->current || !html->preferences ||
+        strcmp(column->link->preferences, html->current) != 0)
+        return "";
+    return html->preferences->order == FM_ORDER_COST ? " aria-sort=\"descending\""
+                                                     : " aria-sort=\"ascending\"";
+}
+
+static void append_heading(const struct html *html, const struct column *column, const char *title)
+{
+    if (column->link) {
+        g_string_append(html->out, "<a class=\"sort\"");
+        fm_html_href(html, column->link);
+        g_string_append_c(html->out, '>');
+    }
+    fm_html_escape(html->out, title ? title : "", HTML_TEXT);
+    if (column->link)
+        g_string_append(html->out, "</a>");
+}
+
+/* One title over both header rows. */
+static bool group_is_single(const struct fm_table *table, const struct group *group)
+{
+    return group->count == 1 && (!table->columns[group->first].title || !group->title);
+}
+
+static bool has_second_row(const struct fm_table *table)
+{
+    for (unsigned i = 0; i < table->group_count; i++) {
+        if (table->groups[i].count && !group_is_single(table, &table->groups[i]))
+            return true;
+    }
+    return false;
+}
+
+static void append_first_header_row(const struct html *html, const struct fm_table *table,
+                                    bool two_rows)
+{
+    GString *out = html->out;
+
+    g_string_append(out, "<tr>");
+    for (unsigned i = 0; i < table->group_count; i++) {
+        const struct group *group = &table->groups[i];
+
+        if (!group->count)
+            continue;
+        const struct column *column = &table->columns[group->first];
+        if (group_is_single(table, group)) {
+            g_string_append_printf(out, "<th scope=\"col\"%s class=\"%s\"%s>",
+                                   two_rows ? " rowspan=\"2\"" : "",
+                                   class_names[group->column_class], sort_state(html, column));
+            append_heading(html, column, group->title ? group->title : column->title);
+        } else {
+            g_string_append_printf(out, "<th scope=\"colgroup\" colspan=\"%u\" class=\"group\">",
+                                   group->count);
+            fm_html_escape(out, group->title ? group->title : "", HTML_TEXT);
+        }
+        g_string_append(out, "</th>");
+    }
+    g_string_append(out, "</tr>\n");
+}
+
+static void append_header(const struct html *html, const struct fm_table *table)
+{
+    GString *out = html->out;
+    bool two_rows = has_second_row(table);
+
+    g_string_append(out, "<thead>\n");
+    append_first_header_row(html, table, two_rows);
+    if (two_rows) {
+        g_string_append(out, "<tr>");
+        for (unsigned i = 0; i < table->column_count; i++) {
+            const struct column *column = &table->columns[i];
+
+            if (group_is_single(table, &table->groups[column->group]))
+                continue;
+            g_string_append_printf(out, "<th scope=\"col\" class=\"%s\"%s>", column_class(table, i),
+                                   sort_state(html, column));
+            append_heading(html, column, column->title);
+            g_string_append(out, "</th>");
+        }
+        g_string_append(out, "</tr>\n");
+    }
+    g_string_append(out, "</thead>\n");
+}
+
+static void append_style(GString *out, unsigned style, bool end)
+{
+    static const struct {
+        unsigned bit;
+        const char *start, *end;
+    } tags[] = {{FM_STYLE_BOLD, "<b>", "</b>"},
+                {FM_STYLE_ITALIC, "<i>", "</i>"},
+                {FM_STYLE_UNDERLINE, "<u>", "</u>"}};
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(tags); i++) {
+        unsigned n = end ? (unsigned)G_N_ELEMENTS(tags) - 1 - i : i;
+
+        if (style & tags[n].bit)
+            g_string_append(out, end ? tags[n].end : tags[n].start);
+    }
+}
+
+static void append_cell_content(const struct html *html, const struct cell *cell)
+{
+    if (fm_append_cell_number(html->out, cell) || cell->kind == CELL_EMPTY)
+        return;
+    append_style(html->out, cell->style, false);
+    if (cell->kind == CELL_LINK) {
+        g_string_append(html->out, "<a");
+        fm_html_href(html, cell->link);
+        g_string_append_c(html->out, '>');
+        fm_html_escape(html->out, cell->link->label, HTML_NAME);
+        g_string_append(html->out, "</a>");
+    } else {
+        fm_html_escape(html->out, cell->text, HTML_NAME);
+    }
+    append_style(html->out, cell->style, true);
+}
+
+static void append_span(GString *out, unsigned span)
+{
+    if (span > 1) {
+        g_string_append(out, " colspan=\"");
+        fm_append_plain_int(out, span);
+        g_string_append_c(out, '"');
+    }
+}
+
+static void append_cell(const struct html *html, const struct fm_table *table,
+                        const struct cell *cell, unsigned column, bool heads_row)
+{
+    GString *out = html->out;
+
+    g_string_append(out, heads_row ? "<th scope=\"row\" class=\"" : "<td class=\"");
+    g_string_append(out, column_class(table, column));
+    if (cell->kind == CELL_PERCENT && isfinite(cell->number)) {
+        g_string_append(out, " pct p");
+        fm_append_plain_int(out, (int64_t)(CLAMP(cell->number, 0, 1) * 100 + 0.5));
+    }
+    g_string_append_c(out, '"');
+    append_span(out, cell->span);
+    g_string_append_c(out, '>');
+    append_cell_content(html, cell);
+    g_string_append(out, heads_row ? "</th>" : "</td>");
+}
+
+/* A role as a class: other characters than letters, digits and _ become "-". */
+static void append_row_start(GString *out, const char *role, bool developer)
+{
+    if (!role && !developer) {
+        g_string_append(out, "<tr>");
+        return;
+    }
+    g_string_append(out, "<tr class=\"");
+    if (role) {
+        g_string_append(out, "r-");
+        for (const char *c = role; *c; c++)
+            g_string_append_c(out, g_ascii_isalnum(*c) || *c == '_' ? *c : '-');
+    }
+    g_string_append(out, !developer ? "" : role ? " dev" : "dev");
+    g_string_append(out, "\">");
+}
+
+static void append_data_row(const struct html *html, const struct fm_table *table,
+                            const struct row *row)
+{
+    const struct cell *cells = &table->cells[row->first_cell];
+    unsigned column = 0;
+    bool has_head = false;
+
+    append_row_start(html->out, row->role ? table->roles[row->role - 1] : NULL, row->developer);
+    for (uint32_t i = 0; i < row->cell_count; i++) {
+        bool is_name = (cells[i].kind == CELL_STRING || cells[i].kind == CELL_LINK) && !has_head;
+        bool heads_row = false;
+
+        /* A name that spans the columns before its own still names the row. */
+        for (unsigned c = column; is_name && c < column + cells[i].span && !heads_row; c++)
+            heads_row = names_a_row(table, c);
+        has_head = has_head || heads_row;
+        append_cell(html, table, &cells[i], column, heads_row);
+        column += cells[i].span;
+    }
+    if (column < table->width) {
+        g_string_append(html->out, "<td");
+        append_span(html->out, table->width - column);
+        g_string_append(html->out, "></td>");
+    }
+    g_string_append(html->out, "</tr>\n");
+}
+
+static void append_section(const struct html *html, const struct fm_table *table,
+                           const struct row *row)
+{
+    g_string_append(html->out, "<tr class=\"section\"><th scope=\"rowgroup\"");
+    append_span(html->out, table->width);
+    g_string_append_c(html->out, '>');
+    append_style(html->out, row->bold ? FM_STYLE_BOLD : 0, false);
+    fm_html_escape(html->out, row->text, HTML_NAME);
+    append_style(html->out, row->bold ? FM_STYLE_BOLD : 0, true);
+    g_string_append(html->out, "</th></tr>\n");
+}
+
+static void append_body(const struct html *html, const struct fm_table *table)
+{
+    GString *out = html->out;
+    bool empty = true;
+
+    g_string_append(out, "<tbody>\n");
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+
+        if (!fm_row_is_shown(row, html->developer))
+            continue;
+        switch ((enum fm_row_kind)row->kind) {
+        case FM_ROW_DATA:
+            append_data_row(html, table, row);
+            break;
+        case FM_ROW_SEPARATOR:
+            g_string_append(out, "<tr class=\"sep\"><td");
+            append_span(out, table->width);
+            g_string_append(out, "></td></tr>\n");
+            break;
+        case FM_ROW_SECTION:
+            /* A section heads its own row group. */
+            if (!empty)
+                g_string_append(out, "</tbody>\n<tbody>\n");
+            append_section(html, table, row);
+            break;
+        }
+        empty = false;
+    }
+    g_string_append(out, "</tbody>\n");
+}
+
+void fm_html_table(const struct html *html, const struct fm_table *table)
+{
+    GString *out = html->out;
+    bool boxed = table->box == FM_BOX_ALWAYS || (table->box == FM_BOX_IF_PREFERRED && html->box);
+
+    g_string_append_printf(out, "<table class=\"%s%s\">\n", boxed ? "boxed" : "plain",
+                           table->has_header ? "" : " pairs");
+    if (table->name && *table->name) {
+        g_autofree char *caption = g_strdelimit(g_strdup(table->name), "_", ' ');
+
+        g_string_append(out, "<caption>");
+        fm_html_escape(out, caption, HTML_TEXT);
+        g_string_append(out, "</caption>\n");
+    }
+    append_colgroups(html, table);
+    if (table->has_header)
+        append_header(html, table);
+    append_body(html, table);
+    g_string_append(out, "</table>\n");
+}
+
+static void append_share(GString *out, double percent)
+{
+    if (!(percent >= 0)) {
+        g_string_append(out, "<td></td>");
+        return;
+    }
+    g_string_append_printf(out, "<td class=\"pct p%d\">", (int)(MIN(percent, 100) + 0.5));
+    fm_append_percent(out, percent / 100);
+    g_string_append(out, "</td>");
+}
+
+void fm_html_source(struct html *html, const struct source *source)
+{
+    GString *out = html->out;
+    bool anchors = html->source_count++ == 0; /* ids must be unique on the page */
+
+    g_string_append(out, "<table class=\"source\">\n<caption>");
+    fm_html_escape(out, source->file ? source->file : "source", HTML_TEXT);
+    g_string_append(out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>"
+                         "<th scope=\"col\">Calls</th><th scope=\"col\">Self %</th>"
+                         "<th scope=\"col\">Total %</th><th scope=\"col\" class=\"code\">Source"
+                         "</th></tr></thead>\n<tbody>\n");
+    for (uint32_t i = 0; i < source->count; i++) {
+        const struct fm_source_line *line = &source->lines[i];
+
+        g_string_append(out, line->calls < 0 ? "<tr class=\"dead\">" : "<tr>");
+        g_string_append(out, "<th scope=\"row\"");
+        if (anchors)
+            g_string_append_printf(out, " id=\"L%u\"", line->line);
+        g_string_append_printf(out, ">%u</th><td>", line->line);
+        if (line->calls >= 0)
+            fm_append_int(out, line->calls);
+        g_string_append(out, "</td>");
+        append_share(out, line->self_percent);
+        append_share(out, line->total_percent);
+        g_string_append(out, "<td class=\"code\"><code>");
+        fm_html_escape(out, line->text ? line->text : "", HTML_VERBATIM);
+        g_string_append(out, "</code></td></tr>\n");
+    }
+    g_string_append(out, "</tbody>\n</table>\n");
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables for the terminal. All cells are formatted first, then columns are given their widths,
+ * then rows are written. A table too wide for the terminal wraps its widest text columns; if even
+ * that is not enough, it sticks out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "display/text_internal.h"
+
+#define WRAPPED_COLUMN_MIN 20
+#define HOT_SHARE 0.25
+#define WARM_SHARE 0.05
+
+struct piece {
+    size_t offset, size; /* in the pool */
+    unsigned width;
+};
+
+struct layout {
+    const struct text *text;
+    const struct fm_table *table;
+    GString *pool;        /* clean text of all cells */
+    struct piece *pieces; /* one a cell of the table */
+    unsigned *widths;     /* one a column */
+    bool *right;          /* one a column: numbers stand at the right */
+    bool boxed;
+};
+
+static struct piece add_piece(struct layout *layout, const char *raw)
+{
+    struct piece piece = {.offset = layout->pool->len};
+
+    fm_text_clean(layout->pool, raw ? raw : "");
+    piece.size = layout->pool->len - piece.offset;
+    piece.width = fm_text_width(layout->pool->str + piece.offset, piece.size);
+    return piece;
+}
+
+static unsigned gap_width(const struct layout *layout, unsigned before_column)
+{
+    const struct group *left = fm_table_group_of(layout->table, before_column - 1);
+    const struct group *right = fm_table_group_of(layout->table, before_column);
+
+    return layout->boxed && left != right ? 3 : 2;
+}
+
+static void append_gap(const struct layout *layout, unsigned before_column, const char *fill)
+{
+    if (gap_width(layout, before_column) == 3)
+        g_string_append_printf(layout->text->out, "%c%c%c", fill[0], fill[1], fill[0]);
+    else
+        g_string_append_printf(layout->text->out, "%c%c", fill[0], fill[0]);
+}
+
+/* Width of so many columns with the gaps between them. */
+static unsigned span_width(const struct layout *layout, unsigned first, unsigned count)
+{
+    unsigned width = 0;
+
+    for (unsigned i = first; i < first + count; i++)
+        width += layout->widths[i] + (i > first ? gap_width(layout, i) : 0);
+    return width;
+}
+
+static const char *column_title(const struct fm_table *table, unsigned column)
+{
+    const struct group *group = &table->groups[table->columns[column].group];
+    const char *title = table->columns[column].title;
+
+    return title ? title : group->count == 1 ? group->title : NULL;
+}
+
+/* Whether the group's title stands above those of its columns. */
+static bool group_has_own_line(const struct fm_table *table, const struct group *group)
+{
+    return group->title && group->count &&
+           !(group->count == 1 && !table->columns[group->first].title);
+}
+
+static unsigned raw_width(const char *raw)
+{
+    GString *clean = g_string_new(NULL);
+
+    fm_text_clean(clean, raw);
+    unsigned width = fm_text_width(clean->str, clean->len);
+    g_string_free(clean, TRUE);
+    return width;
+}
+
+static void format_cells(struct layout *layout)
+{
+    const struct fm_table *table = layout->table;
+
+    for (size_t i = 0; i < table->cell_count; i++) {
+        const struct cell *cell = &table->cells[i];
+        size_t offset = layout->pool->len;
+
+        if (fm_append_cell_number(layout->pool, cell)) {
+            size_t size = layout->pool->len - offset;
+            layout->pieces[i] = (struct piece){offset, size, (unsigned)size};
+        } else {
+            layout->pieces[i] = add_piece(layout, cell->kind == CELL_STRING ? cell->text
+                                                  : cell->kind == CELL_LINK ? cell->link->label
+                                                                            : "");
+        }
+    }
+}
+
+/* Widens a column of the span so that the whole holds the width: the last one of text. */
+static void widen_span(struct layout *layout, unsigned first, unsigned count, unsigned width)
+{
+    unsigned have = span_width(layout, first, count);
+    unsigned chosen = first + count - 1;
+
+    if (have >= width)
+        return;
+    for (unsigned i = first; i < first + count; i++) {
+        if (!layout->right[i])
+            chosen = i;
+    }
+    layout->widths[chosen] += width - have;
+}
+
+static bool row_has_text(const struct layout *layout, const struct row *row)
+{
+    return row->kind == FM_ROW_DATA && fm_row_is_shown(row, layout->text->developer);
+}
+
+static void measure_rows(struct layout *layout, bool spans)
+{
+    const struct fm_table *table = layout->table;
+
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+        unsigned column = 0;
+
+        for (uint32_t n = 0; row_has_text(layout, row) && n < row->cell_count; n++) {
+            const struct cell *cell = &table->cells[row->first_cell + n];
+            unsigned width = layout->pieces[row->first_cell + n].width;
+
+            if (spans && cell->span > 1)
+                widen_span(layout, column, cell->span, width);
+            else if (!spans && cell->span == 1)
+                layout->widths[column] = MAX(layout->widths[column], width);
+            column += cell->span;
+        }
+    }
+}
+
+static void measure(struct layout *layout)
+{
+    const struct fm_table *table = layout->table;
+
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const char *title = column_title(table, i);
+
+        layout->right[i] =
+            fm_column_class_is_right(table->groups[table->columns[i].group].column_class);
+        if (title)
+            layout->widths[i] = raw_width(title);
+    }
+    measure_rows(layout, false);
+    for (unsigned i = 0; i < table->group_count; i++) {
+        const struct group *group = &table->groups[i];
+
+        if (group_has_own_line(table, group))
+            widen_span(layout, group->first, group->count, raw_width(group->title));
+    }
+    measure_rows(layout, true);
+}
+
+/* Narrows the widest text columns until the table fits, or all are at their least width. */
+static void fit(struct layout *layout)
+{
+    unsigned total = span_width(layout, 0, layout->table->width);
+
+    while (layout->text->width && total > layout->text->width) {
+        unsigned widest = UINT_MAX, second = WRAPPED_COLUMN_MIN;
+
+        for (unsigned i = 0; i < layout->table->width; i++) {
+            unsigned width = layout->widths[i];
+
+            if (layout->right[i] || width <= WRAPPED_COLUMN_MIN)
+                continue;
+            if (widest == UINT_MAX || width > layout->widths[widest]) {
+                if (widest != UINT_MAX)
+                    second = MAX(second, layout->widths[widest]);
+                widest = i;
+            } else {
+                second = MAX(second, width);
+            }
+        }
+        if (widest == UINT_MAX)
+            return;
+        /* Down to the next widest, and one below it when they are level, so that they take turns.
+         */
+        unsigned target = MIN(second, layout->widths[widest] - 1);
+        unsigned give = MIN(layout->widths[widest] - target, total - layout->text->width);
+        layout->widths[widest] -= give;
+        total -= give;
+    }
+}
+
+static void append_aligned(const struct layout *layout, const char *text, size_t size,
+                           unsigned width, unsigned room, int align, unsigned paint)
+{
+    GString *out = layout->text->out;
+    unsigned space = room > width ? room - width : 0;
+    unsigned before = align < 0 ? 0 : align > 0 ? space : space / 2;
+
+    fm_text_pad(out, before);
+    if (size) {
+        fm_text_paint(layout->text, paint);
+        g_string_append_len(out, text, (gssize)size);
+        fm_text_unpaint(layout->text, paint);
+    }
+    fm_text_pad(out, space - before);
+}
+
+static void append_title(const struct layout *layout, const char *raw, unsigned room, int align)
+{
+    GString *clean = g_string_new(NULL);
+
+    fm_text_clean(clean, raw ? raw : "");
+    append_aligned(layout, clean->str, clean->len, fm_text_width(clean->str, clean->len), room,
+                   align, PAINT_BOLD);
+    g_string_free(clean, TRUE);
+}
+
+static void append_group_line(const struct layout *layout)
+{
+    const struct fm_table *table = layout->table;
+    bool any = false, first = true;
+
+    for (unsigned i = 0; i < table->group_count; i++)
+        any = any || group_has_own_line(table, &table->groups[i]);
+    for (unsigned i = 0; any && i < table->group_count; i++) {
+        const struct group *group = &table->groups[i];
+
+        if (!group->count)
+            continue;
+        if (!first)
+            append_gap(layout, group->first, " |");
+        first = false;
+        append_title(layout, group_has_own_line(table, group) ? group->title : NULL,
+                     span_width(layout, group->first, group->count), 0);
+    }
+    if (any)
+        fm_text_end_line(layout->text->out);
+}
+
+static void append_header(const struct layout *layout)
+{
+    const struct fm_table *table = layout->table;
+    GString *out = layout->text->out;
+
+    append_group_line(layout);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        if (i)
+            append_gap(layout, i, " |");
+        append_title(layout, column_title(table, i), layout->widths[i], layout->right[i] ? 1 : -1);
+    }
+    fm_text_end_line(out);
+    fm_text_paint(layout->text, PAINT_FAINT);
+    for (unsigned i = 0; i < table->width; i++) {
+        if (i)
+            append_gap(layout, i, layout->boxed ? "-+" : "  ");
+        for (unsigned n = 0; n < layout->widths[i]; n++)
+            g_string_append_c(out, '-');
+    }
+    fm_text_unpaint(layout->text, PAINT_FAINT);
+    fm_text_end_line(out);
+}
+
+static unsigned cell_paint(const struct cell *cell)
+{
+    unsigned paint = PAINT_NONE;
+
+    if (cell->kind == CELL_PERCENT && cell->number >= WARM_SHARE)
+        return cell->number >= HOT_SHARE ? PAINT_HOT : PAINT_WARM;
+    if (cell->style & FM_STYLE_BOLD)
+        paint |= PAINT_BOLD;
+    if (cell->style & FM_STYLE_ITALIC)
+        paint |= PAINT_ITALIC;
+    if (cell->style & FM_STYLE_UNDERLINE)
+        paint |= PAINT_UNDERLINE;
+    return paint;
+}
+
+/* Writes one line of a cell and takes what it wrote off the piece. */
+static void append_cell_line(struct layout *layout, const struct cell *cell, struct piece *piece,
+                             unsigned column, unsigned room)
+{
+    const char *at = layout->pool->str + piece->offset;
+    bool is_text = cell->kind == CELL_STRING || cell->kind == CELL_LINK;
+    bool right = layout->right[column] || !is_text;
+    size_t take =
+        piece->width > room && is_text ? fm_text_take(at, piece->size, room) : piece->size;
+    size_t shown = take;
+
+    while (shown && at[shown - 1] == ' ')
+        shown--;
+    append_aligned(layout, at, shown, fm_text_width(at, shown), room, right ? 1 : -1,
+                   cell_paint(cell));
+    piece->offset += take;
+    piece->size -= take;
+    piece->width = fm_text_width(at + take, piece->size);
+}
+
+static void append_row(struct layout *layout, const struct row *row)
+{
+    const struct fm_table *table = layout->table;
+    bool more = true;
+
+    while (more) {
+        unsigned column = 0;
+
+        more = false;
+        for (uint32_t n = 0; n < row->cell_count; n++) {
+            const struct cell *cell = &table->cells[row->first_cell + n];
+            struct piece *piece = &layout->pieces[row->first_cell + n];
+
+            if (column)
+                append_gap(layout, column, " |");
+            append_cell_line(layout, cell, piece, column, span_width(layout, column, cell->span));
+            more = more || piece->size > 0;
+            column += cell->span;
+        }
+        fm_text_end_line(layout->text->out);
+    }
+}
+
+static void append_section(const struct layout *layout, const struct row *row)
+{
+    GString *clean = g_string_new(NULL);
+
+    fm_text_clean(clean, row->text);
+    append_aligned(layout, clean->str, clean->len, 0, 0, -1, PAINT_BOLD);
+    fm_text_end_line(layout->text->out);
+    g_string_free(clean, TRUE);
+}
+
+void fm_text_table(const struct text *text, const struct fm_table *table)
+{
+    struct layout layout = {
+        .text = text,
+        .table = table,
+        .pool = g_string_sized_new(4096),
+        .pieces = g_new0(struct piece, table->cell_count),
+        .widths = g_new0(unsigned, table->width + 1),
+        .right = g_new0(bool, table->width + 1),
+        .boxed = table->box == FM_BOX_ALWAYS || (table->box == FM_BOX_IF_PREFERRED && text->box),
+    };
+
+    format_cells(&layout);
+    measure(&layout);
+    fit(&layout);
+    if (table->has_header)
+        append_header(&layout);
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+
+        if (!fm_row_is_shown(row, text->developer))
+            continue;
+        if (row->kind == FM_ROW_DATA)
+            append_row(&layout, row);
+        else if (row->kind == FM_ROW_SECTION)
+            append_section(&layout, row);
+        else
+            g_string_append_c(text->out, '\n');
+    }
+    g_string_free(layout.pool, TRUE);
+    g_free(layout.pieces);
+    g_free(layout.widths);
+    g_free(layout.right);
+}

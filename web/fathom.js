@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comfort for pages that are whole without it: a filter and a copy button for tables, sorting by
+// columns that the server does not sort by, keys, and asking again for an unfinished page.
+"use strict";
+
+const FILTER_ROWS_MIN = 12;
+const RELOAD_MS = 2000;
+
+// "1,234.50" -> 1234.5; "10.0ms" -> 0.01; what is no number sorts last.
+function cellNumber(text) {
+  const units = { ps: 1e-12, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+  const found = /^(-?[\d,]*\.?\d+)(ps|ns|us|ms|s)?$/.exec(text.trim());
+  if (!found) return -Infinity;
+  return Number(found[1].replaceAll(",", "")) * (units[found[2]] ?? 1);
+}
+
+// The cell of a row that covers a column, counting spans.
+function cellAt(row, column) {
+  let at = 0;
+  for (const cell of row.cells) {
+    at += cell.colSpan;
+    if (column < at) return cell;
+  }
+  return null;
+}
+
+// The heading cells of the lowest header row of each column, in order.
+function columnHeads(table) {
+  const heads = [];
+  const rows = table.tHead ? [...table.tHead.rows] : [];
+  const taken = rows.map(() => []);
+  rows.forEach((row, y) => {
+    let x = 0;
+    for (const cell of row.cells) {
+      while (taken[y][x]) x++;
+      for (let dy = 0; dy < cell.rowSpan && y + dy < rows.length; dy++)
+        for (let dx = 0; dx < cell.colSpan; dx++) taken[y + dy][x + dx] = cell;
+      x += cell.colSpan;
+    }
+  });
+  if (rows.length) heads.push(...taken[rows.length - 1]);
+  return heads;
+}
+
+function sortBy(table, column, head) {
+  const body = table.tBodies[0];
+  const down = head.getAttribute("aria-sort") !== "descending";
+  const keyed = [...body.rows].map((row) => [cellNumber(cellAt(row, column)?.textContent ?? ""), row]);
+  keyed.sort((a, b) => (a[0] === b[0] ? 0 : (a[0] < b[0]) === down ? 1 : -1));
+  body.append(...keyed.map((pair) => pair[1]));
+  for (const other of table.tHead.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", down ? "descending" : "ascending");
+}
+
+// Sorting would tear apart a table whose rows belong together.
+function isFlat(table) {
+  return table.tBodies.length === 1 && table.tBodies[0].rows.length > 1 &&
+    !table.querySelector("tr.sep, tr.section");
+}
+
+function addSorting(table) {
+  if (!isFlat(table)) return;
+  columnHeads(table).forEach((head, column) => {
+    const sample = cellAt(table.tBodies[0].rows[0], column);
+    if (!head || head.querySelector("a, button") || !sample) return;
+    if (cellNumber(sample.textContent) === -Infinity) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.title = "Sort the rows of this page";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => sortBy(table, column, head));
+  });
+}
+
+function filterRows(table, text, found) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const row of table.querySelectorAll("tbody tr")) {
+    const frame = row.matches(".sep, .section");
+    const content = row.textContent.toLowerCase();
+    row.hidden = words.length > 0 && (frame || !words.every((word) => content.includes(word)));
+    if (!frame && !row.hidden) shown++;
+  }
+  found.textContent = words.length ? `${shown} rows` : "";
+}
+
+// A table as CSV (RFC 4180), commas within numbers taken out.
+function tableCsv(table) {
+  const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const heads = columnHeads(table).map((head) => head.textContent.trim());
+  const lines = heads.length ? [heads.map(quote).join(",")] : [];
+  for (const row of table.querySelectorAll("tbody tr:not(.sep, .section)")) {
+    const fields = [];
+    if (row.hidden) continue;
+    for (const cell of row.cells) {
+      const text = cell.textContent.trim();
+      fields.push(quote(/^-?[\d,]+(\.\d+)?$/.test(text) ? text.replaceAll(",", "") : text));
+      for (let i = 1; i < cell.colSpan; i++) fields.push("");
+    }
+    lines.push(fields.join(","));
+  }
+  return lines.join("\r\n") + "\r\n";
+}
+
+function addTools(table) {
+  const rows = table.querySelectorAll("tbody tr").length;
+  if (rows < FILTER_ROWS_MIN || table.matches(".pairs")) return;
+  const bar = document.createElement("div");
+  bar.className = "tools";
+  const input = document.createElement("input");
+  input.type = "search";
+  input.placeholder = "Filter rows  ( / )";
+  input.setAttribute("aria-label", "Filter rows");
+  const found = document.createElement("span");
+  found.className = "found";
+  found.setAttribute("role", "status");
+  input.addEventListener("input", () => filterRows(table, input.value, found));
+  bar.append(input);
+  if (navigator.clipboard) {
+    const copy = document.createElement("button");
+    copy.type = "button";
+    copy.textContent = "Copy as CSV";
+    copy.addEventListener("click", () =>
+      navigator.clipboard.writeText(tableCsv(table)).then(
+        () => { found.textContent = "copied"; },
+        () => { found.textContent = "the browser did not allow copying"; }));
+    bar.append(copy);
+  }
+  bar.append(found);
+  table.before(bar);
+}
+
+// Keys: / filter, m menu, r root, o modules, t top procedures, c controls.
+function onKey(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.closest("input, textarea, select")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  const links = { m: "nav-menu", r: "nav-root", o: "nav-modules", t: "nav-top" };
+  if (event.key === "/") {
+    const input = document.querySelector(".tools input");
+    if (!input) return;
+    event.preventDefault();
+    input.focus();
+  } else if (event.key === "c") {
+    const controls = document.getElementById("controls");
+    controls?.scrollIntoView();
+    controls?.querySelector("a")?.focus();
+  } else if (links[event.key]) {
+    document.getElementById(links[event.key])?.click();
+  }
+}
+
+for (const table of document.querySelectorAll("table:not(.source)")) {
+  addSorting(table);
+  addTools(table);
+}
+document.addEventListener("keydown", onKey);
+if (document.querySelector(".incomplete"))
+  setTimeout(() => { if (!document.hidden) location.reload(); }, RELOAD_MS);
