@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CGI program that becomes a server. The first page of a data file loads it and forks a server
+ * that answers the next pages from memory; it goes away when it has been idle. The protocol, its
+ * files and its steps (C1.., S1.., T0..): README.md in this folder. */
+#pragma once
+
+#include "serve/serve.h"
+
+/* What is served: the deep profile pages, or a test's own answers. */
+struct fm_cgi_backend {
+    void *user;
+    /* Loads the data file; called once, before handle. */
+    bool (*load)(void *user, const char *path, GError **error);
+    void (*handle)(void *user, const struct fm_request *request, struct fm_response *ret);
+};
+
+enum fm_cgi_log_level { FM_CGI_LOG_NONE, FM_CGI_LOG_ERRORS, FM_CGI_LOG_STARTUP, FM_CGI_LOG_ALL };
+
+struct fm_cgi_options {
+    const char *runtime_dir; /* NULL: $XDG_RUNTIME_DIR/fathom, else /tmp/fathom-<euid> */
+    uint64_t idle_ms;        /* a server without requests ends after this; 0 = 30 minutes */
+    uint64_t deadline_ms;    /* a client answers within this; 0 = 60 s */
+    uint64_t reply_ms;       /* a reply that nobody reads is dropped after this; 0 = 10 s */
+    bool inhibit_fork;       /* answer and end: nothing is left behind */
+    bool foreground;         /* become the server without forking, after the first answer */
+    const char *log_path;    /* NULL: standard error for errors, nothing else */
+    enum fm_cgi_log_level log_level;
+    const char *build_id;    /* identity of the program: a new one gets a fresh server */
+};
+
+/* Answers one request about the data file at path (canonical, already allowed) on out_fd: from a
+ * server if one lives, else by loading the file and becoming one. Something is always printed: an
+ * error page when nothing else is possible. Takes no longer than the deadline and the load.
+ * The forked server never returns from here.
+ * Returns an exit status. */
+int fm_cgi_answer(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
+                  const char *path, const struct fm_request *request, int out_fd);
+
+/* Tells the server of a data file to end, if there is one; prints what came of it. */
+int fm_cgi_quit(const struct fm_cgi_options *options, const char *path,
+                const struct fm_request *request, int out_fd);
+
+/* Writes a response as a CGI program does: Status, headers, body. False when the reader went. */
+bool fm_cgi_print(int fd, const struct fm_request *request, const struct fm_response *response);

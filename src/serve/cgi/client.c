@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One CGI request: C1 to C8. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "serve/cgi/internal.h"
+
+#define DEADLINE_MS 60000
+#define READ_SIZE 65536
+
+enum send_outcome { SENT, NO_SERVER, TRY_AGAIN, BUSY, UNUSABLE };
+
+/* The server that a query was sent to. */
+struct peer {
+    int server_fd; /* S.server, for its lock */
+    pid_t holder;
+    char instance[FM_CGI_INSTANCE_SIZE];
+};
+
+static volatile sig_atomic_t terminated;
+
+static void note_signal(int signal_number)
+{
+    terminated = signal_number;
+}
+
+static bool read_instance(int server_fd, char instance[FM_CGI_INSTANCE_SIZE])
+{
+    ssize_t got = pread(server_fd, instance, FM_CGI_INSTANCE_SIZE - 1, 0);
+    instance[FM_CGI_INSTANCE_SIZE - 1] = '\0';
+    return got == FM_CGI_INSTANCE_SIZE - 1 &&
+           strspn(instance, "0123456789abcdef") == FM_CGI_INSTANCE_SIZE - 1;
+}
+
+/* C2: a want file is visible only once it is locked and whole. */
+static bool make_want(struct fm_cgi_client *client)
+{
+    g_autofree char *temporary = fm_cgi_place_name(client->place, ".tmp.", client->token);
+    int dir_fd = client->place->dir_fd;
+    int fd = openat(dir_fd, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    g_autoptr(GByteArray) bytes = fm_cgi_want_encode(client->request);
+    fm_cgi_stop_point("C2");
+    int wanted_errno = fm_cgi_fail_point("C2.write");
+    if (!fm_cgi_lock_fd(dir_fd, temporary, fd) || wanted_errno != 0 ||
+        write(fd, bytes->data, bytes->len) != (ssize_t)bytes->len ||
+        renameat(dir_fd, temporary, dir_fd, client->want_name) != 0) {
+        unlinkat(dir_fd, temporary, 0);
+        close(fd);
+        return false;
+    }
+    client->want_fd = fd;
+    return true;
+}
+
+/* C3, and again for each further attempt: nothing of an older reply can be in a new FIFO. */
+static bool make_reply_fifo(struct fm_cgi_client *client)
+{
+    int dir_fd = client->place->dir_fd;
+    if (client->reply_fd >= 0)
+        close(client->reply_fd);
+    client->reply_fd = -1;
+    if (unlinkat(dir_fd, client->reply_name, 0) != 0 && errno != ENOENT)
+        return false;
+    if (mkfifoat(dir_fd, client->reply_name, 0600) != 0)
+        return false;
+    client->reply_fd = fm_cgi_open_ours(dir_fd, client->reply_name, O_RDONLY, S_IFIFO);
+    return client->reply_fd >= 0;
+}
+
+static void release_mutex(struct fm_cgi_client *client)
+{
+    if (client->mutex_fd >= 0)
+        close(client->mutex_fd);
+    client->mutex_fd = -1;
+}
+
+void fm_cgi_client_cleanup(struct fm_cgi_client *client)
+{
+    if (client->place != NULL) {
+        if (client->reply_fd >= 0)
+            unlinkat(client->place->dir_fd, client->reply_name, 0);
+        if (client->want_fd >= 0)
+            unlinkat(client->place->dir_fd, client->want_name, 0);
+    }
+    if (client->reply_fd >= 0)
+        close(client->reply_fd);
+    if (client->want_fd >= 0)
+        close(client->want_fd);
+    client->reply_fd = client->want_fd = -1;
+    release_mutex(client);
+}
+
+int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *response)
+{
+    fm_cgi_client_cleanup(client);
+    fm_cgi_stop_point("C8");
+    bool printed = fm_cgi_print(client->out_fd, client->request, response);
+    fm_response_clear(response);
+    return printed ? 0 : 1;
+}
+
+static int finish_with_error(struct fm_cgi_client *client, unsigned status, const char *text)
+{
+    struct fm_response response;
+    fm_cgi_error_page(client->request, status, text, &response);
+    fm_cgi_client_finish(client, &response);
+    return status == 503 ? 0 : 1;
+}
+
+/* C6: the frame to the server whose life lock is held. */
+static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *peer)
+{
+    if (!read_instance(peer->server_fd, peer->instance))
+        return TRY_AGAIN;
+    int query_fd = fm_cgi_open_ours(client->place->dir_fd, client->place->query_name, O_WRONLY,
+                                    S_IFIFO);
+    if (query_fd < 0)
+        return TRY_AGAIN; /* it is just starting, or dying */
+    struct fm_cgi_frame frame = { .op = client->op, .attempt = client->attempt };
+    memcpy(frame.token, client->token, FM_CGI_TOKEN_SIZE);
+    char first[17];
+    g_strlcpy(first, peer->instance, sizeof first);
+    frame.instance = g_ascii_strtoull(first, NULL, 16);
+    uint8_t bytes[FM_CGI_FRAME_SIZE];
+    fm_cgi_frame_encode(&frame, bytes);
+    fm_cgi_stop_point("C6.opened");
+    bool sent = write(query_fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes;
+    fm_cgi_stop_point("C6.written");
+    close(query_fd);
+    return sent ? SENT : TRY_AGAIN;
+}
+
+/* C4 to C6. On SENT *peer is open; on NO_SERVER the mutex is held; otherwise nothing is. */
+static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *peer)
+{
+    client->mutex_fd = fm_cgi_lock(client->place->dir_fd, client->place->mutex_name,
+                                   client->deadline_ms);
+    if (client->mutex_fd < 0)
+        return errno == EAGAIN ? BUSY : UNUSABLE;
+    fm_cgi_stop_point("C4");
+    peer->server_fd = fm_cgi_open_ours(client->place->dir_fd, client->place->server_name, O_RDWR,
+                                       S_IFREG);
+    if (peer->server_fd < 0)
+        return NO_SERVER;
+    peer->holder = fm_cgi_lock_holder(peer->server_fd);
+    if (peer->holder == 0) {
+        close(peer->server_fd);
+        return NO_SERVER;
+    }
+    fm_cgi_stop_point("C5");
+    enum send_outcome outcome = send_frame(client, peer);
+    if (outcome != SENT)
+        close(peer->server_fd);
+    release_mutex(client);
+    return outcome;
+}
+
+/* Being locked is not enough: a successor may have locked the same inode. */
+static bool is_alive(const struct peer *peer)
+{
+    char instance[FM_CGI_INSTANCE_SIZE];
+    return fm_cgi_lock_holder(peer->server_fd) == peer->holder &&
+           read_instance(peer->server_fd, instance) && strcmp(instance, peer->instance) == 0;
+}
+
+/* Reads all that is there now. */
+static void read_available(int fd, GByteArray *bytes)
+{
+    ssize_t got;
+    do {
+        guint before = bytes->len;
+        g_byte_array_set_size(bytes, before + READ_SIZE);
+        got = read(fd, bytes->data + before, READ_SIZE);
+        g_byte_array_set_size(bytes, before + (guint)MAX(got, 0));
+    } while (got > 0 || (got < 0 && errno == EINTR));
+}
+
+enum receive_outcome { RECEIVED, LOST, LATE };
+
+/* C7. POLLHUP comes only after a writer has opened and closed: with an incomplete reply it means
+ * that the server dropped us or died. */
+static enum receive_outcome receive_reply(struct fm_cgi_client *client, const struct peer *peer,
+                                          struct fm_response *ret)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    for (;;) {
+        struct pollfd poll_fd = { client->reply_fd, POLLIN, 0 };
+        int ready = poll(&poll_fd, 1, fm_cgi_wait_ms(client->deadline_ms, FM_CGI_SLICE_MS));
+        if (terminated)
+            return LATE;
+        fm_cgi_stop_point("C7");
+        bool alive = ready > 0 ? (poll_fd.revents & POLLHUP) == 0 : is_alive(peer);
+        read_available(client->reply_fd, bytes); /* after the look at its life: nothing is missed */
+        switch (fm_cgi_reply_decode(bytes, client->token, client->attempt, ret)) {
+        case FM_CGI_REPLY_COMPLETE:
+            return RECEIVED;
+        case FM_CGI_REPLY_BAD:
+            return LOST;
+        case FM_CGI_REPLY_PARTIAL:
+            break;
+        }
+        if (!alive)
+            return LOST;
+        if (fm_cgi_now_ms() >= client->deadline_ms)
+            return LATE;
+    }
+}
+
+static int run_client(struct fm_cgi_client *client)
+{
+    uint64_t back_off_ms = 10;
+    for (;;) {
+        if (terminated)
+            return finish_with_error(client, 503, "The program was told to end.");
+        struct peer peer;
+        switch (send_query(client, &peer)) {
+        case NO_SERVER:
+            if (client->op == FM_CGI_OP_QUIT)
+                return finish_with_error(client, 200, "No server was running.");
+            return fm_cgi_load_and_serve(client);
+        case UNUSABLE:
+            return fm_cgi_answer_alone(client);
+        case BUSY:
+            return finish_with_error(client, 503, "The server is busy or loading; reload the page.");
+        case TRY_AGAIN:
+            if (fm_cgi_now_ms() >= client->deadline_ms)
+                return finish_with_error(client, 503, "The server is busy; reload the page.");
+            fm_cgi_sleep_ms((uint64_t)fm_cgi_wait_ms(client->deadline_ms, back_off_ms));
+            back_off_ms = MIN(back_off_ms * 2, FM_CGI_BUSY_RETRY_MS);
+            continue;
+        case SENT:
+            break;
+        }
+        struct fm_response response;
+        enum receive_outcome outcome = receive_reply(client, &peer, &response);
+        close(peer.server_fd);
+        if (outcome == RECEIVED)
+            return fm_cgi_client_finish(client, &response);
+        if (outcome == LATE)
+            return finish_with_error(client, 503, "The server did not answer in time; reload the page.");
+        fm_cgi_log(client->log, FM_CGI_LOG_ALL, "attempt %u: the server went away", client->attempt);
+        if (++client->attempt > FM_CGI_ATTEMPTS_MAX)
+            return finish_with_error(client, 503, "The server went away three times; reload the page.");
+        if (!make_reply_fifo(client))
+            return fm_cgi_answer_alone(client);
+    }
+}
+
+static void install_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    struct sigaction action = { .sa_handler = note_signal }; /* no SA_RESTART: poll must end */
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* Nothing of ours on the disk: the page comes without a server. */
+static int answer_without_place(struct fm_cgi_client *client, const char *path)
+{
+    struct fm_cgi_place nowhere = { .dir_fd = -1, .data_path = g_strdup(path) };
+    client->place = &nowhere;
+    int status = fm_cgi_answer_alone(client);
+    g_free(nowhere.data_path);
+    return status;
+}
+
+static int answer(struct fm_cgi_client *client, const char *path)
+{
+    if (client->options->inhibit_fork && client->op == FM_CGI_OP_QUERY)
+        return answer_without_place(client, path);
+    struct fm_cgi_place place = { .dir_fd = -1 };
+    g_autoptr(GError) error = NULL;
+    if (!fm_cgi_place_init(client->options, path, &place, &error)) {
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
+        if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE) &&
+            client->op == FM_CGI_OP_QUERY)
+            return answer_without_place(client, path);
+        return finish_with_error(client, 404, error->message);
+    }
+    client->place = &place;
+    fm_cgi_make_token(client->token);
+    client->want_name = fm_cgi_place_name(&place, ".want.", client->token);
+    client->reply_name = fm_cgi_place_name(&place, ".reply.", client->token);
+    int status;
+    if (make_want(client) && make_reply_fifo(client))
+        status = run_client(client);
+    else if (client->op == FM_CGI_OP_QUERY)
+        status = fm_cgi_answer_alone(client);
+    else
+        status = finish_with_error(client, 503, "The runtime directory cannot be written.");
+    g_free(client->want_name);
+    g_free(client->reply_name);
+    fm_cgi_place_done(&place);
+    return status;
+}
+
+static int run(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
+               const char *path, const struct fm_request *request, enum fm_cgi_op op, int out_fd)
+{
+    install_signals();
+    umask(077);
+    struct fm_cgi_log log;
+    fm_cgi_log_open(&log, options->log_path, options->log_level);
+    struct fm_cgi_client client = {
+        .options = options,
+        .backend = backend,
+        .request = request,
+        .log = &log,
+        .op = op,
+        .out_fd = out_fd,
+        .deadline_ms = fm_cgi_now_ms() +
+                       (options->deadline_ms != 0 ? options->deadline_ms : DEADLINE_MS),
+        .attempt = 1,
+        .want_fd = -1,
+        .reply_fd = -1,
+        .mutex_fd = -1,
+    };
+    fm_cgi_log(&log, FM_CGI_LOG_ALL, "query %s for %s",
+               request->query != NULL ? request->query : "", path);
+    int status = answer(&client, path);
+    if (log.fd >= 0)
+        close(log.fd);
+    return status;
+}
+
+int fm_cgi_answer(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
+                  const char *path, const struct fm_request *request, int out_fd)
+{
+    return run(options, backend, path, request, FM_CGI_OP_QUERY, out_fd);
+}
+
+int fm_cgi_quit(const struct fm_cgi_options *options, const char *path,
+                const struct fm_request *request, int out_fd)
+{
+    return run(options, NULL, path, request, FM_CGI_OP_QUIT, out_fd);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seen by this folder only. */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "serve/cgi/cgi.h"
+#include "serve/cgi/stop_point.h"
+
+#define FM_CGI_PROTOCOL_VERSION 1
+#define FM_CGI_TOKEN_SIZE 41 /* 8 hex digits of the pid, 32 of chance, NUL */
+#define FM_CGI_INSTANCE_SIZE 33
+#define FM_CGI_FRAME_SIZE 64
+#define FM_CGI_QUERY_BYTES_MAX (8u << 20)
+#define FM_CGI_REPLY_BYTES_MAX (1u << 30)
+#define FM_CGI_ATTEMPTS_MAX 3
+#define FM_CGI_SLICE_MS 250
+#define FM_CGI_READY_MS 10000
+#define FM_CGI_BUSY_RETRY_MS 200
+
+/* --- clock.c --- */
+uint64_t fm_cgi_now_ms(void); /* monotonic */
+void fm_cgi_sleep_ms(uint64_t milliseconds);
+/* poll()'s argument for the time until a deadline, at most limit_ms. */
+int fm_cgi_wait_ms(uint64_t deadline_ms, uint64_t limit_ms);
+
+/* --- log.c --- */
+struct fm_cgi_log {
+    int fd; /* -1 = nowhere */
+    enum fm_cgi_log_level level;
+};
+void fm_cgi_log_open(struct fm_cgi_log *log, const char *path, enum fm_cgi_log_level level);
+void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
+    FM_PRINTF(3, 4);
+
+/* --- place.c: the runtime directory, and the names of one data file in it --- */
+struct fm_cgi_place {
+    int dir_fd;
+    char *data_path;
+    struct stat data;  /* as it was when the key was made */
+    char *key;         /* "P-I": changes with the file, the program and the protocol */
+    char *mutex_name;  /* KEY.mutex */
+    char *server_name; /* KEY.server */
+    char *query_name;  /* KEY.query */
+    char *want_prefix; /* KEY.want. */
+};
+/* FM_ERROR_IO when the data file is not there, FM_ERROR_UNAVAILABLE when the directory cannot be
+ * trusted or made: the answer then comes without a server. */
+FM_MUST_USE bool fm_cgi_place_init(const struct fm_cgi_options *options, const char *data_path,
+                                   struct fm_cgi_place *ret, GError **error);
+FM_MUST_USE bool fm_cgi_directory_open(const char *configured, int *ret_fd, GError **error);
+void fm_cgi_place_done(struct fm_cgi_place *place);
+/* The data file is what it was when the place was made. */
+bool fm_cgi_place_is_current(const struct fm_cgi_place *place);
+/* KEY + suffix + token; the caller frees. */
+char *fm_cgi_place_name(const struct fm_cgi_place *place, const char *suffix, const char *token);
+
+/* --- lock.c: record locks; only they are truth, never that a name exists --- */
+/* Opens and write-locks a file of the directory, waiting until the deadline (0 = one try).
+ * Returns its descriptor, or -1: errno EAGAIN = somebody else holds it. Closing gives it up. */
+int fm_cgi_lock(int dir_fd, const char *name, uint64_t deadline_ms);
+/* Locks without waiting an open file and checks that the name still means it. */
+bool fm_cgi_lock_fd(int dir_fd, const char *name, int fd);
+/* The process that holds a write lock on the file, 0 = nobody; never takes the lock. */
+pid_t fm_cgi_lock_holder(int fd);
+/* Opens a regular file or FIFO of ours, refusing links and strangers. -1 and errno otherwise. */
+int fm_cgi_open_ours(int dir_fd, const char *name, int flags, mode_t type);
+
+/* --- message.c --- */
+enum fm_cgi_op { FM_CGI_OP_QUERY, FM_CGI_OP_QUIT };
+struct fm_cgi_frame {
+    enum fm_cgi_op op;
+    unsigned attempt;
+    char token[FM_CGI_TOKEN_SIZE];
+    uint64_t instance; /* first 8 bytes of the server's instance id */
+};
+void fm_cgi_frame_encode(const struct fm_cgi_frame *frame, uint8_t bytes[FM_CGI_FRAME_SIZE]);
+bool fm_cgi_frame_decode(const uint8_t bytes[FM_CGI_FRAME_SIZE], struct fm_cgi_frame *ret);
+void fm_cgi_make_token(char token[FM_CGI_TOKEN_SIZE]);
+void fm_cgi_random(void *bytes, size_t size);
+
+/* A request as the bytes of a want file: magic, length, checksum, text. */
+GByteArray *fm_cgi_want_encode(const struct fm_request *request);
+struct fm_cgi_request { /* owns its strings */
+    struct fm_request request;
+    GPtrArray *strings;
+};
+bool fm_cgi_want_decode(const uint8_t *bytes, size_t size, struct fm_cgi_request *ret);
+void fm_cgi_request_clear(struct fm_cgi_request *request);
+
+/* A response as the bytes of a reply: magic, token, attempt, length, checksum; then the page. */
+GByteArray *fm_cgi_reply_encode(const struct fm_response *response, const char *token,
+                                unsigned attempt);
+enum fm_cgi_reply_state { FM_CGI_REPLY_PARTIAL, FM_CGI_REPLY_COMPLETE, FM_CGI_REPLY_BAD };
+enum fm_cgi_reply_state fm_cgi_reply_decode(const GByteArray *bytes, const char *token,
+                                            unsigned attempt, struct fm_response *ret);
+
+/* --- response.c --- */
+/* A small error page (or JSON when asked) of ours. */
+void fm_cgi_error_page(const struct fm_request *request, unsigned status, const char *text,
+                       struct fm_response *ret);
+
+/* --- client.c --- */
+struct fm_cgi_client {
+    const struct fm_cgi_options *options;
+    const struct fm_cgi_backend *backend;
+    const struct fm_request *request;
+    struct fm_cgi_place *place;
+    struct fm_cgi_log *log;
+    enum fm_cgi_op op;
+    int out_fd;
+    uint64_t deadline_ms;
+    unsigned attempt;
+    char token[FM_CGI_TOKEN_SIZE];
+    char *want_name, *reply_name;
+    int want_fd, reply_fd, mutex_fd; /* -1 = not open */
+};
+void fm_cgi_client_cleanup(struct fm_cgi_client *client); /* C8, but for the printing */
+/* C8: cleans up, prints, clears the response. Returns the exit status. */
+int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *response);
+
+/* --- loader.c: C9, the client that finds no server; the mutex is held --- */
+int fm_cgi_load_and_serve(struct fm_cgi_client *client);
+/* C9': the page without a server. */
+int fm_cgi_answer_alone(struct fm_cgi_client *client);
+
+/* --- server.c --- */
+/* Everything from S2 to T6. ready is called once, when queries are taken (S5). Returns when the
+ * server has ended; false when it never began. */
+bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
+                  struct fm_cgi_place *place, struct fm_cgi_log *log, void (*ready)(void *user),
+                  void *user);
+
+/* --- sweep.c --- */
+/* Unlinks want files (and their reply FIFOs) of dead clients of this key. Returns whether some
+ * live client wants an answer. */
+bool fm_cgi_sweep_wants(struct fm_cgi_place *place);
+/* The query FIFO and half-made ones of earlier servers; the life lock is held. */
+void fm_cgi_sweep_query_fifos(struct fm_cgi_place *place);
+/* Files of other keys, dead for more than a day. */
+void fm_cgi_sweep_strangers(struct fm_cgi_place *place);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C9: the client that finds no server loads the file, answers, and leaves a server behind. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "serve/cgi/internal.h"
+
+/* Loads and makes the page, or an error page (false). */
+static bool load(struct fm_cgi_client *client, struct fm_response *ret)
+{
+    g_autoptr(GError) error = NULL;
+    fm_cgi_log(client->log, FM_CGI_LOG_STARTUP, "loading %s", client->place->data_path);
+    fm_cgi_stop_point("C9.load");
+    if (!client->backend->load(client->backend->user, client->place->data_path, &error)) {
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
+        bool missing = g_error_matches(error, FM_ERROR, FM_ERROR_IO);
+        fm_cgi_error_page(client->request, missing ? 404 : 422, error->message, ret);
+        return false;
+    }
+    client->backend->handle(client->backend->user, client->request, ret);
+    fm_cgi_log(client->log, FM_CGI_LOG_STARTUP, "loaded");
+    return true;
+}
+
+int fm_cgi_answer_alone(struct fm_cgi_client *client)
+{
+    fm_cgi_client_cleanup(client); /* the mutex must not wait for a load that serves nobody else */
+    struct fm_response response;
+    load(client, &response);
+    return fm_cgi_client_finish(client, &response);
+}
+
+static void close_descriptor(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* S1: nothing of the web server's and nothing of the client's stays open. */
+static void detach(struct fm_cgi_client *client)
+{
+    setsid();
+    if (chdir("/") != 0)
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "chdir /: %s", g_strerror(errno));
+    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_fd >= 0) {
+        dup2(null_fd, STDIN_FILENO);
+        dup2(null_fd, STDOUT_FILENO);
+        dup2(null_fd, STDERR_FILENO);
+        if (null_fd > STDERR_FILENO)
+            close(null_fd);
+    }
+    if (client->out_fd > STDERR_FILENO)
+        close(client->out_fd);
+    close_descriptor(&client->want_fd);
+    close_descriptor(&client->reply_fd);
+    close_descriptor(&client->mutex_fd);
+}
+
+static void write_ready(void *user)
+{
+    int *fd = user;
+    ssize_t written = write(*fd, "r", 1);
+    (void)written; /* the parent may be gone: then nobody waits */
+    close_descriptor(fd);
+}
+
+static void run_child(struct fm_cgi_client *client, int ready_fd)
+{
+    fm_cgi_stop_point("S1");
+    detach(client);
+    fm_cgi_serve(client->options, client->backend, client->place, client->log, write_ready,
+                 &ready_fd);
+    close_descriptor(&ready_fd);
+}
+
+static void wait_until_ready(int fd)
+{
+    uint64_t deadline_ms = fm_cgi_now_ms() + FM_CGI_READY_MS;
+    struct pollfd poll_fd = { fd, POLLIN, 0 };
+    while (poll(&poll_fd, 1, fm_cgi_wait_ms(deadline_ms, FM_CGI_READY_MS)) < 0 && errno == EINTR)
+        ;
+}
+
+struct foreground {
+    struct fm_cgi_client *client;
+    struct fm_response *response;
+    int status;
+};
+
+static void print_and_go_on(void *user)
+{
+    struct foreground *foreground = user;
+    foreground->status = fm_cgi_client_finish(foreground->client, foreground->response);
+}
+
+static int serve_in_foreground(struct fm_cgi_client *client, struct fm_response *response)
+{
+    struct foreground foreground = { client, response, 1 };
+    if (!fm_cgi_serve(client->options, client->backend, client->place, client->log,
+                      print_and_go_on, &foreground))
+        print_and_go_on(&foreground);
+    return foreground.status;
+}
+
+/* A test wants this system call to fail. */
+static bool is_failing(const char *point)
+{
+    int wanted_errno = fm_cgi_fail_point(point);
+    if (wanted_errno != 0)
+        errno = wanted_errno;
+    return wanted_errno != 0;
+}
+
+int fm_cgi_load_and_serve(struct fm_cgi_client *client)
+{
+    struct fm_response response;
+    if (!load(client, &response) || response.quit || !fm_cgi_place_is_current(client->place))
+        return fm_cgi_client_finish(client, &response);
+    if (client->options->foreground)
+        return serve_in_foreground(client, &response);
+
+    int ready[2];
+    if (is_failing("C9.pipe") || pipe2(ready, O_CLOEXEC) != 0) {
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "pipe: %s", g_strerror(errno));
+        return fm_cgi_client_finish(client, &response);
+    }
+    fm_cgi_stop_point("C9.fork");
+    pid_t child = is_failing("C9.fork") ? -1 : fork();
+    if (child == 0) {
+        close(ready[0]);
+        run_child(client, ready[1]);
+        fm_response_clear(&response);
+        _exit(0);
+    }
+    close(ready[1]);
+    fm_cgi_stop_point("C9.forked");
+    if (child < 0)
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "fork: %s", g_strerror(errno));
+    else
+        wait_until_ready(ready[0]);
+    close(ready[0]);
+    return fm_cgi_client_finish(client, &response);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve/cgi/internal.h"
+
+/* A log beyond this size is begun anew: a server may live for months. */
+#define LOG_BYTES_MAX (4 << 20)
+
+void fm_cgi_log_open(struct fm_cgi_log *log, const char *path, enum fm_cgi_log_level level)
+{
+    log->level = level;
+    log->fd = -1;
+    if (path == NULL || level == FM_CGI_LOG_NONE)
+        return;
+    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct stat status;
+    if (log->fd >= 0 && fstat(log->fd, &status) == 0 && status.st_size > LOG_BYTES_MAX &&
+        ftruncate(log->fd, 0) != 0) {
+        close(log->fd);
+        log->fd = -1;
+    }
+}
+
+void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
+{
+    if (log->fd < 0 || level > log->level)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    for (char *c = message; *c != '\0'; c++) { /* one entry, one line, whatever the query holds */
+        if ((unsigned char)*c < ' ')
+            *c = '?';
+    }
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    g_autofree char *when = g_date_time_format_iso8601(now);
+    g_autofree char *line = g_strdup_printf("%s %d %s\n", when, (int)getpid(), message);
+    ssize_t written = write(log->fd, line, strlen(line));
+    (void)written; /* a full disk must not stop the answer */
+}
