@@ -25,7 +25,7 @@ struct fm_cgi_options {
     bool foreground;         /* become the server without forking, after the first answer */
     const char *log_path;    /* NULL: standard error for errors, nothing else */
     enum fm_cgi_log_level log_level;
-    const char *build_id;    /* identity of the program: a new one gets a fresh server */
+    const char *build_id; /* identity of the program: a new one gets a fresh server */
 };
 
 /* Answers one request about the data file at path (canonical, already allowed) on out_fd: from a

@@ -119,11 +119,11 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
 {
     if (!read_instance(peer->server_fd, peer->instance))
         return TRY_AGAIN;
-    int query_fd = fm_cgi_open_ours(client->place->dir_fd, client->place->query_name, O_WRONLY,
-                                    S_IFIFO);
+    int query_fd =
+        fm_cgi_open_ours(client->place->dir_fd, client->place->query_name, O_WRONLY, S_IFIFO);
     if (query_fd < 0)
         return TRY_AGAIN; /* it is just starting, or dying */
-    struct fm_cgi_frame frame = { .op = client->op, .attempt = client->attempt };
+    struct fm_cgi_frame frame = {.op = client->op, .attempt = client->attempt};
     memcpy(frame.token, client->token, FM_CGI_TOKEN_SIZE);
     char first[17];
     g_strlcpy(first, peer->instance, sizeof first);
@@ -140,13 +140,13 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
 /* C4 to C6. On SENT *peer is open; on NO_SERVER the mutex is held; otherwise nothing is. */
 static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *peer)
 {
-    client->mutex_fd = fm_cgi_lock(client->place->dir_fd, client->place->mutex_name,
-                                   client->deadline_ms);
+    client->mutex_fd =
+        fm_cgi_lock(client->place->dir_fd, client->place->mutex_name, client->deadline_ms);
     if (client->mutex_fd < 0)
         return errno == EAGAIN ? BUSY : UNUSABLE;
     fm_cgi_stop_point("C4");
-    peer->server_fd = fm_cgi_open_ours(client->place->dir_fd, client->place->server_name, O_RDWR,
-                                       S_IFREG);
+    peer->server_fd =
+        fm_cgi_open_ours(client->place->dir_fd, client->place->server_name, O_RDWR, S_IFREG);
     if (peer->server_fd < 0)
         return NO_SERVER;
     peer->holder = fm_cgi_lock_holder(peer->server_fd);
@@ -191,7 +191,7 @@ static enum receive_outcome receive_reply(struct fm_cgi_client *client, const st
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     for (;;) {
-        struct pollfd poll_fd = { client->reply_fd, POLLIN, 0 };
+        struct pollfd poll_fd = {client->reply_fd, POLLIN, 0};
         int ready = poll(&poll_fd, 1, fm_cgi_wait_ms(client->deadline_ms, FM_CGI_SLICE_MS));
         if (terminated)
             return LATE;
@@ -228,7 +228,8 @@ static int run_client(struct fm_cgi_client *client)
         case UNUSABLE:
             return fm_cgi_answer_alone(client);
         case BUSY:
-            return finish_with_error(client, 503, "The server is busy or loading; reload the page.");
+            return finish_with_error(client, 503,
+                                     "The server is busy or loading; reload the page.");
         case TRY_AGAIN:
             if (fm_cgi_now_ms() >= client->deadline_ms)
                 return finish_with_error(client, 503, "The server is busy; reload the page.");
@@ -244,10 +245,13 @@ static int run_client(struct fm_cgi_client *client)
         if (outcome == RECEIVED)
             return fm_cgi_client_finish(client, &response);
         if (outcome == LATE)
-            return finish_with_error(client, 503, "The server did not answer in time; reload the page.");
-        fm_cgi_log(client->log, FM_CGI_LOG_ALL, "attempt %u: the server went away", client->attempt);
+            return finish_with_error(client, 503,
+                                     "The server did not answer in time; reload the page.");
+        fm_cgi_log(client->log, FM_CGI_LOG_ALL, "attempt %u: the server went away",
+                   client->attempt);
         if (++client->attempt > FM_CGI_ATTEMPTS_MAX)
-            return finish_with_error(client, 503, "The server went away three times; reload the page.");
+            return finish_with_error(client, 503,
+                                     "The server went away three times; reload the page.");
         if (!make_reply_fifo(client))
             return fm_cgi_answer_alone(client);
     }
@@ -256,7 +260,7 @@ static int run_client(struct fm_cgi_client *client)
 static void install_signals(void)
 {
     signal(SIGPIPE, SIG_IGN);
-    struct sigaction action = { .sa_handler = note_signal }; /* no SA_RESTART: poll must end */
+    struct sigaction action = {.sa_handler = note_signal}; /* no SA_RESTART: poll must end */
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
@@ -265,7 +269,7 @@ static void install_signals(void)
 /* Nothing of ours on the disk: the page comes without a server. */
 static int answer_without_place(struct fm_cgi_client *client, const char *path)
 {
-    struct fm_cgi_place nowhere = { .dir_fd = -1, .data_path = g_strdup(path) };
+    struct fm_cgi_place nowhere = {.dir_fd = -1, .data_path = g_strdup(path)};
     client->place = &nowhere;
     int status = fm_cgi_answer_alone(client);
     g_free(nowhere.data_path);
@@ -276,12 +280,11 @@ static int answer(struct fm_cgi_client *client, const char *path)
 {
     if (client->options->inhibit_fork && client->op == FM_CGI_OP_QUERY)
         return answer_without_place(client, path);
-    struct fm_cgi_place place = { .dir_fd = -1 };
+    struct fm_cgi_place place = {.dir_fd = -1};
     g_autoptr(GError) error = NULL;
     if (!fm_cgi_place_init(client->options, path, &place, &error)) {
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
-        if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE) &&
-            client->op == FM_CGI_OP_QUERY)
+        if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE) && client->op == FM_CGI_OP_QUERY)
             return answer_without_place(client, path);
         return finish_with_error(client, 404, error->message);
     }
@@ -316,8 +319,8 @@ static int run(const struct fm_cgi_options *options, const struct fm_cgi_backend
         .log = &log,
         .op = op,
         .out_fd = out_fd,
-        .deadline_ms = fm_cgi_now_ms() +
-                       (options->deadline_ms != 0 ? options->deadline_ms : DEADLINE_MS),
+        .deadline_ms =
+            fm_cgi_now_ms() + (options->deadline_ms != 0 ? options->deadline_ms : DEADLINE_MS),
         .attempt = 1,
         .want_fd = -1,
         .reply_fd = -1,

@@ -13,7 +13,7 @@ uint64_t fm_cgi_now_ms(void)
 
 void fm_cgi_sleep_ms(uint64_t milliseconds)
 {
-    struct timespec left = { (time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000 };
+    struct timespec left = {(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
         ;
 }

@@ -82,7 +82,7 @@ static void run_child(struct fm_cgi_client *client, int ready_fd)
 static void wait_until_ready(int fd)
 {
     uint64_t deadline_ms = fm_cgi_now_ms() + FM_CGI_READY_MS;
-    struct pollfd poll_fd = { fd, POLLIN, 0 };
+    struct pollfd poll_fd = {fd, POLLIN, 0};
     while (poll(&poll_fd, 1, fm_cgi_wait_ms(deadline_ms, FM_CGI_READY_MS)) < 0 && errno == EINTR)
         ;
 }
@@ -101,9 +101,9 @@ static void print_and_go_on(void *user)
 
 static int serve_in_foreground(struct fm_cgi_client *client, struct fm_response *response)
 {
-    struct foreground foreground = { client, response, 1 };
-    if (!fm_cgi_serve(client->options, client->backend, client->place, client->log,
-                      print_and_go_on, &foreground))
+    struct foreground foreground = {client, response, 1};
+    if (!fm_cgi_serve(client->options, client->backend, client->place, client->log, print_and_go_on,
+                      &foreground))
         print_and_go_on(&foreground);
     return foreground.status;
 }

@@ -39,7 +39,7 @@ int fm_cgi_open_ours(int dir_fd, const char *name, int flags, mode_t type)
 
 bool fm_cgi_lock_fd(int dir_fd, const char *name, int fd)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_SETLK, &lock) != 0) {
         if (errno == EACCES)
             errno = EAGAIN;
@@ -76,7 +76,7 @@ int fm_cgi_lock(int dir_fd, const char *name, uint64_t deadline_ms)
 
 pid_t fm_cgi_lock_holder(int fd)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
         return 0;
     return lock.l_pid > 0 ? lock.l_pid : 1;

@@ -162,11 +162,10 @@ bool fm_cgi_want_decode(const uint8_t *bytes, size_t size, struct fm_cgi_request
         get_u32(bytes + 4) != size - WANT_HEADER_SIZE ||
         get_u32(bytes + 8) != checksum(bytes + WANT_HEADER_SIZE, size - WANT_HEADER_SIZE))
         return false;
-    struct reader reader = { bytes + WANT_HEADER_SIZE, bytes + size };
-    struct fm_cgi_request request = { .strings = g_ptr_array_new_with_free_func(g_free) };
-    const char **fields[] = { &request.request.method, &request.request.path,
-                              &request.request.query, &request.request.if_none_match,
-                              &request.request.accept };
+    struct reader reader = {bytes + WANT_HEADER_SIZE, bytes + size};
+    struct fm_cgi_request request = {.strings = g_ptr_array_new_with_free_func(g_free)};
+    const char **fields[] = {&request.request.method, &request.request.path, &request.request.query,
+                             &request.request.if_none_match, &request.request.accept};
     for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
         char *text;
         if (!take_string(&reader, &text)) {
@@ -187,7 +186,7 @@ bool fm_cgi_want_decode(const uint8_t *bytes, size_t size, struct fm_cgi_request
 void fm_cgi_request_clear(struct fm_cgi_request *request)
 {
     g_clear_pointer(&request->strings, g_ptr_array_unref);
-    request->request = (struct fm_request){ 0 };
+    request->request = (struct fm_request){0};
 }
 
 GByteArray *fm_cgi_reply_encode(const struct fm_response *response, const char *token,
@@ -236,7 +235,7 @@ enum fm_cgi_reply_state fm_cgi_reply_decode(const GByteArray *bytes, const char 
         .quit = get_u32(body + 4) != 0,
         .timeout_minutes = (int)get_u32(body + 8),
     };
-    struct reader reader = { body + 12, body + length };
+    struct reader reader = {body + 12, body + length};
     g_autofree char *content_type = NULL;
     if (!take_string(&reader, &content_type) || !take_string(&reader, &response.etag) ||
         !take_string(&reader, &response.location)) {

@@ -30,8 +30,8 @@ bool fm_cgi_directory_open(const char *configured, int *ret_fd, GError **error)
     if (fd < 0) {
         struct stat link;
         bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-        return refuse(error, path, is_link ? "is a symbolic link, expected a directory"
-                                           : g_strerror(errno));
+        return refuse(error, path,
+                      is_link ? "is a symbolic link, expected a directory" : g_strerror(errno));
     }
     struct stat status;
     const char *why = NULL;
@@ -80,7 +80,7 @@ static char *make_key(const char *path, const struct stat *data, const char *bui
 bool fm_cgi_place_init(const struct fm_cgi_options *options, const char *data_path,
                        struct fm_cgi_place *ret, GError **error)
 {
-    struct fm_cgi_place place = { .dir_fd = -1 };
+    struct fm_cgi_place place = {.dir_fd = -1};
     if (stat(data_path, &place.data) != 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", data_path, g_strerror(errno));
         return false;
@@ -108,7 +108,7 @@ void fm_cgi_place_done(struct fm_cgi_place *place)
     g_free(place->server_name);
     g_free(place->query_name);
     g_free(place->want_prefix);
-    *place = (struct fm_cgi_place){ .dir_fd = -1 };
+    *place = (struct fm_cgi_place){.dir_fd = -1};
 }
 
 bool fm_cgi_place_is_current(const struct fm_cgi_place *place)

@@ -19,7 +19,7 @@ static bool write_all(int fd, const void *bytes, size_t size)
     while (size > 0) {
         ssize_t wrote = write(fd, at, size);
         if (wrote < 0 && errno == EAGAIN) {
-            struct pollfd polled = { fd, POLLOUT, 0 };
+            struct pollfd polled = {fd, POLLOUT, 0};
             poll(&polled, 1, -1);
         } else if (wrote < 0 && errno != EINTR) {
             return false;

@@ -30,10 +30,10 @@ struct server {
     const struct fm_cgi_backend *backend;
     struct fm_cgi_place *place;
     struct fm_cgi_log *log;
-    int life_fd;    /* S.server, write-locked for life */
-    int query_fd;   /* the FIFO's read end */
-    int keep_fd;    /* its write end: the FIFO never ends */
-    int signal_fd;  /* self-pipe */
+    int life_fd;   /* S.server, write-locked for life */
+    int query_fd;  /* the FIFO's read end */
+    int keep_fd;   /* its write end: the FIFO never ends */
+    int signal_fd; /* self-pipe */
     char instance[FM_CGI_INSTANCE_SIZE];
     uint64_t instance_number;
     GByteArray *input;
@@ -66,7 +66,8 @@ static void free_reply(void *data)
 static bool take_life(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
-    server->life_fd = fm_cgi_open_ours(place->dir_fd, place->server_name, O_RDWR | O_CREAT, S_IFREG);
+    server->life_fd =
+        fm_cgi_open_ours(place->dir_fd, place->server_name, O_RDWR | O_CREAT, S_IFREG);
     if (server->life_fd < 0)
         return false;
     if (!fm_cgi_lock_fd(place->dir_fd, place->server_name, server->life_fd))
@@ -122,7 +123,7 @@ static bool catch_signals(struct server *server)
     server->signal_fd = ends[0];
     self_pipe_fd = ends[1];
     signal(SIGPIPE, SIG_IGN);
-    struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART };
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
@@ -213,9 +214,9 @@ static void answer_frame(struct server *server, const struct fm_cgi_frame *frame
         struct reply *reply = g_new0(struct reply, 1);
         reply->fd = fd;
         reply->bytes = fm_cgi_reply_encode(&response, frame->token, frame->attempt);
-        reply->deadline_ms = fm_cgi_now_ms() + (server->options->reply_ms != 0
-                                                    ? server->options->reply_ms
-                                                    : REPLY_MS);
+        reply->deadline_ms =
+            fm_cgi_now_ms() +
+            (server->options->reply_ms != 0 ? server->options->reply_ms : REPLY_MS);
         fm_response_clear(&response);
         if (write_reply(reply))
             free_reply(reply);
@@ -275,12 +276,12 @@ static void wait_for_work(struct server *server)
 {
     guint count = server->replies->len;
     g_autofree struct pollfd *polled = g_new0(struct pollfd, count + 2);
-    polled[0] = (struct pollfd){ server->query_fd, POLLIN, 0 };
-    polled[1] = (struct pollfd){ server->signal_fd, POLLIN, 0 };
+    polled[0] = (struct pollfd){server->query_fd, POLLIN, 0};
+    polled[1] = (struct pollfd){server->signal_fd, POLLIN, 0};
     uint64_t wake_ms = server->quitting ? fm_cgi_now_ms() + 10 : server->idle_deadline_ms;
     for (guint i = 0; i < count; i++) {
         struct reply *reply = g_ptr_array_index(server->replies, i);
-        polled[i + 2] = (struct pollfd){ reply->fd, POLLOUT, 0 };
+        polled[i + 2] = (struct pollfd){reply->fd, POLLOUT, 0};
         wake_ms = MIN(wake_ms, reply->deadline_ms);
     }
     poll(polled, count + 2, fm_cgi_wait_ms(wake_ms, TICK_MS));
@@ -307,7 +308,7 @@ static void tick(struct server *server)
 
 static bool has_queries(const struct server *server)
 {
-    struct pollfd polled = { server->query_fd, POLLIN, 0 };
+    struct pollfd polled = {server->query_fd, POLLIN, 0};
     return poll(&polled, 1, 0) > 0;
 }
 
@@ -395,7 +396,7 @@ bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_back
         run_loop(&server);
         fm_cgi_log(log, FM_CGI_LOG_STARTUP, "ended");
     }
-    int fds[] = { server.life_fd, server.query_fd, server.keep_fd, server.signal_fd, self_pipe_fd };
+    int fds[] = {server.life_fd, server.query_fd, server.keep_fd, server.signal_fd, self_pipe_fd};
     for (size_t i = 0; i < G_N_ELEMENTS(fds); i++) {
         if (fds[i] >= 0)
             close(fds[i]);

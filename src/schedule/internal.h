@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seen by this folder only. */
+#pragma once
+
+#include "schedule/schedule.h"
+
+/* A registered computation; requests hold references, so that a pass can end after unloading. */
+struct computation {
+    char *name;
+    struct fm_computation hooks;
+    unsigned references;
+};
+
+struct background_request {
+    struct computation *computation;
+    bool withdrawn; /* unloaded from inside a step */
+};
+
+struct background {
+    struct fm_engine *engine;
+    struct fm_trace *trace;
+    unsigned references;               /* tabs and other openers */
+    struct fm_context *context;        /* private */
+    GPtrArray *list_out, *list_in;     /* of struct background_request */
+    GPtrArray *notify_out, *notify_in; /* of struct fm_notify */
+    bool stepping, pass_over, closing;
+};
+
+struct fm_engine {
+    fm_trace_opener *open;
+    void *user;
+    GHashTable *by_identity; /* identity -> struct background */
+    GPtrArray *backgrounds;  /* in order of opening */
+    GHashTable *computations;
+    GPtrArray *tabs;
+    GPtrArray *libraries;
+    uint64_t chunk;
+    unsigned disabled;
+    unsigned next_tab, next_background; /* whose turn it is */
+    unsigned share, foreground_steps;
+    uint64_t sequence;
+};
+
+struct fm_tab {
+    struct fm_engine *engine;
+    GPtrArray *traces; /* of struct fm_trace, references held */
+    struct fm_context *context;
+    GPtrArray *list_out, *list_in; /* of struct fm_events_request */
+    bool stepping;
+    fm_restore_state *restore;
+    void *restore_user;
+    const struct fm_chunk_hooks *permanent;
+};
+
+struct background *fm_engine_background(const struct fm_engine *engine,
+                                        const struct fm_trace *trace);
+bool fm_background_is_registered(const struct background *background);
+struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
+void fm_background_close(struct background *background); /* calls after_request of the pass */
+bool fm_tab_is_registered(const struct fm_tab *tab);
+bool fm_engine_has_foreground(const struct fm_engine *engine);
+const char *fm_background_check(const struct background *background);
+const char *fm_tab_check(const struct fm_tab *tab);
+void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);
+void fm_computation_unref(struct computation *computation);
+void fm_libraries_free(GPtrArray *libraries);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine that reads traces on behalf of viewers. One instance of each trace; two kinds of work:
+ *
+ *   ad hoc requests      of a tab (a viewer page): an interval, served at once
+ *   precomputation       of a trace: a module's pass over all of it, once, in the background
+ *
+ * The engine is cooperative and single-threaded: fm_engine_step does one bounded step. A background
+ * step is done only when no tab has a request pending; equals take turns. Rules: README.md. */
+#pragma once
+
+#include "trace/trace.h"
+
+struct fm_engine;
+struct fm_recording_trace; /* a registered trace with its background scheduler */
+struct fm_tab;
+
+#define FM_CHUNK_DEFAULT 6000
+
+/* Opens a trace; identity is "device:inode". */
+typedef struct fm_trace *fm_trace_opener(const char *path, const char *identity, void *user,
+                                         GError **error);
+
+struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user);
+void fm_engine_free(struct fm_engine *engine); /* closes everything */
+void fm_engine_set_chunk(struct fm_engine *engine, uint64_t events);
+/* 0 = strict (the default); n = one background step after n foreground steps. */
+void fm_engine_set_background_share(struct fm_engine *engine, unsigned foreground_steps);
+
+/* One step of whoever is next. False when nothing is registered. */
+bool fm_engine_step(struct fm_engine *engine);
+bool fm_engine_has_work(const struct fm_engine *engine);
+/* Nestable: while disabled, steps do nothing. */
+void fm_engine_disable(struct fm_engine *engine);
+void fm_engine_enable(struct fm_engine *engine);
+/* The first invariant that does not hold (I1-I9, J1-J6), or NULL. For tests; between steps. */
+const char *fm_engine_check(const struct fm_engine *engine);
+
+/* --- registry (registry.c) --- */
+
+/* The one instance of the trace at path; each open is one reference. */
+FM_MUST_USE struct fm_trace *fm_engine_open(struct fm_engine *engine, const char *path,
+                                            GError **error);
+/* The last reference closes it, in mid-pass too. */
+void fm_engine_close(struct fm_engine *engine, struct fm_trace *trace);
+unsigned fm_engine_references(const struct fm_engine *engine, const struct fm_trace *trace);
+
+/* --- computations (background.c) --- */
+
+/* Owned by the engine after registering. Call data: the private traceset context for requests,
+ * adder and remover; by level for the others. Any may be NULL. */
+struct fm_computation {
+    struct fm_hooks *before_request, *after_request;
+    struct fm_chunk_hooks chunk;
+    struct fm_hooks *adder, *remover; /* once a pass */
+};
+/* False, and the hooks freed, when the name is taken. */
+bool fm_engine_register_computation(struct fm_engine *engine, const char *module,
+                                    struct fm_computation *computation);
+void fm_engine_unregister_computation(struct fm_engine *engine, const char *module);
+
+enum fm_request_result {
+    FM_REQUEST_NO_MODULE,
+    FM_REQUEST_READY,
+    FM_REQUEST_IN_PROGRESS,
+    FM_REQUEST_QUEUED_BEFORE,
+    FM_REQUEST_QUEUED
+};
+enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm_trace *trace,
+                                             const char *module);
+bool fm_background_find(struct fm_engine *engine, struct fm_trace *trace, const char *module);
+void fm_background_remove(struct fm_engine *engine, struct fm_trace *trace, const char *module);
+bool fm_background_is_ready(const struct fm_trace *trace, const char *module);
+bool fm_background_is_in_progress(const struct fm_trace *trace, const char *module);
+/* Fraction of the running pass, by time; negative when none runs. */
+double fm_background_progress(struct fm_engine *engine, struct fm_trace *trace);
+
+struct fm_notify { /* call data of notification hooks */
+    void *owner;
+    struct fm_trace *trace;
+    uint64_t time;                /* FM_TIME_INF = at the end of the pass */
+    struct fm_position *position; /* NULL = none; owned */
+    struct fm_hooks *hooks;       /* owned */
+};
+/* Watches the next pass. position and hooks are taken. */
+void fm_background_notify_queue(struct fm_engine *engine, void *owner, struct fm_trace *trace,
+                                uint64_t time, struct fm_position *position,
+                                struct fm_hooks *hooks);
+/* Watches the pass now running; false, and nothing recorded, when none runs. */
+bool fm_background_notify_current(struct fm_engine *engine, void *owner, struct fm_trace *trace,
+                                  uint64_t time, struct fm_position *position,
+                                  struct fm_hooks *hooks);
+void fm_background_notify_remove(struct fm_engine *engine, const void *owner);
+/* One step of one trace's scheduler: true = stays registered. */
+bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace);
+
+/* --- tabs and ad hoc requests (foreground.c) --- */
+
+struct fm_tab *fm_tab_new(struct fm_engine *engine);
+void fm_tab_free(struct fm_tab *tab); /* frees its requests, gives its traces back */
+/* Adding a trace that is there has no effect. Pending requests are withdrawn when the set changes.
+ */
+FM_MUST_USE bool fm_tab_add_trace(struct fm_tab *tab, const char *path, GError **error);
+void fm_tab_remove_trace(struct fm_tab *tab, struct fm_trace *trace);
+struct fm_context *fm_tab_context(struct fm_tab *tab); /* NULL while there is no trace */
+
+/* Puts the context at the latest saved state strictly before time, so that reading on to time
+ * with the permanent hooks alone gives the state there. NULL: plain seeks. */
+typedef void fm_restore_state(struct fm_context *context, uint64_t time, void *user);
+void fm_tab_set_state(struct fm_tab *tab, fm_restore_state *restore, void *user);
+/* Hooks that stay in the context, as those that keep the state. Not copied; NULL = none. */
+void fm_tab_set_permanent_hooks(struct fm_tab *tab, const struct fm_chunk_hooks *hooks);
+
+/* Fill one with fm_events_request_new and set fields; the engine owns it after submission. */
+struct fm_events_request {
+    void *owner;
+    void *viewer_data;
+    bool servicing;      /* before_request has been called; the engine's */
+    bool stop;           /* the viewer's, from its event hooks: finish after this chunk */
+    uint64_t start_time; /* inclusive; FM_TIME_INF = unset */
+    struct fm_position *start_position;              /* inclusive; wins; owned */
+    uint64_t end_time;                               /* exclusive; FM_TIME_INF = unset */
+    uint64_t num_events;                             /* UINT64_MAX = unlimited */
+    struct fm_position *end_position;                /* exclusive; owned */
+    int trace;                                       /* index, -1 = all */
+    struct fm_hooks *before_request, *after_request; /* call data: the context; owned */
+    struct fm_chunk_hooks chunk;                     /* owned */
+    /* the engine's: */
+    uint64_t sequence;
+    bool withdrawn, attached;
+};
+struct fm_events_request *fm_events_request_new(void *owner);
+/* False, and the request freed, when it has no start. */
+bool fm_tab_request(struct fm_tab *tab, struct fm_events_request *request);
+void fm_tab_remove_all(struct fm_tab *tab, const void *owner);
+void fm_tab_stop(struct fm_tab *tab); /* frees all, calls nothing */
+unsigned fm_tab_pending(const struct fm_tab *tab);
+bool fm_foreground_step(struct fm_tab *tab);
+
+/* --- modules (module.c) --- */
+
+struct fm_schedule_module {
+    const char *name, *description;
+    bool (*init)(struct fm_engine *engine, GError **error);
+    void (*destroy)(struct fm_engine *engine);
+    const char *const *prerequisites; /* NULL-terminated, or NULL */
+};
+/* Makes the modules of a library known, without running init. Counted. */
+void fm_engine_load_library(struct fm_engine *engine, const char *library,
+                            const struct fm_schedule_module *const *modules);
+/* False while one of its modules is used. */
+bool fm_engine_unload_library(struct fm_engine *engine, const char *library);
+FM_MUST_USE bool fm_engine_require(struct fm_engine *engine, const char *module, GError **error);
+void fm_engine_release(struct fm_engine *engine, const char *module);
+unsigned fm_engine_module_uses(const struct fm_engine *engine, const char *module);
