@@ -14,7 +14,12 @@ static bool is_plain(char c)
     return byte >= 0x20 && byte < 0x7F && !strchr("&<>'\"._/:", c);
 }
 
-static void escape_ascii(GString *out, char c, bool last, enum html_mode mode)
+static bool is_break_place(char c)
+{
+    return c == '.' || c == '_' || c == '/' || c == ':';
+}
+
+static void escape_ascii(GString *out, char c, char next, enum html_mode mode)
 {
     switch (c) {
     case '&':
@@ -37,7 +42,7 @@ static void escape_ascii(GString *out, char c, bool last, enum html_mode mode)
     case '/':
     case ':':
         g_string_append_c(out, c);
-        if (mode == HTML_NAME && !last)
+        if (mode == HTML_NAME && next && !is_break_place(next))
             g_string_append(out, "<wbr>");
         return;
     default:
@@ -67,7 +72,7 @@ void fm_html_escape(GString *out, const char *text, enum html_mode mode)
             break;
         unsigned size = fm_utf8_size(text);
         if (size == 1) {
-            escape_ascii(out, *text, text[1] == '\0', mode);
+            escape_ascii(out, *text, text[1], mode);
             text++;
         } else if (size > 1 && !fm_utf8_is_unsafe(fm_utf8_decode(text, size))) {
             g_string_append_len(out, text, size);

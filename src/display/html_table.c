@@ -166,7 +166,8 @@ static void append_style(GString *out, unsigned style, bool end)
     }
 }
 
-static void append_cell_content(const struct html *html, const struct cell *cell)
+static void append_cell_content(const struct html *html, const struct cell *cell,
+                                enum html_mode mode)
 {
     if (fm_append_cell_number(html->out, cell) || cell->kind == CELL_EMPTY)
         return;
@@ -175,10 +176,10 @@ static void append_cell_content(const struct html *html, const struct cell *cell
         g_string_append(html->out, "<a");
         fm_html_href(html, cell->link);
         g_string_append_c(html->out, '>');
-        fm_html_escape(html->out, cell->link->label, HTML_NAME);
+        fm_html_escape(html->out, cell->link->label, mode);
         g_string_append(html->out, "</a>");
     } else {
-        fm_html_escape(html->out, cell->text, HTML_NAME);
+        fm_html_escape(html->out, cell->text, mode);
     }
     append_style(html->out, cell->style, true);
 }
@@ -192,10 +193,15 @@ static void append_span(GString *out, unsigned span)
     }
 }
 
+/* column: the one whose class the cell has; where a name spans the columns before its own, that of
+ * the name. */
 static void append_cell(const struct html *html, const struct fm_table *table,
                         const struct cell *cell, unsigned column, bool heads_row)
 {
     GString *out = html->out;
+    const struct group *group = fm_table_group_of(table, column);
+    /* Places in a file are short and are better not broken. */
+    bool whole = group && group->column_class == FM_COLUMN_SOURCE_CONTEXT;
 
     g_string_append(out, heads_row ? "<th scope=\"row\" class=\"" : "<td class=\"");
     g_string_append(out, column_class(table, column));
@@ -206,7 +212,7 @@ static void append_cell(const struct html *html, const struct fm_table *table,
     g_string_append_c(out, '"');
     append_span(out, cell->span);
     g_string_append_c(out, '>');
-    append_cell_content(html, cell);
+    append_cell_content(html, cell, whole ? HTML_TEXT : HTML_NAME);
     g_string_append(out, heads_row ? "</th>" : "</td>");
 }
 
@@ -236,14 +242,14 @@ static void append_data_row(const struct html *html, const struct fm_table *tabl
 
     append_row_start(html->out, row->role ? table->roles[row->role - 1] : NULL, row->developer);
     for (uint32_t i = 0; i < row->cell_count; i++) {
-        bool is_name = (cells[i].kind == CELL_STRING || cells[i].kind == CELL_LINK) && !has_head;
-        bool heads_row = false;
+        bool is_text = cells[i].kind == CELL_STRING || cells[i].kind == CELL_LINK;
+        unsigned named = column;
 
-        /* A name that spans the columns before its own still names the row. */
-        for (unsigned c = column; is_name && c < column + cells[i].span && !heads_row; c++)
-            heads_row = names_a_row(table, c);
+        while (is_text && named < column + cells[i].span && !names_a_row(table, named))
+            named++;
+        bool heads_row = is_text && !has_head && named < column + cells[i].span;
         has_head = has_head || heads_row;
-        append_cell(html, table, &cells[i], column, heads_row);
+        append_cell(html, table, &cells[i], heads_row ? named : column, heads_row);
         column += cells[i].span;
     }
     if (column < table->width) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables for the terminal. All cells are formatted first, then columns are given their widths,
- * then rows are written. A table too wide for the terminal wraps its widest text columns; if even
- * that is not enough, it sticks out. */
+ * then rows are written. A table too wide for the terminal wraps its widest text columns. If even
+ * that is not enough, it is written in parts: each has the leading columns that name the rows, and
+ * as many of the other groups as fit. A group that does not fit by itself sticks out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,10 @@ struct layout {
     struct piece *pieces; /* one a cell of the table */
     unsigned *widths;     /* one a column */
     bool *right;          /* one a column: numbers stand at the right */
+    struct piece *work;   /* one a column: what is left of a row's cells to be written */
     bool boxed;
+    /* The part being written: columns 0 to keys, and first to last; each end excluded. */
+    unsigned keys, first, last;
 };
 
 static struct piece add_piece(struct layout *layout, const char *raw)
@@ -169,15 +173,16 @@ static void measure(struct layout *layout)
     measure_rows(layout, true);
 }
 
-/* Narrows the widest text columns until the table fits, or all are at their least width. */
-static void fit(struct layout *layout)
+/* Narrows the widest text columns among the first few until those columns take no more than the
+ * room, or all are at their least width. Returns whether they do. */
+static bool fit(struct layout *layout, unsigned columns, unsigned room)
 {
-    unsigned total = span_width(layout, 0, layout->table->width);
+    unsigned total = span_width(layout, 0, columns);
 
-    while (layout->text->width && total > layout->text->width) {
+    while (total > room) {
         unsigned widest = UINT_MAX, second = WRAPPED_COLUMN_MIN;
 
-        for (unsigned i = 0; i < layout->table->width; i++) {
+        for (unsigned i = 0; i < columns; i++) {
             unsigned width = layout->widths[i];
 
             if (layout->right[i] || width <= WRAPPED_COLUMN_MIN)
@@ -191,14 +196,88 @@ static void fit(struct layout *layout)
             }
         }
         if (widest == UINT_MAX)
-            return;
-        /* Down to the next widest, and one below it when they are level, so that they take turns.
-         */
+            return false;
+        /* Down to the next widest, and below it when they are level, so that they take turns. */
         unsigned target = MIN(second, layout->widths[widest] - 1);
-        unsigned give = MIN(layout->widths[widest] - target, total - layout->text->width);
+        unsigned give = MIN(layout->widths[widest] - target, total - room);
         layout->widths[widest] -= give;
         total -= give;
     }
+    return true;
+}
+
+/* Columns up to the last one of text: they name the rows. */
+static unsigned key_columns(const struct fm_table *table)
+{
+    unsigned keys = 0;
+
+    for (unsigned i = 0; i < table->group_count; i++) {
+        const struct group *group = &table->groups[i];
+
+        if (!fm_column_class_is_right(group->column_class))
+            keys = group->first + group->count;
+    }
+    return keys;
+}
+
+/* The end of the groups from a column on that still fit beside the keys; at least one group. */
+static unsigned part_end(const struct layout *layout, unsigned first)
+{
+    const struct fm_table *table = layout->table;
+    unsigned end = first;
+    unsigned room = layout->text->width;
+    unsigned used = span_width(layout, 0, layout->keys);
+
+    for (unsigned i = 0; i < table->group_count; i++) {
+        const struct group *group = &table->groups[i];
+
+        if (group->first < first || !group->count)
+            continue;
+        unsigned more =
+            gap_width(layout, group->first) + span_width(layout, group->first, group->count);
+        if (end > first && used + more > room)
+            break;
+        used += more;
+        end = group->first + group->count;
+    }
+    return end;
+}
+
+/* Settles widths, and which columns name the rows of each part; all of them when there is one
+ * part. */
+static void arrange(struct layout *layout)
+{
+    const struct fm_table *table = layout->table;
+    unsigned room = layout->text->width, keys = key_columns(table), widest = 0;
+    g_autofree unsigned *wanted = g_memdup2(layout->widths, (table->width + 1) * sizeof(unsigned));
+
+    layout->keys = table->width;
+    if (!room || fit(layout, table->width, room) || keys == 0 || keys >= table->column_count ||
+        table->column_count < table->width)
+        return;
+    memcpy(layout->widths, wanted, (table->width + 1) * sizeof(unsigned));
+    for (unsigned i = 0; i < table->group_count; i++) {
+        const struct group *group = &table->groups[i];
+
+        if (group->count && group->first >= keys)
+            widest = MAX(widest, span_width(layout, group->first, group->count) + 3);
+    }
+    layout->keys = keys;
+    /* When not even that is enough, the part sticks out. */
+    (void)fit(layout, keys, room > widest ? room - widest : 0);
+}
+
+static bool is_shown(const struct layout *layout, unsigned column)
+{
+    return column < layout->keys || (column >= layout->first && column < layout->last);
+}
+
+/* How many of the columns of a cell are in this part, side by side. */
+static unsigned shown_span(const struct layout *layout, unsigned column, unsigned span)
+{
+    bool cut = column < layout->keys && layout->first > layout->keys;
+
+    return MIN(column + span, cut ? layout->keys : MAX(layout->last, layout->keys)) - column;
 }
 
 static void append_aligned(const struct layout *layout, const char *text, size_t size,
@@ -237,7 +316,7 @@ static void append_group_line(const struct layout *layout)
     for (unsigned i = 0; any && i < table->group_count; i++) {
         const struct group *group = &table->groups[i];
 
-        if (!group->count)
+        if (!group->count || !is_shown(layout, group->first))
             continue;
         if (!first)
             append_gap(layout, group->first, " |");
@@ -256,6 +335,8 @@ static void append_header(const struct layout *layout)
 
     append_group_line(layout);
     for (unsigned i = 0; i < table->column_count; i++) {
+        if (!is_shown(layout, i))
+            continue;
         if (i)
             append_gap(layout, i, " |");
         append_title(layout, column_title(table, i), layout->widths[i], layout->right[i] ? 1 : -1);
@@ -263,6 +344,8 @@ static void append_header(const struct layout *layout)
     fm_text_end_line(out);
     fm_text_paint(layout->text, PAINT_FAINT);
     for (unsigned i = 0; i < table->width; i++) {
+        if (!is_shown(layout, i))
+            continue;
         if (i)
             append_gap(layout, i, layout->boxed ? "-+" : "  ");
         for (unsigned n = 0; n < layout->widths[i]; n++)
@@ -312,32 +395,66 @@ static void append_row(struct layout *layout, const struct row *row)
     const struct fm_table *table = layout->table;
     bool more = true;
 
+    if (row->cell_count)
+        memcpy(layout->work, &layout->pieces[row->first_cell],
+               row->cell_count * sizeof *layout->work);
     while (more) {
         unsigned column = 0;
 
         more = false;
         for (uint32_t n = 0; n < row->cell_count; n++) {
             const struct cell *cell = &table->cells[row->first_cell + n];
-            struct piece *piece = &layout->pieces[row->first_cell + n];
 
-            if (column)
-                append_gap(layout, column, " |");
-            append_cell_line(layout, cell, piece, column, span_width(layout, column, cell->span));
-            more = more || piece->size > 0;
+            if (is_shown(layout, column)) {
+                unsigned room = span_width(layout, column, shown_span(layout, column, cell->span));
+                if (column)
+                    append_gap(layout, column, " |");
+                append_cell_line(layout, cell, &layout->work[n], column, room);
+                more = more || layout->work[n].size > 0;
+            }
             column += cell->span;
         }
         fm_text_end_line(layout->text->out);
     }
 }
 
+/* Unless there is one already. */
+static void append_blank_line(GString *out)
+{
+    if (!g_str_has_suffix(out->str, "\n\n"))
+        g_string_append_c(out, '\n');
+}
+
 static void append_section(const struct layout *layout, const struct row *row)
 {
     GString *clean = g_string_new(NULL);
 
+    if (row != layout->table->rows)
+        append_blank_line(layout->text->out);
     fm_text_clean(clean, row->text);
     append_aligned(layout, clean->str, clean->len, 0, 0, -1, PAINT_BOLD);
     fm_text_end_line(layout->text->out);
     g_string_free(clean, TRUE);
+}
+
+static void append_part(struct layout *layout)
+{
+    const struct fm_table *table = layout->table;
+
+    if (table->has_header)
+        append_header(layout);
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+
+        if (!fm_row_is_shown(row, layout->text->developer))
+            continue;
+        if (row->kind == FM_ROW_DATA)
+            append_row(layout, row);
+        else if (row->kind == FM_ROW_SECTION)
+            append_section(layout, row);
+        else
+            append_blank_line(layout->text->out);
+    }
 }
 
 void fm_text_table(const struct text *text, const struct fm_table *table)
@@ -349,28 +466,25 @@ void fm_text_table(const struct text *text, const struct fm_table *table)
         .pieces = g_new0(struct piece, table->cell_count),
         .widths = g_new0(unsigned, table->width + 1),
         .right = g_new0(bool, table->width + 1),
+        .work = g_new0(struct piece, table->width),
         .boxed = table->box == FM_BOX_ALWAYS || (table->box == FM_BOX_IF_PREFERRED && text->box),
     };
 
     format_cells(&layout);
     measure(&layout);
-    fit(&layout);
-    if (table->has_header)
-        append_header(&layout);
-    for (size_t i = 0; i < table->row_count; i++) {
-        const struct row *row = &table->rows[i];
-
-        if (!fm_row_is_shown(row, text->developer))
-            continue;
-        if (row->kind == FM_ROW_DATA)
-            append_row(&layout, row);
-        else if (row->kind == FM_ROW_SECTION)
-            append_section(&layout, row);
-        else
+    arrange(&layout);
+    layout.last = layout.keys;
+    do {
+        layout.first = layout.last;
+        if (layout.keys < table->width)
+            layout.last = part_end(&layout, layout.first);
+        append_part(&layout);
+        if (layout.last < table->width)
             g_string_append_c(text->out, '\n');
-    }
+    } while (layout.last < table->width);
     g_string_free(layout.pool, TRUE);
     g_free(layout.pieces);
     g_free(layout.widths);
     g_free(layout.right);
+    g_free(layout.work);
 }
