@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "eventlog/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+enum {
+    STEP_BYTES = 2 << 20, /* of a mapped file that are in memory at a time */
+    READ_BYTES = 256 << 10,
+    PIPE_BYTES = 1 << 20,
+};
+
+struct fm_eventlog_source {
+    char *name, *path;
+    int fd;
+    bool growing;
+    struct fm_eventlog_reader *reader;
+    /* A mapped file. */
+    uint8_t *map;
+    size_t map_size, shown, dropped;
+    /* A growing file. */
+    uint64_t read_bytes;
+    dev_t device;
+    ino_t inode;
+};
+
+static struct fm_eventlog_source *source_new(int fd, const char *name)
+{
+    struct fm_eventlog_source *source = g_new0(struct fm_eventlog_source, 1);
+    source->fd = fd;
+    source->name = g_strdup(name);
+    source->reader = fm_eventlog_reader_new(name);
+    return source;
+}
+
+struct fm_eventlog_source *fm_eventlog_source_take(int fd, const char *name)
+{
+    /* A larger pipe means fewer switches between the programs at its ends; refusal is harmless. */
+    fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
+    return source_new(fd, name);
+}
+
+static int open_path(const char *path, struct stat *ret_stat, GError **error)
+{
+    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                    : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, ret_stat) < 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    if (S_ISDIR(ret_stat->st_mode)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is a directory, expected an event log",
+                    path);
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+struct fm_eventlog_source *fm_eventlog_source_open(const char *path, GError **error)
+{
+    struct stat stat;
+    int fd = open_path(path, &stat, error);
+    if (fd < 0)
+        return NULL;
+    struct fm_eventlog_source *source = fm_eventlog_source_take(fd, path);
+    /* Standard input may have been read from already: then its position matters. */
+    if (S_ISREG(stat.st_mode) && stat.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
+        source->map_size = (size_t)stat.st_size;
+        void *map = mmap(NULL, source->map_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        source->map = map == MAP_FAILED ? NULL : map;
+    }
+    return source;
+}
+
+struct fm_eventlog_source *fm_eventlog_source_open_growing(const char *path, GError **error)
+{
+    struct stat stat;
+    int fd = open_path(path, &stat, error);
+    if (fd < 0)
+        return NULL;
+    struct fm_eventlog_source *source = fm_eventlog_source_take(fd, path);
+    if (S_ISREG(stat.st_mode) && strcmp(path, "-") != 0) {
+        source->growing = true;
+        source->path = g_strdup(path);
+        source->device = stat.st_dev;
+        source->inode = stat.st_ino;
+    }
+    return source;
+}
+
+void fm_eventlog_source_free(struct fm_eventlog_source *source)
+{
+    if (source == NULL)
+        return;
+    if (source->map != NULL)
+        munmap(source->map, source->map_size);
+    if (source->fd >= 0)
+        close(source->fd);
+    fm_eventlog_reader_free(source->reader);
+    g_free(source->name);
+    g_free(source->path);
+    g_free(source);
+}
+
+struct fm_eventlog_reader *fm_eventlog_source_reader(struct fm_eventlog_source *source)
+{
+    return source->reader;
+}
+
+const char *fm_eventlog_source_name(const struct fm_eventlog_source *source)
+{
+    return source->name;
+}
+
+int fm_eventlog_source_fd(const struct fm_eventlog_source *source)
+{
+    return source->map == NULL ? source->fd : -1;
+}
+
+uint64_t fm_eventlog_source_size(const struct fm_eventlog_source *source)
+{
+    struct stat stat;
+    if (source->map != NULL)
+        return source->map_size;
+    return fstat(source->fd, &stat) == 0 && S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : 0;
+}
+
+/* Shows the reader the next step of the map and lets the pages behind it go. The size is asked
+ * again at each step: a page of a file that was cut meanwhile must not be touched. */
+static enum fm_eventlog_fill fill_map(struct fm_eventlog_source *source)
+{
+    struct stat stat;
+    size_t size = source->map_size;
+    if (fstat(source->fd, &stat) < 0 || (uint64_t)stat.st_size < size)
+        size = MIN(size, (size_t)MAX(stat.st_size, 0));
+    if (source->shown >= size) {
+        fm_eventlog_reader_finish(source->reader);
+        return FM_EVENTLOG_FILL_END;
+    }
+    size_t behind = (size_t)fm_eventlog_reader_offset(source->reader) & ~(size_t)0xFFFF;
+    if (behind > source->dropped) {
+        madvise(source->map + source->dropped, behind - source->dropped, MADV_DONTNEED);
+        source->dropped = behind;
+    }
+    size_t step = MIN((size_t)STEP_BYTES, size - source->shown);
+    size_t page = source->shown & ~(size_t)0xFFFF;
+    madvise(source->map + page, source->shown + step - page, MADV_POPULATE_READ);
+    source->shown += step;
+    fm_eventlog_reader_view(source->reader, source->map, source->shown);
+    return FM_EVENTLOG_FILL_BYTES;
+}
+
+/* A growing file that shrank, or whose name now belongs to another file, is a new log. */
+static bool was_replaced(const struct fm_eventlog_source *source)
+{
+    struct stat here, named;
+    if (fstat(source->fd, &here) < 0 || (uint64_t)here.st_size < source->read_bytes)
+        return true;
+    return stat(source->path, &named) == 0 &&
+           (named.st_dev != source->device || named.st_ino != source->inode);
+}
+
+static bool restart(struct fm_eventlog_source *source, GError **error)
+{
+    struct stat stat;
+    int fd = open_path(source->path, &stat, error);
+    if (fd < 0)
+        return false;
+    close(source->fd);
+    source->fd = fd;
+    source->device = stat.st_dev;
+    source->inode = stat.st_ino;
+    source->read_bytes = 0;
+    fm_eventlog_reader_free(source->reader);
+    source->reader = fm_eventlog_reader_new(source->name);
+    return true;
+}
+
+static enum fm_eventlog_fill fill_read(struct fm_eventlog_source *source, GError **error)
+{
+    size_t space;
+    uint8_t *at = fm_eventlog_reader_space(source->reader, READ_BYTES, &space);
+    ssize_t got;
+    do {
+        got = read(source->fd, at, space);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return FM_EVENTLOG_FILL_TIMEOUT;
+    if (got < 0 && errno != ECONNRESET) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot read: %s", source->name,
+                    g_strerror(errno));
+        return FM_EVENTLOG_FILL_FAILED;
+    }
+    if (got <= 0) {
+        /* A connection that was reset ends the log where it stands, like a killed program. */
+        if (source->growing)
+            return FM_EVENTLOG_FILL_TIMEOUT;
+        fm_eventlog_reader_finish(source->reader);
+        return FM_EVENTLOG_FILL_END;
+    }
+    source->read_bytes += (uint64_t)got;
+    fm_eventlog_reader_commit(source->reader, (size_t)got);
+    return FM_EVENTLOG_FILL_BYTES;
+}
+
+enum fm_eventlog_fill fm_eventlog_source_fill(struct fm_eventlog_source *source, int timeout_ms,
+                                              bool *ret_restarted, GError **error)
+{
+    if (ret_restarted != NULL)
+        *ret_restarted = false;
+    if (source->map != NULL)
+        return fill_map(source);
+    if (source->growing) {
+        enum fm_eventlog_fill fill = fill_read(source, error);
+        if (fill != FM_EVENTLOG_FILL_TIMEOUT || !was_replaced(source))
+            return fill;
+        if (!restart(source, error))
+            return FM_EVENTLOG_FILL_FAILED;
+        if (ret_restarted != NULL)
+            *ret_restarted = true;
+        return FM_EVENTLOG_FILL_BYTES;
+    }
+    struct pollfd poll_fd = {source->fd, POLLIN, 0};
+    int ready = timeout_ms < 0 ? 1 : poll(&poll_fd, 1, timeout_ms);
+    if (ready == 0 || (ready < 0 && errno == EINTR))
+        return FM_EVENTLOG_FILL_TIMEOUT;
+    return fill_read(source, error);
+}
+
+enum fm_eventlog_status fm_eventlog_source_next(struct fm_eventlog_source *source,
+                                                struct fm_eventlog_event *ret, GError **error)
+{
+    for (;;) {
+        enum fm_eventlog_status status = fm_eventlog_reader_next(source->reader, ret, error);
+        if (status != FM_EVENTLOG_MORE)
+            return status;
+        switch (fm_eventlog_source_fill(source, -1, NULL, error)) {
+        case FM_EVENTLOG_FILL_FAILED:
+            return FM_EVENTLOG_FAILED;
+        case FM_EVENTLOG_FILL_TIMEOUT:
+            return FM_EVENTLOG_MORE;
+        case FM_EVENTLOG_FILL_BYTES:
+        case FM_EVENTLOG_FILL_END:
+            break;
+        }
+    }
+}
