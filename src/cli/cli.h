@@ -23,6 +23,7 @@ struct fm_cli_command {
 extern const struct fm_cli_command fm_cli_commands[]; /* ends with a NULL name */
 
 fm_cli_run fm_cmd_commands;
+fm_cli_run fm_cmd_log;
 
 /* Parses options with GLib: `fathom NAME [OPTION...] ARGUMENTS`, the description and the example
  * below the options in --help. Returns -1 to go on, else the exit status to return at once

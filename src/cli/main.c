@@ -7,6 +7,7 @@
 
 const struct fm_cli_command fm_cli_commands[] = {
     { "commands", fm_cmd_commands, "list the commands, one a line (for completion)" },
+    { "log", fm_cmd_log, "event logs: count, print, follow, cut, send, check" },
     { NULL, NULL, NULL },
 };
 

@@ -154,25 +154,26 @@ static void append_value(GString *out, const struct fm_eventlog_value *value, bo
     }
 }
 
-/* "name=value name=value", or the members of a JSON object with a comma before each. */
+/* "name=value name=value", or the members of a JSON object. */
 static void append_fields(GString *out, const struct fm_eventlog_event *event, bool json)
 {
     struct fm_eventlog_value values[FM_EVENTLOG_FIELDS_MAX];
     bool malformed;
     size_t count = fm_eventlog_decode(event, values, &malformed);
+    const char *separator = json ? "," : " ";
     for (size_t i = 0; i < count; i++) {
-        g_string_append_printf(out, json ? ",\"%s\":" : (i == 0 ? "%s=" : " %s="),
-                               values[i].field->name);
+        g_string_append(out, i == 0 ? "" : separator);
+        g_string_append_printf(out, json ? "\"%s\":" : "%s=", values[i].field->name);
         append_value(out, &values[i], json);
     }
-    if (malformed || (event->type == NULL && event->payload_length > 0)) {
-        const char *separator = count > 0 ? " " : "";
-        g_string_append_printf(out, "%s%s", json ? ",\"payload\":\"" : separator,
-                               json ? "" : (malformed ? "malformed payload=" : "payload="));
-        append_hex(out, event->payload, event->payload_length);
-        if (json)
-            g_string_append(out, malformed ? "\",\"malformed\":true" : "\"");
-    }
+    if (!malformed && (event->type != NULL || event->payload_length == 0))
+        return;
+    g_string_append(out, count == 0 ? "" : separator);
+    if (malformed)
+        g_string_append(out, json ? "\"malformed\":true," : "malformed ");
+    g_string_append(out, json ? "\"payload\":\"" : "payload=");
+    append_hex(out, event->payload, event->payload_length);
+    g_string_append(out, json ? "\"" : "");
 }
 
 static void append_label(GString *out, const struct fm_eventlog_event *event,
@@ -202,8 +203,7 @@ static void append_label(GString *out, const struct fm_eventlog_event *event,
 static void format_csv(GString *out, const struct fm_eventlog_event *event)
 {
     if (event->capability >= 0)
-        g_string_append_printf(out, "%" G_GUINT64_FORMAT ",%d,", event->time_ns,
-                               event->capability);
+        g_string_append_printf(out, "%" G_GUINT64_FORMAT ",%d,", event->time_ns, event->capability);
     else
         g_string_append_printf(out, "%" G_GUINT64_FORMAT ",none,", event->time_ns);
     append_label(out, event, NULL, false);
@@ -256,8 +256,9 @@ void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
         else
             g_string_append(out, "null,\"type\":");
         append_label(out, event, header, true);
+        g_string_append(out, ",\"fields\":{");
         append_fields(out, event, true);
-        g_string_append(out, "}\n");
+        g_string_append(out, "}}\n");
         break;
     case FM_EVENTLOG_AS_CSV:
         format_csv(out, event);

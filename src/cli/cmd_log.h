@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of `fathom log` share. */
+#pragma once
+
+#include "cli/cli.h"
+#include "eventlog/source.h"
+
+fm_cli_run fm_cmd_log_stat;
+fm_cli_run fm_cmd_log_cat;
+fm_cli_run fm_cmd_log_follow;
+fm_cli_run fm_cmd_log_cut;
+fm_cli_run fm_cmd_log_send;
+fm_cli_run fm_cmd_log_recv;
+fm_cli_run fm_cmd_log_control;
+fm_cli_run fm_cmd_log_validate;
+fm_cli_run fm_cmd_log_types;
+
+/* "1.5", "1.5s", "200ms", "3us", "17ns" since the log's begin, as nanoseconds. */
+bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error);
+
+/* One line on standard error for a gap. */
+void fm_cmd_log_report_gap(const char *command, const char *name,
+                           const struct fm_eventlog_gap *gap);
+
+/* Set by SIGINT and SIGTERM after fm_cmd_log_catch_signals(). */
+extern volatile int fm_cmd_log_stop;
+void fm_cmd_log_catch_signals(void);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/cmd_log.h"
+#include "cli/cmd_log_print.h"
+
+static int cat_in_file_order(struct fm_cmd_log_printer *printer, struct fm_eventlog_source *source)
+{
+    int result = FM_EXIT_DONE;
+    GError *error = NULL;
+    struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
+    while (!printer->failed) {
+        struct fm_eventlog_event event;
+        enum fm_eventlog_status status = fm_eventlog_source_next(source, &event, &error);
+        if (status == FM_EVENTLOG_HAS_EVENT) {
+            fm_cmd_log_printer_event(printer, &event, fm_eventlog_reader_header(reader));
+        } else if (status == FM_EVENTLOG_HAS_GAP) {
+            fm_cmd_log_printer_flush(printer);
+            fm_cmd_log_report_gap("log cat", fm_eventlog_source_name(source),
+                                  fm_eventlog_reader_gap(reader));
+            result = FM_EXIT_FAILED;
+        } else if (status == FM_EVENTLOG_FAILED) {
+            fm_cmd_log_printer_flush(printer);
+            return fm_cli_fail("log cat", error);
+        } else if (status == FM_EVENTLOG_FINISHED) {
+            break;
+        }
+    }
+    return result;
+}
+
+static int cat_file(struct fm_cmd_log_printer *printer, const char *path)
+{
+    GError *error = NULL;
+    if (!fm_cmd_log_printer_begin(printer, &error))
+        return fm_cli_fail("log cat", error);
+    struct fm_eventlog_source *source = fm_eventlog_source_open(path, &error);
+    if (source == NULL)
+        return fm_cli_fail("log cat", error);
+    int status = cat_in_file_order(printer, source);
+    fm_cmd_log_printer_flush(printer);
+    fm_eventlog_source_free(source);
+    return status;
+}
+
+int fm_cmd_log_cat(int argc, char **argv)
+{
+    struct fm_cmd_log_printer printer = {0};
+    const GOptionEntry own[] = {{NULL}};
+    g_autofree GOptionEntry *options = fm_cmd_log_printer_options(&printer, own);
+    int status = fm_cli_parse(&argc, &argv, options, "FILE",
+                              "Prints the events of a log, in the order of the file.",
+                              "fathom log cat --type UserMarker --from 1.5 program.eventlog");
+    if (status < 0 && argc != 2)
+        status = fm_cli_usage("log cat", "expected one FILE, got %d arguments", argc - 1);
+    if (status < 0)
+        status = cat_file(&printer, argv[1]);
+    fm_cmd_log_printer_done(&printer);
+    return status;
+}
+
+static void print_type(GString *out, const struct fm_eventlog_type *type, bool json, bool first)
+{
+    const char *size = type->variable ? "variable" : "fixed";
+    if (json)
+        g_string_append_printf(out,
+                               "%s{\"number\": %u, \"name\": \"%s\", \"size\": %d, \"fields\": [",
+                               first ? "" : ",\n ", type->number, type->name,
+                               type->variable ? -1 : (int)type->fixed_size);
+    else
+        g_string_append_printf(out, "%3u %-26s %s %u\n", type->number, type->name, size,
+                               type->fixed_size);
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct fm_eventlog_field *field = &type->fields[i];
+        const char *kind = fm_eventlog_kind_name(field->kind);
+        const char *unit = fm_eventlog_unit_name(field->unit);
+        if (json)
+            g_string_append_printf(
+                out, "%s{\"name\": \"%s\", \"kind\": \"%s\", \"unit\": \"%s\", \"optional\": %s}",
+                i == 0 ? "" : ", ", field->name, kind, unit, field->optional ? "true" : "false");
+        else
+            g_string_append_printf(out, "      %-22s %-10s %s%s\n", field->name, kind, unit,
+                                   field->optional ? " (newer producers)" : "");
+    }
+    if (json)
+        g_string_append(out, "]}");
+}
+
+int fm_cmd_log_types(int argc, char **argv)
+{
+    gboolean json = FALSE;
+    const GOptionEntry options[] = {
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a JSON array", NULL},
+        {NULL},
+    };
+    int status =
+        fm_cli_parse(&argc, &argv, options, "",
+                     "Lists the event types that are known, with their fields, the fields' "
+                     "kinds and units, and the least payload size.",
+                     "fathom log types");
+    if (status >= 0)
+        return status;
+    if (argc != 1)
+        return fm_cli_usage("log types", "expected no arguments, got %d", argc - 1);
+    size_t count;
+    const struct fm_eventlog_type *types = fm_eventlog_types(&count);
+    g_autoptr(GString) out = g_string_new(json ? "[" : "");
+    for (size_t i = 0; i < count; i++)
+        print_type(out, &types[i], json, i == 0);
+    g_string_append(out, json ? "]\n" : "");
+    fputs(out->str, stdout);
+    return FM_EXIT_DONE;
+}

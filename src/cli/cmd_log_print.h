@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing events and printing them: `fathom log cat` and `fathom log follow`. */
+#pragma once
+
+#include "eventlog/format.h"
+
+struct fm_cmd_log_printer {
+    /* Set by options. */
+    char **types, **capabilities;
+    char *from, *to, *format;
+    gboolean json, csv, markers;
+    /* Set by begin. */
+    enum fm_eventlog_format as;
+    bool by_type, by_capability;
+    uint8_t *type_chosen;       /* 65,536 */
+    uint8_t *capability_chosen; /* 65,536; index 0 = none */
+    uint64_t from_ns, to_ns;
+    GString *out;
+    bool failed; /* standard output cannot be written: stop */
+    uint64_t printed;
+};
+
+/* The options that fill the structure; ends with a NULL entry. Free with g_free(). */
+GOptionEntry *fm_cmd_log_printer_options(struct fm_cmd_log_printer *printer,
+                                         const GOptionEntry *more);
+bool fm_cmd_log_printer_begin(struct fm_cmd_log_printer *printer, GError **error);
+void fm_cmd_log_printer_event(struct fm_cmd_log_printer *printer,
+                              const struct fm_eventlog_event *event,
+                              const struct fm_eventlog_header *header);
+/* Writes what is held back. */
+void fm_cmd_log_printer_flush(struct fm_cmd_log_printer *printer);
+void fm_cmd_log_printer_done(struct fm_cmd_log_printer *printer);

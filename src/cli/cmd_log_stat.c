@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cmd_log.h"
+#include "eventlog/count.h"
+#include "eventlog/format.h"
+
+struct named_count {
+    char *name;
+    uint16_t number;
+    uint64_t count;
+};
+
+struct stat {
+    const char *path;
+    struct fm_eventlog_counts *counts;
+    GArray *types; /* of struct named_count: those that occur, by name */
+    GArray *gaps;  /* of struct fm_eventlog_gap */
+    struct fm_eventlog_tail tail;
+    GError *trailing; /* a later log in the same file could not be read */
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct named_count *)a)->name, ((const struct named_count *)b)->name);
+}
+
+static void list_types(struct stat *stat)
+{
+    for (int number = 0; number < 65536; number++) {
+        uint64_t count = fm_eventlog_counts_type(stat->counts, (uint16_t)number);
+        if (count == 0)
+            continue;
+        struct named_count named = {fm_eventlog_type_label((uint16_t)number), (uint16_t)number,
+                                    count};
+        g_array_append_val(stat->types, named);
+    }
+    qsort(stat->types->data, stat->types->len, sizeof(struct named_count), compare_names);
+}
+
+/* Reads all; false with an error when not even a header could be read. */
+static bool read_all(struct stat *stat, struct fm_eventlog_source *source, GError **error)
+{
+    struct fm_progress progress;
+    fm_cli_progress_begin(&progress);
+    struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
+    uint64_t size = fm_eventlog_source_size(source);
+    GError *failure = NULL;
+    enum fm_eventlog_status status;
+    do {
+        status = fm_eventlog_count(reader, stat->counts, &failure);
+        if (status == FM_EVENTLOG_HAS_GAP)
+            g_array_append_val(stat->gaps, *fm_eventlog_reader_gap(reader));
+        if (status == FM_EVENTLOG_MORE) {
+            if (progress.report != NULL)
+                progress.report(progress.user, "counting", fm_eventlog_reader_offset(reader), size);
+            if (fm_eventlog_source_fill(source, -1, NULL, &failure) == FM_EVENTLOG_FILL_FAILED)
+                status = FM_EVENTLOG_FAILED;
+        }
+    } while (status != FM_EVENTLOG_FINISHED && status != FM_EVENTLOG_FAILED);
+    fm_cli_progress_end(&progress);
+    if (failure != NULL && stat->counts->headers == 0) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    stat->trailing = failure;
+    stat->tail = *fm_eventlog_reader_tail(reader);
+    list_types(stat);
+    return true;
+}
+
+static double span_seconds(const struct stat *stat)
+{
+    return (double)(stat->counts->max_ns - stat->counts->min_ns) / 1e9;
+}
+
+static double rate(const struct stat *stat, uint64_t count)
+{
+    double seconds = span_seconds(stat);
+    return seconds > 0 ? (double)count / seconds : 0;
+}
+
+/* A real number with the given decimals, with a point in every locale. */
+static void append_real(GString *out, const char *before, double value, int decimals)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE + 320];
+    g_string_append(out, before);
+    g_string_append(out,
+                    g_ascii_formatd(text, sizeof text, decimals == 0 ? "%.0f" : "%.1f", value));
+}
+
+static void append_tail_text(GString *out, const struct stat *stat)
+{
+    const struct fm_eventlog_tail *tail = &stat->tail;
+    for (guint i = 0; i < stat->gaps->len; i++) {
+        const struct fm_eventlog_gap *gap = &g_array_index(stat->gaps, struct fm_eventlog_gap, i);
+        g_string_append_printf(out, "gap offset %" PRIu64 " bytes %" PRIu64 ": %s\n", gap->offset,
+                               gap->length, gap->reason);
+    }
+    g_string_append_printf(out, "finished %s\n", tail->end_mark ? "yes" : "no");
+    if (tail->length > 0)
+        g_string_append_printf(out, "%s offset %" PRIu64 " bytes %" PRIu64 "\n",
+                               tail->end_mark ? "after_end" : "incomplete_event", tail->offset,
+                               tail->length);
+    if (stat->trailing != NULL)
+        g_string_append_printf(out, "trailing_error %s\n", stat->trailing->message);
+}
+
+static void append_text(GString *out, const struct stat *stat, bool by_capability)
+{
+    const struct fm_eventlog_counts *counts = stat->counts;
+    g_string_append_printf(out, "declared_types %" PRIu64 "\nevents %" PRIu64 "\n",
+                           counts->declared_types, counts->events);
+    g_string_append_printf(out, "first_in_file_ns %" PRIu64 "\nlast_in_file_ns %" PRIu64 "\n",
+                           counts->first_ns, counts->last_ns);
+    g_string_append_printf(out, "min_ns %" PRIu64 "\nmax_ns %" PRIu64 "\n", counts->min_ns,
+                           counts->max_ns);
+    g_string_append_printf(out, "backward_steps_in_file_order %" PRIu64 "\n",
+                           counts->backward_steps);
+    for (int32_t capability = -1; capability < 65535; capability++) {
+        uint64_t events = fm_eventlog_counts_capability(counts, capability, NULL);
+        if (events > 0 && capability < 0)
+            g_string_append_printf(out, "cap none %" PRIu64 "\n", events);
+        else if (events > 0)
+            g_string_append_printf(out, "cap %d %" PRIu64 "\n", capability, events);
+    }
+    for (guint i = 0; i < stat->types->len; i++) {
+        const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
+        g_string_append_printf(out, "type %s %" PRIu64 "\n", type->name, type->count);
+    }
+    g_string_append_printf(out, "blocks %" PRIu64 "\nbytes %" PRIu64 "\nspan_ns %" PRIu64 "\n",
+                           counts->markers, counts->bytes, counts->max_ns - counts->min_ns);
+    append_real(out, "events_per_second ", rate(stat, counts->events), 0);
+    append_real(out, "\nbytes_per_second ", rate(stat, counts->bytes), 0);
+    g_string_append_c(out, '\n');
+    for (guint i = 0; by_capability && i < stat->types->len; i++) {
+        const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
+        for (int32_t capability = -1; capability < 65535; capability++) {
+            uint64_t cell;
+            if (!fm_eventlog_counts_cell(counts, type->number, capability, &cell) || cell == 0)
+                continue;
+            g_autofree char *name =
+                capability < 0 ? g_strdup("none") : g_strdup_printf("%d", capability);
+            g_string_append_printf(out, "cell %s %s %" PRIu64, name, type->name, cell);
+            append_real(out, " rate ", rate(stat, cell), 1);
+            g_string_append_c(out, '\n');
+        }
+    }
+    append_tail_text(out, stat);
+}
+
+static void append_json_types(GString *out, const struct stat *stat)
+{
+    g_string_append(out, ",\n \"types\": {");
+    for (guint i = 0; i < stat->types->len; i++) {
+        const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
+        g_string_append_printf(out, "%s\"%s\": %" PRIu64, i == 0 ? "" : ", ", type->name,
+                               type->count);
+    }
+    g_string_append(out, "},\n \"rates\": {");
+    for (guint i = 0; i < stat->types->len; i++) {
+        const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
+        g_string_append_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", type->name);
+        append_real(out, "", rate(stat, type->count), 1);
+    }
+    g_string_append_c(out, '}');
+}
+
+static void append_json_capabilities(GString *out, const struct stat *stat, bool cells)
+{
+    const char *separator = "";
+    for (int32_t capability = -1; capability < 65535; capability++) {
+        uint64_t events = fm_eventlog_counts_capability(stat->counts, capability, NULL);
+        if (events == 0)
+            continue;
+        g_autofree char *name =
+            capability < 0 ? g_strdup("none") : g_strdup_printf("%d", capability);
+        g_string_append_printf(out, "%s\"%s\": ", separator, name);
+        separator = ", ";
+        if (!cells) {
+            g_string_append_printf(out, "%" PRIu64, events);
+            continue;
+        }
+        const char *inner = "{";
+        for (guint i = 0; i < stat->types->len; i++) {
+            const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
+            uint64_t cell;
+            if (!fm_eventlog_counts_cell(stat->counts, type->number, capability, &cell) ||
+                cell == 0)
+                continue;
+            g_string_append_printf(out, "%s\"%s\": %" PRIu64, inner, type->name, cell);
+            inner = ", ";
+        }
+        g_string_append(out, *inner == '{' ? "null" : "}");
+    }
+}
+
+static void append_json_tail(GString *out, const struct stat *stat)
+{
+    g_string_append(out, ",\n \"gaps\": [");
+    for (guint i = 0; i < stat->gaps->len; i++) {
+        const struct fm_eventlog_gap *gap = &g_array_index(stat->gaps, struct fm_eventlog_gap, i);
+        g_string_append_printf(out,
+                               "%s{\"offset\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"reason\": ",
+                               i == 0 ? "" : ", ", gap->offset, gap->length);
+        fm_eventlog_format_json_text(out, (const uint8_t *)gap->reason, strlen(gap->reason));
+        g_string_append_c(out, '}');
+    }
+    const struct fm_eventlog_tail *tail = &stat->tail;
+    g_string_append_printf(out,
+                           "],\n \"finished\": %s, \"tail_offset\": %" PRIu64
+                           ", \"tail_bytes\": %" PRIu64 ",\n \"trailing_error\": ",
+                           tail->end_mark ? "true" : "false", tail->offset, tail->length);
+    if (stat->trailing == NULL)
+        g_string_append(out, "null");
+    else
+        fm_eventlog_format_json_text(out, (const uint8_t *)stat->trailing->message,
+                                     strlen(stat->trailing->message));
+}
+
+static void append_json(GString *out, const struct stat *stat, bool by_capability)
+{
+    const struct fm_eventlog_counts *counts = stat->counts;
+    g_string_append(out, "{\"file\": ");
+    fm_eventlog_format_json_text(out, (const uint8_t *)stat->path, strlen(stat->path));
+    g_string_append_printf(out, ",\n \"events\": %" PRIu64, counts->events);
+    append_json_types(out, stat);
+    g_string_append(out, ",\n \"capabilities\": {");
+    append_json_capabilities(out, stat, false);
+    g_string_append_c(out, '}');
+    if (by_capability) {
+        g_string_append(out, ",\n \"types_by_capability\": {");
+        append_json_capabilities(out, stat, true);
+        g_string_append_c(out, '}');
+    }
+    g_string_append_printf(out,
+                           ",\n \"declared_types\": %" PRIu64 ", \"first_in_file_ns\": %" PRIu64
+                           ", \"last_in_file_ns\": %" PRIu64,
+                           counts->declared_types, counts->first_ns, counts->last_ns);
+    g_string_append_printf(out,
+                           ",\n \"min_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64
+                           ", \"span_ns\": %" PRIu64 ", \"backward_steps_in_file_order\": %" PRIu64,
+                           counts->min_ns, counts->max_ns, counts->max_ns - counts->min_ns,
+                           counts->backward_steps);
+    g_string_append_printf(out, ",\n \"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64, counts->markers,
+                           counts->bytes);
+    append_real(out, ", \"events_per_second\": ", rate(stat, counts->events), 1);
+    append_real(out, ", \"bytes_per_second\": ", rate(stat, counts->bytes), 1);
+    append_json_tail(out, stat);
+    g_string_append(out, "}\n");
+}
+
+static int stat_file(const char *path, bool json, bool by_capability)
+{
+    GError *error = NULL;
+    struct fm_eventlog_source *source = fm_eventlog_source_open(path, &error);
+    if (source == NULL)
+        return fm_cli_fail("log stat", error);
+    struct stat stat = {
+        .path = path,
+        .counts = fm_eventlog_counts_new(),
+        .types = g_array_new(FALSE, FALSE, sizeof(struct named_count)),
+        .gaps = g_array_new(FALSE, FALSE, sizeof(struct fm_eventlog_gap)),
+    };
+    int status = FM_EXIT_DONE;
+    if (!read_all(&stat, source, &error)) {
+        status = fm_cli_fail("log stat", error);
+    } else {
+        g_autoptr(GString) out = g_string_new(NULL);
+        if (json)
+            append_json(out, &stat, by_capability);
+        else
+            append_text(out, &stat, by_capability);
+        fwrite(out->str, 1, out->len, stdout);
+        if (stat.gaps->len > 0 || stat.trailing != NULL)
+            status = FM_EXIT_FAILED;
+    }
+    for (guint i = 0; i < stat.types->len; i++)
+        g_free(g_array_index(stat.types, struct named_count, i).name);
+    g_array_unref(stat.types);
+    g_array_unref(stat.gaps);
+    g_clear_error(&stat.trailing);
+    fm_eventlog_counts_free(stat.counts);
+    fm_eventlog_source_free(source);
+    return status;
+}
+
+int fm_cmd_log_stat(int argc, char **argv)
+{
+    gboolean json = FALSE, by_capability = FALSE;
+    const GOptionEntry options[] = {
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+        {"by-capability", 0, 0, G_OPTION_ARG_NONE, &by_capability,
+         "Also count each type on each capability", NULL},
+        {NULL},
+    };
+    int status = fm_cli_parse(&argc, &argv, options, "FILE",
+                              "Counts the events of a log by type and by capability; block markers "
+                              "are not counted. FILE may be - for standard input.",
+                              "fathom log stat --json program.eventlog");
+    if (status >= 0)
+        return status;
+    if (argc != 2)
+        return fm_cli_usage("log stat", "expected one FILE, got %d arguments", argc - 1);
+    return stat_file(argv[1], json, by_capability);
+}
