@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fathom/eventlog.h - the live event log of a C program.
+ *
+ * A program logs events into buffers of its own threads, at little more than the cost of reading
+ * the time stamp counter; the log goes to a file, stays in memory, or is served over sockets, and
+ * all of that can change while the program runs. The bytes are those of GHC's event log format:
+ * self-describing, big-endian, so Haskell's tools read them too. This header also holds the
+ * numbers and layouts of the event types that GHC does not have.
+ *
+ * Every function may be called from any thread. Those marked [signal] may also be called from a
+ * signal handler; the others must not. Functions that return int give 0 or a negative errno
+ * number. The reference with examples is docs/eventlog.md.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FM_EVENTLOG_API __attribute__((visibility("default")))
+
+/* ---- event types of our own ----------------------------------------------------------------
+ *
+ * X(number, size, name, description, fields). size: bytes of payload, 0xFFFF = variable. fields:
+ * "name=kind,..." in the order of the payload, no padding, big-endian. Kinds: w8 w16 w32 w64
+ * unsigned, i64 signed two's complement, addr = w64 address in the program, bytes = w64 count of
+ * bytes, name = w32 id of an interned string (event 42, which is always delivered before the
+ * first use of its id), str = text to the end of the payload. The same text stands in the "extra"
+ * part of the type's entry in the header of each log, after "fields:". */
+#define FM_EVENTLOG_TYPES(X)                                                                      \
+    /* a span of work of this lane; spans of one lane nest, an end closes the innermost open one  \
+     */                                                                                           \
+    X(512, 4, SPAN_BEGIN, "Span begin", "name=name")                                              \
+    X(513, 4, SPAN_END, "Span end", "name=name")                                                  \
+    /* a point in time */                                                                         \
+    X(514, 4, INSTANT, "Instant", "name=name")                                                    \
+    /* a counter of the process has this value from now on */                                     \
+    X(515, 12, COUNTER, "Counter value", "name=name,value=i64")                                   \
+    /* one sampled allocation; weight: bytes of allocation that it stands for (>= size) */        \
+    X(516, 28, ALLOC_SAMPLE, "Allocation sample",                                                 \
+      "site=name,address=addr,size=bytes,weight=bytes")                                           \
+    /* a block that was sampled before is freed */                                                \
+    X(517, 8, ALLOC_FREE, "Sampled allocation freed", "address=addr")                             \
+    /* locks are known by their address; wait is only logged when the lock was not free */        \
+    X(518, 8, LOCK_WAIT, "Lock wait begins", "lock=addr")                                         \
+    X(519, 8, LOCK_ACQUIRE, "Lock acquired", "lock=addr")                                         \
+    X(520, 8, LOCK_RELEASE, "Lock released", "lock=addr")                                         \
+    X(521, 16, FUNCTION_ENTER, "Function enter", "function=addr,call_site=addr")                  \
+    X(522, 8, FUNCTION_EXIT, "Function exit", "function=addr")                                    \
+    /* work that begins and ends in different lanes; (name, id) pairs begin and end */            \
+    X(523, 12, ASYNC_BEGIN, "Asynchronous span begin", "name=name,id=w64")                        \
+    X(524, 12, ASYNC_END, "Asynchronous span end", "name=name,id=w64")                            \
+    X(525, 12, LOCK_NAME, "Lock name", "lock=addr,name=name")                                     \
+    /* a loaded object: addresses [base, base + size) come from this file, whose own address 0 is \
+     * at bias */                                                                                 \
+    X(526, 0xFFFF, MODULE, "Loaded module", "base=addr,size=bytes,bias=addr,path=str")            \
+    /* events that this stream should hold here and does not: dropped because a limit was met; a  \
+     * log message (event 16) with the same numbers precedes it */                                \
+    X(527, 20, MISSING, "Missing events", "events=w64,bytes=bytes,blocks=w32")                    \
+    /* a named point in time with a number */                                                     \
+    X(528, 12, VALUE, "Instant with value", "name=name,value=i64")
+
+enum fm_event_type {
+#define FM_EVENTLOG_ENUM_(number, size, name, text, fields) FM_EVENT_##name = number,
+    FM_EVENTLOG_TYPES(FM_EVENTLOG_ENUM_)
+#undef FM_EVENTLOG_ENUM_
+        FM_EVENT_NUMBER_END
+};
+
+/* GHC's types that a program of ours emits, with GHC's meaning. Capability = lane = what one
+ * thread logs into; numbers of lanes are used again after a thread has ended. Capset 0 = the
+ * process, capset 1 = its clock domain. Thread ids count from 1, in the order of creation. Task
+ * id = kernel thread id. */
+enum fm_event_ghc_type {
+    FM_EVENT_THREAD_CREATE = 0,        /* thread w32 */
+    FM_EVENT_THREAD_RUN = 1,           /* thread w32 */
+    FM_EVENT_THREAD_STOP = 2,          /* thread w32, status w16 (5 = finished), info w32 */
+    FM_EVENT_THREAD_RUNNABLE = 3,      /* thread w32 */
+    FM_EVENT_LOG_MESSAGE = 16,         /* str */
+    FM_EVENT_BLOCK_MARKER = 18,        /* size w32, end time w64, capability w16 */
+    FM_EVENT_USER_MESSAGE = 19,        /* str */
+    FM_EVENT_CAPSET_CREATE = 25,       /* capset w32, type w16 */
+    FM_EVENT_CAPSET_ASSIGN_CAP = 27,   /* capset w32, cap w16 */
+    FM_EVENT_RTS_IDENTIFIER = 29,      /* capset w32, str */
+    FM_EVENT_PROGRAM_ARGS = 30,        /* capset w32, each argument with its zero byte */
+    FM_EVENT_OS_PROCESS_PID = 32,      /* capset w32, pid w32 */
+    FM_EVENT_OS_PROCESS_PPID = 33,     /* capset w32, pid w32 */
+    FM_EVENT_INTERN_STRING = 42,       /* str, id w32 at the end */
+    FM_EVENT_WALL_CLOCK_TIME = 43,     /* capset w32, seconds w64, nanoseconds w32 */
+    FM_EVENT_THREAD_LABEL = 44,        /* thread w32, str */
+    FM_EVENT_CAP_CREATE = 45,          /* cap w16 */
+    FM_EVENT_CAP_DISABLE = 47,         /* cap w16: its thread has ended */
+    FM_EVENT_CAP_ENABLE = 48,          /* cap w16: another thread uses it */
+    FM_EVENT_HEAP_ALLOCATED = 49,      /* capset w32, bytes w64: allocated ever */
+    FM_EVENT_HEAP_SIZE = 50,           /* capset w32, bytes w64 */
+    FM_EVENT_HEAP_LIVE = 51,           /* capset w32, bytes w64 */
+    FM_EVENT_TASK_CREATE = 55,         /* task w64, cap w16, kernel thread w64 */
+    FM_EVENT_TASK_DELETE = 57,         /* task w64 */
+    FM_EVENT_USER_MARKER = 58,         /* str */
+    FM_EVENT_USER_BINARY_MESSAGE = 181 /* bytes */
+};
+
+/* ---- start, stop, state --------------------------------------------------------------------- */
+
+enum fm_eventlog_flags {
+    FM_EVENTLOG_MEMORY = 1 << 0,     /* start: keep the log in memory too, as chunks to take */
+    FM_EVENTLOG_NO_STATE = 1 << 1,   /* start: do not track threads; late readers miss them */
+    FM_EVENTLOG_CLOSE_PREV = 1 << 2, /* sink: end mark to the old stream, then close it */
+    FM_EVENTLOG_HEADER = 1 << 3,     /* sink: header and replay go to the new stream first */
+    FM_EVENTLOG_DRAIN = 1 << 4,      /* sink: what was logged before goes to the old stream */
+    FM_EVENTLOG_NO_FORK = 1 << 5,    /* start: a child made by fork() does not log */
+};
+
+/* What happens to a block for which the memory limit has no room. */
+enum fm_eventlog_policy {
+    FM_EVENTLOG_DROP_NEWEST = 0, /* it is dropped and counted */
+    FM_EVENTLOG_DROP_OLDEST = 1, /* the oldest whole blocks that nobody took are */
+    FM_EVENTLOG_BLOCK = 2,       /* its thread waits until somebody takes chunks */
+};
+
+/* Zero means the default everywhere. */
+struct fm_eventlog_options {
+    unsigned flags;              /* FM_EVENTLOG_MEMORY | _NO_STATE | _NO_FORK */
+    size_t buffer_bytes;         /* each thread's buffer; 2 MiB */
+    uint64_t memory_limit_bytes; /* 64 MiB; at least two chunks */
+    enum fm_eventlog_policy policy;
+    unsigned flush_interval_ms; /* 0 = blocks leave only when full or asked for */
+    unsigned failures_max;      /* failed writes in a row after which the sink is NULL; 3 */
+    uint32_t threads_max;       /* threads in the tracked state; 1,000,000 */
+    const char *fork_path;      /* output of a child: its process id replaces the first '%';
+                                   "PROGRAM.%.eventlog" in the working directory. Only when the
+                                   parent has a stream sink at the time of the fork. */
+};
+
+/* Starts logging: no sink yet. opts NULL = all defaults. -EALREADY when it runs, -ENOMEM. */
+FM_EVENTLOG_API int fm_eventlog_start(const struct fm_eventlog_options *opts);
+
+/* Flushes every buffer, ends each stream with the end mark, closes sinks that this library opened
+ * and gives up the others, ends the clients' streams (waits at most 2 s for each to read the rest)
+ * and marks the memory list finished. Runs at exit if the program did not call it. Names, threads
+ * and counters stay; start again begins a new log. -ENOTCONN when it does not run. */
+FM_EVENTLOG_API int fm_eventlog_stop(void);
+
+enum fm_eventlog_status { FM_EVENTLOG_STOPPED = 0, FM_EVENTLOG_RUNNING = 1 };
+FM_EVENTLOG_API enum fm_eventlog_status fm_eventlog_status(void);
+
+/* ---- stream sink ---------------------------------------------------------------------------- */
+
+/* The general form beneath the sinks. write gets whole blocks and returns false when the block
+ * is lost; calls come one at a time from whichever thread flushes. A callback must not call
+ * functions of this header except to log: those events are queued or counted as dropped, and
+ * sink calls give -EDEADLK. All but write may be NULL. */
+struct fm_eventlog_writer {
+    bool (*init)(void *context);
+    bool (*write)(void *context, const void *data, size_t bytes);
+    void (*flush)(void *context);
+    void (*stop)(void *context);
+    void *context;
+};
+
+/* Makes stream the sink; NULL discards. The library borrows it until another is set. close_prev:
+ * the old one is ended with the end mark and closed; otherwise it is flushed and its owner's
+ * again. emit_header: header and state replay first; without it nothing is written, for going
+ * back to a stream that has a header. -EINVAL for closing the stream that is being set,
+ * -EDEADLK inside a writer's callback. */
+FM_EVENTLOG_API int fm_eventlog_set_sink(FILE *stream, bool close_prev, bool emit_header);
+
+/* The same with FM_EVENTLOG_CLOSE_PREV | _HEADER | _DRAIN. With DRAIN every event that was logged
+ * before the call goes to the old sink; waits at most timeout_ms (-1: no limit) for threads that
+ * are flushing, then goes on and returns -ETIMEDOUT: the sink is set, the rest comes late. */
+FM_EVENTLOG_API int fm_eventlog_set_sink_with(FILE *stream, unsigned flags, int timeout_ms);
+
+/* The same for a writer, which is copied. Its stop is called when it is replaced. */
+FM_EVENTLOG_API int fm_eventlog_set_writer(const struct fm_eventlog_writer *writer, unsigned flags,
+                                           int timeout_ms);
+
+/* Creates the file and makes it the sink, closed by the library, with header and drain. */
+FM_EVENTLOG_API int fm_eventlog_open_file(const char *path);
+
+/* The stream of now, or NULL (also when a writer is set). Only for setting it again later. */
+FM_EVENTLOG_API FILE *fm_eventlog_get_sink(void);
+
+/* ---- in memory ------------------------------------------------------------------------------ */
+
+/* A piece of the log; pieces joined are the log. The size is that of the buffers at the time it
+ * was made, except for the last, for pieces taken early, and beside gaps. */
+struct fm_eventlog_chunk {
+    const void *data;
+    size_t bytes;
+    void *owner_; /* the library's */
+};
+
+/* Takes the oldest full chunk: returns its size, *out is the caller's to free(). 0 = none (out is
+ * untouched), also when the log is not kept in memory. */
+FM_EVENTLOG_API size_t fm_eventlog_chunk_get(void **out);
+
+/* Takes without copying. partial: the last, partly filled chunk too. Returns false when there is
+ * none. Give it back with release, which makes its memory available for new chunks. */
+FM_EVENTLOG_API bool fm_eventlog_chunk_take(struct fm_eventlog_chunk *ret, bool partial);
+FM_EVENTLOG_API void fm_eventlog_chunk_release(struct fm_eventlog_chunk *chunk);
+
+/* Waits until a full chunk can be taken or the list is finished: 1 = take, 0 = time is over,
+ * -ENODATA = finished and empty: no more will come. timeout_ms -1 = no limit. */
+FM_EVENTLOG_API int fm_eventlog_chunk_wait(int timeout_ms);
+
+/* Descriptor that polls readable while chunk_wait would not wait. The library's; never read or
+ * close it. -ENOTSUP without memory mode. */
+FM_EVENTLOG_API int fm_eventlog_chunk_fd(void);
+
+/* Ends the memory list: everything logged so far and the end mark go in, the rest can still be
+ * taken, the last piece short. Logging to other destinations goes on. */
+FM_EVENTLOG_API int fm_eventlog_finish(void);
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+/* Asks for another buffer size, for threads, the global buffer and new chunks; each owner changes
+ * its own when it next flushes. Rounded up to 64, at least 128, at most 64 MiB. Returns the
+ * accepted size, -EINVAL for 0. */
+FM_EVENTLOG_API int64_t fm_eventlog_resize(size_t bytes);
+FM_EVENTLOG_API size_t fm_eventlog_buffer_size(void); /* the wanted size */
+
+/* Hands over what every thread has logged until now, idle ones too. -ETIMEDOUT when a thread was
+ * in the middle of a hand-over for timeout_ms (-1 = wait). */
+FM_EVENTLOG_API int fm_eventlog_flush(int timeout_ms);
+
+/* Does so every interval_ms; 0 = no more. */
+FM_EVENTLOG_API int fm_eventlog_set_flush_interval(unsigned interval_ms);
+
+/* Counters since the first start, exact when no other thread logs. produced counts events that
+ * found the log active (blocks' markers, headers and replays are not events). For each
+ * destination: produced while it was there = delivered + dropped + still buffered. */
+struct fm_eventlog_stats {
+    uint64_t produced_events;    /* handed over in blocks, plus dropped_events */
+    uint64_t dropped_events;     /* too long for the buffer, or no lane or queue to hold them */
+    uint64_t stream_events;      /* written to stream sinks */
+    uint64_t stream_lost_events; /* in blocks whose write failed */
+    uint64_t stream_lost_blocks;
+    uint64_t stream_lost_bytes;
+    int stream_errno;               /* of the last failed write; 0 = none */
+    unsigned stream_disabled;       /* how often failures_max made the sink NULL */
+    uint64_t memory_events;         /* put into chunks (drop oldest may drop them later) */
+    uint64_t memory_dropped_events; /* by the limit */
+    uint64_t memory_dropped_blocks;
+    uint64_t memory_dropped_bytes;
+    uint64_t memory_bytes;          /* in chunks now */
+    uint64_t replayed_events;       /* written as replay, all destinations */
+    uint64_t client_events;         /* given to clients' queues, summed */
+    uint64_t client_dropped_events; /* that clients' queues had no room for, summed */
+    uint64_t resize_failures;
+    uint32_t lanes;             /* made so far */
+    uint32_t lanes_used;        /* of living threads */
+    uint32_t threads;           /* in the tracked state */
+    uint32_t threads_forgotten; /* left out of it by its limit */
+    uint32_t clients;           /* connected now */
+};
+FM_EVENTLOG_API void fm_eventlog_stats(struct fm_eventlog_stats *ret);
+
+/* ---- names, threads, messages --------------------------------------------------------------- */
+
+/* The id of a name, the same for equal names, for the life of the process; never 0 but when memory
+ * or the limit (1 million names of at most 4,000 bytes) is exceeded. */
+FM_EVENTLOG_API uint32_t fm_eventlog_intern(const char *name);
+
+FM_EVENTLOG_API void fm_eventlog_label_thread(const char *label); /* the calling thread */
+FM_EVENTLOG_API uint32_t fm_eventlog_thread_id(void); /* its id in the log; 0 = has no lane yet */
+
+/* Threads of the program's own scheduler, that run inside the lanes of real ones. status and info
+ * are those of GHC's event 2; run on the lane of the caller. */
+FM_EVENTLOG_API uint32_t fm_eventlog_thread_new(void); /* new id, logs its creation; 0 = none */
+FM_EVENTLOG_API void fm_eventlog_thread_run(uint32_t thread);
+FM_EVENTLOG_API void fm_eventlog_thread_stop(uint32_t thread, uint16_t status, uint32_t info);
+FM_EVENTLOG_API void fm_eventlog_thread_runnable(uint32_t thread);
+FM_EVENTLOG_API void fm_eventlog_thread_label(uint32_t thread, const char *label);
+
+FM_EVENTLOG_API void fm_eventlog_lock_name(const void *lock, const char *name);
+
+/* User message, marker (a phase of the program), bytes. [signal] Longer than 65,535 bytes or than
+ * the buffer: dropped and counted. */
+FM_EVENTLOG_API void fm_eventlog_message(const char *text);
+FM_EVENTLOG_API void fm_eventlog_marker(const char *text);
+FM_EVENTLOG_API void fm_eventlog_binary(const void *data, size_t bytes);
+/* printf-style message, cut at 512 bytes. Not for hot paths. */
+FM_EVENTLOG_API void fm_eventlog_messagef(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+/* The heap as malloc sees it: events 49 (when allocated_ever > 0) and 50, 51. */
+FM_EVENTLOG_API void fm_eventlog_heap(uint64_t allocated_ever, uint64_t size, uint64_t live);
+
+/* ---- serving -------------------------------------------------------------------------------- */
+
+struct fm_eventlog_listen_options {
+    uint64_t queue_limit_bytes; /* each client's queue; 16 MiB. Beyond it whole blocks are dropped,
+                                   counted, and told to that client as event 527 */
+    unsigned clients_max;       /* 16 */
+    bool wait_client;           /* return only when the first client has its header queued */
+    int wait_timeout_ms;        /* of that; 0 = for ever */
+    const char *token;          /* needed for an address that is not loopback: a client must send
+                                   it first, as the control message "token=" TOKEN, number 0 */
+    size_t datagram_bytes_max;  /* payload of the monitor's messages before they are split; frames
+                                   of TCP: 0 = never, UDP: 1,400 */
+};
+
+/* Serves the log to any number of clients. address: "unix:PATH" (mode 0600), "tcp:HOST:PORT" the
+ * plain log; "monitor:HOST:PORT" framed messages of the 2016 monitor; "udp:HOST:PORT" the same, one
+ * message a datagram, to each peer that has sent one within the last 60 s. IPv6 hosts in brackets.
+ * PORT 0 = any, see fm_eventlog_port. Returns a listener number >= 0, or a negative errno number:
+ * -EACCES for an address that is not loopback without token. */
+FM_EVENTLOG_API int fm_eventlog_listen(const char *address,
+                                       const struct fm_eventlog_listen_options *opts);
+FM_EVENTLOG_API int fm_eventlog_port(int listener); /* TCP or UDP port number */
+/* Stops listening and closes its clients. The Unix socket's file is removed. */
+FM_EVENTLOG_API int fm_eventlog_unlisten(int listener);
+
+/* Control messages of clients: name space of 1..255 bytes and number. The handler runs in the
+ * library's thread without locks held and may call everything here except stop and unlisten;
+ * it returns the status that the client is told (if it asked): 0 = done. May be called at any
+ * time. -EEXIST when the pair is registered. handler NULL takes the registration back. */
+typedef uint8_t (*fm_eventlog_command)(void *context, const char *name_space, uint8_t number);
+FM_EVENTLOG_API int fm_eventlog_on_command(const char *name_space, uint8_t number,
+                                           fm_eventlog_command handler, void *context);
+
+/* Answers to control messages of protocol version 1: F0 9E 97 8C, 01, w8 length, name space, w8
+ * number, w8 status; they stand between two blocks of the log, in the place of an event number. */
+enum fm_eventlog_answer {
+    FM_EVENTLOG_ANSWER_OK = 0,
+    FM_EVENTLOG_ANSWER_UNKNOWN_SPACE = 250,
+    FM_EVENTLOG_ANSWER_UNKNOWN_NUMBER = 251,
+    FM_EVENTLOG_ANSWER_REFUSED = 252,
+};
+/* Built in: name space "fathom": 1 flush every buffer, 2 pause this client's events, 3 resume. */
+
+/* ---- the hot path ---------------------------------------------------------------------------
+ * Names ending in an underscore are not for programs. */
+
+/* One per thread. Only its thread writes; pos is read by threads that flush this one while it is
+ * idle. Always: [start of buffer, pos) holds whole events, limit - pos is room; limit NULL sends
+ * the next event through the slow path. busy: an append is under way; what a signal handler logs
+ * meanwhile is queued aside. */
+struct fm_eventlog_head_ {
+    unsigned char *pos, *limit;
+    uint32_t busy;
+};
+FM_EVENTLOG_API extern __thread struct fm_eventlog_head_ fm_eventlog_head_
+    __attribute__((tls_model("initial-exec")));
+FM_EVENTLOG_API extern int fm_eventlog_active_;
+/* No room, or no lane yet; busy is set and is cleared by it. */
+FM_EVENTLOG_API void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes);
+/* From a handler that interrupted an append. */
+FM_EVENTLOG_API void fm_eventlog_nested_(uint16_t type, const void *payload, size_t bytes);
+FM_EVENTLOG_API uint32_t fm_eventlog_name_(uint32_t *id, const char *name);
+
+/* True while anything takes events. Guard work that only prepares events with it. [signal] */
+static inline bool fm_eventlog_on(void)
+{
+    return __builtin_expect(__atomic_load_n(&fm_eventlog_active_, __ATOMIC_RELAXED), 0) != 0;
+}
+
+/* Raw stamp; becomes nanoseconds when the block is handed over. Where there is no counter to
+ * trust, limit is always NULL and this is not reached. */
+static inline uint64_t fm_eventlog_stamp_(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return 0;
+#endif
+}
+
+static inline uint16_t fm_eventlog_be16_(uint16_t v)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap16(v) : v;
+}
+static inline uint32_t fm_eventlog_be32_(uint32_t v)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(v) : v;
+}
+static inline uint64_t fm_eventlog_be64_(uint64_t v)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
+/* Appends one event of fixed size; payload is ready in the byte order of the log. */
+__attribute__((always_inline)) static inline void
+fm_eventlog_put_(uint16_t type, const void *payload, size_t bytes)
+{
+    struct fm_eventlog_head_ *h = &fm_eventlog_head_;
+    if (__builtin_expect(h->busy != 0, 0)) {
+        fm_eventlog_nested_(type, payload, bytes);
+        return;
+    }
+    h->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* from here a handler's events go elsewhere */
+    unsigned char *p = h->pos;
+    if (__builtin_expect((uintptr_t)p + bytes + 10 > (uintptr_t)h->limit, 0)) {
+        fm_eventlog_slow_(type, payload, bytes);
+        return;
+    }
+    uint16_t number = fm_eventlog_be16_(type);
+    uint64_t stamp = fm_eventlog_stamp_();
+    memcpy(p, &number, 2);
+    memcpy(p + 2, &stamp, 8);
+    memcpy(p + 10, payload, bytes);
+    __atomic_store_n(&h->pos, p + 10 + bytes, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    h->busy = 0;
+}
+
+/* Payloads as they stand in the log. */
+struct fm_eventlog_w32_w64_ {
+    uint32_t a;
+    uint64_t b;
+} __attribute__((packed));
+struct fm_eventlog_w64_w64_ {
+    uint64_t a, b;
+} __attribute__((packed));
+struct fm_eventlog_alloc_ {
+    uint32_t site;
+    uint64_t address, size, weight;
+} __attribute__((packed));
+
+__attribute__((always_inline)) static inline void fm_eventlog_put_w32_(uint16_t type, uint32_t a)
+{
+    uint32_t payload = fm_eventlog_be32_(a);
+    fm_eventlog_put_(type, &payload, sizeof(payload));
+}
+__attribute__((always_inline)) static inline void fm_eventlog_put_w64_(uint16_t type, uint64_t a)
+{
+    uint64_t payload = fm_eventlog_be64_(a);
+    fm_eventlog_put_(type, &payload, sizeof(payload));
+}
+__attribute__((always_inline)) static inline void fm_eventlog_put_w32_w64_(uint16_t type,
+                                                                           uint32_t a, uint64_t b)
+{
+    struct fm_eventlog_w32_w64_ payload = {fm_eventlog_be32_(a), fm_eventlog_be64_(b)};
+    fm_eventlog_put_(type, &payload, sizeof(payload));
+}
+
+/* ---- events of fixed size ------------------------------------------------------------------
+ * All [signal]. Without a destination each costs one test. Names are ids of fm_eventlog_intern;
+ * the macros below resolve a constant name once per call site. */
+
+static inline void fm_eventlog_span_begin(uint32_t name)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_(FM_EVENT_SPAN_BEGIN, name);
+}
+static inline void fm_eventlog_span_end(uint32_t name)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_(FM_EVENT_SPAN_END, name);
+}
+static inline void fm_eventlog_instant(uint32_t name)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_(FM_EVENT_INSTANT, name);
+}
+static inline void fm_eventlog_value(uint32_t name, int64_t value)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_w64_(FM_EVENT_VALUE, name, (uint64_t)value);
+}
+static inline void fm_eventlog_counter(uint32_t name, int64_t value)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_w64_(FM_EVENT_COUNTER, name, (uint64_t)value);
+}
+static inline void fm_eventlog_async_begin(uint32_t name, uint64_t id)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_w64_(FM_EVENT_ASYNC_BEGIN, name, id);
+}
+static inline void fm_eventlog_async_end(uint32_t name, uint64_t id)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_w64_(FM_EVENT_ASYNC_END, name, id);
+}
+/* weight: bytes of allocation that this sample stands for, at least size. */
+static inline void fm_eventlog_alloc_sample(uint32_t site, const void *address, uint64_t size,
+                                            uint64_t weight)
+{
+    if (!fm_eventlog_on())
+        return;
+    struct fm_eventlog_alloc_ payload = {fm_eventlog_be32_(site),
+                                         fm_eventlog_be64_((uintptr_t)address),
+                                         fm_eventlog_be64_(size), fm_eventlog_be64_(weight)};
+    fm_eventlog_put_(FM_EVENT_ALLOC_SAMPLE, &payload, sizeof(payload));
+}
+static inline void fm_eventlog_alloc_free(const void *address)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w64_(FM_EVENT_ALLOC_FREE, (uintptr_t)address);
+}
+static inline void fm_eventlog_lock_wait(const void *lock)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w64_(FM_EVENT_LOCK_WAIT, (uintptr_t)lock);
+}
+static inline void fm_eventlog_lock_acquire(const void *lock)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w64_(FM_EVENT_LOCK_ACQUIRE, (uintptr_t)lock);
+}
+static inline void fm_eventlog_lock_release(const void *lock)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w64_(FM_EVENT_LOCK_RELEASE, (uintptr_t)lock);
+}
+static inline void fm_eventlog_function_enter(const void *function, const void *call_site)
+{
+    if (!fm_eventlog_on())
+        return;
+    struct fm_eventlog_w64_w64_ payload = {fm_eventlog_be64_((uintptr_t)function),
+                                           fm_eventlog_be64_((uintptr_t)call_site)};
+    fm_eventlog_put_(FM_EVENT_FUNCTION_ENTER, &payload, sizeof(payload));
+}
+static inline void fm_eventlog_function_exit(const void *function)
+{
+    if (fm_eventlog_on())
+        fm_eventlog_put_w64_(FM_EVENT_FUNCTION_EXIT, (uintptr_t)function);
+}
+
+/* ---- macros: constant names, resolved at the first event of each call site ------------------ */
+
+#define FM_EVENTLOG_NAMED_(call, name, ...)                                      \
+    do {                                                                         \
+        if (fm_eventlog_on()) {                                                  \
+            static uint32_t fm_name_id_;                                         \
+            uint32_t fm_name_ = __atomic_load_n(&fm_name_id_, __ATOMIC_RELAXED); \
+            if (__builtin_expect(fm_name_ == 0, 0))                              \
+                fm_name_ = fm_eventlog_name_(&fm_name_id_, name);                \
+            call(fm_name_, ##__VA_ARGS__);                                       \
+        }                                                                        \
+    } while (0)
+
+#define FM_SPAN_BEGIN(name) FM_EVENTLOG_NAMED_(fm_eventlog_span_begin, name)
+#define FM_SPAN_END(name) FM_EVENTLOG_NAMED_(fm_eventlog_span_end, name)
+#define FM_INSTANT(name) FM_EVENTLOG_NAMED_(fm_eventlog_instant, name)
+#define FM_VALUE(name, value) FM_EVENTLOG_NAMED_(fm_eventlog_value, name, (int64_t)(value))
+#define FM_COUNTER(name, value) FM_EVENTLOG_NAMED_(fm_eventlog_counter, name, (int64_t)(value))
+#define FM_ASYNC_BEGIN(name, id) FM_EVENTLOG_NAMED_(fm_eventlog_async_begin, name, (uint64_t)(id))
+#define FM_ASYNC_END(name, id) FM_EVENTLOG_NAMED_(fm_eventlog_async_end, name, (uint64_t)(id))
+
+/* A span from here to the end of the enclosing block. */
+#define FM_SPAN(name) FM_SPAN_AT_(name, __LINE__)
+#define FM_SPAN_AT_(name, line) FM_SPAN_AS_(name, line)
+#define FM_SPAN_AS_(name, line)                                                         \
+    static uint32_t fm_span_id_##line;                                                  \
+    __attribute__((cleanup(fm_eventlog_span_close_), unused)) uint32_t fm_span_##line = \
+        fm_eventlog_span_open_(&fm_span_id_##line, name)
+
+static inline uint32_t fm_eventlog_span_open_(uint32_t *id, const char *name)
+{
+    if (!fm_eventlog_on())
+        return 0;
+    uint32_t known = __atomic_load_n(id, __ATOMIC_RELAXED);
+    if (__builtin_expect(known == 0, 0))
+        known = fm_eventlog_name_(id, name);
+    fm_eventlog_put_w32_(FM_EVENT_SPAN_BEGIN, known);
+    return known;
+}
+static inline void fm_eventlog_span_close_(const uint32_t *name)
+{
+    if (*name != 0)
+        fm_eventlog_span_end(*name);
+}
+
+#ifdef __cplusplus
+}
+#endif
