@@ -21,7 +21,7 @@ struct fm_cost {
 
 /* Ids 1..clique_count; callees have smaller numbers than their callers. */
 struct fm_module {
-    const char *name; /* the declaring module of its procedures */
+    const char *name;   /* the declaring module of its procedures */
     const uint32_t *ps; /* descending ids */
     uint32_t ps_count;
     struct fm_cost cost; /* own only: descendants overlap */
@@ -32,25 +32,25 @@ struct fm_analysis {
     const struct fm_profile *profile; /* borrowed; outlives the analysis */
 
     uint32_t clique_count;
-    uint32_t *pd_clique;          /* [pd_count + 1] */
-    uint32_t *clique_first;       /* [clique_count + 2] into clique_pds */
-    uint32_t *clique_pds;         /* members of each clique, ascending */
-    uint32_t *clique_parent;      /* [clique_count + 1] the csd that enters it, 0 = none (the root) */
+    uint32_t *pd_clique;     /* [pd_count + 1] */
+    uint32_t *clique_first;  /* [clique_count + 2] into clique_pds */
+    uint32_t *clique_pds;    /* members of each clique, ascending */
+    uint32_t *clique_parent; /* [clique_count + 1] the csd that enters it, 0 = none (the root) */
     uint32_t clique_entries_extra; /* cliques entered by more than one csd: 0 in sound files */
 
-    uint32_t *ps_caller_first;    /* [ps_count + 2] into ps_callers */
-    uint32_t *ps_callers;         /* csds whose callee belongs to the ps, descending */
-    uint32_t *css_csd_first;      /* [css_count + 2] into css_csds */
-    uint32_t *css_csds;           /* csds made at the site: by callee ps ascending, then descending
-                                     caller pd, then order in the slot */
-    uint32_t *ps_pd_first;        /* [ps_count + 2] into ps_pds */
-    uint32_t *ps_pds;             /* the pds of a ps, ascending */
+    uint32_t *ps_caller_first; /* [ps_count + 2] into ps_callers */
+    uint32_t *ps_callers;      /* csds whose callee belongs to the ps, descending */
+    uint32_t *css_csd_first;   /* [css_count + 2] into css_csds */
+    uint32_t *css_csds;        /* csds made at the site: by callee ps ascending, then descending
+                                  caller pd, then order in the slot */
+    uint32_t *ps_pd_first;     /* [ps_count + 2] into ps_pds */
+    uint32_t *ps_pds;          /* the pds of a ps, ascending */
 
-    struct fm_cost root_total;    /* of the root pd: base of every percentage (own + desc) */
+    struct fm_cost root_total; /* of the root pd: base of every percentage (own + desc) */
 
     uint32_t module_count;
-    struct fm_module *modules;    /* ascending by name (strcmp) */
-    bool *ps_zeroed;              /* [ps_count + 1] may be active twice without the runtime noticing */
+    struct fm_module *modules; /* ascending by name (strcmp) */
+    bool *ps_zeroed;           /* [ps_count + 1] may be active twice without the runtime noticing */
 
     struct fm_analysis_storage *storage; /* private */
 };
@@ -73,7 +73,7 @@ void fm_cost_add(struct fm_cost *to, const struct fm_cost *from);
 /* Own + descendants of one measure. */
 static inline int64_t fm_cost_total(const struct fm_cost *cost, enum fm_measure_id measure)
 {
-    return cost->own[measure] + cost->desc[measure];
+    return (int64_t)((uint64_t)cost->own[measure] + (uint64_t)cost->desc[measure]);
 }
 /* Exits, fails, redos and exceptional exits all 0. */
 bool fm_cost_is_inactive(const struct fm_cost *cost);
@@ -83,6 +83,10 @@ uint32_t fm_analysis_csd_child_clique(const struct fm_analysis *a, uint32_t csd)
 /* Entry pd of a clique (callee of its parent csd), 0 for the root's clique. */
 uint32_t fm_analysis_clique_entry(const struct fm_analysis *a, uint32_t clique);
 uint32_t fm_analysis_clique_of_csd_caller(const struct fm_analysis *a, uint32_t csd);
+/* The csds on the way from the runtime down to a clique, innermost (its parent) first, without the
+ * runtime's own. Returns how many there are; at most max are stored. */
+uint32_t fm_analysis_clique_ancestors(const struct fm_analysis *a, uint32_t clique, uint32_t *csds,
+                                      uint32_t max);
 /* Cost of a csd's callee inside outermost activations of ps below it ("compensation"); adds to
  * desc of *to with the given sign (+1, -1). */
 void fm_analysis_csd_compensation(const struct fm_analysis *a, uint32_t csd, uint32_t ps, int sign,
@@ -118,9 +122,29 @@ enum fm_contour_state fm_contour_read(const char *data_path, const struct fm_ana
                                       struct fm_contour **ret, char **ret_message);
 void fm_contour_free(struct fm_contour *contour);
 
+/* --- getters and setters (getters.c) --- */
+
+/* One field of a data structure, as told by procedure names STRUCTURE_get_FIELD, _set_FIELD. */
+struct fm_field {
+    char *structure, *field;
+    uint32_t getter_count, setter_count; /* procedures that were added up */
+    struct fm_cost getter, setter;
+};
+/* The fields of a module, ascending by structure, then field. Free with fm_fields_free. */
+void fm_analysis_fields(const struct fm_analysis *a, const struct fm_module *module,
+                        struct fm_field **ret, uint32_t *ret_count);
+void fm_fields_free(struct fm_field *fields, uint32_t count);
+
 /* --- top procedures (top.c) --- */
 
-enum fm_cost_kind { FM_BY_CALLS, FM_BY_REDOS, FM_BY_TIME, FM_BY_CALLSEQS, FM_BY_ALLOCS, FM_BY_WORDS };
+enum fm_cost_kind {
+    FM_BY_CALLS,
+    FM_BY_REDOS,
+    FM_BY_TIME,
+    FM_BY_CALLSEQS,
+    FM_BY_ALLOCS,
+    FM_BY_WORDS
+};
 enum fm_cost_scope { FM_OVERALL, FM_PER_CALL };
 enum fm_limit_kind { FM_LIMIT_RANK, FM_LIMIT_PERCENT, FM_LIMIT_VALUE };
 

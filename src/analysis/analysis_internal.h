@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of this folder only. */
+#pragma once
+
+#include "analysis/analysis.h"
+#include "base/compiler.h"
+
+/* --- map.c: numbers to numbers, open addressing --- */
+
+struct fm_map {
+    uint64_t *keys; /* 0 = empty place */
+    uint64_t *values;
+    size_t capacity, used;
+};
+void fm_map_clear(struct fm_map *map);
+/* The place of the value of key (> 0), made with value 0 when it is not there. Valid until the next
+ * call. */
+uint64_t *fm_map_at(struct fm_map *map, uint64_t key);
+/* NULL when it is not there. */
+const uint64_t *fm_map_find(const struct fm_map *map, uint64_t key);
+
+/* --- storage of an analysis --- */
+
+/* Sparse records of costs: (id, ps) -> one number for each inherited measure. */
+struct fm_sparse_costs {
+    struct fm_map index; /* id << 32 | ps -> number of the record */
+    GArray *values;      /* int64_t[inherited] each */
+};
+
+struct fm_analysis_storage {
+    unsigned inherited;    /* measures from FM_FIRST_INHERITED on */
+    uint32_t *pd_in_first; /* [pd_count + 2] into pd_in */
+    uint32_t *pd_in;       /* csds by callee, ascending */
+
+    /* Own + descendants of each pd: 4 bytes each; what is larger stands in pd_total_wide. A column
+     * is NULL while all are 0. */
+    uint32_t *pd_total[FM_MEASURES_MAX];
+    struct fm_map pd_total_wide; /* pd << 4 | measure */
+    /* Sum of the totals of the members, for cliques of several: clique << 4 | measure. */
+    struct fm_map clique_total;
+
+    /* What deeper activations of a zeroed procedure cost, seen from the clique above that holds the
+     * same procedure: from the csd that leaves it on the way down, and from that csd's caller. */
+    struct fm_sparse_costs nested_csd, nested_pd;
+
+    int64_t *ps_own, *ps_desc;   /* [ps_count + 1][measure_count], [ps_count + 1][inherited] */
+    int64_t *css_own, *css_desc; /* the same for css */
+    uint32_t *module_ps;         /* what fm_module.ps points into */
+};
+
+#define FM_TOTAL_WIDE UINT32_MAX /* in pd_total: look in pd_total_wide */
+
+/* Sums wrap around: a damaged file may hold any numbers. */
+static inline int64_t fm_wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t fm_wrap_sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline bool fm_is_direct_entry(const struct fm_analysis *a, uint32_t csd, uint32_t clique)
+{
+    return a->clique_parent[clique] == csd;
+}
+
+/* Own + descendants of a pd; of all members of a clique. */
+uint64_t fm_pd_total(const struct fm_analysis *a, uint32_t pd, unsigned measure);
+uint64_t fm_clique_total(const struct fm_analysis *a, uint32_t clique, unsigned measure);
+uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure);
+void fm_set_pd_total(struct fm_analysis *a, uint32_t pd, unsigned measure, uint64_t value);
+
+int64_t *fm_sparse_at(struct fm_sparse_costs *costs, unsigned inherited, uint32_t id, uint32_t ps);
+const int64_t *fm_sparse_find(const struct fm_sparse_costs *costs, unsigned inherited, uint32_t id,
+                              uint32_t ps);
+
+/* --- steps --- */
+
+struct fm_clique_search; /* cliques.c */
+struct fm_nested_search; /* nested.c */
+
+struct fm_analysis_job {
+    struct fm_analysis *analysis;
+    unsigned phase;
+    uint32_t cursor; /* within the phase; 0 when it begins */
+    bool failed;     /* not enough memory */
+    uint32_t *scratch;
+    struct fm_clique_search *cliques;
+    struct fm_nested_search *nested;
+};
+
+/* Array of zeros, or NULL and job->failed. */
+uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count);
+
+/* Each phase does about `budget` nodes from job->cursor on and returns true when it is done. */
+typedef bool fm_phase_run(struct fm_analysis_job *job, uint32_t budget);
+fm_phase_run fm_phase_cliques, fm_phase_members, fm_phase_parents; /* cliques.c */
+fm_phase_run fm_phase_entries, fm_phase_callers, fm_phase_sites, fm_phase_sort_sites,
+    fm_phase_procs;                                                 /* indexes.c */
+fm_phase_run fm_phase_propagate;                                    /* propagate.c */
+fm_phase_run fm_phase_nested;                                       /* nested.c */
+fm_phase_run fm_phase_sum_csds, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
+void fm_clique_search_free(struct fm_clique_search *search);
+void fm_nested_search_free(struct fm_nested_search *search);
+
+/* The pds of a slot's callees etc. are walked with fm_profile_slot(); this is the number of slots.
+ */
+static inline uint32_t fm_slot_count(const struct fm_profile *profile, uint32_t pd)
+{
+    return profile->pd_slot_first[pd + 1] - profile->pd_slot_first[pd];
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reverse indexes, all made by counting: first how many, then where each begins, then filled. */
+#include "analysis/analysis_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts stand in first[i + 2]; afterwards first[i + 1] is where i begins, and after filling (each
+ * put advances first[i + 1]) first[i] is. */
+static void make_starts(uint32_t *first, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        first[i + 2] += first[i + 1];
+}
+
+static inline void put(uint32_t *first, uint32_t *items, uint32_t key, uint32_t item)
+{
+    items[first[key + 1]++] = item;
+}
+
+static bool alloc_index(struct fm_analysis_job *job, uint32_t keys, uint32_t items,
+                        uint32_t **ret_first, uint32_t **ret_items)
+{
+    /* One more than is needed at the end, since counting is two ahead. */
+    *ret_first = fm_job_numbers(job, keys + 3u);
+    *ret_items = fm_job_numbers(job, items);
+    return !job->failed;
+}
+
+/* csds by callee pd, ascending. */
+bool fm_phase_entries(struct fm_analysis_job *job, uint32_t budget)
+{
+    const struct fm_profile *profile = job->analysis->profile;
+    struct fm_analysis_storage *storage = job->analysis->storage;
+    if (job->cursor == 0) {
+        if (!alloc_index(job, profile->pd_count, profile->csd_count, &storage->pd_in_first,
+                         &storage->pd_in))
+            return false;
+        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+            storage->pd_in_first[profile->csd_callee[csd] + 2]++;
+        make_starts(storage->pd_in_first, profile->pd_count + 1);
+    }
+    for (; budget > 0 && job->cursor < profile->csd_count; budget--) {
+        uint32_t csd = ++job->cursor;
+        put(storage->pd_in_first, storage->pd_in, profile->csd_callee[csd], csd);
+    }
+    return job->cursor == profile->csd_count;
+}
+
+/* csds by the callee's ps, descending. */
+bool fm_phase_callers(struct fm_analysis_job *job, uint32_t budget)
+{
+    struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    if (job->cursor == 0) {
+        if (!alloc_index(job, profile->ps_count, profile->csd_count, &a->ps_caller_first,
+                         &a->ps_callers))
+            return false;
+        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+            a->ps_caller_first[profile->pd_ps[profile->csd_callee[csd]] + 2]++;
+        make_starts(a->ps_caller_first, profile->ps_count + 1);
+    }
+    for (; budget > 0 && job->cursor < profile->csd_count; budget--) {
+        uint32_t csd = profile->csd_count - job->cursor++;
+        put(a->ps_caller_first, a->ps_callers, profile->pd_ps[profile->csd_callee[csd]], csd);
+    }
+    return job->cursor == profile->csd_count;
+}
+
+/* csds by css, latest caller first, in a slot's order. */
+bool fm_phase_sites(struct fm_analysis_job *job, uint32_t budget)
+{
+    struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    if (job->cursor == 0) {
+        if (!alloc_index(job, profile->css_count, profile->csd_count, &a->css_csd_first,
+                         &a->css_csds))
+            return false;
+        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+            a->css_csd_first[profile->csd_css[csd] + 2]++;
+        make_starts(a->css_csd_first, profile->css_count + 1);
+    }
+    for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
+        uint32_t pd = profile->pd_count - job->cursor++;
+        uint32_t slots = fm_slot_count(profile, pd);
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            uint32_t count;
+            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+            for (uint32_t i = 0; i < count; i++)
+                put(a->css_csd_first, a->css_csds, profile->csd_css[csds[i]], csds[i]);
+        }
+    }
+    return job->cursor == profile->pd_count;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t left, right;
+    memcpy(&left, a, sizeof(left));
+    memcpy(&right, b, sizeof(right));
+    return left < right ? -1 : left > right;
+}
+
+/* Orders the csds of one site by callee ps; equal ones keep their order. */
+static void sort_site(const struct fm_profile *profile, uint32_t *csds, uint32_t count)
+{
+    uint32_t sorted = 1;
+    while (sorted < count && profile->pd_ps[profile->csd_callee[csds[sorted - 1]]] <=
+                                 profile->pd_ps[profile->csd_callee[csds[sorted]]])
+        sorted++;
+    if (sorted >= count)
+        return;
+    uint64_t *keys = g_new(uint64_t, count);
+    uint32_t *copy = g_new(uint32_t, count);
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)profile->pd_ps[profile->csd_callee[csds[i]]] << 32 | i;
+    memcpy(copy, csds, count * sizeof(*copy));
+    qsort(keys, count, sizeof(*keys), compare_keys);
+    for (uint32_t i = 0; i < count; i++)
+        csds[i] = copy[keys[i] & UINT32_MAX];
+    g_free(keys);
+    g_free(copy);
+}
+
+bool fm_phase_sort_sites(struct fm_analysis_job *job, uint32_t budget)
+{
+    struct fm_analysis *a = job->analysis;
+    while (budget > 0 && job->cursor < a->profile->css_count) {
+        uint32_t css = ++job->cursor;
+        uint32_t count = a->css_csd_first[css + 1] - a->css_csd_first[css];
+        sort_site(a->profile, a->css_csds + a->css_csd_first[css], count);
+        budget -= MIN(budget, count + 1);
+    }
+    return job->cursor == a->profile->css_count;
+}
+
+/* pds by ps, ascending; and which procedures are zeroed. */
+bool fm_phase_procs(struct fm_analysis_job *job, uint32_t budget)
+{
+    (void)budget; /* short */
+    struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    if (!alloc_index(job, profile->ps_count, profile->pd_count, &a->ps_pd_first, &a->ps_pds))
+        return false;
+    a->ps_zeroed = g_new0(bool, profile->ps_count + 1u);
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
+        a->ps_pd_first[profile->pd_ps[pd] + 2]++;
+    make_starts(a->ps_pd_first, profile->ps_count + 1);
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
+        put(a->ps_pd_first, a->ps_pds, profile->pd_ps[pd], pd);
+    for (uint32_t css = 1; css <= profile->css_count; css++) {
+        uint32_t ps = profile->css[css].ps;
+        enum fm_site_kind kind = profile->css[css].kind;
+        if ((kind == FM_SITE_HIGHER_ORDER || kind == FM_SITE_METHOD) &&
+            a->ps_pd_first[ps + 1] > a->ps_pd_first[ps])
+            a->ps_zeroed[ps] = true;
+    }
+    return true;
+}

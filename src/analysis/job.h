@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The start-up analysis in small steps, for schedulers that do other things in between.
+ * fm_analysis_new() is the loop over the steps. */
+#pragma once
+
+#include "analysis/analysis.h"
+
+struct fm_analysis_job;
+
+enum fm_job_state { FM_JOB_MORE, FM_JOB_DONE, FM_JOB_FAILED };
+
+/* profile is borrowed and must outlive the job and its analysis. */
+struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile);
+/* Does work for about `nodes` nodes (> 0), which takes the order of 100 ns each. On FM_JOB_FAILED
+ * sets *error: FM_ERROR_LIMIT, not enough memory. */
+enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error);
+/* The computation that the next step belongs to: "cliques", "callers", "costs", "summaries". */
+const char *fm_analysis_job_name(const struct fm_analysis_job *job);
+/* How much of the whole is done, 0 to 1. */
+double fm_analysis_job_fraction(const struct fm_analysis_job *job);
+/* The result, after FM_JOB_DONE; the caller owns it. */
+struct fm_analysis *fm_analysis_job_take(struct fm_analysis_job *job);
+void fm_analysis_job_free(struct fm_analysis_job *job); /* NULL is allowed */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums over procedures, call sites and modules. */
+#include "analysis/analysis_internal.h"
+
+#include <string.h>
+
+static bool alloc_sums(struct fm_analysis_job *job)
+{
+    struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    struct fm_analysis_storage *storage = a->storage;
+    size_t own = profile->measure_count, desc = storage->inherited;
+    size_t ps = profile->ps_count + 1u, css = profile->css_count + 1u;
+    storage->ps_own = g_try_new0(int64_t, ps * own);
+    storage->ps_desc = g_try_new0(int64_t, ps * desc);
+    storage->css_own = g_try_new0(int64_t, css * own);
+    storage->css_desc = g_try_new0(int64_t, css * desc);
+    if (!storage->ps_own || !storage->ps_desc || !storage->css_own || !storage->css_desc)
+        job->failed = true;
+    return !job->failed;
+}
+
+static void sum_csd(struct fm_analysis *a, uint32_t csd)
+{
+    const struct fm_profile *profile = a->profile;
+    struct fm_analysis_storage *storage = a->storage;
+    uint32_t callee = profile->csd_callee[csd], css = profile->csd_css[csd];
+    int64_t *ps_own = &storage->ps_own[(size_t)profile->pd_ps[callee] * profile->measure_count];
+    int64_t *css_own = &storage->css_own[(size_t)css * profile->measure_count];
+    for (unsigned m = 0; m < profile->measure_count; m++) {
+        if (profile->csd_own[m].width == 0)
+            continue;
+        int64_t own = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
+        ps_own[m] = fm_wrap_add(ps_own[m], own);
+        css_own[m] = fm_wrap_add(css_own[m], own);
+    }
+    uint32_t clique = a->pd_clique[callee];
+    if (!fm_is_direct_entry(a, csd, clique))
+        return;
+    int64_t *css_desc = &storage->css_desc[(size_t)css * storage->inherited];
+    for (unsigned m = FM_FIRST_INHERITED; m < profile->measure_count; m++) {
+        if (!storage->pd_total[m])
+            continue;
+        int64_t *desc = &css_desc[m - FM_FIRST_INHERITED];
+        *desc = fm_wrap_add(*desc, (int64_t)fm_clique_total(a, clique, m));
+        *desc = fm_wrap_sub(*desc, (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m));
+    }
+}
+
+/* Own costs by procedure and site, and descendants by site. */
+bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
+{
+    struct fm_analysis *a = job->analysis;
+    if (job->cursor == 0 && !alloc_sums(job))
+        return false;
+    for (; budget > 0 && job->cursor < a->profile->csd_count; budget--)
+        sum_csd(a, ++job->cursor);
+    return job->cursor == a->profile->csd_count;
+}
+
+/* Subtracts from the descendants what is contained twice. */
+static void compensate(struct fm_analysis *a)
+{
+    const struct fm_profile *profile = a->profile;
+    struct fm_analysis_storage *storage = a->storage;
+    for (int by_site = 0; by_site < 2; by_site++) {
+        const struct fm_sparse_costs *costs = by_site ? &storage->nested_csd : &storage->nested_pd;
+        for (size_t i = 0; i < costs->index.capacity; i++) {
+            if (costs->index.keys[i] == 0)
+                continue;
+            uint32_t id = (uint32_t)(costs->index.keys[i] >> 32);
+            uint32_t ps = (uint32_t)costs->index.keys[i];
+            uint32_t css = by_site ? profile->csd_css[id] : 0;
+            if (ps != (by_site ? profile->css[css].ps : profile->pd_ps[id]))
+                continue;
+            int64_t *desc = by_site ? &storage->css_desc[(size_t)css * storage->inherited]
+                                    : &storage->ps_desc[(size_t)ps * storage->inherited];
+            const int64_t *nested = fm_sparse_find(costs, storage->inherited, id, ps);
+            for (unsigned m = 0; m < storage->inherited; m++)
+                desc[m] = fm_wrap_sub(desc[m], nested[m]);
+        }
+    }
+}
+
+/* Descendants by procedure: totals of its pds - own. */
+bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
+{
+    struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    struct fm_analysis_storage *storage = a->storage;
+    for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
+        uint32_t pd = ++job->cursor;
+        int64_t *desc = &storage->ps_desc[(size_t)profile->pd_ps[pd] * storage->inherited];
+        for (unsigned m = 0; m < storage->inherited; m++)
+            desc[m] = fm_wrap_add(desc[m], (int64_t)fm_pd_total(a, pd, FM_FIRST_INHERITED + m));
+    }
+    if (job->cursor < profile->pd_count)
+        return false;
+    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
+        int64_t *desc = &storage->ps_desc[(size_t)ps * storage->inherited];
+        const int64_t *own = &storage->ps_own[(size_t)ps * profile->measure_count];
+        for (unsigned m = 0; m < storage->inherited; m++)
+            desc[m] = fm_wrap_sub(desc[m], own[FM_FIRST_INHERITED + m]);
+    }
+    compensate(a);
+    fm_analysis_pd_cost(a, profile->root_pd, &a->root_total);
+    return true;
+}
+
+static int compare_modules(const void *a, const void *b)
+{
+    const struct fm_module *left = a, *right = b;
+    return strcmp(left->name, right->name);
+}
+
+/* Numbers the modules; how many procedures each has. Strings are interned: equal names are equal
+ * pointers. */
+static GHashTable *collect_modules(struct fm_analysis *a)
+{
+    GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
+    GArray *modules = g_array_new(FALSE, TRUE, sizeof(struct fm_module));
+    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
+        const char *name = a->profile->ps[ps].decl_module;
+        guint number = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, name));
+        if (number == 0) {
+            struct fm_module module = {.name = name};
+            g_array_append_val(modules, module);
+            number = modules->len;
+            g_hash_table_insert(numbers, (void *)(uintptr_t)name, GUINT_TO_POINTER(number));
+        }
+        g_array_index(modules, struct fm_module, number - 1).ps_count++;
+    }
+    a->module_count = modules->len;
+    a->modules = (struct fm_module *)(void *)g_array_free(modules, FALSE);
+    if (a->module_count > 0)
+        qsort(a->modules, a->module_count, sizeof(*a->modules), compare_modules);
+    for (uint32_t i = 0; i < a->module_count; i++)
+        g_hash_table_insert(numbers, (void *)(uintptr_t)a->modules[i].name, GUINT_TO_POINTER(i));
+    return numbers;
+}
+
+bool fm_phase_modules(struct fm_analysis_job *job, uint32_t budget)
+{
+    (void)budget; /* short */
+    struct fm_analysis *a = job->analysis;
+    uint32_t *ids = fm_job_numbers(job, a->profile->ps_count);
+    if (job->failed)
+        return false;
+    a->storage->module_ps = ids;
+    g_autoptr(GHashTable) numbers = collect_modules(a);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < a->module_count; i++) {
+        a->modules[i].ps = ids + first;
+        first += a->modules[i].ps_count;
+        a->modules[i].ps_count = 0;
+    }
+    for (uint32_t ps = a->profile->ps_count; ps > 0; ps--) {
+        const char *name = a->profile->ps[ps].decl_module;
+        struct fm_module *module =
+            &a->modules[GPOINTER_TO_UINT(g_hash_table_lookup(numbers, name))];
+        ids[module->ps - ids + module->ps_count++] = ps;
+        struct fm_cost cost;
+        fm_analysis_ps_cost(a, ps, &cost);
+        memset(cost.desc, 0, sizeof(cost.desc));
+        module->active = module->active || !fm_cost_is_inactive(&cost);
+        fm_cost_add(&module->cost, &cost);
+    }
+    return true;
+}
