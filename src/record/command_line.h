@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the command line of a C or C++ compiler (gcc, clang) asks for. Reads it as the compilers'
+ * own drivers do, as far as `fathom cc` must know; everything else is left alone. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/compiler.h"
+
+enum fm_stage {
+    FM_STAGE_QUERY,      /* no input: --version, -print-..., -dumpmachine, -### */
+    FM_STAGE_PREPROCESS, /* -E, -M, -MM, -fsyntax-only: makes no code */
+    FM_STAGE_COMPILE,    /* -S */
+    FM_STAGE_ASSEMBLE,   /* -c */
+    FM_STAGE_LINK,
+};
+
+enum fm_language {
+    FM_LANGUAGE_C,
+    FM_LANGUAGE_CPLUSPLUS,
+    FM_LANGUAGE_ASSEMBLY, /* with or without preprocessing */
+    FM_LANGUAGE_HEADER,   /* to be precompiled */
+    FM_LANGUAGE_OTHER,    /* Fortran, Go, ...: left alone */
+    FM_LANGUAGE_OBJECT,   /* for the linker: objects, archives, libraries, scripts */
+};
+
+struct fm_input {
+    const char *path;
+    enum fm_language language;
+};
+
+struct fm_command_line {
+    enum fm_stage stage;
+    const char *output;   /* -o; NULL = not given */
+    bool shared;          /* -shared */
+    bool relocatable;     /* -r */
+    bool fully_static;    /* -static, -static-pie */
+    bool no_start_files;  /* -nostdlib, -nostartfiles, -nodefaultlibs */
+    bool lto;
+    bool split_dwarf;
+    bool sanitizers;      /* -fsanitize=address, thread, memory */
+    GArray *inputs;       /* struct fm_input */
+    GPtrArray *arguments; /* all of them, @files opened */
+};
+
+/* argv without the compiler's own name. Caller owns *ret; fm_command_line_free(). Errors:
+ * FM_ERROR_LIMIT (@files that open themselves). An @file that cannot be read is left as it is, as
+ * the compilers do. */
+FM_MUST_USE bool fm_command_line_parse(int argc, char **argv, struct fm_command_line **ret,
+                                       GError **error);
+void fm_command_line_free(struct fm_command_line *line); /* NULL is allowed */
+
+typedef struct fm_command_line FmCommandLine;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmCommandLine, fm_command_line_free)
+
+/* Any input that the compiler proper will turn into code? */
+bool fm_command_line_compiles(const struct fm_command_line *line);
+
+/* Is this how a C or C++ compiler is called: gcc, x86_64-linux-gnu-g++-12, clang-14, c++, ...?
+ * *ret_cplusplus and *ret_clang tell which, as far as the name does. */
+bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang);

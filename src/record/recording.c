@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* In the map from references to nodes: 0 = not seen, else 1 + index, with this bit for a csd. */
+#define CSD_MARK 0x80000000u
+
+struct fm_recording_storage {
+    uint8_t *bytes;
+    size_t size;
+    uint32_t *seen; /* per reference */
+    GArray *modules, *pds, *csds, *points, *threads;
+    GArray *queue; /* references of pds, parallel to pds */
+    char *path;
+};
+
+static bool fail(struct fm_recording *recording, uint32_t ref, const char *found,
+                 const char *expected, GError **error)
+{
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                "%s: offset %" G_GUINT64_FORMAT ": %s, expected %s", recording->path,
+                (guint64)ref * FM_REC_UNIT, found, expected);
+    return false;
+}
+
+/* The bytes at a reference, NULL when they are not all in the file. */
+static const void *at(const struct fm_recording *recording, uint32_t ref, size_t size)
+{
+    const struct fm_recording_storage *storage = recording->storage;
+    uint64_t offset = (uint64_t)ref * FM_REC_UNIT;
+    if (offset < sizeof(struct fm_rec_header) || offset > storage->size ||
+        storage->size - offset < size)
+        return NULL;
+    return storage->bytes + offset;
+}
+
+static const char *text_at(const struct fm_recording *recording, uint32_t ref)
+{
+    const struct fm_rec_text *text = at(recording, ref, sizeof(struct fm_rec_text) + 1);
+    if (ref == 0 || text == NULL)
+        return "";
+    const char *bytes = at(recording, ref, sizeof(struct fm_rec_text) + 1 + (size_t)text->size);
+    if (bytes == NULL || text->bytes[text->size] != '\0')
+        return "";
+    return text->bytes;
+}
+
+static bool read_whole(struct fm_recording *recording, int file, size_t size, GError **error)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    storage->bytes = g_try_malloc0(size);
+    if (storage->bytes == NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "%s: no memory for %zu bytes",
+                    recording->path, size);
+        return false;
+    }
+    while (storage->size < size) {
+        ssize_t got = pread(file, storage->bytes + storage->size, size - storage->size,
+                            (off_t)storage->size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", recording->path,
+                        g_strerror(errno));
+            return false;
+        }
+        if (got == 0)
+            break;
+        storage->size += (size_t)got;
+    }
+    return true;
+}
+
+static bool check_header(const struct fm_recording *recording, const struct fm_rec_header *header,
+                         GError **error)
+{
+    if (memcmp(header->magic, FM_REC_MAGIC, sizeof header->magic) != 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                    "%s: offset 0: this is not a recording of fathom", recording->path);
+        return false;
+    }
+    if (header->byte_order != FM_REC_BYTE_ORDER) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s: offset 12: recorded on a machine of the other byte order",
+                    recording->path);
+        return false;
+    }
+    if (header->version != FM_REC_VERSION || header->header_bytes != FM_REC_HEADER_BYTES) {
+        g_set_error(error, FM_ERROR, FM_ERROR_VERSION,
+                    "%s: offset 8: version %u with a header of %u bytes, expected %u with %u",
+                    recording->path, header->version, header->header_bytes, FM_REC_VERSION,
+                    FM_REC_HEADER_BYTES);
+        return false;
+    }
+    return true;
+}
+
+static bool open_file(struct fm_recording *recording, int file, GError **error)
+{
+    struct stat status;
+    struct fm_rec_header header;
+    if (fstat(file, &status) != 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", recording->path, g_strerror(errno));
+        return false;
+    }
+    ssize_t got = pread(file, &header, sizeof header, 0);
+    if (got != (ssize_t)sizeof header) {
+        g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
+                    "%s: offset %zd: the file ends inside the header of %zu bytes",
+                    recording->path, MAX(got, 0), sizeof header);
+        return false;
+    }
+    if (!check_header(recording, &header, error))
+        return false;
+    /* The file is sparse and may be reserved far beyond what it holds. */
+    uint64_t used = MIN(header.bytes_used, (uint64_t)status.st_size);
+    used = MIN(used, (uint64_t)UINT32_MAX * FM_REC_UNIT);
+    if (used < sizeof header)
+        used = sizeof header;
+    if (!read_whole(recording, file, (size_t)used, error))
+        return false;
+    memcpy(&recording->header, recording->storage->bytes, sizeof recording->header);
+    return check_header(recording, &recording->header, error);
+}
+
+static bool read_modules(struct fm_recording *recording, GError **error)
+{
+    uint64_t steps = 0;
+    for (uint32_t ref = recording->header.first_module; ref != 0;) {
+        const struct fm_rec_module *module = at(recording, ref, sizeof *module);
+        if (module == NULL || ++steps > recording->storage->size / sizeof *module)
+            return fail(recording, ref, "no module", "the next of the modules", error);
+        struct fm_raw_module raw = {
+            .path = text_at(recording, module->path),
+            .start = module->start,
+            .end = module->end,
+            .bias = module->bias,
+            .loaded = module->loaded,
+            .unloaded = module->unloaded,
+            .flags = module->flags,
+            .build_id = module->build_id,
+            .build_id_size = MIN(module->build_id_bytes, (uint32_t)sizeof module->build_id),
+        };
+        g_array_append_val(recording->storage->modules, raw);
+        ref = module->next;
+    }
+    return true;
+}
+
+/* Index of the pd at a reference; puts it into the queue the first time. */
+static uint32_t pd_at(struct fm_recording *recording, uint32_t ref, uint32_t thread)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    const struct fm_rec_pd *pd = at(recording, ref, sizeof *pd);
+    if (ref == 0 || pd == NULL || (storage->seen[ref] & CSD_MARK) != 0)
+        return FM_RAW_NONE;
+    if (storage->seen[ref] == 0) {
+        struct fm_raw_pd raw = { .fn = pd->fn, .epoch = pd->epoch, .thread = thread };
+        g_array_append_val(storage->pds, raw);
+        g_array_append_val(storage->queue, ref);
+        storage->seen[ref] = storage->pds->len;
+    }
+    return storage->seen[ref] - 1;
+}
+
+static bool read_sides(struct fm_recording *recording, const struct fm_rec_csd *csd,
+                       struct fm_raw_csd *raw, GError **error)
+{
+    uint64_t steps = 0;
+    for (uint32_t ref = csd->side; ref != 0;) {
+        const struct fm_rec_side *side = at(recording, ref, sizeof *side);
+        if (side == NULL || ++steps > recording->storage->size / sizeof *side)
+            return fail(recording, ref, "no side record", "the next of a call edge", error);
+        if (side->kind == FM_REC_SIDE_VIA)
+            raw->via = side->value;
+        else if (side->kind == FM_REC_SIDE_QUANTA_CARRY)
+            raw->quanta += side->value << 32;
+        else if (side->kind == FM_REC_SIDE_EXCPS_CARRY)
+            raw->excps += side->value << 32;
+        ref = side->next;
+    }
+    return true;
+}
+
+/* Index of the csd at a reference, which must not have been seen before. */
+static bool read_csd(struct fm_recording *recording, uint32_t ref, uint32_t caller,
+                     uint32_t thread, uint32_t *ret_next, GError **error)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    const struct fm_rec_csd *csd = at(recording, ref, sizeof *csd);
+    if (csd == NULL || storage->seen[ref] != 0)
+        return fail(recording, ref, csd == NULL ? "outside the file" : "a node seen before",
+                    "a call edge", error);
+    struct fm_raw_csd raw = {
+        .caller = caller,
+        .callee = pd_at(recording, csd->callee, thread),
+        .flags = csd->epoch_flags & ((1u << FM_REC_CSD_EPOCH_SHIFT) - 1),
+        .epoch = csd->epoch_flags >> FM_REC_CSD_EPOCH_SHIFT,
+        .hook_pc = csd->hook_pc,
+        .site = csd->site,
+        .calls = csd->calls,
+        .excps = csd->excps,
+        .quanta = csd->quanta,
+    };
+    *ret_next = csd->next;
+    if (raw.callee == FM_RAW_NONE)
+        return fail(recording, csd->callee, "no procedure", "the callee of a call edge", error);
+    if (csd->alloc != 0) {
+        const struct fm_rec_alloc *alloc = at(recording, csd->alloc, sizeof *alloc);
+        if (alloc == NULL)
+            return fail(recording, csd->alloc, "outside the file", "allocation counts", error);
+        raw.allocs = alloc->allocs;
+        raw.bytes = alloc->bytes;
+        raw.usable_bytes = alloc->usable_bytes;
+        raw.frees = alloc->frees;
+        raw.freed_bytes = alloc->freed_bytes;
+    }
+    if (!read_sides(recording, csd, &raw, error))
+        return false;
+    g_array_append_val(storage->csds, raw);
+    storage->seen[ref] = storage->csds->len | CSD_MARK;
+    return true;
+}
+
+static bool read_points(struct fm_recording *recording, uint32_t index, uint32_t first,
+                        GError **error)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_pd *pd = &g_array_index(storage->pds, struct fm_raw_pd, index);
+    pd->point_first = storage->points->len;
+    for (uint32_t ref = first; ref != 0;) {
+        const struct fm_rec_point *point = at(recording, ref, sizeof *point);
+        if (point == NULL || storage->seen[ref] != 0)
+            return fail(recording, ref, "no coverage point", "the next of a procedure", error);
+        storage->seen[ref] = CSD_MARK; /* no csd: just seen */
+        struct fm_raw_point raw = { point->pc, point->count, point->epoch };
+        g_array_append_val(storage->points, raw);
+        pd->point_count++;
+        ref = point->next;
+    }
+    return true;
+}
+
+/* Visits every pd reachable from those in the queue. */
+static bool read_graph(struct fm_recording *recording, guint *at_pd, GError **error)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    for (; *at_pd < storage->pds->len; (*at_pd)++) {
+        uint32_t thread = g_array_index(storage->pds, struct fm_raw_pd, *at_pd).thread;
+        uint32_t ref = g_array_index(storage->queue, uint32_t, *at_pd);
+        const struct fm_rec_pd *pd = at(recording, ref, sizeof *pd);
+        if (!read_points(recording, *at_pd, pd->first_point, error))
+            return false;
+        for (uint32_t csd = pd->first_csd; csd != 0;) {
+            if (!read_csd(recording, csd, *at_pd, thread, &csd, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Frames that are open count as calls without an exit. */
+static bool read_stacks(struct fm_recording *recording, const struct fm_rec_thread *thread,
+                        GError **error)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    uint64_t steps = 0;
+    for (uint32_t ref = thread->first_stack; ref != 0;) {
+        const struct fm_rec_stack *stack = at(recording, ref, sizeof *stack);
+        if (stack == NULL || ++steps > storage->size / sizeof *stack)
+            return fail(recording, ref, "no stack", "the next of a thread", error);
+        uint32_t capacity = stack->capacity;
+        const struct fm_rec_frame *frames =
+            at(recording, stack->frames, (size_t)capacity * sizeof *frames);
+        if (frames == NULL)
+            return fail(recording, stack->frames, "outside the file", "the frames of a stack",
+                        error);
+        for (uint32_t i = 1; i < capacity && frames[i].cfa != 0; i++) {
+            uint64_t offset = frames[i].csd - recording->header.map_base;
+            bool inherited = (frames[i].cfa & 1) != 0;
+            if (inherited || offset % FM_REC_UNIT != 0 || offset >= storage->size)
+                continue;
+            uint32_t seen = storage->seen[offset / FM_REC_UNIT];
+            if ((seen & CSD_MARK) != 0 && seen != CSD_MARK)
+                g_array_index(storage->csds, struct fm_raw_csd, (seen & ~CSD_MARK) - 1).open++;
+        }
+        ref = stack->next;
+    }
+    return true;
+}
+
+static bool read_thread(struct fm_recording *recording, const struct fm_rec_thread *thread,
+                        guint *at_pd, GError **error)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_thread raw = {
+        .number = thread->number,
+        .tid = thread->tid,
+        .ended = thread->state == FM_REC_THREAD_ENDED,
+        .started_in = thread->started_in,
+        .user_quanta = thread->user_quanta,
+        .instrumentation_quanta = thread->instrumentation_quanta,
+        .ticks = thread->ticks,
+        .cpu_ns = thread->cpu_ns,
+        .calls_dropped = thread->calls_dropped,
+        .exits_unmatched = thread->exits_unmatched,
+    };
+    memcpy(raw.name, thread->name, sizeof thread->name);
+    uint32_t index = storage->threads->len, next;
+    raw.root_pd = pd_at(recording, thread->root_pd, index);
+    if (raw.root_pd == FM_RAW_NONE)
+        return fail(recording, thread->root_pd, "no procedure", "the root of a thread", error);
+    if (!read_csd(recording, thread->root_csd, FM_RAW_NONE, index, &next, error))
+        return false;
+    raw.root_csd = storage->csds->len - 1;
+    g_array_append_val(storage->threads, raw);
+    return read_graph(recording, at_pd, error) && read_stacks(recording, thread, error);
+}
+
+static bool read_threads(struct fm_recording *recording, GError **error)
+{
+    uint64_t steps = 0;
+    guint at_pd = 0;
+    for (uint32_t ref = recording->header.first_thread; ref != 0;) {
+        const struct fm_rec_thread *thread = at(recording, ref, sizeof *thread);
+        if (thread == NULL || ++steps > recording->storage->size / sizeof *thread)
+            return fail(recording, ref, "no thread", "the next of the threads", error);
+        /* A thread whose root is not there yet has just begun. */
+        if (thread->root_pd != 0 && thread->root_csd != 0 &&
+            !read_thread(recording, thread, &at_pd, error))
+            return false;
+        ref = thread->next;
+    }
+    return true;
+}
+
+static void publish(struct fm_recording *recording)
+{
+    struct fm_recording_storage *storage = recording->storage;
+    recording->modules = (struct fm_raw_module *)(void *)storage->modules->data;
+    recording->module_count = storage->modules->len;
+    recording->pds = (struct fm_raw_pd *)(void *)storage->pds->data;
+    recording->pd_count = storage->pds->len;
+    recording->csds = (struct fm_raw_csd *)(void *)storage->csds->data;
+    recording->csd_count = storage->csds->len;
+    recording->points = (struct fm_raw_point *)(void *)storage->points->data;
+    recording->point_count = storage->points->len;
+    recording->threads = (struct fm_raw_thread *)(void *)storage->threads->data;
+    recording->thread_count = storage->threads->len;
+}
+
+bool fm_recording_load(const char *path, struct fm_recording **ret, GError **error)
+{
+    g_autoptr(FmRecording) recording = g_new0(struct fm_recording, 1);
+    struct fm_recording_storage *storage = g_new0(struct fm_recording_storage, 1);
+    recording->storage = storage;
+    recording->path = storage->path = g_strdup(path);
+    storage->modules = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_module));
+    storage->pds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_pd));
+    storage->csds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_csd));
+    storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
+    storage->threads = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_thread));
+    storage->queue = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+        return false;
+    }
+    bool ok = open_file(recording, file, error);
+    close(file);
+    if (!ok)
+        return false;
+    storage->seen = g_new0(uint32_t, storage->size / FM_REC_UNIT + 1);
+    recording->program = text_at(recording, recording->header.program);
+    recording->directory = text_at(recording, recording->header.directory);
+    if (!read_modules(recording, error) || !read_threads(recording, error))
+        return false;
+    g_clear_pointer(&storage->seen, g_free);
+    publish(recording);
+    /* Newest first in the file. */
+    for (uint32_t i = 0; i < recording->pd_count; i++)
+        recording->pds[i].thread = recording->thread_count - 1 - recording->pds[i].thread;
+    for (uint32_t i = 0; i < recording->thread_count / 2; i++) {
+        struct fm_raw_thread *left = &recording->threads[i];
+        struct fm_raw_thread *right = &recording->threads[recording->thread_count - 1 - i];
+        struct fm_raw_thread swap = *left;
+        *left = *right;
+        *right = swap;
+    }
+    *ret = g_steal_pointer(&recording);
+    return true;
+}
+
+void fm_recording_free(struct fm_recording *recording)
+{
+    if (recording == NULL)
+        return;
+    struct fm_recording_storage *storage = recording->storage;
+    GArray *arrays[] = { storage->modules, storage->pds,     storage->csds,
+                         storage->points,  storage->threads, storage->queue };
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+        g_array_unref(arrays[i]);
+    g_free(storage->bytes);
+    g_free(storage->seen);
+    g_free(storage->path);
+    g_free(storage);
+    g_free(recording);
+}
+
+const struct fm_raw_module *fm_recording_module_at(const struct fm_recording *recording,
+                                                   uint64_t address, uint32_t epoch)
+{
+    const struct fm_raw_module *found = NULL;
+    for (uint32_t i = 0; i < recording->module_count; i++) {
+        const struct fm_raw_module *module = &recording->modules[i];
+        if (address < module->start || address >= module->end)
+            continue;
+        if (module->loaded <= epoch && epoch < module->unloaded)
+            return module;
+        found = module; /* an epoch that stopped counting, or a list read while it changed */
+    }
+    return found;
+}
+
+bool fm_recording_is_live(const struct fm_recording *recording)
+{
+    const struct fm_rec_header *header = &recording->header;
+    if (header->state != FM_REC_RUNNING || header->snapshot_of != 0)
+        return false;
+    g_autofree char *path = g_strdup_printf("/proc/%u/stat", header->pid);
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return false;
+    /* The command's name may hold anything, so count from its closing bracket: state is field 3. */
+    const char *rest = strrchr(text, ')');
+    unsigned long long start = 0;
+    if (rest == NULL || rest[1] == '\0' || rest[2] == 'Z')
+        return false;
+    for (int field = 2; field < 22 && rest != NULL; field++)
+        rest = strchr(rest + 1, ' ');
+    if (rest != NULL)
+        start = strtoull(rest + 1, NULL, 10);
+    return start == header->process_start;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recording file (NAME.rec, runtime/recording_format.h) read into arrays of nodes, with every
+ * reference checked. Addresses stay those of the recorded process. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "runtime/recording_format.h"
+
+#define FM_RAW_NONE UINT32_MAX
+
+struct fm_raw_module {
+    const char *path;
+    uint64_t start, end, bias;
+    uint32_t loaded, unloaded; /* epochs */
+    uint32_t flags;            /* enum fm_rec_module_flags */
+    const uint8_t *build_id;
+    uint32_t build_id_size;
+};
+
+struct fm_raw_pd {
+    uint64_t fn; /* 0 = root of a thread */
+    uint32_t epoch;
+    uint32_t thread;     /* into threads */
+    uint32_t point_first; /* into points */
+    uint32_t point_count;
+};
+
+struct fm_raw_csd {
+    uint32_t caller; /* pd, FM_RAW_NONE for a thread's root csd */
+    uint32_t callee; /* pd */
+    uint32_t flags;  /* enum fm_rec_csd_flags */
+    uint32_t epoch;
+    uint64_t hook_pc, site;
+    uint64_t via; /* 0 = none */
+    uint64_t calls, excps, quanta;
+    uint64_t open; /* frames still open, their calls counted here */
+    uint64_t allocs, bytes, usable_bytes, frees, freed_bytes;
+};
+
+struct fm_raw_point {
+    uint64_t pc, count;
+    uint32_t epoch;
+};
+
+struct fm_raw_thread {
+    uint32_t number, tid;
+    bool ended;
+    uint32_t root_pd, root_csd; /* indices */
+    uint64_t started_in;
+    uint64_t user_quanta, instrumentation_quanta, ticks, cpu_ns;
+    uint64_t calls_dropped, exits_unmatched;
+    char name[17];
+};
+
+struct fm_recording {
+    struct fm_rec_header header; /* a copy */
+    const char *path;
+    const char *program;
+    const char *directory;
+    uint32_t module_count, pd_count, csd_count, point_count, thread_count;
+    struct fm_raw_module *modules;
+    struct fm_raw_pd *pds;
+    struct fm_raw_csd *csds;
+    struct fm_raw_point *points;
+    struct fm_raw_thread *threads; /* in order of their numbers */
+    struct fm_recording_storage *storage;
+};
+
+/* Reads a recording, live or ended. Caller owns *ret; fm_recording_free(). Errors: FM_ERROR_IO,
+ * FM_ERROR_FORMAT, FM_ERROR_TRUNCATED, FM_ERROR_VERSION, FM_ERROR_UNAVAILABLE (recorded on another
+ * kind of machine). Memory is a small multiple of what the file holds. */
+FM_MUST_USE bool fm_recording_load(const char *path, struct fm_recording **ret, GError **error);
+void fm_recording_free(struct fm_recording *recording); /* NULL is allowed */
+
+typedef struct fm_recording FmRecording;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_recording_free)
+
+/* The module that an address lay in at an epoch; NULL = none. */
+const struct fm_raw_module *fm_recording_module_at(const struct fm_recording *recording,
+                                                   uint64_t address, uint32_t epoch);
+
+/* Does the process that writes the recording still run? */
+bool fm_recording_is_live(const struct fm_recording *recording);
