@@ -75,14 +75,51 @@ static bool add_argument(struct fm_command_line *line, const char *argument, int
 static bool takes_value(const char *option)
 {
     static const char *const options[] = {
-        "-o",          "-x",         "-I",         "-L",           "-D",         "-U",
-        "-A",          "-B",         "-T",         "-u",           "-z",         "-e",
-        "-l",          "-G",         "-V",         "-include",     "-imacros",   "-isystem",
-        "-iquote",     "-idirafter", "-iprefix",   "-iwithprefix", "-isysroot",  "-imultilib",
-        "-iwithprefixbefore",        "-MF",        "-MT",          "-MQ",        "-Xlinker",
-        "-Xassembler", "-Xpreprocessor",           "-Xclang",      "-aux-info",  "--param",
-        "-target",     "-arch",      "-framework", "-mllvm",       "-wrapper",   "-dumpbase",
-        "-dumpbase-ext",             "-dumpdir",   "--sysroot",    "-ivfsoverlay", "--config",
+        "-o",
+        "-x",
+        "-I",
+        "-L",
+        "-D",
+        "-U",
+        "-A",
+        "-B",
+        "-T",
+        "-u",
+        "-z",
+        "-e",
+        "-l",
+        "-G",
+        "-V",
+        "-include",
+        "-imacros",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-iprefix",
+        "-iwithprefix",
+        "-isysroot",
+        "-imultilib",
+        "-iwithprefixbefore",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-Xlinker",
+        "-Xassembler",
+        "-Xpreprocessor",
+        "-Xclang",
+        "-aux-info",
+        "--param",
+        "-target",
+        "-arch",
+        "-framework",
+        "-mllvm",
+        "-wrapper",
+        "-dumpbase",
+        "-dumpbase-ext",
+        "-dumpdir",
+        "--sysroot",
+        "-ivfsoverlay",
+        "--config",
         "-working-directory",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
@@ -103,13 +140,13 @@ static bool is_one_of(const char *text, const char *const *list)
 
 static enum fm_language language_of_name(const char *path)
 {
-    static const char *const c[] = { "c", "i", NULL };
-    static const char *const cplusplus[] = { "cc", "cp",  "cxx", "cpp", "CPP", "c++",
-                                             "C",  "ii", "cppm", "ixx", NULL };
-    static const char *const assembly[] = { "s", "S", "sx", NULL };
-    static const char *const header[] = { "h", "hh", "H", "hp", "hxx", "hpp", "h++", NULL };
-    static const char *const other[] = { "f", "for", "f90", "f95", "f03", "F", "F90", "go", "d",
-                                         "adb", "ads", "m", "mm", "M", "mi", "cu", NULL };
+    static const char *const c[] = {"c", "i", NULL};
+    static const char *const cplusplus[] = {"cc", "cp", "cxx",  "cpp", "CPP", "c++",
+                                            "C",  "ii", "cppm", "ixx", NULL};
+    static const char *const assembly[] = {"s", "S", "sx", NULL};
+    static const char *const header[] = {"h", "hh", "H", "hp", "hxx", "hpp", "h++", NULL};
+    static const char *const other[] = {"f",   "for", "f90", "f95", "f03", "F",  "F90", "go", "d",
+                                        "adb", "ads", "m",   "mm",  "M",   "mi", "cu",  NULL};
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash == NULL ? path : slash + 1, '.');
     if (dot == NULL)
@@ -152,10 +189,11 @@ struct reading {
 
 static void read_mode(struct reading *reading, const char *option)
 {
-    static const char *const no_code[] = { "-E", "-M", "-MM", "-fsyntax-only", NULL };
-    static const char *const query[] = { "--version", "-###", "--help", "-dumpversion",
-                                         "-dumpmachine", "-dumpspecs", "-dumpfullversion", NULL };
-    static const char *const bare[] = { "-nostdlib", "-nostartfiles", "-nodefaultlibs", NULL };
+    static const char *const no_code[] = {"-E", "-M", "-MM", "-fsyntax-only", NULL};
+    static const char *const query[] = {
+        "--version",    "-###",       "--help",           "-dumpversion",
+        "-dumpmachine", "-dumpspecs", "-dumpfullversion", NULL};
+    static const char *const bare[] = {"-nostdlib", "-nostartfiles", "-nodefaultlibs", NULL};
     struct fm_command_line *line = reading->line;
     if (is_one_of(option, no_code))
         reading->preprocess = true;
@@ -208,7 +246,7 @@ static void read_arguments(struct reading *reading)
     for (guint i = 0; i < line->arguments->len; i++) {
         const char *argument = g_ptr_array_index(line->arguments, i);
         if (argument[0] != '-' || argument[1] == '\0') {
-            struct fm_input input = { argument, language_of_name(argument) };
+            struct fm_input input = {argument, language_of_name(argument)};
             if (reading->forced)
                 input.language = reading->forced_language;
             g_array_append_val(line->inputs, input);
@@ -234,7 +272,7 @@ bool fm_command_line_parse(int argc, char **argv, struct fm_command_line **ret, 
         if (!add_argument(line, argv[i], 0, error))
             return false;
     }
-    struct reading reading = { .line = line };
+    struct reading reading = {.line = line};
     read_arguments(&reading);
     if (reading.query || line->inputs->len == 0)
         line->stage = FM_STAGE_QUERY;
@@ -274,9 +312,9 @@ bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang)
         const char *name;
         bool cplusplus, clang;
     } names[] = {
-        { "gcc", false, false },   { "cc", false, false },     { "c99", false, false },
-        { "c89", false, false },   { "clang", false, true },   { "g++", true, false },
-        { "c++", true, false },    { "clang++", true, true },
+        {"gcc", false, false}, {"cc", false, false},    {"c99", false, false},
+        {"c89", false, false}, {"clang", false, true},  {"g++", true, false},
+        {"c++", true, false},  {"clang++", true, true},
     };
     g_autofree char *base = g_path_get_basename(path);
     /* gcc-12, clang++-14.0 */

@@ -32,11 +32,11 @@ struct fm_input {
 
 struct fm_command_line {
     enum fm_stage stage;
-    const char *output;   /* -o; NULL = not given */
-    bool shared;          /* -shared */
-    bool relocatable;     /* -r */
-    bool fully_static;    /* -static, -static-pie */
-    bool no_start_files;  /* -nostdlib, -nostartfiles, -nodefaultlibs */
+    const char *output;  /* -o; NULL = not given */
+    bool shared;         /* -shared */
+    bool relocatable;    /* -r */
+    bool fully_static;   /* -static, -static-pie */
+    bool no_start_files; /* -nostdlib, -nostartfiles, -nodefaultlibs */
     bool lto;
     bool split_dwarf;
     bool sanitizers;      /* -fsanitize=address, thread, memory */

@@ -99,6 +99,19 @@ static void count_parameters(Dwarf_Die *die, struct fm_proc *proc)
         proc->arity = count;
 }
 
+/* clang says on the body alone that a function takes more parameters. */
+static bool is_variadic(Dwarf_Die *die)
+{
+    Dwarf_Die child;
+    if (dwarf_child(die, &child) != 0)
+        return false;
+    do {
+        if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
+            return true;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
 /* A header's function is described once in each unit that includes it, a unit's own function
  * once. Returns a key that joins the former, NULL for the latter. A C++ function with a linker's
  * name is one wherever it stands. */
@@ -262,6 +275,8 @@ static uint32_t visit_subprogram(struct walk *walk, Dwarf_Die *die)
     struct fm_proc *found = &g_array_index(walk->storage->procs, struct fm_proc, proc);
     if (found->entry == 0)
         found->entry = entry;
+    if (!found->variadic && is_variadic(die))
+        found->variadic = true;
     return scope;
 }
 

@@ -60,18 +60,17 @@ static bool read_whole(struct fm_recording *recording, int file, size_t size, GE
     struct fm_recording_storage *storage = recording->storage;
     storage->bytes = g_try_malloc0(size);
     if (storage->bytes == NULL) {
-        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "%s: no memory for %zu bytes",
-                    recording->path, size);
+        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "%s: no memory for %zu bytes", recording->path,
+                    size);
         return false;
     }
     while (storage->size < size) {
-        ssize_t got = pread(file, storage->bytes + storage->size, size - storage->size,
-                            (off_t)storage->size);
+        ssize_t got =
+            pread(file, storage->bytes + storage->size, size - storage->size, (off_t)storage->size);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", recording->path,
-                        g_strerror(errno));
+            g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", recording->path, g_strerror(errno));
             return false;
         }
         if (got == 0)
@@ -116,8 +115,8 @@ static bool open_file(struct fm_recording *recording, int file, GError **error)
     ssize_t got = pread(file, &header, sizeof header, 0);
     if (got != (ssize_t)sizeof header) {
         g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
-                    "%s: offset %zd: the file ends inside the header of %zu bytes",
-                    recording->path, MAX(got, 0), sizeof header);
+                    "%s: offset %zd: the file ends inside the header of %zu bytes", recording->path,
+                    MAX(got, 0), sizeof header);
         return false;
     }
     if (!check_header(recording, &header, error))
@@ -165,7 +164,7 @@ static uint32_t pd_at(struct fm_recording *recording, uint32_t ref, uint32_t thr
     if (ref == 0 || pd == NULL || (storage->seen[ref] & CSD_MARK) != 0)
         return FM_RAW_NONE;
     if (storage->seen[ref] == 0) {
-        struct fm_raw_pd raw = { .fn = pd->fn, .epoch = pd->epoch, .thread = thread };
+        struct fm_raw_pd raw = {.fn = pd->fn, .epoch = pd->epoch, .thread = thread};
         g_array_append_val(storage->pds, raw);
         g_array_append_val(storage->queue, ref);
         storage->seen[ref] = storage->pds->len;
@@ -193,8 +192,8 @@ static bool read_sides(struct fm_recording *recording, const struct fm_rec_csd *
 }
 
 /* Index of the csd at a reference, which must not have been seen before. */
-static bool read_csd(struct fm_recording *recording, uint32_t ref, uint32_t caller,
-                     uint32_t thread, uint32_t *ret_next, GError **error)
+static bool read_csd(struct fm_recording *recording, uint32_t ref, uint32_t caller, uint32_t thread,
+                     uint32_t *ret_next, GError **error)
 {
     struct fm_recording_storage *storage = recording->storage;
     const struct fm_rec_csd *csd = at(recording, ref, sizeof *csd);
@@ -243,7 +242,7 @@ static bool read_points(struct fm_recording *recording, uint32_t index, uint32_t
         if (point == NULL || storage->seen[ref] != 0)
             return fail(recording, ref, "no coverage point", "the next of a procedure", error);
         storage->seen[ref] = CSD_MARK; /* no csd: just seen */
-        struct fm_raw_point raw = { point->pc, point->count, point->epoch };
+        struct fm_raw_point raw = {point->pc, point->count, point->epoch};
         g_array_append_val(storage->points, raw);
         pd->point_count++;
         ref = point->next;
@@ -406,8 +405,8 @@ void fm_recording_free(struct fm_recording *recording)
     if (recording == NULL)
         return;
     struct fm_recording_storage *storage = recording->storage;
-    GArray *arrays[] = { storage->modules, storage->pds,     storage->csds,
-                         storage->points,  storage->threads, storage->queue };
+    GArray *arrays[] = {storage->modules, storage->pds,     storage->csds,
+                        storage->points,  storage->threads, storage->queue};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_free(storage->bytes);

@@ -24,7 +24,7 @@ struct fm_raw_module {
 struct fm_raw_pd {
     uint64_t fn; /* 0 = root of a thread */
     uint32_t epoch;
-    uint32_t thread;     /* into threads */
+    uint32_t thread;      /* into threads */
     uint32_t point_first; /* into points */
     uint32_t point_count;
 };

@@ -23,26 +23,26 @@ static void stages_are_told_apart(void)
         enum fm_stage stage;
         bool compiles;
     } cases[] = {
-        { "-c a.c", FM_STAGE_ASSEMBLE, true },
-        { "-O2 a.c -o a", FM_STAGE_LINK, true },
-        { "a.o -o a -lm", FM_STAGE_LINK, false },
-        { "-S a.cc", FM_STAGE_COMPILE, true },
-        { "-E a.c", FM_STAGE_PREPROCESS, true },
-        { "-c -E a.c", FM_STAGE_PREPROCESS, true },
-        { "-M a.c", FM_STAGE_PREPROCESS, true },
-        { "-MM a.c", FM_STAGE_PREPROCESS, true },
-        { "-MMD -MF a.d -c a.c", FM_STAGE_ASSEMBLE, true },
-        { "-fsyntax-only a.c", FM_STAGE_PREPROCESS, true },
-        { "--version", FM_STAGE_QUERY, false },
-        { "-v", FM_STAGE_QUERY, false },
-        { "-print-search-dirs", FM_STAGE_QUERY, false },
-        { "-dumpmachine", FM_STAGE_QUERY, false },
-        { "-c a.S", FM_STAGE_ASSEMBLE, false },
-        { "-x c - -c -o x.o", FM_STAGE_ASSEMBLE, true },
-        { "-xc++ a.txt -o x", FM_STAGE_LINK, true },
-        { "-x assembler a.c -c", FM_STAGE_ASSEMBLE, false },
-        { "-x c a.txt -x none b.o", FM_STAGE_LINK, true },
-        { "-c a.f90", FM_STAGE_ASSEMBLE, false },
+        {"-c a.c", FM_STAGE_ASSEMBLE, true},
+        {"-O2 a.c -o a", FM_STAGE_LINK, true},
+        {"a.o -o a -lm", FM_STAGE_LINK, false},
+        {"-S a.cc", FM_STAGE_COMPILE, true},
+        {"-E a.c", FM_STAGE_PREPROCESS, true},
+        {"-c -E a.c", FM_STAGE_PREPROCESS, true},
+        {"-M a.c", FM_STAGE_PREPROCESS, true},
+        {"-MM a.c", FM_STAGE_PREPROCESS, true},
+        {"-MMD -MF a.d -c a.c", FM_STAGE_ASSEMBLE, true},
+        {"-fsyntax-only a.c", FM_STAGE_PREPROCESS, true},
+        {"--version", FM_STAGE_QUERY, false},
+        {"-v", FM_STAGE_QUERY, false},
+        {"-print-search-dirs", FM_STAGE_QUERY, false},
+        {"-dumpmachine", FM_STAGE_QUERY, false},
+        {"-c a.S", FM_STAGE_ASSEMBLE, false},
+        {"-x c - -c -o x.o", FM_STAGE_ASSEMBLE, true},
+        {"-xc++ a.txt -o x", FM_STAGE_LINK, true},
+        {"-x assembler a.c -c", FM_STAGE_ASSEMBLE, false},
+        {"-x c a.txt -x none b.o", FM_STAGE_LINK, true},
+        {"-c a.f90", FM_STAGE_ASSEMBLE, false},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(FmCommandLine) line = parse(cases[i].text);
@@ -122,7 +122,7 @@ static void response_files_are_opened(void)
     g_assert_cmpstr(g_ptr_array_index(line->arguments, 2), ==, "-DX=a\"b");
 
     struct fm_command_line *never = NULL;
-    g_assert_false(fm_command_line_parse(1, (char *[]){ loop_text }, &never, &error));
+    g_assert_false(fm_command_line_parse(1, (char *[]){loop_text}, &never, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_LIMIT);
     g_unlink(inner);
     g_unlink(outer);
@@ -136,16 +136,16 @@ static void compilers_are_known_by_name(void)
         const char *name;
         bool known, cplusplus, clang;
     } cases[] = {
-        { "gcc", true, false, false },
-        { "/usr/bin/gcc-12", true, false, false },
-        { "x86_64-linux-gnu-g++-12", true, true, false },
-        { "clang", true, false, true },
-        { "/opt/llvm/bin/clang++-14.0.6", true, true, true },
-        { "c++", true, true, false },
-        { "cc", true, false, false },
-        { "icc", false, false, false },
-        { "a.c", false, false, false },
-        { "ld", false, false, false },
+        {"gcc", true, false, false},
+        {"/usr/bin/gcc-12", true, false, false},
+        {"x86_64-linux-gnu-g++-12", true, true, false},
+        {"clang", true, false, true},
+        {"/opt/llvm/bin/clang++-14.0.6", true, true, true},
+        {"c++", true, true, false},
+        {"cc", true, false, false},
+        {"icc", false, false, false},
+        {"a.c", false, false, false},
+        {"ld", false, false, false},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         bool cplusplus = false, clang = false;
@@ -162,8 +162,7 @@ int main(int argc, char **argv)
     g_test_add_func("/command_line/stages_are_told_apart", stages_are_told_apart);
     g_test_add_func("/command_line/values_of_options_are_no_inputs",
                     values_of_options_are_no_inputs);
-    g_test_add_func("/command_line/mixed_languages_keep_their_own",
-                    mixed_languages_keep_their_own);
+    g_test_add_func("/command_line/mixed_languages_keep_their_own", mixed_languages_keep_their_own);
     g_test_add_func("/command_line/flags_that_matter_are_seen", flags_that_matter_are_seen);
     g_test_add_func("/command_line/response_files_are_opened", response_files_are_opened);
     g_test_add_func("/command_line/compilers_are_known_by_name", compilers_are_known_by_name);

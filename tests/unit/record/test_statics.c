@@ -8,24 +8,23 @@
 #include "base/error.h"
 #include "record/statics.h"
 
-static const char c_source[] =
-    "#include <stdlib.h>\n"                                                     /* 1 */
-    "#include <stdio.h>\n"                                                      /* 2 */
-    "static int compare(const void *a, const void *b)\n"                        /* 3 */
-    "{ return *(const int *)a - *(const int *)b; }\n"                           /* 4 */
-    "static inline int square(int x) { return x * x; }\n"                       /* 5 */
-    "int fib(int n)\n"                                                          /* 6 */
-    "{ return n < 2 ? n :\n"                                                    /* 7 */
-    "    fib(n - 1) +\n"                                                        /* 8 */
-    "    fib(n - 2); }\n"                                                       /* 9 */
-    "int (*pointer)(int) = fib;\n"                                              /* 10 */
-    "int never(int a, int b, ...) { return square(a) + b; }\n"                  /* 11 */
-    "int main(int argc, char **argv)\n"                                         /* 12 */
-    "{ int a[3] = { 3, 1, 2 };\n"                                               /* 13 */
-    "  qsort(a, 3, sizeof *a, compare);\n"                                      /* 14 */
-    "  if (argc > 7) return never(1, 2);\n"                                     /* 15 */
-    "  printf(\"%d\\n\", square(a[0]));\n"                                      /* 16 */
-    "  return pointer(argc) != 1; }\n";                                         /* 17 */
+static const char c_source[] = "#include <stdlib.h>\n"                                    /* 1 */
+                               "#include <stdio.h>\n"                                     /* 2 */
+                               "static int compare(const void *a, const void *b)\n"       /* 3 */
+                               "{ return *(const int *)a - *(const int *)b; }\n"          /* 4 */
+                               "static inline int square(int x) { return x * x; }\n"      /* 5 */
+                               "int fib(int n)\n"                                         /* 6 */
+                               "{ return n < 2 ? n :\n"                                   /* 7 */
+                               "    fib(n - 1) +\n"                                       /* 8 */
+                               "    fib(n - 2); }\n"                                      /* 9 */
+                               "int (*volatile pointer)(int) = fib;\n"                    /* 10 */
+                               "int never(int a, int b, ...) { return square(a) + b; }\n" /* 11 */
+                               "int main(int argc, char **argv)\n"                        /* 12 */
+                               "{ int a[3] = { 3, 1, 2 };\n"                              /* 13 */
+                               "  qsort(a, 3, sizeof *a, compare);\n"                     /* 14 */
+                               "  if (argc > 7) return never(1, 2);\n"                    /* 15 */
+                               "  printf(\"%d\\n\", square(a[0]));\n"                     /* 16 */
+                               "  return pointer(argc) != 1; }\n";                        /* 17 */
 
 static const char cplusplus_source[] =
     "struct base { virtual int f(int x) { return x; } virtual ~base() {} };\n"
@@ -94,7 +93,7 @@ static bool build(const struct fixture *fixture, const char *compiler, const cha
 static struct fm_statics *extract(const struct fixture *fixture)
 {
     g_autofree char *path = g_build_filename(fixture->folder, "prog", NULL);
-    struct fm_statics_opts opts = { 0 };
+    struct fm_statics_opts opts = {0};
     struct fm_statics *statics = NULL;
     g_autoptr(GError) error = NULL;
     bool ok = fm_statics_extract(path, &opts, &statics, &error);
@@ -122,8 +121,8 @@ static const struct fm_site *find_site(const struct fm_statics *statics, const s
     const struct fm_site *found = NULL;
     for (uint32_t i = 0; i < proc->site_count; i++) {
         const struct fm_site *site = &statics->sites[proc->site_first + i];
-        const char *name = site->callee != FM_NONE ? statics->procs[site->callee].name
-                                                   : site->callee_name;
+        const char *name =
+            site->callee != FM_NONE ? statics->procs[site->callee].name : site->callee_name;
         if (site->line == line && g_strcmp0(name, callee) == 0) {
             g_assert_null(found);
             found = site;
@@ -208,9 +207,9 @@ static void another_build_is_refused(struct fixture *fixture, gconstpointer data
     if (!build(fixture, "gcc", c_source, "-g -Wl,--build-id=0x0123456789abcdef"))
         return;
     g_autofree char *path = g_build_filename(fixture->folder, "prog", NULL);
-    static const uint8_t same[] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
-    static const uint8_t other[] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xee };
-    struct fm_statics_opts opts = { .build_id = same, .build_id_size = sizeof same };
+    static const uint8_t same[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+    static const uint8_t other[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xee};
+    struct fm_statics_opts opts = {.build_id = same, .build_id_size = sizeof same};
     g_autoptr(FmStatics) statics = NULL;
     g_autoptr(GError) error = NULL;
     g_assert_true(fm_statics_extract(path, &opts, &statics, &error));
@@ -227,7 +226,7 @@ static void split_debug_information_is_refused(struct fixture *fixture, gconstpo
     if (!build(fixture, "gcc", c_source, "-g -gsplit-dwarf"))
         return;
     g_autofree char *path = g_build_filename(fixture->folder, "prog", NULL);
-    struct fm_statics_opts opts = { 0 };
+    struct fm_statics_opts opts = {0};
     struct fm_statics *never = NULL;
     g_autoptr(GError) error = NULL;
     g_assert_false(fm_statics_extract(path, &opts, &never, &error));
@@ -260,7 +259,7 @@ static void what_is_no_program_is_refused(struct fixture *fixture, gconstpointer
     (void)data;
     g_autofree char *path = g_build_filename(fixture->folder, "prog", NULL);
     g_assert_true(g_file_set_contents(path, "#!/bin/sh\n", -1, NULL));
-    struct fm_statics_opts opts = { 0 };
+    struct fm_statics_opts opts = {0};
     struct fm_statics *never = NULL;
     g_autoptr(GError) error = NULL;
     g_assert_false(fm_statics_extract(path, &opts, &never, &error));
@@ -270,16 +269,16 @@ static void what_is_no_program_is_refused(struct fixture *fixture, gconstpointer
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    static const char *const builds[] = { "gcc -g -O0",   "gcc -g -O2",       "gcc -g -O3 -no-pie",
-                                          "gcc -g -O2 -fno-plt", "gcc -g -O2 -flto",
-                                          "gcc -gdwarf-4 -O1",   "clang -g -O0", "clang -g -O2" };
+    static const char *const builds[] = {
+        "gcc -g -O0",       "gcc -g -O2",        "gcc -g -O3 -no-pie", "gcc -g -O2 -fno-plt",
+        "gcc -g -O2 -flto", "gcc -gdwarf-4 -O1", "clang -g -O0",       "clang -g -O2"};
     for (size_t i = 0; i < G_N_ELEMENTS(builds); i++) {
         g_autofree char *name = g_strdup_printf("/statics/c/%s", builds[i]);
         g_test_add(name, struct fixture, builds[i], set_up,
                    the_source_sites_are_the_same_however_compiled, tear_down);
     }
-    static const char *const cplusplus[] = { "g++ -g -O0", "g++ -g -O1 -fno-devirtualize",
-                                             "clang++ -g -O0" };
+    static const char *const cplusplus[] = {"g++ -g -O0", "g++ -g -O1 -fno-devirtualize",
+                                            "clang++ -g -O0"};
     for (size_t i = 0; i < G_N_ELEMENTS(cplusplus); i++) {
         g_autofree char *name = g_strdup_printf("/statics/c++/%s", cplusplus[i]);
         g_test_add(name, struct fixture, cplusplus[i], set_up, virtual_calls_and_templates,

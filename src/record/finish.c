@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/finish_internal.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "deep/build.h"
+
+/* Node numbers of the profile for those of the recording. */
+struct emission {
+    struct finisher *f;
+    struct fm_build *build;
+    unsigned frees, freed_bytes;
+    uint32_t root_ps, root_css;
+    uint32_t *ps_ids;
+    uint32_t *pd_ids;
+    uint32_t *first; /* edges by caller: [pd_count + 1] into order */
+    uint32_t *order;
+    GArray *queue; /* pds whose edges are to be written */
+    size_t prefix; /* bytes that all paths of units share */
+};
+
+void fm_finish_note(struct finisher *f, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_ptr_array_add(f->notes->lines, g_strdup_vprintf(format, arguments));
+    va_end(arguments);
+}
+
+const char *fm_finish_string(struct finisher *f, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    return g_string_chunk_insert_const(f->strings, text);
+}
+
+static bool is_own_source(const char *path)
+{
+    return path[0] == '/' && !g_str_has_prefix(path, "/usr/include/") &&
+           !g_str_has_prefix(path, "/usr/lib/");
+}
+
+/* Length of the folder that the units of the program share, with its final slash. */
+static size_t common_prefix(struct finisher *f)
+{
+    const char *first = NULL;
+    size_t length = 0;
+    for (guint i = 0; i < f->ps->len; i++) {
+        const char *path = fm_node_ps(f, i)->module;
+        if (!is_own_source(path))
+            continue;
+        const char *slash = strrchr(path, '/');
+        if (first == NULL) {
+            first = path;
+            length = (size_t)(slash - path) + 1;
+            continue;
+        }
+        size_t same = 0;
+        while (same < length && path[same] == first[same])
+            same++;
+        while (same > 0 && first[same - 1] != '/')
+            same--;
+        length = same;
+    }
+    return length;
+}
+
+static const char *module_name(struct emission *e, const struct node_ps *ps)
+{
+    if (ps->module[0] == '\0')
+        return ps->image == FM_NONE ? "" : fm_image(e->f, ps->image)->name;
+    if (ps->image == FM_NONE || !is_own_source(ps->module) || strlen(ps->module) <= e->prefix)
+        return ps->module;
+    return ps->module + e->prefix;
+}
+
+static void emit_ps(struct emission *e, uint32_t index)
+{
+    const struct node_ps *ps = fm_node_ps(e->f, index);
+    const char *module = module_name(e, ps);
+    e->ps_ids[index] = fm_build_ps(e->build, &(struct fm_ps){
+                                                 .label_kind = FM_LABEL_PREDICATE,
+                                                 .decl_module = module,
+                                                 .def_module = module,
+                                                 .name = ps->name,
+                                                 .type_name = "",
+                                                 .arity = ps->arity,
+                                                 .file = ps->file,
+                                                 .line = ps->line,
+                                                 .in_interface = ps->external,
+                                                 .variadic = ps->variadic,
+                                                 .raw_name = ps->linkage,
+                                             });
+}
+
+static void emit_sites(struct emission *e, uint32_t index)
+{
+    const struct node_ps *ps = fm_node_ps(e->f, index);
+    for (guint i = 0; i < ps->css->len; i++) {
+        const struct node_css *css = fm_node_css(e->f, g_array_index(ps->css, uint32_t, i));
+        g_autoptr(GString) where = g_string_new(NULL);
+        if (css->column > 0)
+            g_string_append_printf(where, "%u", css->column);
+        if (css->label != NULL)
+            g_string_append_printf(where, "%s%s", where->len > 0 ? " " : "", css->label);
+        bool normal = css->kind == FM_SITE_NORMAL;
+        fm_build_css(e->build, e->ps_ids[index],
+                     &(struct fm_css){
+                         .kind = css->kind,
+                         .callee_ps = normal && css->callee != FM_NONE ? e->ps_ids[css->callee] : 0,
+                         .type_subst = "",
+                         .file = strcmp(css->file, ps->file) == 0 ? "" : css->file,
+                         .line = css->line,
+                         .goal_path = where->str,
+                     });
+    }
+}
+
+static void emit_statics(struct emission *e)
+{
+    struct finisher *f = e->f;
+    e->root_ps = fm_build_ps(e->build, &(struct fm_ps){
+                                           .decl_module = "",
+                                           .def_module = "",
+                                           .name = "the program",
+                                           .type_name = "",
+                                           .arity = FM_ARITY_UNKNOWN,
+                                           .file = "",
+                                           .raw_name = "",
+                                       });
+    e->root_css = fm_build_css(
+        e->build, e->root_ps,
+        &(struct fm_css){
+            .kind = FM_SITE_CALLBACK, .type_subst = "", .file = "", .goal_path = "threads"});
+    e->ps_ids = g_new0(uint32_t, f->ps->len + 1);
+    for (uint32_t i = 0; i < f->recording->thread_count; i++)
+        emit_ps(e, f->thread_ps[i]);
+    for (uint32_t i = 0; i < f->ps->len; i++) {
+        if (e->ps_ids[i] == 0)
+            emit_ps(e, i);
+    }
+    for (uint32_t i = 0; i < f->ps->len; i++)
+        emit_sites(e, i);
+}
+
+static uint32_t pd_id(struct emission *e, uint32_t pd)
+{
+    pd = fm_merge_class(e->f, pd);
+    if (e->pd_ids[pd] == 0) {
+        e->pd_ids[pd] = fm_build_pd(e->build, e->ps_ids[e->f->pd_ps[pd]]);
+        g_array_append_val(e->queue, pd);
+    }
+    return e->pd_ids[pd];
+}
+
+static void emit_counts(struct emission *e, uint32_t csd, const struct node_csd *node)
+{
+    fm_build_add(e->build, csd, FM_EXITS, node->exits);
+    fm_build_add(e->build, csd, FM_EXCPS, node->excps);
+    fm_build_add(e->build, csd, FM_QUANTA, node->quanta);
+    fm_build_add(e->build, csd, FM_CALLSEQS, node->calls);
+    fm_build_add(e->build, csd, FM_ALLOCS, node->allocs);
+    fm_build_add(e->build, csd, FM_WORDS, node->bytes);
+    fm_build_add(e->build, csd, e->frees, node->frees);
+    fm_build_add(e->build, csd, e->freed_bytes, node->freed_bytes);
+}
+
+/* The thread itself is one call by the program. */
+static void emit_thread(struct emission *e, uint32_t root_pd, uint32_t index)
+{
+    const struct fm_recording *recording = e->f->recording;
+    const struct fm_raw_thread *thread = &recording->threads[index];
+    const struct fm_raw_csd *raw = &recording->csds[thread->root_csd];
+    bool ended = thread->ended || recording->header.state == FM_REC_CLOSED;
+    struct node_csd node = {
+        .calls = 1,
+        .exits = ended ? 1 : 0,
+        .excps = ended ? 0 : 1,
+        .quanta = raw->quanta,
+        .allocs = raw->allocs,
+        .bytes = raw->bytes,
+        .frees = raw->frees,
+        .freed_bytes = raw->freed_bytes,
+    };
+    uint32_t csd = fm_build_csd(e->build, root_pd, 0, pd_id(e, thread->root_pd));
+    emit_counts(e, csd, &node);
+}
+
+/* Edges of each pd together, in slot order. */
+static void sort_edges(struct emission *e)
+{
+    struct finisher *f = e->f;
+    uint32_t pd_count = f->recording->pd_count;
+    e->first = g_new0(uint32_t, pd_count + 2);
+    e->order = g_new0(uint32_t, f->csds->len + 1);
+    for (guint i = 0; i < f->csds->len; i++) {
+        const struct node_csd *csd = &g_array_index(f->csds, struct node_csd, i);
+        if (!csd->dead)
+            e->first[csd->caller + 2]++;
+    }
+    for (uint32_t i = 2; i < pd_count + 2; i++)
+        e->first[i] += e->first[i - 1];
+    for (guint i = 0; i < f->csds->len; i++) {
+        const struct node_csd *csd = &g_array_index(f->csds, struct node_csd, i);
+        if (!csd->dead)
+            e->order[e->first[csd->caller + 1]++] = i;
+    }
+}
+
+static void emit_dynamics(struct emission *e)
+{
+    struct finisher *f = e->f;
+    uint32_t root_pd = fm_build_pd(e->build, e->root_ps);
+    e->pd_ids = g_new0(uint32_t, f->recording->pd_count + 1);
+    e->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    sort_edges(e);
+    for (uint32_t i = 0; i < f->recording->thread_count; i++)
+        emit_thread(e, root_pd, i);
+    for (guint at = 0; at < e->queue->len; at++) {
+        uint32_t pd = g_array_index(e->queue, uint32_t, at);
+        for (uint32_t i = e->first[pd]; i < e->first[pd + 1]; i++) {
+            const struct node_csd *node = &g_array_index(f->csds, struct node_csd, e->order[i]);
+            uint32_t csd = fm_build_csd(e->build, e->pd_ids[pd], fm_node_css(f, node->css)->slot,
+                                        pd_id(e, node->callee));
+            emit_counts(e, csd, node);
+        }
+    }
+}
+
+static void emit_header(struct emission *e)
+{
+    const struct fm_recording *recording = e->f->recording;
+    struct fm_build_header *header = fm_build_header(e->build);
+    uint64_t quantum = recording->header.quantum_ns;
+    header->ticks_per_second = quantum == 0 ? 0 : (1000000000u + quantum / 2) / quantum;
+    for (uint32_t i = 0; i < recording->thread_count; i++)
+        header->instrumentation_quanta += recording->threads[i].instrumentation_quanta;
+    fm_build_rename_measure(e->build, FM_WORDS, "bytes", "bytes", 1.0);
+    e->frees = fm_build_measure(e->build, "frees", "frees", 1.0);
+    e->freed_bytes = fm_build_measure(e->build, "freed_bytes", "bytes", 1.0);
+}
+
+static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **error)
+{
+    struct emission e = {
+        .f = f,
+        .build = fm_build_new(FM_FLAVOUR_C, f->recording->program),
+        .prefix = common_prefix(f),
+    };
+    emit_header(&e);
+    emit_statics(&e);
+    emit_dynamics(&e);
+    bool ok = fm_build_finish(e.build, ret, error);
+    g_free(e.ps_ids);
+    g_free(e.pd_ids);
+    g_free(e.first);
+    g_free(e.order);
+    g_array_unref(e.queue);
+    return ok;
+}
+
+/* What the runtime says that it lost, and what else the reader of the profile must know. */
+static void collect_notes(struct finisher *f)
+{
+    const struct fm_recording *recording = f->recording;
+    const struct fm_rec_header *header = &recording->header;
+    struct fm_finish_notes *notes = f->notes;
+    uint64_t ticks = 0, cpu_ns = 0, unmatched = 0, dropped = 0;
+    notes->threads = recording->thread_count;
+    notes->live = fm_recording_is_live(recording);
+    notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        if (recording->csds[i].caller != FM_RAW_NONE)
+            notes->calls += recording->csds[i].calls;
+    }
+    for (uint32_t i = 0; i < recording->thread_count; i++) {
+        ticks += recording->threads[i].ticks;
+        cpu_ns += recording->threads[i].cpu_ns;
+        unmatched += recording->threads[i].exits_unmatched;
+        dropped += recording->threads[i].calls_dropped;
+    }
+    notes->not_instrumented = notes->calls == 0;
+    notes->achieved_hz = cpu_ns == 0 ? 0 : (double)ticks * 1e9 / (double)cpu_ns;
+    if (header->dropped_nodes != 0 || dropped != 0)
+        fm_finish_note(f,
+                       "the recording was full (disk or limit): %" G_GUINT64_FORMAT
+                       " call edges and %" G_GUINT64_FORMAT " calls are not in it",
+                       (guint64)header->dropped_nodes, (guint64)dropped);
+    if (header->dropped_threads != 0)
+        fm_finish_note(f, "%" G_GUINT64_FORMAT " threads are not in the recording",
+                       (guint64)header->dropped_threads);
+    if (unmatched != 0)
+        fm_finish_note(f, "%" G_GUINT64_FORMAT " exits had no entry (recording was stopped then)",
+                       (guint64)unmatched);
+    if (notes->live)
+        fm_finish_note(f, "the program still runs (process %u): this is the profile so far",
+                       header->pid);
+    if (notes->killed)
+        fm_finish_note(f, "the program ended without exit(): functions that were open then are "
+                          "counted as left by an exceptional exit");
+}
+
+static void done(struct finisher *f)
+{
+    fm_images_close(f);
+    for (guint i = 0; f->ps != NULL && i < f->ps->len; i++)
+        g_array_unref(fm_node_ps(f, i)->css);
+    g_clear_pointer(&f->ps, g_array_unref);
+    g_clear_pointer(&f->css, g_array_unref);
+    g_clear_pointer(&f->csds, g_array_unref);
+    g_clear_pointer(&f->synthetic, g_hash_table_unref);
+    g_clear_pointer(&f->exported, g_hash_table_unref);
+    g_free(f->image_of_module);
+    g_free(f->pd_ps);
+    g_free(f->csd_css);
+    g_free(f->thread_ps);
+    g_free(f->thread_css);
+    g_free(f->pd_class);
+    g_string_chunk_free(f->strings);
+    fm_recording_free(f->recording);
+}
+
+bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_profile **ret,
+               struct fm_finish_notes *notes, GError **error)
+{
+    struct finisher f = {.opts = opts, .notes = notes};
+    *notes = (struct fm_finish_notes){.lines = g_ptr_array_new_with_free_func(g_free)};
+    if (!fm_recording_load(path, &f.recording, error)) {
+        fm_finish_notes_done(notes);
+        return false;
+    }
+    f.strings = g_string_chunk_new(4096);
+    f.ps = g_array_new(FALSE, TRUE, sizeof(struct node_ps));
+    f.css = g_array_new(FALSE, TRUE, sizeof(struct node_css));
+    f.synthetic = g_hash_table_new(g_str_hash, g_str_equal);
+    f.exported = g_hash_table_new(g_str_hash, g_str_equal);
+    collect_notes(&f);
+    fm_images_open(&f);
+    fm_images_make_nodes(&f);
+    fm_resolve_sites(&f);
+    fm_merge_edges(&f);
+    bool ok = emit_profile(&f, ret, error);
+    if (!ok)
+        fm_finish_notes_done(notes);
+    done(&f);
+    return ok;
+}
+
+void fm_finish_notes_done(struct fm_finish_notes *notes)
+{
+    if (notes->lines != NULL)
+        g_ptr_array_unref(notes->lines);
+    notes->lines = NULL;
+}

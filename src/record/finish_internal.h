@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/record: how the recording and the statics come together.
+ *
+ *   finish.c   the order of the steps, and the profile from the nodes
+ *   images.c   modules of the recording -> statics; procedures and sites as nodes
+ *   resolve.c  each recorded edge -> its call site
+ *   merge.c    edges of one source site (several machine instances) become one edge */
+#pragma once
+
+#include "record/finish.h"
+#include "record/recording.h"
+#include "record/statics.h"
+
+/* A file that was loaded, however often. */
+struct image {
+    const struct fm_raw_module *raw; /* one of its loadings */
+    struct fm_statics *statics;      /* NULL: could not be read */
+    uint32_t *ps_of_proc;            /* FM_NONE = not in the profile */
+    uint32_t *css_of_site;
+    char *name; /* last part of the path */
+};
+
+/* A procedure of the profile to be. */
+struct node_ps {
+    uint32_t image; /* FM_NONE for threads, unknown addresses */
+    uint32_t proc;  /* of the image's statics, FM_NONE when synthetic */
+    const char *module, *name, *linkage, *file;
+    uint32_t line;
+    uint32_t arity;
+    bool variadic, external, virtual_method;
+    GArray *css; /* uint32_t, slot order */
+};
+
+struct node_css {
+    uint32_t ps;
+    uint32_t slot;
+    enum fm_site_kind kind;
+    uint32_t callee;   /* ps, FM_NONE */
+    uint32_t actual;   /* ps that was really called: FM_NONE none, FM_MANY several */
+    bool only_virtual; /* each callee seen is a virtual method */
+    const char *file;
+    uint32_t line, column;
+    const char *label; /* foreign callee or what else tells the site apart; NULL */
+};
+#define FM_MANY (UINT32_MAX - 1)
+
+/* An edge after merging. caller and callee are pds of the recording: the first of their class. */
+struct node_csd {
+    uint32_t caller, callee, css;
+    uint64_t exits, excps, quanta, calls;
+    uint64_t allocs, bytes, frees, freed_bytes;
+    bool dead; /* merged into another */
+};
+
+struct finisher {
+    struct fm_recording *recording;
+    const struct fm_finish_opts *opts;
+    struct fm_finish_notes *notes;
+    GStringChunk *strings;
+    GArray *images;            /* struct image */
+    uint32_t *image_of_module; /* per module of the recording */
+    GArray *ps, *css;          /* struct node_ps, struct node_css */
+    uint32_t *pd_ps;           /* per pd of the recording */
+    uint32_t *csd_css;         /* per csd; FM_NONE for root csds */
+    uint32_t *thread_ps;
+    uint32_t *thread_css;
+    GHashTable *synthetic; /* key text -> ps + 1 or css + 1 */
+    GHashTable *exported;  /* linker's name -> ps + 1 */
+    uint32_t *pd_class;    /* union-find over pds */
+    GArray *csds;          /* struct node_csd */
+};
+
+static inline struct image *fm_image(struct finisher *f, uint32_t index)
+{
+    return &g_array_index(f->images, struct image, index);
+}
+static inline struct node_ps *fm_node_ps(struct finisher *f, uint32_t index)
+{
+    return &g_array_index(f->ps, struct node_ps, index);
+}
+static inline struct node_css *fm_node_css(struct finisher *f, uint32_t index)
+{
+    return &g_array_index(f->css, struct node_css, index);
+}
+
+void fm_finish_note(struct finisher *f, const char *format, ...) G_GNUC_PRINTF(2, 3);
+const char *fm_finish_string(struct finisher *f, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* images.c */
+void fm_images_open(struct finisher *f);
+void fm_images_close(struct finisher *f);
+/* The image and the address in its file; FM_NONE when the address lies in none. */
+uint32_t fm_images_find(struct finisher *f, uint64_t address, uint32_t epoch, uint64_t *ret_file);
+/* "libc.so.6: qsort_r", "libfoo.so+0x1234", "0x7f...": for addresses without a procedure. */
+char *fm_images_describe(struct finisher *f, uint64_t address, uint32_t epoch);
+uint32_t fm_images_add_css(struct finisher *f, const struct node_css *css);
+/* The ps of each pd; makes nodes for all procedures and sites of the instrumented images. */
+void fm_images_make_nodes(struct finisher *f);
+
+/* resolve.c: fills csd_css. */
+void fm_resolve_sites(struct finisher *f);
+
+/* merge.c: fills csds and pd_class. */
+void fm_merge_edges(struct finisher *f);
+uint32_t fm_merge_class(struct finisher *f, uint32_t pd);
