@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/cmd_log.h"
 #include "cli/cmd_log_print.h"
+#include "eventlog/log.h"
 
 static int cat_in_file_order(struct fm_cmd_log_printer *printer, struct fm_eventlog_source *source)
 {
@@ -31,11 +32,41 @@ static int cat_in_file_order(struct fm_cmd_log_printer *printer, struct fm_event
     return result;
 }
 
-static int cat_file(struct fm_cmd_log_printer *printer, const char *path)
+static int cat_by_time(struct fm_cmd_log_printer *printer, const char *path)
+{
+    GError *error = NULL;
+    struct fm_progress progress;
+    fm_cli_progress_begin(&progress);
+    struct fm_eventlog_log *log = fm_eventlog_log_open(path, &progress, &error);
+    fm_cli_progress_end(&progress);
+    if (log == NULL)
+        return fm_cli_fail("log cat", error);
+    struct fm_eventlog_merge *merge = fm_eventlog_merge_new(log);
+    struct fm_eventlog_event event;
+    bool sought =
+        printer->from_ns == 0 || fm_eventlog_merge_seek_time(merge, printer->from_ns, &error);
+    while (sought && !printer->failed && fm_eventlog_merge_next(merge, &event, &error) &&
+           event.time_ns <= printer->to_ns)
+        fm_cmd_log_printer_event(printer, &event, fm_eventlog_merge_header(merge));
+    fm_cmd_log_printer_flush(printer);
+    for (guint i = 0; i < log->gaps->len; i++)
+        fm_cmd_log_report_gap("log cat", path,
+                              &g_array_index(log->gaps, struct fm_eventlog_gap, i));
+    int status = log->gaps->len > 0 ? FM_EXIT_FAILED : FM_EXIT_DONE;
+    if (error != NULL)
+        status = fm_cli_fail("log cat", error);
+    fm_eventlog_merge_free(merge);
+    fm_eventlog_log_free(log);
+    return status;
+}
+
+static int cat_file(struct fm_cmd_log_printer *printer, const char *path, bool sort)
 {
     GError *error = NULL;
     if (!fm_cmd_log_printer_begin(printer, &error))
         return fm_cli_fail("log cat", error);
+    if (sort)
+        return cat_by_time(printer, path);
     struct fm_eventlog_source *source = fm_eventlog_source_open(path, &error);
     if (source == NULL)
         return fm_cli_fail("log cat", error);
@@ -48,15 +79,23 @@ static int cat_file(struct fm_cmd_log_printer *printer, const char *path)
 int fm_cmd_log_cat(int argc, char **argv)
 {
     struct fm_cmd_log_printer printer = {0};
-    const GOptionEntry own[] = {{NULL}};
+    gboolean sort = FALSE;
+    const GOptionEntry own[] = {
+        {"sort", 's', 0, G_OPTION_ARG_NONE, &sort,
+         "In the order of time over all capabilities; needs a regular file", NULL},
+        {NULL},
+    };
     g_autofree GOptionEntry *options = fm_cmd_log_printer_options(&printer, own);
-    int status = fm_cli_parse(&argc, &argv, options, "FILE",
-                              "Prints the events of a log, in the order of the file.",
-                              "fathom log cat --type UserMarker --from 1.5 program.eventlog");
+    int status =
+        fm_cli_parse(&argc, &argv, options, "FILE",
+                     "Prints the events of a log, in the order of the file (which is the order "
+                     "of flushed blocks) unless --sort is given. FILE may be - for "
+                     "standard input.",
+                     "fathom log cat --type UserMarker --from 1.5 program.eventlog");
     if (status < 0 && argc != 2)
         status = fm_cli_usage("log cat", "expected one FILE, got %d arguments", argc - 1);
     if (status < 0)
-        status = cat_file(&printer, argv[1]);
+        status = cat_file(&printer, argv[1], sort);
     fm_cmd_log_printer_done(&printer);
     return status;
 }

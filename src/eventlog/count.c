@@ -154,6 +154,7 @@ static void open_block(struct fm_eventlog_counts *counts, const struct fm_eventl
     inner->block = (struct fm_eventlog_block){
         .offset = event->offset,
         .capability = event->capability,
+        .header = (uint32_t)counts->headers - 1,
         .min_ns = UINT64_MAX,
     };
     if (event->number == FM_EVENTLOG_BLOCK_MARKER) {

@@ -15,6 +15,7 @@ struct fm_eventlog_block {
     uint64_t min_ns, max_ns;
     uint64_t events;         /* markers not counted */
     uint64_t backward_steps; /* between events of this block */
+    uint32_t header;         /* which of the headers read, from 0 */
 };
 
 struct fm_eventlog_counts {

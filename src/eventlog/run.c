@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "eventlog/run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { WINDOW_BYTES = 256 << 10 };
+
+struct fm_eventlog_run *fm_eventlog_run_new(const struct fm_eventlog_log *log,
+                                            const struct fm_eventlog_block *block, uint64_t skip_to)
+{
+    struct fm_eventlog_run *run = g_new0(struct fm_eventlog_run, 1);
+    run->log = log;
+    run->block = block;
+    run->header = g_ptr_array_index(log->headers, block->header);
+    run->steps = g_ptr_array_index(log->steps, block->header);
+    run->window_size = (size_t)MIN(block->length, WINDOW_BYTES);
+    run->window = g_malloc(MAX(run->window_size, 1));
+    run->limit = block->offset + block->length;
+    run->base = MAX(block->offset, skip_to);
+    return run;
+}
+
+void fm_eventlog_run_free(struct fm_eventlog_run *run)
+{
+    if (run == NULL)
+        return;
+    g_free(run->window);
+    g_free(run);
+}
+
+void fm_eventlog_run_rewind(struct fm_eventlog_run *run)
+{
+    run->base = run->block->offset;
+    run->pos = run->end = 0;
+}
+
+bool fm_eventlog_pread(const struct fm_eventlog_log *log, uint8_t *bytes, size_t length,
+                       uint64_t offset, GError **error)
+{
+    while (length > 0) {
+        ssize_t got = pread(log->fd, bytes, length, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: offset %" G_GUINT64_FORMAT ": %s",
+                        log->name, offset,
+                        got < 0 ? g_strerror(errno) : "the file has become shorter");
+            return false;
+        }
+        bytes += got;
+        length -= (size_t)got;
+        offset += (uint64_t)got;
+    }
+    return true;
+}
+
+/* Moves the window on so that `wanted` bytes from pos stand in it, or all that the block has. */
+static bool fill(struct fm_eventlog_run *run, size_t wanted, GError **error)
+{
+    size_t kept = run->end - run->pos;
+    uint64_t at = run->base + run->end;
+    if (wanted <= kept || at >= run->limit)
+        return true;
+    memmove(run->window, run->window + run->pos, kept);
+    run->base += run->pos;
+    run->pos = 0;
+    run->end = kept;
+    size_t length = (size_t)MIN((uint64_t)(run->window_size - kept), run->limit - at);
+    if (!fm_eventlog_pread(run->log, run->window + kept, length, at, error))
+        return false;
+    run->end += length;
+    return true;
+}
+
+static bool changed(const struct fm_eventlog_run *run, GError **error)
+{
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                "%s: offset %" G_GUINT64_FORMAT ": the file changed while it was read",
+                run->log->name, run->base + run->pos);
+    return false;
+}
+
+bool fm_eventlog_run_next(struct fm_eventlog_run *run, struct fm_eventlog_event *ret,
+                          GError **error)
+{
+    for (;;) {
+        /* Most events are short: asking for 64 bytes makes the second question rare. */
+        if (run->end - run->pos < 64 && !fill(run, 64, error))
+            return false;
+        size_t left = run->end - run->pos;
+        if (left == 0)
+            return false;
+        const uint8_t *at = run->window + run->pos;
+        uint16_t number = left >= 2 ? fm_eventlog_get16(at) : FM_EVENTLOG_END_MARK;
+        const struct fm_eventlog_step *step = &run->steps[number];
+        if (number >= run->header->number_count || step->length == 0 || left < 10 ||
+            (step->variable && left < 12))
+            return changed(run, error);
+        uint32_t length = step->length;
+        if (step->variable)
+            length += fm_eventlog_get16(at + 10);
+        if (length > left) {
+            if (!fill(run, length, error))
+                return false;
+            if (run->end - run->pos < length)
+                return changed(run, error);
+            at = run->window + run->pos;
+        }
+        ret->offset = run->base + run->pos;
+        run->pos += length;
+        if (number == FM_EVENTLOG_BLOCK_MARKER)
+            continue;
+        ret->number = number;
+        ret->time_ns = fm_eventlog_get64(at + 2);
+        ret->head_length = step->variable ? 12 : 10;
+        ret->payload = at + ret->head_length;
+        ret->payload_length = length - ret->head_length;
+        ret->type = step->type;
+        ret->capability = run->block->capability;
+        ret->block = run->block->marked ? run->block->offset : FM_EVENTLOG_NO_BLOCK;
+        return true;
+    }
+}
