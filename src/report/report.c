@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a command to its page: one table. */
+#include "report/report_internal.h"
+
+#include "base/error.h"
+
+/* With so few ticks the times say nothing. */
+#define MIN_QUANTA_FOR_TIMES 10
+
+void fm_recording_preferences(const struct fm_recording *recording, const struct fm_query *query,
+                              struct fm_preferences *ret)
+{
+    const struct fm_profile *profile = recording->profile;
+    if (query->has_preferences) {
+        *ret = query->preferences;
+        return;
+    }
+    fm_preferences_default(ret, profile->user_quanta > MIN_QUANTA_FOR_TIMES,
+                           profile->flavour == FM_FLAVOUR_C);
+    /* Unless something else is asked for, the top procedures stand in the order that selected
+     * them. */
+    if (query->command.id == FM_CMD_TOP_PROCS)
+        fm_preferences_set_order(ret, FM_ORDER_COST, &query->command.top);
+}
+
+void fm_page_begin(struct fm_page *page, const char *name, char *title)
+{
+    page->display = fm_display_new(title);
+    page->body = fm_display_body(page->display);
+    fm_display_set_name(page->display, name);
+    g_free(title);
+}
+
+struct fm_query fm_page_link(const struct fm_page *page, enum fm_command_id id, uint32_t number)
+{
+    struct fm_query query = {.command = {.id = id, .number = number}};
+    if (page->links_carry_preferences) {
+        query.has_preferences = true;
+        query.preferences = page->query.preferences;
+    }
+    return query;
+}
+
+struct fm_query fm_page_same(const struct fm_page *page)
+{
+    return page->query;
+}
+
+bool fm_page_check_id(const struct fm_page *page, const char *what, uint32_t number, uint32_t count,
+                      GError **error)
+{
+    if (number >= 1 && number <= count)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
+                "%s: invalid %s index %" PRIu32 ", expected 1 to %" PRIu32, page->recording->name,
+                what, number, count);
+    return false;
+}
+
+bool fm_page_check_module(const struct fm_page *page, const struct fm_module **ret, GError **error)
+{
+    const char *name = page->query.command.module;
+    *ret = fm_analysis_module(page->analysis, name);
+    if (*ret)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no %s named '%s'",
+                page->recording->name, page->words->module, name);
+    return false;
+}
+
+struct page_entry {
+    fm_page_function function;
+    const char *unavailable; /* instead: why this file has no such page */
+};
+
+static const struct page_entry pages[FM_CMD_COUNT] = {
+    [FM_CMD_MENU] = {.function = fm_report_menu},
+    [FM_CMD_ROOT] = {.function = fm_report_root},
+    [FM_CMD_CLIQUE] = {.function = fm_report_clique},
+    [FM_CMD_CLIQUE_RC] = {.unavailable = "recursion costs need the representation of the "
+                                         "procedures' bodies, which is not loaded"},
+    [FM_CMD_RECURSION_TYPE_FREQ] = {.unavailable = "recursion types need the representation of "
+                                                   "the procedures' bodies, which is not loaded"},
+    [FM_CMD_PROC] = {.function = fm_report_proc},
+    [FM_CMD_PROC_CALLERS] = {.function = fm_report_proc_callers},
+    [FM_CMD_PROGRAM_MODULES] = {.function = fm_report_program_modules},
+    [FM_CMD_MODULE] = {.function = fm_report_module},
+    [FM_CMD_MODULE_GETTER_SETTERS] = {.function = fm_report_module_getter_setters},
+    [FM_CMD_MODULE_REP] = {.unavailable =
+                               "the representation of the procedures' bodies is not loaded"},
+    [FM_CMD_TOP_PROCS] = {.function = fm_report_top_procs},
+    [FM_CMD_PROC_STATIC_COVERAGE] = {.unavailable = "coverage is shown on the representation of "
+                                                    "the procedures' bodies, which is not loaded"},
+    [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.unavailable = "coverage is shown on the representation of "
+                                                     "the procedures' bodies, which is not loaded"},
+    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.unavailable =
+                                              "variable use needs the representation of the "
+                                              "procedures' bodies, which is not loaded"},
+    [FM_CMD_DUMP_PROC_STATIC] = {.function = fm_report_dump_proc_static},
+    [FM_CMD_DUMP_PROC_DYNAMIC] = {.function = fm_report_dump_proc_dynamic},
+    [FM_CMD_DUMP_CALL_SITE_STATIC] = {.function = fm_report_dump_call_site_static},
+    [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
+    [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
+};
+
+bool fm_report(const struct fm_recording *recording, const struct fm_query *query,
+               struct fm_display **ret, GError **error)
+{
+    const struct page_entry *entry =
+        (unsigned)query->command.id < FM_CMD_COUNT ? &pages[query->command.id] : NULL;
+    if (entry && entry->unavailable) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: not available for this file: %s",
+                    recording->name, entry->unavailable);
+        return false;
+    }
+    if (!entry || !entry->function) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "%s: a command to the server, not a page",
+                    recording->name);
+        return false;
+    }
+    struct fm_page page = {
+        .recording = recording,
+        .profile = recording->profile,
+        .analysis = recording->analysis,
+        .words = fm_words_of(recording->profile->flavour),
+        .query = *query,
+        .links_carry_preferences = query->has_preferences,
+    };
+    page.query.has_preferences = true;
+    fm_recording_preferences(recording, query, &page.query.preferences);
+    if (!entry->function(&page, error)) {
+        fm_display_free(page.display);
+        return false;
+    }
+    *ret = page.display;
+    return true;
+}
