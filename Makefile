@@ -33,10 +33,14 @@ bench: all
 fuzz: packages-test
 	fuzz/run.sh
 
+# Every configuration of the protocol models; `make check` runs the small ones.
+models: packages-test
+	models/run.sh all
+
 install: all
 	meson install -C $(BUILD)
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check bench fuzz install clean packages-build packages-test
+.PHONY: all demo check bench fuzz models install clean packages-build packages-test
