@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries at random, all within the limits. */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "query/query.h"
+
+static inline bool random_bool(GRand *rand)
+{
+    return g_rand_boolean(rand) != 0;
+}
+
+/* Small and large numbers alike. */
+static inline uint32_t random_number(GRand *rand, uint32_t min, uint32_t max)
+{
+    uint32_t value = g_rand_int(rand) >> g_rand_int_range(rand, 0, 32);
+
+    return CLAMP(value, min, max);
+}
+
+static inline char *random_name(GRand *rand)
+{
+    static const char often[] = "&&%%//--..__ab::?#+ =";
+    size_t size = (size_t)g_rand_int_range(rand, 0, 12);
+    char *name = g_malloc0(size + 1);
+
+    for (size_t i = 0; i < size; i++)
+        name[i] = random_bool(rand) ? often[g_rand_int_range(rand, 0, sizeof often - 1)]
+                                    : (char)g_rand_int_range(rand, 1, 256);
+    return name;
+}
+
+static inline double random_threshold(GRand *rand)
+{
+    union {
+        uint64_t bits;
+        double value;
+    } any;
+
+    if (random_bool(rand))
+        return (double)g_rand_int_range(rand, 0, 100000000) / 1000;
+    do {
+        any.bits = (uint64_t)g_rand_int(rand) << 31 | g_rand_int(rand) >> 1;
+    } while (!(any.value < HUGE_VAL));
+    return any.value;
+}
+
+static inline struct fm_cost_order random_cost(GRand *rand)
+{
+    return (struct fm_cost_order){(enum fm_query_cost)g_rand_int_range(rand, 0, 6),
+                                  random_bool(rand), random_bool(rand)};
+}
+
+static inline void random_preferences(GRand *rand, struct fm_preferences *ret)
+{
+    *ret = (struct fm_preferences){
+        .ports = random_bool(rand),
+        .time = (enum fm_time_columns)g_rand_int_range(rand, 0, 6),
+        .callseqs = (enum fm_count_columns)g_rand_int_range(rand, 0, 3),
+        .allocs = (enum fm_count_columns)g_rand_int_range(rand, 0, 3),
+        .memory = (enum fm_memory_columns)g_rand_int_range(rand, 0, 5),
+        .box = random_bool(rand),
+        .colour = random_bool(rand),
+        .ancestors_limited = random_bool(rand),
+        .ancestors = random_number(rand, 0, FM_QUERY_ANCESTORS_MAX),
+        .procs_per_recursion_type = random_number(rand, 0, FM_QUERY_PROCS_MAX),
+        .summarize = random_bool(rand),
+        .order = (enum fm_order)g_rand_int_range(rand, 0, 3),
+        .cost = random_cost(rand),
+        .contour = random_bool(rand),
+        .time_format = (enum fm_time_format)g_rand_int_range(rand, 0, 3),
+        .qualify = (enum fm_qualify)g_rand_int_range(rand, 0, 3),
+        .show_inactive_call_sites = random_bool(rand),
+        .show_inactive_procs = random_bool(rand),
+        .show_inactive_modules = random_bool(rand),
+        .developer = random_bool(rand),
+    };
+}
+
+static inline void random_query(GRand *rand, struct fm_query *ret)
+{
+    struct fm_command *command = &ret->command;
+
+    *ret = (struct fm_query){.has_preferences = random_bool(rand)};
+    random_preferences(rand, &ret->preferences);
+    command->id = (enum fm_command_id)g_rand_int_range(rand, 0, FM_CMD_COUNT);
+    command->number = command->id == FM_CMD_TIMEOUT ? random_number(rand, 1, FM_QUERY_TIMEOUT_MAX)
+                                                    : random_number(rand, 0, UINT32_MAX);
+    command->has_percent = random_bool(rand);
+    command->percent = random_number(rand, 0, FM_QUERY_PERCENT_MAX);
+    if (command->id == FM_CMD_MODULE || command->id == FM_CMD_MODULE_GETTER_SETTERS ||
+        command->id == FM_CMD_MODULE_REP)
+        command->module = random_name(rand);
+    command->group = (enum fm_query_group)g_rand_int_range(rand, 0, 4);
+    command->bunch = random_number(rand, 1, UINT32_MAX);
+    command->bunch_size = random_number(rand, 1, FM_QUERY_BUNCH_SIZE_MAX);
+    command->contour = random_bool(rand);
+    command->limit = (enum fm_query_limit)g_rand_int_range(rand, 0, 3);
+    command->first = random_number(rand, 1, UINT32_MAX);
+    command->last = random_number(rand, command->first, UINT32_MAX);
+    command->threshold = random_threshold(rand);
+    command->top = random_cost(rand);
+}
