@@ -17,8 +17,8 @@ static struct fm_query query_of(enum fm_command_id id, uint32_t number,
 {
     return (struct fm_query){.command = {.id = id, .number = number},
                              .has_preferences = preferences != NULL,
-                             .preferences = preferences ? *preferences
-                                                        : (struct fm_preferences){0}};
+                             .preferences =
+                                 preferences ? *preferences : (struct fm_preferences){0}};
 }
 
 static struct fm_query sorted(const struct fm_preferences *preferences, enum fm_query_cost kind,
@@ -114,9 +114,12 @@ static void add_rows(struct fm_table *table, const struct fm_preferences *prefer
                      unsigned rows)
 {
     static const char *const names[] = {
-        "hlds.code_model.traverse_goal_with_very_long_name/7-0", "map.lookup/3",
-        "list.foldl2/6 [pred(in, in, out)]", "parse_tree.prog_io.read_term_check_for_error/4",
-        "std::vector<int, std::allocator<int>>::push_back(int const&)", "sqlite3VdbeExec"};
+        "hlds.code_model.traverse_goal_with_very_long_name/7-0",
+        "map.lookup/3",
+        "list.foldl2/6 [pred(in, in, out)]",
+        "parse_tree.prog_io.read_term_check_for_error/4",
+        "std::vector<int, std::allocator<int>>::push_back(int const&)",
+        "sqlite3VdbeExec"};
     struct fm_query self = query_of(FM_CMD_PROC, 61, preferences);
 
     fm_table_section(table, "The 2 closest ancestor call sites:", true);
