@@ -232,12 +232,14 @@ static void add_pd(struct clique_view *view, uint32_t pd)
 {
     struct fm_page *page = view->page;
     uint32_t ps = page->profile->pd_ps[pd];
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    g_autofree char *place = fm_name_place(page, proc->file, proc->line);
     struct fm_query query = fm_page_link(page, FM_CMD_PROC, ps);
     struct fm_cost cost;
     fm_analysis_pd_cost(page->analysis, pd, &cost);
     fm_table_row(view->table, "proc", false);
+    fm_cell_string(view->table, place, FM_STYLE_BOLD);
     fm_cell_link(view->table, &query, fm_name_ps(page, ps), FM_STYLE_BOLD);
-    fm_cell_span(view->table, 2);
     fm_perf_cells(&view->perf, page, view->table, &cost);
     fm_table_separator(view->table);
     add_sites(view, pd);

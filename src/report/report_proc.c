@@ -46,8 +46,8 @@ static void add_callers_row(struct proc_view *view)
                                              g_hash_table_size(procs), csds);
     fm_table_section(view->table, "Callers excluding directly-recursive calls", true);
     fm_table_row(view->table, "callers", true);
+    fm_cell_empty(view->table);
     fm_cell_string(view->table, label, FM_STYLE_PLAIN);
-    fm_cell_span(view->table, 2);
     fm_perf_cells(&view->perf, view->page, view->table, &sum);
     fm_table_separator(view->table);
 }
@@ -160,9 +160,10 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     add_header(&view);
     if (page->query.preferences.developer)
         add_callers_row(&view);
+    g_autofree char *place = fm_name_place(page, proc->file, proc->line);
     fm_table_row(view.table, "proc", false);
+    fm_cell_string(view.table, place, FM_STYLE_BOLD);
     fm_cell_string(view.table, fm_name_ps(page, ps), FM_STYLE_BOLD);
-    fm_cell_span(view.table, 2);
     fm_perf_cells(&view.perf, page, view.table, &cost);
     fm_table_separator(view.table);
     add_sites(&view);
