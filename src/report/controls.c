@@ -43,9 +43,9 @@ void fm_controls_ancestors(struct fm_page *page)
         offer_ancestors(&controls, true, now / 2, "Halve ancestors", "ancestors-halve");
         if (now > 0)
             offer_ancestors(&controls, true, now - 1, "Remove an ancestor", "ancestors-remove");
-        if (now < UINT32_MAX)
+        if (now < FM_QUERY_ANCESTORS_MAX)
             offer_ancestors(&controls, true, now + 1, "Add an ancestor", "ancestors-add");
-        if (now <= UINT32_MAX / 2)
+        if (now <= FM_QUERY_ANCESTORS_MAX / 2)
             offer_ancestors(&controls, true, now * 2, "Double ancestors", "ancestors-double");
         offer_ancestors(&controls, false, now, "Unlimited ancestors", "ancestors-unlimited");
     } else {

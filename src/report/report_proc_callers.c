@@ -234,8 +234,8 @@ static void add_paging(struct callers_view *view)
     if (size > 1)
         offer_size(view, &resize, size / 2, "Halve group size", "size-halve");
     if (size < view->count) /* there is more to see */
-        offer_size(view, &resize, size > UINT32_MAX / 2 ? UINT32_MAX : size * 2,
-                   "Double group size", "size-double");
+        offer_size(view, &resize, MIN(size, FM_QUERY_BUNCH_SIZE_MAX / 2) * 2, "Double group size",
+                   "size-double");
     for (unsigned i = 0; i < G_N_ELEMENTS(sizes); i++)
         offer_size(view, &resize, sizes[i].size, sizes[i].label, sizes[i].id);
 }
@@ -271,6 +271,7 @@ static void add_page_controls(struct fm_page *page, uint32_t bunch_size)
                                                        : "the contour file cannot be used");
         fm_add_text(page->body, text);
     }
+    fm_controls_inactive_call_sites(page);
     fm_controls_sort(page);
     fm_controls_qualify(page);
     fm_controls_fields(page);
@@ -279,7 +280,7 @@ static void add_page_controls(struct fm_page *page, uint32_t bunch_size)
     fm_controls_general(page);
 }
 
-static void add_counts(struct callers_view *view)
+static void add_counts(struct callers_view *view, uint32_t hidden)
 {
     struct fm_page *page = view->page;
     uint32_t first = (view->bunch - 1) * view->bunch_size;
@@ -292,6 +293,9 @@ static void add_counts(struct callers_view *view)
             : g_strdup_printf("There are %" PRIu32 ", showing %" PRIu32 " to %" PRIu32 ":",
                               view->count, first + 1, last);
     fm_add_text(page->body, text);
+    if (hidden > 0)
+        fm_add_text(page->body, "Direct recursion, which adds no cost, is not shown.");
+    fm_display_fact_int(page->display, "groups_hidden_count", hidden);
     fm_display_fact_int(page->display, "groups_count", view->count);
     fm_display_fact_int(page->display, "page", view->bunch);
     fm_display_fact_int(page->display, "page_count", view->bunches);
@@ -310,6 +314,21 @@ static void add_table(struct callers_view *view)
         add_row(view, (uint32_t)i);
 }
 
+/* Groups of direct recursion only cost nothing: they count as inactive call sites. */
+static void fill_rows(struct callers_view *view)
+{
+    bool show = view->page->query.preferences.show_inactive_call_sites;
+    uint32_t groups = view->count;
+    view->rows = g_new(struct fm_row, groups);
+    view->count = 0;
+    for (uint32_t i = 0; i < groups; i++) {
+        if (!show && fm_cost_is_hidden(&view->callers[i].cost))
+            continue;
+        view->rows[view->count] = caller_row(view->page, &view->callers[i]);
+        view->rows[view->count++].id = i;
+    }
+}
+
 static void add_groups(struct fm_page *page)
 {
     const struct fm_command *command = &page->query.command;
@@ -320,16 +339,13 @@ static void add_groups(struct fm_page *page)
     fm_analysis_callers(page->analysis, view.ps, (enum fm_callers_group)command->group,
                         command->contour ? page->recording->contour : NULL, &view.callers,
                         &view.count);
-    view.rows = g_new(struct fm_row, view.count);
-    for (uint32_t i = 0; i < view.count; i++) {
-        view.rows[i] = caller_row(page, &view.callers[i]);
-        view.rows[i].id = i;
-    }
+    uint32_t groups = view.count;
+    fill_rows(&view);
     fm_rows_sort(page, view.rows, view.count, NULL);
     view.bunches = view.count == 0 ? 1 : (view.count - 1) / view.bunch_size + 1;
     if (view.bunch < 1 || view.bunch > view.bunches)
         view.bunch = 1;
-    add_counts(&view);
+    add_counts(&view, groups - view.count);
     if (command->contour && page->recording->contour_message)
         fm_add_text(page->body, page->recording->contour_message); /* a warning */
     if (view.count > 0) {
