@@ -22,7 +22,10 @@ struct fm_cli_command {
 
 extern const struct fm_cli_command fm_cli_commands[]; /* ends with a NULL name */
 
+fm_cli_run fm_cmd_cc; /* also c++ */
 fm_cli_run fm_cmd_commands;
+fm_cli_run fm_cmd_finish;
+fm_cli_run fm_cmd_record;
 fm_cli_run fm_cmd_log;
 
 /* Parses options with GLib: `fathom NAME [OPTION...] ARGUMENTS`, the description and the example

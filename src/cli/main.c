@@ -6,6 +6,10 @@
 #include "cli/cli.h"
 
 const struct fm_cli_command fm_cli_commands[] = {
+    { "cc", fm_cmd_cc, "compile C so that the program records itself" },
+    { "c++", fm_cmd_cc, "the same for C++" },
+    { "record", fm_cmd_record, "run a program and make its profile" },
+    { "finish", fm_cmd_finish, "make a profile of a raw recording" },
     { "commands", fm_cmd_commands, "list the commands, one a line (for completion)" },
     { "log", fm_cmd_log, "event logs: count, print, follow, cut, send, check" },
     { NULL, NULL, NULL },

@@ -379,7 +379,7 @@ static bool begin_unit(struct walk *walk, Dwarf_CU *cu, uint8_t type, Dwarf_Die 
     if (unit_is_skeleton(die, type)) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                     "%s: was built with -gsplit-dwarf, whose .dwo files fathom cannot read; build "
-                    "it with -gno-split-dwarf (as `fathom cc` does)",
+                    "it without that option",
                     walk->statics->path);
         return false;
     }

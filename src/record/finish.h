@@ -14,6 +14,7 @@ struct fm_finish_notes {
     bool live;             /* the program still runs: this is a profile of now */
     bool killed;           /* it ended without exit(): a signal, _exit */
     bool not_instrumented; /* not one call was recorded */
+    bool incomplete;       /* a module could not be read: worth another try with its files */
     uint64_t calls;
     uint32_t threads;
     double achieved_hz; /* sampling rate that the machine gave; 0 = no ticks */

@@ -41,14 +41,24 @@ static void read_image(struct finisher *f, struct image *image)
         .debug_path = f->opts->debug_path,
         .physical = (f->recording->header.grade_flags & FM_REC_LAZY_EXITS) != 0,
     };
-    if (!fm_statics_extract(image->raw->path, &opts, &image->statics, &error))
+    bool ok = fm_statics_extract(image->raw->path, &opts, &image->statics, &error);
+    if (!ok && g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
+        fm_finish_note(f, "%s; going by the symbols alone", error->message);
+        f->notes->incomplete = true;
+        g_clear_error(&error);
+        opts.ignore_debug = true;
+        if (!fm_statics_extract(image->raw->path, &opts, &image->statics, &error))
+            fm_finish_note(f, "%s; its procedures are named by their addresses", error->message);
+    } else if (!ok) {
         fm_finish_note(f, "%s; its procedures are named by their addresses", error->message);
-    else if (image->statics->proc_count > 0 && !image->statics->has_debug)
+        f->notes->incomplete = true;
+    } else if (image->statics->proc_count > 0 && !image->statics->has_debug) {
         fm_finish_note(f,
                        "%s: no debug information (%s): no lines, no parameters, and bodies "
                        "that the compiler inlined have no call site",
                        image->raw->path,
                        image->statics->debug_note == NULL ? "none" : image->statics->debug_note);
+    }
 }
 
 void fm_images_open(struct finisher *f)

@@ -277,7 +277,7 @@ static bool extract(struct fm_statics *statics, const struct fm_statics_opts *op
     /* Foreign modules (libc, ...) need their symbols only. */
     if (!storage->uses_hooks)
         return true;
-    if (!fm_dwarf_walk(statics, error))
+    if (!opts->ignore_debug && !fm_dwarf_walk(statics, error))
         return false;
     fm_statics_flatten(storage);
     fm_statics_add_symbol_procs(statics);

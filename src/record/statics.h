@@ -93,6 +93,7 @@ struct fm_statics_opts {
     const uint8_t *build_id; /* as recorded; NULL = do not check */
     size_t build_id_size;
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
+    bool ignore_debug;      /* go by the symbols alone */
     bool physical;          /* the hooks are in out-of-line bodies only (the fast grade) */
 };
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fathom cc, fathom c++: a compiler's command, carried out so that the program records itself. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "record/toolchain.h"
+
+struct wrapper {
+    struct fm_toolchain toolchain;
+    const char *name; /* "cc" or "c++" */
+    char *compiler;   /* as chosen by option, environment or place in the command */
+    bool show;
+};
+
+static const char help[] =
+    "Usage:\n"
+    "  fathom %s [OPTION...] [COMPILER] ARGUMENT...\n\n"
+    "Compiles and links as the compiler would, so that the program records itself.\n\n"
+    "Options (before all others; the rest is the compiler's):\n"
+    "  --grade=deep|fast|coverage  deep: every call of the source (default); fast: the functions\n"
+    "                              that exist after inlining; coverage: deep, and how often each\n"
+    "                              piece of code was reached\n"
+    "  --exclude=PATTERN           leave out files, folders (with a '/' or a source ending) or\n"
+    "                              functions whose name holds PATTERN; may be repeated\n"
+    "  --only=PATTERN              record these files and folders alone; may be repeated\n"
+    "  --cc=COMPILER               the real compiler (default: cc or c++; also $FATHOM_CC,\n"
+    "                              $FATHOM_CXX, or the first argument as with launchers)\n"
+    "  --show                      print the real command and do not run it\n"
+    "  --help                      show this help\n\n"
+    "Environment: FATHOM_GRADE, FATHOM_EXCLUDE and FATHOM_ONLY (patterns separated by ':')\n"
+    "hold where no option says otherwise.\n\n"
+    "Example:\n"
+    "  make CC=\"fathom cc\" CXX=\"fathom c++\"\n";
+
+static void add_patterns(struct fm_choice *choice, const char *list)
+{
+    if (list == NULL)
+        return;
+    g_auto(GStrv) patterns = g_strsplit(list, ":", -1);
+    for (char **pattern = patterns; *pattern != NULL; pattern++) {
+        if (**pattern != '\0')
+            fm_choice_add(choice, *pattern);
+    }
+}
+
+/* Takes one of our own options; false when it is the compiler's. */
+static bool take_option(struct wrapper *wrapper, const char *argument, GError **error)
+{
+    struct fm_toolchain *toolchain = &wrapper->toolchain;
+    if (g_str_has_prefix(argument, "--grade="))
+        return fm_grade_parse(argument + strlen("--grade="), &toolchain->grade, error);
+    if (g_str_has_prefix(argument, "--exclude=")) {
+        fm_choice_add(&toolchain->exclude, argument + strlen("--exclude="));
+    } else if (g_str_has_prefix(argument, "--only=")) {
+        fm_choice_add(&toolchain->only, argument + strlen("--only="));
+    } else if (g_str_has_prefix(argument, "--cc=")) {
+        g_free(wrapper->compiler);
+        wrapper->compiler = g_strdup(argument + strlen("--cc="));
+    } else if (strcmp(argument, "--show") == 0) {
+        wrapper->show = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool read_environment(struct wrapper *wrapper, GError **error)
+{
+    const char *grade = g_getenv("FATHOM_GRADE");
+    add_patterns(&wrapper->toolchain.exclude, g_getenv("FATHOM_EXCLUDE"));
+    add_patterns(&wrapper->toolchain.only, g_getenv("FATHOM_ONLY"));
+    return grade == NULL || grade[0] == '\0' ||
+           fm_grade_parse(grade, &wrapper->toolchain.grade, error);
+}
+
+/* "cc" says nothing about who it is: what it links to does. */
+static void identify(struct wrapper *wrapper)
+{
+    struct fm_toolchain *toolchain = &wrapper->toolchain;
+    bool cplusplus = strcmp(wrapper->name, "c++") == 0;
+    toolchain->cplusplus = cplusplus;
+    if (wrapper->compiler == NULL) {
+        const char *given = g_getenv(cplusplus ? "FATHOM_CXX" : "FATHOM_CC");
+        wrapper->compiler = g_strdup(given != NULL && given[0] != '\0' ? given : wrapper->name);
+    }
+    toolchain->compiler = wrapper->compiler;
+    if (fm_compiler_name(wrapper->compiler, &toolchain->cplusplus, &toolchain->clang) &&
+        toolchain->clang)
+        return;
+    g_autofree char *found = g_find_program_in_path(wrapper->compiler);
+    char real[4096];
+    if (found != NULL && realpath(found, real) != NULL) {
+        bool is_cplusplus = false, is_clang = false;
+        g_autofree char *base = g_path_get_basename(real);
+        toolchain->clang = (fm_compiler_name(real, &is_cplusplus, &is_clang) && is_clang) ||
+                           g_str_has_prefix(base, "clang");
+    }
+}
+
+static int run_and_wait(char **arguments)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp(arguments[0], arguments);
+        fprintf(stderr, "fathom cc: %s: %s\n", arguments[0], g_strerror(errno));
+        _exit(127);
+    }
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (pid < 0) {
+        fprintf(stderr, "fathom cc: %s\n", g_strerror(errno));
+        return FM_EXIT_FAILED;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void show(char **arguments)
+{
+    for (char **argument = arguments; *argument != NULL; argument++) {
+        g_autofree char *quoted = g_shell_quote(*argument);
+        bool plain =
+            (*argument)[0] != '\0' && strpbrk(*argument, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
+        printf("%s%s", argument == arguments ? "" : " ", plain ? *argument : quoted);
+    }
+    printf("\n");
+}
+
+static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **error)
+{
+    g_autoptr(FmCommandLine) line = NULL;
+    if (!fm_command_line_parse(argc, argv, &line, error))
+        return FM_EXIT_FAILED;
+    bool links = line->stage == FM_STAGE_LINK;
+    g_autofree char *folder = NULL;
+    if (links && (folder = fm_toolchain_runtime_folder(error)) == NULL)
+        return FM_EXIT_FAILED;
+    wrapper->toolchain.runtime_folder = folder;
+    g_auto(GStrv) arguments = fm_toolchain_arguments(&wrapper->toolchain, line, argc, argv, error);
+    if (arguments == NULL)
+        return FM_EXIT_FAILED;
+    if (wrapper->show) {
+        show(arguments);
+        return FM_EXIT_DONE;
+    }
+    if (!links) {
+        execvp(arguments[0], arguments);
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", arguments[0], g_strerror(errno));
+        return FM_EXIT_FAILED;
+    }
+    int status = run_and_wait(arguments);
+    if (status == 0 &&
+        !fm_toolchain_verify(line->output == NULL ? "a.out" : line->output, line->shared, error))
+        return FM_EXIT_FAILED;
+    return status;
+}
+
+static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
+{
+    GError *error = NULL;
+    int at = 1;
+    if (!read_environment(wrapper, &error))
+        return fm_cli_fail(wrapper->name, error);
+    while (at < argc && take_option(wrapper, argv[at], &error))
+        at++;
+    if (error != NULL)
+        return fm_cli_fail(wrapper->name, error);
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        printf(help, wrapper->name);
+        return FM_EXIT_DONE;
+    }
+    bool cplusplus, clang;
+    if (at < argc && argv[at][0] != '-' && fm_compiler_name(argv[at], &cplusplus, &clang)) {
+        g_free(wrapper->compiler);
+        wrapper->compiler = g_strdup(argv[at++]);
+    }
+    if (at >= argc && argc == 1)
+        return fm_cli_usage(wrapper->name, "what to compile? `fathom %s --help`", wrapper->name);
+    identify(wrapper);
+    int status = carry_out(wrapper, argc - at, argv + at, &error);
+    if (error != NULL)
+        return fm_cli_fail(wrapper->name, error);
+    return status;
+}
+
+int fm_cmd_cc(int argc, char **argv)
+{
+    struct wrapper wrapper = {.name = argv[0]};
+    fm_choice_init(&wrapper.toolchain.exclude);
+    fm_choice_init(&wrapper.toolchain.only);
+    int status = run_wrapper(&wrapper, argc, argv);
+    fm_choice_done(&wrapper.toolchain.exclude);
+    fm_choice_done(&wrapper.toolchain.only);
+    g_free(wrapper.compiler);
+    return status;
+}

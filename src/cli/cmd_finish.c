@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+#include "cli/finishing.h"
+
+int fm_cmd_finish(int argc, char **argv)
+{
+    g_autofree char *output = NULL, *debug_path = NULL;
+    gboolean keep = FALSE, quiet = FALSE;
+    const GOptionEntry options[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+         "Write the profile to FILE (one recording only; default: NAME.data beside NAME.rec)",
+         "FILE"},
+        {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recording", NULL},
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
+        {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
+         "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
+        {NULL},
+    };
+    int status = fm_cli_parse(&argc, &argv, options, "NAME.rec...",
+                              "Makes profiles (NAME.data) from raw recordings: of programs that "
+                              "were run by hand, that were killed, or that still run.",
+                              "fathom finish Deep.rec");
+    if (status >= 0)
+        return status;
+    if (argc < 2)
+        return fm_cli_usage("finish", "which recording? `fathom finish NAME.rec`");
+    if (output != NULL && argc > 2)
+        return fm_cli_usage("finish", "--output is for one recording, not %d", argc - 1);
+    struct fm_finishing how = {"finish", debug_path, keep, quiet};
+    status = FM_EXIT_DONE;
+    for (int i = 1; i < argc; i++) {
+        if (!fm_cli_finish(&how, argv[i], output, NULL))
+            status = FM_EXIT_FAILED;
+    }
+    return status;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/finishing.h"
+#include "record/toolchain.h"
+
+/* The shell's statuses for what could not be run. */
+enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
+
+static volatile sig_atomic_t child_pid;
+
+/* The terminal sends its signals to the program too; those sent to us alone are for the program. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int saved = errno;
+    if (info->si_code <= 0 && child_pid > 0)
+        kill((pid_t)child_pid, number);
+    errno = saved;
+}
+
+static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
+
+static void catch_signals(struct sigaction *ret_old)
+{
+    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    for (size_t i = 0; i < G_N_ELEMENTS(passed); i++)
+        sigaction(passed[i], &action, &ret_old[i]);
+}
+
+static void restore_signals(const struct sigaction *old)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(passed); i++)
+        sigaction(passed[i], &old[i], NULL);
+}
+
+/* Runs the program and waits for it; its wait status, or -1 after a message. */
+static int run(char **argv, int *ret_exit)
+{
+    struct sigaction old[G_N_ELEMENTS(passed)];
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        *ret_exit = FM_EXIT_FAILED;
+        fprintf(stderr, "fathom record: %s\n", g_strerror(errno));
+        return -1;
+    }
+    catch_signals(old);
+    pid_t pid = fork();
+    if (pid == 0) {
+        restore_signals(old);
+        execvp(argv[0], argv);
+        int failure = errno;
+        ssize_t written = write(report[1], &failure, sizeof failure);
+        _exit(written == (ssize_t)sizeof failure ? CANNOT_RUN : NOT_FOUND);
+    }
+    child_pid = pid;
+    close(report[1]);
+    int failure = pid < 0 ? errno : 0, status = -1;
+    if (pid > 0 && read(report[0], &failure, sizeof failure) != (ssize_t)sizeof failure)
+        failure = 0;
+    close(report[0]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    child_pid = 0;
+    restore_signals(old);
+    if (failure != 0) {
+        fprintf(stderr, "fathom record: %s: %s\n", argv[0], g_strerror(failure));
+        *ret_exit = failure == ENOENT ? NOT_FOUND : CANNOT_RUN;
+        return -1;
+    }
+    return status;
+}
+
+static gint by_name(gconstpointer left, gconstpointer right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* The recordings of the run: NAME.rec first, then NAME.<pid>.<n>.rec of other processes. */
+static GPtrArray *find_recordings(const char *base)
+{
+    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *folder_name = g_path_get_dirname(base);
+    g_autofree char *stem = g_path_get_basename(base);
+    GDir *folder = g_dir_open(folder_name, 0, NULL);
+    for (const char *name; folder != NULL && (name = g_dir_read_name(folder)) != NULL;) {
+        if (!g_str_has_prefix(name, stem) || !g_str_has_suffix(name, ".rec"))
+            continue;
+        const char *rest = name + strlen(stem);
+        size_t numbers = strspn(rest, ".0123456789");
+        if (strcmp(rest, ".rec") == 0 ||
+            (rest[0] == '.' && numbers > 2 && strcmp(rest + numbers - 1, ".rec") == 0))
+            g_ptr_array_add(found, g_build_filename(folder_name, name, NULL));
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+    g_ptr_array_sort(found, by_name);
+    /* '.' sorts before digits and letters, so NAME.rec comes last: bring it to the front. */
+    g_autofree char *main_file = g_strdup_printf("%s.rec", base);
+    for (guint i = 0; i < found->len; i++) {
+        if (strcmp(g_ptr_array_index(found, i), main_file) == 0) {
+            char *path = g_ptr_array_steal_index(found, i);
+            g_ptr_array_insert(found, 0, path);
+            break;
+        }
+    }
+    return found;
+}
+
+static void remove_recordings(const char *base)
+{
+    g_autoptr(GPtrArray) old = find_recordings(base);
+    for (guint i = 0; i < old->len; i++)
+        g_unlink(g_ptr_array_index(old, i));
+}
+
+static void say_nothing_recorded(const char *program)
+{
+    g_autofree char *path = g_find_program_in_path(program);
+    bool instrumented = path != NULL && fm_toolchain_is_instrumented(path);
+    if (instrumented)
+        fprintf(stderr,
+                "fathom record: %s is built with `fathom cc` but made no recording: could it not "
+                "write to this folder, or did it never start?\n",
+                program);
+    else
+        fprintf(stderr,
+                "fathom record: %s is not built with `fathom cc` (or is a script that runs no "
+                "program built so), so there is nothing to record. Build it with, for example, "
+                "`make CC=\"fathom cc\" CXX=\"fathom c++\"`.\n",
+                program);
+}
+
+static int finish_all(const struct fm_finishing *how, const char *base, const char *program)
+{
+    g_autoptr(GPtrArray) found = find_recordings(base);
+    int status = FM_EXIT_DONE;
+    if (found->len == 0) {
+        say_nothing_recorded(program);
+        return FM_EXIT_FAILED;
+    }
+    uint64_t calls = 0;
+    for (guint i = 0; i < found->len; i++) {
+        uint64_t some = 0;
+        if (found->len > 1 && !how->quiet)
+            fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "",
+                    (const char *)g_ptr_array_index(found, i));
+        if (!fm_cli_finish(how, g_ptr_array_index(found, i), NULL, &some))
+            status = FM_EXIT_FAILED;
+        calls += some;
+    }
+    if (status == FM_EXIT_DONE && calls == 0)
+        fprintf(stderr,
+                "fathom record: not one call was recorded: the functions of %s are not "
+                "built with `fathom cc`\n",
+                program);
+    return status;
+}
+
+/* Ends as the program did, so that who called us sees no difference. */
+static int end_like(int wait_status)
+{
+    if (WIFEXITED(wait_status))
+        return WEXITSTATUS(wait_status);
+    int number = WTERMSIG(wait_status);
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(number, SIG_DFL);
+    fflush(NULL);
+    raise(number);
+    return 128 + number;
+}
+
+static int record(const struct fm_finishing *how, const char *name, char **command)
+{
+    g_autofree char *trimmed = g_strdup(name);
+    if (g_str_has_suffix(trimmed, ".data") || g_str_has_suffix(trimmed, ".rec"))
+        *strrchr(trimmed, '.') = '\0';
+    g_autofree char *base = g_canonicalize_filename(trimmed, NULL);
+    remove_recordings(base);
+    g_setenv("FATHOM_OUTPUT", base, TRUE);
+    int status = FM_EXIT_FAILED;
+    int wait_status = run(command, &status);
+    g_unsetenv("FATHOM_OUTPUT");
+    if (wait_status < 0)
+        return status;
+    if (WIFSIGNALED(wait_status) && !how->quiet)
+        fprintf(stderr, "fathom record: %s was ended by signal %d (%s)\n", command[0],
+                WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+    status = finish_all(how, base, command[0]);
+    int own = end_like(wait_status);
+    return own != 0 ? own : status;
+}
+
+int fm_cmd_record(int argc, char **argv)
+{
+    g_autofree char *output = NULL, *debug_path = NULL;
+    gboolean keep = FALSE, quiet = FALSE;
+    const GOptionEntry options[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+         "Write NAME.data (and NAME.PID.N.data for further processes); default: Deep", "NAME"},
+        {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recordings (NAME.rec)", NULL},
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
+        {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
+         "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
+        {NULL},
+    };
+    /* Options end at the program's name: what follows is the program's, also without "--". */
+    int own = 1;
+    while (own < argc && argv[own][0] == '-' && strcmp(argv[own], "--") != 0) {
+        bool value = strcmp(argv[own], "-o") == 0 || strcmp(argv[own], "--output") == 0 ||
+                     strcmp(argv[own], "--debug-path") == 0;
+        own += value ? 2 : 1;
+    }
+    int command = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
+    int own_count = MIN(own, argc);
+    g_autofree char **own_arguments = g_new0(char *, (gsize)own_count + 1);
+    memcpy(own_arguments, argv, (size_t)own_count * sizeof *argv);
+    char **parsed = own_arguments;
+    int status = fm_cli_parse(&own_count, &parsed, options, "[--] PROGRAM [ARGUMENT...]",
+                              "Runs a program built with `fathom cc` and makes its profile. "
+                              "Signals and the exit status pass through.",
+                              "fathom record -o lua -- ./lua script.lua");
+    if (status >= 0)
+        return status;
+    if (command >= argc)
+        return fm_cli_usage("record", "which program? `fathom record -- PROGRAM [ARGUMENT...]`");
+    struct fm_finishing how = {"record", debug_path, keep, quiet};
+    return record(&how, output == NULL ? "Deep" : output, argv + command);
+}

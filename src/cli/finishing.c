@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/finishing.h"
+
+#include <glib/gstdio.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "cli/cli.h"
+#include "record/finish.h"
+
+#define SUMMARY_ROWS 10
+
+/* "12.3k": four significant places are enough for a glance. */
+static const char *short_number(double value, char *buffer, size_t size)
+{
+    static const char suffixes[] = " kMGTP";
+    size_t step = 0;
+    while (value >= 9999.5 && step + 2 < sizeof suffixes) {
+        value /= 1000;
+        step++;
+    }
+    if (step == 0)
+        snprintf(buffer, size, "%.0f", value);
+    else
+        snprintf(buffer, size, "%.1f%c", value, suffixes[step]);
+    return buffer;
+}
+
+static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_measure_id measure,
+                      double unit)
+{
+    struct fm_cost cost;
+    fm_analysis_ps_cost(analysis, ps, &cost);
+    double all = (double)fm_cost_total(&analysis->root_total, measure);
+    double own = (double)cost.own[measure], total = (double)fm_cost_total(&cost, measure);
+    char own_text[32], total_text[32], calls_text[32];
+    if (measure == FM_QUANTA) {
+        snprintf(own_text, sizeof own_text, "%.2f s", own * unit);
+        snprintf(total_text, sizeof total_text, "%.2f s", total * unit);
+    } else {
+        short_number(own, own_text, sizeof own_text);
+        short_number(total, total_text, sizeof total_text);
+    }
+    if (all <= 0)
+        all = 1;
+    fprintf(stderr, "%10s %5.1f%% %10s %5.1f%% %10s  %s\n", own_text, 100 * own / all, total_text,
+            100 * total / all, short_number((double)cost.calls, calls_text, sizeof calls_text),
+            analysis->profile->ps[ps].qualified_name);
+}
+
+static void print_table(const struct fm_profile *profile, const struct fm_analysis *analysis)
+{
+    bool sampled = fm_cost_total(&analysis->root_total, FM_QUANTA) > 0;
+    enum fm_measure_id measure = sampled ? FM_QUANTA : FM_CALLSEQS;
+    double unit = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
+    struct fm_top_query query = {
+        .kind = sampled ? FM_BY_TIME : FM_BY_CALLSEQS,
+        .scope = FM_OVERALL,
+        .limit = FM_LIMIT_RANK,
+        .first = 1,
+        .last = SUMMARY_ROWS,
+    };
+    g_autofree uint32_t *top = NULL;
+    uint32_t count = 0;
+    fm_analysis_top(analysis, &query, &top, &count);
+    fprintf(stderr, "%17s %17s %10s\n", sampled ? "self time" : "own calls",
+            sampled ? "total time" : "total calls", "calls");
+    for (uint32_t i = 0; i < count; i++)
+        print_row(analysis, top[i], measure, unit);
+}
+
+static void print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
+                          const char *data_path)
+{
+    g_autoptr(FmAnalysis) analysis = NULL;
+    g_autoptr(GError) error = NULL;
+    char calls[32];
+    if (!fm_analysis_new(profile, NULL, &analysis, &error)) {
+        fprintf(stderr, "%s: %s\n", data_path, error->message);
+        return;
+    }
+    fprintf(stderr, "%s calls in %" PRIu32 " contexts, %" PRIu32 " thread%s",
+            short_number((double)notes->calls, calls, sizeof calls), profile->pd_count,
+            notes->threads, notes->threads == 1 ? "" : "s");
+    if (profile->ticks_per_second > 0 && profile->user_quanta > 0)
+        fprintf(stderr, ", %.2f s CPU time in %" PRIu64 " samples",
+                (double)profile->user_quanta / (double)profile->ticks_per_second,
+                profile->user_quanta);
+    fputs("\n", stderr);
+    print_table(profile, analysis);
+    g_autofree char *quoted = g_shell_quote(data_path);
+    bool plain = strpbrk(data_path, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
+    fprintf(stderr, "open the pages:  fathom view %s\n", plain ? data_path : quoted);
+}
+
+static char *data_path_beside(const char *rec_path)
+{
+    size_t length = strlen(rec_path);
+    if (g_str_has_suffix(rec_path, ".rec"))
+        length -= strlen(".rec");
+    return g_strdup_printf("%.*s.data", (int)length, rec_path);
+}
+
+static bool finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
+                   uint64_t *ret_calls, GError **error)
+{
+    struct fm_finish_opts opts = {.debug_path = how->debug_path};
+    struct fm_finish_notes notes;
+    g_autoptr(FmProfile) profile = NULL;
+    if (!fm_finish(rec_path, &opts, &profile, &notes, error))
+        return false;
+    if (!fm_profile_write(profile, data_path, false, error)) {
+        fm_finish_notes_done(&notes);
+        return false;
+    }
+    for (guint i = 0; i < notes.lines->len; i++)
+        fprintf(stderr, "fathom %s: note: %s\n", how->command,
+                (const char *)g_ptr_array_index(notes.lines, i));
+    if (!how->quiet)
+        print_summary(profile, &notes, data_path);
+    if (ret_calls != NULL)
+        *ret_calls = notes.calls;
+    if (!how->keep && !notes.live && !notes.incomplete)
+        g_unlink(rec_path);
+    fm_finish_notes_done(&notes);
+    return true;
+}
+
+bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
+                   uint64_t *ret_calls)
+{
+    g_autofree char *beside = data_path_beside(rec_path);
+    GError *error = NULL;
+    if (finish(how, rec_path, data_path == NULL ? beside : data_path, ret_calls, &error))
+        return true;
+    fm_cli_fail(how->command, error);
+    return false;
+}

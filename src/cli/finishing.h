@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `fathom record` and `fathom finish` share. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glib.h>
+
+struct fm_finishing {
+    const char *command;    /* for messages */
+    const char *debug_path; /* folders of separate debug files; NULL */
+    bool keep;              /* do not remove the raw recording */
+    bool quiet;             /* no summary */
+};
+
+/* Turns the recording at rec_path into data_path (NULL: beside it), prints notes and, unless quiet,
+ * the summary on standard error. A recording that still grows, or whose modules could not all be
+ * read, is kept in any case. *ret_calls may be NULL. False after a message on standard error. */
+bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
+                   uint64_t *ret_calls);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `fathom cc` makes of a compiler's command line, and checks of what came out. */
+#pragma once
+
+#include "record/command_line.h"
+
+enum fm_grade {
+    FM_GRADE_DEEP,     /* every call of the source, also those inlined */
+    FM_GRADE_FAST,     /* the functions that exist after inlining; the cheapest */
+    FM_GRADE_COVERAGE, /* deep, and how often each piece of code was reached */
+};
+
+/* Parts of the program to leave out or to record alone. */
+struct fm_choice {
+    GPtrArray *files;     /* of char *: parts of paths: files and folders */
+    GPtrArray *functions; /* of char *: parts of function names */
+};
+
+struct fm_toolchain {
+    const char *compiler;
+    bool cplusplus, clang;
+    enum fm_grade grade;
+    struct fm_choice exclude, only;
+    const char *runtime_folder; /* where libfathom.a is */
+};
+
+/* "deep", "fast", "coverage". */
+FM_MUST_USE bool fm_grade_parse(const char *text, enum fm_grade *ret, GError **error);
+
+/* Sorts a pattern of --exclude or --only: with a '/' or a source file's ending it is part of a
+ * path, else of a function's name; "file:" and "function:" in front decide. */
+void fm_choice_init(struct fm_choice *choice);
+void fm_choice_add(struct fm_choice *choice, const char *pattern);
+void fm_choice_done(struct fm_choice *choice);
+
+/* The folder of libfathom.a: $FATHOM_RUNTIME, beside the program in its build tree, or where it is
+ * installed. Caller frees. FM_ERROR_NOT_FOUND. */
+FM_MUST_USE char *fm_toolchain_runtime_folder(GError **error);
+
+/* The arguments (compiler first, NULL last; g_strfreev) that carry out line in the grade asked for.
+ * Commands that make no code are passed on unchanged. Errors: FM_ERROR_UNAVAILABLE (something that
+ * this compiler cannot leave out), FM_ERROR_NOT_FOUND. */
+FM_MUST_USE char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
+                                          const struct fm_command_line *line, int argc, char **argv,
+                                          GError **error);
+
+/* Checks a program or library that was linked: the hooks must be libfathom's, not the empty ones
+ * of libc. A file that is no ELF, or calls no hooks, is fine. FM_ERROR_FORMAT says what is wrong.
+ */
+FM_MUST_USE bool fm_toolchain_verify(const char *path, bool shared, GError **error);
+
+/* Does the file call or hold the hooks? */
+bool fm_toolchain_is_instrumented(const char *path);
