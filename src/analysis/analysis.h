@@ -110,7 +110,9 @@ struct fm_callers_row {
 
 struct fm_contour; /* which procedures the callers page sees through */
 
-/* The rows in ascending key order; the caller frees *ret with g_free. contour may be NULL. */
+/* The rows in ascending key order; the caller frees *ret with g_free. contour may be NULL. Calls of
+ * a proc dynamic by itself (direct recursion) are left out, also where nothing else would be left.
+ */
 void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
                          const struct fm_contour *contour, struct fm_callers_row **ret,
                          uint32_t *ret_count);

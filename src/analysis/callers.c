@@ -50,10 +50,7 @@ static void set_key(const struct fm_analysis *a, enum fm_callers_group group, ui
 /* What calls through csd cost, without what ps does below once more. */
 static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps, struct fm_cost *to)
 {
-    const struct fm_profile *profile = a->profile;
-    uint32_t callee = profile->csd_callee[csd];
-    if (profile->csd_caller[csd] == callee)
-        return;
+    uint32_t callee = a->profile->csd_callee[csd];
     struct fm_cost cost;
     fm_analysis_csd_cost(a, csd, &cost);
     fm_cost_add(to, &cost);
@@ -90,10 +87,14 @@ void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_calle
     uint32_t count = a->ps_caller_first[ps + 1] - a->ps_caller_first[ps];
     const uint32_t *csds = a->ps_callers + a->ps_caller_first[ps];
     g_autofree struct keyed_csd *pairs = g_new(struct keyed_csd, MAX(count, 1));
+    uint32_t used = 0;
     for (uint32_t i = 0; i < count; i++) {
+        if (a->profile->csd_caller[csds[i]] == a->profile->csd_callee[csds[i]])
+            continue; /* direct recursion: its costs are part of what its caller cost */
         uint32_t group_csd = contour ? fm_contour_climb(contour, a, csds[i]) : csds[i];
-        pairs[i] = (struct keyed_csd){.key = group_key(a, group, group_csd), .csd = csds[i]};
+        pairs[used++] = (struct keyed_csd){.key = group_key(a, group, group_csd), .csd = csds[i]};
     }
+    count = used;
     qsort(pairs, count, sizeof(*pairs), compare_keyed);
     uint32_t groups = 0;
     for (uint32_t i = 0; i < count; i++)

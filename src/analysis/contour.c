@@ -79,7 +79,7 @@ static enum fm_contour_state parse_text(struct parsing *parsing, const char *tex
                                         char **ret_message)
 {
     static const char tail[] =
-        " These modules either do not exist or have no deep profiled procedures.";
+        "These modules either do not exist or have no deep profiled procedures.";
     const char *end = text + length;
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
