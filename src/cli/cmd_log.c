@@ -67,6 +67,8 @@ static const struct {
 } parts[] = {
     {"stat", fm_cmd_log_stat, "count events by type and capability"},
     {"cat", fm_cmd_log_cat, "print events as text, JSON or CSV"},
+    {"cut", fm_cmd_log_cut, "cut a range of time into a log of its own"},
+    {"validate", fm_cmd_log_validate, "check a log against every rule of the format"},
     {"types", fm_cmd_log_types, "list the known event types with fields and units"},
 };
 
