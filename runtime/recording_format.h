@@ -101,7 +101,7 @@ struct fm_rec_header {
      * 64 KiB, so both may be off by that times the number of threads. */
     int64_t live_bytes;
     int64_t peak_live_bytes;
-    uint64_t foreign_frees; /* blocks freed that were got before recording began */
+    uint64_t reserved;
 
     uint64_t recording_on; /* 1 while recording is not stopped by the program */
     uint64_t snapshot_of;  /* in a snapshot: its number, from 1; else 0 */
@@ -159,7 +159,7 @@ struct fm_rec_thread {
     uint64_t exits_unmatched;        /* exit hooks without an open frame (entered while stopped) */
     uint64_t frames_inexact;         /* edges made from frames without frame pointer */
     uint64_t callbacks_unresolved;   /* callbacks whose unwinding met no instrumented frame */
-    uint64_t started_in;             /* address of the function given to pthread_create, or 0 */
+    uint64_t started_in;             /* entry address of the first function that it entered */
     char name[16];
 };
 static_assert(sizeof(struct fm_rec_thread) == 136, "docs/format-recording.md");
@@ -247,8 +247,9 @@ static_assert(sizeof(struct fm_rec_point) == 24, "docs/format-recording.md");
  * capacity; frames[0] is a guard (csd: that below which the stack was entered; cfa = all ones).
  * Popping a frame zeroes its cfa; pushing stores the cfa last. */
 struct fm_rec_frame {
-    uint64_t cfa;    /* canonical frame address; bit 0 set: inherited from the parent by fork, its
-                        call is not counted in this file, so do not count its exit */
+    uint64_t cfa;    /* canonical frame address. Bit 0 set: its call is not counted in this file
+                        (inherited over fork, or entered when the file was full), so do not count
+                        its exit. Bit 1 set: a signal handler's frame. */
     uint64_t csd;    /* address of the csd in the process: (csd - map_base) is its offset */
     uint32_t key;    /* the runtime's lookup key of csd.callee; readers ignore it */
     uint32_t fn_low; /* low half of the address of the function entered */

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recording file: creation, growth, and bump allocation in it. */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RESERVE_BYTES_MAX (32ull << 30)
+#define RESERVE_BYTES_MIN (64ull << 20)
+#define STEP_BYTES_MIN (1u << 20)
+#define STEP_BYTES_MAX (16u << 20)
+#define FD_LOWEST 200 /* out of the way of programs that count on low numbers */
+
+static int open_new(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return -1;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LOWEST);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+/* The image that ran in this process before exec left its file as running: correct it. */
+static void mark_execed(const char *path, pid_t pid)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    struct fm_rec_header old;
+    if (pread(fd, &old, sizeof old, 0) == (ssize_t)sizeof old &&
+        memcmp(old.magic, FM_REC_MAGIC, sizeof old.magic) == 0 && old.pid == (uint32_t)pid &&
+        old.state == FM_REC_RUNNING && old.process_start == fm_process.header->process_start) {
+        uint32_t state = FM_REC_EXECED;
+        if (pwrite(fd, &state, sizeof state, offsetof(struct fm_rec_header, state)) < 0)
+            errno = 0; /* it stays "running": the reader finds the process gone */
+    }
+    close(fd);
+}
+
+static void mark_predecessor(uint32_t instance)
+{
+    char old[sizeof fm_process.path];
+    size_t used = fm_text_append(old, sizeof old, 0, fm_process.base_name);
+    if (instance > 0) {
+        used = fm_text_append(old, sizeof old, used, ".");
+        used = fm_text_append_number(old, sizeof old, used, fm_process.header->pid);
+        used = fm_text_append(old, sizeof old, used, ".");
+        used = fm_text_append_number(old, sizeof old, used, instance - 1);
+    }
+    fm_text_append(old, sizeof old, used, ".rec");
+    if (strcmp(old, fm_process.path) != 0)
+        mark_execed(old, (pid_t)fm_process.header->pid);
+}
+
+/* Creates BASE.<pid>.<n>.rec, or FATHOM_OUTPUT itself for the first process. */
+static int create_file(uint32_t *ret_instance)
+{
+    struct fm_process *p = &fm_process;
+    const char *output = fm_getenv("FATHOM_OUTPUT");
+    if (p->base_name[0] == '\0') {
+        char directory[2048];
+        size_t used = 0, size = sizeof p->base_name;
+        const char *name = output != NULL && output[0] != '\0' ? output : "Deep";
+        if (name[0] != '/' && getcwd(directory, sizeof directory) != NULL) {
+            used = fm_text_append(p->base_name, size, used, directory);
+            used = fm_text_append(p->base_name, size, used, "/");
+        }
+        used = fm_text_append(p->base_name, size, used, name);
+        if (used > 4 && strcmp(p->base_name + used - 4, ".rec") == 0)
+            p->base_name[used - 4] = '\0';
+        if (output != NULL && output[0] != '\0') {
+            used = fm_text_append(p->path, sizeof p->path, 0, p->base_name);
+            fm_text_append(p->path, sizeof p->path, used, ".rec");
+            int fd = open_new(p->path);
+            *ret_instance = 0;
+            if (fd >= 0)
+                return fd;
+        }
+    }
+    for (uint32_t n = 0; n < 100000; n++) {
+        size_t used = fm_text_append(p->path, sizeof p->path, 0, p->base_name);
+        used = fm_text_append(p->path, sizeof p->path, used, ".");
+        used = fm_text_append_number(p->path, sizeof p->path, used, (uint64_t)getpid());
+        used = fm_text_append(p->path, sizeof p->path, used, ".");
+        used = fm_text_append_number(p->path, sizeof p->path, used, n);
+        fm_text_append(p->path, sizeof p->path, used, ".rec");
+        int fd = open_new(p->path);
+        *ret_instance = n;
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static uint64_t size_limit(void)
+{
+    uint64_t limit = RESERVE_BYTES_MAX;
+    const char *text = fm_getenv("FATHOM_LIMIT");
+    if (text != NULL) {
+        uint64_t bytes = 0;
+        for (; *text >= '0' && *text <= '9' && bytes < RESERVE_BYTES_MAX; text++)
+            bytes = bytes * 10 + (uint64_t)(*text - '0');
+        if (bytes >= STEP_BYTES_MIN && bytes < limit)
+            limit = bytes & ~4095ull;
+    }
+    struct rlimit file_size; /* growing beyond it would kill the program with SIGXFSZ */
+    if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur < limit)
+        limit = file_size.rlim_cur & ~4095ull;
+    return limit;
+}
+
+/* Makes room up to bytes, really allotted: a hole would end in SIGBUS when the disk is full. */
+static bool extend(uint64_t bytes)
+{
+    struct fm_process *p = &fm_process;
+    if (bytes <= p->bytes_extended)
+        return true;
+    uint64_t step = p->bytes_extended;
+    step = step < STEP_BYTES_MIN ? STEP_BYTES_MIN : step > STEP_BYTES_MAX ? STEP_BYTES_MAX : step;
+    uint64_t limit = p->bytes_reserved;
+    if (p->header != NULL && p->header->bytes_limit < limit)
+        limit = p->header->bytes_limit;
+    uint64_t end = p->bytes_extended + step;
+    if (end < bytes)
+        end = (bytes + 4095) & ~4095ull;
+    if (end > limit)
+        end = limit;
+    if (end < bytes)
+        return false;
+    struct stat now;
+    if (fstat(p->fd, &now) != 0 || now.st_ino != p->file_inode || now.st_dev != p->file_dev) {
+        /* The program has closed descriptors that it did not open (a daemon does). */
+        int again = open(p->path, O_RDWR | O_CLOEXEC);
+        if (again < 0 || fstat(again, &now) != 0 || now.st_ino != p->file_inode ||
+            now.st_dev != p->file_dev) {
+            if (again >= 0)
+                close(again);
+            return false;
+        }
+        p->fd = again;
+    }
+    if (posix_fallocate(p->fd, (off_t)p->bytes_extended, (off_t)(end - p->bytes_extended)) != 0)
+        return false;
+    /* One call is cheaper than a fault for each page; an old kernel refuses, which is no harm. */
+    madvise(p->base + p->bytes_extended, end - p->bytes_extended, 23 /* MADV_POPULATE_WRITE */);
+    p->bytes_extended = end;
+    return true;
+}
+
+/* Locked by the caller (fm_process.lock). */
+static struct fm_rec_chunk *chunk_new(uint32_t owner, uint64_t bytes)
+{
+    struct fm_process *p = &fm_process;
+    uint64_t start = p->header->bytes_used;
+    bytes = (bytes + 63) & ~63ull;
+    if (!extend(start + bytes))
+        return NULL;
+    struct fm_rec_chunk *chunk = (struct fm_rec_chunk *)(p->base + start);
+    chunk->owner = owner;
+    chunk->bytes = bytes;
+    chunk->used = sizeof *chunk;
+    chunk->next = p->header->first_chunk;
+    __atomic_store_n(&p->header->bytes_used, start + bytes, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->header->first_chunk, fm_ref(chunk), __ATOMIC_RELEASE);
+    return chunk;
+}
+
+void *fm_arena_alloc(struct fm_bump *bump, size_t bytes)
+{
+    bytes = (bytes + 7) & ~(size_t)7;
+    struct fm_rec_chunk *chunk = bump->chunk;
+    if (chunk == NULL || chunk->bytes - chunk->used < bytes) {
+        uint64_t want = sizeof *chunk + bytes;
+        bool own = want > bump->chunk_bytes / 4; /* large: a chunk of its own */
+        fm_lock_take(&fm_process.lock);
+        chunk = chunk_new(bump->owner, own ? want : bump->chunk_bytes);
+        fm_lock_give(&fm_process.lock);
+        if (chunk == NULL)
+            return NULL;
+        if (!own)
+            bump->chunk = chunk;
+    }
+    void *memory = (char *)chunk + chunk->used;
+    __atomic_store_n(&chunk->used, chunk->used + bytes, __ATOMIC_RELAXED);
+    return memory;
+}
+
+void *fm_arena_alloc_shared(size_t bytes)
+{
+    bytes = (bytes + 7) & ~(size_t)7;
+    fm_lock_take(&fm_process.lock);
+    struct fm_bump *bump = &fm_process.bump;
+    struct fm_rec_chunk *chunk = bump->chunk;
+    void *memory = NULL;
+    if (chunk == NULL || chunk->bytes - chunk->used < bytes) {
+        uint64_t want = sizeof *chunk + bytes;
+        chunk = chunk_new(0, want > FM_PROCESS_CHUNK_BYTES ? want : FM_PROCESS_CHUNK_BYTES);
+        bump->chunk = chunk != NULL ? chunk : bump->chunk;
+    }
+    if (chunk != NULL) {
+        memory = (char *)chunk + chunk->used;
+        chunk->used += bytes;
+    }
+    fm_lock_give(&fm_process.lock);
+    return memory;
+}
+
+uint32_t fm_arena_text(const char *bytes, size_t size)
+{
+    struct fm_rec_text *text = fm_arena_alloc_shared(sizeof *text + size + 1);
+    if (text == NULL)
+        return 0;
+    text->size = (uint32_t)size;
+    memcpy(text->bytes, bytes, size);
+    return fm_ref(text);
+}
+
+static bool map_file(void)
+{
+    struct fm_process *p = &fm_process;
+    uint64_t bytes = size_limit();
+    if (bytes < STEP_BYTES_MIN)
+        return false;
+    for (; bytes >= STEP_BYTES_MIN; bytes /= 2) {
+        bytes &= ~4095ull;
+        void *base =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, p->fd, 0);
+        if (base != MAP_FAILED) {
+            p->base = base;
+            p->bytes_reserved = bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Field 22 of /proc/self/stat; the second field may hold spaces and parentheses. */
+static uint64_t process_start(void)
+{
+    char buffer[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, buffer, sizeof buffer - 1);
+    close(fd);
+    if (got <= 0)
+        return 0;
+    buffer[got] = '\0';
+    char *at = strrchr(buffer, ')');
+    for (unsigned field = 2; at != NULL && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    uint64_t number = 0;
+    for (at = at != NULL ? at + 1 : NULL; at != NULL && *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+static void describe_process(struct fm_rec_header *h)
+{
+    char buffer[4096];
+    ssize_t got = readlink("/proc/self/exe", buffer, sizeof buffer);
+    if (got > 0)
+        h->program = fm_arena_text(buffer, (size_t)got);
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, buffer, sizeof buffer);
+        if (got > 0)
+            h->arguments = fm_arena_text(buffer, (size_t)got);
+        close(fd);
+    }
+    if (getcwd(buffer, sizeof buffer) != NULL)
+        h->directory = fm_arena_text(buffer, strlen(buffer));
+}
+
+bool fm_arena_open(void)
+{
+    struct fm_process *p = &fm_process;
+    uint32_t instance = 0;
+    p->fd = create_file(&instance);
+    if (p->fd < 0) {
+        fm_complain("cannot create the recording file, the program runs unrecorded", p->path);
+        return false;
+    }
+    struct stat status;
+    p->header = NULL;
+    p->bytes_extended = 0;
+    bool ok = fstat(p->fd, &status) == 0 && map_file();
+    p->file_dev = status.st_dev;
+    p->file_inode = status.st_ino;
+    if (!ok || !extend(FM_REC_HEADER_BYTES + FM_THREAD_CHUNK_BYTES * 2)) {
+        fm_complain("no room for the recording file, the program runs unrecorded", p->path);
+        if (ok)
+            munmap(p->base, p->bytes_reserved);
+        unlink(p->path);
+        close(p->fd);
+        return false;
+    }
+    struct fm_rec_header *h = (struct fm_rec_header *)p->base;
+    p->header = h;
+    memcpy(h->magic, FM_REC_MAGIC, sizeof h->magic);
+    h->version = FM_REC_VERSION;
+    h->byte_order = FM_REC_BYTE_ORDER;
+    h->header_bytes = FM_REC_HEADER_BYTES;
+    h->pointer_bytes = sizeof(void *);
+    h->map_base = (uint64_t)p->base;
+    h->bytes_used = FM_REC_HEADER_BYTES;
+    h->bytes_limit = p->bytes_reserved;
+    h->pid = (uint32_t)getpid();
+    h->parent_pid = (uint32_t)getppid();
+    h->instance = instance;
+    h->process_start = process_start();
+    h->start_realtime_ns = fm_now_ns(CLOCK_REALTIME);
+    h->start_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
+    h->recording_on = 1;
+    p->bump = (struct fm_bump){.chunk_bytes = FM_PROCESS_CHUNK_BYTES};
+    describe_process(h);
+    mark_predecessor(instance);
+    __atomic_store_n(&h->state, FM_REC_RUNNING, __ATOMIC_RELEASE);
+    return true;
+}
+
+void fm_arena_close(uint32_t state)
+{
+    struct fm_rec_header *h = fm_process.header;
+    h->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&h->state, state, __ATOMIC_RELEASE);
+}

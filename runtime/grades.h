@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What fathom cc passes to the compiler for each grade: the contract between the runtime and the
+ * wrapper. Lists end with NULL; append them after the user's arguments, so that they win.
+ * %L is the folder of libfathom.a, %A the folder that holds the program "as" (see assembler). */
+#pragma once
+
+#include <stddef.h>
+
+struct fm_grade {
+    const char *name;
+    const char *const *gcc; /* when compiling (and compiling + linking) */
+    const char *const *clang;
+};
+
+#define FM_FRAME_FLAGS "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"
+
+static const char *const fm_deep_gcc[] = {
+    "-g", "-finstrument-functions", FM_FRAME_FLAGS, "-fno-partial-inlining", "-fno-crossjumping",
+    NULL};
+static const char *const fm_deep_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
+
+static const struct fm_grade fm_grades[] = {
+    {"deep", fm_deep_gcc, fm_deep_clang},
+};
+
+/* When linking an executable, before all of the user's objects and libraries:
+ *   fm_link_core always; fm_link_interpose unless -static or a sanitizer that brings its own
+ * malloc (-fsanitize=address, thread, memory, leak, hwaddress) is given.
+ * When linking a shared object (-shared): fm_link_shared. The exported symbols let shared
+ * objects use the executable's copy. */
+static const char *const fm_link_core[] = {"%L/libfathom.a", "-Wl,--export-dynamic-symbol=fm_*",
+                                           "-Wl,--export-dynamic-symbol=__cyg_profile_func_*",
+                                           "-Wl,--export-dynamic-symbol=fathom_runtime_*", NULL};
+static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
+static const char *const fm_link_shared[] = {"%L/libfathom.so", "-Wl,-rpath,%L", NULL};

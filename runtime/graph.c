@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The growing call graph: making and finding edges. Callers hold the thread's lock and have
+ * blocked signals, except for fm_edge_find. */
+#include "internal.h"
+
+#include <string.h>
+
+static void *node_alloc(struct fm_thread *thread, size_t bytes)
+{
+    void *node = fm_arena_alloc(&thread->bump, bytes);
+    if (node == NULL)
+        __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
+    return node;
+}
+
+/* The index: pairs of entries in one cache line, the home pair first, then the following pairs.
+ * At most a quarter full, so nearly all are at home. */
+static struct fm_entry *entry_at(const struct fm_tls *tls, uint64_t offset)
+{
+    return (struct fm_entry *)((char *)tls->table + (offset & tls->mask));
+}
+
+struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, const struct fm_rec_csd *caller,
+                                uint64_t hook_pc, uint64_t site)
+{
+    uint32_t key = caller->callee * FM_KEY_FACTOR;
+    /* A handler may let the table grow here between: mask first, the new table is larger. */
+    uint64_t mask = __atomic_load_n(&thread->tls->mask, __ATOMIC_ACQUIRE);
+    const char *table = (const char *)__atomic_load_n(&thread->tls->table, __ATOMIC_ACQUIRE);
+    uint64_t home = fm_entry_offset(hook_pc, site, key, mask) & ~32ull;
+    for (uint64_t step = 0;; step += 64) {
+        bool has_free = false; /* then nothing has overflowed from this pair */
+        for (unsigned i = 0; i < 2; i++) {
+            const struct fm_entry *entry =
+                (const struct fm_entry *)(table + ((home + step + i * 32u) & mask));
+            if (entry->hook_pc == hook_pc && entry->site == site && entry->caller_key == key) {
+                thread->overflow_hits += step > 0;
+                return entry->csd;
+            }
+            has_free |= entry->hook_pc == 0;
+        }
+        if (has_free)
+            return NULL;
+    }
+}
+
+static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t hook_pc)
+{
+    uint32_t key = csd->caller * FM_KEY_FACTOR;
+    uint64_t offset = fm_entry_offset(hook_pc, csd->site, key, tls->mask);
+    struct fm_entry *entry = entry_at(tls, offset);
+    if (entry->hook_pc != 0)
+        entry = entry_at(tls, offset ^ 32);
+    for (uint64_t step = 64; entry->hook_pc != 0; step += 64) {
+        entry = entry_at(tls, (offset & ~32ull) + step);
+        if (entry->hook_pc != 0)
+            entry = entry_at(tls, (offset | 32) + step);
+    }
+    entry->csd = csd;
+    entry->callee_key = csd->callee * FM_KEY_FACTOR;
+    entry->caller_key = key;
+    entry->site = csd->site;
+    __atomic_store_n(&entry->hook_pc, hook_pc, __ATOMIC_RELEASE);
+}
+
+/* A csd of a signal handler has a hidden hook pc in the index, that the fast path never asks for:
+ * each entry of a handler must take the slow path. */
+#define HIDDEN (1ull << 63)
+
+bool fm_table_grow(struct fm_thread *thread, uint32_t entries)
+{
+    struct fm_entry *table = fm_private_alloc(entries * sizeof *table);
+    if (table == NULL)
+        return false;
+    struct fm_tls fresh = {.table = table, .mask = (entries - 1) * 32ull};
+    if (thread->tls->table != NULL)
+        for (uint64_t offset = 0; offset <= thread->tls->mask; offset += 32) {
+            const struct fm_entry *entry = entry_at(thread->tls, offset);
+            if (entry->hook_pc > 1)
+                entry_fill(&fresh, entry->csd, entry->hook_pc);
+        }
+    /* The old table is not unmapped: a lookup that a signal interrupted may still read it. All
+     * old ones together are smaller than the new one. The table before the mask: it is larger. */
+    thread->tls->table = fresh.table;
+    __asm__ volatile("" ::: "memory");
+    thread->tls->mask = fresh.mask;
+    thread->overflow_hits = 0;
+    return true;
+}
+
+bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
+{
+    uint64_t entries = thread->tls->mask / 32 + 1;
+    if (thread->entries_used + 1u > entries / 4 && !fm_table_grow(thread, (uint32_t)entries * 2) &&
+        thread->entries_used + 2u > entries)
+        return false;
+    thread->entries_used++;
+    entry_fill(thread->tls, csd, csd->hook_pc | (hidden ? HIDDEN : 0));
+    return true;
+}
+
+struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
+{
+    struct fm_rec_pd *pd = node_alloc(thread, sizeof *pd);
+    struct fm_rec_csd *csd = pd != NULL ? node_alloc(thread, sizeof *csd) : NULL;
+    if (csd == NULL)
+        return NULL;
+    csd->callee = fm_ref(pd);
+    csd->epoch_flags = FM_REC_CSD_MADE_CALLEE;
+    pd->maker = fm_ref(csd);
+    thread->rec->root_csd = fm_ref(csd);
+    thread->rec->root_pd = fm_ref(pd);
+    thread->root_key = fm_key(pd);
+    return pd;
+}
+
+/* like gives hook_pc, site, flags. callee NULL: make it. */
+struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
+                               const struct fm_rec_csd *like, uint64_t fn, struct fm_rec_pd *callee)
+{
+    uint32_t epoch = fm_modules_epoch();
+    if (epoch > 0xffffff)
+        epoch = 0xffffff;
+    uint32_t flags = like->epoch_flags & 0xff & ~(uint32_t)FM_REC_CSD_MADE_CALLEE;
+    struct fm_rec_csd *csd = node_alloc(thread, sizeof *csd);
+    if (csd == NULL)
+        return NULL;
+    if (callee == NULL) {
+        callee = node_alloc(thread, sizeof *callee);
+        if (callee == NULL)
+            return NULL;
+        callee->fn = fn;
+        callee->epoch = epoch;
+        callee->maker = fm_ref(csd);
+        flags |= FM_REC_CSD_MADE_CALLEE;
+    }
+    csd->hook_pc = like->hook_pc;
+    csd->site = like->site;
+    csd->caller = caller->callee;
+    csd->callee = fm_ref(callee);
+    csd->epoch_flags = epoch << FM_REC_CSD_EPOCH_SHIFT | flags;
+    bool hidden = (flags & FM_REC_CSD_SIGNAL) != 0;
+    if (!fm_table_add(thread, csd, hidden))
+        return NULL;
+    struct fm_rec_pd *from = fm_at(csd->caller);
+    csd->next = from->first_csd;
+    __atomic_store_n(&from->first_csd, fm_ref(csd), __ATOMIC_RELEASE);
+    return csd;
+}
+
+void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind, uint64_t add)
+{
+    for (uint32_t ref = csd->side; ref != 0;) {
+        struct fm_rec_side *side = fm_at(ref);
+        if (side->kind == kind) {
+            side->value += add;
+            return;
+        }
+        ref = side->next;
+    }
+    struct fm_rec_side *side = node_alloc(thread, sizeof *side);
+    if (side == NULL)
+        return;
+    side->kind = kind;
+    side->value = add;
+    side->next = csd->side;
+    __atomic_store_n(&csd->side, fm_ref(side), __ATOMIC_RELEASE);
+}
+
+void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd)
+{
+    if (++csd->excps == 0)
+        fm_side_add(thread, csd, FM_REC_SIDE_EXCPS_CARRY, 1);
+}
+
+void fm_csd_add_quanta(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t quanta)
+{
+    uint64_t sum = csd->quanta + quanta;
+    csd->quanta = (uint32_t)sum;
+    if (FM_UNLIKELY(sum >> 32 != 0))
+        fm_side_add(thread, csd, FM_REC_SIDE_QUANTA_CARRY, sum >> 32);
+}
+
+static bool inside(uint64_t address, uint64_t start, uint64_t end)
+{
+    return start <= address && address < end;
+}
+
+/* The code is unloaded, so no thread is about to look these entries up; other code may come to
+ * the same addresses and must not find them. */
+void fm_graph_purge(uint64_t start, uint64_t end)
+{
+    uint64_t mask = fm_block_signals();
+    fm_lock_take(&fm_process.threads_lock);
+    for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
+        fm_lock_take(&t->lock);
+        for (uint64_t offset = 0; offset <= t->tls->mask; offset += 32) {
+            struct fm_entry *entry = entry_at(t->tls, offset);
+            uint64_t hook_pc = entry->hook_pc & ~HIDDEN;
+            if (hook_pc > 1 && (inside(hook_pc, start, end) || inside(entry->site, start, end)))
+                __atomic_store_n(&entry->hook_pc, 1, __ATOMIC_RELEASE);
+        }
+        fm_lock_give(&t->lock);
+    }
+    fm_lock_give(&fm_process.threads_lock);
+    fm_restore_signals(mask);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hooks as called functions, x86-64 System V. Fast paths: no call, no lock, no system call.
+ *
+ *   rdi = function entered, rsi = its frame's return address, rbp = its frame pointer.
+ *
+ * The canonical frame address (CFA) of the function is rbp + 16. Frames are compared by CFA: equal
+ * to the top's means that the body is inlined into the top's frame; above it means that the top
+ * was left without its exit hook. Layouts: hot.h, recording_format.h. */
+#define TLS_LOW 0
+#define TLS_TOP 8
+#define TLS_TABLE 16
+#define TLS_MASK 24
+#define TLS_LIMIT 32
+
+        .section fm_hooks_text, "ax", @progbits
+
+        .globl __cyg_profile_func_enter
+        .type __cyg_profile_func_enter, @function
+        .p2align 5
+__cyg_profile_func_enter:
+        .cfi_startproc
+        movq fm_tls_v1@gottpoff(%rip), %rcx
+        leaq 16(%rbp), %rax
+        movq (%rsp), %rdx
+        movq %fs:TLS_LOW(%rcx), %r9
+        cmpq %r9, %rax
+        jb .Lenter_low
+        movq %fs:TLS_TOP(%rcx), %r8
+        xorl %r10d, %r10d
+        cmpq (%r8), %rax
+        ja .Lenter_slow
+        movq %rsi, %r11
+        cmoveq %r10, %rsi
+        movl 16(%r8), %r9d
+        leaq (%rdx,%rsi), %r10
+        addq %r9, %r10
+        shlq $5, %r10
+        andq %fs:TLS_MASK(%rcx), %r10
+        addq %fs:TLS_TABLE(%rcx), %r10
+        cmpq %rdx, (%r10)
+        jne .Lenter_second
+        cmpq %rsi, 8(%r10)
+        jne .Lenter_second
+        cmpl %r9d, 16(%r10)
+        jne .Lenter_second
+.Lenter_found:
+        addq $24, %r8
+        cmpq %fs:TLS_LIMIT(%rcx), %r8
+        ja .Lenter_restore
+        movl 20(%r10), %r9d
+        movq 24(%r10), %r10
+        incq (%r10)
+        movq %r10, 8(%r8)
+        movl %r9d, 16(%r8)
+        movl %edi, 20(%r8)
+        movq %rax, (%r8)
+        movq %r8, %fs:TLS_TOP(%rcx)
+        ret
+.Lenter_second:
+        xorq $32, %r10
+        cmpq %rdx, (%r10)
+        jne .Lenter_restore
+        cmpq %rsi, 8(%r10)
+        jne .Lenter_restore
+        cmpl %r9d, 16(%r10)
+        je .Lenter_found
+.Lenter_restore:
+        movq %r11, %rsi
+.Lenter_slow:
+        movq %rax, %rcx
+        jmp fm_enter_slow_v1@PLT
+.Lenter_low:
+        cmpq $-2, %r9
+        jne .Lenter_slow
+        ret
+        .cfi_endproc
+        .size __cyg_profile_func_enter, .-__cyg_profile_func_enter
+
+        .globl __cyg_profile_func_exit
+        .type __cyg_profile_func_exit, @function
+        .p2align 5
+__cyg_profile_func_exit:
+        .cfi_startproc
+        movq fm_tls_v1@gottpoff(%rip), %rcx
+        leaq 16(%rbp), %rax
+        movq %fs:TLS_TOP(%rcx), %r8
+        /* Reached by a jump (the function has left its frame): our return address is its own. */
+        cmpq %rsi, (%rsp)
+        je .Lexit_tail
+.Lexit_test:
+        testq %r8, %r8
+        je .Lexit_done
+        cmpq %rax, (%r8)
+        jne .Lexit_other
+        cmpl %edi, 20(%r8)
+        jne .Lexit_slow
+        leaq -24(%r8), %r9
+        movq %r9, %fs:TLS_TOP(%rcx)
+        movq $0, (%r8)
+.Lexit_done:
+        ret
+.Lexit_tail:
+        leaq 8(%rsp), %rax
+        jmp .Lexit_test
+.Lexit_other:
+        jb .Lexit_slow
+        /* The top is an older frame; while recording is stopped that is the normal case. */
+        cmpq $-2, %fs:TLS_LOW(%rcx)
+        je .Lexit_done
+.Lexit_slow:
+        movq %rax, %rsi
+        jmp fm_exit_slow_v1@PLT
+        .cfi_endproc
+        .size __cyg_profile_func_exit, .-__cyg_profile_func_exit
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The slow paths of the hooks: first calls, left frames, changes of stack. The fast paths are in
+ * hooks.S. */
+#include "internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t plain_cfa(const struct fm_rec_frame *frame)
+{
+    return frame->cfa & ~(uint64_t)FM_CFA_FLAGS;
+}
+
+static bool is_guard(const struct fm_thread *thread, const struct fm_rec_frame *frame)
+{
+    return frame == thread->stack->frames;
+}
+
+/* Takes the top frame off. left: without its exit hook. */
+static void pop(struct fm_thread *thread, bool left)
+{
+    struct fm_tls *tls = thread->tls;
+    struct fm_rec_frame *top = tls->top;
+    bool signal = (top->cfa & FM_CFA_SIGNAL) != 0;
+    if (left && (top->cfa & FM_CFA_UNCOUNTED) == 0)
+        fm_csd_add_excp(thread, (struct fm_rec_csd *)top->csd);
+    tls->top = top - 1;
+    top->cfa = 0;
+    if (!signal)
+        return;
+    /* The slot belonged to a hook that the signal interrupted: give back what it had written. */
+    if (thread->signal_saves_used > 0 && thread->signal_saves_used-- <= FM_SIGNAL_SAVES_MAX)
+        *top = thread->signal_saves[thread->signal_saves_used];
+    struct fm_stack *below = thread->stack->below;
+    if (!left && is_guard(thread, tls->top) && below != NULL) {
+        thread->stack->top = tls->top;
+        thread->stack = below;
+        tls->top = below->top;
+        tls->limit = below->limit;
+        if (!fm_process.stopped)
+            tls->low = below->low;
+    }
+}
+
+/* Where the entry hook of a function's own body stands, in contrast to its inlined copies. The
+ * function's start by the unwind table settles most; a recursive function inlined into itself is
+ * told from its own body by its frame: the body's first entry has a frame of its own. */
+static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t hook_pc)
+{
+    if (fm_function_start(hook_pc) != fn)
+        return false;
+    const struct fm_rec_frame *frame = thread->tls->top;
+    uint64_t cfa = plain_cfa(frame);
+    for (; !is_guard(thread, frame) && plain_cfa(frame) == cfa; frame--) {
+        const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+        if (frame->fn_low == (uint32_t)fn && (csd->epoch_flags & FM_REC_CSD_INLINED) == 0 &&
+            csd->hook_pc != hook_pc)
+            return false;
+    }
+    return true;
+}
+
+/* The code that the kernel returns to from a signal handler: mov $15, %rax; syscall. */
+static bool is_signal_return(uint64_t site)
+{
+    static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+    return memcmp((const void *)site, code, sizeof code) == 0;
+}
+
+/* The pd of fn that is active in this context, NULL if there is none. */
+static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn)
+{
+    const struct fm_stack *stack = thread->stack;
+    const struct fm_rec_frame *frame = thread->tls->top;
+    for (;;) {
+        for (; frame > stack->frames; frame--)
+            if (frame->fn_low == (uint32_t)fn) {
+                const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+                struct fm_rec_pd *pd = fm_at(csd->callee);
+                if (pd->fn == fn)
+                    return pd;
+            }
+        /* A stack entered from another one: go on with the context that it was entered in. */
+        const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+        while (csd->caller != 0) {
+            struct fm_rec_pd *pd = fm_at(csd->callee);
+            if (pd->fn == fn)
+                return pd;
+            csd = fm_at(((struct fm_rec_pd *)fm_at(csd->caller))->maker);
+        }
+        return NULL;
+    }
+}
+
+static bool frame_verified(const struct fm_thread *thread, uint64_t site, uint64_t cfa)
+{
+    const struct fm_stack *stack = thread->stack;
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+    bool readable = cfa % 8 == 0 && cfa > here && cfa <= stack->high && here >= stack->low;
+    return readable && *(const uint64_t *)(cfa - 8) == site;
+}
+
+static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, uint64_t fn,
+                                                    uint64_t site, uint64_t hook_pc, uint64_t cfa,
+                                                    uint32_t flags)
+{
+    struct fm_rec_frame *top = thread->tls->top;
+    struct fm_rec_csd *caller = (struct fm_rec_csd *)top->csd;
+    if (!fm_module_known(hook_pc) || (site != 0 && !fm_module_known(site))) {
+        fm_lock_give(&thread->lock); /* it may purge what other modules left: takes our lock */
+        fm_modules_refresh();
+        fm_lock_take(&thread->lock);
+    }
+    fm_module_set_instrumented(hook_pc);
+    uint64_t via = 0;
+    if (site != 0 && !fm_module_is_instrumented(site)) {
+        flags |= FM_REC_CSD_CALLBACK;
+        if (!is_guard(thread, top) || thread->stack->below != NULL) {
+            const struct fm_rec_frame *from = top;
+            if (is_guard(thread, top))
+                from = thread->stack->below->top;
+            if (plain_cfa(from) != 0 && from->cfa != UINT64_MAX)
+                via = fm_unwind_to(plain_cfa(from));
+            thread->rec->callbacks_unresolved += via == 0;
+        }
+    }
+    if (site != 0 && !frame_verified(thread, site, cfa))
+        thread->rec->frames_inexact++;
+    if (thread->rec->started_in == 0)
+        thread->rec->started_in = fn;
+    struct fm_rec_csd like = {.hook_pc = hook_pc, .site = site, .epoch_flags = flags};
+    struct fm_rec_csd *csd = fm_csd_make(thread, caller, &like, fn, active_pd(thread, fn));
+    if (csd != NULL && via != 0)
+        fm_side_add(thread, csd, FM_REC_SIDE_VIA, via);
+    return csd;
+}
+
+static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, uint64_t cfa,
+                 bool signal)
+{
+    struct fm_tls *tls = thread->tls;
+    if (tls->top == tls->limit && !fm_stack_grow(thread)) {
+        thread->rec->calls_dropped++;
+        return;
+    }
+    struct fm_rec_frame *top = tls->top;
+    struct fm_rec_frame *frame = top + 1;
+    if (signal) {
+        if (thread->signal_saves_used < FM_SIGNAL_SAVES_MAX)
+            thread->signal_saves[thread->signal_saves_used] = *frame;
+        thread->signal_saves_used++;
+        cfa |= FM_CFA_SIGNAL;
+    }
+    if (csd != NULL) {
+        csd->calls++;
+        frame->csd = (uint64_t)csd;
+        frame->key = csd->callee * FM_KEY_FACTOR;
+    } else {
+        /* No room for the edge: what it would hold is charged to its caller. */
+        thread->rec->calls_dropped++;
+        frame->csd = top->csd;
+        frame->key = top->key;
+        cfa |= FM_CFA_UNCOUNTED;
+    }
+    frame->fn_low = (uint32_t)fn;
+    __atomic_store_n(&frame->cfa, cfa, __ATOMIC_RELEASE);
+    tls->top = frame;
+}
+
+static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, uint64_t site,
+                                         uint64_t hook_pc, uint64_t cfa)
+{
+    struct fm_tls *tls = thread->tls;
+    fm_stack_switch(thread, cfa);
+    while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
+        pop(thread, true);
+    uint64_t key_site = site;
+    uint32_t flags = 0;
+    struct fm_rec_csd *csd = NULL;
+    if (plain_cfa(tls->top) == cfa) {
+        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, 0);
+        if (csd == NULL && is_own_entry(thread, fn, hook_pc)) {
+            while (plain_cfa(tls->top) == cfa && !is_guard(thread, tls->top))
+                pop(thread, true); /* a dead frame at the same place */
+        } else {
+            key_site = 0;
+            flags = FM_REC_CSD_INLINED;
+        }
+    }
+    bool signal = key_site != 0 && is_signal_return(site);
+    if (signal)
+        flags |= FM_REC_CSD_SIGNAL;
+    if (csd == NULL)
+        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd,
+                           hook_pc | (signal ? 1ull << 63 : 0), key_site);
+    if (csd == NULL)
+        csd = edge_make(thread, fn, key_site, hook_pc, cfa, flags);
+    else if (thread->overflow_hits > 4096)
+        fm_table_grow(thread, (uint32_t)(tls->mask / 32 + 1) * 2);
+    push(thread, csd, fn, cfa, signal);
+}
+
+FM_EXPORT FM_RUNTIME_TEXT void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc,
+                                                uint64_t cfa)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    if (tls->low == FM_LOW_STOPPED || tls->inside != 0)
+        return;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    tls->inside = 1;
+    struct fm_thread *thread = tls->thread;
+    if (FM_UNLIKELY(fm_process_is_copy()))
+        fm_process_after_fork();
+    if (thread == NULL)
+        thread = fm_thread_make(cfa);
+    if (thread != NULL) {
+        fm_lock_take(&thread->lock);
+        if (!fm_process.stopped)
+            enter_locked(thread, fn, site, hook_pc, cfa);
+        fm_lock_give(&thread->lock);
+    }
+    tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+}
+
+static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, uint64_t cfa)
+{
+    struct fm_tls *tls = thread->tls;
+    fm_stack_switch(thread, cfa);
+    while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
+        pop(thread, true);
+    if (plain_cfa(tls->top) == cfa) {
+        const struct fm_rec_frame *frame = tls->top;
+        while (plain_cfa(frame) == cfa && frame->fn_low != (uint32_t)fn)
+            frame--;
+        if (plain_cfa(frame) == cfa) {
+            while (tls->top != frame)
+                pop(thread, true);
+            pop(thread, false);
+            return;
+        }
+    } else if (!is_guard(thread, tls->top) && tls->top->fn_low == (uint32_t)fn &&
+               !fm_process.was_stopped) {
+        /* A function split by the compiler: its exit stands in a frame of its own, deeper. */
+        pop(thread, false);
+        return;
+    }
+    thread->rec->exits_unmatched++;
+}
+
+FM_EXPORT FM_RUNTIME_TEXT void fm_exit_slow_v1(uint64_t fn, uint64_t cfa)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    if (thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING)
+        return;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    tls->inside = 1;
+    fm_lock_take(&thread->lock);
+    exit_locked(thread, fn, cfa);
+    fm_lock_give(&thread->lock);
+    tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+}
+
+/* longjmp, exceptions: control goes on in the frame whose stack pointer is sp. */
+FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    if (thread == NULL || tls->inside != 0 || fm_process_is_copy())
+        return;
+    if (plain_cfa(tls->top) > sp && thread->stack->low <= sp && sp <= thread->stack->high)
+        return;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    tls->inside = 1;
+    fm_lock_take(&thread->lock);
+    fm_stack_switch(thread, sp);
+    while (plain_cfa(tls->top) <= sp && !is_guard(thread, tls->top))
+        pop(thread, true);
+    fm_lock_give(&thread->lock);
+    tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private state of the runtime. Locks, outermost first: fm_process.threads_lock (the list of
+ * threads) > fm_thread.lock (its owner's slow path, or another thread that purges or stops it) >
+ * fm_process.lock (the file's growth). All are spin locks
+ * taken with all signals blocked, so a holder runs on unless it is descheduled. */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ucontext.h>
+
+#include "hot.h"
+#include "recording_format.h"
+
+#define FM_LIKELY(x) __builtin_expect(!!(x), 1)
+#define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* Code whose CPU time counts as instrumentation: ticks that interrupt it are not the program's. */
+#define FM_RUNTIME_TEXT __attribute__((section("fm_runtime_text"), noinline))
+#define FM_EXPORT __attribute__((visibility("default")))
+
+#define FM_THREAD_CHUNK_BYTES (64u << 10)
+#define FM_PROCESS_CHUNK_BYTES (16u << 10)
+#define FM_STACK_FRAMES_FIRST 1024u
+#define FM_TABLE_ENTRIES_FIRST 1024u
+#define FM_SIGNAL_SAVES_MAX 64u
+#define FM_MODULES_MAX 4096u
+
+typedef struct {
+    int held;
+} fm_lock;
+
+/* Bump allocation in the file: zeroed memory, 8-byte aligned, never freed. */
+struct fm_bump {
+    struct fm_rec_chunk *chunk;
+    uint32_t chunk_bytes;
+    uint32_t owner;
+};
+
+/* One stack of memory that a thread's hooks run on. */
+struct fm_stack {
+    struct fm_stack *next;
+    struct fm_stack *below; /* where this one was entered from */
+    uint64_t low, high;
+    bool guessed; /* bounds are a guess: they grow */
+    struct fm_rec_stack *rec;
+    struct fm_rec_frame *frames;
+    struct fm_rec_frame *top; /* while it is not the current one */
+    struct fm_rec_frame *limit;
+};
+
+struct fm_thread {
+    struct fm_thread *next, *previous; /* live threads, fm_process.threads */
+    struct fm_tls *tls;
+    fm_lock lock;
+    struct fm_rec_thread *rec;
+    struct fm_bump bump;
+    struct fm_stack *stack; /* the current one */
+    struct fm_stack *stacks;
+    uint32_t entries_used;
+    uint32_t overflow_hits; /* lookups that went beyond the home pair since the table last grew */
+    uint32_t root_key;
+    int perf_fd;
+    bool has_timer;
+    int timer;               /* the kernel's id */
+    uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
+    int64_t live_delta;      /* heap bytes not yet told to the header */
+    unsigned destructor_rounds;
+    unsigned signal_saves_used;
+    struct fm_rec_frame signal_saves[FM_SIGNAL_SAVES_MAX];
+};
+
+enum fm_process_state { FM_NOT_STARTED = 0, FM_RECORDING, FM_INERT };
+
+struct fm_process {
+    int state; /* enum fm_process_state */
+    fm_lock lock;
+    fm_lock threads_lock;
+    uint32_t grade_flags;
+    bool stopped;
+    bool was_stopped;            /* ever: frames may be missing from the shadow stacks */
+    volatile int *wiped_by_fork; /* 1; the kernel zeroes it in a child */
+    char *base;                  /* where the file is mapped */
+    int fd;
+    uint64_t file_dev, file_inode;
+    uint64_t bytes_extended; /* the file has room up to here */
+    uint64_t bytes_reserved; /* of address space */
+    struct fm_rec_header *header;
+    struct fm_bump bump;
+    struct fm_thread *threads;
+    uint32_t thread_count;
+    uint64_t quantum_ns;
+    int tick_source; /* what to try: enum fm_rec_tick_source */
+    int tick_signal;
+    uint64_t loader_adds, loader_subs;
+    int snapshots;
+    char path[4096];      /* of the file */
+    char base_name[4000]; /* path of the first process's file without .rec */
+};
+extern struct fm_process fm_process;
+
+/* sys.c: what else would need stdio or malloc. */
+uint64_t fm_block_signals(void); /* all; returns the old mask */
+void fm_restore_signals(uint64_t mask);
+void fm_lock_take(fm_lock *lock);
+void fm_lock_give(fm_lock *lock);
+uint64_t fm_now_ns(int clock);
+void *fm_private_alloc(size_t bytes); /* anonymous memory, zeroed; NULL on failure */
+void fm_private_free(void *memory, size_t bytes);
+size_t fm_text_append(char *buffer, size_t size, size_t used, const char *text);
+size_t fm_text_append_number(char *buffer, size_t size, size_t used, uint64_t number);
+void fm_complain(const char *what, const char *which); /* one line on stderr */
+const char *fm_getenv(const char *name);               /* works before libc's environ is set */
+/* Bounds of the mapping that contains address, from /proc/self/maps. */
+bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bool *ret_main_stack);
+
+/* arena.c */
+bool fm_arena_open(void);
+void *fm_arena_alloc(struct fm_bump *bump, size_t bytes); /* NULL: no room */
+void fm_arena_close(uint32_t state);
+void *fm_arena_alloc_shared(size_t bytes);              /* of the process, not of a thread */
+uint32_t fm_arena_text(const char *bytes, size_t size); /* fm_rec_text, 0: no room */
+static inline void *fm_at(uint32_t ref)
+{
+    return fm_process.base + (uint64_t)ref * FM_REC_UNIT;
+}
+static inline uint32_t fm_ref(const void *object)
+{
+    return (uint32_t)((uint64_t)((const char *)object - fm_process.base) / FM_REC_UNIT);
+}
+
+/* modules.c. Async-signal-safe but for the refresh itself, which takes the loader's lock. */
+void fm_modules_refresh(void);
+void fm_modules_after_fork(void);
+uint32_t fm_modules_epoch(void);
+bool fm_module_known(uint64_t address);
+void fm_module_set_instrumented(uint64_t address);
+bool fm_module_is_instrumented(uint64_t address);
+/* First address of the function that contains pc, from unwind tables; 0 if not known. */
+uint64_t fm_function_start(uint64_t pc);
+void fm_unwind_prepare(void);
+/* Return address in the frame whose CFA is cfa, unwinding from here; 0 if there is none. */
+uint64_t fm_unwind_to(uint64_t cfa);
+
+/* graph.c */
+struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, const struct fm_rec_csd *caller,
+                                uint64_t hook_pc, uint64_t site);
+struct fm_rec_pd *fm_graph_root(struct fm_thread *thread); /* makes it; NULL: no room */
+bool fm_table_grow(struct fm_thread *thread, uint32_t entries);
+bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden);
+void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind, uint64_t add);
+void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd);
+void fm_csd_add_quanta(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t quanta);
+struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
+                               const struct fm_rec_csd *like, uint64_t fn,
+                               struct fm_rec_pd *callee);
+void fm_graph_purge(uint64_t start, uint64_t end); /* code of an unloaded module */
+static inline uint32_t fm_key(const struct fm_rec_pd *pd)
+{
+    return fm_ref(pd) * FM_KEY_FACTOR;
+}
+
+/* stacks.c */
+struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);
+void fm_stack_switch(struct fm_thread *thread, uint64_t cfa);
+bool fm_stack_grow(struct fm_thread *thread);
+void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to use this memory */
+void fm_stack_note(uint64_t low, uint64_t high);
+/* The innermost frame that is alive when the stack pointer is sp: what to charge. */
+const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp);
+
+/* hooks.c */
+void fm_frames_leave(uint64_t sp);
+
+/* threads.c */
+struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thread */
+void fm_threads_control(bool stopped);
+void fm_threads_end_key_make(void);
+/* Carries the context of the forking thread over to the new file. old_base: the parent's file. */
+void fm_threads_after_fork(const char *old_base);
+
+/* ticks.c */
+void fm_ticks_prepare(void);
+void fm_ticks_start(struct fm_thread *thread);
+void fm_ticks_stop(struct fm_thread *thread);
+
+/* process.c */
+void fm_heap_flush(struct fm_thread *thread); /* heap.c: tells live_delta to the header */
+
+/* interpose.c, called by makecontext.S */
+void fm_makecontext_noted(const ucontext_t *context);
+void *fm_makecontext_next(void);
+
+bool fm_process_start(void); /* idempotent; true while recording */
+void fm_process_after_fork(void);
+/* Whether this process is a copy of the one that opened the file, made by fork, _Fork or clone
+ * (not vfork, which shares the memory). */
+static inline bool fm_process_is_copy(void)
+{
+    return fm_process.wiped_by_fork != NULL && *fm_process.wiped_by_fork == 0;
+}

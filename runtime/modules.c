@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which shared object an address belongs to, where functions begin, and unwinding. */
+#include "internal.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unwind.h>
+
+/* The list in use is a copy in private memory, published whole, so that lookups take no lock. */
+struct module {
+    uint64_t start, end;
+    struct fm_rec_module *rec;
+};
+struct module_list {
+    uint32_t count;
+    struct module modules[];
+};
+static struct module_list *current;
+static fm_lock refresh_lock;
+
+struct refresh {
+    struct module_list *list; /* being built */
+    const struct module_list *old;
+    uint32_t capacity;
+    uint32_t epoch;
+    bool changed;
+};
+
+static void note_build_id(struct fm_rec_module *rec, const struct dl_phdr_info *info,
+                          const ElfW(Phdr) * segment)
+{
+    const char *at = (const char *)(info->dlpi_addr + segment->p_vaddr);
+    const char *end = at + segment->p_memsz;
+    while (end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        memcpy(&note, at, sizeof note);
+        const char *name = at + sizeof note;
+        const char *value = name + ((note.n_namesz + 3u) & ~3u);
+        const char *next = value + ((note.n_descsz + 3u) & ~3u);
+        if (next > end)
+            return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
+            note.n_descsz <= sizeof rec->build_id) {
+            rec->build_id_bytes = note.n_descsz;
+            memcpy(rec->build_id, value, note.n_descsz);
+            return;
+        }
+        at = next;
+    }
+}
+
+static struct fm_rec_module *module_record(const struct dl_phdr_info *info, uint64_t start,
+                                           uint64_t end, bool first, uint32_t epoch)
+{
+    char path[4096];
+    size_t used = 0;
+    uint32_t flags = 0;
+    if (first) {
+        flags = FM_REC_MODULE_EXECUTABLE;
+        ssize_t got = readlink("/proc/self/exe", path, sizeof path - 1);
+        used = got > 0 ? (size_t)got : 0;
+        path[used] = '\0';
+    } else if (info->dlpi_name != NULL && info->dlpi_name[0] != '\0') {
+        if (info->dlpi_name[0] != '/' && strchr(info->dlpi_name, '/') != NULL &&
+            getcwd(path, sizeof path) != NULL) {
+            used = strlen(path);
+            used = fm_text_append(path, sizeof path, used, "/");
+        }
+        used = fm_text_append(path, sizeof path, used, info->dlpi_name);
+    }
+    struct stat status;
+    bool has_file = path[0] == '/' && used > 0 && stat(path, &status) == 0;
+    if (!has_file && !first && (used == 0 || strchr(path, '/') == NULL))
+        flags |= FM_REC_MODULE_VDSO;
+    uint32_t text = fm_arena_text(path, used);
+    struct fm_rec_module *rec = fm_arena_alloc_shared(sizeof *rec);
+    if (rec == NULL || text == 0) {
+        fm_process.header->dropped_modules++;
+        return NULL;
+    }
+    rec->flags = flags;
+    rec->start = start;
+    rec->end = end;
+    rec->bias = info->dlpi_addr;
+    rec->loaded = epoch;
+    rec->unloaded = FM_REC_STILL_LOADED;
+    rec->path = text;
+    rec->file_inode = has_file ? status.st_ino : 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE && rec->build_id_bytes == 0)
+            note_build_id(rec, info, &info->dlpi_phdr[i]);
+    rec->next = fm_process.header->first_module;
+    __atomic_store_n(&fm_process.header->first_module, fm_ref(rec), __ATOMIC_RELEASE);
+    return rec;
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct refresh *refresh = data;
+    (void)size;
+    uint64_t start = UINT64_MAX, end = 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD)
+            continue;
+        uint64_t low = info->dlpi_addr + segment->p_vaddr;
+        start = low < start ? low : start;
+        end = low + segment->p_memsz > end ? low + segment->p_memsz : end;
+    }
+    struct module_list *list = refresh->list;
+    if (start >= end || list->count == refresh->capacity)
+        return 0;
+    bool first = list->count == 0;
+    struct fm_rec_module *rec = NULL;
+    for (uint32_t i = 0; refresh->old != NULL && i < refresh->old->count; i++) {
+        const struct module *m = &refresh->old->modules[i];
+        if (m->start == start && m->end == end && m->rec != NULL &&
+            m->rec->unloaded == FM_REC_STILL_LOADED && m->rec->bias == info->dlpi_addr)
+            rec = m->rec;
+    }
+    if (rec == NULL) {
+        refresh->changed = true;
+        rec = module_record(info, start, end, first, refresh->epoch);
+    }
+    list->modules[list->count++] = (struct module){.start = start, .end = end, .rec = rec};
+    return 0;
+}
+
+static bool has_record(const struct module_list *list, const struct fm_rec_module *rec)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->modules[i].rec == rec)
+            return true;
+    return false;
+}
+
+void fm_modules_refresh(void)
+{
+    uint64_t mask = fm_block_signals();
+    fm_lock_take(&refresh_lock);
+    struct module_list *old = current;
+    uint32_t capacity = old == NULL ? 128 : old->count + 64;
+    struct module_list *list = fm_private_alloc(sizeof *list + capacity * sizeof(struct module));
+    if (list != NULL) {
+        struct refresh refresh = {.list = list,
+                                  .old = old,
+                                  .capacity = capacity,
+                                  .epoch = fm_process.header->module_epoch + 1};
+        dl_iterate_phdr(visit, &refresh);
+        for (uint32_t i = 0; old != NULL && i < old->count; i++) {
+            struct fm_rec_module *rec = old->modules[i].rec;
+            if (rec != NULL && !has_record(list, rec)) {
+                rec->unloaded = refresh.epoch;
+                refresh.changed = true;
+                fm_graph_purge(rec->start, rec->end);
+            }
+        }
+        if (refresh.changed)
+            fm_process.header->module_epoch = refresh.epoch;
+        /* The old list stays: another thread may be reading it. It is small and changes seldom. */
+        __atomic_store_n(&current, list, __ATOMIC_RELEASE);
+    }
+    fm_lock_give(&refresh_lock);
+    fm_restore_signals(mask);
+}
+
+void fm_modules_after_fork(void)
+{
+    refresh_lock.held = 0;
+    current = NULL; /* the new file has no records yet */
+    fm_modules_refresh();
+}
+
+uint32_t fm_modules_epoch(void)
+{
+    return fm_process.header->module_epoch;
+}
+
+static const struct module *module_of(uint64_t address)
+{
+    const struct module_list *list = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; list != NULL && i < list->count; i++)
+        if (list->modules[i].start <= address && address < list->modules[i].end)
+            return &list->modules[i];
+    return NULL;
+}
+
+bool fm_module_known(uint64_t address)
+{
+    return module_of(address) != NULL;
+}
+
+void fm_module_set_instrumented(uint64_t address)
+{
+    const struct module *m = module_of(address);
+    if (m != NULL && m->rec != NULL && (m->rec->flags & FM_REC_MODULE_INSTRUMENTED) == 0)
+        __atomic_fetch_or(&m->rec->flags, FM_REC_MODULE_INSTRUMENTED, __ATOMIC_RELAXED);
+}
+
+bool fm_module_is_instrumented(uint64_t address)
+{
+    const struct module *m = module_of(address);
+    return m != NULL && m->rec != NULL && (m->rec->flags & FM_REC_MODULE_INSTRUMENTED) != 0;
+}
+
+/* The sorted table that linkers write for unwinding: .eh_frame_hdr version 1, offsets of 4 bytes
+ * relative to the table's start (Linux Standard Base, "Exception Frames"). */
+struct eh_frame_header {
+    uint8_t version, frame_encoding, count_encoding, table_encoding;
+    int32_t frame;
+    uint32_t count;
+    struct {
+        int32_t start, entry;
+    } table[];
+};
+#define EH_UDATA4 0x03
+#define EH_SDATA4_FROM_TABLE 0x3b
+
+uint64_t fm_function_start(uint64_t pc)
+{
+    struct dl_find_object object;
+    if (_dl_find_object((void *)pc, &object) != 0 || object.dlfo_eh_frame == NULL)
+        return 0;
+    const struct eh_frame_header *header = object.dlfo_eh_frame;
+    if (header->version != 1 || header->count_encoding != EH_UDATA4 ||
+        header->table_encoding != EH_SDATA4_FROM_TABLE || header->count == 0)
+        return 0;
+    int64_t want = (int64_t)(pc - (uint64_t)header);
+    uint32_t low = 0, high = header->count; /* the answer is in [low, high) */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (header->table[middle].start <= want)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (header->table[low].start > want)
+        return 0;
+    return (uint64_t)header + (uint64_t)(int64_t)header->table[low].start;
+}
+
+/* The unwinder is libgcc's. Programs in C need not have it: then it is loaded, once, at the start
+ * (loading is not possible later, inside a signal handler). */
+typedef _Unwind_Reason_Code (*backtrace_fn)(_Unwind_Trace_Fn, void *);
+static backtrace_fn unwind_backtrace;
+static _Unwind_Word (*unwind_cfa)(struct _Unwind_Context *);
+static _Unwind_Ptr (*unwind_ip)(struct _Unwind_Context *);
+
+void fm_unwind_prepare(void)
+{
+    void *library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (library == NULL)
+        return;
+    void *backtrace = dlsym(library, "_Unwind_Backtrace");
+    void *cfa = dlsym(library, "_Unwind_GetCFA");
+    void *ip = dlsym(library, "_Unwind_GetIP");
+    if (backtrace == NULL || cfa == NULL || ip == NULL)
+        return;
+    memcpy(&unwind_cfa, &cfa, sizeof cfa);
+    memcpy(&unwind_ip, &ip, sizeof ip);
+    memcpy(&unwind_backtrace, &backtrace, sizeof backtrace);
+}
+
+struct unwind {
+    uint64_t cfa;
+    uint64_t inner_pc;
+    uint64_t found;
+    unsigned steps;
+};
+
+/* A context's "CFA" is the stack pointer in its frame, that is the CFA of the frame inside it. */
+static _Unwind_Reason_Code unwind_step(struct _Unwind_Context *context, void *data)
+{
+    struct unwind *unwind = data;
+    if (unwind_cfa(context) == unwind->cfa && unwind->inner_pc != 0) {
+        unwind->found = unwind->inner_pc;
+        return _URC_END_OF_STACK;
+    }
+    unwind->inner_pc = unwind_ip(context);
+    return ++unwind->steps < 256 ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+uint64_t fm_unwind_to(uint64_t cfa)
+{
+    if (unwind_backtrace == NULL)
+        return 0;
+    struct unwind unwind = {.cfa = cfa};
+    unwind_backtrace(unwind_step, &unwind);
+    return unwind.found;
+}

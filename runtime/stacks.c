@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stacks of memory: the thread's own, signal stacks, coroutines. Frame addresses can be compared
+ * within one of them only, so each has a shadow stack of its own. Callers hold the thread's lock
+ * and have blocked signals. */
+#include "internal.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Stacks made known by makecontext: the only coroutines whose bounds are told to anybody. */
+#define NOTED_MAX 1024u
+static struct {
+    uint64_t low, high;
+} noted[NOTED_MAX];
+static unsigned noted_count;
+static fm_lock noted_lock;
+
+void fm_stack_note(uint64_t low, uint64_t high)
+{
+    uint64_t mask = fm_block_signals();
+    fm_lock_take(&noted_lock);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < noted_count; i++) /* what overlaps is gone: its memory was freed */
+        if (noted[i].high <= low || high <= noted[i].low)
+            noted[kept++] = noted[i];
+    if (kept == NOTED_MAX) { /* forget the oldest */
+        memmove(noted, noted + 1, (NOTED_MAX - 1) * sizeof noted[0]);
+        kept--;
+    }
+    noted[kept].low = low;
+    noted[kept].high = high;
+    noted_count = kept + 1;
+    fm_lock_give(&noted_lock);
+    fm_restore_signals(mask);
+}
+
+static bool noted_find(uint64_t address, uint64_t *low, uint64_t *high)
+{
+    bool found = false;
+    fm_lock_take(&noted_lock);
+    for (unsigned i = noted_count; i-- > 0 && !found;)
+        if (noted[i].low <= address && address <= noted[i].high) {
+            *low = noted[i].low;
+            *high = noted[i].high;
+            found = true;
+        }
+    fm_lock_give(&noted_lock);
+    return found;
+}
+
+#define GUESS_BYTES (32u << 10)
+
+/* The bounds of the stack that address lies on. false: guessed. */
+static bool bounds_find(uint64_t address, uint64_t *low, uint64_t *high)
+{
+    if (noted_find(address, low, high))
+        return true;
+    stack_t alternate;
+    if (sigaltstack(NULL, &alternate) == 0 && (alternate.ss_flags & SS_DISABLE) == 0) {
+        uint64_t start = (uint64_t)alternate.ss_sp;
+        if (start <= address && address <= start + alternate.ss_size) {
+            *low = start;
+            *high = start + alternate.ss_size;
+            return true;
+        }
+    }
+    bool main_stack = false;
+    if (fm_mapping_find(address, low, high, &main_stack)) {
+        if (!main_stack)
+            return true;
+        struct rlimit limit;
+        uint64_t bytes = 8u << 20;
+        if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur > bytes)
+            bytes = limit.rlim_cur < (1ull << 30) ? limit.rlim_cur : 1ull << 30;
+        *low = *high > bytes ? *high - bytes : 0;
+        return true;
+    }
+    *low = address - GUESS_BYTES;
+    *high = address + 256;
+    return false;
+}
+
+static struct fm_rec_frame *frames_new(struct fm_thread *thread, uint32_t capacity)
+{
+    return fm_arena_alloc(&thread->bump, capacity * sizeof(struct fm_rec_frame));
+}
+
+static void publish(struct fm_rec_stack *rec, struct fm_rec_frame *frames, uint32_t capacity)
+{
+    uint64_t word = (uint64_t)capacity << 32 | fm_ref(frames);
+    __atomic_store_n((uint64_t *)(void *)&rec->frames, word, __ATOMIC_RELEASE);
+}
+static_assert(offsetof(struct fm_rec_stack, frames) % 8 == 0, "stored as one word");
+static_assert(offsetof(struct fm_rec_stack, capacity) == offsetof(struct fm_rec_stack, frames) + 4,
+              "stored as one word");
+
+/* The guard stands for what runs below the first frame of this stack. */
+static void guard_set(struct fm_thread *thread, struct fm_stack *stack,
+                      const struct fm_rec_frame *below)
+{
+    struct fm_rec_csd *root = fm_at(thread->rec->root_csd);
+    stack->frames[0] = (struct fm_rec_frame){
+        .cfa = UINT64_MAX,
+        .csd = below != NULL ? below->csd : (uint64_t)root,
+        .key = below != NULL ? below->key : thread->root_key,
+    };
+}
+
+struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address)
+{
+    struct fm_stack *stack = fm_private_alloc(sizeof *stack);
+    if (stack == NULL)
+        return NULL;
+    stack->guessed = !bounds_find(address, &stack->low, &stack->high);
+    /* A guess must not reach into a stack that is known. */
+    for (struct fm_stack *s = thread->stacks; s != NULL && stack->guessed; s = s->next) {
+        if (s->high <= address && stack->low < s->high)
+            stack->low = s->high;
+        if (address < s->low && s->low < stack->high)
+            stack->high = s->low;
+    }
+    stack->rec = fm_arena_alloc(&thread->bump, sizeof *stack->rec);
+    stack->frames = stack->rec != NULL ? frames_new(thread, FM_STACK_FRAMES_FIRST) : NULL;
+    if (stack->frames == NULL) {
+        fm_private_free(stack, sizeof *stack);
+        return NULL;
+    }
+    stack->top = stack->frames;
+    stack->limit = stack->frames + FM_STACK_FRAMES_FIRST - 1;
+    guard_set(thread, stack, NULL);
+    stack->rec->thread = fm_ref(thread->rec);
+    stack->rec->low = stack->low;
+    stack->rec->high = stack->guessed ? 0 : stack->high;
+    publish(stack->rec, stack->frames, FM_STACK_FRAMES_FIRST);
+    stack->next = thread->stacks;
+    thread->stacks = stack;
+    stack->rec->next = thread->rec->first_stack;
+    __atomic_store_n(&thread->rec->first_stack, fm_ref(stack->rec), __ATOMIC_RELEASE);
+    return stack;
+}
+
+bool fm_stack_grow(struct fm_thread *thread)
+{
+    struct fm_stack *stack = thread->stack;
+    struct fm_tls *tls = thread->tls;
+    uint64_t used = (uint64_t)(tls->top - stack->frames) + 1;
+    uint64_t capacity = (uint64_t)(stack->limit - stack->frames) + 1;
+    if (capacity > 1u << 27)
+        return false;
+    struct fm_rec_frame *frames = frames_new(thread, (uint32_t)capacity * 2);
+    if (frames == NULL)
+        return false;
+    memcpy(frames, stack->frames, used * sizeof *frames);
+    publish(stack->rec, frames, (uint32_t)capacity * 2);
+    stack->frames = frames;
+    stack->limit = frames + capacity * 2 - 1;
+    tls->top = frames + used - 1;
+    tls->limit = stack->limit;
+    return true;
+}
+
+static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
+{
+    struct fm_tls *tls = thread->tls;
+    if (thread->stack != NULL)
+        thread->stack->top = tls->top;
+    /* Nothing open on it: it is entered anew, from where the thread is now. */
+    if (stack->top == stack->frames && thread->stack != NULL) {
+        stack->below = thread->stack;
+        guard_set(thread, stack, tls->top);
+    }
+    thread->stack = stack;
+    tls->top = stack->top;
+    tls->limit = stack->limit;
+    if (!fm_process.stopped)
+        tls->low = stack->low;
+}
+
+static bool contains(const struct fm_stack *stack, uint64_t cfa)
+{
+    return stack->low <= cfa && cfa <= stack->high;
+}
+
+void fm_stack_switch(struct fm_thread *thread, uint64_t cfa)
+{
+    struct fm_stack *now = thread->stack;
+    if (now != NULL && contains(now, cfa))
+        return;
+    struct fm_stack *found = NULL;
+    for (struct fm_stack *s = thread->stacks; s != NULL && found == NULL; s = s->next)
+        if (contains(s, cfa))
+            found = s;
+    if (found == NULL && now != NULL && now->guessed && cfa < now->low &&
+        now->low - cfa < GUESS_BYTES) {
+        now->low = cfa;
+        now->rec->low = cfa;
+        if (!fm_process.stopped)
+            thread->tls->low = cfa;
+        return;
+    }
+    if (found == NULL)
+        found = fm_stack_add(thread, cfa);
+    if (found != NULL)
+        enter_stack(thread, found);
+}
+
+/* makecontext starts a new coroutine on memory that an old one may have had. */
+void fm_stack_forget(uint64_t low, uint64_t high)
+{
+    struct fm_thread *thread = fm_tls_v1.thread;
+    if (thread == NULL)
+        return;
+    uint64_t mask = fm_block_signals();
+    fm_lock_take(&thread->lock);
+    for (struct fm_stack *s = thread->stacks; s != NULL; s = s->next) {
+        if (s == thread->stack || s->high <= low || high <= s->low)
+            continue;
+        for (; s->top > s->frames; s->top--) {
+            if ((s->top->cfa & FM_CFA_UNCOUNTED) == 0)
+                fm_csd_add_excp(thread, (struct fm_rec_csd *)s->top->csd);
+            s->top->cfa = 0;
+        }
+        s->low = low;
+        s->high = high;
+        s->rec->low = low;
+        s->rec->high = high;
+    }
+    fm_lock_give(&thread->lock);
+    fm_restore_signals(mask);
+}
+
+/* Frames at or below the stack pointer are dead: left by longjmp, or popped lazily. */
+const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp)
+{
+    const struct fm_stack *stack = thread->stack;
+    const struct fm_rec_frame *frame = thread->tls->top;
+    if (stack->low <= sp && sp <= stack->high)
+        while (frame > stack->frames && (frame->cfa & ~(uint64_t)FM_CFA_FLAGS) <= sp)
+            frame--;
+    return frame;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small services for code that may run at any moment: in a hook, in a signal handler, before
+ * libc's constructors. System calls and arithmetic only. */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct fm_process fm_process;
+
+/* The kernel's signal set is 64 bits; libc's wrappers would leave its own two signals open, which
+ * is what we want for them alone: setxid and cancellation must not wait for us. */
+uint64_t fm_block_signals(void)
+{
+    uint64_t all = ~(3ull << 31), old = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof old);
+    return old;
+}
+
+void fm_restore_signals(uint64_t mask)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+}
+
+void fm_lock_take(fm_lock *lock)
+{
+    unsigned spins = 0;
+    while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE) != 0) {
+        if (++spins % 64 == 0)
+            syscall(SYS_sched_yield);
+        else
+            __builtin_ia32_pause();
+    }
+}
+
+void fm_lock_give(fm_lock *lock)
+{
+    __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
+}
+
+uint64_t fm_now_ns(int clock)
+{
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void *fm_private_alloc(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void fm_private_free(void *memory, size_t bytes)
+{
+    munmap(memory, bytes);
+}
+
+size_t fm_text_append(char *buffer, size_t size, size_t used, const char *text)
+{
+    while (*text != '\0' && used + 1 < size)
+        buffer[used++] = *text++;
+    buffer[used] = '\0';
+    return used;
+}
+
+size_t fm_text_append_number(char *buffer, size_t size, size_t used, uint64_t number)
+{
+    char digits[21];
+    unsigned at = sizeof digits;
+    digits[--at] = '\0';
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    return fm_text_append(buffer, size, used, digits + at);
+}
+
+void fm_complain(const char *what, const char *which)
+{
+    char line[512];
+    size_t used = fm_text_append(line, sizeof line, 0, "fathom: ");
+    used = fm_text_append(line, sizeof line, used, what);
+    if (which != NULL) {
+        used = fm_text_append(line, sizeof line, used, ": ");
+        used = fm_text_append(line, sizeof line, used, which);
+    }
+    used = fm_text_append(line, sizeof line, used, "\n");
+    if (write(STDERR_FILENO, line, used) < 0)
+        return; /* nobody left to tell */
+}
+
+const char *fm_getenv(const char *name)
+{
+    extern char **environ;
+    if (environ == NULL)
+        return NULL;
+    size_t size = strlen(name);
+    for (char **at = environ; *at != NULL; at++)
+        if (strncmp(*at, name, size) == 0 && (*at)[size] == '=')
+            return *at + size + 1;
+    return NULL;
+}
+
+/* One line of /proc/self/maps, read digit by digit: "low-high perms offset dev inode path". */
+struct maps_line {
+    uint64_t low, high;
+    unsigned field; /* 0 low, 1 high, 2 the rest */
+    unsigned tail_used;
+    char tail[8]; /* the last characters: "[stack]" */
+};
+
+static bool maps_line_feed(struct maps_line *line, char c, uint64_t address)
+{
+    if (c == '\n') {
+        bool found = line->low <= address && address < line->high;
+        if (!found)
+            *line = (struct maps_line){0};
+        return found;
+    }
+    if (line->field < 2) {
+        uint64_t *number = line->field == 0 ? &line->low : &line->high;
+        if (c >= '0' && c <= '9')
+            *number = *number << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            *number = *number << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            line->field++;
+        return false;
+    }
+    if (line->tail_used == 7) {
+        memmove(line->tail, line->tail + 1, 6);
+        line->tail_used--;
+    }
+    line->tail[line->tail_used++] = c;
+    return false;
+}
+
+bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bool *ret_main_stack)
+{
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    struct maps_line line = {0};
+    char buffer[1024];
+    bool found = false;
+    ssize_t got;
+    while (!found && (got = read(fd, buffer, sizeof buffer)) > 0)
+        for (ssize_t i = 0; i < got && !found; i++)
+            found = maps_line_feed(&line, buffer[i], address);
+    close(fd);
+    if (!found)
+        return false;
+    *ret_low = line.low;
+    *ret_high = line.high;
+    *ret_main_stack = line.tail_used == 7 && memcmp(line.tail, "[stack]", 7) == 0;
+    return true;
+}

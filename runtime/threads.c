@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* State of one thread: made at its first hook, ended by a pthread key. */
+#include "internal.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+__thread struct fm_tls fm_tls_v1 FM_EXPORT = {.low = FM_LOW_NOT_READY};
+
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static void list_add(struct fm_thread *thread)
+{
+    fm_lock_take(&fm_process.threads_lock);
+    thread->next = fm_process.threads;
+    if (thread->next != NULL)
+        thread->next->previous = thread;
+    fm_process.threads = thread;
+    thread->rec->number = ++fm_process.thread_count;
+    thread->rec->next = fm_process.header->first_thread;
+    __atomic_store_n(&fm_process.header->first_thread, fm_ref(thread->rec), __ATOMIC_RELEASE);
+    fm_lock_give(&fm_process.threads_lock);
+}
+
+static void list_remove(struct fm_thread *thread)
+{
+    fm_lock_take(&fm_process.threads_lock);
+    if (thread->previous != NULL)
+        thread->previous->next = thread->next;
+    else
+        fm_process.threads = thread->next;
+    if (thread->next != NULL)
+        thread->next->previous = thread->previous;
+    fm_lock_give(&fm_process.threads_lock);
+}
+
+/* Other destructors may still call instrumented code: wait for the last round. */
+static void thread_end(void *data)
+{
+    struct fm_thread *thread = data;
+    if (++thread->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+        pthread_setspecific(end_key, thread) == 0)
+        return;
+    uint64_t mask = fm_block_signals();
+    struct fm_tls *tls = thread->tls;
+    fm_ticks_stop(thread);
+    list_remove(thread);
+    tls->inside = 1; /* for good: the thread is about to vanish */
+    tls->thread = NULL;
+    tls->low = FM_LOW_STOPPED;
+    if (thread->live_delta != 0)
+        fm_heap_flush(thread);
+    thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&thread->rec->state, FM_REC_THREAD_ENDED, __ATOMIC_RELEASE);
+    fm_private_free(tls->table, tls->mask + sizeof(struct fm_entry));
+    for (struct fm_stack *s = thread->stacks, *next; s != NULL; s = next) {
+        next = s->next;
+        fm_private_free(s, sizeof *s);
+    }
+    fm_private_free(thread, sizeof *thread);
+    fm_restore_signals(mask);
+}
+
+void fm_threads_end_key_make(void)
+{
+    has_end_key = pthread_key_create(&end_key, thread_end) == 0;
+}
+
+static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
+{
+    thread->bump = (struct fm_bump){.chunk_bytes = FM_THREAD_CHUNK_BYTES};
+    thread->rec = fm_arena_alloc(&thread->bump, sizeof *thread->rec);
+    if (thread->rec == NULL)
+        return false;
+    thread->bump.owner = fm_ref(thread->rec);
+    if (thread->bump.chunk != NULL)
+        thread->bump.chunk->owner = thread->bump.owner;
+    struct fm_rec_thread *rec = thread->rec;
+    rec->state = FM_REC_THREAD_LIVE;
+    rec->tid = (uint32_t)syscall(SYS_gettid);
+    rec->start_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
+    prctl(PR_GET_NAME, rec->name);
+    thread->stack = NULL;
+    thread->stacks = NULL;
+    thread->entries_used = 0;
+    if (!fm_table_grow(thread, FM_TABLE_ENTRIES_FIRST) || fm_graph_root(thread) == NULL)
+        return false;
+    thread->stack = fm_stack_add(thread, stack_address);
+    return thread->stack != NULL;
+}
+
+struct fm_thread *fm_thread_make(uint64_t stack_address)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    if (!fm_process_start()) {
+        tls->low = FM_LOW_STOPPED;
+        return NULL;
+    }
+    struct fm_thread *thread = fm_private_alloc(sizeof *thread);
+    if (thread != NULL) {
+        thread->tls = tls;
+        thread->perf_fd = -1;
+        tls->table = NULL;
+    }
+    if (thread == NULL || !graph_init(thread, stack_address)) {
+        __atomic_fetch_add(&fm_process.header->dropped_threads, 1, __ATOMIC_RELAXED);
+        tls->low = FM_LOW_STOPPED;
+        if (thread != NULL)
+            fm_private_free(thread, sizeof *thread);
+        return NULL;
+    }
+    list_add(thread);
+    tls->top = thread->stack->top;
+    tls->limit = thread->stack->limit;
+    __atomic_store_n(&tls->thread, thread, __ATOMIC_RELEASE);
+    tls->low = fm_process.stopped ? FM_LOW_STOPPED : thread->stack->low;
+    /* glibc keeps the first 32 keys in the thread itself: no allocation here. */
+    if (has_end_key)
+        pthread_setspecific(end_key, thread);
+    fm_ticks_start(thread);
+    return thread;
+}
+
+void fm_threads_control(bool stopped)
+{
+    uint64_t mask = fm_block_signals();
+    fm_lock_take(&fm_process.threads_lock);
+    if (fm_process.stopped != stopped) {
+        fm_process.stopped = stopped;
+        fm_process.was_stopped |= stopped;
+        if (fm_process.header != NULL)
+            fm_process.header->recording_on = !stopped;
+        for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
+            fm_lock_take(&t->lock);
+            __atomic_store_n(&t->tls->low, stopped ? FM_LOW_STOPPED : t->stack->low,
+                             __ATOMIC_RELEASE);
+            fm_lock_give(&t->lock);
+        }
+    }
+    fm_lock_give(&fm_process.threads_lock);
+    fm_restore_signals(mask);
+}
+
+/* The same address in the parent's file. */
+static void *old_at(const char *old_base, uint32_t ref)
+{
+    return (void *)(uintptr_t)(old_base + (uint64_t)ref * FM_REC_UNIT);
+}
+
+/* Makes the path of csds from the root to a csd of the parent's graph in the child's graph. Its
+ * depth is that of the graph, in which each function stands once on a path. */
+static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_base,
+                                     const struct fm_rec_csd *old)
+{
+    if (old->caller == 0)
+        return fm_at(thread->rec->root_csd);
+    const struct fm_rec_pd *from = old_at(old_base, old->caller);
+    struct fm_rec_csd *caller = clone_path(thread, old_base, old_at(old_base, from->maker));
+    if (caller == NULL)
+        return NULL;
+    uint64_t hidden = (old->epoch_flags & FM_REC_CSD_SIGNAL) != 0 ? 1ull << 63 : 0;
+    struct fm_rec_csd *csd = fm_edge_find(thread, caller, old->hook_pc | hidden, old->site);
+    if (csd != NULL)
+        return csd;
+    const struct fm_rec_pd *to = old_at(old_base, old->callee);
+    struct fm_rec_pd *callee = NULL;
+    if ((old->epoch_flags & FM_REC_CSD_MADE_CALLEE) == 0) {
+        struct fm_rec_csd *maker = clone_path(thread, old_base, old_at(old_base, to->maker));
+        if (maker == NULL)
+            return NULL;
+        callee = fm_at(maker->callee);
+        csd = fm_edge_find(thread, caller, old->hook_pc | hidden, old->site);
+        if (csd != NULL)
+            return csd;
+    }
+    csd = fm_csd_make(thread, caller, old, to->fn, callee);
+    for (uint32_t ref = old->side; csd != NULL && ref != 0;) {
+        const struct fm_rec_side *side = old_at(old_base, ref);
+        if (side->kind == FM_REC_SIDE_VIA)
+            fm_side_add(thread, csd, side->kind, side->value);
+        ref = side->next;
+    }
+    return csd;
+}
+
+static bool clone_stack(struct fm_thread *thread, const char *old_base, struct fm_stack *stack,
+                        const struct fm_rec_frame *old, uint64_t count)
+{
+    stack->rec = fm_arena_alloc(&thread->bump, sizeof *stack->rec);
+    uint32_t capacity = FM_STACK_FRAMES_FIRST;
+    while (capacity < count + 2)
+        capacity *= 2;
+    struct fm_rec_frame *frames =
+        stack->rec != NULL ? fm_arena_alloc(&thread->bump, capacity * sizeof *frames) : NULL;
+    if (frames == NULL)
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        struct fm_rec_csd *csd =
+            clone_path(thread, old_base, (const struct fm_rec_csd *)old[i].csd);
+        if (csd == NULL)
+            return false;
+        frames[i] = old[i];
+        frames[i].csd = (uint64_t)csd;
+        frames[i].key = csd->callee * FM_KEY_FACTOR;
+        if (i > 0)
+            frames[i].cfa |= FM_CFA_UNCOUNTED;
+    }
+    stack->frames = frames;
+    stack->top = frames + count - 1;
+    stack->limit = frames + capacity - 1;
+    stack->rec->thread = fm_ref(thread->rec);
+    stack->rec->low = stack->low;
+    stack->rec->high = stack->guessed ? 0 : stack->high;
+    stack->rec->frames = fm_ref(frames);
+    stack->rec->capacity = capacity;
+    stack->rec->next = thread->rec->first_stack;
+    thread->rec->first_stack = fm_ref(stack->rec);
+    return true;
+}
+
+void fm_threads_after_fork(const char *old_base)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    fm_process.threads = NULL; /* the other threads do not exist here */
+    if (thread == NULL)
+        return;
+    thread->stack->top = tls->top;
+    thread->next = thread->previous = NULL;
+    thread->lock.held = 0;
+    thread->perf_fd = -1;
+    thread->has_timer = false;
+    thread->cpu_charged_ns = 0;
+    thread->live_delta = 0;
+    struct fm_stack *stacks = thread->stacks, *current = thread->stack;
+    tls->table = NULL;
+    tls->mask = 0;
+    bool ok = graph_init(thread, tls->low);
+    if (ok) {
+        /* graph_init has made a stack of its own; the real ones take its place. */
+        fm_private_free(thread->stacks, sizeof *thread->stacks);
+        thread->rec->first_stack = 0;
+        for (struct fm_stack *s = stacks; s != NULL && ok; s = s->next)
+            ok = clone_stack(thread, old_base, s, s->frames, (uint64_t)(s->top - s->frames) + 1);
+    }
+    thread->stacks = stacks;
+    thread->stack = current;
+    if (!ok) {
+        tls->low = FM_LOW_STOPPED;
+        tls->thread = NULL;
+        return;
+    }
+    tls->top = current->top;
+    tls->limit = current->limit;
+    list_add(thread);
+    fm_ticks_start(thread);
+}

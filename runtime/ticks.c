@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clock: a signal for each thread as it uses CPU time, charged to the call that runs.
+ *
+ * A tick charges as many quanta as the thread's CPU clock has advanced since the last one: signals
+ * that the kernel merges or delays cost resolution, not time. */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+#ifndef F_SETOWN_EX
+#define F_SETOWN_EX 15
+struct f_owner_ex {
+    int type;
+    pid_t pid;
+};
+#endif
+#define OWNER_THREAD 0 /* F_OWNER_TID */
+#define PERF_HZ 997u
+#define QUANTUM_NS 1000000u
+#define TIMER_NS 4000000u /* what the kernel's own tick allows */
+
+extern const char __start_fm_hooks_text[], __stop_fm_hooks_text[];
+extern const char __start_fm_runtime_text[], __stop_fm_runtime_text[];
+
+static bool in_runtime(uint64_t pc)
+{
+    return (pc >= (uint64_t)__start_fm_hooks_text && pc < (uint64_t)__stop_fm_hooks_text) ||
+           (pc >= (uint64_t)__start_fm_runtime_text && pc < (uint64_t)__stop_fm_runtime_text);
+}
+
+static void on_tick(int signal, siginfo_t *info, void *data)
+{
+    (void)signal;
+    (void)info;
+    const ucontext_t *context = data;
+    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    if (thread == NULL || fm_process_is_copy())
+        return;
+    int saved_errno = errno;
+    uint64_t cpu_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t quanta = 0;
+    if (cpu_ns > thread->cpu_charged_ns)
+        quanta = (cpu_ns - thread->cpu_charged_ns) / QUANTUM_NS;
+    thread->cpu_charged_ns += quanta * QUANTUM_NS;
+    thread->rec->ticks++;
+    thread->rec->cpu_ns = cpu_ns;
+    uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    if (fm_process.stopped) {
+        errno = saved_errno;
+        return;
+    }
+    if (tls->inside != 0 || in_runtime(pc)) {
+        thread->rec->instrumentation_quanta += quanta;
+    } else {
+        const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
+        fm_csd_add_quanta(thread, (struct fm_rec_csd *)frame->csd, quanta);
+        thread->rec->user_quanta += quanta;
+    }
+    errno = saved_errno;
+}
+
+void fm_ticks_prepare(void)
+{
+    const char *wish = fm_getenv("FATHOM_TICKS");
+    fm_process.tick_source = FM_REC_TICK_PERF;
+    if (wish != NULL && strcmp(wish, "timer") == 0)
+        fm_process.tick_source = FM_REC_TICK_CPU_TIMER;
+    if (wish != NULL && strcmp(wish, "none") == 0)
+        fm_process.tick_source = FM_REC_TICK_NONE;
+    fm_process.header->quantum_ns = QUANTUM_NS;
+    fm_process.tick_signal = SIGPROF;
+    struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigfillset(&action.sa_mask);
+    if (fm_process.tick_source != FM_REC_TICK_NONE)
+        sigaction(fm_process.tick_signal, &action, NULL);
+}
+
+static bool start_perf(struct fm_thread *thread)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attributes,
+        .config = PERF_COUNT_SW_CPU_CLOCK,
+        .sample_period = 1000000000u / PERF_HZ,
+        .disabled = 1,
+        .wakeup_events = 1,
+    };
+    pid_t tid = (pid_t)thread->rec->tid;
+    int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return false;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
+    if (high >= 0) {
+        close(fd);
+        fd = high;
+    }
+    struct f_owner_ex owner = {.type = OWNER_THREAD, .pid = tid};
+    if (fcntl(fd, F_SETSIG, fm_process.tick_signal) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0 ||
+        fcntl(fd, F_SETFL, O_ASYNC) != 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+        close(fd);
+        return false;
+    }
+    thread->perf_fd = fd;
+    return true;
+}
+
+static bool start_timer(struct fm_thread *thread)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = fm_process.tick_signal};
+    event._sigev_un._tid = (pid_t)thread->rec->tid;
+    int id = 0;
+    /* The system call itself: libc's timer_create allocates memory. */
+    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id) != 0)
+        return false;
+    struct itimerspec every = {.it_interval.tv_nsec = TIMER_NS, .it_value.tv_nsec = TIMER_NS};
+    if (syscall(SYS_timer_settime, id, 0, &every, NULL) != 0) {
+        syscall(SYS_timer_delete, id);
+        return false;
+    }
+    thread->timer = id;
+    thread->has_timer = true;
+    return true;
+}
+
+void fm_ticks_start(struct fm_thread *thread)
+{
+    int source = fm_process.tick_source;
+    thread->cpu_charged_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (source == FM_REC_TICK_PERF && !start_perf(thread))
+        source = FM_REC_TICK_CPU_TIMER;
+    if (source == FM_REC_TICK_CPU_TIMER && !start_timer(thread))
+        source = FM_REC_TICK_NONE;
+    thread->rec->tick_source = (uint32_t)source;
+    if (thread->rec->number == 1)
+        fm_process.header->tick_source = (uint32_t)source;
+}
+
+void fm_ticks_stop(struct fm_thread *thread)
+{
+    if (thread->perf_fd >= 0)
+        close(thread->perf_fd);
+    thread->perf_fd = -1;
+    if (thread->has_timer)
+        syscall(SYS_timer_delete, thread->timer);
+    thread->has_timer = false;
+}
