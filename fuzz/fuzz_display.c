@@ -23,7 +23,8 @@ static unsigned take_byte(struct input *input)
 /* Up to 15 bytes without NUL; the caller frees. */
 static char *take_text(struct input *input)
 {
-    size_t size = MIN(take_byte(input) % 16, (size_t)(input->end - input->at));
+    size_t wanted = take_byte(input) % 16;
+    size_t size = MIN(wanted, (size_t)(input->end - input->at));
     char *text = g_strndup((const char *)input->at, size);
 
     input->at += size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for the fuzzing engine: runs a target once for each file named, or in a folder. */
 #include <glib.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -82,7 +82,7 @@ static void append_cell(GString *out, const struct cell *cell)
 static void append_row(GString *out, const struct fm_table *table, const struct row *row,
                        const char *section)
 {
-    const struct cell *cells = &table->cells[row->first_cell];
+    const struct cell *cells = fm_row_cells(table, row);
     unsigned column = 0;
 
     if (table->has_section) {

@@ -175,6 +175,12 @@ static inline bool fm_row_is_shown(const struct row *row, bool developer)
     return developer || !row->developer;
 }
 
+/* A row's cells, NULL when it has none. */
+static inline const struct cell *fm_row_cells(const struct fm_table *table, const struct row *row)
+{
+    return row->cell_count ? &table->cells[row->first_cell] : NULL;
+}
+
 /* The group of a column, NULL when the table does not define the column. */
 static inline const struct group *fm_table_group_of(const struct fm_table *table, unsigned column)
 {

@@ -236,7 +236,7 @@ static void append_row_start(GString *out, const char *role, bool developer)
 static void append_data_row(const struct html *html, const struct fm_table *table,
                             const struct row *row)
 {
-    const struct cell *cells = &table->cells[row->first_cell];
+    const struct cell *cells = fm_row_cells(table, row);
     unsigned column = 0;
     bool has_head = false;
 

@@ -170,7 +170,7 @@ static char **quoted_names(const struct fm_table *table)
 static void append_cells(GString *out, const struct fm_table *table, const struct row *row,
                          char **names)
 {
-    const struct cell *cells = &table->cells[row->first_cell];
+    const struct cell *cells = fm_row_cells(table, row);
     unsigned column = 0;
 
     for (uint32_t i = 0; i < row->cell_count; i++) {

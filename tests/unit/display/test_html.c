@@ -252,6 +252,24 @@ static void lists_texts_and_verbatim(void)
                     "<pre>\n\n\t&lt;x&gt;\xE2\x90\x8D\n</pre>\n");
 }
 
+static void a_row_may_be_empty(void)
+{
+    g_autoptr(FmDisplay) display = fm_display_new("T");
+    struct fm_table *table = fm_add_table(fm_display_body(display), FM_BOX_NEVER, "t");
+
+    fm_table_column(table, NULL, "a", NULL);
+    fm_table_column(table, NULL, "b", NULL);
+    fm_table_row(table, NULL, false);
+    g_autofree char *html = as_html(display, NULL, NULL);
+    g_assert_nonnull(strstr(html, "<tbody>\n<tr><td colspan=\"2\"></td></tr>\n</tbody>"));
+    g_autofree char *json = as_json(display, NULL);
+    g_assert_nonnull(strstr(json, "\"cells\": {\"a\": null, \"b\": null}}"));
+    g_autofree char *csv = as_csv(display, NULL);
+    g_assert_cmpstr(csv, ==, "a,b\r\n,\r\n");
+    g_autofree char *text = as_text(display, NULL, 0, false);
+    g_assert_cmpstr(text, ==, "T\n=\n\n\n");
+}
+
 static void a_source_listing(void)
 {
     static const struct fm_source_line lines[] = {{9, "\tif (a < b)", 1234, 0.4, 99.7},
@@ -291,6 +309,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/html/colours", groups_alternate_where_they_may_be_coloured);
     g_test_add_func("/display/html/sort", the_heading_that_sorts_the_page_says_so);
     g_test_add_func("/display/html/lists", lists_texts_and_verbatim);
+    g_test_add_func("/display/html/empty", a_row_may_be_empty);
     g_test_add_func("/display/html/source", a_source_listing);
     return g_test_run();
 }
