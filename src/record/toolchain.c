@@ -21,6 +21,8 @@ static const char *const coverage_gcc[] = {"-finstrument-functions", "-fsanitize
 static const char *const coverage_clang[] = {
     "-finstrument-functions", "-fsanitize-coverage=bb,no-prune,trace-pc-guard,pc-table", NULL};
 static const char runtime_name[] = "libfathom.a";
+/* malloc, longjmp and others in front of libc's: not where they have other definitions. */
+static const char interpose_name[] = "libfathom_interpose.a";
 
 bool fm_grade_parse(const char *text, enum fm_grade *ret, GError **error)
 {
@@ -219,7 +221,8 @@ static bool links_runtime(const struct fm_command_line *line)
 
 /* The runtime stands before all else, whole: its hooks must win over libc's empty ones, and shared
  * libraries loaded later must find them. */
-static void add_runtime(const struct fm_toolchain *toolchain, GPtrArray *arguments)
+static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                        GPtrArray *arguments)
 {
     static const char *const before[] = {"-Wl,--whole-archive", NULL};
     static const char *const after[] = {
@@ -228,10 +231,14 @@ static void add_runtime(const struct fm_toolchain *toolchain, GPtrArray *argumen
         "-Wl,--export-dynamic-symbol=__cyg_profile_func_exit",
         "-Wl,--export-dynamic-symbol=__sanitizer_cov_trace_*",
         "-Wl,--export-dynamic-symbol=fathom_*",
+        "-Wl,--export-dynamic-symbol=fm_*",
         NULL,
     };
     add_all(arguments, before);
     g_ptr_array_add(arguments, g_build_filename(toolchain->runtime_folder, runtime_name, NULL));
+    if (!line->fully_static && !line->sanitizers)
+        g_ptr_array_add(arguments,
+                        g_build_filename(toolchain->runtime_folder, interpose_name, NULL));
     add_all(arguments, after);
 }
 
@@ -263,7 +270,7 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
         g_ptr_array_add(arguments, g_strdup("-g"));
     if (links_runtime(line)) {
         /* A language given by -x is for what follows it: the archive stands before. */
-        add_runtime(toolchain, arguments);
+        add_runtime(toolchain, line, arguments);
     }
     if (makes_code)
         add_own(line, argc, argv, arguments);
