@@ -32,10 +32,10 @@ struct fm_request {
 struct fm_response {
     unsigned status;
     const char *content_type;
-    char *etag;     /* NULL = none; quoted as in HTTP */
-    char *location; /* for redirects */
-    GBytes *body;   /* never NULL */
-    bool quit;      /* the server shall end after this answer */
+    char *etag;          /* NULL = none; quoted as in HTTP */
+    char *location;      /* for redirects */
+    GBytes *body;        /* never NULL */
+    bool quit;           /* the server shall end after this answer */
     int timeout_minutes; /* > 0: new idle time-out */
 };
 

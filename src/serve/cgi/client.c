@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,6 +77,8 @@ static bool make_reply_fifo(struct fm_cgi_client *client)
 
 static void release_mutex(struct fm_cgi_client *client)
 {
+    if (client->mutex_fd >= 0 && client->serverless)
+        unlinkat(client->place->dir_fd, client->place->mutex_name, 0); /* as a server does at T5 */
     if (client->mutex_fd >= 0)
         close(client->mutex_fd);
     client->mutex_fd = -1;
@@ -222,6 +225,7 @@ static int run_client(struct fm_cgi_client *client)
         struct peer peer;
         switch (send_query(client, &peer)) {
         case NO_SERVER:
+            client->serverless = true;
             if (client->op == FM_CGI_OP_QUIT)
                 return finish_with_error(client, 200, "No server was running.");
             return fm_cgi_load_and_serve(client);

@@ -114,6 +114,7 @@ struct fm_cgi_client {
     char token[FM_CGI_TOKEN_SIZE];
     char *want_name, *reply_name;
     int want_fd, reply_fd, mutex_fd; /* -1 = not open */
+    bool serverless;                 /* no server lives, and none has been made yet */
 };
 void fm_cgi_client_cleanup(struct fm_cgi_client *client); /* C8, but for the printing */
 /* C8: cleans up, prints, clears the response. Returns the exit status. */

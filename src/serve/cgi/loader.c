@@ -79,12 +79,17 @@ static void run_child(struct fm_cgi_client *client, int ready_fd)
     close_descriptor(&ready_fd);
 }
 
-static void wait_until_ready(int fd)
+/* Whether a server came to life; after the deadline nobody knows, and it counts as one. */
+static bool wait_until_ready(int fd)
 {
     uint64_t deadline_ms = fm_cgi_now_ms() + FM_CGI_READY_MS;
     struct pollfd poll_fd = {fd, POLLIN, 0};
-    while (poll(&poll_fd, 1, fm_cgi_wait_ms(deadline_ms, FM_CGI_READY_MS)) < 0 && errno == EINTR)
-        ;
+    int ready;
+    do {
+        ready = poll(&poll_fd, 1, fm_cgi_wait_ms(deadline_ms, FM_CGI_READY_MS));
+    } while (ready < 0 && errno == EINTR && fm_cgi_now_ms() < deadline_ms);
+    char byte;
+    return ready <= 0 || read(fd, &byte, 1) == 1;
 }
 
 struct foreground {
@@ -96,6 +101,7 @@ struct foreground {
 static void print_and_go_on(void *user)
 {
     struct foreground *foreground = user;
+    foreground->client->serverless = false;
     foreground->status = fm_cgi_client_finish(foreground->client, foreground->response);
 }
 
@@ -143,7 +149,7 @@ int fm_cgi_load_and_serve(struct fm_cgi_client *client)
     if (child < 0)
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "fork: %s", g_strerror(errno));
     else
-        wait_until_ready(ready[0]);
+        client->serverless = !wait_until_ready(ready[0]);
     close(ready[0]);
     return fm_cgi_client_finish(client, &response);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/response.h"
+
+#include <string.h>
+
+static const struct {
+    unsigned status;
+    const char *reason;
+} reasons[] = {
+    {200, "OK"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {400, "Bad Request"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {421, "Misdirected Request"},
+    {422, "Unprocessable Content"},
+    {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+};
+
+const char *fm_response_reason(unsigned status)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    }
+    return "Error";
+}
+
+enum message_format { MESSAGE_HTML, MESSAGE_TEXT, MESSAGE_JSON };
+
+static enum message_format format_of(const struct fm_request *request)
+{
+    const char *path = request->path == NULL ? "" : request->path;
+    if (g_str_has_suffix(path, ".json"))
+        return MESSAGE_JSON;
+    if (g_str_has_suffix(path, ".txt") || g_str_has_suffix(path, ".csv"))
+        return MESSAGE_TEXT;
+    if (request->accept != NULL && g_str_has_prefix(request->accept, "application/json"))
+        return MESSAGE_JSON;
+    return MESSAGE_HTML;
+}
+
+void fm_response_message(const struct fm_request *request, unsigned status, const char *text,
+                         struct fm_response *ret)
+{
+    static const char *const types[] = {"text/html; charset=utf-8", "text/plain; charset=utf-8",
+                                        "application/json"};
+    enum message_format format = format_of(request);
+    g_autofree char *title =
+        status == 200 ? g_strdup("fathom") : g_strdup(fm_response_reason(status));
+    struct fm_display *display = fm_display_new(title);
+    fm_display_set_name(display, status == 200 ? "message" : "error");
+    fm_display_fact_int(display, "status", status);
+    fm_display_fact_string(display, "message", text);
+    fm_add_text(fm_display_body(display), text);
+    struct fm_preferences preferences;
+    fm_preferences_default(&preferences, true, false);
+    GString *body = g_string_new(NULL);
+    if (format == MESSAGE_JSON) {
+        fm_json_write(display, &preferences, body);
+    } else if (format == MESSAGE_TEXT) {
+        g_string_append_printf(body, "%s\n", text);
+    } else {
+        struct fm_html_options options = {.recording_name = "fathom",
+                                          .url_prefix = "deep?",
+                                          .url_suffix = "",
+                                          .asset_prefix = "assets/"};
+        fm_html_write(display, &preferences, &options, body);
+    }
+    fm_display_free(display);
+    *ret = (struct fm_response){
+        .status = status,
+        .content_type = types[format],
+        .body = g_string_free_to_bytes(body),
+    };
+}
+
+void fm_response_clear(struct fm_response *response)
+{
+    g_clear_pointer(&response->etag, g_free);
+    g_clear_pointer(&response->location, g_free);
+    g_clear_pointer(&response->body, g_bytes_unref);
+}
+
+/* A value that reached us from outside must not begin a header of its own. */
+static bool is_safe_value(const char *value)
+{
+    return strpbrk(value, "\r\n") == NULL;
+}
+
+void fm_response_each_header(const struct fm_response *response, fm_response_header_visitor *visit,
+                             void *user)
+{
+    static const struct {
+        const char *name, *value;
+    } always[] = {
+        {"Content-Security-Policy",
+         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+         "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+    };
+    if (response->content_type != NULL)
+        visit("Content-Type", response->content_type, user);
+    if (response->etag != NULL && is_safe_value(response->etag))
+        visit("ETag", response->etag, user);
+    if (response->location != NULL && is_safe_value(response->location))
+        visit("Location", response->location, user);
+    visit("Cache-Control", response->etag != NULL ? "no-cache" : "no-store", user);
+    if (response->status == 503)
+        visit("Retry-After", "1", user);
+    for (size_t i = 0; i < G_N_ELEMENTS(always); i++)
+        visit(always[i].name, always[i].value, user);
+}
+
+static void append_header(const char *name, const char *value, void *user)
+{
+    g_string_append_printf(user, "%s: %s\r\n", name, value);
+}
+
+void fm_response_headers(const struct fm_response *response, GString *out)
+{
+    g_string_append_printf(out, "Status: %u %s\r\n", response->status,
+                           fm_response_reason(response->status));
+    fm_response_each_header(response, append_header, out);
+}
