@@ -52,8 +52,10 @@ static void add_patterns(struct fm_choice *choice, const char *list)
 static bool take_option(struct wrapper *wrapper, const char *argument, GError **error)
 {
     struct fm_toolchain *toolchain = &wrapper->toolchain;
-    if (g_str_has_prefix(argument, "--grade="))
-        return fm_grade_parse(argument + strlen("--grade="), &toolchain->grade, error);
+    if (g_str_has_prefix(argument, "--grade=")) {
+        toolchain->grade = argument + strlen("--grade=");
+        return fm_grade_check(toolchain->grade, error);
+    }
     if (g_str_has_prefix(argument, "--exclude=")) {
         fm_choice_add(&toolchain->exclude, argument + strlen("--exclude="));
     } else if (g_str_has_prefix(argument, "--only=")) {
@@ -74,8 +76,10 @@ static bool read_environment(struct wrapper *wrapper, GError **error)
     const char *grade = g_getenv("FATHOM_GRADE");
     add_patterns(&wrapper->toolchain.exclude, g_getenv("FATHOM_EXCLUDE"));
     add_patterns(&wrapper->toolchain.only, g_getenv("FATHOM_ONLY"));
-    return grade == NULL || grade[0] == '\0' ||
-           fm_grade_parse(grade, &wrapper->toolchain.grade, error);
+    if (grade == NULL || grade[0] == '\0')
+        return true;
+    wrapper->toolchain.grade = grade;
+    return fm_grade_check(grade, error);
 }
 
 /* "cc" says nothing about who it is: what it links to does. */

@@ -226,7 +226,7 @@ static void read_flag(struct reading *reading, const char *option)
         line->split_dwarf = true;
     else if (g_str_has_prefix(option, "-fsanitize=") &&
              (strstr(option, "address") != NULL || strstr(option, "thread") != NULL ||
-              strstr(option, "memory") != NULL))
+              strstr(option, "memory") != NULL || strstr(option, "leak") != NULL))
         line->sanitizers = true;
     else
         read_mode(reading, option);

@@ -9,8 +9,8 @@
 bool fm_statics_is_hook(const char *symbol)
 {
     static const char *const prefixes[] = {
-        "__cyg_profile_func_", "__fathom_",  "fathom_hook_",
-        "__sanitizer_cov_",    "__fentry__", "__return__",
+        "__cyg_profile_func_", "fm_enter_slow_", "fm_exit_slow_",
+        "__sanitizer_cov_",    "__fentry__",     "__return__",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
         if (strncmp(symbol, prefixes[i], strlen(prefixes[i])) == 0)

@@ -7,34 +7,28 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "runtime/grades.h"
 
-/* What each grade adds. Frames are found by the frame pointer, and a tail call would leave without
- * the exit hook; partial inlining (gcc) would put entry and exit of a function into two frames. */
-static const char *const always[] = {"-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
-                                     NULL};
-static const char *const always_gcc[] = {"-fno-partial-inlining", NULL};
-static const char *const deep[] = {"-finstrument-functions", NULL};
-static const char *const fast_gcc[] = {"-finstrument-functions", "-fno-inline", NULL};
-static const char *const fast_clang[] = {"-finstrument-functions-after-inlining", NULL};
-static const char *const coverage_gcc[] = {"-finstrument-functions", "-fsanitize-coverage=trace-pc",
-                                           NULL};
-static const char *const coverage_clang[] = {
-    "-finstrument-functions", "-fsanitize-coverage=bb,no-prune,trace-pc-guard,pc-table", NULL};
 static const char runtime_name[] = "libfathom.a";
-/* malloc, longjmp and others in front of libc's: not where they have other definitions. */
-static const char interpose_name[] = "libfathom_interpose.a";
 
-bool fm_grade_parse(const char *text, enum fm_grade *ret, GError **error)
+static const struct fm_grade *find_grade(const char *name)
 {
-    static const char *const names[] = {"deep", "fast", "coverage"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *ret = (enum fm_grade)i;
-            return true;
-        }
+    for (size_t i = 0; i < G_N_ELEMENTS(fm_grades); i++) {
+        if (strcmp(fm_grades[i].name, name) == 0)
+            return &fm_grades[i];
     }
-    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "there is no grade '%s': deep, fast or coverage",
-                text);
+    return NULL;
+}
+
+bool fm_grade_check(const char *name, GError **error)
+{
+    if (find_grade(name) != NULL)
+        return true;
+    g_autoptr(GString) names = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(fm_grades); i++)
+        g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", fm_grades[i].name);
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "there is no grade '%s', only: %s", name,
+                names->str);
     return false;
 }
 
@@ -92,10 +86,20 @@ char *fm_toolchain_runtime_folder(GError **error)
     return NULL;
 }
 
-static void add_all(GPtrArray *arguments, const char *const *list)
+/* Adds a list of runtime/grades.h, with the folder in place of %L. Archives go in whole: nothing
+ * needs them yet when the linker meets them first. */
+static void add_all(const struct fm_toolchain *toolchain, GPtrArray *arguments,
+                    const char *const *list)
 {
-    for (; *list != NULL; list++)
-        g_ptr_array_add(arguments, g_strdup(*list));
+    for (; *list != NULL; list++) {
+        g_auto(GStrv) parts = g_strsplit(*list, "%L", -1);
+        bool archive = g_str_has_suffix(*list, ".a");
+        if (archive)
+            g_ptr_array_add(arguments, g_strdup("-Wl,--whole-archive"));
+        g_ptr_array_add(arguments, g_strjoinv(toolchain->runtime_folder, parts));
+        if (archive)
+            g_ptr_array_add(arguments, g_strdup("-Wl,--no-whole-archive"));
+    }
 }
 
 static bool matches(const GPtrArray *patterns, const char *path)
@@ -173,32 +177,19 @@ static guint count_left_out(const struct fm_toolchain *toolchain,
     return left_out;
 }
 
-static void add_grade(const struct fm_toolchain *toolchain, GPtrArray *arguments)
-{
-    switch (toolchain->grade) {
-    case FM_GRADE_DEEP:
-        add_all(arguments, deep);
-        break;
-    case FM_GRADE_FAST:
-        add_all(arguments, toolchain->clang ? fast_clang : fast_gcc);
-        break;
-    case FM_GRADE_COVERAGE:
-        add_all(arguments, toolchain->clang ? coverage_clang : coverage_gcc);
-        break;
-    }
-}
-
 static bool add_compile_flags(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, GPtrArray *arguments,
                               GError **error)
 {
     guint sources, left_out = count_left_out(toolchain, line, &sources);
-    add_all(arguments, always);
-    if (!toolchain->clang)
-        add_all(arguments, always_gcc);
-    if (sources > 0 && left_out == sources)
+    const struct fm_grade *grade = find_grade(toolchain->grade);
+    if (sources > 0 && left_out == sources) {
+        /* Frames must be found in it all the same. */
+        static const char *const frames[] = {FM_FRAME_FLAGS, NULL};
+        add_all(toolchain, arguments, frames);
         return true;
-    add_grade(toolchain, arguments);
+    }
+    add_all(toolchain, arguments, toolchain->clang ? grade->clang : grade->gcc);
     if (!toolchain->clang) {
         add_gcc_lists(toolchain, line, arguments);
         return true;
@@ -213,33 +204,19 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
     return true;
 }
 
-static bool links_runtime(const struct fm_command_line *line)
-{
-    return line->stage == FM_STAGE_LINK && !line->shared && !line->relocatable &&
-           !line->no_start_files;
-}
-
-/* The runtime stands before all else, whole: its hooks must win over libc's empty ones, and shared
- * libraries loaded later must find them. */
+/* The runtime stands before all else: its hooks must win over libc's empty ones. */
 static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                         GPtrArray *arguments)
 {
-    static const char *const before[] = {"-Wl,--whole-archive", NULL};
-    static const char *const after[] = {
-        "-Wl,--no-whole-archive",
-        "-Wl,--export-dynamic-symbol=__cyg_profile_func_enter",
-        "-Wl,--export-dynamic-symbol=__cyg_profile_func_exit",
-        "-Wl,--export-dynamic-symbol=__sanitizer_cov_trace_*",
-        "-Wl,--export-dynamic-symbol=fathom_*",
-        "-Wl,--export-dynamic-symbol=fm_*",
-        NULL,
-    };
-    add_all(arguments, before);
-    g_ptr_array_add(arguments, g_build_filename(toolchain->runtime_folder, runtime_name, NULL));
+    if (line->relocatable || line->no_start_files)
+        return;
+    if (line->shared) {
+        add_all(toolchain, arguments, fm_link_shared);
+        return;
+    }
+    add_all(toolchain, arguments, fm_link_core);
     if (!line->fully_static && !line->sanitizers)
-        g_ptr_array_add(arguments,
-                        g_build_filename(toolchain->runtime_folder, interpose_name, NULL));
-    add_all(arguments, after);
+        add_all(toolchain, arguments, fm_link_interpose);
 }
 
 static void add_own(const struct fm_command_line *line, int argc, char **argv, GPtrArray *arguments)
@@ -266,12 +243,8 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
     bool makes_code = line->stage >= FM_STAGE_COMPILE;
     bool compiles = makes_code && fm_command_line_compiles(line);
     bool ok = true;
-    if (compiles)
-        g_ptr_array_add(arguments, g_strdup("-g"));
-    if (links_runtime(line)) {
-        /* A language given by -x is for what follows it: the archive stands before. */
+    if (line->stage == FM_STAGE_LINK)
         add_runtime(toolchain, line, arguments);
-    }
     if (makes_code)
         add_own(line, argc, argv, arguments);
     else

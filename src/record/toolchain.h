@@ -4,12 +4,6 @@
 
 #include "record/command_line.h"
 
-enum fm_grade {
-    FM_GRADE_DEEP,     /* every call of the source, also those inlined */
-    FM_GRADE_FAST,     /* the functions that exist after inlining; the cheapest */
-    FM_GRADE_COVERAGE, /* deep, and how often each piece of code was reached */
-};
-
 /* Parts of the program to leave out or to record alone. */
 struct fm_choice {
     GPtrArray *files;     /* of char *: parts of paths: files and folders */
@@ -19,13 +13,13 @@ struct fm_choice {
 struct fm_toolchain {
     const char *compiler;
     bool cplusplus, clang;
-    enum fm_grade grade;
+    const char *grade; /* one of runtime/grades.h */
     struct fm_choice exclude, only;
     const char *runtime_folder; /* where libfathom.a is */
 };
 
-/* "deep", "fast", "coverage". */
-FM_MUST_USE bool fm_grade_parse(const char *text, enum fm_grade *ret, GError **error);
+/* Is there a grade of this name? FM_ERROR_USAGE lists those that there are. */
+FM_MUST_USE bool fm_grade_check(const char *name, GError **error);
 
 /* Sorts a pattern of --exclude or --only: with a '/' or a source file's ending it is part of a
  * path, else of a function's name; "file:" and "function:" in front decide. */
