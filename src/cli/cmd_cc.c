@@ -194,7 +194,7 @@ static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
 
 int fm_cmd_cc(int argc, char **argv)
 {
-    struct wrapper wrapper = {.name = argv[0]};
+    struct wrapper wrapper = {.name = argv[0], .toolchain.grade = "deep"};
     fm_choice_init(&wrapper.toolchain.exclude);
     fm_choice_init(&wrapper.toolchain.only);
     int status = run_wrapper(&wrapper, argc, argv);
