@@ -30,6 +30,8 @@ void fm_display_fact_string(struct fm_display *display, const char *name, const 
 void fm_display_fact_bool(struct fm_display *display, const char *name, bool value);
 /* More is being computed: the page says so and is redrawn when it is known. */
 void fm_display_set_incomplete(struct fm_display *display, const char *what);
+/* What the reader should know before reading on: the page is not the one asked for. */
+void fm_display_set_notice(struct fm_display *display, const char *text);
 
 /* --- items --- */
 
@@ -49,6 +51,8 @@ void fm_add_paragraph_break(struct fm_list *to);
 void fm_add_verbatim(struct fm_list *to, const char *text);
 /* id: stable identifier of the control in HTML ("box", "sort-callseqs-self"), may be NULL. */
 void fm_add_link(struct fm_list *to, const struct fm_query *query, const char *label);
+/* A link to what is no page of this recording; url is written as it is, escaped for the format. */
+void fm_add_href(struct fm_list *to, const char *url, const char *label);
 void fm_add_control(struct fm_list *to, const struct fm_query *query, const char *label,
                     const char *id);
 
@@ -120,6 +124,8 @@ void fm_cell_memory(struct fm_table *table, double words, unsigned word_size,
 void fm_cell_string(struct fm_table *table, const char *text, unsigned style);
 void fm_cell_link(struct fm_table *table, const struct fm_query *query, const char *label,
                   unsigned style);
+/* As fm_add_href(). */
+void fm_cell_href(struct fm_table *table, const char *url, const char *label, unsigned style);
 /* The cell just added spans this many columns. */
 void fm_cell_span(struct fm_table *table, unsigned columns);
 

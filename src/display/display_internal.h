@@ -18,6 +18,7 @@ struct link {
     const char *label;
     const char *command;
     const char *preferences; /* NULL: none */
+    const char *url;         /* instead of a query; else NULL */
 };
 
 enum item_kind {
@@ -148,7 +149,7 @@ struct known_preferences {
 
 struct fm_display {
     struct arena arena;
-    const char *title, *name, *incomplete; /* each may be NULL */
+    const char *title, *name, *incomplete, *notice; /* each may be NULL */
     struct fact *first_fact, *last_fact;
     struct fm_list body;
     struct fm_table *tables; /* all, newest first: they own arrays */
@@ -162,6 +163,9 @@ void fm_arena_done(struct arena *arena);
 
 /* Fills *ret with copies in the page's arena. */
 void fm_display_link(struct fm_display *display, const struct fm_query *query, const char *label,
+                     struct link *ret);
+
+void fm_display_href(struct fm_display *display, const char *url, const char *label,
                      struct link *ret);
 
 /* Whether anything of the list is shown: it has an item that is not for developers only. */

@@ -259,6 +259,11 @@ static void append_main(struct html *html)
     g_string_append(out, "<main id=\"main\" tabindex=\"-1\">\n");
     if (display->title)
         append_heading(html, display->title, 1);
+    if (display->notice) {
+        g_string_append(out, "<p class=\"notice\" role=\"status\">");
+        fm_html_escape(out, display->notice, HTML_TEXT);
+        g_string_append(out, "</p>\n");
+    }
     if (display->incomplete) {
         g_string_append(out, "<p class=\"incomplete\" role=\"status\">");
         fm_html_escape(out, display->incomplete, HTML_TEXT);

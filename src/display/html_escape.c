@@ -89,6 +89,11 @@ void fm_html_href(const struct html *html, const struct link *link)
     GString *out = html->out;
 
     g_string_append(out, " href=\"");
+    if (link->url) {
+        fm_html_escape(out, link->url, HTML_TEXT);
+        g_string_append_c(out, '"');
+        return;
+    }
     if (html->options->url_prefix)
         fm_html_escape(out, html->options->url_prefix, HTML_TEXT);
     fm_query_append_part(out, link->command);

@@ -347,6 +347,10 @@ void fm_json_write(const struct fm_display *display, const struct fm_preferences
     append_string(out, display->name);
     g_string_append(out, ",\n  \"title\": ");
     append_string(out, display->title);
+    if (display->notice) {
+        g_string_append(out, ",\n  \"notice\": ");
+        append_string(out, display->notice);
+    }
     g_string_append(out, ",\n  \"incomplete\": ");
     append_string(out, display->incomplete);
     append_facts(out, display);

@@ -185,6 +185,16 @@ void fm_cell_link(struct fm_table *table, const struct fm_query *query, const ch
     cell->style = (uint8_t)style;
 }
 
+void fm_cell_href(struct fm_table *table, const char *url, const char *label, unsigned style)
+{
+    struct link *link = fm_arena_alloc(&table->display->arena, sizeof *link);
+    struct cell *cell = add_cell(table, CELL_LINK);
+
+    fm_display_href(table->display, url, label, link);
+    cell->link = link;
+    cell->style = (uint8_t)style;
+}
+
 void fm_cell_span(struct fm_table *table, unsigned columns)
 {
     if (table->row_count == 0 || table->rows[table->row_count - 1].cell_count == 0)

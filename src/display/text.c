@@ -327,6 +327,10 @@ void fm_text_write(const struct fm_display *display, const struct fm_preferences
         append_rule(&text, display->title, '=');
         g_string_append_c(page, '\n');
     }
+    if (display->notice) {
+        append_wrapped(&text, display->notice, "Note: ", 4, PAINT_WARM);
+        g_string_append_c(page, '\n');
+    }
     if (display->incomplete) {
         append_wrapped(&text, display->incomplete, "Incomplete: ", 4, PAINT_WARM);
         g_string_append_c(page, '\n');

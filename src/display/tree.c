@@ -49,6 +49,11 @@ void fm_display_set_name(struct fm_display *display, const char *name)
     display->name = copy(display, name);
 }
 
+void fm_display_set_notice(struct fm_display *display, const char *text)
+{
+    display->notice = copy(display, text);
+}
+
 void fm_display_set_incomplete(struct fm_display *display, const char *what)
 {
     display->incomplete = copy(display, what);
@@ -177,6 +182,17 @@ void fm_add_link(struct fm_list *to, const struct fm_query *query, const char *l
     fm_display_link(to->display, query, label, &add_item(to, ITEM_LINK)->link);
 }
 
+void fm_display_href(struct fm_display *display, const char *url, const char *label,
+                     struct link *ret)
+{
+    *ret = (struct link){.label = copy(display, label ? label : ""), .url = copy(display, url)};
+}
+
+void fm_add_href(struct fm_list *to, const char *url, const char *label)
+{
+    fm_display_href(to->display, url, label, &add_item(to, ITEM_LINK)->link);
+}
+
 void fm_add_control(struct fm_list *to, const struct fm_query *query, const char *label,
                     const char *id)
 {
@@ -246,6 +262,10 @@ bool fm_list_is_controls(const struct fm_list *list, bool developer)
 
 void fm_link_append_query(GString *out, const struct link *link)
 {
+    if (link->url) {
+        g_string_append(out, link->url);
+        return;
+    }
     g_string_append(out, link->command);
     if (link->preferences || strchr(link->command, '&'))
         g_string_append_c(out, '&');

@@ -152,10 +152,30 @@ static void spans_cover_their_columns_with_null(void)
                                   "\"bytes\""));
 }
 
+/* Links that are no queries, and the notice, which is there only when it is set. */
+static void notice_and_href(void)
+{
+    g_autoptr(FmDisplay) display = fm_display_new("T");
+    fm_display_set_notice(display, "not the page");
+    fm_add_href(fm_display_body(display), "deep?a&b", "go");
+    g_autoptr(GString) json = g_string_new(NULL);
+    fm_json_write(display, NULL, json);
+    g_assert_nonnull(strstr(json->str, "\"notice\": \"not the page\""));
+    g_assert_nonnull(strstr(json->str, "\"deep?a&b\""));
+    g_autoptr(GString) html = g_string_new(NULL);
+    fm_html_write(display, NULL, NULL, html);
+    g_assert_nonnull(strstr(html->str, "<p class=\"notice\" role=\"status\">not the page</p>"));
+    g_assert_nonnull(strstr(html->str, "href=\"deep?a&amp;b\">go</a>"));
+    g_autoptr(GString) text = g_string_new(NULL);
+    fm_text_write(display, NULL, NULL, text);
+    g_assert_nonnull(strstr(text->str, "Note: not the page"));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/display/json/page", the_whole_small_page);
+    g_test_add_func("/display/json/notice-and-href", notice_and_href);
     g_test_add_func("/display/json/facts", facts_and_incomplete);
     g_test_add_func("/display/json/links", links_controls_and_texts_stand_apart);
     g_test_add_func("/display/json/spans", spans_cover_their_columns_with_null);
