@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/report_internal.h"
 
-void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count)
+void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count,
+                   bool sorted)
 {
     g_autofree struct fm_row *rows = g_new(struct fm_row, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -16,7 +17,8 @@ void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, u
         };
         fm_analysis_ps_cost(page->analysis, ps[i], &rows[i].cost);
     }
-    fm_rows_sort(page, rows, count, NULL);
+    if (!sorted)
+        fm_rows_sort(page, rows, count, NULL);
 
     struct fm_perf perf;
     fm_perf_init(&perf, page, true);

@@ -139,7 +139,9 @@ bool fm_cost_is_hidden(const struct fm_cost *cost);
 
 /* --- tables of procedures (proc_table.c): module, top_procs --- */
 
-void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count);
+/* sorted: the procedures stand in the order that the preferences ask for already. */
+void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count,
+                   bool sorted);
 
 /* --- call sites with their callees (sites.c): clique, proc --- */
 

@@ -22,7 +22,7 @@ bool fm_report_module(struct fm_page *page, GError **error)
     fm_display_fact_string(page->display, "module", module->name);
     fm_display_fact_int(page->display, "ps_count", module->ps_count);
     fm_display_fact_int(page->display, "procs_shown_count", count);
-    fm_proc_table(page, "procs", shown, count);
+    fm_proc_table(page, "procs", shown, count, false);
 
     struct fm_query accessors = fm_page_link(page, FM_CMD_MODULE_GETTER_SETTERS, 0);
     accessors.command.module = page->query.command.module;

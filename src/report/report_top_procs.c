@@ -14,6 +14,11 @@ static struct fm_cost_order sensible(struct fm_cost_order order)
     return order;
 }
 
+static bool orders_equal(struct fm_cost_order a, struct fm_cost_order b)
+{
+    return a.kind == b.kind && a.with_descendants == b.with_descendants && a.per_call == b.per_call;
+}
+
 static void offer_limit(struct fm_controls *controls, enum fm_query_limit limit, uint32_t last,
                         double threshold, const char *label, const char *id)
 {
@@ -32,10 +37,7 @@ static void offer_order(struct fm_controls *controls, struct fm_cost_order order
     struct fm_query query = fm_page_same(controls->page);
     query.command.top = sensible(order);
     fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &query.command.top);
-    struct fm_cost_order now = sensible(controls->page->query.command.top);
-    if (query.command.top.kind == now.kind &&
-        query.command.top.with_descendants == now.with_descendants &&
-        query.command.top.per_call == now.per_call)
+    if (orders_equal(query.command.top, sensible(controls->page->query.command.top)))
         return; /* whatever the rows are sorted by at present */
     fm_controls_offer(controls, &query, label, id);
 }
@@ -114,7 +116,10 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
     uint32_t count = 0;
     fm_analysis_top(page->analysis, &query, &ps, &count);
     fm_display_fact_int(page->display, "procs_shown_count", count);
-    fm_proc_table(page, "procs", ps, count);
+    /* The selection decides equal amounts by time and memory; keep that where the order is its. */
+    bool sorted = page->query.preferences.order == FM_ORDER_COST &&
+                  orders_equal(sensible(page->query.preferences.cost), order);
+    fm_proc_table(page, "procs", ps, count, sorted);
     g_free(ps);
     add_criteria(page);
     fm_controls_qualify(page);
