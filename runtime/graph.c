@@ -20,52 +20,45 @@ static struct fm_entry *entry_at(const struct fm_tls *tls, uint64_t offset)
     return (struct fm_entry *)((char *)tls->table + (offset & tls->mask));
 }
 
+/* A csd of a signal handler is hidden in the index, under an identity that the fast path never
+ * asks for: each entry of a handler must take the slow path. */
+#define HIDDEN 0xA5A5A5A5A5A5A5A5ull
+
 struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, const struct fm_rec_csd *caller,
-                                uint64_t hook_pc, uint64_t site)
+                                uint64_t hook_pc, uint64_t site, bool hidden)
 {
-    uint32_t key = caller->callee * FM_KEY_FACTOR;
-    /* A handler may let the table grow here between: mask first, the new table is larger. */
-    uint64_t mask = __atomic_load_n(&thread->tls->mask, __ATOMIC_ACQUIRE);
-    const char *table = (const char *)__atomic_load_n(&thread->tls->table, __ATOMIC_ACQUIRE);
-    uint64_t home = fm_entry_offset(hook_pc, site, key, mask) & ~32ull;
+    uint64_t identity = fm_identity(hook_pc, site, fm_key_of_ref(caller->callee));
+    identity ^= hidden ? HIDDEN : 0;
+    const struct fm_tls *tls = thread->tls;
     for (uint64_t step = 0;; step += 64) {
         bool has_free = false; /* then nothing has overflowed from this pair */
         for (unsigned i = 0; i < 2; i++) {
-            const struct fm_entry *entry =
-                (const struct fm_entry *)(table + ((home + step + i * 32u) & mask));
-            if (entry->hook_pc == hook_pc && entry->site == site && entry->caller_key == key) {
+            const struct fm_entry *entry = entry_at(tls, (identity & ~32ull) + step + i * 32u);
+            if (entry->identity == identity) {
                 thread->overflow_hits += step > 0;
                 return entry->csd;
             }
-            has_free |= entry->hook_pc == 0;
+            has_free |= entry->identity == 0;
         }
         if (has_free)
             return NULL;
     }
 }
 
-static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t hook_pc)
+static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t identity)
 {
-    uint32_t key = csd->caller * FM_KEY_FACTOR;
-    uint64_t offset = fm_entry_offset(hook_pc, csd->site, key, tls->mask);
-    struct fm_entry *entry = entry_at(tls, offset);
-    if (entry->hook_pc != 0)
-        entry = entry_at(tls, offset ^ 32);
-    for (uint64_t step = 64; entry->hook_pc != 0; step += 64) {
-        entry = entry_at(tls, (offset & ~32ull) + step);
-        if (entry->hook_pc != 0)
-            entry = entry_at(tls, (offset | 32) + step);
+    struct fm_entry *entry = entry_at(tls, identity);
+    if (entry->identity != 0)
+        entry = entry_at(tls, identity ^ 32);
+    for (uint64_t step = 64; entry->identity != 0; step += 64) {
+        entry = entry_at(tls, (identity & ~32ull) + step);
+        if (entry->identity != 0)
+            entry = entry_at(tls, (identity | 32) + step);
     }
     entry->csd = csd;
-    entry->callee_key = csd->callee * FM_KEY_FACTOR;
-    entry->caller_key = key;
-    entry->site = csd->site;
-    __atomic_store_n(&entry->hook_pc, hook_pc, __ATOMIC_RELEASE);
+    entry->callee_key = fm_key_of_ref(csd->callee);
+    __atomic_store_n(&entry->identity, identity, __ATOMIC_RELEASE);
 }
-
-/* A csd of a signal handler has a hidden hook pc in the index, that the fast path never asks for:
- * each entry of a handler must take the slow path. */
-#define HIDDEN (1ull << 63)
 
 bool fm_table_grow(struct fm_thread *thread, uint32_t entries)
 {
@@ -76,8 +69,8 @@ bool fm_table_grow(struct fm_thread *thread, uint32_t entries)
     if (thread->tls->table != NULL)
         for (uint64_t offset = 0; offset <= thread->tls->mask; offset += 32) {
             const struct fm_entry *entry = entry_at(thread->tls, offset);
-            if (entry->hook_pc > 1)
-                entry_fill(&fresh, entry->csd, entry->hook_pc);
+            if (entry->identity > 1)
+                entry_fill(&fresh, entry->csd, entry->identity);
         }
     /* The old table is not unmapped: a lookup that a signal interrupted may still read it. All
      * old ones together are smaller than the new one. The table before the mask: it is larger. */
@@ -95,7 +88,8 @@ bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
         thread->entries_used + 2u > entries)
         return false;
     thread->entries_used++;
-    entry_fill(thread->tls, csd, csd->hook_pc | (hidden ? HIDDEN : 0));
+    uint64_t identity = fm_identity(csd->hook_pc, csd->site, fm_key_of_ref(csd->caller));
+    entry_fill(thread->tls, csd, identity ^ (hidden ? HIDDEN : 0));
     return true;
 }
 
@@ -110,7 +104,7 @@ struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
     pd->maker = fm_ref(csd);
     thread->rec->root_csd = fm_ref(csd);
     thread->rec->root_pd = fm_ref(pd);
-    thread->root_key = fm_key(pd);
+    thread->root_key = fm_key_of_ref(fm_ref(pd));
     return pd;
 }
 
@@ -196,9 +190,9 @@ void fm_graph_purge(uint64_t start, uint64_t end)
         fm_lock_take(&t->lock);
         for (uint64_t offset = 0; offset <= t->tls->mask; offset += 32) {
             struct fm_entry *entry = entry_at(t->tls, offset);
-            uint64_t hook_pc = entry->hook_pc & ~HIDDEN;
-            if (hook_pc > 1 && (inside(hook_pc, start, end) || inside(entry->site, start, end)))
-                __atomic_store_n(&entry->hook_pc, 1, __ATOMIC_RELEASE);
+            if (entry->identity > 1 &&
+                (inside(entry->csd->hook_pc, start, end) || inside(entry->csd->site, start, end)))
+                __atomic_store_n(&entry->identity, 1, __ATOMIC_RELEASE);
         }
         fm_lock_give(&t->lock);
     }

@@ -11,6 +11,7 @@
 #define TLS_TABLE 16
 #define TLS_MASK 24
 #define TLS_LIMIT 32
+#define FM_HOOK_FACTOR 0x9E3779B97F4A7C15
 
         .section fm_hooks_text, "ax", @progbits
 
@@ -26,46 +27,36 @@ __cyg_profile_func_enter:
         cmpq %r9, %rax
         jb .Lenter_low
         movq %fs:TLS_TOP(%rcx), %r8
-        xorl %r10d, %r10d
         cmpq (%r8), %rax
         ja .Lenter_slow
-        movq %rsi, %r11
-        cmoveq %r10, %rsi
-        movl 16(%r8), %r9d
-        leaq (%rdx,%rsi), %r10
-        addq %r9, %r10
-        shlq $5, %r10
-        andq %fs:TLS_MASK(%rcx), %r10
+        movl $0, %r11d
+        cmovneq %rsi, %r11
+        movabsq $FM_HOOK_FACTOR, %r9
+        imulq %rdx, %r9
+        addq 16(%r8), %r11
+        addq %r9, %r11
+        movq %fs:TLS_MASK(%rcx), %r10
+        andq %r11, %r10
         addq %fs:TLS_TABLE(%rcx), %r10
-        cmpq %rdx, (%r10)
-        jne .Lenter_second
-        cmpq %rsi, 8(%r10)
-        jne .Lenter_second
-        cmpl %r9d, 16(%r10)
+        cmpq %r11, (%r10)
         jne .Lenter_second
 .Lenter_found:
-        addq $24, %r8
+        addq $32, %r8
         cmpq %fs:TLS_LIMIT(%rcx), %r8
-        ja .Lenter_restore
-        movl 20(%r10), %r9d
-        movq 24(%r10), %r10
+        ja .Lenter_slow
+        movq 16(%r10), %r9
+        movq 8(%r10), %r10
         incq (%r10)
         movq %r10, 8(%r8)
-        movl %r9d, 16(%r8)
-        movl %edi, 20(%r8)
+        movq %r9, 16(%r8)
+        movq %rdi, 24(%r8)
         movq %rax, (%r8)
         movq %r8, %fs:TLS_TOP(%rcx)
         ret
 .Lenter_second:
         xorq $32, %r10
-        cmpq %rdx, (%r10)
-        jne .Lenter_restore
-        cmpq %rsi, 8(%r10)
-        jne .Lenter_restore
-        cmpl %r9d, 16(%r10)
+        cmpq %r11, (%r10)
         je .Lenter_found
-.Lenter_restore:
-        movq %r11, %rsi
 .Lenter_slow:
         movq %rax, %rcx
         jmp fm_enter_slow_v1@PLT
@@ -92,9 +83,9 @@ __cyg_profile_func_exit:
         je .Lexit_done
         cmpq %rax, (%r8)
         jne .Lexit_other
-        cmpl %edi, 20(%r8)
+        cmpq %rdi, 24(%r8)
         jne .Lexit_slow
-        leaq -24(%r8), %r9
+        leaq -32(%r8), %r9
         movq %r9, %fs:TLS_TOP(%rcx)
         movq $0, (%r8)
 .Lexit_done:

@@ -53,7 +53,7 @@ static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t h
     uint64_t cfa = plain_cfa(frame);
     for (; !is_guard(thread, frame) && plain_cfa(frame) == cfa; frame--) {
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
-        if (frame->fn_low == (uint32_t)fn && (csd->epoch_flags & FM_REC_CSD_INLINED) == 0 &&
+        if (frame->fn == fn && (csd->epoch_flags & FM_REC_CSD_INLINED) == 0 &&
             csd->hook_pc != hook_pc)
             return false;
     }
@@ -74,7 +74,7 @@ static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn)
     const struct fm_rec_frame *frame = thread->tls->top;
     for (;;) {
         for (; frame > stack->frames; frame--)
-            if (frame->fn_low == (uint32_t)fn) {
+            if (frame->fn == fn) {
                 const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
                 struct fm_rec_pd *pd = fm_at(csd->callee);
                 if (pd->fn == fn)
@@ -154,7 +154,7 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
     if (csd != NULL) {
         csd->calls++;
         frame->csd = (uint64_t)csd;
-        frame->key = csd->callee * FM_KEY_FACTOR;
+        frame->key = fm_key_of_ref(csd->callee);
     } else {
         /* No room for the edge: what it would hold is charged to its caller. */
         thread->rec->calls_dropped++;
@@ -162,7 +162,7 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
         frame->key = top->key;
         cfa |= FM_CFA_UNCOUNTED;
     }
-    frame->fn_low = (uint32_t)fn;
+    frame->fn = fn;
     __atomic_store_n(&frame->cfa, cfa, __ATOMIC_RELEASE);
     tls->top = frame;
 }
@@ -178,7 +178,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     uint32_t flags = 0;
     struct fm_rec_csd *csd = NULL;
     if (plain_cfa(tls->top) == cfa) {
-        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, 0);
+        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, 0, false);
         if (csd == NULL && is_own_entry(thread, fn, hook_pc)) {
             while (plain_cfa(tls->top) == cfa && !is_guard(thread, tls->top))
                 pop(thread, true); /* a dead frame at the same place */
@@ -191,8 +191,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     if (signal)
         flags |= FM_REC_CSD_SIGNAL;
     if (csd == NULL)
-        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd,
-                           hook_pc | (signal ? 1ull << 63 : 0), key_site);
+        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, key_site, signal);
     if (csd == NULL)
         csd = edge_make(thread, fn, key_site, hook_pc, cfa, flags);
     else if (thread->overflow_hits > 4096)
@@ -233,7 +232,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
         pop(thread, true);
     if (plain_cfa(tls->top) == cfa) {
         const struct fm_rec_frame *frame = tls->top;
-        while (plain_cfa(frame) == cfa && frame->fn_low != (uint32_t)fn)
+        while (plain_cfa(frame) == cfa && frame->fn != fn)
             frame--;
         if (plain_cfa(frame) == cfa) {
             while (tls->top != frame)
@@ -241,8 +240,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
             pop(thread, false);
             return;
         }
-    } else if (!is_guard(thread, tls->top) && tls->top->fn_low == (uint32_t)fn &&
-               !fm_process.was_stopped) {
+    } else if (!is_guard(thread, tls->top) && tls->top->fn == fn && !fm_process.was_stopped) {
         /* A function split by the compiler: its exit stands in a frame of its own, deeper. */
         pop(thread, false);
         return;

@@ -10,21 +10,24 @@
 
 #include "recording_format.h"
 
-/* Index entry: (hook_pc, site, caller's key) -> csd and callee's key. An entry is filled once,
- * hook_pc last, and never changed while its code can run: a signal handler's hooks may come
- * between any two instructions of a lookup. */
+/* Index entry: an edge's identity -> csd and callee's key. The identity is one number,
+ *   hook_pc * FM_HOOK_FACTOR + site + key of the caller,
+ * so that a lookup is one comparison. Keys are 64 random bits for each pd. Two edges of one caller
+ * never collide when their hooks lie within 2 GiB (multiples of the golden ratio keep their
+ * distance); of different callers with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
+ *
+ * An entry is filled once, identity last, and never changed while its code can run: a signal
+ * handler's hooks may come between any two instructions of a lookup. */
 struct fm_entry {
-    uint64_t hook_pc; /* 0: free; 1: purged */
-    uint64_t site;
-    uint32_t caller_key;
-    uint32_t callee_key;
+    uint64_t identity; /* 0: free; 1: purged */
     struct fm_rec_csd *csd;
+    uint64_t callee_key;
+    uint64_t reserved;
 };
+#define FM_HOOK_FACTOR 0x9E3779B97F4A7C15ull
 static_assert(sizeof(struct fm_entry) == 32, "hooks.S");
-static_assert(offsetof(struct fm_entry, site) == 8, "hooks.S");
-static_assert(offsetof(struct fm_entry, caller_key) == 16, "hooks.S");
-static_assert(offsetof(struct fm_entry, callee_key) == 20, "hooks.S");
-static_assert(offsetof(struct fm_entry, csd) == 24, "hooks.S");
+static_assert(offsetof(struct fm_entry, csd) == 8, "hooks.S");
+static_assert(offsetof(struct fm_entry, callee_key) == 16, "hooks.S");
 
 /* low = lowest address of the stack that the hooks run on; two special values send every entry
  * hook elsewhere. */
@@ -49,18 +52,25 @@ static_assert(offsetof(struct fm_tls, mask) == 24, "hooks.S");
 static_assert(offsetof(struct fm_tls, limit) == 32, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, key) == 16, "hooks.S");
-static_assert(offsetof(struct fm_rec_frame, fn_low) == 20, "hooks.S");
+static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");
+static_assert(sizeof(struct fm_rec_frame) == 32, "hooks.S");
 static_assert(offsetof(struct fm_rec_csd, calls) == 0, "hooks.S");
 
 extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")));
 
-/* A pd's key: its ref, scattered. Multiplication by an odd number is a bijection, so keys are as
- * unique as refs. */
-#define FM_KEY_FACTOR 0x9E3779B1u
-
-static inline uint64_t fm_entry_offset(uint64_t hook_pc, uint64_t site, uint32_t key, uint64_t mask)
+static inline uint64_t fm_identity(uint64_t hook_pc, uint64_t site, uint64_t caller_key)
 {
-    return ((hook_pc + site + key) << 5) & mask;
+    uint64_t identity = hook_pc * FM_HOOK_FACTOR + site + caller_key;
+    return identity > 1 ? identity : identity + 2;
+}
+
+/* A pd's key: its ref, scattered (the finalizer of splitmix64, a bijection). */
+static inline uint64_t fm_key_of_ref(uint32_t pd)
+{
+    uint64_t key = pd + 0x9E3779B97F4A7C15ull;
+    key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9ull;
+    key = (key ^ key >> 27) * 0x94D049BB133111EBull;
+    return key ^ key >> 31;
 }
 
 #define FM_CFA_UNCOUNTED 1u

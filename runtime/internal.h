@@ -60,7 +60,7 @@ struct fm_thread {
     struct fm_stack *stacks;
     uint32_t entries_used;
     uint32_t overflow_hits; /* lookups that went beyond the home pair since the table last grew */
-    uint32_t root_key;
+    uint64_t root_key;
     int perf_fd;
     bool has_timer;
     int timer;               /* the kernel's id */
@@ -145,7 +145,7 @@ uint64_t fm_unwind_to(uint64_t cfa);
 
 /* graph.c */
 struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, const struct fm_rec_csd *caller,
-                                uint64_t hook_pc, uint64_t site);
+                                uint64_t hook_pc, uint64_t site, bool hidden);
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread); /* makes it; NULL: no room */
 bool fm_table_grow(struct fm_thread *thread, uint32_t entries);
 bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden);
@@ -156,10 +156,6 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
                                const struct fm_rec_csd *like, uint64_t fn,
                                struct fm_rec_pd *callee);
 void fm_graph_purge(uint64_t start, uint64_t end); /* code of an unloaded module */
-static inline uint32_t fm_key(const struct fm_rec_pd *pd)
-{
-    return fm_ref(pd) * FM_KEY_FACTOR;
-}
 
 /* stacks.c */
 struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);

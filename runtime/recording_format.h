@@ -247,14 +247,14 @@ static_assert(sizeof(struct fm_rec_point) == 24, "docs/format-recording.md");
  * capacity; frames[0] is a guard (csd: that below which the stack was entered; cfa = all ones).
  * Popping a frame zeroes its cfa; pushing stores the cfa last. */
 struct fm_rec_frame {
-    uint64_t cfa;    /* canonical frame address. Bit 0 set: its call is not counted in this file
-                        (inherited over fork, or entered when the file was full), so do not count
-                        its exit. Bit 1 set: a signal handler's frame. */
-    uint64_t csd;    /* address of the csd in the process: (csd - map_base) is its offset */
-    uint32_t key;    /* the runtime's lookup key of csd.callee; readers ignore it */
-    uint32_t fn_low; /* low half of the address of the function entered */
+    uint64_t cfa; /* canonical frame address. Bit 0 set: its call is not counted in this file
+                     (inherited over fork, or entered when the file was full), so do not count
+                     its exit. Bit 1 set: a signal handler's frame. */
+    uint64_t csd; /* address of the csd in the process: (csd - map_base) is its offset */
+    uint64_t key; /* the runtime's lookup key of csd.callee; readers ignore it */
+    uint64_t fn;  /* the function entered */
 };
-static_assert(sizeof(struct fm_rec_frame) == 24, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_frame) == 32, "docs/format-recording.md");
 
 struct fm_rec_stack {
     uint32_t next;

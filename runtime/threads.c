@@ -164,8 +164,8 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
     struct fm_rec_csd *caller = clone_path(thread, old_base, old_at(old_base, from->maker));
     if (caller == NULL)
         return NULL;
-    uint64_t hidden = (old->epoch_flags & FM_REC_CSD_SIGNAL) != 0 ? 1ull << 63 : 0;
-    struct fm_rec_csd *csd = fm_edge_find(thread, caller, old->hook_pc | hidden, old->site);
+    bool hidden = (old->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
+    struct fm_rec_csd *csd = fm_edge_find(thread, caller, old->hook_pc, old->site, hidden);
     if (csd != NULL)
         return csd;
     const struct fm_rec_pd *to = old_at(old_base, old->callee);
@@ -175,7 +175,7 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
         if (maker == NULL)
             return NULL;
         callee = fm_at(maker->callee);
-        csd = fm_edge_find(thread, caller, old->hook_pc | hidden, old->site);
+        csd = fm_edge_find(thread, caller, old->hook_pc, old->site, hidden);
         if (csd != NULL)
             return csd;
     }
@@ -207,7 +207,7 @@ static bool clone_stack(struct fm_thread *thread, const char *old_base, struct f
             return false;
         frames[i] = old[i];
         frames[i].csd = (uint64_t)csd;
-        frames[i].key = csd->callee * FM_KEY_FACTOR;
+        frames[i].key = fm_key_of_ref(csd->callee);
         if (i > 0)
             frames[i].cfa |= FM_CFA_UNCOUNTED;
     }

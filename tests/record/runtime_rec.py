@@ -105,7 +105,7 @@ class Rec:
         for at in self.chain(first_stack):
             _, owner, low, high, frames, capacity = struct.unpack_from("<2I2Q2I", b, at)
             for i in range(1, capacity):
-                cfa, csd, key, fn = struct.unpack_from("<2Q2I", b, frames * 8 + i * 24)
+                cfa, csd, key, fn = struct.unpack_from("<4Q", b, frames * 8 + i * 32)
                 if cfa == 0:
                     break
                 ref = (csd - self.map_base) // 8
