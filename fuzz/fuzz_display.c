@@ -196,10 +196,10 @@ static void check_utf8(const GString *out, const char *format)
 static void check_tags(const char *html)
 {
     static const char *const known[] = {
-        "!DOCTYPE", "html",  "head",  "meta",    "title",    "body", "a",  "header", "span",
-        "nav",      "ul",    "li",    "main",    "h1",       "h2",   "h3", "h4",     "h5",
-        "h6",       "p",     "div",   "pre",     "code",     "wbr",  "b",  "i",      "u",
-        "table",    "thead", "tbody", "caption", "colgroup", "tr",   "th", "td"};
+        "!DOCTYPE", "html",  "head",  "meta",  "title",   "body",     "a",   "header", "footer",
+        "span",     "nav",   "ul",    "li",    "main",    "h1",       "h2",  "h3",     "h4",
+        "h5",       "h6",    "p",     "div",   "pre",     "code",     "wbr", "b",      "i",
+        "u",        "table", "thead", "tbody", "caption", "colgroup", "tr",  "th",     "td"};
 
     for (const char *at = strchr(html, '<'); at; at = strchr(at + 1, '<')) {
         const char *name = at[1] == '/' ? at + 2 : at + 1;

@@ -111,6 +111,7 @@ function addTools(table) {
   const input = document.createElement("input");
   input.type = "search";
   input.placeholder = "Filter rows  ( / )";
+  input.title = "Press ? for the keys";
   input.setAttribute("aria-label", "Filter rows");
   const found = document.createElement("span");
   found.className = "found";
@@ -131,26 +132,89 @@ function addTools(table) {
   table.before(bar);
 }
 
-// Keys: / filter, m menu, r root, o modules, t top procedures, c controls.
+const KEYS = [
+  ["/", "filter the rows"],
+  ["j", "next row"],
+  ["k", "previous row"],
+  ["Enter", "follow the row's link"],
+  ["u", "back"],
+  ["m", "menu"],
+  ["r", "root"],
+  ["o", "modules"],
+  ["t", "top procedures"],
+  ["c", "controls"],
+  ["?", "these keys"],
+];
+
+// Focus goes from row to row along the links that name them.
+function moveRow(step) {
+  const links = [...document.querySelectorAll("tbody tr:not([hidden])")]
+    .map((row) => row.querySelector('th[scope="row"] a') ?? row.querySelector("a"))
+    .filter(Boolean);
+  if (!links.length) return;
+  const row = document.activeElement.closest("tbody tr");
+  const at = links.findIndex((link) => link.closest("tr") === row);
+  links[at < 0 ? (step > 0 ? 0 : links.length - 1)
+    : Math.min(Math.max(at + step, 0), links.length - 1)].focus();
+}
+
+function showKeys() {
+  let dialog = document.querySelector("dialog.keys");
+  if (!dialog) {
+    dialog = document.createElement("dialog");
+    dialog.className = "keys";
+    const title = document.createElement("h2");
+    title.textContent = "Keys";
+    const list = document.createElement("dl");
+    for (const [key, meaning] of KEYS) {
+      const term = document.createElement("dt");
+      const sign = document.createElement("kbd");
+      const what = document.createElement("dd");
+      sign.textContent = key;
+      what.textContent = meaning;
+      term.append(sign);
+      list.append(term, what);
+    }
+    dialog.append(title, list);
+    document.body.append(dialog);
+  }
+  if (dialog.open) dialog.close();
+  else dialog.showModal();
+}
+
+function focusControls() {
+  const controls = document.getElementById("controls");
+  controls?.scrollIntoView();
+  controls?.querySelector("a")?.focus();
+}
+
+function focusFilter(event) {
+  const input = document.querySelector(".tools input");
+  if (!input) return;
+  event.preventDefault();
+  input.focus();
+}
+
+const ACTIONS = {
+  "/": focusFilter,
+  "?": showKeys,
+  j: () => moveRow(1),
+  k: () => moveRow(-1),
+  u: () => history.back(),
+  c: focusControls,
+  m: () => document.getElementById("nav-menu")?.click(),
+  r: () => document.getElementById("nav-root")?.click(),
+  o: () => document.getElementById("nav-modules")?.click(),
+  t: () => document.getElementById("nav-top")?.click(),
+};
+
 function onKey(event) {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   if (event.target.closest("input, textarea, select")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const links = { m: "nav-menu", r: "nav-root", o: "nav-modules", t: "nav-top" };
-  if (event.key === "/") {
-    const input = document.querySelector(".tools input");
-    if (!input) return;
-    event.preventDefault();
-    input.focus();
-  } else if (event.key === "c") {
-    const controls = document.getElementById("controls");
-    controls?.scrollIntoView();
-    controls?.querySelector("a")?.focus();
-  } else if (links[event.key]) {
-    document.getElementById(links[event.key])?.click();
-  }
+  if (Object.hasOwn(ACTIONS, event.key)) ACTIONS[event.key](event);
 }
 
 for (const table of document.querySelectorAll("table:not(.source)")) {

@@ -131,6 +131,12 @@ void fm_cell_span(struct fm_table *table, unsigned columns);
 
 /* --- writers --- */
 
+/* The page in another format, at another address. */
+struct fm_html_alternate {
+    const char *label; /* "JSON" */
+    const char *type;  /* "application/json" */
+    const char *url;   /* percent-encoded */
+};
 struct fm_html_options {
     const char *recording_name; /* shown at the top and in the page title; may be NULL */
     const char *url_prefix;     /* links are url_prefix + encoded query + url_suffix */
@@ -139,6 +145,7 @@ struct fm_html_options {
     bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
     bool no_navigation;         /* the page belongs to no recording: no links to menu and root */
     const char *home_url;       /* the list of recordings, behind the program's name; or NULL */
+    const struct fm_html_alternate *alternates; /* linked at the bottom; ended by label NULL */
 };
 struct fm_text_options {
     unsigned width; /* columns of the terminal, 0 = unlimited */

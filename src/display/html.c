@@ -176,6 +176,28 @@ static void append_style(const struct html *html)
     }
 }
 
+/* Each alternate as a link: start, type, address, and end, or its label as the link's text. */
+static void append_alternates(const struct html *html, const char *start, const char *end)
+{
+    GString *out = html->out;
+    const struct fm_html_alternate *alternate = html->options->alternates;
+
+    for (; alternate && alternate->label; alternate++) {
+        g_string_append(out, start);
+        fm_html_escape(out, alternate->type, HTML_TEXT);
+        g_string_append(out, "\" href=\"");
+        fm_html_escape(out, alternate->url, HTML_TEXT);
+        g_string_append_c(out, '"');
+        if (end) {
+            g_string_append(out, end);
+        } else {
+            g_string_append_c(out, '>');
+            fm_html_escape(out, alternate->label, HTML_TEXT);
+            g_string_append(out, "</a></li>\n");
+        }
+    }
+}
+
 static void append_head(const struct html *html)
 {
     GString *out = html->out;
@@ -198,7 +220,19 @@ static void append_head(const struct html *html)
     if (html->display->incomplete)
         g_string_append(out, "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>\n");
     append_style(html);
+    append_alternates(html, "<link rel=\"alternate\" type=\"", ">\n");
     g_string_append(out, "</head>\n");
+}
+
+static void append_foot(const struct html *html)
+{
+    GString *out = html->out;
+
+    if (!html->options->alternates || !html->options->alternates->label)
+        return;
+    g_string_append(out, "<footer>\n<nav aria-label=\"Formats\">This page as\n<ul>\n");
+    append_alternates(html, "<li><a type=\"", NULL);
+    g_string_append(out, "</ul>\n</nav>\n</footer>\n");
 }
 
 /* The ways into a recording, at the top of each of its pages, keeping the preferences. */
@@ -297,6 +331,7 @@ void fm_html_write(const struct fm_display *display, const struct fm_preferences
     g_string_append(out, "<body>\n");
     append_top(&html);
     append_main(&html);
+    append_foot(&html);
     g_string_append(out, "</body>\n</html>\n");
     g_hash_table_unref(html.ids);
     g_free(html.current);

@@ -184,6 +184,29 @@ static void append_cell_content(const struct html *html, const struct cell *cell
     append_style(html->out, cell->style, true);
 }
 
+/* Whether a number shows as nothing but zeros: those are shown faintly, or a page of a profile is
+ * mostly noise. */
+static bool shows_zero(const struct cell *cell)
+{
+    switch ((enum cell_kind)cell->kind) {
+    case CELL_INT:
+        return cell->integer == 0;
+    case CELL_TIME:
+        return fabs(cell->number) < 0.05e-12;
+    case CELL_PERCENT:
+        return fabs(cell->number) < 0.00005;
+    case CELL_FLOAT:
+        return fabs(cell->number) < 0.005;
+    case CELL_MEMORY:
+        return fabs(cell->number) < 0.5 * pow(10, -(double)cell->decimals);
+    case CELL_EMPTY:
+    case CELL_STRING:
+    case CELL_LINK:
+        return false;
+    }
+    return false;
+}
+
 static void append_span(GString *out, unsigned span)
 {
     if (span > 1) {
@@ -205,7 +228,9 @@ static void append_cell(const struct html *html, const struct fm_table *table,
 
     g_string_append(out, heads_row ? "<th scope=\"row\" class=\"" : "<td class=\"");
     g_string_append(out, column_class(table, column));
-    if (cell->kind == CELL_PERCENT && isfinite(cell->number)) {
+    if (shows_zero(cell)) {
+        g_string_append(out, " zero");
+    } else if (cell->kind == CELL_PERCENT && isfinite(cell->number)) {
         g_string_append(out, " pct p");
         fm_append_plain_int(out, (int64_t)(CLAMP(cell->number, 0, 1) * 100 + 0.5));
     }

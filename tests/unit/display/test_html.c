@@ -252,6 +252,54 @@ static void lists_texts_and_verbatim(void)
                     "<pre>\n\n\t&lt;x&gt;\xE2\x90\x8D\n</pre>\n");
 }
 
+static void numbers_that_show_as_zero_are_faint(void)
+{
+    g_autoptr(FmDisplay) display = fm_display_new("T");
+    struct fm_table *table = fm_add_table(fm_display_body(display), FM_BOX_NEVER, NULL);
+
+    fm_table_group(table, "N", FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
+    for (unsigned i = 0; i < 12; i++)
+        fm_table_column(table, "n", NULL, NULL);
+    fm_table_row(table, NULL, false);
+    fm_cell_int(table, 0);
+    fm_cell_int(table, -1);
+    fm_cell_percent(table, 0.00004);
+    fm_cell_percent(table, 0.00006);
+    fm_cell_float(table, -0.004);
+    fm_cell_float(table, 0.006);
+    fm_cell_time(table, 0);
+    fm_cell_time(table, 1e-9);
+    fm_cell_memory(table, 0.4, 8, FM_UNIT_WORDS, 0);
+    fm_cell_memory(table, 0.4, 8, FM_UNIT_WORDS, 2);
+    fm_cell_float(table, 0.0 / 0.0);
+    fm_cell_percent(table, 0.0 / 0.0);
+    g_autofree char *html = as_html(display, NULL, NULL);
+    g_autofree char *row = between(html, "<td", "</tr>");
+    g_assert_cmpstr(row, ==,
+                    "<td class=\"number zero\">0</td><td class=\"number\">-1</td>"
+                    "<td class=\"number zero\">0.00</td><td class=\"number pct p0\">0.01</td>"
+                    "<td class=\"number zero\">0.00</td><td class=\"number\">0.01</td>"
+                    "<td class=\"number zero\">0.0ps</td><td class=\"number\">1.0ns</td>"
+                    "<td class=\"number zero\">0</td><td class=\"number\">0.40</td>"
+                    "<td class=\"number\">nan</td><td class=\"number\">nan</td>");
+}
+
+static void other_formats_are_linked(void)
+{
+    static const struct fm_html_alternate alternates[] = {
+        {"JSON", "application/json", "/deep.json?menu&x"}, {NULL, NULL, NULL}};
+    struct fm_html_options options = {.alternates = alternates};
+    g_autoptr(FmDisplay) display = fm_display_new("T");
+    g_autofree char *html = as_html(display, NULL, &options);
+
+    g_assert_nonnull(strstr(html, "<link rel=\"alternate\" type=\"application/json\" "
+                                  "href=\"/deep.json?menu&amp;x\">\n</head>"));
+    g_assert_nonnull(strstr(html, "</main>\n<footer>\n<nav aria-label=\"Formats\">This page as\n"
+                                  "<ul>\n<li><a type=\"application/json\" "
+                                  "href=\"/deep.json?menu&amp;x\">JSON</a></li>\n</ul>\n</nav>\n"
+                                  "</footer>\n</body>"));
+}
+
 static void a_row_may_be_empty(void)
 {
     g_autoptr(FmDisplay) display = fm_display_new("T");
@@ -309,6 +357,8 @@ int main(int argc, char **argv)
     g_test_add_func("/display/html/colours", groups_alternate_where_they_may_be_coloured);
     g_test_add_func("/display/html/sort", the_heading_that_sorts_the_page_says_so);
     g_test_add_func("/display/html/lists", lists_texts_and_verbatim);
+    g_test_add_func("/display/html/zero", numbers_that_show_as_zero_are_faint);
+    g_test_add_func("/display/html/formats", other_formats_are_linked);
     g_test_add_func("/display/html/empty", a_row_may_be_empty);
     g_test_add_func("/display/html/source", a_source_listing);
     return g_test_run();
