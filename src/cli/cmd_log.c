@@ -67,7 +67,11 @@ static const struct {
 } parts[] = {
     {"stat", fm_cmd_log_stat, "count events by type and capability"},
     {"cat", fm_cmd_log_cat, "print events as text, JSON or CSV"},
+    {"follow", fm_cmd_log_follow, "print events as they come: file, pipe, socket"},
     {"cut", fm_cmd_log_cut, "cut a range of time into a log of its own"},
+    {"send", fm_cmd_log_send, "send a log over a socket, or serve it"},
+    {"recv", fm_cmd_log_recv, "receive a log from a socket into a file"},
+    {"control", fm_cmd_log_control, "send a control message to a program that logs"},
     {"validate", fm_cmd_log_validate, "check a log against every rule of the format"},
     {"types", fm_cmd_log_types, "list the known event types with fields and units"},
 };

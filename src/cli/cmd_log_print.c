@@ -101,6 +101,7 @@ bool fm_cmd_log_printer_begin(struct fm_cmd_log_printer *printer, GError **error
         !choose_types(printer, error) || !choose_capabilities(printer, error))
         return false;
     printer->out = g_string_new(NULL);
+    printer->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     fm_eventlog_format_head(printer->out, printer->as);
     return true;
 }
@@ -109,12 +110,13 @@ void fm_cmd_log_printer_event(struct fm_cmd_log_printer *printer,
                               const struct fm_eventlog_event *event,
                               const struct fm_eventlog_header *header)
 {
+    fm_eventlog_names_learn(printer->names, event);
     if ((event->number == FM_EVENTLOG_BLOCK_MARKER && !printer->markers) ||
         event->time_ns < printer->from_ns || event->time_ns > printer->to_ns ||
         (printer->by_type && !printer->type_chosen[event->number]) ||
         (printer->by_capability && !printer->capability_chosen[event->capability + 1]))
         return;
-    fm_eventlog_format_event(printer->out, printer->as, event, header);
+    fm_eventlog_format_event(printer->out, printer->as, event, header, printer->names);
     printer->printed++;
     if (printer->out->len >= HELD_BYTES)
         fm_cmd_log_printer_flush(printer);
@@ -132,6 +134,7 @@ void fm_cmd_log_printer_done(struct fm_cmd_log_printer *printer)
 {
     if (printer->out != NULL)
         g_string_free(printer->out, TRUE);
+    g_clear_pointer(&printer->names, g_hash_table_unref);
     g_strfreev(printer->types);
     g_strfreev(printer->capabilities);
     g_free(printer->from);

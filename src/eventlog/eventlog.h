@@ -247,6 +247,12 @@ void fm_eventlog_reader_commit(struct fm_eventlog_reader *reader, size_t length)
  * Call again with a greater length to show more of it. Not to be mixed with push. */
 void fm_eventlog_reader_view(struct fm_eventlog_reader *reader, const uint8_t *bytes,
                              size_t length);
+/* A program that serves its log may put answers to control messages (transport.h) between two
+ * blocks. With a callback they are recognised there and given to it; without, they are damage. */
+struct fm_control_message;
+typedef void fm_eventlog_answer_callback(void *user, const struct fm_control_message *answer);
+void fm_eventlog_reader_expect_answers(struct fm_eventlog_reader *reader,
+                                       fm_eventlog_answer_callback *callback, void *user);
 /* There are no more bytes. */
 void fm_eventlog_reader_finish(struct fm_eventlog_reader *reader);
 

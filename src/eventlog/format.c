@@ -97,7 +97,21 @@ static void append_numbers(GString *out, const struct fm_eventlog_value *value)
     g_string_append_c(out, ']');
 }
 
-static void append_integer(GString *out, const struct fm_eventlog_value *value, bool json)
+static void append_name(GString *out, const char *name, bool json)
+{
+    if (name == NULL)
+        return;
+    if (json) {
+        fm_eventlog_format_json_text(out, (const uint8_t *)name, strlen(name));
+        return;
+    }
+    g_string_append(out, " \"");
+    fm_eventlog_format_text(out, (const uint8_t *)name, strlen(name), '"');
+    g_string_append_c(out, '"');
+}
+
+static void append_integer(GString *out, const struct fm_eventlog_value *value, bool json,
+                           GHashTable *names)
 {
     uint64_t number = value->number;
     uint8_t unit = value->field->unit;
@@ -114,9 +128,16 @@ static void append_integer(GString *out, const struct fm_eventlog_value *value, 
     const char *word = json ? NULL : fm_eventlog_enum_name(unit, number);
     if (word != NULL)
         g_string_append_printf(out, " (%s)", word);
+    const char *name = unit != FM_EVENTLOG_UNIT_STRING || names == NULL
+                           ? NULL
+                           : g_hash_table_lookup(names, GUINT_TO_POINTER((guint)number));
+    if (name != NULL && json)
+        g_string_append_printf(out, ",\"%s_text\":", value->field->name);
+    append_name(out, name, json);
 }
 
-static void append_value(GString *out, const struct fm_eventlog_value *value, bool json)
+static void append_value(GString *out, const struct fm_eventlog_value *value, bool json,
+                         GHashTable *names)
 {
     switch ((enum fm_eventlog_kind)value->field->kind) {
     case FM_EVENTLOG_TEXT:
@@ -149,13 +170,14 @@ static void append_value(GString *out, const struct fm_eventlog_value *value, bo
     case FM_EVENTLOG_U32:
     case FM_EVENTLOG_U64:
     case FM_EVENTLOG_I64:
-        append_integer(out, value, json);
+        append_integer(out, value, json, names);
         break;
     }
 }
 
 /* "name=value name=value", or the members of a JSON object. */
-static void append_fields(GString *out, const struct fm_eventlog_event *event, bool json)
+static void append_fields(GString *out, const struct fm_eventlog_event *event, bool json,
+                          GHashTable *names)
 {
     struct fm_eventlog_value values[FM_EVENTLOG_FIELDS_MAX];
     bool malformed;
@@ -164,7 +186,7 @@ static void append_fields(GString *out, const struct fm_eventlog_event *event, b
     for (size_t i = 0; i < count; i++) {
         g_string_append(out, i == 0 ? "" : separator);
         g_string_append_printf(out, json ? "\"%s\":" : "%s=", values[i].field->name);
-        append_value(out, &values[i], json);
+        append_value(out, &values[i], json, names);
     }
     if (!malformed && (event->type != NULL || event->payload_length == 0))
         return;
@@ -200,7 +222,7 @@ static void append_label(GString *out, const struct fm_eventlog_event *event,
     }
 }
 
-static void format_csv(GString *out, const struct fm_eventlog_event *event)
+static void format_csv(GString *out, const struct fm_eventlog_event *event, GHashTable *names)
 {
     if (event->capability >= 0)
         g_string_append_printf(out, "%" G_GUINT64_FORMAT ",%d,", event->time_ns, event->capability);
@@ -208,7 +230,7 @@ static void format_csv(GString *out, const struct fm_eventlog_event *event)
         g_string_append_printf(out, "%" G_GUINT64_FORMAT ",none,", event->time_ns);
     append_label(out, event, NULL, false);
     g_autoptr(GString) fields = g_string_new(NULL);
-    append_fields(fields, event, false);
+    append_fields(fields, event, false, names);
     g_string_append_c(out, ',');
     if (strpbrk(fields->str, "\",\r\n") == NULL) {
         g_string_append_len(out, fields->str, (gssize)fields->len);
@@ -232,7 +254,7 @@ void fm_eventlog_format_head(GString *out, enum fm_eventlog_format format)
 
 void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
                               const struct fm_eventlog_event *event,
-                              const struct fm_eventlog_header *header)
+                              const struct fm_eventlog_header *header, GHashTable *names)
 {
     uint64_t seconds = event->time_ns / G_GUINT64_CONSTANT(1000000000);
     uint64_t rest = event->time_ns % G_GUINT64_CONSTANT(1000000000);
@@ -246,7 +268,7 @@ void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
         append_label(out, event, header, false);
         if (event->payload_length > 0)
             g_string_append_c(out, ' ');
-        append_fields(out, event, false);
+        append_fields(out, event, false, names);
         g_string_append_c(out, '\n');
         break;
     case FM_EVENTLOG_AS_JSON:
@@ -257,11 +279,23 @@ void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
             g_string_append(out, "null,\"type\":");
         append_label(out, event, header, true);
         g_string_append(out, ",\"fields\":{");
-        append_fields(out, event, true);
+        append_fields(out, event, true, names);
         g_string_append(out, "}}\n");
         break;
     case FM_EVENTLOG_AS_CSV:
-        format_csv(out, event);
+        format_csv(out, event, names);
         break;
     }
+}
+
+void fm_eventlog_names_learn(GHashTable *names, const struct fm_eventlog_event *event)
+{
+    enum { NAMES_MAX = 1000000 };
+    struct fm_eventlog_value values[FM_EVENTLOG_FIELDS_MAX];
+    bool malformed;
+    if (event->number != FM_EVENTLOG_INTERN_STRING || g_hash_table_size(names) >= NAMES_MAX ||
+        fm_eventlog_decode(event, values, &malformed) < 2)
+        return;
+    g_hash_table_replace(names, GUINT_TO_POINTER((guint)values[1].number),
+                         g_strndup((const char *)values[0].bytes, values[0].length));
 }

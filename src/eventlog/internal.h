@@ -66,6 +66,8 @@ struct fm_eventlog_reader {
     struct fm_eventlog_gap gap;
     struct fm_eventlog_tail tail;
     GError *failure;
+    fm_eventlog_answer_callback *on_answer;
+    void *answer_user;
 };
 
 static inline uint64_t fm_eventlog_reader_at(const struct fm_eventlog_reader *reader, size_t pos)

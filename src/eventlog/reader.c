@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "eventlog/internal.h"
+#include "eventlog/transport.h"
 
 struct fm_eventlog_reader *fm_eventlog_reader_new(const char *name)
 {
@@ -67,6 +68,13 @@ void fm_eventlog_reader_view(struct fm_eventlog_reader *reader, const uint8_t *b
 {
     reader->data = bytes;
     reader->end = length;
+}
+
+void fm_eventlog_reader_expect_answers(struct fm_eventlog_reader *reader,
+                                       fm_eventlog_answer_callback *callback, void *user)
+{
+    reader->on_answer = callback;
+    reader->answer_user = user;
 }
 
 void fm_eventlog_reader_finish(struct fm_eventlog_reader *reader)
@@ -244,6 +252,25 @@ static bool end_mark_possible(const struct fm_eventlog_reader *reader)
     return reader->block_end <= at || reader->block_end - at == 2;
 }
 
+/* An answer to a control message in the place of an event. Returns 1 when it was one and is taken,
+ * 0 when it is none, -1 when more bytes must come to tell. */
+static int take_answer(struct fm_eventlog_reader *reader)
+{
+    struct fm_control_parser parser = {.answers = true};
+    struct fm_control_message answer;
+    bool found;
+    size_t left = reader->end - reader->pos;
+    size_t taken = fm_control_parse(&parser, reader->data + reader->pos,
+                                    MIN(left, FM_CONTROL_LENGTH_MAX), &answer, &found);
+    if (parser.skipped > 0)
+        return 0;
+    if (!found)
+        return reader->final ? 0 : -1;
+    reader->pos += taken;
+    reader->on_answer(reader->answer_user, &answer);
+    return 1;
+}
+
 static enum fm_eventlog_status next_event(struct fm_eventlog_reader *reader,
                                           struct fm_eventlog_event *ret)
 {
@@ -273,6 +300,11 @@ static enum fm_eventlog_status next_event(struct fm_eventlog_reader *reader,
             reader->state = READER_HEADER;
             return FM_EVENTLOG_MORE;
         }
+        int answer = reader->on_answer != NULL && reader->block_end == 0 ? take_answer(reader) : 0;
+        if (answer < 0)
+            return FM_EVENTLOG_MORE;
+        if (answer > 0)
+            return next_event(reader, ret);
         return damage(reader, "event number %u is not declared in the header", number);
     }
     const struct fm_eventlog_step *step = &reader->steps[number];

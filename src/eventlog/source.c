@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "eventlog/monitor_stream.h"
+#include "eventlog/transport.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -33,6 +35,7 @@ struct fm_eventlog_source {
     uint64_t read_bytes;
     dev_t device;
     ino_t inode;
+    struct fm_monitor_stream *monitor;
 };
 
 static struct fm_eventlog_source *source_new(int fd, const char *name)
@@ -49,6 +52,30 @@ struct fm_eventlog_source *fm_eventlog_source_take(int fd, const char *name)
     /* A larger pipe means fewer switches between the programs at its ends; refusal is harmless. */
     fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
     return source_new(fd, name);
+}
+
+struct fm_eventlog_source *fm_eventlog_source_take_monitor(int fd, const char *name, bool datagrams,
+                                                           const char *token)
+{
+    struct fm_eventlog_source *source = source_new(fd, name);
+    source->monitor = fm_monitor_stream_new(fd, name, datagrams, token);
+    return source;
+}
+
+struct fm_eventlog_source *fm_eventlog_source_connect(const char *text, int timeout_ms,
+                                                      const char *token, GError **error)
+{
+    struct fm_transport_address address;
+    if (!fm_transport_parse(text, &address, error))
+        return NULL;
+    int fd = fm_transport_connect(&address, timeout_ms, token, error);
+    bool messages = address.kind == FM_TRANSPORT_MONITOR || address.kind == FM_TRANSPORT_UDP;
+    bool datagrams = address.kind == FM_TRANSPORT_UDP;
+    fm_transport_clear(&address);
+    if (fd < 0)
+        return NULL;
+    return messages ? fm_eventlog_source_take_monitor(fd, text, datagrams, token)
+                    : fm_eventlog_source_take(fd, text);
 }
 
 static int open_path(const char *path, struct stat *ret_stat, GError **error)
@@ -111,6 +138,7 @@ void fm_eventlog_source_free(struct fm_eventlog_source *source)
     if (source->fd >= 0)
         close(source->fd);
     fm_eventlog_reader_free(source->reader);
+    fm_monitor_stream_free(source->monitor);
     g_free(source->name);
     g_free(source->path);
     g_free(source);
@@ -129,6 +157,11 @@ const char *fm_eventlog_source_name(const struct fm_eventlog_source *source)
 int fm_eventlog_source_fd(const struct fm_eventlog_source *source)
 {
     return source->map == NULL ? source->fd : -1;
+}
+
+bool fm_eventlog_source_grows(const struct fm_eventlog_source *source)
+{
+    return source->growing;
 }
 
 uint64_t fm_eventlog_source_size(const struct fm_eventlog_source *source)
@@ -235,6 +268,8 @@ enum fm_eventlog_fill fm_eventlog_source_fill(struct fm_eventlog_source *source,
         return FM_EVENTLOG_FILL_BYTES;
     }
     struct pollfd poll_fd = {source->fd, POLLIN, 0};
+    if (source->monitor != NULL)
+        return fm_monitor_stream_fill(source->monitor, source->reader, timeout_ms, error);
     int ready = timeout_ms < 0 ? 1 : poll(&poll_fd, 1, timeout_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR))
         return FM_EVENTLOG_FILL_TIMEOUT;

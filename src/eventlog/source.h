@@ -19,6 +19,14 @@ struct fm_eventlog_source *fm_eventlog_source_open(const char *path, GError **er
 struct fm_eventlog_source *fm_eventlog_source_open_growing(const char *path, GError **error);
 /* Takes the descriptor (pipe, socket); name is for messages. */
 struct fm_eventlog_source *fm_eventlog_source_take(int fd, const char *name);
+/* Connects to "unix:PATH", "tcp:HOST:PORT" (the plain log), "monitor:HOST:PORT" (framed messages)
+ * or "udp:HOST:PORT" (a message a datagram); messages become a plain log again. Tries for
+ * timeout_ms; token may be NULL. */
+struct fm_eventlog_source *fm_eventlog_source_connect(const char *address, int timeout_ms,
+                                                      const char *token, GError **error);
+/* Takes a descriptor that carries the monitor's messages: frames of a stream, or datagrams. */
+struct fm_eventlog_source *fm_eventlog_source_take_monitor(int fd, const char *name, bool datagrams,
+                                                           const char *token);
 void fm_eventlog_source_free(struct fm_eventlog_source *source);
 
 /* Gives the reader more bytes. timeout_ms: how long to wait on a pipe or socket, -1 = for ever.
@@ -34,5 +42,7 @@ struct fm_eventlog_reader *fm_eventlog_source_reader(struct fm_eventlog_source *
 const char *fm_eventlog_source_name(const struct fm_eventlog_source *source);
 /* For poll(); -1 for a mapped file. */
 int fm_eventlog_source_fd(const struct fm_eventlog_source *source);
+/* Opened by open_growing, and a regular file: it has no end of its own. */
+bool fm_eventlog_source_grows(const struct fm_eventlog_source *source);
 /* Bytes of a regular file, 0 for others: for progress. */
 uint64_t fm_eventlog_source_size(const struct fm_eventlog_source *source);

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-enum { RETRY_MS = 50, BACKLOG = 16 };
+enum { RETRY_MS = 50, BACKLOG = 16, DATAGRAM_BUFFER = 4 << 20 };
 
 static const struct {
     const char *prefix;
@@ -186,6 +186,8 @@ int fm_transport_connect(const struct fm_transport_address *address, int timeout
                     address->path != NULL ? address->path : address->host, g_strerror(code));
         return -1;
     }
+    if (address->kind == FM_TRANSPORT_UDP)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &(int){DATAGRAM_BUFFER}, sizeof(int));
     bool told = address->kind == FM_TRANSPORT_UDP ? fm_transport_announce(fd, token, error)
                                                   : token == NULL || send_token(fd, token, error);
     if (told)

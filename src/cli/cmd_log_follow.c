@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/cmd_log.h"
+#include "cli/cmd_log_print.h"
+#include "eventlog/transport.h"
+
+enum { POLL_MS = 50 };
+
+struct follow {
+    struct fm_cmd_log_printer printer;
+    gboolean keep;
+    double wait_s, idle_s;
+    char *token;
+    gint64 heard_us; /* when the last bytes came */
+    int status;
+};
+
+static void report_tail(const char *name, const struct fm_eventlog_tail *tail)
+{
+    if (tail->length > 0)
+        fprintf(stderr, "fathom log follow: %s: offset %" PRIu64 ": %" PRIu64 " bytes %s\n", name,
+                tail->offset, tail->length,
+                tail->end_mark ? "follow the end mark" : "of an incomplete event");
+}
+
+/* Prints what the reader has. Returns false when the log is over. */
+static bool print_items(struct follow *follow, struct fm_eventlog_source *source, GError **error)
+{
+    struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
+    const char *name = fm_eventlog_source_name(source);
+    while (!follow->printer.failed) {
+        struct fm_eventlog_event event;
+        switch (fm_eventlog_reader_next(reader, &event, error)) {
+        case FM_EVENTLOG_HAS_EVENT:
+            fm_cmd_log_printer_event(&follow->printer, &event, fm_eventlog_reader_header(reader));
+            break;
+        case FM_EVENTLOG_HAS_HEADER:
+            break;
+        case FM_EVENTLOG_HAS_GAP:
+            fm_cmd_log_printer_flush(&follow->printer);
+            fm_cmd_log_report_gap("log follow", name, fm_eventlog_reader_gap(reader));
+            follow->status = FM_EXIT_FAILED;
+            break;
+        case FM_EVENTLOG_HAS_END:
+            if (!follow->keep)
+                return false;
+            break;
+        case FM_EVENTLOG_FINISHED:
+            report_tail(name, fm_eventlog_reader_tail(reader));
+            return false;
+        case FM_EVENTLOG_FAILED:
+            return false;
+        case FM_EVENTLOG_MORE:
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Waits for more bytes. Returns false when there will be none, or we were asked to stop. */
+static bool wait_for_more(struct follow *follow, struct fm_eventlog_source *source, GError **error)
+{
+    while (!fm_cmd_log_stop) {
+        bool restarted = false;
+        enum fm_eventlog_fill fill = fm_eventlog_source_fill(source, POLL_MS, &restarted, error);
+        if (restarted)
+            fprintf(stderr, "fathom log follow: %s: was replaced or cut; begins again\n",
+                    fm_eventlog_source_name(source));
+        if (fill == FM_EVENTLOG_FILL_FAILED)
+            return false;
+        gint64 now = g_get_monotonic_time();
+        if (fill != FM_EVENTLOG_FILL_TIMEOUT) {
+            follow->heard_us = now;
+            return true;
+        }
+        if (follow->idle_s > 0 && (double)(now - follow->heard_us) / 1e6 >= follow->idle_s)
+            return false;
+        /* A regular file answers at once that it has no more. */
+        if (fm_eventlog_source_grows(source))
+            g_usleep(POLL_MS * 1000);
+    }
+    return false;
+}
+
+static int follow_source(struct follow *follow, struct fm_eventlog_source *source)
+{
+    GError *error = NULL;
+    follow->heard_us = g_get_monotonic_time();
+    while (print_items(follow, source, &error)) {
+        fm_cmd_log_printer_flush(&follow->printer);
+        if (!wait_for_more(follow, source, &error))
+            break;
+    }
+    fm_cmd_log_printer_flush(&follow->printer);
+    return error != NULL ? fm_cli_fail("log follow", error) : follow->status;
+}
+
+static struct fm_eventlog_source *open_source(struct follow *follow, const char *place,
+                                              GError **error)
+{
+    if (fm_transport_is_address(place))
+        return fm_eventlog_source_connect(place, (int)(follow->wait_s * 1000), follow->token,
+                                          error);
+    gint64 give_up = g_get_monotonic_time() + (gint64)(follow->wait_s * 1e6);
+    struct fm_eventlog_source *source;
+    while ((source = fm_eventlog_source_open_growing(place, error)) == NULL &&
+           g_get_monotonic_time() < give_up && !fm_cmd_log_stop) {
+        g_clear_error(error);
+        g_usleep(POLL_MS * 1000);
+    }
+    return source;
+}
+
+static int run(struct follow *follow, const char *place)
+{
+    GError *error = NULL;
+    if (!fm_cmd_log_printer_begin(&follow->printer, &error))
+        return fm_cli_fail("log follow", error);
+    fm_cmd_log_catch_signals();
+    struct fm_eventlog_source *source = open_source(follow, place, &error);
+    if (source == NULL)
+        return fm_cli_fail("log follow", error);
+    int status = follow_source(follow, source);
+    fm_eventlog_source_free(source);
+    return status;
+}
+
+int fm_cmd_log_follow(int argc, char **argv)
+{
+    struct follow follow = {0};
+    const GOptionEntry own[] = {
+        {"keep", 'k', 0, G_OPTION_ARG_NONE, &follow.keep,
+         "Go on after the end mark: another log may be appended", NULL},
+        {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &follow.wait_s,
+         "Wait that long for the file or the server to appear", "SECONDS"},
+        {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &follow.idle_s,
+         "Stop when nothing has come for that long", "SECONDS"},
+        {"token", 0, 0, G_OPTION_ARG_STRING, &follow.token, "What the server asks clients for",
+         "TOKEN"},
+        {NULL},
+    };
+    g_autofree GOptionEntry *options = fm_cmd_log_printer_options(&follow.printer, own);
+    int status =
+        fm_cli_parse(&argc, &argv, options, "PLACE",
+                     "Prints events as they come. PLACE is a file that grows, a named pipe, - for "
+                     "standard input, unix:PATH, tcp:HOST:PORT, or the monitor's messages with "
+                     "monitor:HOST:PORT (framed TCP) and udp:HOST:PORT. Ends at the end mark, when "
+                     "the other side closes, or with SIGINT.",
+                     "fathom log follow --type UserMarker unix:/tmp/program.sock");
+    if (status < 0 && argc != 2)
+        status = fm_cli_usage("log follow", "expected one PLACE, got %d arguments", argc - 1);
+    if (status < 0)
+        status = run(&follow, argv[1]);
+    fm_cmd_log_printer_done(&follow.printer);
+    g_free(follow.token);
+    return status;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/cmd_log.h"
+#include "eventlog/eventlog.h"
+#include "eventlog/monitor.h"
+#include "eventlog/transport.h"
+#include "eventlog/writer.h"
+
+enum {
+    TOKEN_WAIT_MS = 10000,
+    HELD_BYTES = 64 << 10,
+    DATAGRAM_PAYLOAD = 1400,
+    BURST = 64, /* datagrams between pauses: UDP has no way to say "slower" */
+};
+
+struct sender {
+    const char *file;
+    struct fm_transport_address address;
+    char *token;
+    int payload_max;
+    gboolean single_events;
+};
+
+/* One peer. */
+struct link {
+    const struct sender *sender;
+    int fd;
+    GByteArray *held;
+    uint64_t datagrams;
+};
+
+static bool flush_link(struct link *link, GError **error)
+{
+    bool sent = fm_eventlog_write_fd(&link->fd, link->held->data, link->held->len, error);
+    g_byte_array_set_size(link->held, 0);
+    return sent;
+}
+
+static bool send_message(void *user, const struct fm_monitor_message *message, GError **error)
+{
+    struct link *link = user;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    fm_monitor_encode(bytes, message);
+    if (link->sender->address.kind == FM_TRANSPORT_UDP) {
+        if (++link->datagrams % BURST == 0)
+            g_usleep(1000);
+        return fm_eventlog_write_fd(&link->fd, bytes->data, bytes->len, error);
+    }
+    fm_frame_append(link->held, bytes->data, bytes->len);
+    return link->held->len < HELD_BYTES || flush_link(link, error);
+}
+
+/* The file as the monitor's messages: state, header, events. */
+static bool send_messages(struct link *link, struct fm_eventlog_source *source, GError **error)
+{
+    struct fm_monitor_splitter splitter;
+    bool datagrams = link->sender->address.kind == FM_TRANSPORT_UDP;
+    size_t most = link->sender->payload_max > 0 ? (size_t)link->sender->payload_max
+                                                : (datagrams ? DATAGRAM_PAYLOAD : 0);
+    fm_monitor_splitter_init(&splitter, most, send_message, link);
+    splitter.single_events = link->sender->single_events;
+    struct fm_monitor_state *state = fm_monitor_state_new();
+    g_autoptr(GByteArray) encoded = g_byte_array_new();
+    fm_monitor_state_encode(state, encoded);
+    fm_monitor_state_free(state);
+    bool good = fm_monitor_split_state(&splitter, encoded->data, encoded->len, error);
+    struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
+    bool headed = false;
+    for (bool more = true; good && more;) {
+        struct fm_eventlog_event event;
+        enum fm_eventlog_status status = fm_eventlog_source_next(source, &event, error);
+        if (status == FM_EVENTLOG_HAS_EVENT)
+            good = fm_monitor_split_event(&splitter, &event, error);
+        else if (status == FM_EVENTLOG_HAS_HEADER && !headed)
+            good = headed =
+                fm_monitor_split_header(&splitter, fm_eventlog_reader_header(reader), error);
+        else if (status == FM_EVENTLOG_HAS_HEADER || status == FM_EVENTLOG_FINISHED)
+            more = false; /* one connection carries one log */
+        else if (status == FM_EVENTLOG_FAILED)
+            good = false;
+    }
+    good = good && fm_monitor_split_flush(&splitter, error);
+    if (good && !datagrams)
+        good = flush_link(link, error);
+    fm_monitor_splitter_clear(&splitter);
+    return good;
+}
+
+/* The file as it is. */
+static bool send_plain(struct link *link, struct fm_eventlog_source *source, GError **error)
+{
+    FILE *file = fopen(fm_eventlog_source_name(source), "re");
+    if (file == NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", fm_eventlog_source_name(source),
+                    g_strerror(errno));
+        return false;
+    }
+    g_autofree uint8_t *bytes = g_malloc(HELD_BYTES);
+    size_t got;
+    bool good = true;
+    while (good && (got = fread(bytes, 1, HELD_BYTES, file)) > 0)
+        good = fm_eventlog_write_fd(&link->fd, bytes, got, error);
+    fclose(file);
+    return good;
+}
+
+static bool send_file(struct link *link, GError **error)
+{
+    struct fm_eventlog_source *source = fm_eventlog_source_open(link->sender->file, error);
+    if (source == NULL)
+        return false;
+    bool messages = link->sender->address.kind == FM_TRANSPORT_MONITOR ||
+                    link->sender->address.kind == FM_TRANSPORT_UDP;
+    bool good = messages ? send_messages(link, source, error) : send_plain(link, source, error);
+    fm_eventlog_source_free(source);
+    return good;
+}
+
+/* Waits for the token that clients must send first. */
+static bool has_token(int fd, const char *token, GError **error)
+{
+    g_autofree char *wanted = g_strdup_printf("token=%s", token);
+    struct fm_control_parser parser = {0};
+    gint64 give_up = g_get_monotonic_time() + TOKEN_WAIT_MS * G_GINT64_CONSTANT(1000);
+    while (g_get_monotonic_time() < give_up && !fm_cmd_log_stop && parser.skipped == 0) {
+        struct pollfd poll_fd = {fd, POLLIN, 0};
+        uint8_t byte;
+        struct fm_control_message message;
+        bool found;
+        if (poll(&poll_fd, 1, 100) <= 0)
+            continue;
+        if (read(fd, &byte, 1) != 1)
+            break;
+        fm_control_parse(&parser, &byte, 1, &message, &found);
+        if (found && message.number == 0 && strcmp(message.space, wanted) == 0)
+            return true;
+        if (found)
+            break;
+    }
+    g_set_error(error, FM_ERROR, FM_ERROR_IO, "a client did not send the token");
+    return false;
+}
+
+static void *serve_client(void *data)
+{
+    struct link *link = data;
+    GError *error = NULL;
+    bool datagrams = link->sender->address.kind == FM_TRANSPORT_UDP;
+    if ((datagrams || link->sender->token == NULL ||
+         has_token(link->fd, link->sender->token, &error)) &&
+        send_file(link, &error)) {
+        /* The peer reads to the end before the connection goes. */
+        shutdown(link->fd, SHUT_WR);
+    } else if (error != NULL) {
+        fprintf(stderr, "fathom log send: %s\n", error->message);
+        g_error_free(error);
+    }
+    g_byte_array_unref(link->held);
+    close(link->fd);
+    g_free(link);
+    return NULL;
+}
+
+static struct link *link_new(const struct sender *sender, int fd)
+{
+    struct link *link = g_new0(struct link, 1);
+    link->sender = sender;
+    link->fd = fd;
+    link->held = g_byte_array_new();
+    return link;
+}
+
+static bool wait_readable(int fd)
+{
+    struct pollfd poll_fd = {fd, POLLIN, 0};
+    while (!fm_cmd_log_stop) {
+        if (poll(&poll_fd, 1, 100) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first datagram tells where to send; with a token it must be the token. */
+static bool wait_peer(const struct sender *sender, int fd, GError **error)
+{
+    while (wait_readable(fd)) {
+        uint8_t bytes[FM_CONTROL_LENGTH_MAX];
+        struct sockaddr_storage peer;
+        socklen_t length = sizeof peer;
+        ssize_t got = recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&peer, &length);
+        struct fm_control_parser parser = {0};
+        struct fm_control_message message = {0};
+        bool found = false;
+        g_autofree char *wanted = g_strdup_printf("token=%s", sender->token);
+        if (got > 0 && sender->token != NULL)
+            fm_control_parse(&parser, bytes, (size_t)got, &message, &found);
+        if (got < 0 || (sender->token != NULL && !(found && strcmp(message.space, wanted) == 0)))
+            continue;
+        if (connect(fd, (struct sockaddr *)&peer, length) == 0)
+            return true;
+    }
+    g_set_error(error, FM_ERROR, FM_ERROR_IO, "no peer came");
+    return false;
+}
+
+static int serve(const struct sender *sender, int clients)
+{
+    GError *error = NULL;
+    uint16_t port;
+    int fd = fm_transport_listen(&sender->address, sender->token, &port, &error);
+    if (fd < 0)
+        return fm_cli_fail("log send", error);
+    if (port != 0)
+        printf("listening on port %u\n", port);
+    else
+        printf("listening on %s\n", sender->address.path);
+    fflush(stdout);
+    if (sender->address.kind == FM_TRANSPORT_UDP) {
+        if (!wait_peer(sender, fd, &error)) {
+            close(fd);
+            return fm_cli_fail("log send", error);
+        }
+        serve_client(link_new(sender, fd));
+        return FM_EXIT_DONE;
+    }
+    g_autoptr(GPtrArray) threads = g_ptr_array_new();
+    for (int served = 0; (clients == 0 || served < clients) && wait_readable(fd); served++) {
+        int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+        if (client >= 0)
+            g_ptr_array_add(threads,
+                            g_thread_new("client", serve_client, link_new(sender, client)));
+    }
+    close(fd);
+    if (sender->address.kind == FM_TRANSPORT_UNIX)
+        unlink(sender->address.path);
+    for (guint i = 0; i < threads->len; i++)
+        g_thread_join(threads->pdata[i]);
+    return FM_EXIT_DONE;
+}
+
+static int send_to(const struct sender *sender, double wait_s)
+{
+    GError *error = NULL;
+    int fd = fm_transport_connect(&sender->address, (int)(wait_s * 1000), sender->token, &error);
+    if (fd < 0)
+        return fm_cli_fail("log send", error);
+    struct link *link = link_new(sender, fd);
+    bool sent = send_file(link, &error);
+    g_byte_array_unref(link->held);
+    g_free(link);
+    close(fd);
+    return sent ? FM_EXIT_DONE : fm_cli_fail("log send", error);
+}
+
+int fm_cmd_log_send(int argc, char **argv)
+{
+    struct sender sender = {0};
+    gboolean listening = FALSE;
+    int clients = 1;
+    double wait_s = 0;
+    const GOptionEntry options[] = {
+        {"listen", 'l', 0, G_OPTION_ARG_NONE, &listening,
+         "Wait for clients at the address instead of connecting to it", NULL},
+        {"clients", 'n', 0, G_OPTION_ARG_INT, &clients,
+         "With --listen: end after that many clients (default 1, 0 = never)", "N"},
+        {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &wait_s, "Wait that long for the other side",
+         "SECONDS"},
+        {"token", 0, 0, G_OPTION_ARG_STRING, &sender.token,
+         "What clients must send first; needed beyond loopback addresses", "TOKEN"},
+        {"payload-max", 0, 0, G_OPTION_ARG_INT, &sender.payload_max,
+         "Messages: split longer payloads (default: never over TCP, 1400 over UDP)", "BYTES"},
+        {"single-events", 0, 0, G_OPTION_ARG_NONE, &sender.single_events,
+         "Messages: events after the head of their block, for monitors of 2016", NULL},
+        {NULL},
+    };
+    int status = fm_cli_parse(&argc, &argv, options, "FILE ADDRESS",
+                              "Sends a log. ADDRESS is unix:PATH or tcp:HOST:PORT for the plain "
+                              "log, monitor:HOST:PORT or udp:HOST:PORT for the monitor's messages.",
+                              "fathom log send --listen program.eventlog tcp:127.0.0.1:4242");
+    GError *error = NULL;
+    if (status < 0 && argc != 3)
+        status = fm_cli_usage("log send", "expected FILE and ADDRESS, got %d arguments", argc - 1);
+    if (status < 0 && !fm_transport_parse(argv[2], &sender.address, &error))
+        status = fm_cli_fail("log send", error);
+    if (status < 0) {
+        sender.file = argv[1];
+        fm_cmd_log_catch_signals();
+        struct fm_eventlog_source *source = fm_eventlog_source_open(argv[1], &error);
+        if (source == NULL) {
+            status = fm_cli_fail("log send", error);
+        } else {
+            fm_eventlog_source_free(source);
+            status = listening ? serve(&sender, clients) : send_to(&sender, wait_s);
+        }
+    }
+    fm_transport_clear(&sender.address);
+    g_free(sender.token);
+    return status;
+}
