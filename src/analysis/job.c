@@ -3,6 +3,7 @@
 
 #include "analysis/analysis_internal.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 /* weight: share of the whole, measured. */
 static const struct {
@@ -28,7 +29,7 @@ static const struct {
 
 uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count)
 {
-    uint32_t *numbers = g_try_new0(uint32_t, MAX(count, 1));
+    uint32_t *numbers = fm_memory_try_array(count, sizeof(uint32_t));
     if (!numbers)
         job->failed = true;
     return numbers;

@@ -124,8 +124,8 @@ bool fm_reader_string(struct fm_reader *reader, const char *what, const char **r
     return true;
 }
 
-bool fm_reader_count(struct fm_reader *reader, const char *what, size_t item_bytes, uint32_t *ret,
-                     GError **error)
+bool fm_reader_count_checked(struct fm_reader *reader, const char *what, size_t item_bytes,
+                             uint32_t *ret, GError **error)
 {
     const uint8_t *before = reader->at;
     uint64_t count;

@@ -88,5 +88,15 @@ FM_MUST_USE bool fm_reader_string(struct fm_reader *reader, const char *what, co
                                   size_t *ret_length, GError **error);
 /* A count of items that take at least item_bytes each: more than the input can hold is
  * FM_ERROR_TRUNCATED, so that nobody takes memory for it. */
-FM_MUST_USE bool fm_reader_count(struct fm_reader *reader, const char *what, size_t item_bytes,
-                                 uint32_t *ret, GError **error);
+FM_MUST_USE bool fm_reader_count_checked(struct fm_reader *reader, const char *what,
+                                         size_t item_bytes, uint32_t *ret, GError **error);
+FM_MUST_USE static inline bool fm_reader_count(struct fm_reader *reader, const char *what,
+                                               size_t item_bytes, uint32_t *ret, GError **error)
+{
+    /* Most counts are small and far from the end. */
+    if (FM_LIKELY(reader->end - reader->at > 1024) && *reader->at < 0x80 && item_bytes <= 8) {
+        *ret = *reader->at++;
+        return true;
+    }
+    return fm_reader_count_checked(reader, what, item_bytes, ret, error);
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 const char *const fm_node_names[FM_TOKENS] = {
     [FM_TOKEN_END] = "end of data",       [FM_TOKEN_CSS] = "call site static",
@@ -74,10 +75,7 @@ void fm_profile_free(struct fm_profile *profile)
 
 void *fm_array_alloc(const char *name, size_t count, size_t item_bytes, GError **error)
 {
-    size_t bytes;
-    void *array = NULL;
-    if (!__builtin_mul_overflow(MAX(count, 1), item_bytes, &bytes))
-        array = g_try_malloc0(bytes);
+    void *array = fm_memory_try_array(count, item_bytes);
     if (!array)
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
                     "%s: not enough memory for %zu items of %zu bytes", name, count, item_bytes);
@@ -87,7 +85,10 @@ void *fm_array_alloc(const char *name, size_t count, size_t item_bytes, GError *
 void fm_u32s_grow(struct fm_u32s *array)
 {
     array->capacity = MAX((size_t)64, array->capacity + array->capacity / 2);
-    array->items = g_renew(uint32_t, array->items, array->capacity);
+    uint32_t *items = fm_memory_try_resize(array->items, array->capacity, sizeof(uint32_t));
+    if (!items)
+        g_error("not enough memory for %zu numbers", array->capacity);
+    array->items = items;
 }
 
 uint32_t *fm_u32s_steal(struct fm_u32s *array)
@@ -104,7 +105,7 @@ bool fm_column_set_wide(struct fm_column *column, size_t count, size_t index, ui
     if (column->width == 0 && value == 0)
         return true;
     if (column->width == 0 && value <= UINT32_MAX) {
-        uint32_t *narrow = g_try_new0(uint32_t, count);
+        uint32_t *narrow = fm_memory_try_array(count, sizeof(uint32_t));
         if (!narrow)
             return false;
         narrow[index] = (uint32_t)value;
@@ -112,7 +113,7 @@ bool fm_column_set_wide(struct fm_column *column, size_t count, size_t index, ui
         return true;
     }
     if (column->width != 8) {
-        uint64_t *wide = g_try_new0(uint64_t, count);
+        uint64_t *wide = fm_memory_try_array(count, sizeof(uint64_t));
         if (!wide)
             return false;
         for (size_t i = 0; i < count && column->width == 4; i++)

@@ -2,6 +2,7 @@
 #include "deep/read_internal.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "deep/goal_path.h"
 
 bool fm_read_no_memory(struct fm_profile_reading *reading, GError **error)
@@ -70,13 +71,13 @@ static inline bool read_reference(struct fm_profile_reading *reading, enum fm_no
     return true;
 }
 
-static bool read_site_kind(struct fm_profile_reading *reading, enum fm_site_kind *ret,
-                           GError **error)
+static inline bool read_site_kind(struct fm_profile_reading *reading, enum fm_site_kind *ret,
+                                  GError **error)
 {
     uint8_t kind;
     if (!fm_reader_byte(&reading->in, "kind of a call site", &kind, error))
         return false;
-    if (kind >= FM_SITE_KINDS)
+    if (FM_UNLIKELY(kind >= FM_SITE_KINDS))
         return fm_reader_fail(&reading->in, reading->in.at - 1, FM_ERROR_FORMAT, error,
                               "unexpected call_site_kind %u, expected 0 to %u", kind,
                               FM_SITE_KINDS - 1);
@@ -261,7 +262,7 @@ static bool push_count(struct fm_profile_reading *reading, uint64_t value)
     if (reading->counts_used == reading->counts_capacity) {
         size_t capacity = MAX((size_t)256, reading->counts_capacity * 2);
         if (counts->width != 0) {
-            uint8_t *grown = g_try_realloc(counts->u32, capacity * counts->width);
+            uint8_t *grown = fm_memory_try_resize(counts->u32, capacity, counts->width);
             if (!grown)
                 return false;
             counts->u32 = (uint32_t *)(void *)grown;

@@ -72,10 +72,12 @@ static bool resolve_slot(struct fm_profile *profile, uint32_t pd, uint32_t slot,
     const uint32_t *csds = &entry;
     uint32_t count = entry != 0;
     if (entry & FM_SLOT_MULTI) {
-        const uint32_t *list = &profile->multi[entry & ~FM_SLOT_MULTI];
+        uint32_t *list = &profile->multi[entry & ~FM_SLOT_MULTI];
         found = (enum fm_site_kind)(list[0] >> FM_LIST_KIND_SHIFT);
         count = list[0] & FM_LIST_COUNT_MAX;
         csds = list + 1;
+        if (count > 0)
+            list[0] = count; /* the kind above the count has served; a list has one slot */
     }
     if (found != expected)
         return fail(fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
@@ -125,14 +127,7 @@ bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault)
                     profile->pd_count);
     if (!resolve_statics(profile, fault) || !resolve_dynamics(profile, fault))
         return false;
-    /* The kinds above the counts of the lists have served. Lists do not overlap and each belongs to
-     * one slot, but for the empty ones, which stand first. */
     for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
-        profile->multi[kind] = 0;
-    size_t slots = profile->pd_slot_first[profile->pd_count + 1];
-    for (size_t i = 0; i < slots; i++) {
-        if (profile->slots[i] & FM_SLOT_MULTI)
-            profile->multi[profile->slots[i] & ~FM_SLOT_MULTI] &= FM_LIST_COUNT_MAX;
-    }
+        profile->multi[kind] = 0; /* the empty lists, which many slots share */
     return true;
 }
