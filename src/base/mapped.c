@@ -149,9 +149,8 @@ bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError *
     }
     g_autoptr(FmMappedFile) file = g_new0(struct fm_mapped_file, 1);
     file->path = g_strdup(path);
-    bool mapped = map_descriptor(descriptor, path, file, error);
-    close(descriptor);
-    if (!mapped)
+    file->descriptor = descriptor;
+    if (!map_descriptor(descriptor, path, file, error))
         return false;
     *ret = g_steal_pointer(&file);
     return true;
@@ -159,7 +158,10 @@ bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError *
 
 bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error)
 {
-    if (!file->guard || !atomic_load(&file->guard->shrunk))
+    /* Within its last page a shorter file reads as zeros without a signal, hence the size too. */
+    struct stat status;
+    bool shorter = fstat(file->descriptor, &status) == 0 && (size_t)status.st_size < file->size;
+    if (!shorter && !(file->guard && atomic_load(&file->guard->shrunk)))
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_IO,
                 "%s: the file became shorter while it was being read, expected %zu bytes",
@@ -184,6 +186,7 @@ void fm_mapped_file_free(struct fm_mapped_file *file)
         munmap((void *)(uintptr_t)file->bytes, file->size);
         atomic_store(&file->guard->start, (uintptr_t)0);
     }
+    close(file->descriptor);
     g_free(file->path);
     g_free(file);
 }

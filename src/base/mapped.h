@@ -16,6 +16,7 @@ struct fm_mapped_file {
     const uint8_t *bytes; /* NULL when the file is empty */
     size_t size;
     struct fm_mapped_guard *guard; /* private */
+    int descriptor;
     char *path;
 };
 
@@ -23,7 +24,8 @@ struct fm_mapped_file {
  * FIFO or anything else that is no regular file (a FIFO does not block). The caller owns *ret.
  * The first call installs a SIGBUS handler, which passes on what is not ours. Thread-safe. */
 FM_MUST_USE bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError **error);
-/* False with FM_ERROR_IO when the file has become shorter and bytes that we looked at are gone. */
+/* False with FM_ERROR_IO when the file has become shorter: bytes that were looked at may have been
+ * zeros. */
 FM_MUST_USE bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error);
 /* Tells the kernel that the bytes before offset are not needed again soon, so that they do not
  * count as our memory. */

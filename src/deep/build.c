@@ -293,7 +293,10 @@ static void lay_statics(struct fm_build *build)
     for (guint i = 0; i < build->points->len; i++) {
         const struct owned_point *owned = &g_array_index(build->points, struct owned_point, i);
         struct fm_ps *ps = &profile->ps[owned->ps];
-        profile->points[ps->point_first + ps->point_count++] = owned->point;
+        struct fm_coverage_point *point = &profile->points[ps->point_first + ps->point_count++];
+        *point = owned->point;
+        if (build->header.coverage != FM_COVERAGE_STATIC)
+            point->count = 0;
     }
 }
 

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building, writing and reading back made-up profiles; mistakes in building. */
+#include <glib/gstdio.h>
+
+#include "base/error.h"
+#include "compare.h"
+#include "deep/goal_path.h"
+
+static void test_round_trip(void)
+{
+    static const enum fm_coverage_kind coverages[] = {FM_COVERAGE_NONE, FM_COVERAGE_STATIC,
+                                                      FM_COVERAGE_DYNAMIC};
+    for (unsigned i = 0; i < G_N_ELEMENTS(coverages); i++) {
+        for (unsigned flavour = FM_FLAVOUR_MERCURY; flavour <= FM_FLAVOUR_C; flavour++) {
+            g_autoptr(FmProfile) profile = small_profile((enum fm_flavour)flavour, coverages[i]);
+            g_autoptr(GBytes) bytes = encode(profile, 9, false);
+            g_autoptr(FmProfile) again = decode(bytes);
+            assert_same_profile(profile, again);
+            g_autoptr(GBytes) twice = encode(again, 9, false);
+            g_assert_true(g_bytes_equal(bytes, twice));
+        }
+    }
+}
+
+static void test_contents(void)
+{
+    g_autoptr(FmProfile) profile = small_profile(FM_FLAVOUR_C, FM_COVERAGE_DYNAMIC);
+    uint32_t count;
+    const uint32_t *csds = fm_profile_slot(profile, 1, 0, &count);
+    g_assert_cmpuint(count, ==, 2);
+    g_assert_cmpuint(csds[0], ==, 1);
+    g_assert_cmpuint(csds[1], ==, 2);
+    fm_profile_slot(profile, 2, 2, &count);
+    g_assert_cmpuint(count, ==, 0);
+    csds = fm_profile_slot(profile, 2, 4, &count);
+    g_assert_cmpuint(count, ==, 1);
+    g_assert_cmpuint(csds[0], ==, 6);
+    g_assert_cmpuint(profile->csd_css[6], ==, 6);
+    g_assert_cmpuint(profile->csd_caller[6], ==, 2);
+    g_assert_cmpuint(profile->csd_own[FM_ALLOCS].width, ==, 8);
+    g_assert_cmpuint(profile->csd_own[FM_EXITS].width, ==, 0);
+    g_assert_cmpuint(fm_profile_own(profile, 5, FM_ALLOCS), ==, ((uint64_t)1 << 40) + 5 * 6000 % 7);
+    g_assert_cmpuint(profile->measure_count, ==, 10);
+    g_assert_cmpstr(profile->measures[8].name, ==, "frees");
+    g_assert_cmpuint(fm_profile_own(profile, 6, (enum fm_measure_id)8), ==, 77);
+    g_assert_cmpstr(profile->measures[FM_WORDS].name, ==, "bytes");
+    g_assert_cmpuint(profile->word_size, ==, 1);
+    g_assert_cmpuint(fm_column_get(&profile->pd_points, profile->pd_point_first[2] + 1), ==,
+                     ((uint64_t)1 << 33) + 1);
+    g_assert_cmpstr(profile->ps[2].raw_name, ==, "_main");
+    g_assert_cmpstr(profile->ps[2].unqualified_name, ==, "main");
+    g_assert_cmpstr(profile->ps[2].qualified_name, ==, "m:main");
+    uint64_t callseqs = 0;
+    for (uint32_t csd = 1; csd <= 6; csd++)
+        callseqs += fm_profile_own(profile, csd, FM_CALLSEQS);
+    g_assert_cmpuint(profile->callseqs, ==, callseqs);
+    g_assert_cmpuint(callseqs, >, 0);
+}
+
+/* A C profile in Mercury's strict form. */
+static void test_strict(void)
+{
+    g_autoptr(FmProfile) profile = small_profile(FM_FLAVOUR_C, FM_COVERAGE_DYNAMIC);
+    g_autoptr(GBytes) bytes = encode(profile, 9, true);
+    g_autoptr(FmProfile) strict = decode(bytes);
+    g_assert_cmpint(strict->flavour, ==, FM_FLAVOUR_MERCURY);
+    g_assert_cmpuint(strict->version, ==, 9);
+    g_assert_cmpuint(strict->measure_count, ==, FM_MEASURES_MERCURY);
+    g_assert_cmpstr(strict->css[3].goal_path, ==, "c2;");
+    g_assert_cmpstr(strict->ps[2].raw_name, ==, "m.main/2-0");
+    for (uint32_t csd = 1; csd <= 6; csd++)
+        g_assert_cmpuint(fm_profile_own(strict, csd, FM_WORDS), ==,
+                         fm_profile_own(profile, csd, FM_WORDS));
+
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "x");
+    fm_build_ps(build, &(struct fm_ps){.name = "f"});
+    fm_build_css(build, 1, &(struct fm_css){.kind = FM_SITE_NORMAL}); /* callee not known */
+    fm_build_pd(build, 1);
+    g_autoptr(FmProfile) unknown = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fm_build_finish(build, &unknown, &error));
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "fathom-strict.data", NULL);
+    g_assert_false(fm_profile_write(unknown, path, true, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
+static void test_file(void)
+{
+    g_autoptr(FmProfile) profile = small_profile(FM_FLAVOUR_MERCURY, FM_COVERAGE_DYNAMIC);
+    g_autofree char *folder = g_dir_make_tmp("fathom-build-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "x.data", NULL);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fm_profile_write(profile, path, false, &error));
+    g_autoptr(FmProfile) again = NULL;
+    g_assert_true(fm_profile_read(path, NULL, &again, &error));
+    assert_same_profile(profile, again);
+    g_unlink(path);
+    g_rmdir(folder);
+}
+
+static void mistake_site(struct fm_build *build)
+{
+    fm_build_css(build, 9, &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = 1});
+}
+static void mistake_callee(struct fm_build *build)
+{
+    fm_build_set_callee(build, 2, 9);
+}
+static void mistake_slot(struct fm_build *build)
+{
+    fm_build_csd(build, 1, 7, 1);
+}
+static void mistake_pd(struct fm_build *build)
+{
+    fm_build_csd(build, 1, 0, 9);
+}
+static void mistake_two(struct fm_build *build)
+{
+    fm_build_csd(build, 1, 1, 1);
+    fm_build_csd(build, 1, 1, 1);
+}
+static void mistake_ps(struct fm_build *build)
+{
+    fm_build_pd(build, 0);
+}
+static void mistake_measure(struct fm_build *build)
+{
+    fm_build_add(build, 1, 12, 1);
+}
+static void mistake_point(struct fm_build *build)
+{
+    fm_build_point(build, 1, &(struct fm_coverage_point){.goal_path = "c1;"});
+}
+static void mistake_path(struct fm_build *build)
+{
+    fm_build_css(build, 1, &(struct fm_css){.kind = FM_SITE_METHOD, .goal_path = "c0;"});
+}
+
+static void test_mistakes(void)
+{
+    static const struct {
+        void (*make)(struct fm_build *build);
+        const char *message;
+    } cases[] = {
+        {mistake_site, "call site static 3 of kind 0 belongs to proc static 9, expected 1 to 1"},
+        {mistake_callee, "call site static 2 calls proc static 9, expected 1 to 1"},
+        {mistake_slot, "call site dynamic 1 is in slot 7 of proc dynamic 1, expected below 2"},
+        {mistake_pd, "call site dynamic 1 leads from proc dynamic 1 to 9, expected 1 to 1"},
+        {mistake_two,
+         "slot 1 of proc dynamic 1 holds call site dynamics 1 and 2, expected one, as its site is "
+         "normal"},
+        {mistake_ps, "proc dynamic 2 is of proc static 0, expected 1 to 1"},
+        {mistake_measure, "measure 12 of call site dynamic 1, expected below 8 and 1 to 0"},
+        {mistake_point, "there are coverage points, but the header says that there is no coverage"},
+        {mistake_path, "call site static 3 has the bad goal path \"c0;\""},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "x");
+        fm_build_ps(build, &(struct fm_ps){.name = "f"});
+        fm_build_css(build, 1, &(struct fm_css){.kind = FM_SITE_CALLBACK});
+        fm_build_css(build, 1, &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = 1});
+        fm_build_pd(build, 1);
+        cases[i].make(build);
+        struct fm_profile *none = NULL;
+        g_autoptr(GError) error = NULL;
+        g_assert_false(fm_build_finish(build, &none, &error));
+        g_assert_null(none);
+        g_assert_true(g_str_has_suffix(error->message, cases[i].message) ||
+                      (g_test_message("%s", error->message), false));
+    }
+    struct fm_build *empty = fm_build_new(FM_FLAVOUR_C, NULL);
+    struct fm_profile *none = NULL;
+    g_autoptr(GError) error = NULL;
+    struct fm_build *mercury = fm_build_new(FM_FLAVOUR_MERCURY, "x");
+    g_assert_cmpuint(fm_build_measure(mercury, "x", "x", 1), ==, 0);
+    fm_build_free(mercury);
+    g_assert_false(fm_build_finish(empty, &none, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
+}
+
+static void test_names(void)
+{
+    static const struct {
+        struct fm_ps ps;
+        const char *raw, *unqualified, *qualified;
+    } cases[] = {
+        {{.decl_module = "list", .name = "append", .arity = 3, .mode = 1},
+         "list.append/3-1",
+         "append/3-1",
+         "list.append/3-1"},
+        {{.label_kind = FM_LABEL_FUNCTION, .decl_module = "math", .name = "sqrt", .arity = 2},
+         "math.sqrt/2+1-0",
+         "sqrt/2+1-0",
+         "math.sqrt/2+1-0"},
+        {{.label_kind = FM_LABEL_SPECIAL,
+          .decl_module = "m",
+          .name = "__Unify__",
+          .type_name = "tree",
+          .arity = 2},
+         "__Unify__ for m.tree/2 mode 0",
+         "Unify for tree/2",
+         "Unify for m.tree/2"},
+        {{.label_kind = FM_LABEL_SPECIAL,
+          .decl_module = "m",
+          .name = "__CompareRep__",
+          .type_name = "t",
+          .mode = 3},
+         "__CompareRep__ for m.t/0 mode 3",
+         "CompareRep for t/0 mode 3",
+         "CompareRep for m.t/0 mode 3"},
+        {{.label_kind = FM_LABEL_SPECIAL, .decl_module = "m", .name = "__Odd__", .type_name = "t"},
+         "__Odd__ for m.t/0 mode 0",
+         "__Odd__ for t/0",
+         "__Odd__ for m.t/0"},
+        {{.decl_module = "m", .name = "TypeSpecOf__pred__insert__[K = int, V = s]__x", .arity = 4},
+         "m.TypeSpecOf__pred__insert__[K = int, V = s]__x/4-0",
+         "insert/4-0 [K = int, V = s]",
+         "m.insert/4-0 [K = int, V = s]"},
+        {{.decl_module = "m", .name = "TypeSpecOf__pred_or_func__f__[T]", .arity = 1, .mode = 2},
+         "m.TypeSpecOf__pred_or_func__f__[T]/1-2",
+         "f/1-2 [T]",
+         "m.f/1-2 [T]"},
+        {{.decl_module = "m", .name = "TypeSpecOf__pred__noBracket", .arity = 1},
+         "m.TypeSpecOf__pred__noBracket/1-0",
+         "TypeSpecOf__pred__noBracket/1-0",
+         "m.TypeSpecOf__pred__noBracket/1-0"},
+        {{.decl_module = "m", .name = "IntroducedFrom__pred__main__42__1", .arity = 2},
+         "m.IntroducedFrom__pred__main__42__1/2-0",
+         "main lambda line 42/2",
+         "m.main lambda line 42/2"},
+        {{.label_kind = FM_LABEL_FUNCTION,
+          .decl_module = "m",
+          .name = "IntroducedFrom__func__a__b__7__3",
+          .arity = 1},
+         "m.IntroducedFrom__func__a__b__7__3/1+1-0",
+         "a__b lambda line 7/1+1",
+         "m.a__b lambda line 7/1+1"},
+        {{.decl_module = "m", .name = "IntroducedFrom__pred__x", .arity = 0},
+         "m.IntroducedFrom__pred__x/0-0",
+         "IntroducedFrom__pred__x/0-0",
+         "m.IntroducedFrom__pred__x/0-0"},
+        {{.decl_module = "m", .name = "IntroducedFrom__odd__x__1__2", .arity = 0},
+         "m.IntroducedFrom__odd__x__1__2/0-0",
+         "IntroducedFrom__odd__x__1__2/0-0",
+         "m.IntroducedFrom__odd__x__1__2/0-0"},
+    };
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "x");
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++)
+        fm_build_ps(build, &cases[i].ps);
+    fm_build_pd(build, 1);
+    g_autoptr(FmProfile) profile = NULL;
+    g_assert_true(fm_build_finish(build, &profile, NULL));
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_assert_cmpstr(profile->ps[i + 1].raw_name, ==, cases[i].raw);
+        g_assert_cmpstr(profile->ps[i + 1].unqualified_name, ==, cases[i].unqualified);
+        g_assert_cmpstr(profile->ps[i + 1].qualified_name, ==, cases[i].qualified);
+    }
+}
+
+static void test_goal_paths(void)
+{
+    static const char *const good[] = {"", "c8;s2-2;c2;s1-na;c3;", "d1;?;t;e;~;q;q!;=;r;a;o12;"};
+    static const char *const bad[] = {"c",    "c;",  "c1",      "c0;", "s1;",  "s1-;",
+                                      "s-2;", "x;",  ";",       "!;",  "c1;;", "c99999999999;",
+                                      "q!",   "t1;", "c1;s2-0;"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(good); i++)
+        g_assert_true(fm_goal_path_is_valid(good[i]));
+    for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_test_message("%s", bad[i]);
+        g_assert_false(fm_goal_path_is_valid(bad[i]));
+    }
+    const char *path = "s2-5;q!;o3;";
+    struct fm_goal_step step;
+    g_assert_true(fm_goal_path_next(&path, &step));
+    g_assert_cmpint(step.kind, ==, FM_STEP_SWITCH);
+    g_assert_cmpuint(step.number, ==, 2);
+    g_assert_cmpuint(step.functors, ==, 5);
+    g_assert_true(fm_goal_path_next(&path, &step));
+    g_assert_cmpint(step.kind, ==, FM_STEP_SCOPE_CUT);
+    g_assert_true(fm_goal_path_next(&path, &step));
+    g_assert_cmpint(step.kind, ==, FM_STEP_OR_ELSE);
+    g_assert_cmpuint(step.number, ==, 3);
+    g_assert_false(fm_goal_path_next(&path, &step));
+    g_assert_cmpstr(path, ==, "");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/build/round-trip", test_round_trip);
+    g_test_add_func("/build/contents", test_contents);
+    g_test_add_func("/build/strict", test_strict);
+    g_test_add_func("/build/file", test_file);
+    g_test_add_func("/build/mistakes", test_mistakes);
+    g_test_add_func("/build/names", test_names);
+    g_test_add_func("/build/goal-paths", test_goal_paths);
+    return g_test_run();
+}
