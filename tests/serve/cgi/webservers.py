@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The same requests through each web server's CGI and through the HTTP door: equal bodies.
+
+Arguments: the fathom binary, the generator of sample profiles. Servers that are not installed are
+skipped; busybox and lighttpd are expected."""
+import http.client
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+FATHOM, GENERATOR = sys.argv[1:3]
+SERVERS = pathlib.Path(__file__).parent / "servers"
+MODULES = "/usr/lib/apache2/modules"
+
+QUERIES = [
+    ("/deep", "menu"), ("/deep", "root/no"), ("/deep", "root/90"), ("/deep", "clique/1"),
+    ("/deep", "clique/2"), ("/deep", "proc/2"), ("/deep", "proc/3"), ("/deep", "program_modules"),
+    ("/deep", "proc_callers/3/pr/1/20/nc"), ("/deep", "proc_callers/3/cs/1/20/nc"),
+    ("/deep", "proc_callers/3/mo/1/20/nc"), ("/deep", "proc_callers/3/cl/1/20/nc"),
+    ("/deep", "top_procs/1-10/callseqs/self/oa"), ("/deep", "top_procs/p1/words/both/oa"),
+    ("/deep", "dump_proc_static/2"), ("/deep", "dump_proc_dynamic/2"),
+    ("/deep", "dump_call_site_static/2"), ("/deep", "dump_call_site_dynamic/2"),
+    ("/deep", "dump_raw_clique/2"), ("/deep", "clique/999999"), ("/deep", "proc/0"),
+    ("/deep", "clique_rc/1"), ("/deep", "no_such_command"),
+    ("/deep", "menu&p-qtp-S-a-w/box/cols/5/20/nosum/context/nc/th/mqwd/sss/dev"),
+    ("/deep.json", "menu"), ("/deep.json", "clique/2"), ("/deep.txt", "proc/2"),
+    ("/deep.csv", "top_procs/1-10/callseqs/self/oa"),
+]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for_port(port, process):
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        assert process.poll() is None, f"{process.args} ended with {process.returncode}"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise AssertionError(f"{process.args} does not listen")
+
+
+def fetch(port, prefix, path, query, method="GET", headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    target = prefix + path + ("?" + query if query else "")
+    connection.request(method, target, headers=headers or {})
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response.status, response.getheader("Content-Type"), body, response
+
+
+class Place:
+    """A folder with cgi-bin, a data file below the root, and one outside."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-web-"))
+        self.root = self.folder / "profiles"
+        for name in ("profiles", "cgi-bin", "htdocs"):
+            (self.folder / name).mkdir()
+        self.data = self.root / "sample profile.data"
+        subprocess.run([GENERATOR, "--sample", str(self.data)], check=True,
+                       stdout=subprocess.DEVNULL)
+        shutil.copy(self.data, self.folder / "outside.data")
+        (self.root / "link.data").symlink_to(self.folder / "outside.data")
+        (self.folder / "cgi-bin" / "fathom.cgi").symlink_to(FATHOM)
+
+    def fill(self, name, port):
+        text = (SERVERS / name).read_text()
+        for key, value in (("PORT", port), ("FOLDER", self.folder), ("ROOT", self.root),
+                           ("MODULES", MODULES)):
+            text = text.replace(f"@{key}@", str(value))
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def servers_left(self):
+        run = self.folder / "run"
+        return [name.name for name in run.iterdir()] if run.exists() else []
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def start(place, name, port):
+    """Returns the processes of one web server."""
+    quiet = dict(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                 start_new_session=True)
+    if name == "busybox":
+        return [subprocess.Popen(["sh", str(place.fill("busybox.sh", port))], **quiet)]
+    if name == "lighttpd":
+        return [subprocess.Popen(["/usr/sbin/lighttpd", "-D", "-f",
+                                  str(place.fill("lighttpd.conf", port))], **quiet)]
+    if name == "apache2":
+        return [subprocess.Popen(["/usr/sbin/apache2", "-DFOREGROUND", "-f",
+                                  str(place.fill("apache2.conf", port))],
+                                 env=dict(os.environ, APACHE_RUN_DIR=str(place.folder)), **quiet)]
+    wrap = subprocess.Popen(["/usr/sbin/fcgiwrap", "-c", "4", "-s",
+                             f"unix:{place.folder}/fcgiwrap.sock"], **quiet)
+    deadline = time.monotonic() + 5
+    while not (place.folder / "fcgiwrap.sock").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.chmod(place.folder / "fcgiwrap.sock", 0o666)
+    os.chmod(place.folder, 0o755)
+    return [subprocess.Popen(["/usr/sbin/nginx", "-p", str(place.folder), "-c",
+                              str(place.fill("nginx.conf", port))], **quiet), wrap]
+
+
+def stop(processes):
+    for process in processes:
+        try:
+            os.killpg(process.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+    for process in processes:
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def reference(place):
+    """The answers of the HTTP door."""
+    port = free_port()
+    process = subprocess.Popen([FATHOM, "view", "--no-open", "--port", str(port), "--root",
+                                str(place.root), str(place.data)], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+    try:
+        wait_for_port(port, process)
+        return {key: fetch(port, "", *address(place, *key))[:3] for key in QUERIES}
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+        process.stderr.close()
+
+
+def address(place, path, query, data=None):
+    return path, query + "&" + urllib.parse.quote(str(data or place.data), safe="/")
+
+
+def check(place, name, expected):
+    port = free_port()
+    processes = start(place, name, port)
+    try:
+        wait_for_port(port, processes[0])
+        prefix = "/cgi-bin/fathom.cgi"
+        for key in QUERIES:
+            status, kind, body, _ = fetch(port, prefix, *address(place, *key))
+            assert (status, kind) == expected[key][:2], (key, status, kind, expected[key][:2],
+                                                         body[:300])
+            assert body == expected[key][2], f"{name}: another body for {key}"
+        # no PATH_INFO: sent on to where the links are right
+        status, _, _, response = fetch(port, prefix, "", "menu&" + urllib.parse.quote(str(place.data)))
+        assert status in (302, 303) and "fathom.cgi/deep?menu&" in response.getheader("Location")
+        # only below the root, whatever the spelling
+        for outside in (place.folder / "outside.data", place.root / "../outside.data",
+                        place.root / "link.data", "/etc/passwd", "/" + "x" * 5000 + ".data"):
+            status, _, body, _ = fetch(port, prefix, *address(place, "/deep", "menu", outside))
+            assert 400 <= status < 500, (outside, status)
+        status, _, _, response = fetch(port, prefix, "/deep", "menu&%0d%0aX-Injected:%20yes.data")
+        assert 400 <= status < 500 and response.getheader("X-Injected") is None
+        assert place.servers_left(), "a server lives and is named in the runtime directory"
+        fetch(port, prefix, *address(place, "/deep", "quit"), method="POST")
+        deadline = time.monotonic() + 10
+        while place.servers_left() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert place.servers_left() == [], place.servers_left()
+    finally:
+        stop(processes)
+
+
+def missing(name):
+    programs = {"busybox": ["busybox"], "lighttpd": ["/usr/sbin/lighttpd"],
+                "apache2": ["/usr/sbin/apache2"], "nginx": ["/usr/sbin/nginx", "/usr/sbin/fcgiwrap"]}
+    return [program for program in programs[name] if shutil.which(program) is None]
+
+
+def main():
+    place = Place()
+    failed = 0
+    print("1..5")
+    try:
+        expected = reference(place)
+        for number, name in enumerate(("busybox", "lighttpd", "apache2", "nginx"), 1):
+            if missing(name):
+                print(f"ok {number} - {name} # SKIP {' and '.join(missing(name))} not installed")
+                continue
+            try:
+                check(place, name, expected)
+                print(f"ok {number} - {name}: {len(QUERIES)} bodies equal the HTTP door's")
+            except Exception:
+                failed = 1
+                import traceback
+                print(f"not ok {number} - {name}")
+                for line in traceback.format_exc().splitlines():
+                    print(f"# {line}")
+                for log in place.folder.glob("*.log"):
+                    for line in log.read_text(errors="replace").splitlines()[-10:]:
+                        print(f"# {log.name}: {line}")
+            sys.stdout.flush()
+    finally:
+        place.close()
+    documented = (pathlib.Path(sys.argv[3]) / "docs" / "cgi.md").read_text()
+    absent = [path.name for path in sorted(SERVERS.iterdir())
+              if path.read_text().strip() not in documented]
+    print(f"{'not ' if absent else ''}ok 5 - docs/cgi.md holds the configurations of these tests"
+          + (f": {', '.join(absent)} differ" if absent else ""))
+    return 1 if failed or absent else 0
+
+
+sys.exit(main())
