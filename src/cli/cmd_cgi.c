@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fathom cgi, also run as fathom.cgi: one request, from a web server's environment or from the
+ * command line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "serve/cgi/cgi.h"
+#include "serve/cgi/config.h"
+#include "serve/response.h"
+
+struct cgi {
+    struct fm_cgi_config config;
+    struct fm_server *server;
+};
+
+/* --- the backend: the same handle() as the HTTP door --- */
+
+static struct fm_server *new_server(const struct cgi *cgi)
+{
+    const struct fm_server_options options = { .recordings_max = 1 };
+    struct fm_server *server = fm_server_new(&options);
+    for (unsigned i = 0; i < cgi->config.roots->len; i++) {
+        g_autoptr(GError) ignored = NULL; /* it was a folder a moment ago: then nothing is in it */
+        if (!fm_server_add_root(server, g_ptr_array_index(cgi->config.roots, i), &ignored))
+            continue;
+    }
+    return server;
+}
+
+static bool load(void *user, const char *path, GError **error)
+{
+    struct cgi *cgi = user;
+    cgi->server = new_server(cgi);
+    return fm_server_add(cgi->server, path, NULL, error);
+}
+
+static void handle(void *user, const struct fm_request *request, struct fm_response *ret)
+{
+    struct cgi *cgi = user;
+    fm_server_handle(cgi->server, request, ret);
+}
+
+/* --- a request --- */
+
+static int print_message(const struct fm_request *request, unsigned status, const char *text)
+{
+    struct fm_response response;
+    fm_response_message(request, status, text, &response);
+    fm_cgi_print(STDOUT_FILENO, request, &response);
+    fm_response_clear(&response);
+    return FM_EXIT_DONE;
+}
+
+/* Without PATH_INFO relative links would lead beside the program: send on to below it. */
+static int redirect(const struct fm_request *request)
+{
+    const char *script = g_getenv("SCRIPT_NAME");
+    bool has_query = request->query != NULL && request->query[0] != '\0';
+    struct fm_response response;
+    fm_response_message(request, 303, "The pages are one step below.", &response);
+    response.location = g_strconcat(script != NULL ? script : "", has_query ? "/deep?" : "/",
+                                    has_query ? request->query : "", NULL);
+    fm_cgi_print(STDOUT_FILENO, request, &response);
+    fm_response_clear(&response);
+    return FM_EXIT_DONE;
+}
+
+/* The front page and assets need no profile: no server is asked. */
+static int answer_here(struct cgi *cgi, const struct fm_request *request)
+{
+    struct fm_response response;
+    cgi->server = new_server(cgi);
+    fm_server_handle(cgi->server, request, &response);
+    fm_cgi_print(STDOUT_FILENO, request, &response);
+    fm_response_clear(&response);
+    return FM_EXIT_DONE;
+}
+
+static bool is_page_of_profile(const struct fm_request *request)
+{
+    return g_str_has_prefix(request->path, "/deep") && request->query != NULL;
+}
+
+static int answer(struct cgi *cgi, const struct fm_cgi_options *options,
+                  const struct fm_request *request)
+{
+    const struct fm_cgi_backend backend = { cgi, load, handle };
+    if (request->path[0] == '\0')
+        return redirect(request);
+    if (!is_page_of_profile(request))
+        return answer_here(cgi, request);
+    const char *last = strrchr(request->query, '&');
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = fm_query_percent_decode(last != NULL ? last + 1 : request->query,
+                                                    &error);
+    g_autofree char *path =
+        name == NULL ? NULL : fm_cgi_config_resolve(&cgi->config, name, &error);
+    if (path == NULL)
+        return print_message(request,
+                             g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND) ? 404 : 400,
+                             error->message);
+    return fm_cgi_answer(options, &backend, path, request, STDOUT_FILENO);
+}
+
+static bool is_foreign(void)
+{
+    const struct fm_request_source source = {
+        .host = g_getenv("HTTP_HOST"),
+        .fetch_site = g_getenv("HTTP_SEC_FETCH_SITE"),
+        .origin = g_getenv("HTTP_ORIGIN"),
+        .referer = g_getenv("HTTP_REFERER"),
+        .purpose = g_getenv("HTTP_SEC_PURPOSE"),
+        .user_agent = g_getenv("HTTP_USER_AGENT"),
+    };
+    return fm_request_is_foreign(&source);
+}
+
+static void request_from_environment(struct fm_request *ret)
+{
+    const char *method = g_getenv("REQUEST_METHOD");
+    const char *path = g_getenv("PATH_INFO");
+    *ret = (struct fm_request){
+        .method = method != NULL ? method : "GET",
+        .path = path != NULL ? path : "",
+        .query = g_getenv("QUERY_STRING"),
+        .if_none_match = g_getenv("HTTP_IF_NONE_MATCH"),
+        .accept = g_getenv("HTTP_ACCEPT"),
+        .foreign = is_foreign(),
+    };
+}
+
+/* --- debugging: how text is understood, one line of standard input at a time --- */
+
+enum decode { DECODE_NONE, DECODE_QUERY, DECODE_COMMAND, DECODE_PREFERENCES };
+
+static char *decode_line(enum decode what, const char *line, GError **error)
+{
+    struct fm_query query = { 0 };
+    struct fm_command command = { 0 };
+    struct fm_preferences preferences;
+    char *text = NULL;
+    if (what == DECODE_QUERY && fm_query_parse(line, &query, error))
+        text = fm_query_print(&query);
+    else if (what == DECODE_COMMAND && fm_command_parse(line, &command, error))
+        text = fm_command_print(&command);
+    else if (what == DECODE_PREFERENCES && fm_preferences_parse(line, &preferences, error))
+        text = fm_preferences_print(&preferences);
+    fm_query_clear(&query);
+    g_free(command.module);
+    return text;
+}
+
+static int decode(enum decode what)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int status = FM_EXIT_DONE;
+    while (getline(&line, &size, stdin) >= 0) {
+        g_autoptr(GError) error = NULL;
+        g_strchomp(line);
+        g_autofree char *text = decode_line(what, line, &error);
+        if (text != NULL) {
+            printf("%s\n", text);
+        } else {
+            printf("error: %s\n", error->message);
+            status = FM_EXIT_FAILED;
+        }
+    }
+    free(line);
+    return status;
+}
+
+/* --- the command --- */
+
+struct settings {
+    gboolean decode_query, decode_command, decode_preferences;
+    gboolean no_server, no_detach, quit;
+    gboolean record_startup, record_loop;
+    int timeout_minutes;
+    char *log_path;
+};
+
+static bool is_run_by_web_server(void)
+{
+    return g_getenv("GATEWAY_INTERFACE") != NULL || g_getenv("REQUEST_METHOD") != NULL;
+}
+
+static void fill_options(const struct settings *settings, const struct cgi *cgi,
+                         struct fm_cgi_options *ret)
+{
+    enum fm_cgi_log_level level = settings->record_loop      ? FM_CGI_LOG_ALL
+                                  : settings->record_startup ? FM_CGI_LOG_STARTUP
+                                                             : cgi->config.log_level;
+    *ret = (struct fm_cgi_options){
+        .runtime_dir = cgi->config.runtime_dir,
+        .idle_ms = settings->timeout_minutes > 0 ? (uint64_t)settings->timeout_minutes * 60000
+                                                 : cgi->config.idle_ms,
+        .inhibit_fork = settings->no_server,
+        .foreground = settings->no_detach,
+        .log_path = settings->log_path != NULL ? settings->log_path : cgi->config.log_path,
+        .log_level = level,
+        .build_id = FATHOM_VERSION " " __DATE__ " " __TIME__,
+    };
+}
+
+/* By hand: QUERY names the file itself, which need not be below a root. */
+static int run_by_hand(struct cgi *cgi, const struct settings *settings, const char *query)
+{
+    const char *last = strrchr(query, '&');
+    g_autofree char *canonical = NULL;
+    char *found = realpath(last != NULL ? last + 1 : query, NULL);
+    if (found == NULL) {
+        fprintf(stderr, "fathom cgi: %s: no such file\n", last != NULL ? last + 1 : query);
+        return FM_EXIT_FAILED;
+    }
+    canonical = g_strdup(found);
+    free(found);
+    g_autofree char *folder = g_path_get_dirname(canonical);
+    g_ptr_array_add(cgi->config.roots, g_steal_pointer(&folder));
+    g_autofree char *encoded = fm_query_percent_encode(canonical);
+    g_autofree char *whole =
+        last == NULL ? g_strdup(encoded)
+                     : g_strdup_printf("%.*s&%s", (int)(last - query), query, encoded);
+    const struct fm_request request = { .method = "GET", .path = "/deep", .query = whole };
+    struct fm_cgi_options options;
+    fill_options(settings, cgi, &options);
+    if (settings->quit)
+        return fm_cgi_quit(&options, canonical, &request, STDOUT_FILENO);
+    return answer(cgi, &options, &request);
+}
+
+static int run(struct cgi *cgi, const struct settings *settings, int argc, char **argv)
+{
+    if (argc > 1)
+        return run_by_hand(cgi, settings, argv[1]);
+    if (!is_run_by_web_server())
+        return fm_cli_usage("cgi", "no request: expected a web server's environment, or "
+                                   "'CMD&PREFS&FILE' as argument");
+    struct fm_request request;
+    struct fm_cgi_options options;
+    request_from_environment(&request);
+    fill_options(settings, cgi, &options);
+    return answer(cgi, &options, &request);
+}
+
+int fm_cmd_cgi(int argc, char **argv)
+{
+    struct settings settings = { 0 };
+    const GOptionEntry entries[] = {
+        { "no-server-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_server,
+          "Answer and end; leave no server behind", NULL },
+        { "no-detach-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_detach,
+          "Serve in the foreground, without forking", NULL },
+        { "quit", 'q', 0, G_OPTION_ARG_NONE, &settings.quit, "Tell the server of FILE to end",
+          NULL },
+        { "timeout", 't', 0, G_OPTION_ARG_INT, &settings.timeout_minutes,
+          "End a server that has been idle that long", "MINUTES" },
+        { "record-startup", 0, 0, G_OPTION_ARG_NONE, &settings.record_startup,
+          "Log how a server starts and ends", NULL },
+        { "record-loop", 0, 0, G_OPTION_ARG_NONE, &settings.record_loop, "Log every query too",
+          NULL },
+        { "log", 0, 0, G_OPTION_ARG_FILENAME, &settings.log_path, "Where to log", "FILE" },
+        { "decode", 0, 0, G_OPTION_ARG_NONE, &settings.decode_query,
+          "Read queries from standard input, print how they are understood", NULL },
+        { "decode-cmd", 0, 0, G_OPTION_ARG_NONE, &settings.decode_command,
+          "The same for commands", NULL },
+        { "decode-prefs", 0, 0, G_OPTION_ARG_NONE, &settings.decode_preferences,
+          "The same for preferences", NULL },
+        { NULL },
+    };
+    int status = fm_cli_parse(&argc, &argv, entries, "[CMD[&PREFS]&FILE]",
+                              "Answers one request as a CGI program; the first request of a "
+                              "profile leaves a server\nbehind that answers the next ones.",
+                              "fathom cgi --no-server-process 'menu&/srv/profiles/Deep.data'");
+    if (status >= 0)
+        return status;
+    enum decode what = settings.decode_query         ? DECODE_QUERY
+                       : settings.decode_command     ? DECODE_COMMAND
+                       : settings.decode_preferences ? DECODE_PREFERENCES
+                                                     : DECODE_NONE;
+    if (what != DECODE_NONE)
+        return decode(what);
+    struct cgi cgi = { 0 };
+    g_autoptr(GError) error = NULL;
+    if (!fm_cgi_config_read(&cgi.config, &error)) {
+        fprintf(stderr, "fathom cgi: %s\n", error->message); /* the web server's log */
+        struct fm_request request = { .method = "GET", .path = "" };
+        return print_message(&request, 500, "The program is not configured properly.");
+    }
+    status = run(&cgi, &settings, argc, argv);
+    fm_server_free(cgi.server);
+    fm_cgi_config_clear(&cgi.config);
+    g_free(settings.log_path);
+    return status;
+}
