@@ -72,7 +72,7 @@ char *fm_toolchain_runtime_folder(GError **error)
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
     g_autofree char *folder = g_path_get_dirname(self == NULL ? "." : self);
     /* build/src/cli/fathom and build/runtime; PREFIX/bin/fathom and PREFIX/lib... */
-    static const char *const beside[] = {"../../runtime", "../" FATHOM_LIBDIR "/fathom",
+    static const char *const beside[] = {"../../runtime", ("../" FATHOM_LIBDIR "/fathom"),
                                          "../lib/fathom", "../" FATHOM_LIBDIR};
     for (size_t i = 0; i < G_N_ELEMENTS(beside); i++) {
         g_autofree char *path = g_build_filename(folder, beside[i], NULL);
