@@ -179,8 +179,7 @@ static uint32_t css_of_inlined(struct finisher *f, struct fm_raw_csd *csd, uint3
         struct place place = {body->call_file, body->call_line, body->call_column};
         if (climb_to(f, image, body->parent, ps, &place)) {
             css = css_at(f, ps, &place, callee);
-            return css != FM_NONE ? css
-                                  : synthetic_css(f, ps, FM_SITE_HIGHER_ORDER, &place, NULL);
+            return css != FM_NONE ? css : synthetic_css(f, ps, FM_SITE_HIGHER_ORDER, &place, NULL);
         }
     }
     uint32_t only = only_css_to(f, ps, callee);

@@ -41,8 +41,7 @@ static void print_edge(uint32_t csd)
 {
     printf("edge\t%s\t%s\t%" PRId64, pd_name(profile->csd_caller[csd]),
            pd_name(profile->csd_callee[csd]), fm_profile_calls(profile, csd));
-    static const enum fm_measure_id shown[] = { FM_EXITS, FM_EXCPS, FM_QUANTA, FM_ALLOCS,
-                                                FM_WORDS };
+    static const enum fm_measure_id shown[] = {FM_EXITS, FM_EXCPS, FM_QUANTA, FM_ALLOCS, FM_WORDS};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         printf("\t%" PRIu64, fm_profile_own(profile, csd, shown[i]));
     const struct fm_css *css = &profile->css[profile->csd_css[csd]];
