@@ -51,8 +51,7 @@ struct fm_words {
     const char *qualify; /* "module qualify predicate and function names" */
     const char *higher_order_calls;
     const char *explore_root, *explore_modules;
-    bool has_fails;        /* fails and redos exist */
-    uint32_t getter_arity; /* a setter has one more */
+    bool has_fails; /* fails and redos exist */
 };
 const struct fm_words *fm_words_of(enum fm_flavour flavour);
 const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost kind);
