@@ -82,24 +82,29 @@ struct fm_eventlog_step *fm_eventlog_header_steps(const struct fm_eventlog_heade
     return steps;
 }
 
+/* Windows opened a log as text once: 0D stands before each 0A. */
+static const char *hint(const uint8_t *bytes, size_t length)
+{
+    return length > 0 && memmem(bytes, MIN(length, 4096), "\r\n", 2) != NULL
+               ? "; the bytes 0D 0A before it suggest that the file went through a conversion of "
+                 "line ends"
+               : "";
+}
+
 static int bad_header(const uint8_t *bytes, size_t length, const char *name, uint64_t offset,
                       GError **error, const char *found)
 {
-    size_t shown = MIN(length, 4096);
-    const char *hint = memmem(bytes, shown, "\r\n", 2) != NULL
-                           ? "; the bytes 0D 0A before it suggest that the file went through a "
-                             "conversion of line ends"
-                           : "";
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: offset %" G_GUINT64_FORMAT ": %s%s", name,
-                offset, found, hint);
+                offset, found, hint(bytes, length));
     return -1;
 }
 
-static int cut_header(const char *name, uint64_t offset, GError **error)
+static int cut_header(const uint8_t *bytes, size_t length, const char *name, uint64_t offset,
+                      GError **error)
 {
     g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
-                "%s: offset %" G_GUINT64_FORMAT ": the header is cut: not enough bytes", name,
-                offset);
+                "%s: offset %" G_GUINT64_FORMAT ": the header is cut: not enough bytes%s", name,
+                offset, hint(bytes, length));
     return -1;
 }
 
@@ -158,7 +163,7 @@ static int scan_begin(const uint8_t *bytes, size_t length, size_t *at, uint64_t 
         return bad_header(bytes, length, name, base, error,
                           "not an event log: it does not begin with \"hdrb\"");
     if (length < 8)
-        return final ? cut_header(name, base + length, error) : 0;
+        return final ? cut_header(bytes, length, name, base + length, error) : 0;
     if (memcmp(bytes + 4, "hetb", 4) != 0)
         return bad_header(bytes, length, name, base + 4, error,
                           "expected the list of event types, \"hetb\"");
@@ -198,7 +203,7 @@ int fm_eventlog_header_scan(struct fm_eventlog_header *header, const uint8_t *by
         }
     }
     if (got == 0 && final)
-        return cut_header(name, base + length, error);
+        return cut_header(bytes, length, name, base + length, error);
     return got;
 }
 
