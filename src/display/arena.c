@@ -4,7 +4,7 @@
 
 #include "display/display_internal.h"
 
-#define CHUNK_BYTES (64u * 1024)
+#define CHUNK_BYTES ((size_t)64 * 1024)
 #define ALIGNMENT 8
 
 struct arena_chunk {

@@ -6,7 +6,7 @@
 #include "display/assets_internal.h"
 
 #define ETAG_DIGITS 16
-#define FILE_BYTES_MAX (64u * 1024 * 1024)
+#define FILE_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 static char *override_folder;
 
