@@ -8,6 +8,7 @@ static const struct {
     const char *reason;
 } reasons[] = {
     {200, "OK"},
+    {204, "No Content"},
     {302, "Found"},
     {303, "See Other"},
     {304, "Not Modified"},
@@ -31,6 +32,17 @@ const char *fm_response_reason(unsigned status)
             return reasons[i].reason;
     }
     return "Error";
+}
+
+/* Where assets/ is from here: an error may be told about a path of any depth. */
+static char *way_up(const char *path)
+{
+    GString *way = g_string_new(NULL);
+    for (const char *at = path == NULL || path[0] == '\0' ? "" : path + 1; *at != '\0'; at++) {
+        if (*at == '/' && way->len < 300)
+            g_string_append(way, "../");
+    }
+    return g_string_free(way, FALSE);
 }
 
 enum message_format { MESSAGE_HTML, MESSAGE_TEXT, MESSAGE_JSON };
@@ -68,10 +80,14 @@ void fm_response_message(const struct fm_request *request, unsigned status, cons
     } else if (format == MESSAGE_TEXT) {
         g_string_append_printf(body, "%s\n", text);
     } else {
-        struct fm_html_options options = {.recording_name = "fathom",
-                                          .url_prefix = "deep?",
+        g_autofree char *up = way_up(request->path);
+        g_autofree char *assets = g_strconcat(up, "assets/", NULL);
+        g_autofree char *home = g_strconcat(up, "./", NULL);
+        struct fm_html_options options = {.url_prefix = "deep?",
                                           .url_suffix = "",
-                                          .asset_prefix = "assets/"};
+                                          .asset_prefix = assets,
+                                          .no_navigation = true,
+                                          .home_url = home};
         fm_html_write(display, &preferences, &options, body);
     }
     fm_display_free(display);
@@ -105,7 +121,8 @@ void fm_response_each_header(const struct fm_response *response, fm_response_hea
          "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
          "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
         {"X-Content-Type-Options", "nosniff"},
-        {"Referrer-Policy", "no-referrer"},
+        {"Referrer-Policy", "same-origin"},
+        {"Vary", "Accept"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
     };
     if (response->content_type != NULL)

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle(request) -> response, without sockets. HTTP, CGI, tests and the fuzzer call the same
+/* handle(request) -> response, without sockets. Paths:
+ *
+ *   /                      the opened recordings, and the files below the roots
+ *   /deep?QUERY            a page; /deep.json, /deep.txt, /deep.csv: the same in that format
+ *   /assets/NAME           stylesheet and scripts
+ *
+ *   QUERY ::= FILE | CMD & FILE | CMD & PREFS & FILE      each part percent-encoded by itself
+ *
+ * A server is used by one thread at a time. HTTP, CGI, tests and the fuzzer call the same
  * function: the same request gives byte-equal bodies through each door. */
 #pragma once
 
@@ -9,13 +17,15 @@ struct fm_server;
 
 struct fm_server_options {
     bool inline_assets;
+    unsigned recordings_max; /* of those opened below roots, the least used is closed; 0 = 16 */
 };
 
 struct fm_server *fm_server_new(const struct fm_server_options *options);
 void fm_server_free(struct fm_server *server);
 
 /* Makes a recording available; opened at once, so that errors are told here. The server names it
- * by its path as given. Opening the same file (device and inode) twice gives one instance. */
+ * by its path as given; its real path is accepted too. Opening the same file (device and inode)
+ * twice gives one instance. */
 FM_MUST_USE bool fm_server_add(struct fm_server *server, const char *path,
                                const struct fm_progress *progress, GError **error);
 /* Files below this folder may be named in requests, and are opened when first asked for. */
@@ -27,7 +37,24 @@ struct fm_request {
     const char *query;         /* raw, still encoded; NULL = none */
     const char *if_none_match; /* NULL = none */
     const char *accept;        /* NULL = none; "application/json" selects JSON */
+    /* The request may come from a page of another site, or be no wish of the reader's at all (a
+     * prefetch): it may read, but not quit, restart or set the time-out. The door decides with
+     * fm_request_is_foreign(). */
+    bool foreign;
 };
+
+/* What a door knows of where a request comes from, each NULL when there is no such header. */
+struct fm_request_source {
+    const char *host;       /* Host */
+    const char *fetch_site; /* Sec-Fetch-Site */
+    const char *origin;     /* Origin */
+    const char *referer;    /* Referer */
+    const char *purpose;    /* Sec-Purpose or Purpose */
+    const char *user_agent; /* User-Agent */
+};
+/* True unless the headers show that the request was made by a page of this server, typed in by the
+ * reader, or sent by a program that is no browser. */
+bool fm_request_is_foreign(const struct fm_request_source *source);
 
 struct fm_response {
     unsigned status;
@@ -42,3 +69,9 @@ struct fm_response {
 void fm_server_handle(struct fm_server *server, const struct fm_request *request,
                       struct fm_response *ret);
 void fm_response_clear(struct fm_response *response);
+
+/* Names of the recordings that were added, in order; borrowed until the server is used again. */
+unsigned fm_server_count(const struct fm_server *server);
+const char *fm_server_path(const struct fm_server *server, unsigned index);
+/* "deep?menu&FILE": the menu of a recording, relative to the server's root. Caller frees. */
+char *fm_server_menu_url(const char *path);

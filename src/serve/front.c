@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The front page: what is open, and what may be opened. */
+#include <string.h>
+
+#include "serve/serve_internal.h"
+
+#define LISTED_FILES_MAX 200
+#define LISTED_DEPTH_MAX 3
+#define LOOKED_AT_MAX 5000 /* names, so that a huge folder does not hold up the page */
+
+static void add_opened(const struct fm_server *server, struct fm_list *body)
+{
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "recordings");
+    static const struct {
+        const char *title, *name;
+        enum fm_column_class column_class;
+    } columns[] = {
+        {"Recording", "recording", FM_COLUMN_FIELD_NAME},
+        {"Program", "program", FM_COLUMN_PROC},
+        {"Kind", "kind", FM_COLUMN_FIELD_NAME},
+        {"Procedures", "procs_count", FM_COLUMN_NUMBER},
+        {"Contexts", "contexts_count", FM_COLUMN_NUMBER},
+        {"Calls recorded", "callseqs_count", FM_COLUMN_NUMBER},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
+        fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
+        fm_table_column(table, NULL, columns[i].name, NULL);
+    }
+    for (unsigned i = 0; i < server->entries->len; i++) {
+        const struct entry *entry = server->entries->pdata[i];
+        g_autofree char *url = fm_server_menu_url(entry->name);
+        fm_table_row(table, "recording", false);
+        fm_cell_href(table, url, entry->name, FM_STYLE_PLAIN);
+        if (entry->recording == NULL) {
+            fm_cell_string(table, "could not be read again", FM_STYLE_ITALIC);
+            continue;
+        }
+        const struct fm_profile *profile = entry->recording->profile;
+        fm_cell_string(table, profile->program_name, FM_STYLE_PLAIN);
+        fm_cell_string(table, profile->flavour == FM_FLAVOUR_C ? "C profile" : "Mercury profile",
+                       FM_STYLE_PLAIN);
+        fm_cell_int(table, profile->ps_count);
+        fm_cell_int(table, profile->pd_count);
+        fm_cell_int(table, (int64_t)profile->callseqs);
+    }
+}
+
+struct search {
+    GPtrArray *found; /* char *, real paths */
+    unsigned looked_at;
+};
+
+static void look_into(struct search *search, const char *folder, unsigned depth)
+{
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        if (search->found->len >= LISTED_FILES_MAX || ++search->looked_at > LOOKED_AT_MAX)
+            return;
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        struct stat status;
+        if (name[0] == '.' || lstat(path, &status) != 0)
+            continue;
+        if (S_ISDIR(status.st_mode) && depth < LISTED_DEPTH_MAX)
+            look_into(search, path, depth + 1);
+        else if (S_ISREG(status.st_mode) && g_str_has_suffix(name, ".data"))
+            g_ptr_array_add(search->found, g_steal_pointer(&path));
+    }
+}
+
+static int compare_paths(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_root(struct fm_list *body, const char *root)
+{
+    struct search search = {g_ptr_array_new_with_free_func(g_free), 0};
+    look_into(&search, root, 1);
+    g_ptr_array_sort(search.found, compare_paths);
+    g_autofree char *title = g_strdup_printf("Profiles below %s", root);
+    if (search.found->len == 0) {
+        fm_add_heading(body, title);
+        fm_add_text(body, "There is no file named *.data.");
+    } else {
+        struct fm_list *list = fm_add_list(body, FM_LIST_BULLETS, title);
+        for (unsigned i = 0; i < search.found->len; i++) {
+            const char *path = search.found->pdata[i];
+            g_autofree char *url = fm_server_menu_url(path);
+            size_t skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
+            fm_add_href(list, url, path + skip);
+        }
+    }
+    if (search.found->len >= LISTED_FILES_MAX || search.looked_at > LOOKED_AT_MAX)
+        fm_add_text(body, "Only the first files are listed; others can be named in the address.");
+    g_ptr_array_unref(search.found);
+}
+
+struct fm_display *fm_front_page(const struct fm_server *server)
+{
+    struct fm_display *display = fm_display_new("Recordings");
+    fm_display_set_name(display, "recordings");
+    fm_display_fact_int(display, "recordings_count", server->entries->len);
+    struct fm_list *body = fm_display_body(display);
+    if (server->entries->len > 0)
+        add_opened(server, body);
+    else
+        fm_add_text(body, "No recording is open.");
+    for (unsigned i = 0; i < server->roots->len; i++)
+        add_root(body, server->roots->pdata[i]);
+    fm_add_heading(body, "Opening more");
+    fm_add_text(body, "`fathom view FILE...` opens several recordings at once; with `fathom view "
+                      "FOLDER` every profile below a folder can be opened from this page.");
+    return display;
+}

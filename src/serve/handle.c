@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a request to its answer. README.md in this folder tells what is checked and why. */
+#include <string.h>
+
+#include "base/error.h"
+#include "display/assets.h"
+#include "serve/serve_internal.h"
+
+/* One request on its way through this file. */
+struct exchange {
+    struct fm_server *server;
+    const struct fm_request *request;
+    enum fm_format format;
+    struct fm_response *ret;
+};
+
+static unsigned status_of(const GError *error)
+{
+    if (error->domain != FM_ERROR)
+        return 500;
+    switch ((enum fm_error)error->code) {
+    case FM_ERROR_USAGE:
+        return 400;
+    case FM_ERROR_NOT_FOUND:
+    case FM_ERROR_UNAVAILABLE:
+        return 404;
+    case FM_ERROR_FORMAT:
+    case FM_ERROR_TRUNCATED:
+    case FM_ERROR_VERSION:
+    case FM_ERROR_LIMIT:
+        return 422;
+    case FM_ERROR_CANCELLED:
+        return 503;
+    case FM_ERROR_IO:
+        return 500;
+    }
+    return 500;
+}
+
+static void answer_error(const struct exchange *exchange, GError *error)
+{
+    fm_response_message(exchange->request, status_of(error), error->message, exchange->ret);
+    g_error_free(error);
+}
+
+/* Quotes the checksum of a text: a strong validator. */
+static char *make_etag(const char *text, size_t size)
+{
+    g_autofree char *sum =
+        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, size);
+    return g_strdup_printf("\"%.32s\"", sum);
+}
+
+/* "*" or a list of validators that holds this one; "W/" before one makes no difference for GET. */
+static bool etag_matches(const char *if_none_match, const char *etag)
+{
+    if (if_none_match == NULL)
+        return false;
+    g_auto(GStrv) tags = g_strsplit(if_none_match, ",", 64);
+    for (char **tag = tags; *tag != NULL; tag++) {
+        const char *at = g_strstrip(*tag);
+        if (g_str_has_prefix(at, "W/"))
+            at += 2;
+        if (strcmp(at, etag) == 0 || strcmp(at, "*") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes body and etag. With a matching If-None-Match the body is left out. */
+static void answer(const struct exchange *exchange, const char *type, char *etag, GString *body)
+{
+    bool known = etag != NULL && etag_matches(exchange->request->if_none_match, etag);
+    *exchange->ret = (struct fm_response){
+        .status = known ? 304 : 200,
+        .content_type = known ? NULL : type,
+        .etag = etag,
+    };
+    if (known) {
+        exchange->ret->body = g_bytes_new_static("", 0);
+        if (body != NULL)
+            g_string_free(body, TRUE);
+    } else {
+        exchange->ret->body = g_string_free_to_bytes(body);
+    }
+}
+
+/* --- pages that are no reports --- */
+
+static void answer_front(const struct exchange *exchange)
+{
+    g_autoptr(FmDisplay) display = fm_front_page(exchange->server);
+    struct fm_preferences preferences;
+    fm_preferences_default(&preferences, true, false);
+    const struct fm_render_options options = {
+        .format = exchange->format,
+        .inline_assets = exchange->server->options.inline_assets,
+    };
+    GString *body = g_string_new(NULL);
+    fm_render_display(display, &preferences, NULL, &options, body);
+    answer(exchange, fm_format_content_type(exchange->format), make_etag(body->str, body->len),
+           body);
+}
+
+static void answer_asset(const struct exchange *exchange, const char *name)
+{
+    struct fm_asset asset;
+    if (!fm_asset_get(name, &asset)) {
+        fm_response_message(exchange->request, 404, "there is no such file", exchange->ret);
+        return;
+    }
+    char *etag = g_strdup_printf("\"%s\"", asset.etag);
+    bool known = etag_matches(exchange->request->if_none_match, etag);
+    *exchange->ret = (struct fm_response){
+        .status = known ? 304 : 200,
+        .content_type = known ? NULL : asset.type,
+        .etag = etag,
+        .body = known ? g_bytes_new_static("", 0) : g_bytes_ref(asset.data),
+    };
+    fm_asset_clear(&asset);
+}
+
+/* --- /deep --- */
+
+struct deep_query {
+    char *command, *preferences, *file; /* decoded, owned; the first two may be NULL */
+};
+
+static void deep_query_clear(struct deep_query *query)
+{
+    g_free(query->command);
+    g_free(query->preferences);
+    g_free(query->file);
+}
+
+static bool split_query(const char *raw, struct deep_query *ret, GError **error)
+{
+    *ret = (struct deep_query){0};
+    if (strlen(raw) > FM_QUERY_BYTES_MAX) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the query is longer than %d bytes",
+                    FM_QUERY_BYTES_MAX);
+        return false;
+    }
+    g_auto(GStrv) parts = g_strsplit(raw, "&", 5);
+    unsigned count = g_strv_length(parts);
+    if (count < 1 || count > 3 || parts[count - 1][0] == '\0') {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "bad address: expected FILE, COMMAND&FILE or COMMAND&PREFERENCES&FILE after "
+                    "the question mark");
+        return false;
+    }
+    char **wanted[] = {&ret->command, &ret->preferences};
+    for (unsigned i = 0; i < count; i++) {
+        char **to = i + 1 == count ? &ret->file : wanted[i];
+        *to = fm_query_percent_decode(parts[i], error);
+        if (*to == NULL) {
+            deep_query_clear(ret);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_notice(GString *notice, const char *text)
+{
+    if (notice->len > 0)
+        g_string_append_c(notice, ' ');
+    g_string_append(notice, text);
+}
+
+/* Fills *ret from what was asked for. For readers of pages what cannot be understood becomes the
+ * menu or the default preferences, and the page says so; a script gets an error. */
+static bool understand(const struct exchange *exchange, const struct deep_query *asked,
+                       struct fm_query *ret, GString *notice, GError **error)
+{
+    bool forgiving = exchange->format == FM_FORMAT_HTML;
+    g_autoptr(GError) problem = NULL;
+    *ret = (struct fm_query){.command = {.id = FM_CMD_MENU}};
+    if (asked->command != NULL && !fm_command_parse(asked->command, &ret->command, &problem)) {
+        if (!forgiving) {
+            g_propagate_error(error, g_steal_pointer(&problem));
+            return false;
+        }
+        ret->command = (struct fm_command){.id = FM_CMD_MENU};
+        add_notice(notice, "The command was not understood, so this is the menu: ");
+        add_notice(notice, problem->message);
+        g_clear_error(&problem);
+    }
+    if (asked->preferences == NULL || asked->preferences[0] == '\0')
+        return true;
+    ret->has_preferences = fm_preferences_parse(asked->preferences, &ret->preferences, &problem);
+    if (ret->has_preferences)
+        return true;
+    if (!forgiving) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        fm_query_clear(ret);
+        return false;
+    }
+    add_notice(notice, "The preferences were not understood, so these are the defaults: ");
+    add_notice(notice, problem->message);
+    return true;
+}
+
+/* What the bytes of the page depend on. A C recording's pages show source files, which may change
+ * without it: their validator is made of the page itself, later. */
+static char *page_etag(const struct exchange *exchange, const struct entry *entry,
+                       const struct fm_query *query, const char *notice)
+{
+    if (entry->recording->profile->flavour == FM_FLAVOUR_C)
+        return NULL;
+    g_autoptr(GString) text = g_string_new(exchange->server->build_id);
+    g_autofree char *printed = fm_query_print(query);
+    g_string_append_printf(text, "\n%d %d\n%s\n%s\n%s\n", exchange->format,
+                           exchange->server->options.inline_assets, entry->name, printed, notice);
+    fm_entry_append_identity(entry, text);
+    return make_etag(text->str, text->len);
+}
+
+static void answer_page(const struct exchange *exchange, struct entry *entry,
+                        const struct fm_query *query, const char *notice)
+{
+    const char *type = fm_format_content_type(exchange->format);
+    char *etag = page_etag(exchange, entry, query, notice);
+    if (etag != NULL && etag_matches(exchange->request->if_none_match, etag)) {
+        answer(exchange, type, etag, NULL);
+        return;
+    }
+    const struct fm_render_options options = {
+        .format = exchange->format,
+        .file = entry->name,
+        .notice = notice[0] == '\0' ? NULL : notice,
+        .inline_assets = exchange->server->options.inline_assets,
+    };
+    GString *body = g_string_new(NULL);
+    GError *error = NULL;
+    if (!fm_render(entry->recording, query, &options, body, &error)) {
+        g_string_free(body, TRUE);
+        g_free(etag);
+        answer_error(exchange, error);
+        return;
+    }
+    if (etag == NULL)
+        etag = make_etag(body->str, body->len);
+    answer(exchange, type, etag, body);
+}
+
+/* quit and timeout answer with one message; restart goes on to the menu. */
+static void answer_server_command(const struct exchange *exchange, struct entry *entry,
+                                  struct fm_query *query)
+{
+    enum fm_command_id id = query->command.id;
+    bool act = strcmp(exchange->request->method, "HEAD") != 0;
+    if (exchange->request->foreign) {
+        fm_response_message(exchange->request, 403,
+                            "only a page of this server, or an address typed in, may quit or "
+                            "restart it or set its time-out",
+                            exchange->ret);
+        return;
+    }
+    if (id == FM_CMD_RESTART) {
+        GError *error = NULL;
+        if (act && !fm_registry_restart(exchange->server, entry, &error)) {
+            answer_error(exchange, error);
+            return;
+        }
+        fm_command_clear(&query->command);
+        query->command = (struct fm_command){.id = FM_CMD_MENU};
+        answer_page(exchange, entry, query, "The file was read again.");
+        return;
+    }
+    g_autofree char *text =
+        id == FM_CMD_QUIT
+            ? g_strdup_printf("Shutting down deep profile server for %s.", entry->name)
+            : g_strdup_printf("Timeout set to %u minutes.", query->command.number);
+    fm_response_message(exchange->request, 200, text, exchange->ret);
+    exchange->ret->quit = act && id == FM_CMD_QUIT;
+    exchange->ret->timeout_minutes = act && id == FM_CMD_TIMEOUT ? (int)query->command.number : 0;
+}
+
+static void answer_query(const struct exchange *exchange, const struct deep_query *asked)
+{
+    GError *error = NULL;
+    struct entry *entry;
+    g_autofree char *told = NULL;
+    if (!fm_registry_get(exchange->server, asked->file, &entry, &told, &error)) {
+        answer_error(exchange, error);
+        return;
+    }
+    g_autoptr(GString) notice = g_string_new(told);
+    struct fm_query query;
+    if (!understand(exchange, asked, &query, notice, &error)) {
+        answer_error(exchange, error);
+        return;
+    }
+    enum fm_command_id id = query.command.id;
+    if (id == FM_CMD_QUIT || id == FM_CMD_RESTART || id == FM_CMD_TIMEOUT)
+        answer_server_command(exchange, entry, &query);
+    else
+        answer_page(exchange, entry, &query, notice->str);
+    fm_query_clear(&query);
+}
+
+static void answer_deep(const struct exchange *exchange)
+{
+    GError *error = NULL;
+    struct deep_query asked;
+    const char *raw = exchange->request->query;
+    if (!split_query(raw == NULL ? "" : raw, &asked, &error)) {
+        answer_error(exchange, error);
+        return;
+    }
+    answer_query(exchange, &asked);
+    deep_query_clear(&asked);
+}
+
+/* --- routes --- */
+
+/* "/deep.json" has the path "/deep" and a format; without ending, Accept chooses. */
+static bool format_of(const struct fm_request *request, const char *path, enum fm_format *ret)
+{
+    size_t size = strlen(path);
+    if (strncmp(request->path, path, size) != 0)
+        return false;
+    *ret = FM_FORMAT_HTML;
+    const char *ending = request->path + size;
+    if (ending[0] == '.')
+        return fm_format_from_name(ending + 1, ret);
+    if (request->accept != NULL && g_str_has_prefix(request->accept, "application/json"))
+        *ret = FM_FORMAT_JSON;
+    return ending[0] == '\0';
+}
+
+static bool method_is_known(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "POST") == 0;
+}
+
+void fm_server_handle(struct fm_server *server, const struct fm_request *request,
+                      struct fm_response *ret)
+{
+    struct exchange exchange = {server, request, FM_FORMAT_HTML, ret};
+    if (!method_is_known(request->method))
+        fm_response_message(request, 405, "expected the method GET, HEAD or POST", ret);
+    else if (format_of(request, "/deep", &exchange.format))
+        answer_deep(&exchange);
+    else if (g_str_has_prefix(request->path, "/assets/"))
+        answer_asset(&exchange, request->path + strlen("/assets/"));
+    else if (strcmp(request->path, "/favicon.ico") == 0)
+        *ret = (struct fm_response){.status = 204, .body = g_bytes_new_static("", 0)};
+    else if (format_of(request, "/index", &exchange.format) ||
+             format_of(request, "/", &exchange.format))
+        answer_front(&exchange);
+    else
+        fm_response_message(request, 404, "there is no such page; the recordings are listed at /",
+                            ret);
+}

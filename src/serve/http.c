@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that arrives has a bound: the address, the body (nothing reads one), the time until
+ * a request is there, the number of connections. */
+#include "serve/http.h"
+
+#include <glib-unix.h>
+#include <libsoup/soup.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "serve/http_internal.h"
+#include "serve/response.h"
+
+#define URL_BYTES_MAX 20000
+#define BODY_BYTES_MAX (64 * 1024)
+#define CONNECTIONS_MAX 256
+#define READ_MS_DEFAULT 30000
+#define SOCKET_TIMEOUT_S 30
+
+struct fm_http {
+    struct fm_server *server;
+    SoupServer *soup;
+    GMainLoop *loop;
+    char *url, *token, *hosts[4]; /* "localhost:8080" and so on; NULL entries at the end */
+    bool remote, stopping;
+    unsigned read_ms, idle_minutes, connections;
+    guint idle_source, signal_sources[2];
+};
+
+/* --- bounds --- */
+
+static void drop_connection(SoupServerMessage *message)
+{
+    GSocket *socket = soup_server_message_get_socket(message);
+    if (socket != NULL)
+        g_socket_shutdown(socket, TRUE, TRUE, NULL);
+}
+
+static void clear_timer(gpointer source)
+{
+    g_source_remove(GPOINTER_TO_UINT(source));
+}
+
+static gboolean on_too_slow(gpointer user)
+{
+    SoupServerMessage *message = user;
+    g_object_steal_data(G_OBJECT(message), "fathom-timer");
+    drop_connection(message);
+    return G_SOURCE_REMOVE;
+}
+
+static void on_got_body(SoupServerMessage *message, gpointer user)
+{
+    (void)user;
+    g_object_set_data(G_OBJECT(message), "fathom-timer", NULL);
+}
+
+static void on_got_chunk(SoupServerMessage *message, GBytes *chunk, gpointer user)
+{
+    (void)user;
+    gsize *got = g_object_get_data(G_OBJECT(message), "fathom-got");
+    if (got == NULL) {
+        got = g_new0(gsize, 1);
+        g_object_set_data_full(G_OBJECT(message), "fathom-got", got, g_free);
+    }
+    *got += g_bytes_get_size(chunk);
+    if (*got > BODY_BYTES_MAX)
+        drop_connection(message);
+}
+
+/* Emitted when a connection begins to wait for a request, so the timer bounds idle connections,
+ * too. */
+static void on_request_started(SoupServer *soup, SoupServerMessage *message, gpointer user)
+{
+    (void)soup;
+    struct fm_http *http = user;
+    http->connections++;
+    GSocket *socket = soup_server_message_get_socket(message);
+    if (socket != NULL)
+        g_socket_set_timeout(socket, SOCKET_TIMEOUT_S);
+    guint timer = g_timeout_add(http->read_ms, on_too_slow, message);
+    g_object_set_data_full(G_OBJECT(message), "fathom-timer", GUINT_TO_POINTER(timer), clear_timer);
+    g_signal_connect(message, "got-body", G_CALLBACK(on_got_body), NULL);
+    g_signal_connect(message, "got-chunk", G_CALLBACK(on_got_chunk), NULL);
+    if (http->connections > CONNECTIONS_MAX)
+        drop_connection(message);
+}
+
+static void on_request_ended(SoupServer *soup, SoupServerMessage *message, gpointer user)
+{
+    (void)soup;
+    struct fm_http *http = user;
+    g_object_set_data(G_OBJECT(message), "fathom-timer", NULL);
+    if (http->connections > 0)
+        http->connections--;
+    if (http->stopping)
+        g_main_loop_quit(http->loop);
+}
+
+static gboolean on_idle_end(gpointer user)
+{
+    struct fm_http *http = user;
+    http->idle_source = 0;
+    g_main_loop_quit(http->loop);
+    return G_SOURCE_REMOVE;
+}
+
+static void arm_idle(struct fm_http *http)
+{
+    if (http->idle_source != 0)
+        g_source_remove(http->idle_source);
+    http->idle_source = http->idle_minutes == 0
+                            ? 0
+                            : g_timeout_add_seconds(http->idle_minutes * 60, on_idle_end, http);
+}
+
+/* --- one request --- */
+
+static const char *header(SoupServerMessage *message, const char *name)
+{
+    return soup_message_headers_get_list(soup_server_message_get_request_headers(message), name);
+}
+
+static void set_header(const char *name, const char *value, void *user)
+{
+    soup_message_headers_replace(soup_server_message_get_response_headers(user), name, value);
+}
+
+static void send_response(SoupServerMessage *message, const struct fm_response *response)
+{
+    fm_response_each_header(response, set_header, message);
+    set_header("Vary", "Accept, Accept-Encoding", message);
+    g_autoptr(GBytes) packed = NULL;
+    if (response->status != 304 && fm_http_accepts_gzip(header(message, "Accept-Encoding")))
+        packed = fm_http_gzip(response->body);
+    if (packed != NULL)
+        set_header("Content-Encoding", "gzip", message);
+    /* A strong validator names bytes, and packed ones are others. */
+    if (response->etag != NULL && (packed != NULL || response->status == 304)) {
+        const char *asked = header(message, "If-None-Match");
+        bool gzip = packed != NULL || fm_http_etag_is_gzip(asked, response->etag);
+        g_autofree char *etag =
+            gzip ? fm_http_etag_add_gzip(response->etag) : g_strdup(response->etag);
+        set_header("ETag", etag, message);
+    }
+    soup_message_body_append_bytes(soup_server_message_get_response_body(message),
+                                   packed != NULL ? packed : response->body);
+    soup_server_message_set_status(message, response->status, fm_response_reason(response->status));
+}
+
+static void send_message(SoupServerMessage *message, unsigned status, const char *text)
+{
+    const struct fm_request request = {
+        .method = soup_server_message_get_method(message),
+        .path = "/",
+        .accept = header(message, "Accept"),
+    };
+    struct fm_response response;
+    fm_response_message(&request, status, text, &response);
+    send_response(message, &response);
+    fm_response_clear(&response);
+}
+
+/* A page of another site can make a browser send requests here under a name that its owner points
+ * at this machine ("DNS rebinding"); the Host header gives it away. */
+static bool host_is_ours(const struct fm_http *http, SoupServerMessage *message)
+{
+    const char *host = header(message, "Host");
+    if (http->remote)
+        return host != NULL;
+    for (unsigned i = 0; host != NULL && i < G_N_ELEMENTS(http->hosts); i++) {
+        if (http->hosts[i] != NULL && g_ascii_strcasecmp(host, http->hosts[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_authorized(const struct fm_http *http, SoupServerMessage *message)
+{
+    if (http->token == NULL)
+        return true;
+    return fm_http_has_bearer(header(message, "Authorization"), http->token) ||
+           fm_http_has_cookie(header(message, "Cookie"), http->token);
+}
+
+/* "/login?TOKEN" puts the token into a cookie, so that it does not stay in the address. */
+static void answer_login(const struct fm_http *http, SoupServerMessage *message, const char *query)
+{
+    g_autofree char *token = query == NULL ? NULL : fm_query_percent_decode(query, NULL);
+    if (token == NULL || !fm_http_same_secret(token, http->token)) {
+        send_message(message, 403, "this is not the token");
+        return;
+    }
+    g_autoptr(GString) cookie = g_string_new(FM_HTTP_COOKIE "=");
+    fm_query_append_part(cookie, http->token);
+    g_string_append(cookie, "; HttpOnly; SameSite=Strict; Path=/");
+    struct fm_response response = {
+        .status = 303, .location = g_strdup("/"), .body = g_bytes_new_static("", 0)};
+    set_header("Set-Cookie", cookie->str, message);
+    send_response(message, &response);
+    fm_response_clear(&response);
+}
+
+static void answer(struct fm_http *http, SoupServerMessage *message, const char *path,
+                   const char *query)
+{
+    g_autofree char *if_none_match = fm_http_etags_without_gzip(header(message, "If-None-Match"));
+    const struct fm_request_source source = {
+        .host = header(message, "Host"),
+        .fetch_site = header(message, "Sec-Fetch-Site"),
+        .origin = header(message, "Origin"),
+        .referer = header(message, "Referer"),
+        .purpose = header(message, "Sec-Purpose"),
+        .user_agent = header(message, "User-Agent"),
+    };
+    const struct fm_request request = {
+        .method = soup_server_message_get_method(message),
+        .path = path,
+        .query = query,
+        .if_none_match = if_none_match,
+        .accept = header(message, "Accept"),
+        /* The cookie of the token is not sent with requests of other sites. */
+        .foreign = http->token == NULL && fm_request_is_foreign(&source),
+    };
+    struct fm_response response;
+    fm_server_handle(http->server, &request, &response);
+    send_response(message, &response);
+    http->stopping |= response.quit;
+    if (response.timeout_minutes > 0)
+        http->idle_minutes = (unsigned)response.timeout_minutes;
+    fm_response_clear(&response);
+}
+
+static void on_request(SoupServer *soup, SoupServerMessage *message, const char *soup_path,
+                       GHashTable *soup_query, gpointer user)
+{
+    (void)soup;
+    (void)soup_path;
+    (void)soup_query;
+    struct fm_http *http = user;
+    GUri *uri = soup_server_message_get_uri(message);
+    const char *query = g_uri_get_query(uri);
+    g_autofree char *path = fm_query_percent_decode(g_uri_get_path(uri), NULL);
+    arm_idle(http);
+    if (!host_is_ours(http, message))
+        send_message(message, 421, "this server does not answer under that name");
+    else if (strlen(g_uri_get_path(uri)) + (query == NULL ? 0 : strlen(query)) > URL_BYTES_MAX)
+        send_message(message, 414, "the address is too long");
+    else if (path == NULL)
+        send_message(message, 400, "the address has a bad escape");
+    else if (http->token != NULL && strcmp(path, "/login") == 0)
+        answer_login(http, message, query);
+    else if (!is_authorized(http, message))
+        send_message(message, 403, "this server wants its token: /login?TOKEN");
+    else
+        answer(http, message, path, query);
+    arm_idle(http);
+}
+
+/* Before the body is read: refuse what says that it will be long. */
+static void on_headers(SoupServer *soup, SoupServerMessage *message, const char *path,
+                       GHashTable *query, gpointer user)
+{
+    (void)soup;
+    (void)path;
+    (void)query;
+    (void)user;
+    SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
+    if (soup_message_headers_get_encoding(headers) == SOUP_ENCODING_CONTENT_LENGTH &&
+        soup_message_headers_get_content_length(headers) > BODY_BYTES_MAX) {
+        send_message(message, 413, "the request is too long");
+        set_header("Connection", "close", message);
+    }
+}
+
+/* --- life --- */
+
+static bool listen_local(struct fm_http *http, uint16_t port, GError **error)
+{
+    g_autoptr(GError) both = NULL;
+    if (soup_server_listen_local(http->soup, port, 0, &both))
+        return true;
+    /* A machine without IPv6 is no reason not to serve. */
+    if (g_error_matches(both, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE) ||
+        !soup_server_listen_local(http->soup, port, SOUP_SERVER_LISTEN_IPV4_ONLY, NULL)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "cannot listen at port %u: %s", port,
+                    both->message);
+        return false;
+    }
+    return true;
+}
+
+static bool listen_remote(struct fm_http *http, const char *address, uint16_t port, GError **error)
+{
+    g_autoptr(GSocketAddress) at = g_inet_socket_address_new_from_string(address, port);
+    g_autoptr(GError) problem = NULL;
+    if (at == NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%s' is no numeric address", address);
+        return false;
+    }
+    if (!soup_server_listen(http->soup, at, 0, &problem)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "cannot listen at %s, port %u: %s", address, port,
+                    problem->message);
+        return false;
+    }
+    http->remote = true;
+    return true;
+}
+
+static unsigned bound_port(struct fm_http *http)
+{
+    GSList *uris = soup_server_get_uris(http->soup);
+    unsigned port = uris == NULL ? 0 : (unsigned)g_uri_get_port(uris->data);
+    g_slist_free_full(uris, (GDestroyNotify)g_uri_unref);
+    return port;
+}
+
+static void make_names(struct fm_http *http, const char *listen)
+{
+    unsigned port = bound_port(http);
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        http->hosts[i] = g_strdup_printf("%s:%u", names[i], port);
+    GString *url = g_string_new("http://");
+    bool v6 = listen != NULL && strchr(listen, ':') != NULL;
+    g_string_append_printf(url, v6 ? "[%s]:%u/" : "%s:%u/", listen == NULL ? "127.0.0.1" : listen,
+                           port);
+    if (http->token != NULL) {
+        g_string_append(url, "login?");
+        fm_query_append_part(url, http->token);
+    }
+    http->url = g_string_free(url, FALSE);
+}
+
+static bool check_options(const struct fm_http_options *options, GError **error)
+{
+    if (options->listen != NULL && options->token == NULL)
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "listening at an address other than loopback needs a token");
+    else if (options->token != NULL && strlen(options->token) < FM_HTTP_TOKEN_BYTES_MIN)
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the token must have at least %d bytes",
+                    FM_HTTP_TOKEN_BYTES_MIN);
+    else
+        return true;
+    return false;
+}
+
+bool fm_http_new(struct fm_server *server, const struct fm_http_options *options,
+                 struct fm_http **ret, GError **error)
+{
+    if (!check_options(options, error))
+        return false;
+    struct fm_http *http = g_new0(struct fm_http, 1);
+    http->server = server;
+    http->token = g_strdup(options->token);
+    http->read_ms = options->read_ms == 0 ? READ_MS_DEFAULT : options->read_ms;
+    http->idle_minutes = options->idle_minutes;
+    http->loop = g_main_loop_new(NULL, FALSE);
+    http->soup = soup_server_new("server-header", "fathom", NULL);
+    g_signal_connect(http->soup, "request-started", G_CALLBACK(on_request_started), http);
+    g_signal_connect(http->soup, "request-finished", G_CALLBACK(on_request_ended), http);
+    g_signal_connect(http->soup, "request-aborted", G_CALLBACK(on_request_ended), http);
+    soup_server_add_early_handler(http->soup, NULL, on_headers, http, NULL);
+    soup_server_add_handler(http->soup, NULL, on_request, http, NULL);
+    bool bound = options->listen == NULL
+                     ? listen_local(http, options->port, error)
+                     : listen_remote(http, options->listen, options->port, error);
+    if (!bound) {
+        fm_http_free(http);
+        return false;
+    }
+    make_names(http, options->listen);
+    *ret = http;
+    return true;
+}
+
+const char *fm_http_url(const struct fm_http *http)
+{
+    return http->url;
+}
+
+static gboolean on_signal(gpointer user)
+{
+    struct fm_http *http = user;
+    g_main_loop_quit(http->loop);
+    return G_SOURCE_CONTINUE;
+}
+
+void fm_http_run(struct fm_http *http)
+{
+    http->signal_sources[0] = g_unix_signal_add(SIGINT, on_signal, http);
+    http->signal_sources[1] = g_unix_signal_add(SIGTERM, on_signal, http);
+    arm_idle(http);
+    g_main_loop_run(http->loop);
+    for (unsigned i = 0; i < G_N_ELEMENTS(http->signal_sources); i++)
+        g_source_remove(http->signal_sources[i]);
+    if (http->idle_source != 0)
+        g_source_remove(http->idle_source);
+    http->idle_source = 0;
+}
+
+void fm_http_free(struct fm_http *http)
+{
+    if (http == NULL)
+        return;
+    g_signal_handlers_disconnect_by_data(http->soup, http);
+    soup_server_disconnect(http->soup);
+    g_object_unref(http->soup);
+    g_main_loop_unref(http->loop);
+    for (unsigned i = 0; i < G_N_ELEMENTS(http->hosts); i++)
+        g_free(http->hosts[i]);
+    g_free(http->token);
+    g_free(http->url);
+    g_free(http);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files may be named, and the recordings read from them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "serve/serve_internal.h"
+
+#define RECORDINGS_MAX_DEFAULT 16
+
+void fm_entry_free(struct entry *entry)
+{
+    if (entry == NULL)
+        return;
+    fm_recording_free(entry->recording);
+    g_free(entry->name);
+    g_free(entry->real);
+    g_free(entry);
+}
+
+static void free_entry(gpointer entry)
+{
+    fm_entry_free(entry);
+}
+
+/* Identity of the running program: pages of another build are other pages. */
+static char *make_build_id(void)
+{
+    struct stat status;
+    GString *id = g_string_new(NULL);
+    if (stat("/proc/self/exe", &status) == 0)
+        g_string_append_printf(id, "%" G_GINT64_MODIFIER "x.%" G_GINT64_MODIFIER "x.%lx",
+                               (gint64)status.st_size, (gint64)status.st_mtim.tv_sec,
+                               (unsigned long)status.st_mtim.tv_nsec);
+    return g_string_free(id, FALSE);
+}
+
+struct fm_server *fm_server_new(const struct fm_server_options *options)
+{
+    struct fm_server *server = g_new0(struct fm_server, 1);
+    if (options != NULL)
+        server->options = *options;
+    if (server->options.recordings_max == 0)
+        server->options.recordings_max = RECORDINGS_MAX_DEFAULT;
+    server->build_id = make_build_id();
+    server->entries = g_ptr_array_new_with_free_func(free_entry);
+    server->roots = g_ptr_array_new_with_free_func(g_free);
+    return server;
+}
+
+void fm_server_free(struct fm_server *server)
+{
+    if (server == NULL)
+        return;
+    g_ptr_array_unref(server->entries);
+    g_ptr_array_unref(server->roots);
+    g_free(server->build_id);
+    g_free(server);
+}
+
+static void take_identity(const char *path, struct identity *ret)
+{
+    struct stat status;
+    *ret = (struct identity){0};
+    if (stat(path, &status) != 0)
+        return;
+    *ret = (struct identity){
+        .there = true,
+        .device = status.st_dev,
+        .inode = status.st_ino,
+        .size = status.st_size,
+        .modified = status.st_mtim,
+        .changed = status.st_ctim,
+    };
+}
+
+static bool same_file(const struct identity *a, const struct identity *b)
+{
+    return a->there && b->there && a->device == b->device && a->inode == b->inode;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool same_content(const struct identity *a, const struct identity *b)
+{
+    if (!a->there || !b->there)
+        return a->there == b->there;
+    return same_file(a, b) && a->size == b->size && same_time(a->modified, b->modified) &&
+           same_time(a->changed, b->changed);
+}
+
+/* The file beside a data file: "X.data" -> "X" + suffix. */
+static char *beside(const char *path, const char *suffix)
+{
+    size_t size = strlen(path);
+    if (g_str_has_suffix(path, ".data"))
+        size -= strlen(".data");
+    return g_strdup_printf("%.*s%s", (int)MIN(size, G_MAXINT), path, suffix);
+}
+
+static void take_identities(const char *path, struct identity *ret_data,
+                            struct identity *ret_contour, struct identity *ret_procrep)
+{
+    g_autofree char *contour = beside(path, ".contour");
+    g_autofree char *procrep = beside(path, ".procrep");
+    take_identity(path, ret_data);
+    take_identity(contour, ret_contour);
+    take_identity(procrep, ret_procrep);
+}
+
+/* The identities are taken before reading: a change while reading is noticed at the next use. */
+static bool read_entry(struct entry *entry, const struct fm_progress *progress, GError **error)
+{
+    g_clear_pointer(&entry->recording, fm_recording_free);
+    take_identities(entry->real, &entry->data, &entry->contour, &entry->procrep);
+    return fm_recording_open(entry->real, progress, &entry->recording, error);
+}
+
+static struct entry *find(const struct fm_server *server, const char *path,
+                          const struct identity *identity)
+{
+    for (unsigned i = 0; i < server->entries->len; i++) {
+        struct entry *entry = server->entries->pdata[i];
+        if (strcmp(entry->name, path) == 0 || strcmp(entry->real, path) == 0)
+            return entry;
+    }
+    for (unsigned i = 0; identity != NULL && i < server->entries->len; i++) {
+        struct entry *entry = server->entries->pdata[i];
+        if (same_file(&entry->data, identity))
+            return entry;
+    }
+    return NULL;
+}
+
+static struct entry *entry_new(const char *name, char *real)
+{
+    struct entry *entry = g_new0(struct entry, 1);
+    entry->name = g_strdup(name);
+    entry->real = real;
+    return entry;
+}
+
+bool fm_server_add(struct fm_server *server, const char *path, const struct fm_progress *progress,
+                   GError **error)
+{
+    g_autofree char *real = realpath(path, NULL);
+    struct identity identity;
+    take_identity(path, &identity);
+    if (find(server, path, &identity) != NULL)
+        return true;
+    /* A path without a real one cannot be opened: reading tells why, in the usual words. */
+    struct entry *entry = entry_new(path, g_strdup(real != NULL ? real : path));
+    entry->added = true;
+    if (!read_entry(entry, progress, error)) {
+        fm_entry_free(entry);
+        return false;
+    }
+    g_ptr_array_add(server->entries, entry);
+    return true;
+}
+
+bool fm_server_add_root(struct fm_server *server, const char *folder, GError **error)
+{
+    g_autofree char *real = realpath(folder, NULL);
+    struct stat status;
+    if (real == NULL || stat(real, &status) != 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot open: %s", folder, g_strerror(errno));
+        return false;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is no folder", folder);
+        return false;
+    }
+    g_ptr_array_add(server->roots, g_strdup(real));
+    return true;
+}
+
+static bool lies_below(const char *real, const char *root)
+{
+    size_t size = strlen(root);
+    if (strcmp(root, "/") == 0)
+        return true;
+    return strncmp(real, root, size) == 0 && real[size] == '/';
+}
+
+/* The real path that a request's file names below some root, or NULL. The answer is the same for
+ * what is not there and for what lies elsewhere, so nothing is told about files outside. */
+static char *resolve_below_roots(const struct fm_server *server, const char *file)
+{
+    for (unsigned i = 0; i < server->roots->len; i++) {
+        const char *root = server->roots->pdata[i];
+        g_autofree char *path =
+            g_path_is_absolute(file) ? g_strdup(file) : g_build_filename(root, file, NULL);
+        g_autofree char *real = realpath(path, NULL);
+        struct stat status;
+        if (real != NULL && lies_below(real, root) && stat(real, &status) == 0 &&
+            S_ISREG(status.st_mode))
+            return g_strdup(real);
+    }
+    return NULL;
+}
+
+/* Closes the least used recordings that were found below roots, but not keep. */
+static void close_least_used(struct fm_server *server, const struct entry *keep)
+{
+    for (;;) {
+        unsigned found = 0, oldest = 0;
+        for (unsigned i = 0; i < server->entries->len; i++) {
+            const struct entry *entry = server->entries->pdata[i];
+            if (entry->added)
+                continue;
+            const struct entry *other = server->entries->pdata[oldest];
+            if (entry != keep && (found == 0 || other->added || other == keep ||
+                                  entry->last_used < other->last_used))
+                oldest = i;
+            found++;
+        }
+        if (found <= server->options.recordings_max || found <= 1)
+            return;
+        g_ptr_array_remove_index(server->entries, oldest);
+    }
+}
+
+static bool open_below_roots(struct fm_server *server, const char *file, struct entry **ret,
+                             GError **error)
+{
+    g_autofree char *real = resolve_below_roots(server, file);
+    if (real == NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: not one of the opened recordings%s",
+                    file, server->roots->len > 0 ? ", and no file below the served folders" : "");
+        return false;
+    }
+    struct identity identity;
+    take_identity(real, &identity);
+    struct entry *entry = find(server, real, &identity);
+    if (entry == NULL) {
+        entry = entry_new(real, g_steal_pointer(&real));
+        if (!read_entry(entry, NULL, error)) {
+            fm_entry_free(entry);
+            return false;
+        }
+        g_ptr_array_add(server->entries, entry);
+        close_least_used(server, entry);
+    }
+    *ret = entry;
+    return true;
+}
+
+bool fm_registry_restart(struct fm_server *server, struct entry *entry, GError **error)
+{
+    (void)server;
+    entry->reread++;
+    return read_entry(entry, NULL, error);
+}
+
+bool fm_registry_get(struct fm_server *server, const char *file, struct entry **ret,
+                     char **ret_notice, GError **error)
+{
+    *ret_notice = NULL;
+    if (strlen(file) > FM_FILE_NAME_BYTES_MAX) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the file name is longer than %d bytes",
+                    FM_FILE_NAME_BYTES_MAX);
+        return false;
+    }
+    struct entry *entry = find(server, file, NULL);
+    if (entry == NULL && !open_below_roots(server, file, &entry, error))
+        return false;
+    struct identity data, contour, procrep;
+    take_identities(entry->real, &data, &contour, &procrep);
+    bool changed = !same_content(&data, &entry->data) || !same_content(&contour, &entry->contour) ||
+                   !same_content(&procrep, &entry->procrep);
+    if (entry->recording != NULL && !data.there) {
+        *ret_notice = g_strdup("The file is gone; this is what was read from it before.");
+    } else if (entry->recording == NULL || changed) {
+        entry->reread++;
+        if (!read_entry(entry, NULL, error))
+            return false;
+    }
+    entry->last_used = ++server->clock;
+    *ret = entry;
+    return true;
+}
+
+void fm_entry_append_identity(const struct entry *entry, GString *out)
+{
+    const struct identity *all[] = {&entry->data, &entry->contour, &entry->procrep};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        g_string_append_printf(
+            out, "%d.%lx.%lx.%lx.%lx.%lx.%lx.%lx/", all[i]->there, (unsigned long)all[i]->device,
+            (unsigned long)all[i]->inode, (unsigned long)all[i]->size,
+            (unsigned long)all[i]->modified.tv_sec, (unsigned long)all[i]->modified.tv_nsec,
+            (unsigned long)all[i]->changed.tv_sec, (unsigned long)all[i]->changed.tv_nsec);
+}
+
+unsigned fm_server_count(const struct fm_server *server)
+{
+    return server->entries->len;
+}
+
+const char *fm_server_path(const struct fm_server *server, unsigned index)
+{
+    return ((const struct entry *)server->entries->pdata[index])->name;
+}
+
+char *fm_server_menu_url(const char *path)
+{
+    GString *url = g_string_new("deep?menu&");
+    fm_query_append_part(url, path);
+    return g_string_free(url, FALSE);
+}

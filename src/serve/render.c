@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/render.h"
+
+#include <string.h>
+
+const char *fm_format_content_type(enum fm_format format)
+{
+    static const char *const types[] = {
+        [FM_FORMAT_HTML] = "text/html; charset=utf-8",
+        [FM_FORMAT_TEXT] = "text/plain; charset=utf-8",
+        [FM_FORMAT_JSON] = "application/json",
+        [FM_FORMAT_CSV] = "text/csv; charset=utf-8",
+    };
+    return types[format];
+}
+
+bool fm_format_from_name(const char *name, enum fm_format *ret)
+{
+    static const struct {
+        const char *name;
+        enum fm_format format;
+    } names[] = {{"html", FM_FORMAT_HTML},
+                 {"txt", FM_FORMAT_TEXT},
+                 {"text", FM_FORMAT_TEXT},
+                 {"json", FM_FORMAT_JSON},
+                 {"csv", FM_FORMAT_CSV}};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (strcmp(name, names[i].name) == 0) {
+            *ret = names[i].format;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All addresses in a page are relative, and links of queries have no path at all: so the same page
+ * is right at /deep and below /cgi-bin/program/deep. */
+static void write_html(const struct fm_display *display, const struct fm_preferences *preferences,
+                       const char *recording_name, const struct fm_render_options *options,
+                       GString *out)
+{
+    g_autoptr(GString) suffix = g_string_new(NULL);
+    if (options->file != NULL) {
+        g_string_append_c(suffix, '&');
+        fm_query_append_part(suffix, options->file);
+    }
+    const struct fm_html_options html = {
+        .recording_name = recording_name,
+        .url_prefix = "?",
+        .url_suffix = suffix->str,
+        .asset_prefix = "assets/",
+        .inline_assets = options->inline_assets,
+        .no_navigation = recording_name == NULL,
+        .home_url = "./",
+    };
+    fm_html_write(display, preferences, &html, out);
+}
+
+void fm_render_display(const struct fm_display *display, const struct fm_preferences *preferences,
+                       const char *recording_name, const struct fm_render_options *options,
+                       GString *out)
+{
+    switch (options->format) {
+    case FM_FORMAT_HTML:
+        write_html(display, preferences, recording_name, options, out);
+        break;
+    case FM_FORMAT_TEXT:
+        fm_text_write(display, preferences, &options->text, out);
+        break;
+    case FM_FORMAT_JSON:
+        fm_json_write(display, preferences, out);
+        break;
+    case FM_FORMAT_CSV:
+        fm_csv_write(display, preferences, out);
+        break;
+    }
+}
+
+bool fm_render(const struct fm_recording *recording, const struct fm_query *query,
+               const struct fm_render_options *options, GString *out, GError **error)
+{
+    g_autoptr(FmDisplay) display = NULL;
+    if (!fm_report(recording, query, &display, error))
+        return false;
+    struct fm_preferences preferences;
+    fm_recording_preferences(recording, query, &preferences);
+    if (options->notice != NULL)
+        fm_display_set_notice(display, options->notice);
+    struct fm_render_options with_file = *options;
+    if (with_file.file == NULL)
+        with_file.file = recording->path;
+    fm_render_display(display, &preferences, recording->name, &with_file, out);
+    return true;
+}

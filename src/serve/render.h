@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page of a recording in one of the formats: what the server sends and what the commands print.
+ */
+#pragma once
+
+#include "report/report.h"
+
+enum fm_format { FM_FORMAT_HTML, FM_FORMAT_TEXT, FM_FORMAT_JSON, FM_FORMAT_CSV };
+
+struct fm_render_options {
+    enum fm_format format;
+    const char *file;   /* the name that links in HTML carry; NULL: the recording's path */
+    const char *notice; /* shown above the page; NULL = none */
+    bool inline_assets; /* HTML */
+    struct fm_text_options text;
+};
+
+/* The page that a query asks for, appended to out. Errors: those of fm_report(). */
+FM_MUST_USE bool fm_render(const struct fm_recording *recording, const struct fm_query *query,
+                           const struct fm_render_options *options, GString *out, GError **error);
+/* The same for a page that is at hand. */
+void fm_render_display(const struct fm_display *display, const struct fm_preferences *preferences,
+                       const char *recording_name, const struct fm_render_options *options,
+                       GString *out);
+
+const char *fm_format_content_type(enum fm_format format);
+/* By the word of options and paths: "html", "txt" or "text", "json", "csv". */
+bool fm_format_from_name(const char *name, enum fm_format *ret);
