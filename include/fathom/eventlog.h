@@ -85,6 +85,7 @@ enum fm_event_ghc_type {
     FM_EVENT_THREAD_RUN = 1,           /* thread w32 */
     FM_EVENT_THREAD_STOP = 2,          /* thread w32, status w16 (5 = finished), info w32 */
     FM_EVENT_THREAD_RUNNABLE = 3,      /* thread w32 */
+    FM_EVENT_THREAD_MIGRATE = 4,       /* thread w32, cap w16 */
     FM_EVENT_LOG_MESSAGE = 16,         /* str */
     FM_EVENT_BLOCK_MARKER = 18,        /* size w32, end time w64, capability w16 */
     FM_EVENT_USER_MESSAGE = 19,        /* str */
@@ -156,7 +157,7 @@ FM_EVENTLOG_API enum fm_eventlog_status fm_eventlog_status(void);
 /* ---- stream sink ---------------------------------------------------------------------------- */
 
 /* The general form beneath the sinks. write gets whole blocks and returns false when the block
- * is lost; calls come one at a time from whichever thread flushes. A callback must not call
+ * was lost; calls come one at a time from whichever thread flushes. A callback must not call
  * functions of this header except to log: those events are queued or counted as dropped, and
  * sink calls give -EDEADLK. All but write may be NULL. */
 struct fm_eventlog_writer {
@@ -241,6 +242,7 @@ FM_EVENTLOG_API int fm_eventlog_set_flush_interval(unsigned interval_ms);
 struct fm_eventlog_stats {
     uint64_t produced_events;    /* handed over in blocks, plus dropped_events */
     uint64_t dropped_events;     /* too long for the buffer, or no lane or queue to hold them */
+    uint64_t discarded_events;   /* in blocks that nothing took: no destination by then */
     uint64_t stream_events;      /* written to stream sinks */
     uint64_t stream_lost_events; /* in blocks whose write failed */
     uint64_t stream_lost_blocks;
@@ -306,13 +308,15 @@ struct fm_eventlog_listen_options {
                                    it first, as the control message "token=" TOKEN, number 0 */
     size_t datagram_bytes_max;  /* payload of the monitor's messages before they are split; frames
                                    of TCP: 0 = never, UDP: 1,400 */
+    bool monitor_singles;       /* events singly and block heads with byte counts, as the program of
+                                   2016 sent them; otherwise heads count events, events are parts */
 };
 
 /* Serves the log to any number of clients. address: "unix:PATH" (mode 0600), "tcp:HOST:PORT" the
  * plain log; "monitor:HOST:PORT" framed messages of the 2016 monitor; "udp:HOST:PORT" the same, one
- * message a datagram, to each peer that has sent one within the last 60 s. IPv6 hosts in brackets.
- * PORT 0 = any, see fm_eventlog_port. Returns a listener number >= 0, or a negative errno number:
- * -EACCES for an address that is not loopback without token. */
+ * message without its length a datagram, to each peer that has sent one within the last 60 s. IPv6
+ * hosts in brackets. PORT 0 = any, see fm_eventlog_port. Returns a listener number >= 0, or a
+ * negative errno number: -EACCES for an address that is not loopback without token. */
 FM_EVENTLOG_API int fm_eventlog_listen(const char *address,
                                        const struct fm_eventlog_listen_options *opts);
 FM_EVENTLOG_API int fm_eventlog_port(int listener); /* TCP or UDP port number */
@@ -340,10 +344,10 @@ enum fm_eventlog_answer {
 /* ---- the hot path ---------------------------------------------------------------------------
  * Names ending in an underscore are not for programs. */
 
-/* One per thread. Only its thread writes; pos is read by threads that flush this one while it is
- * idle. Always: [start of buffer, pos) holds whole events, limit - pos is room; limit NULL sends
- * the next event through the slow path. busy: an append is under way; what a signal handler logs
- * meanwhile is queued aside. */
+/* One per thread. Its thread writes; pos is read by threads that flush this one while it is idle,
+ * and they set limit to NULL to have it look at requests. Always: [start of buffer, pos) holds
+ * whole events, limit - pos is room; limit NULL sends the next event through the slow path. busy:
+ * an append is under way; what a signal handler logs meanwhile is queued aside. */
 struct fm_eventlog_head_ {
     unsigned char *pos, *limit;
     uint32_t busy;
@@ -403,7 +407,9 @@ fm_eventlog_put_(uint16_t type, const void *payload, size_t bytes)
     h->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* from here a handler's events go elsewhere */
     unsigned char *p = h->pos;
-    if (__builtin_expect((uintptr_t)p + bytes + 10 > (uintptr_t)h->limit, 0)) {
+    if (__builtin_expect((uintptr_t)p + bytes + 10 >
+                             (uintptr_t)__atomic_load_n(&h->limit, __ATOMIC_RELAXED),
+                         0)) {
         fm_eventlog_slow_(type, payload, bytes);
         return;
     }

@@ -164,8 +164,7 @@ static uint32_t pd_at(struct fm_recording *recording, uint32_t ref, uint32_t thr
     if (ref == 0 || pd == NULL || (storage->seen[ref] & CSD_MARK) != 0)
         return FM_RAW_NONE;
     if (storage->seen[ref] == 0) {
-        struct fm_raw_pd raw = {
-            .fn = pd->fn, .epoch = pd->epoch, .thread = thread, .maker = FM_RAW_NONE};
+        struct fm_raw_pd raw = {.fn = pd->fn, .epoch = pd->epoch, .thread = thread};
         g_array_append_val(storage->pds, raw);
         g_array_append_val(storage->queue, ref);
         storage->seen[ref] = storage->pds->len;
@@ -227,9 +226,6 @@ static bool read_csd(struct fm_recording *recording, uint32_t ref, uint32_t call
     }
     if (!read_sides(recording, csd, &raw, error))
         return false;
-    struct fm_raw_pd *callee = &g_array_index(storage->pds, struct fm_raw_pd, raw.callee);
-    if ((raw.flags & FM_REC_CSD_MADE_CALLEE) != 0 && callee->maker == FM_RAW_NONE)
-        callee->maker = storage->csds->len;
     g_array_append_val(storage->csds, raw);
     storage->seen[ref] = storage->csds->len | CSD_MARK;
     return true;

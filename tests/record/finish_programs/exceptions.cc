@@ -25,9 +25,7 @@ template <class T> T half(T value)
 
 struct node {
     virtual int value(int depth) = 0;
-
-protected:
-    ~node() = default; // trivial: compilers call it or not as they like
+    virtual ~node() = default;
 };
 
 struct leaf : node {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+static uint64_t start_ns;
+static bool counter;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The counter must run at one rate whatever the core does, and the kernel must trust it (it checks
+ * that the cores agree). */
+static bool counter_is_good(void)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+        return false;
+    char text[16] = {0};
+    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                  O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    return got >= 3 && strncmp(text, "tsc", 3) == 0;
+#elif defined(__aarch64__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+static void init(void)
+{
+    counter = counter_is_good();
+    start_ns = monotonic_ns();
+}
+
+void fm_el_clock_init(void)
+{
+    pthread_once(&once, init);
+}
+
+bool fm_el_clock_is_counter(void)
+{
+    return counter;
+}
+
+uint64_t fm_el_clock_ns(void)
+{
+    return monotonic_ns() - start_ns;
+}
+
+uint64_t fm_el_clock_stamp(void)
+{
+    return counter ? fm_eventlog_stamp_() : fm_el_clock_ns();
+}
+
+/* Both clocks at one instant: the pair whose counter readings lie closest together, of a few. */
+struct fm_el_sample fm_el_clock_sample(void)
+{
+    struct fm_el_sample best = {0, 0};
+    if (!counter) {
+        best.ns = best.ticks = fm_el_clock_ns();
+        return best;
+    }
+    uint64_t best_gap = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        uint64_t before = fm_eventlog_stamp_();
+        uint64_t ns = fm_el_clock_ns();
+        uint64_t gap = fm_eventlog_stamp_() - before;
+        if (gap >= best_gap)
+            continue;
+        best_gap = gap;
+        best = (struct fm_el_sample){before + gap / 2, ns};
+        if (gap < 1000)
+            break;
+    }
+    return best;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The global buffer, for events that belong to no lane, and the way of a block to the destinations.
+ */
+#include "internal.h"
+
+static pthread_mutex_t sink_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    unsigned char *buffer;
+    size_t size, used; /* used counts the marker */
+    uint64_t begin_ns;
+    uint32_t events;
+} global; /* under sink_mutex */
+
+void fm_el_sink_lock(void)
+{
+    pthread_mutex_lock(&sink_mutex);
+}
+
+void fm_el_sink_unlock(void)
+{
+    pthread_mutex_unlock(&sink_mutex);
+}
+
+void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uint16_t cap,
+                  uint64_t begin_ns, uint64_t end_ns)
+{
+    uint16_t number = fm_eventlog_be16_(FM_EVENT_BLOCK_MARKER);
+    uint32_t bytes = fm_eventlog_be32_((uint32_t)block_bytes);
+    begin_ns = fm_eventlog_be64_(begin_ns);
+    end_ns = fm_eventlog_be64_(end_ns);
+    cap = fm_eventlog_be16_(cap);
+    memcpy(out, &number, 2);
+    memcpy(out + 2, &begin_ns, 8);
+    memcpy(out + 10, &bytes, 4);
+    memcpy(out + 14, &end_ns, 8);
+    memcpy(out + 22, &cap, 2);
+}
+
+void fm_el_deliver(const struct fm_el_block *b)
+{
+    bool taken = false;
+    fm_el_count(&fm_el.produced, b->events);
+    if (atomic_load(&fm_el.stream_on))
+        fm_el_stream_write(b, &taken);
+    if (atomic_load(&fm_el.memory_on))
+        fm_el_memory_write(b, &taken);
+    if (atomic_load(&fm_el.clients_on))
+        fm_el_clients_write(b, &taken);
+    if (!taken)
+        fm_el_count(&fm_el.discarded, b->events);
+}
+
+static unsigned char *put_event(unsigned char *p, uint16_t type, uint64_t ns)
+{
+    uint16_t number = fm_eventlog_be16_(type);
+    ns = fm_eventlog_be64_(ns);
+    memcpy(p, &number, 2);
+    memcpy(p + 2, &ns, 8);
+    return p + 10;
+}
+
+size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], uint64_t events, uint64_t bytes,
+                           uint64_t blocks)
+{
+    uint64_t now = fm_el_clock_ns();
+    unsigned char *p = put_event(out + FM_EL_MARKER_BYTES, FM_EVENT_LOG_MESSAGE, now);
+    int n =
+        snprintf((char *)p + 2, 160, "fathom: %llu events missing (%llu bytes, %llu blocks)",
+                 (unsigned long long)events, (unsigned long long)bytes, (unsigned long long)blocks);
+    uint16_t length = fm_eventlog_be16_((uint16_t)n);
+    memcpy(p, &length, 2);
+    p = put_event(p + 2 + n, FM_EVENT_MISSING, now);
+    uint32_t count = fm_eventlog_be32_(blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks);
+    events = fm_eventlog_be64_(events);
+    bytes = fm_eventlog_be64_(bytes);
+    memcpy(p, &events, 8);
+    memcpy(p + 8, &bytes, 8);
+    memcpy(p + 16, &count, 4);
+    size_t total = (size_t)(p + 20 - out);
+    fm_el_marker(out, total, FM_EL_NO_CAP, now, now);
+    return total;
+}
+
+void fm_el_global_flush_locked(void)
+{
+    if (global.used <= FM_EL_MARKER_BYTES)
+        return;
+    struct fm_el_block b = {global.buffer, global.used, global.events, FM_EL_NO_CAP};
+    fm_el_marker(global.buffer, global.used, FM_EL_NO_CAP, global.begin_ns, fm_el_clock_ns());
+    fm_el_deliver(&b);
+    global.used = FM_EL_MARKER_BYTES;
+    global.events = 0;
+}
+
+/* Room for need bytes, in a buffer of the wanted size; an event that is larger than that gets a
+ * larger one for once, since a name or an argument must not get lost. */
+static bool make_room(size_t need)
+{
+    size_t wanted = atomic_load(&fm_el.wanted_size);
+    if (need + FM_EL_MARKER_BYTES > wanted)
+        wanted = need + FM_EL_MARKER_BYTES;
+    if (global.buffer && global.size == wanted && need <= global.size - global.used)
+        return true;
+    fm_el_global_flush_locked();
+    if (!global.buffer || global.size != wanted) {
+        unsigned char *buffer = fm_el_pool_alloc(wanted);
+        if (!buffer) {
+            fm_el_count(&fm_el.resize_failures, 1);
+            return global.buffer && need <= global.size - global.used;
+        }
+        fm_el_pool_free(global.buffer, global.size);
+        global.buffer = buffer;
+        global.size = wanted;
+        global.used = FM_EL_MARKER_BYTES;
+    }
+    return true;
+}
+
+void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,
+                       size_t second_bytes)
+{
+    bool variable = fm_el_sizes[type] == FM_EL_VARIABLE;
+    size_t payload = first_bytes + second_bytes, need = payload + (variable ? 12 : 10);
+    uint32_t before = fm_el_enter();
+    fm_el_sink_lock();
+    if (payload > 65535 || !make_room(need)) {
+        fm_el_count(&fm_el.dropped, 1);
+    } else {
+        uint64_t now = fm_el_clock_ns();
+        if (global.events == 0)
+            global.begin_ns = now;
+        unsigned char *p = put_event(global.buffer + global.used, type, now);
+        if (variable) {
+            uint16_t length = fm_eventlog_be16_((uint16_t)payload);
+            memcpy(p, &length, 2);
+            p += 2;
+        }
+        memcpy(p, first, first_bytes);
+        if (second_bytes)
+            memcpy(p + first_bytes, second, second_bytes);
+        global.used += need;
+        global.events++;
+    }
+    fm_el_sink_unlock();
+    fm_el_leave(before);
+}
+
+void fm_el_global_after_fork(void)
+{
+    pthread_mutex_init(&sink_mutex, NULL);
+    global.used = FM_EL_MARKER_BYTES;
+    global.events = 0;
+    if (!global.buffer)
+        global.used = 0;
+}

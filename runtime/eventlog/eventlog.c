@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start, stop, status; requests; fork; messages. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int fm_eventlog_active_;
+struct fm_el_shared fm_el = {.failures_max = 3};
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void fm_el_update_active(void)
+{
+    int on = atomic_load(&fm_el.running) &&
+             (atomic_load(&fm_el.stream_on) || atomic_load(&fm_el.memory_on) ||
+              atomic_load(&fm_el.clients_on) || atomic_load(&fm_el.fork_pending));
+    __atomic_store_n(&fm_eventlog_active_, on, __ATOMIC_RELEASE);
+}
+
+/* ---- fork -------------------------------------------------------------------------------------
+ */
+
+static bool parent_streams; /* between prepare and child */
+
+static void fork_prepare(void)
+{
+    uint32_t before = fm_el_enter();
+    if (before) /* fork inside of a callback: nothing can be locked */
+        return;
+    if (atomic_load(&fm_el.running))
+        fm_el_lanes_flush(1000);
+    pthread_mutex_lock(&start_mutex);
+    fm_el_state_lock();
+    fm_el_lanes_fork_lock();
+    fm_el_sink_lock();
+    fm_el_stream_fork_lock();
+    fm_el_memory_fork_lock();
+    fm_el_clients_fork_lock();
+    fm_el_pool_lock();
+    parent_streams = fm_el_stream_is_set();
+}
+
+static void fork_parent(void)
+{
+    fm_el_pool_unlock();
+    fm_el_clients_fork_unlock();
+    fm_el_memory_fork_unlock();
+    fm_el_stream_fork_unlock();
+    fm_el_sink_unlock();
+    fm_el_lanes_fork_unlock();
+    fm_el_state_unlock();
+    pthread_mutex_unlock(&start_mutex);
+    fm_el_leave(0);
+}
+
+static void fork_child(void)
+{
+    fm_el_pool_unlock();
+    pthread_mutex_init(&start_mutex, NULL);
+    fm_el_state_after_fork();
+    fm_el_lanes_after_fork();
+    fm_el_global_after_fork();
+    fm_el_stream_after_fork();
+    fm_el_memory_after_fork();
+    fm_el_clients_after_fork();
+    fm_el.begun = false;
+    fm_el.produced = fm_el.dropped = fm_el.discarded = fm_el.replayed = 0;
+    bool own = atomic_load(&fm_el.running) && parent_streams && !fm_el.no_fork;
+    atomic_store(&fm_el.fork_pending, own);
+    fm_el_update_active();
+    fm_el_leave(0);
+}
+
+/* The child's first event: it opens its own output. busy is set. */
+void fm_el_fork_open(void)
+{
+    if (!atomic_exchange(&fm_el.fork_pending, 0))
+        return;
+    char path[4096];
+    const char *pattern = fm_el.fork_path, *mark = strchr(pattern, '%');
+    int n = mark ? snprintf(path, sizeof(path), "%.*s%d%s", (int)(mark - pattern), pattern,
+                            (int)getpid(), mark + 1)
+                 : snprintf(path, sizeof(path), "%s", pattern);
+    uint32_t before = fm_eventlog_head_.busy;
+    fm_el_leave(0);
+    if (n > 0 && (size_t)n < sizeof(path))
+        fm_eventlog_open_file(path);
+    if (atomic_load(&fm_el_flush_interval_ms))
+        fm_el_service_start();
+    fm_el_update_active();
+    fm_eventlog_head_.busy = before;
+}
+
+/* ---- start and stop ---------------------------------------------------------------------------
+ */
+
+static void at_exit(void)
+{
+    fm_eventlog_stop();
+}
+
+static void init_once(void)
+{
+    fm_el_clock_init();
+    fm_el_lanes_init();
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+    atexit(at_exit);
+}
+
+static size_t accepted_size(size_t bytes)
+{
+    if (bytes > FM_EL_BUFFER_MAX)
+        bytes = FM_EL_BUFFER_MAX;
+    if (bytes < FM_EL_BUFFER_MIN)
+        bytes = FM_EL_BUFFER_MIN;
+    return (bytes + 63) & ~(size_t)63;
+}
+
+static void set_fork_path(const char *given)
+{
+    if (given)
+        snprintf(fm_el.fork_path, sizeof(fm_el.fork_path), "%s", given);
+    else
+        snprintf(fm_el.fork_path, sizeof(fm_el.fork_path), "%s.%%.eventlog",
+                 program_invocation_short_name);
+}
+
+int fm_eventlog_start(const struct fm_eventlog_options *opts)
+{
+    static const struct fm_eventlog_options defaults;
+    const struct fm_eventlog_options *o = opts ? opts : &defaults;
+    if (fm_eventlog_head_.busy)
+        return -EDEADLK;
+    pthread_once(&once, init_once);
+    uint32_t before = fm_el_enter();
+    pthread_mutex_lock(&start_mutex);
+    int result = 0;
+    if (atomic_load(&fm_el.running)) {
+        result = -EALREADY;
+    } else {
+        fm_el.no_state = o->flags & FM_EVENTLOG_NO_STATE;
+        fm_el.no_fork = o->flags & FM_EVENTLOG_NO_FORK;
+        fm_el.failures_max = o->failures_max ? o->failures_max : 3;
+        set_fork_path(o->fork_path);
+        fm_el_state_options(o);
+        atomic_store(&fm_el.wanted_size,
+                     accepted_size(o->buffer_bytes ? o->buffer_bytes : FM_EL_BUFFER_DEFAULT));
+        fm_el_lanes_flush(-1); /* leftovers of threads that were late for the last stop */
+        fm_el.begun = false;
+        if (o->flags & FM_EVENTLOG_MEMORY)
+            result = fm_el_memory_start(o);
+        atomic_store(&fm_el.running, result == 0);
+        fm_el_update_active();
+    }
+    pthread_mutex_unlock(&start_mutex);
+    fm_el_leave(before);
+    if (result == 0 && o->flush_interval_ms)
+        result = fm_eventlog_set_flush_interval(o->flush_interval_ms);
+    return result;
+}
+
+int fm_eventlog_stop(void)
+{
+    if (fm_eventlog_head_.busy)
+        return -EDEADLK;
+    uint32_t before = fm_el_enter();
+    pthread_mutex_lock(&start_mutex);
+    int result = -ENOTCONN;
+    if (atomic_load(&fm_el.running)) {
+        atomic_store(&fm_el.running, 0);
+        atomic_store(&fm_el.fork_pending, 0);
+        fm_el_update_active();
+        fm_el_lanes_flush(-1);
+        result = fm_el_stream_end();
+        fm_el_memory_finish();
+        fm_el_clients_stop(2000);
+    }
+    pthread_mutex_unlock(&start_mutex);
+    fm_el_leave(before);
+    return result;
+}
+
+enum fm_eventlog_status fm_eventlog_status(void)
+{
+    return atomic_load(&fm_el.running) ? FM_EVENTLOG_RUNNING : FM_EVENTLOG_STOPPED;
+}
+
+/* ---- requests ---------------------------------------------------------------------------------
+ */
+
+int64_t fm_eventlog_resize(size_t bytes)
+{
+    if (bytes == 0)
+        return -EINVAL;
+    size_t size = accepted_size(bytes);
+    atomic_store(&fm_el.wanted_size, size);
+    return (int64_t)size;
+}
+
+size_t fm_eventlog_buffer_size(void)
+{
+    size_t size = atomic_load(&fm_el.wanted_size);
+    return size ? size : FM_EL_BUFFER_DEFAULT;
+}
+
+int fm_eventlog_flush(int timeout_ms)
+{
+    if (fm_eventlog_head_.busy)
+        return -EDEADLK;
+    uint32_t before = fm_el_enter();
+    int result = fm_el_lanes_flush(timeout_ms);
+    fm_el_leave(before);
+    return result;
+}
+
+int fm_eventlog_finish(void)
+{
+    int result = fm_eventlog_flush(-1);
+    uint32_t before = fm_el_enter();
+    fm_el_memory_finish();
+    fm_el_update_active();
+    fm_el_leave(before);
+    return result;
+}
+
+int fm_eventlog_set_flush_interval(unsigned interval_ms)
+{
+    if (fm_eventlog_head_.busy)
+        return -EDEADLK;
+    uint32_t before = fm_el_enter();
+    atomic_store(&fm_el_flush_interval_ms, interval_ms);
+    int result = interval_ms ? fm_el_service_start() : 0;
+    fm_el_service_wake();
+    fm_el_leave(before);
+    return result;
+}
+
+void fm_eventlog_stats(struct fm_eventlog_stats *ret)
+{
+    uint32_t before = fm_el_enter();
+    struct fm_eventlog_stats s = {0};
+    s.dropped_events = atomic_load(&fm_el.dropped);
+    s.produced_events = atomic_load(&fm_el.produced) + s.dropped_events;
+    s.discarded_events = atomic_load(&fm_el.discarded);
+    s.replayed_events = atomic_load(&fm_el.replayed);
+    s.resize_failures = atomic_load(&fm_el.resize_failures);
+    s.lanes = fm_el_lane_count();
+    s.lanes_used = fm_el_lanes_used();
+    fm_el_stream_stats(&s);
+    fm_el_memory_stats(&s);
+    fm_el_state_stats(&s);
+    fm_el_clients_stats(&s);
+    *ret = s;
+    fm_el_leave(before);
+}
+
+/* ---- messages ---------------------------------------------------------------------------------
+ */
+
+void fm_eventlog_message(const char *text)
+{
+    if (fm_eventlog_on())
+        fm_el_append(FM_EVENT_USER_MESSAGE, text, strlen(text), NULL, 0);
+}
+
+void fm_eventlog_marker(const char *text)
+{
+    if (fm_eventlog_on())
+        fm_el_append(FM_EVENT_USER_MARKER, text, strlen(text), NULL, 0);
+}
+
+void fm_eventlog_binary(const void *data, size_t bytes)
+{
+    if (fm_eventlog_on())
+        fm_el_append(FM_EVENT_USER_BINARY_MESSAGE, data, bytes, NULL, 0);
+}
+
+void fm_eventlog_messagef(const char *format, ...)
+{
+    if (!fm_eventlog_on())
+        return;
+    char text[FM_EL_MESSAGE_MAX + 1];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    size_t bytes = (size_t)n < FM_EL_MESSAGE_MAX ? (size_t)n : FM_EL_MESSAGE_MAX;
+    fm_el_append(FM_EVENT_USER_MESSAGE, text, bytes, NULL, 0);
+}
+
+void fm_eventlog_heap(uint64_t allocated_ever, uint64_t size, uint64_t live)
+{
+    if (!fm_eventlog_on())
+        return;
+    if (allocated_ever)
+        fm_eventlog_put_w32_w64_(FM_EVENT_HEAP_ALLOCATED, 0, allocated_ever);
+    fm_eventlog_put_w32_w64_(FM_EVENT_HEAP_SIZE, 0, size);
+    fm_eventlog_put_w32_w64_(FM_EVENT_HEAP_LIVE, 0, live);
+}

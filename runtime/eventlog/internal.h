@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the event log runtime. Order of locks: state, then a lane's, then sink; the stream's,
+ * the chunk list's and the clients' locks are leaves, the pool's is below all. README.md says more.
+ */
+#pragma once
+#include <fathom/eventlog.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define FM_EL_MARKER_BYTES 24u
+#define FM_EL_NO_CAP 0xFFFFu
+#define FM_EL_LANES_MAX 0xFFFFu
+#define FM_EL_BUFFER_MIN 128u
+#define FM_EL_BUFFER_MAX (64u << 20)
+#define FM_EL_BUFFER_DEFAULT (2u << 20)
+#define FM_EL_SIDE_BYTES 4096u
+#define FM_EL_MESSAGE_MAX 512u
+#define FM_EL_NAME_MAX 4000u
+#define FM_EL_NAMES_MAX 1000000u
+#define FM_EL_VARIABLE 0xFFFFu
+
+/* ---- memory: pages from the kernel in powers of two, never malloc, so that a flush inside a
+ * signal handler meets no lock of the C library. */
+void *fm_el_pool_alloc(size_t bytes); /* NULL when there is none; contents undefined */
+void fm_el_pool_free(void *memory, size_t bytes);
+size_t fm_el_pool_size(size_t bytes); /* what alloc really takes */
+void fm_el_pool_lock(void);
+void fm_el_pool_unlock(void);
+
+/* A growing run of bytes, big-endian. failed: memory ran out, the rest was left away. */
+struct fm_el_bytes {
+    unsigned char *data;
+    size_t used, capacity;
+    bool failed;
+};
+void fm_el_put(struct fm_el_bytes *b, const void *data, size_t bytes);
+void fm_el_put16(struct fm_el_bytes *b, uint16_t v);
+void fm_el_put32(struct fm_el_bytes *b, uint32_t v);
+void fm_el_put64(struct fm_el_bytes *b, uint64_t v);
+void fm_el_bytes_done(struct fm_el_bytes *b);
+
+static inline uint16_t fm_el_get16(const unsigned char *p)
+{
+    uint16_t v;
+    memcpy(&v, p, 2);
+    return fm_eventlog_be16_(v);
+}
+static inline uint32_t fm_el_get32(const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return fm_eventlog_be32_(v);
+}
+static inline uint64_t fm_el_get64(const unsigned char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return fm_eventlog_be64_(v);
+}
+
+/* ---- clock: raw stamps become nanoseconds by the line between two samples of both clocks. */
+struct fm_el_sample {
+    uint64_t ticks, ns; /* ns since the first start */
+};
+void fm_el_clock_init(void);
+bool fm_el_clock_is_counter(void); /* stamps are a CPU counter; otherwise nanoseconds */
+uint64_t fm_el_clock_stamp(void);
+uint64_t fm_el_clock_ns(void);
+struct fm_el_sample fm_el_clock_sample(void);
+
+/* ---- types */
+extern const uint16_t fm_el_sizes[FM_EVENT_NUMBER_END]; /* payload; FM_EL_VARIABLE */
+extern const bool fm_el_declared[FM_EVENT_NUMBER_END];
+void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index); /* etb..ete of the index-th */
+void fm_el_header(struct fm_el_bytes *b);                     /* hdrb..datb */
+unsigned fm_el_types_count(void);
+
+/* ---- a block on its way to the destinations: whole, with its marker */
+struct fm_el_block {
+    const unsigned char *data;
+    size_t bytes;
+    uint32_t events;
+    uint16_t cap;
+};
+void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uint16_t cap,
+                  uint64_t begin_ns, uint64_t end_ns);
+/* To every destination. Takes leaf locks only. */
+void fm_el_deliver(const struct fm_el_block *b);
+/* The two events that tell of a gap, as a whole block of its own, in out (see below). */
+#define FM_EL_MISSING_MAX 256u
+size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], uint64_t events, uint64_t bytes,
+                           uint64_t blocks);
+
+/* ---- lanes */
+struct fm_el_side {
+    _Atomic uint64_t state; /* reserved bytes << 32 | committed bytes */
+    uint32_t done;          /* handed over; under the lane's lock */
+    unsigned char data[FM_EL_MARKER_BYTES + FM_EL_SIDE_BYTES]; /* offsets count after the marker */
+};
+/* Always: buffer + 24 <= taken <= head->pos <= buffer + size; [taken, pos) is not handed over yet,
+ * and the 24 bytes before taken are dead: the block's marker is written there. */
+struct fm_el_lane {
+    pthread_mutex_t mutex;
+    struct fm_eventlog_head_ *head; /* the owner's; NULL = no owner */
+    unsigned char *buffer, *taken;
+    size_t size; /* of buffer */
+    struct fm_el_sample begin;
+    uint64_t created_ns;
+    uint32_t thread;
+    pid_t task;
+    uint16_t number;
+    bool in_use; /* under the state lock, as is next_free */
+    struct fm_el_lane *next_free;
+    struct fm_el_side side;
+};
+unsigned fm_el_lane_count(void);
+struct fm_el_lane *fm_el_lane_at(unsigned i);
+struct fm_el_lane *fm_el_lane_mine(void); /* NULL = the thread has not logged yet */
+struct fm_el_lane *fm_el_lane_need(void); /* attaches it if the log runs; inside enter/leave */
+/* Hands over what every lane has committed; 0 or -ETIMEDOUT. No locks held by the caller. */
+int fm_el_lanes_flush(int timeout_ms);
+void fm_el_lanes_fork_lock(void);
+void fm_el_lanes_fork_unlock(void);
+void fm_el_lanes_after_fork(void);
+void fm_el_lanes_init(void);
+uint32_t fm_el_lanes_used(void);
+/* Appends to the calling thread's lane; false = dropped (and counted). */
+bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const void *second,
+                  size_t second_bytes);
+/* While inside, this thread's events (from handlers and callbacks) are queued aside. */
+uint32_t fm_el_enter(void);
+void fm_el_leave(uint32_t before);
+
+/* ---- global buffer; all with the sink lock held but post and definition */
+void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,
+                       size_t second_bytes);
+void fm_el_global_flush_locked(void);
+void fm_el_sink_lock(void);
+void fm_el_sink_unlock(void);
+void fm_el_global_after_fork(void);
+
+/* ---- stream sink */
+void fm_el_stream_write(const struct fm_el_block *b, bool *taken);
+int fm_el_stream_end(void); /* end mark, flush; close what is ours; sink NULL */
+bool fm_el_stream_is_set(void);
+void fm_el_stream_fork_lock(void);
+void fm_el_stream_fork_unlock(void);
+void fm_el_stream_after_fork(void);
+void fm_el_stream_stats(struct fm_eventlog_stats *s);
+
+/* ---- in memory */
+int fm_el_memory_start(const struct fm_eventlog_options *o);
+void fm_el_memory_write(const struct fm_el_block *b, bool *taken);
+void fm_el_memory_finish(void);
+void fm_el_memory_tick(void); /* state again after definitions may have been dropped */
+void fm_el_memory_fork_lock(void);
+void fm_el_memory_fork_unlock(void);
+void fm_el_memory_after_fork(void);
+void fm_el_memory_stats(struct fm_eventlog_stats *s);
+
+/* ---- state: names, threads; replay */
+struct fm_el_thread {
+    uint32_t id;
+    uint32_t label; /* name id; 0 = none */
+    uint64_t created_ns, changed_ns;
+    uint32_t info;
+    uint16_t status, lane; /* lane FM_EL_NO_CAP = none yet */
+    uint8_t state;         /* 0 created, 1 running, 2 stopped, 3 runnable; 255 = free slot */
+};
+void fm_el_state_lock(void);
+void fm_el_state_unlock(void);
+uint32_t fm_el_state_thread_new(uint16_t lane, uint8_t state); /* state lock held */
+void fm_el_state_thread_gone(uint32_t id);                     /* state lock held */
+/* Replay of now, as blocks; count: its events. State lock held. again: between two messages. */
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint32_t *count);
+/* Threads in order of creation. State lock held. Pool memory: free with *ret_bytes. */
+struct fm_el_thread *fm_el_state_threads(uint32_t *count, size_t *ret_bytes);
+const char *fm_el_state_name(uint32_t id, size_t *bytes);               /* state lock held */
+bool fm_el_state_lock_name(uint32_t i, uint64_t *lock, uint32_t *name); /* state lock held */
+uint32_t fm_el_state_names(void);                                       /* state lock held */
+void fm_el_process_refresh(void); /* arguments, ids, clock, modules; no locks held */
+void fm_el_state_options(const struct fm_eventlog_options *o);
+void fm_el_state_after_fork(void);
+void fm_el_state_stats(struct fm_eventlog_stats *s);
+struct fm_el_process {
+    uint32_t pid, ppid;
+    uint64_t wall_s;
+    uint32_t wall_ns;
+    uint64_t wall_at_ns; /* time in the log that belongs to the wall clock */
+    size_t args_bytes;
+    char args[16384]; /* each with its zero byte */
+};
+const struct fm_el_process *fm_el_process(void);
+
+/* ---- clients */
+void fm_el_clients_write(const struct fm_el_block *b, bool *taken);
+void fm_el_clients_stop(int timeout_ms);
+void fm_el_clients_fork_lock(void);
+void fm_el_clients_fork_unlock(void);
+void fm_el_clients_after_fork(void);
+void fm_el_clients_stats(struct fm_eventlog_stats *s);
+int fm_el_service_start(void); /* the thread; once */
+void fm_el_service_wake(void);
+extern _Atomic unsigned fm_el_flush_interval_ms;
+
+/* ---- what all share */
+struct fm_el_shared {
+    _Atomic int running;
+    _Atomic size_t wanted_size;
+    _Atomic uint64_t produced, dropped, discarded, replayed, resize_failures;
+    _Atomic int memory_on, stream_on, clients_on;
+    bool no_state, no_fork;
+    bool begun; /* a destination has its header: later ones hear of what is past; state lock */
+    unsigned failures_max;
+    char fork_path[4096];
+    _Atomic int fork_pending; /* in a child: open its own output at the next event */
+};
+extern struct fm_el_shared fm_el;
+void fm_el_update_active(void);
+void fm_el_fork_open(void);
+
+static inline void fm_el_count(_Atomic uint64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}

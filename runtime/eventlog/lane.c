@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lanes: each thread's buffer, appended to by its owner without a lock, handed over by whoever
+ * holds the lane's lock. */
+#include "internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <unistd.h>
+
+__thread struct fm_eventlog_head_ fm_eventlog_head_ __attribute__((tls_model("initial-exec")));
+static __thread struct fm_el_lane *mine __attribute__((tls_model("initial-exec")));
+static __thread unsigned endings __attribute__((tls_model("initial-exec")));
+
+static struct fm_el_lane *lanes[FM_EL_LANES_MAX];
+static _Atomic unsigned lane_count;
+static _Atomic uint32_t lanes_used;
+static struct fm_el_lane *free_lanes; /* under the state lock */
+static pthread_key_t end_key;
+
+unsigned fm_el_lane_count(void)
+{
+    return atomic_load_explicit(&lane_count, memory_order_acquire);
+}
+
+struct fm_el_lane *fm_el_lane_at(unsigned i)
+{
+    return lanes[i];
+}
+
+uint32_t fm_el_lanes_used(void)
+{
+    return lanes_used;
+}
+
+struct fm_el_lane *fm_el_lane_mine(void)
+{
+    return mine;
+}
+
+uint32_t fm_eventlog_thread_id(void)
+{
+    return mine ? mine->thread : 0;
+}
+
+uint32_t fm_el_enter(void)
+{
+    uint32_t before = fm_eventlog_head_.busy;
+    fm_eventlog_head_.busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    return before;
+}
+
+void fm_el_leave(uint32_t before)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    fm_eventlog_head_.busy = before;
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+struct record {
+    uint16_t type;
+    bool variable;
+    const void *first, *second;
+    size_t first_bytes, second_bytes;
+};
+
+static size_t record_bytes(const struct record *r)
+{
+    return (r->variable ? 12 : 10) + r->first_bytes + r->second_bytes;
+}
+
+static void write_record(unsigned char *p, const struct record *r)
+{
+    uint16_t number = fm_eventlog_be16_(r->type);
+    uint64_t stamp = fm_el_clock_stamp();
+    memcpy(p, &number, 2);
+    memcpy(p + 2, &stamp, 8);
+    p += 10;
+    if (r->variable) {
+        uint16_t length = fm_eventlog_be16_((uint16_t)(r->first_bytes + r->second_bytes));
+        memcpy(p, &length, 2);
+        p += 2;
+    }
+    if (r->first_bytes)
+        memcpy(p, r->first, r->first_bytes);
+    if (r->second_bytes)
+        memcpy(p + r->first_bytes, r->second, r->second_bytes);
+}
+
+/* Raw stamps of [p, end) become nanoseconds on the line between the two samples. Returns the number
+ * of events. The branches on common sizes let the processor guess where the next event begins
+ * instead of waiting for the table. */
+static uint32_t convert(unsigned char *p, const unsigned char *end, const struct fm_el_sample *from,
+                        const struct fm_el_sample *to)
+{
+    uint64_t ticks = to->ticks - from->ticks, scale = 0;
+    if (to->ticks > from->ticks)
+        scale = (uint64_t)(((unsigned __int128)(to->ns - from->ns) << 32) / ticks);
+    uint32_t events = 0;
+    while (p < end) {
+        unsigned size = fm_el_sizes[fm_el_get16(p)];
+        uint64_t stamp;
+        memcpy(&stamp, p + 2, 8);
+        stamp = (int64_t)(stamp - from->ticks) > 0 ? stamp - from->ticks : 0;
+        stamp = fm_eventlog_be64_(from->ns + (uint64_t)(((unsigned __int128)stamp * scale) >> 32));
+        memcpy(p + 2, &stamp, 8);
+        if (size == 8) {
+            __asm__ volatile("");
+            p += 18;
+        } else if (size == 4) {
+            __asm__ volatile("");
+            p += 14;
+        } else if (size == FM_EL_VARIABLE) {
+            p += 12 + fm_el_get16(p + 10);
+        } else {
+            p += 10 + size;
+        }
+        events++;
+    }
+    return events;
+}
+
+/* ---- handing over --------------------------------------------------------------------------- */
+
+static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
+{
+    struct fm_el_sample now = fm_el_clock_sample();
+    uint32_t events = convert(data, data + bytes, &l->begin, &now);
+    struct fm_el_block b = {.data = data - FM_EL_MARKER_BYTES,
+                            .bytes = bytes + FM_EL_MARKER_BYTES,
+                            .events = events,
+                            .cap = l->number};
+    fm_el_marker(data - FM_EL_MARKER_BYTES, b.bytes, l->number, l->begin.ns, now.ns);
+    l->begin = now;
+    fm_el_deliver(&b);
+}
+
+/* What handlers queued aside goes out as a block of its own, when no handler is in the middle of
+ * it. The front of the queue is used again once all of it has gone. */
+static void side_flush(struct fm_el_lane *l, const struct fm_el_sample *begin)
+{
+    uint64_t state = atomic_load_explicit(&l->side.state, memory_order_acquire);
+    uint32_t reserved = (uint32_t)(state >> 32);
+    if (reserved == l->side.done || reserved != (uint32_t)state)
+        return;
+    l->begin = *begin; /* its events are as old as those of the block before */
+    hand_over(l, l->side.data + FM_EL_MARKER_BYTES + l->side.done, reserved - l->side.done);
+    l->side.done = reserved;
+    if (atomic_compare_exchange_strong(&l->side.state, &state, 0))
+        l->side.done = 0;
+}
+
+static bool side_waits(struct fm_el_lane *l)
+{
+    return (uint32_t)(atomic_load_explicit(&l->side.state, memory_order_relaxed) >> 32) !=
+           l->side.done;
+}
+
+/* Lane locked; by its owner or anybody. */
+static void flush_locked(struct fm_el_lane *l)
+{
+    unsigned char *pos = l->taken;
+    struct fm_el_sample begin = l->begin;
+    if (l->head)
+        pos = __atomic_load_n(&l->head->pos, __ATOMIC_ACQUIRE);
+    if (pos > l->taken) {
+        hand_over(l, l->taken, (size_t)(pos - l->taken));
+        l->taken = pos;
+    }
+    side_flush(l, &begin);
+}
+
+static void resize(struct fm_el_lane *l, size_t wanted)
+{
+    unsigned char *bigger = fm_el_pool_alloc(wanted);
+    if (!bigger) { /* tried again at the next flush */
+        fm_el_count(&fm_el.resize_failures, 1);
+        return;
+    }
+    fm_el_pool_free(l->buffer, l->size);
+    l->buffer = bigger;
+    l->size = wanted;
+}
+
+/* Owner, lane locked: hands over, then starts at the front of a buffer of the wanted size. */
+static void restart(struct fm_el_lane *l)
+{
+    flush_locked(l);
+    size_t wanted = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
+    if (wanted != l->size)
+        resize(l, wanted);
+    l->taken = l->buffer + FM_EL_MARKER_BYTES;
+    __atomic_store_n(&l->head->pos, l->taken, __ATOMIC_RELEASE);
+}
+
+/* Owner, lane locked. limit NULL sends the next append here: for a request, for a handler's events,
+ * or because stamps need a call. */
+static void set_limit(struct fm_el_lane *l)
+{
+    unsigned char *limit = fm_el_clock_is_counter() ? l->buffer + l->size : NULL;
+    __atomic_store_n(&l->head->limit, limit, __ATOMIC_RELAXED);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (side_waits(l)) /* a handler ran before the store */
+        __atomic_store_n(&l->head->limit, NULL, __ATOMIC_RELAXED);
+}
+
+static bool append_locked(struct fm_el_lane *l, const struct record *r)
+{
+    size_t need = record_bytes(r);
+    size_t wanted = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
+    unsigned char *pos = l->head->pos;
+    bool handed = l->taken == pos && pos != l->buffer + FM_EL_MARKER_BYTES;
+    if (wanted != l->size || handed || side_waits(l) || need > (size_t)(l->buffer + l->size - pos))
+        restart(l);
+    pos = l->head->pos;
+    bool fits = need <= (size_t)(l->buffer + l->size - pos);
+    if (fits) {
+        write_record(pos, r);
+        __atomic_store_n(&l->head->pos, pos + need, __ATOMIC_RELEASE);
+    } else {
+        fm_el_count(&fm_el.dropped, 1);
+    }
+    set_limit(l);
+    return fits;
+}
+
+/* ---- beginning and end of a thread's lane -----------------------------------------------------
+ */
+
+static void post16(uint16_t type, uint16_t v)
+{
+    v = fm_eventlog_be16_(v);
+    fm_el_global_post(type, &v, 2, NULL, 0);
+}
+
+static void post_capset_cap(uint32_t capset, uint16_t cap)
+{
+    uint32_t first = fm_eventlog_be32_(capset);
+    cap = fm_eventlog_be16_(cap);
+    fm_el_global_post(FM_EVENT_CAPSET_ASSIGN_CAP, &first, 4, &cap, 2);
+}
+
+static void post_lane_begins(const struct fm_el_lane *l, bool first_use)
+{
+    if (first_use) {
+        post16(FM_EVENT_CAP_CREATE, l->number);
+        post_capset_cap(0, l->number);
+        post_capset_cap(1, l->number);
+    } else {
+        post16(FM_EVENT_CAP_ENABLE, l->number);
+    }
+    uint64_t task = fm_eventlog_be64_((uint64_t)l->task);
+    unsigned char rest[10];
+    uint16_t cap = fm_eventlog_be16_(l->number);
+    memcpy(rest, &cap, 2);
+    memcpy(rest + 2, &task, 8);
+    fm_el_global_post(FM_EVENT_TASK_CREATE, &task, 8, rest, 10);
+}
+
+/* State locked. A lane that nobody uses, or a new one. */
+static struct fm_el_lane *find_lane(bool *first_use)
+{
+    struct fm_el_lane *l = free_lanes;
+    if (l) {
+        free_lanes = l->next_free;
+        *first_use = l->created_ns == 0;
+        return l;
+    }
+    unsigned n = fm_el_lane_count();
+    if (n == FM_EL_LANES_MAX || !(l = fm_el_pool_alloc(sizeof(*l))))
+        return NULL;
+    memset(l, 0, sizeof(*l));
+    pthread_mutex_init(&l->mutex, NULL);
+    l->number = (uint16_t)n;
+    lanes[n] = l;
+    atomic_store_explicit(&lane_count, n + 1, memory_order_release);
+    *first_use = true;
+    return l;
+}
+
+static struct fm_el_lane *attach_locked(void)
+{
+    bool first_use;
+    struct fm_el_lane *l = find_lane(&first_use);
+    if (!l)
+        return NULL;
+    size_t size = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
+    unsigned char *buffer = size ? fm_el_pool_alloc(size) : NULL;
+    if (!buffer || pthread_setspecific(end_key, l) != 0) {
+        fm_el_pool_free(buffer, size);
+        l->next_free = free_lanes;
+        free_lanes = l;
+        return NULL;
+    }
+    pthread_mutex_lock(&l->mutex);
+    l->buffer = buffer;
+    l->size = size;
+    l->taken = buffer + FM_EL_MARKER_BYTES;
+    l->begin = fm_el_clock_sample();
+    if (first_use)
+        l->created_ns = l->begin.ns ? l->begin.ns : 1;
+    l->task = gettid();
+    l->side.done = 0;
+    atomic_store(&l->side.state, 0);
+    l->in_use = true;
+    l->thread = fm_el_state_thread_new(l->number, 1);
+    __atomic_store_n(&fm_eventlog_head_.pos, l->taken, __ATOMIC_RELEASE);
+    l->head = &fm_eventlog_head_;
+    pthread_mutex_unlock(&l->mutex);
+    atomic_fetch_add(&lanes_used, 1);
+    if (fm_eventlog_on())
+        post_lane_begins(l, first_use);
+    return l;
+}
+
+static struct fm_el_lane *attach(void)
+{
+    if (endings > 2) /* the last round of destructors: no one would free another lane */
+        return NULL;
+    fm_el_state_lock();
+    struct fm_el_lane *l = attach_locked();
+    fm_el_state_unlock();
+    mine = l;
+    if (!l || !fm_eventlog_on())
+        return l;
+    uint32_t thread = fm_eventlog_be32_(l->thread);
+    pthread_mutex_lock(&l->mutex);
+    append_locked(l, &(struct record){FM_EVENT_THREAD_CREATE, false, &thread, NULL, 4, 0});
+    append_locked(l, &(struct record){FM_EVENT_THREAD_RUN, false, &thread, NULL, 4, 0});
+    pthread_mutex_unlock(&l->mutex);
+    return l;
+}
+
+struct fm_el_lane *fm_el_lane_need(void)
+{
+    return mine ? mine : attach();
+}
+
+/* The thread ends: what it logged goes out, its lane is free for another. */
+static void detach(void *context)
+{
+    struct fm_el_lane *l = context;
+    uint32_t before = fm_el_enter();
+    unsigned char stop[10] = {0};
+    uint32_t thread = fm_eventlog_be32_(l->thread);
+    memcpy(stop, &thread, 4);
+    stop[5] = 5; /* finished */
+    pthread_mutex_lock(&l->mutex);
+    if (fm_eventlog_on())
+        append_locked(l, &(struct record){FM_EVENT_THREAD_STOP, false, stop, NULL, 10, 0});
+    mine = NULL; /* what handlers log from here on is counted as dropped */
+    atomic_signal_fence(memory_order_seq_cst);
+    flush_locked(l);
+    __atomic_store_n(&fm_eventlog_head_.pos, NULL, __ATOMIC_RELEASE);
+    __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
+    l->head = NULL;
+    fm_el_pool_free(l->buffer, l->size);
+    l->buffer = l->taken = NULL;
+    pthread_mutex_unlock(&l->mutex);
+
+    fm_el_state_lock();
+    if (fm_eventlog_on()) {
+        uint64_t task = fm_eventlog_be64_((uint64_t)l->task);
+        fm_el_global_post(FM_EVENT_TASK_DELETE, &task, 8, NULL, 0);
+        post16(FM_EVENT_CAP_DISABLE, l->number);
+    }
+    fm_el_state_thread_gone(l->thread);
+    l->in_use = false;
+    l->next_free = free_lanes;
+    free_lanes = l;
+    fm_el_state_unlock();
+    atomic_fetch_sub(&lanes_used, 1);
+    endings++;
+    fm_el_leave(before);
+}
+
+void fm_el_lanes_init(void)
+{
+    pthread_key_create(&end_key, detach);
+}
+
+/* ---- appending, the long way ------------------------------------------------------------------
+ */
+
+/* busy is set. */
+static bool append(const struct record *r)
+{
+    if (atomic_load_explicit(&fm_el.fork_pending, memory_order_relaxed))
+        fm_el_fork_open();
+    struct fm_el_lane *l = mine ? mine : attach();
+    if (!l) {
+        fm_el_count(&fm_el.dropped, 1);
+        return false;
+    }
+    pthread_mutex_lock(&l->mutex);
+    bool ok = append_locked(l, r);
+    pthread_mutex_unlock(&l->mutex);
+    return ok;
+}
+
+/* A handler, or a writer's callback, interrupted this thread inside of the library. */
+static bool append_nested(const struct record *r)
+{
+    struct fm_el_lane *l = mine;
+    uint64_t need = record_bytes(r);
+    if (l && need <= FM_EL_SIDE_BYTES) {
+        uint64_t reserved = atomic_fetch_add(&l->side.state, need << 32) >> 32;
+        if (reserved + need <= FM_EL_SIDE_BYTES) {
+            write_record(l->side.data + FM_EL_MARKER_BYTES + reserved, r);
+            atomic_fetch_add_explicit(&l->side.state, need, memory_order_release);
+            __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
+            return true;
+        }
+        atomic_fetch_sub(&l->side.state, need << 32);
+    }
+    fm_el_count(&fm_el.dropped, 1);
+    return false;
+}
+
+void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
+{
+    assert(fm_eventlog_head_.busy == 1);
+    append(&(struct record){type, false, payload, NULL, bytes, 0});
+    fm_el_leave(0);
+}
+
+void fm_eventlog_nested_(uint16_t type, const void *payload, size_t bytes)
+{
+    append_nested(&(struct record){type, false, payload, NULL, bytes, 0});
+}
+
+bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const void *second,
+                  size_t second_bytes)
+{
+    struct record r = {type,        fm_el_sizes[type] == FM_EL_VARIABLE, first, second, first_bytes,
+                       second_bytes};
+    if (first_bytes + second_bytes > 65535) {
+        fm_el_count(&fm_el.dropped, 1);
+        return false;
+    }
+    if (fm_eventlog_head_.busy)
+        return append_nested(&r);
+    uint32_t before = fm_el_enter();
+    bool ok = append(&r);
+    fm_el_leave(before);
+    return ok;
+}
+
+/* ---- all lanes --------------------------------------------------------------------------------
+ */
+
+int fm_el_lanes_flush(int timeout_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    int result = 0;
+    for (unsigned i = 0; i < fm_el_lane_count(); i++) {
+        struct fm_el_lane *l = lanes[i];
+        int rc = timeout_ms < 0 ? pthread_mutex_lock(&l->mutex)
+                                : pthread_mutex_timedlock(&l->mutex, &until);
+        if (rc != 0) {
+            result = -ETIMEDOUT;
+            continue;
+        }
+        flush_locked(l);
+        /* the owner looks at its next append: it may go back to the front, or change the size */
+        if (l->head)
+            __atomic_store_n(&l->head->limit, NULL, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&l->mutex);
+    }
+    fm_el_sink_lock();
+    fm_el_global_flush_locked();
+    fm_el_sink_unlock();
+    return result;
+}
+
+void fm_el_lanes_fork_lock(void)
+{
+    for (unsigned i = 0; i < fm_el_lane_count(); i++)
+        pthread_mutex_lock(&lanes[i]->mutex);
+}
+
+void fm_el_lanes_fork_unlock(void)
+{
+    for (unsigned i = 0; i < fm_el_lane_count(); i++)
+        pthread_mutex_unlock(&lanes[i]->mutex);
+}
+
+/* In the child: the other threads are not there, and what the buffers hold is the parent's. */
+void fm_el_lanes_after_fork(void)
+{
+    free_lanes = NULL;
+    for (unsigned i = fm_el_lane_count(); i-- > 0;) {
+        struct fm_el_lane *l = lanes[i];
+        pthread_mutex_init(&l->mutex, NULL);
+        fm_el_pool_free(l->buffer, l->size);
+        l->buffer = l->taken = NULL;
+        l->head = NULL;
+        l->created_ns = 0;
+        l->in_use = false;
+        l->next_free = free_lanes;
+        free_lanes = l;
+    }
+    lanes_used = 0;
+    mine = NULL;
+    fm_eventlog_head_.pos = fm_eventlog_head_.limit = NULL;
+    pthread_setspecific(end_key, NULL);
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The log in memory: a list of chunks that joined are the log.
+ *
+ *   head -> [chunk: blocks...][chunk][gap][chunk] <- tail (partly filled)
+ *
+ * Blocks go over the border of chunks. A gap is a short chunk of its own that holds one block which
+ * tells how much is missing. Always: bytes is the sum of the capacities of the listed chunks. */
+#include "internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct chunk {
+    struct chunk *next;
+    unsigned char *data;
+    size_t begin, used, capacity; /* data[begin, used) is the log; begin > 0 beside gaps */
+    size_t first_block;           /* where the first block begins in it; capacity = nowhere */
+    uint64_t events, block_bytes, blocks; /* of the blocks that begin in it */
+    bool is_gap, closed;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t room = PTHREAD_COND_INITIALIZER, full = PTHREAD_COND_INITIALIZER;
+static struct {
+    struct chunk *head, *tail;
+    uint64_t bytes, limit;
+    enum fm_eventlog_policy policy;
+    uint32_t full_count;
+    bool finished, state_due;
+    int fd;
+    bool fd_set;
+} list = {.fd = -1};
+static struct {
+    uint64_t events, bytes, blocks;
+} missing; /* dropped as newest since the last accepted block */
+static struct {
+    uint64_t events, dropped_events, dropped_blocks, dropped_bytes;
+} stats;
+
+/* ---- chunks -----------------------------------------------------------------------------------
+ */
+
+static void update_fd(void)
+{
+    bool wanted = list.full_count > 0 || list.finished;
+    if (list.fd < 0 || wanted == list.fd_set)
+        return;
+    uint64_t one = 1;
+    ssize_t n = wanted ? write(list.fd, &one, sizeof(one)) : read(list.fd, &one, sizeof(one));
+    if (n == sizeof(one))
+        list.fd_set = wanted;
+}
+
+static void close_chunk(struct chunk *c)
+{
+    if (c->closed)
+        return;
+    c->closed = true;
+    list.full_count++;
+    pthread_cond_broadcast(&full);
+    update_fd();
+}
+
+static void chunk_free(struct chunk *c)
+{
+    fm_el_pool_free(c->data, c->capacity);
+    fm_el_pool_free(c, sizeof(*c));
+}
+
+static struct chunk *chunk_new(size_t capacity)
+{
+    struct chunk *c = fm_el_pool_alloc(sizeof(*c));
+    unsigned char *data = c ? fm_el_pool_alloc(capacity) : NULL;
+    if (!data) {
+        fm_el_pool_free(c, sizeof(*c));
+        return NULL;
+    }
+    *c = (struct chunk){.data = data, .capacity = capacity, .first_block = capacity};
+    return c;
+}
+
+static void link_chunks(struct chunk *first, struct chunk *last)
+{
+    if (list.tail)
+        list.tail->next = first;
+    else
+        list.head = first;
+    list.tail = last;
+    for (struct chunk *c = first; c; c = c->next)
+        list.bytes += c->capacity;
+}
+
+static struct chunk *pop(void)
+{
+    struct chunk *c = list.head;
+    list.head = c->next;
+    if (!list.head)
+        list.tail = NULL;
+    list.bytes -= c->capacity;
+    if (c->closed)
+        list.full_count--;
+    pthread_cond_broadcast(&room);
+    update_fd();
+    return c;
+}
+
+/* The number of bytes of new chunks that an append of this many bytes makes. */
+static uint64_t growth(size_t bytes)
+{
+    size_t chunk = atomic_load(&fm_el.wanted_size);
+    size_t left = list.tail && !list.tail->closed ? list.tail->capacity - list.tail->used : 0;
+    if (bytes <= left)
+        return 0;
+    return (bytes - left + chunk - 1) / chunk * chunk;
+}
+
+static void free_chunks(struct chunk *c)
+{
+    while (c) {
+        struct chunk *next = c->next;
+        chunk_free(c);
+        c = next;
+    }
+}
+
+/* The chunk to fill, with enough new ones behind it. All are made before a byte is copied, so that
+ * a block is in whole or not at all. */
+static struct chunk *prepare(size_t bytes)
+{
+    struct chunk *tail = list.tail && !list.tail->closed ? list.tail : NULL;
+    struct chunk *first = NULL, *last = NULL;
+    size_t capacity = atomic_load(&fm_el.wanted_size);
+    for (size_t have = tail ? tail->capacity - tail->used : 0; have < bytes; have += capacity) {
+        struct chunk *c = chunk_new(capacity);
+        if (!c) {
+            free_chunks(first);
+            return NULL;
+        }
+        if (last)
+            last->next = c;
+        else
+            first = c;
+        last = c;
+    }
+    if (first)
+        link_chunks(first, last);
+    return tail ? tail : first;
+}
+
+static bool append(const unsigned char *data, size_t bytes, uint64_t events, bool is_block)
+{
+    struct chunk *c = prepare(bytes);
+    if (!c)
+        return false;
+    if (is_block) {
+        if (c->first_block == c->capacity)
+            c->first_block = c->used;
+        c->events += events;
+        c->block_bytes += bytes;
+        c->blocks++;
+    }
+    while (bytes > 0) {
+        size_t n = c->capacity - c->used < bytes ? c->capacity - c->used : bytes;
+        memcpy(c->data + c->used, data, n);
+        c->used += n;
+        data += n;
+        bytes -= n;
+        if (c->used == c->capacity) {
+            close_chunk(c);
+            c = c->next;
+        }
+    }
+    return true;
+}
+
+/* ---- gaps -------------------------------------------------------------------------------------
+ */
+
+static struct chunk *with_block(struct chunk *c, struct chunk **before)
+{
+    while (c && (c->is_gap || c->first_block == c->capacity)) {
+        *before = c;
+        c = c->next;
+    }
+    return c;
+}
+
+static void fill_gap(struct chunk *gap)
+{
+    gap->used = fm_el_missing_block(gap->data, gap->events, gap->block_bytes, gap->blocks);
+    gap->begin = 0;
+}
+
+static struct chunk *gap_after(struct chunk *before)
+{
+    if (before && before->is_gap)
+        return before;
+    struct chunk *gap = chunk_new(FM_EL_MISSING_MAX);
+    if (!gap)
+        return NULL;
+    gap->is_gap = true;
+    gap->next = before ? before->next : list.head;
+    if (before)
+        before->next = gap;
+    else
+        list.head = gap;
+    list.bytes += gap->capacity;
+    close_chunk(gap);
+    return gap;
+}
+
+/* Drops all blocks that begin in the oldest chunk in which any begins, up to the first border in a
+ * later chunk. What came before them in that chunk belongs to a block of which the reader has the
+ * beginning: it stays. */
+static bool drop_oldest(void)
+{
+    struct chunk *before = NULL, *unused = NULL;
+    struct chunk *from = with_block(list.head, &before);
+    struct chunk *to = from ? with_block(from->next, &unused) : NULL;
+    if (!to)
+        return false;
+    if (from->first_block > from->begin) { /* the rest of an older block: it stays */
+        struct chunk *rest = from;
+        struct chunk *copy = chunk_new(rest->first_block - rest->begin);
+        if (!copy)
+            return false;
+        copy->used = copy->capacity;
+        memcpy(copy->data, rest->data + rest->begin, copy->capacity);
+        copy->next = from;
+        if (before)
+            before->next = copy;
+        else
+            list.head = copy;
+        list.bytes += copy->capacity;
+        close_chunk(copy);
+        before = copy;
+    }
+    struct chunk *gap = gap_after(before);
+    if (!gap)
+        return false;
+    gap->events += from->events;
+    gap->block_bytes += from->block_bytes;
+    gap->blocks += from->blocks;
+    stats.dropped_events += from->events;
+    stats.dropped_bytes += from->block_bytes;
+    stats.dropped_blocks += from->blocks;
+    for (struct chunk *c = gap->next; c != to;) {
+        struct chunk *next = c->next;
+        list.bytes -= c->capacity;
+        list.full_count -= c->closed;
+        chunk_free(c);
+        c = next;
+    }
+    gap->next = to;
+    to->begin = to->first_block;
+    fill_gap(gap);
+    list.state_due = true;
+    update_fd();
+    return true;
+}
+
+/* ---- blocks in --------------------------------------------------------------------------------
+ */
+
+/* Definitions (blocks without lane) have a reserve, so that what is kept stays readable. */
+static bool find_room(const struct fm_el_block *b)
+{
+    uint64_t limit = list.limit + (b->cap == FM_EL_NO_CAP ? list.limit / 16 : 0);
+    size_t bytes = b->bytes + (missing.blocks ? FM_EL_MISSING_MAX : 0);
+    while (list.bytes + growth(bytes) > limit) {
+        if (list.policy == FM_EVENTLOG_DROP_OLDEST && drop_oldest())
+            continue;
+        if (list.policy != FM_EVENTLOG_BLOCK || growth(bytes) > limit || list.finished)
+            return false;
+        pthread_cond_wait(&room, &mutex);
+    }
+    return !list.finished;
+}
+
+static bool put_missing(void)
+{
+    unsigned char block[FM_EL_MISSING_MAX];
+    if (missing.blocks == 0)
+        return true;
+    size_t n = fm_el_missing_block(block, missing.events, missing.bytes, missing.blocks);
+    if (!append(block, n, 0, true))
+        return false;
+    memset(&missing, 0, sizeof(missing));
+    return true;
+}
+
+void fm_el_memory_write(const struct fm_el_block *b, bool *taken)
+{
+    pthread_mutex_lock(&mutex);
+    if (list.finished || !atomic_load(&fm_el.memory_on)) {
+        pthread_mutex_unlock(&mutex);
+        return;
+    }
+    *taken = true;
+    if (find_room(b) && put_missing() && append(b->data, b->bytes, b->events, true)) {
+        stats.events += b->events;
+    } else {
+        stats.dropped_events += b->events;
+        stats.dropped_bytes += b->bytes;
+        stats.dropped_blocks++;
+        missing.events += b->events;
+        missing.bytes += b->bytes;
+        missing.blocks++;
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+int fm_el_memory_start(const struct fm_eventlog_options *o)
+{
+    struct fm_el_bytes b = {0};
+    uint32_t count;
+    size_t chunk = atomic_load(&fm_el.wanted_size);
+    fm_el_process_refresh();
+    fm_el_state_lock();
+    fm_el_header(&b);
+    fm_el_replay(&b, fm_el.begun, &count);
+    fm_el.begun = true;
+    pthread_mutex_lock(&mutex);
+    free_chunks(list.head);
+    int fd = list.fd < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : list.fd;
+    bool fd_set = list.fd_set;
+    memset(&list, 0, sizeof(list));
+    memset(&missing, 0, sizeof(missing));
+    list.fd = fd;
+    list.fd_set = fd_set;
+    list.limit = o->memory_limit_bytes ? o->memory_limit_bytes : (uint64_t)64 << 20;
+    list.limit = list.limit < 2 * chunk ? 2 * chunk : list.limit;
+    list.policy = o->policy;
+    update_fd();
+    int result = fd < 0 || b.failed || !append(b.data, b.used, 0, false) ? -ENOMEM : 0;
+    atomic_store(&fm_el.memory_on, result == 0);
+    pthread_mutex_unlock(&mutex);
+    fm_el_state_unlock();
+    fm_el_bytes_done(&b);
+    return result;
+}
+
+void fm_el_memory_finish(void)
+{
+    static const unsigned char mark[2] = {0xFF, 0xFF};
+    pthread_mutex_lock(&mutex);
+    if (atomic_load(&fm_el.memory_on) && !list.finished) {
+        put_missing();
+        append(mark, sizeof(mark), 0, false);
+        list.finished = true;
+        if (list.tail)
+            close_chunk(list.tail);
+        pthread_cond_broadcast(&full);
+        pthread_cond_broadcast(&room);
+        update_fd();
+        atomic_store(&fm_el.memory_on, 0);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Blocks that were dropped as oldest may have held definitions: the state again, at the end. */
+void fm_el_memory_tick(void)
+{
+    pthread_mutex_lock(&mutex);
+    bool due = list.state_due && !list.finished;
+    list.state_due = false;
+    pthread_mutex_unlock(&mutex);
+    if (!due)
+        return;
+    struct fm_el_bytes b = {0};
+    uint32_t count;
+    fm_el_state_lock();
+    fm_el_sink_lock();
+    fm_el_global_flush_locked();
+    fm_el_replay(&b, true, &count);
+    pthread_mutex_lock(&mutex);
+    if (!b.failed && b.used < list.limit / 8 && !list.finished && put_missing())
+        append(b.data, b.used, 0, true);
+    pthread_mutex_unlock(&mutex);
+    fm_el_sink_unlock();
+    fm_el_state_unlock();
+    fm_el_bytes_done(&b);
+}
+
+/* ---- chunks out -------------------------------------------------------------------------------
+ */
+
+static struct chunk *take(bool partial)
+{
+    for (;;) {
+        struct chunk *c = list.head;
+        if (!c || (!c->closed && !(partial && c->used > c->begin)))
+            return NULL;
+        c = pop();
+        if (c->used > c->begin)
+            return c;
+        chunk_free(c); /* the last one was exactly full */
+    }
+}
+
+bool fm_eventlog_chunk_take(struct fm_eventlog_chunk *ret, bool partial)
+{
+    if (fm_eventlog_head_.busy)
+        return false;
+    uint32_t before = fm_el_enter();
+    fm_el_memory_tick();
+    pthread_mutex_lock(&mutex);
+    struct chunk *c = take(partial);
+    pthread_mutex_unlock(&mutex);
+    fm_el_leave(before);
+    if (!c)
+        return false;
+    *ret = (struct fm_eventlog_chunk){c->data + c->begin, c->used - c->begin, c};
+    return true;
+}
+
+void fm_eventlog_chunk_release(struct fm_eventlog_chunk *chunk)
+{
+    uint32_t before = fm_el_enter();
+    if (chunk->owner_)
+        chunk_free(chunk->owner_);
+    *chunk = (struct fm_eventlog_chunk){0};
+    fm_el_leave(before);
+}
+
+size_t fm_eventlog_chunk_get(void **out)
+{
+    struct fm_eventlog_chunk c;
+    if (!fm_eventlog_chunk_take(&c, false))
+        return 0;
+    size_t bytes = c.bytes;
+    void *copy = malloc(bytes);
+    if (copy) {
+        memcpy(copy, c.data, bytes);
+        fm_eventlog_chunk_release(&c);
+        *out = copy;
+        return bytes;
+    }
+    uint32_t before = fm_el_enter(); /* no memory: back to the front, nothing is lost */
+    pthread_mutex_lock(&mutex);
+    struct chunk *kept = c.owner_;
+    kept->next = list.head;
+    list.head = kept;
+    list.tail = list.tail ? list.tail : kept;
+    list.bytes += kept->capacity;
+    kept->closed = false;
+    close_chunk(kept);
+    pthread_mutex_unlock(&mutex);
+    fm_el_leave(before);
+    return 0;
+}
+
+int fm_eventlog_chunk_wait(int timeout_ms)
+{
+    if (fm_eventlog_head_.busy)
+        return -EDEADLK;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    if (timeout_ms > 0) {
+        int64_t ns = until.tv_nsec + (int64_t)timeout_ms * 1000000;
+        until.tv_sec += ns / 1000000000;
+        until.tv_nsec = ns % 1000000000;
+    }
+    uint32_t before = fm_el_enter();
+    pthread_mutex_lock(&mutex);
+    int result = 0;
+    if (list.fd < 0)
+        result = -ENOTSUP;
+    while (result == 0 && list.full_count == 0 && !list.finished) {
+        int rc = timeout_ms < 0 ? pthread_cond_wait(&full, &mutex)
+                                : pthread_cond_timedwait(&full, &mutex, &until);
+        if (rc == ETIMEDOUT)
+            break;
+    }
+    if (result == 0 && list.full_count > 0)
+        result = 1;
+    else if (result == 0 && list.finished)
+        result = -ENODATA;
+    pthread_mutex_unlock(&mutex);
+    fm_el_leave(before);
+    return result;
+}
+
+int fm_eventlog_chunk_fd(void)
+{
+    return list.fd < 0 ? -ENOTSUP : list.fd;
+}
+
+/* ---- fork, counters ---------------------------------------------------------------------------
+ */
+
+void fm_el_memory_fork_lock(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+
+void fm_el_memory_fork_unlock(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+
+void fm_el_memory_after_fork(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+    pthread_cond_init(&room, NULL);
+    pthread_cond_init(&full, NULL);
+    free_chunks(list.head);
+    if (list.fd >= 0)
+        close(list.fd);
+    memset(&list, 0, sizeof(list));
+    list.fd = -1;
+    memset(&missing, 0, sizeof(missing));
+    memset(&stats, 0, sizeof(stats));
+    atomic_store(&fm_el.memory_on, 0);
+}
+
+void fm_el_memory_stats(struct fm_eventlog_stats *s)
+{
+    pthread_mutex_lock(&mutex);
+    s->memory_events = stats.events;
+    s->memory_dropped_events = stats.dropped_events;
+    s->memory_dropped_blocks = stats.dropped_blocks;
+    s->memory_dropped_bytes = stats.dropped_bytes;
+    s->memory_bytes = list.bytes;
+    pthread_mutex_unlock(&mutex);
+}

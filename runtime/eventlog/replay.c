@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events that make a stream understandable from its beginning, whenever that is. */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+enum { BLOCK_BYTES = 1 << 20 };
+
+static struct fm_el_process process; /* under the state lock, as is modules */
+static struct fm_el_bytes modules;   /* payloads of event 526, each after its length w16 */
+
+const struct fm_el_process *fm_el_process(void)
+{
+    return &process;
+}
+
+static int add_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct fm_el_bytes *b = context;
+    uint64_t low = UINT64_MAX, high = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        if (h->p_type != PT_LOAD)
+            continue;
+        low = h->p_vaddr < low ? h->p_vaddr : low;
+        high = h->p_vaddr + h->p_memsz > high ? h->p_vaddr + h->p_memsz : high;
+    }
+    if (low > high)
+        return 0;
+    char self[4096];
+    const char *path = info->dlpi_name;
+    if (path[0] == '\0') { /* the program itself comes first; the vdso has a name */
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        self[n > 0 ? n : 0] = '\0';
+        path = self;
+    }
+    fm_el_put16(b, (uint16_t)(24 + strlen(path)));
+    fm_el_put64(b, info->dlpi_addr + low);
+    fm_el_put64(b, high - low);
+    fm_el_put64(b, info->dlpi_addr);
+    fm_el_put(b, path, strlen(path));
+    return 0;
+}
+
+static size_t read_args(char *out, size_t room)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    ssize_t n;
+    while (fd >= 0 && used < room && (n = read(fd, out + used, room - used)) != 0) {
+        if (n < 0 && errno != EINTR)
+            break;
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    while (used > 0 && out[used - 1] != '\0') /* whole arguments only */
+        used--;
+    return used;
+}
+
+void fm_el_process_refresh(void)
+{
+    struct fm_el_bytes found = {0};
+    dl_iterate_phdr(add_module, &found); /* takes the loader's lock: none of ours is held */
+    fm_el_state_lock();
+    if (process.pid != (uint32_t)getpid()) { /* first time, or a child */
+        struct timespec wall;
+        process.wall_at_ns = fm_el_clock_ns();
+        clock_gettime(CLOCK_REALTIME, &wall);
+        process.wall_s = (uint64_t)wall.tv_sec;
+        process.wall_ns = (uint32_t)wall.tv_nsec;
+        process.args_bytes = read_args(process.args, sizeof(process.args));
+    }
+    process.pid = (uint32_t)getpid();
+    process.ppid = (uint32_t)getppid();
+    struct fm_el_bytes old = modules;
+    modules = found;
+    fm_el_state_unlock();
+    fm_el_bytes_done(&old);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+struct out {
+    struct fm_el_bytes *b;
+    size_t block; /* where the open block begins */
+    uint64_t now, begin;
+    uint32_t count;
+    bool open;
+};
+
+static void close_block(struct out *o)
+{
+    if (o->open && !o->b->failed)
+        fm_el_marker(o->b->data + o->block, o->b->used - o->block, FM_EL_NO_CAP, o->begin, o->now);
+    o->open = false;
+}
+
+static void event(struct out *o, uint16_t type, uint64_t ns, const void *first, size_t first_bytes,
+                  const void *second, size_t second_bytes)
+{
+    static const unsigned char empty[FM_EL_MARKER_BYTES];
+    if (o->open && o->b->used - o->block > BLOCK_BYTES)
+        close_block(o);
+    if (!o->open) {
+        o->block = o->b->used;
+        o->begin = ns;
+        o->open = true;
+        fm_el_put(o->b, empty, sizeof(empty));
+    }
+    o->begin = ns < o->begin ? ns : o->begin;
+    fm_el_put16(o->b, type);
+    fm_el_put64(o->b, ns);
+    if (fm_el_sizes[type] == FM_EL_VARIABLE)
+        fm_el_put16(o->b, (uint16_t)(first_bytes + second_bytes));
+    fm_el_put(o->b, first, first_bytes);
+    fm_el_put(o->b, second, second_bytes);
+    o->count++;
+}
+
+static void event32_16(struct out *o, uint16_t type, uint64_t ns, uint32_t a, uint16_t b)
+{
+    a = fm_eventlog_be32_(a);
+    b = fm_eventlog_be16_(b);
+    event(o, type, ns, &a, 4, &b, 2);
+}
+
+static void event16(struct out *o, uint16_t type, uint64_t ns, uint16_t v)
+{
+    v = fm_eventlog_be16_(v);
+    event(o, type, ns, &v, 2, NULL, 0);
+}
+
+static void replay_process(struct out *o)
+{
+    static const char identity[] = "fathom-0.1.0 C event log";
+    const uint32_t zero = 0, one = fm_eventlog_be32_(1);
+    event32_16(o, FM_EVENT_CAPSET_CREATE, 0, 0, 2); /* the process */
+    event32_16(o, FM_EVENT_CAPSET_CREATE, 0, 1, 3); /* its clock domain */
+    event(o, FM_EVENT_RTS_IDENTIFIER, 0, &zero, 4, identity, sizeof(identity) - 1);
+    event(o, FM_EVENT_PROGRAM_ARGS, 0, &zero, 4, process.args, process.args_bytes);
+    uint32_t pid = fm_eventlog_be32_(process.pid), ppid = fm_eventlog_be32_(process.ppid);
+    event(o, FM_EVENT_OS_PROCESS_PID, 0, &zero, 4, &pid, 4);
+    event(o, FM_EVENT_OS_PROCESS_PPID, 0, &zero, 4, &ppid, 4);
+    struct fm_eventlog_w32_w64_ wall = {one, fm_eventlog_be64_(process.wall_s)};
+    uint32_t wall_ns = fm_eventlog_be32_(process.wall_ns);
+    event(o, FM_EVENT_WALL_CLOCK_TIME, process.wall_at_ns, &wall, sizeof(wall), &wall_ns, 4);
+    for (size_t at = 0; at + 2 <= modules.used && !modules.failed;) {
+        size_t bytes = fm_el_get16(modules.data + at);
+        event(o, FM_EVENT_MODULE, process.wall_at_ns, modules.data + at + 2, bytes, NULL, 0);
+        at += 2 + bytes;
+    }
+}
+
+static void replay_names(struct out *o)
+{
+    for (uint32_t id = 1; id <= fm_el_state_names(); id++) {
+        size_t bytes;
+        const char *text = fm_el_state_name(id, &bytes);
+        uint32_t tail = fm_eventlog_be32_(id);
+        event(o, FM_EVENT_INTERN_STRING, o->now, text, bytes, &tail, 4);
+    }
+    uint64_t lock;
+    uint32_t name;
+    for (uint32_t i = 0; fm_el_state_lock_name(i, &lock, &name); i++) {
+        lock = fm_eventlog_be64_(lock);
+        name = fm_eventlog_be32_(name);
+        event(o, FM_EVENT_LOCK_NAME, o->now, &lock, 8, &name, 4);
+    }
+}
+
+/* A lane is made and given away under the state lock; its fields do not change meanwhile. */
+static void replay_lanes(struct out *o)
+{
+    for (unsigned i = 0; i < fm_el_lane_count(); i++) {
+        const struct fm_el_lane *l = fm_el_lane_at(i);
+        if (l->created_ns == 0)
+            continue;
+        event16(o, FM_EVENT_CAP_CREATE, l->created_ns, l->number);
+        event32_16(o, FM_EVENT_CAPSET_ASSIGN_CAP, l->created_ns, 0, l->number);
+        event32_16(o, FM_EVENT_CAPSET_ASSIGN_CAP, l->created_ns, 1, l->number);
+    }
+    for (unsigned i = 0; i < fm_el_lane_count(); i++) {
+        const struct fm_el_lane *l = fm_el_lane_at(i);
+        if (l->created_ns == 0)
+            continue;
+        if (!l->in_use) {
+            event16(o, FM_EVENT_CAP_DISABLE, o->now, l->number);
+            continue;
+        }
+        unsigned char payload[18];
+        uint64_t task = fm_eventlog_be64_((uint64_t)l->task);
+        uint16_t cap = fm_eventlog_be16_(l->number);
+        memcpy(payload, &task, 8);
+        memcpy(payload + 8, &cap, 2);
+        memcpy(payload + 10, &task, 8);
+        event(o, FM_EVENT_TASK_CREATE, o->now, payload, sizeof(payload), NULL, 0);
+    }
+}
+
+static void replay_threads(struct out *o)
+{
+    uint32_t count;
+    size_t bytes;
+    struct fm_el_thread *list = fm_el_state_threads(&count, &bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fm_el_thread *t = &list[i];
+        uint32_t id = fm_eventlog_be32_(t->id);
+        event(o, FM_EVENT_THREAD_CREATE, t->created_ns, &id, 4, NULL, 0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fm_el_thread *t = &list[i];
+        uint32_t id = fm_eventlog_be32_(t->id), info = fm_eventlog_be32_(t->info);
+        size_t label_bytes;
+        const char *label = fm_el_state_name(t->label, &label_bytes);
+        if (t->label && label)
+            event(o, FM_EVENT_THREAD_LABEL, o->now, &id, 4, label, label_bytes);
+        if (t->lane != FM_EL_NO_CAP)
+            event32_16(o, FM_EVENT_THREAD_MIGRATE, o->now, t->id, t->lane);
+        if (t->state == 1)
+            event(o, FM_EVENT_THREAD_RUN, o->now, &id, 4, NULL, 0);
+        if (t->state == 3)
+            event(o, FM_EVENT_THREAD_RUNNABLE, o->now, &id, 4, NULL, 0);
+        if (t->state == 2) {
+            unsigned char rest[6];
+            uint16_t status = fm_eventlog_be16_(t->status);
+            memcpy(rest, &status, 2);
+            memcpy(rest + 2, &info, 4);
+            event(o, FM_EVENT_THREAD_STOP, o->now, &id, 4, rest, 6);
+        }
+    }
+    fm_el_pool_free(list, bytes);
+}
+
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint32_t *count)
+{
+    static const char begins[] = "fathom: replay begins";
+    struct out o = {.b = b, .now = fm_el_clock_ns()};
+    if (again)
+        event(&o, FM_EVENT_LOG_MESSAGE, o.now, begins, sizeof(begins) - 1, NULL, 0);
+    replay_process(&o);
+    replay_names(&o);
+    replay_lanes(&o);
+    replay_threads(&o);
+    if (again) {
+        char text[64];
+        int n = snprintf(text, sizeof(text), "fathom: replay ends: %u events", o.count - 1);
+        event(&o, FM_EVENT_LOG_MESSAGE, o.now, text, (size_t)n, NULL, 0);
+    }
+    close_block(&o);
+    *count = o.count;
+    fm_el_count(&fm_el.replayed, o.count);
+}

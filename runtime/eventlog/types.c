@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The types that a log of ours declares, and the header made of them. */
+#include "internal.h"
+
+/* X(number, size, description). The texts of GHC's types are GHC's. */
+#define GHC_TYPES(X)                                                             \
+    X(FM_EVENT_THREAD_CREATE, 4, "Create thread")                                \
+    X(FM_EVENT_THREAD_RUN, 4, "Run thread")                                      \
+    X(FM_EVENT_THREAD_STOP, 10, "Stop thread")                                   \
+    X(FM_EVENT_THREAD_RUNNABLE, 4, "Thread runnable")                            \
+    X(FM_EVENT_THREAD_MIGRATE, 6, "Migrate thread")                              \
+    X(FM_EVENT_LOG_MESSAGE, FM_EL_VARIABLE, "Log message")                       \
+    X(FM_EVENT_BLOCK_MARKER, 14, "Block marker")                                 \
+    X(FM_EVENT_USER_MESSAGE, FM_EL_VARIABLE, "User message")                     \
+    X(FM_EVENT_CAPSET_CREATE, 6, "Create capability set")                        \
+    X(FM_EVENT_CAPSET_ASSIGN_CAP, 6, "Add capability to capability set")         \
+    X(FM_EVENT_RTS_IDENTIFIER, FM_EL_VARIABLE, "RTS identifier")                 \
+    X(FM_EVENT_PROGRAM_ARGS, FM_EL_VARIABLE, "Program arguments")                \
+    X(FM_EVENT_OS_PROCESS_PID, 8, "Process ID")                                  \
+    X(FM_EVENT_OS_PROCESS_PPID, 8, "Parent process ID")                          \
+    X(FM_EVENT_INTERN_STRING, FM_EL_VARIABLE, "Intern string")                   \
+    X(FM_EVENT_WALL_CLOCK_TIME, 16, "Wall clock time")                           \
+    X(FM_EVENT_THREAD_LABEL, FM_EL_VARIABLE, "Thread label")                     \
+    X(FM_EVENT_CAP_CREATE, 2, "Create capability")                               \
+    X(FM_EVENT_CAP_DISABLE, 2, "Disable capability")                             \
+    X(FM_EVENT_CAP_ENABLE, 2, "Enable capability")                               \
+    X(FM_EVENT_HEAP_ALLOCATED, 12, "Total heap memory ever allocated")           \
+    X(FM_EVENT_HEAP_SIZE, 12, "Current heap size (number of allocated mblocks)") \
+    X(FM_EVENT_HEAP_LIVE, 12, "Current heap live data")                          \
+    X(FM_EVENT_TASK_CREATE, 18, "Task create")                                   \
+    X(FM_EVENT_TASK_DELETE, 8, "Task delete")                                    \
+    X(FM_EVENT_USER_MARKER, FM_EL_VARIABLE, "User marker")                       \
+    X(FM_EVENT_USER_BINARY_MESSAGE, FM_EL_VARIABLE, "User binary message")
+
+struct type {
+    uint16_t number, size;
+    const char *text, *fields;
+};
+static const struct type types[] = {
+#define X(number, size, text) {number, size, text, NULL},
+    GHC_TYPES(X)
+#undef X
+#define X(number, size, name, text, fields) {number, size, text, fields},
+        FM_EVENTLOG_TYPES(X)
+#undef X
+};
+
+const uint16_t fm_el_sizes[FM_EVENT_NUMBER_END] = {
+#define X(number, size, text) [number] = size,
+    GHC_TYPES(X)
+#undef X
+#define X(number, size, name, text, fields) [number] = size,
+        FM_EVENTLOG_TYPES(X)
+#undef X
+};
+
+const bool fm_el_declared[FM_EVENT_NUMBER_END] = {
+#define X(number, size, text) [number] = true,
+    GHC_TYPES(X)
+#undef X
+#define X(number, size, name, text, fields) [number] = true,
+        FM_EVENTLOG_TYPES(X)
+#undef X
+};
+
+unsigned fm_el_types_count(void)
+{
+    return sizeof(types) / sizeof(types[0]);
+}
+
+static void put_entry(struct fm_el_bytes *b, const struct type *t)
+{
+    static const char prefix[] = "fields:";
+    fm_el_put(b, "etb", 4);
+    fm_el_put16(b, t->number);
+    fm_el_put16(b, t->size);
+    fm_el_put32(b, (uint32_t)strlen(t->text));
+    fm_el_put(b, t->text, strlen(t->text));
+    if (t->fields) {
+        fm_el_put32(b, (uint32_t)(sizeof(prefix) - 1 + strlen(t->fields)));
+        fm_el_put(b, prefix, sizeof(prefix) - 1);
+        fm_el_put(b, t->fields, strlen(t->fields));
+    } else {
+        fm_el_put32(b, 0);
+    }
+    fm_el_put(b, "ete", 4);
+}
+
+void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index)
+{
+    put_entry(b, &types[index]);
+}
+
+void fm_el_header(struct fm_el_bytes *b)
+{
+    fm_el_put(b, "hdrbhetb", 8);
+    for (unsigned i = 0; i < fm_el_types_count(); i++)
+        put_entry(b, &types[i]);
+    fm_el_put(b, "hetehdredatb", 12);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An independent reader of logs for the tests: checks every rule of a stream that a program of ours
+ * makes, and counts. It shares no code with the library. */
+#pragma once
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CHECK_TYPES 1024
+#define CHECK_CAPS 65536
+
+struct check {
+    uint64_t counts[CHECK_TYPES]; /* outside of replays */
+    uint64_t
+        replayed[CHECK_TYPES]; /* before the first block of news, and between replay messages */
+    uint64_t events;           /* outside of replays, without block markers */
+    uint64_t *cap_events;      /* CHECK_CAPS + 1 */
+    uint64_t blocks, largest_block, bytes;
+    uint64_t missing_events; /* as events 527 tell */
+    uint64_t late_ns_max;    /* how far an event's time lies outside of its block */
+    GHashTable *threads;     /* id -> label or "" : alive at the end */
+    GHashTable *caps;        /* numbers created */
+    char *args;              /* joined by spaces */
+    uint32_t pid;
+    bool ended;     /* by the end mark */
+    bool cut;       /* ends inside of a block */
+    uint64_t gaps;  /* jumps in the numbers that events 522 carry; they never go back */
+    uint64_t *next; /* by producer: the number after the last */
+};
+
+/* Aborts the test with a message when a rule is broken. */
+struct check *check_stream(const uint8_t *data, size_t bytes);
+struct check *check_file(const char *path);
+void check_free(struct check *c);
+
+/* Logs numbers from..from+n of a producer (< 64), as the address in events 522. */
+void log_numbers(unsigned producer, uint32_t from, uint32_t n);
+/* The same from a thread of its own, that has ended on return of join. */
+struct producer {
+    unsigned number;
+    uint32_t count;
+    GThread *thread;
+};
+void producers_start(struct producer *list, unsigned n, uint32_t count);
+void producers_join(struct producer *list, unsigned n);
+/* Everything that can be taken from memory, to the end of the finished list. */
+GByteArray *take_all(void);
+char *temp_path(const char *name); /* a new folder's file; g_free it */
+/* Runs `fathom log validate` on the file if that command is there. */
+void validate_file(const char *path);
+void validate_bytes(const uint8_t *data, size_t bytes);
