@@ -5,10 +5,7 @@
 
 #include "eventlog/internal.h"
 
-enum {
-    CELLS_MAX = 256 << 10, /* of the table type by capability */
-    CAPABILITIES = 65536,  /* index 0 = none, n + 1 = capability n */
-};
+enum { CELLS_MAX = 256 << 10 }; /* of the table type by capability */
 
 /* What the loop needs of a type. length 0 sends the event to the careful path: undeclared numbers
  * and block markers. mask takes the length field of a variable event, or nothing. */
@@ -18,17 +15,21 @@ struct hot {
     uint16_t slot;
 };
 
+/* One capability. */
+struct lane {
+    uint64_t *row; /* a count for each slot; NULL = none yet, or beyond the limit: then spill */
+    uint64_t events;
+    bool seen, spilled;
+};
+
 struct fm_eventlog_counts_inner {
     struct hot *hot;
     uint32_t hot_count;
     int32_t *slot_of; /* by number, -1 = none yet; slots outlive headers */
-    uint32_t slot_count;
-    uint64_t **rows; /* by capability index; NULL = none, or beyond the limit: then spill */
+    uint32_t number_count, slot_count;
+    struct lane *lanes; /* by capability + 1 */
+    size_t lane_count;
     uint64_t *spill;
-    bool *spilled; /* by capability index */
-    uint64_t *capability_events;
-    bool *capability_seen;
-    size_t capability_count; /* greatest index seen + 1 */
     uint64_t cells;
     uint64_t *row; /* of the current block */
     struct fm_eventlog_block block;
@@ -39,14 +40,7 @@ struct fm_eventlog_counts_inner {
 struct fm_eventlog_counts *fm_eventlog_counts_new(void)
 {
     struct fm_eventlog_counts *counts = g_new0(struct fm_eventlog_counts, 1);
-    struct fm_eventlog_counts_inner *inner = g_new0(struct fm_eventlog_counts_inner, 1);
-    inner->slot_of = g_new(int32_t, 65536);
-    memset(inner->slot_of, -1, 65536 * sizeof *inner->slot_of);
-    inner->rows = g_new0(uint64_t *, CAPABILITIES);
-    inner->spilled = g_new0(bool, CAPABILITIES);
-    inner->capability_events = g_new0(uint64_t, CAPABILITIES);
-    inner->capability_seen = g_new0(bool, CAPABILITIES);
-    counts->inner = inner;
+    counts->inner = g_new0(struct fm_eventlog_counts_inner, 1);
     return counts;
 }
 
@@ -55,15 +49,12 @@ void fm_eventlog_counts_free(struct fm_eventlog_counts *counts)
     if (counts == NULL)
         return;
     struct fm_eventlog_counts_inner *inner = counts->inner;
-    for (size_t i = 0; i < inner->capability_count; i++)
-        g_free(inner->rows[i]);
+    for (size_t i = 0; i < inner->lane_count; i++)
+        g_free(inner->lanes[i].row);
+    g_free(inner->lanes);
     g_free(inner->hot);
     g_free(inner->slot_of);
-    g_free(inner->rows);
     g_free(inner->spill);
-    g_free(inner->spilled);
-    g_free(inner->capability_events);
-    g_free(inner->capability_seen);
     g_free(inner);
     g_free(counts);
 }
@@ -84,6 +75,12 @@ static void take_header(struct fm_eventlog_counts *counts, const struct fm_event
     g_free(inner->hot);
     inner->hot_count = header->number_count;
     inner->hot = g_new0(struct hot, inner->hot_count);
+    if (inner->number_count < header->number_count) {
+        inner->slot_of = g_renew(int32_t, inner->slot_of, header->number_count);
+        for (uint32_t i = inner->number_count; i < header->number_count; i++)
+            inner->slot_of[i] = -1;
+        inner->number_count = header->number_count;
+    }
     for (uint32_t number = 0; number < header->number_count; number++) {
         const struct fm_eventlog_declared *declared = fm_eventlog_header_find(header, number);
         if (declared == NULL)
@@ -102,24 +99,37 @@ static void take_header(struct fm_eventlog_counts *counts, const struct fm_event
         return;
     uint32_t slots = MAX(inner->slot_count, 1);
     inner->spill = grow_row(inner->spill, before, slots);
-    for (size_t i = 0; i < inner->capability_count; i++) {
-        if (inner->rows[i] != NULL)
-            inner->rows[i] = grow_row(inner->rows[i], before, slots);
+    for (size_t i = 0; i < inner->lane_count; i++) {
+        if (inner->lanes[i].row != NULL)
+            inner->lanes[i].row = grow_row(inner->lanes[i].row, before, slots);
     }
     inner->cells += (uint64_t)(inner->slot_count - before);
 }
 
-static uint64_t *row_of(struct fm_eventlog_counts_inner *inner, size_t capability)
+static struct lane *lane_of(struct fm_eventlog_counts_inner *inner, int32_t capability)
 {
-    if (inner->rows[capability] == NULL) {
-        if (inner->spilled[capability] || inner->cells + inner->slot_count > CELLS_MAX) {
-            inner->spilled[capability] = true;
+    size_t index = (size_t)(capability + 1);
+    if (index >= inner->lane_count) {
+        size_t count = MAX(index + 1, inner->lane_count * 2);
+        inner->lanes = g_renew(struct lane, inner->lanes, count);
+        memset(inner->lanes + inner->lane_count, 0,
+               (count - inner->lane_count) * sizeof *inner->lanes);
+        inner->lane_count = count;
+    }
+    return &inner->lanes[index];
+}
+
+static uint64_t *row_of(struct fm_eventlog_counts_inner *inner, struct lane *lane)
+{
+    if (lane->row == NULL) {
+        if (lane->spilled || inner->cells + inner->slot_count > CELLS_MAX) {
+            lane->spilled = true;
             return inner->spill;
         }
-        inner->rows[capability] = g_new0(uint64_t, MAX(inner->slot_count, 1));
+        lane->row = g_new0(uint64_t, MAX(inner->slot_count, 1));
         inner->cells += inner->slot_count;
     }
-    return inner->rows[capability];
+    return lane->row;
 }
 
 static void close_block(struct fm_eventlog_counts *counts, uint64_t offset)
@@ -130,7 +140,7 @@ static void close_block(struct fm_eventlog_counts *counts, uint64_t offset)
         return;
     inner->block_open = false;
     block->length = offset - block->offset;
-    inner->capability_events[block->capability + 1] += block->events;
+    lane_of(inner, block->capability)->events += block->events;
     if (block->events == 0) {
         block->min_ns = 0;
     } else {
@@ -150,7 +160,7 @@ static void close_block(struct fm_eventlog_counts *counts, uint64_t offset)
 static void open_block(struct fm_eventlog_counts *counts, const struct fm_eventlog_event *event)
 {
     struct fm_eventlog_counts_inner *inner = counts->inner;
-    size_t capability = (size_t)(event->capability + 1);
+    struct lane *lane = lane_of(inner, event->capability);
     inner->block = (struct fm_eventlog_block){
         .offset = event->offset,
         .capability = event->capability,
@@ -164,9 +174,8 @@ static void open_block(struct fm_eventlog_counts *counts, const struct fm_eventl
     }
     inner->block_open = true;
     inner->block_key = event->block;
-    inner->capability_seen[capability] = true;
-    inner->capability_count = MAX(inner->capability_count, capability + 1);
-    inner->row = row_of(inner, capability);
+    lane->seen = true;
+    inner->row = row_of(inner, lane);
 }
 
 /* The loop: everything that is not plain ends it. Returns the place that it reached. */
@@ -277,38 +286,42 @@ enum fm_eventlog_status fm_eventlog_count(struct fm_eventlog_reader *reader,
 uint64_t fm_eventlog_counts_type(const struct fm_eventlog_counts *counts, uint16_t number)
 {
     const struct fm_eventlog_counts_inner *inner = counts->inner;
-    int32_t slot = inner->slot_of[number];
-    if (slot < 0)
+    if (number >= inner->number_count || inner->slot_of[number] < 0)
         return 0;
+    int32_t slot = inner->slot_of[number];
     uint64_t sum = inner->spill[slot];
-    for (size_t i = 0; i < inner->capability_count; i++) {
-        if (inner->rows[i] != NULL)
-            sum += inner->rows[i][slot];
+    for (size_t i = 0; i < inner->lane_count; i++) {
+        if (inner->lanes[i].row != NULL)
+            sum += inner->lanes[i].row[slot];
     }
     return sum;
+}
+
+static const struct lane *find_lane(const struct fm_eventlog_counts_inner *inner,
+                                    int32_t capability)
+{
+    size_t index = capability < -1 ? SIZE_MAX : (size_t)(capability + 1);
+    return index < inner->lane_count ? &inner->lanes[index] : NULL;
 }
 
 uint64_t fm_eventlog_counts_capability(const struct fm_eventlog_counts *counts, int32_t capability,
                                        bool *ret_seen)
 {
-    const struct fm_eventlog_counts_inner *inner = counts->inner;
-    bool inside = capability >= -1 && capability < CAPABILITIES - 1;
+    const struct lane *lane = find_lane(counts->inner, capability);
     if (ret_seen != NULL)
-        *ret_seen = inside && inner->capability_seen[capability + 1];
-    return inside ? inner->capability_events[capability + 1] : 0;
+        *ret_seen = lane != NULL && lane->seen;
+    return lane != NULL ? lane->events : 0;
 }
 
 bool fm_eventlog_counts_cell(const struct fm_eventlog_counts *counts, uint16_t number,
                              int32_t capability, uint64_t *ret)
 {
     const struct fm_eventlog_counts_inner *inner = counts->inner;
+    const struct lane *lane = find_lane(inner, capability);
     *ret = 0;
-    if (capability < -1 || capability >= CAPABILITIES - 1)
+    if (lane == NULL || number >= inner->number_count || inner->slot_of[number] < 0)
         return true;
-    size_t index = (size_t)(capability + 1);
-    if (inner->spilled[index])
-        return false;
-    if (inner->rows[index] != NULL && inner->slot_of[number] >= 0)
-        *ret = inner->rows[index][inner->slot_of[number]];
-    return true;
+    if (lane->row != NULL)
+        *ret = lane->row[inner->slot_of[number]];
+    return !lane->spilled;
 }

@@ -9,6 +9,7 @@ struct fm_eventlog_reader *fm_eventlog_reader_new(const char *name)
 {
     struct fm_eventlog_reader *reader = g_new0(struct fm_eventlog_reader, 1);
     reader->name = g_strdup(name);
+    reader->data = (const uint8_t *)"";
     reader->block = FM_EVENTLOG_NO_BLOCK;
     reader->capability = FM_EVENTLOG_NO_CAPABILITY;
     return reader;
