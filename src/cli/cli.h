@@ -23,6 +23,7 @@ struct fm_cli_command {
 extern const struct fm_cli_command fm_cli_commands[]; /* ends with a NULL name */
 
 fm_cli_run fm_cmd_cc; /* also c++ */
+fm_cli_run fm_cmd_cgi;
 fm_cli_run fm_cmd_commands;
 fm_cli_run fm_cmd_finish;
 fm_cli_run fm_cmd_record;

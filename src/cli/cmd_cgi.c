@@ -21,7 +21,7 @@ struct cgi {
 
 static struct fm_server *new_server(const struct cgi *cgi)
 {
-    const struct fm_server_options options = { .recordings_max = 1 };
+    const struct fm_server_options options = {.recordings_max = 1};
     struct fm_server *server = fm_server_new(&options);
     for (unsigned i = 0; i < cgi->config.roots->len; i++) {
         g_autoptr(GError) ignored = NULL; /* it was a folder a moment ago: then nothing is in it */
@@ -88,17 +88,16 @@ static bool is_page_of_profile(const struct fm_request *request)
 static int answer(struct cgi *cgi, const struct fm_cgi_options *options,
                   const struct fm_request *request)
 {
-    const struct fm_cgi_backend backend = { cgi, load, handle };
+    const struct fm_cgi_backend backend = {cgi, load, handle};
     if (request->path[0] == '\0')
         return redirect(request);
     if (!is_page_of_profile(request))
         return answer_here(cgi, request);
     const char *last = strrchr(request->query, '&');
     g_autoptr(GError) error = NULL;
-    g_autofree char *name = fm_query_percent_decode(last != NULL ? last + 1 : request->query,
-                                                    &error);
-    g_autofree char *path =
-        name == NULL ? NULL : fm_cgi_config_resolve(&cgi->config, name, &error);
+    g_autofree char *name =
+        fm_query_percent_decode(last != NULL ? last + 1 : request->query, &error);
+    g_autofree char *path = name == NULL ? NULL : fm_cgi_config_resolve(&cgi->config, name, &error);
     if (path == NULL)
         return print_message(request,
                              g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND) ? 404 : 400,
@@ -139,8 +138,8 @@ enum decode { DECODE_NONE, DECODE_QUERY, DECODE_COMMAND, DECODE_PREFERENCES };
 
 static char *decode_line(enum decode what, const char *line, GError **error)
 {
-    struct fm_query query = { 0 };
-    struct fm_command command = { 0 };
+    struct fm_query query = {0};
+    struct fm_command command = {0};
     struct fm_preferences preferences;
     char *text = NULL;
     if (what == DECODE_QUERY && fm_query_parse(line, &query, error))
@@ -222,10 +221,10 @@ static int run_by_hand(struct cgi *cgi, const struct settings *settings, const c
     g_autofree char *folder = g_path_get_dirname(canonical);
     g_ptr_array_add(cgi->config.roots, g_steal_pointer(&folder));
     g_autofree char *encoded = fm_query_percent_encode(canonical);
-    g_autofree char *whole =
-        last == NULL ? g_strdup(encoded)
-                     : g_strdup_printf("%.*s&%s", (int)(last - query), query, encoded);
-    const struct fm_request request = { .method = "GET", .path = "/deep", .query = whole };
+    g_autofree char *whole = last == NULL
+                                 ? g_strdup(encoded)
+                                 : g_strdup_printf("%.*s&%s", (int)(last - query), query, encoded);
+    const struct fm_request request = {.method = "GET", .path = "/deep", .query = whole};
     struct fm_cgi_options options;
     fill_options(settings, cgi, &options);
     if (settings->quit)
@@ -249,28 +248,27 @@ static int run(struct cgi *cgi, const struct settings *settings, int argc, char 
 
 int fm_cmd_cgi(int argc, char **argv)
 {
-    struct settings settings = { 0 };
+    struct settings settings = {0};
     const GOptionEntry entries[] = {
-        { "no-server-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_server,
-          "Answer and end; leave no server behind", NULL },
-        { "no-detach-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_detach,
-          "Serve in the foreground, without forking", NULL },
-        { "quit", 'q', 0, G_OPTION_ARG_NONE, &settings.quit, "Tell the server of FILE to end",
-          NULL },
-        { "timeout", 't', 0, G_OPTION_ARG_INT, &settings.timeout_minutes,
-          "End a server that has been idle that long", "MINUTES" },
-        { "record-startup", 0, 0, G_OPTION_ARG_NONE, &settings.record_startup,
-          "Log how a server starts and ends", NULL },
-        { "record-loop", 0, 0, G_OPTION_ARG_NONE, &settings.record_loop, "Log every query too",
-          NULL },
-        { "log", 0, 0, G_OPTION_ARG_FILENAME, &settings.log_path, "Where to log", "FILE" },
-        { "decode", 0, 0, G_OPTION_ARG_NONE, &settings.decode_query,
-          "Read queries from standard input, print how they are understood", NULL },
-        { "decode-cmd", 0, 0, G_OPTION_ARG_NONE, &settings.decode_command,
-          "The same for commands", NULL },
-        { "decode-prefs", 0, 0, G_OPTION_ARG_NONE, &settings.decode_preferences,
-          "The same for preferences", NULL },
-        { NULL },
+        {"no-server-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_server,
+         "Answer and end; leave no server behind", NULL},
+        {"no-detach-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_detach,
+         "Serve in the foreground, without forking", NULL},
+        {"quit", 'q', 0, G_OPTION_ARG_NONE, &settings.quit, "Tell the server of FILE to end", NULL},
+        {"timeout", 't', 0, G_OPTION_ARG_INT, &settings.timeout_minutes,
+         "End a server that has been idle that long", "MINUTES"},
+        {"record-startup", 0, 0, G_OPTION_ARG_NONE, &settings.record_startup,
+         "Log how a server starts and ends", NULL},
+        {"record-loop", 0, 0, G_OPTION_ARG_NONE, &settings.record_loop, "Log every query too",
+         NULL},
+        {"log", 0, 0, G_OPTION_ARG_FILENAME, &settings.log_path, "Where to log", "FILE"},
+        {"decode", 0, 0, G_OPTION_ARG_NONE, &settings.decode_query,
+         "Read queries from standard input, print how they are understood", NULL},
+        {"decode-cmd", 0, 0, G_OPTION_ARG_NONE, &settings.decode_command, "The same for commands",
+         NULL},
+        {"decode-prefs", 0, 0, G_OPTION_ARG_NONE, &settings.decode_preferences,
+         "The same for preferences", NULL},
+        {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "[CMD[&PREFS]&FILE]",
                               "Answers one request as a CGI program; the first request of a "
@@ -284,11 +282,11 @@ int fm_cmd_cgi(int argc, char **argv)
                                                      : DECODE_NONE;
     if (what != DECODE_NONE)
         return decode(what);
-    struct cgi cgi = { 0 };
+    struct cgi cgi = {0};
     g_autoptr(GError) error = NULL;
     if (!fm_cgi_config_read(&cgi.config, &error)) {
         fprintf(stderr, "fathom cgi: %s\n", error->message); /* the web server's log */
-        struct fm_request request = { .method = "GET", .path = "" };
+        struct fm_request request = {.method = "GET", .path = ""};
         return print_message(&request, 500, "The program is not configured properly.");
     }
     status = run(&cgi, &settings, argc, argv);

@@ -10,6 +10,7 @@ const struct fm_cli_command fm_cli_commands[] = {
     { "c++", fm_cmd_cc, "the same for C++" },
     { "record", fm_cmd_record, "run a program and make its profile" },
     { "finish", fm_cmd_finish, "make a profile of a raw recording" },
+    { "cgi", fm_cmd_cgi, "answer one request of a web server (also run as fathom.cgi)" },
     { "commands", fm_cmd_commands, "list the commands, one a line (for completion)" },
     { "log", fm_cmd_log, "event logs: count, print, follow, cut, send, check" },
     { NULL, NULL, NULL },
@@ -39,6 +40,9 @@ static void print_help(FILE *stream)
 int main(int argc, char **argv)
 {
     setlocale(LC_ALL, "");
+    g_autofree char *own_name = g_path_get_basename(argc > 0 ? argv[0] : "fathom");
+    if (strcmp(own_name, "fathom.cgi") == 0)
+        return fm_cmd_cgi(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return FM_EXIT_USAGE;

@@ -172,7 +172,7 @@ static void emit_counts(struct emission *e, uint32_t csd, const struct node_csd 
 /* The thread itself is one call by the program. */
 static void emit_thread(struct emission *e, uint32_t root_pd, uint32_t index)
 {
-    const struct fm_recording *recording = e->f->recording;
+    const struct fm_raw_recording *recording = e->f->recording;
     const struct fm_raw_thread *thread = &recording->threads[index];
     const struct fm_raw_csd *raw = &recording->csds[thread->root_csd];
     bool ended = thread->ended || recording->header.state == FM_REC_CLOSED;
@@ -233,7 +233,7 @@ static void emit_dynamics(struct emission *e)
 
 static void emit_header(struct emission *e)
 {
-    const struct fm_recording *recording = e->f->recording;
+    const struct fm_raw_recording *recording = e->f->recording;
     struct fm_build_header *header = fm_build_header(e->build);
     uint64_t quantum = recording->header.quantum_ns;
     header->ticks_per_second = quantum == 0 ? 0 : (1000000000u + quantum / 2) / quantum;
@@ -266,12 +266,12 @@ static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **e
 /* What the runtime says that it lost, and what else the reader of the profile must know. */
 static void collect_notes(struct finisher *f)
 {
-    const struct fm_recording *recording = f->recording;
+    const struct fm_raw_recording *recording = f->recording;
     const struct fm_rec_header *header = &recording->header;
     struct fm_finish_notes *notes = f->notes;
     uint64_t ticks = 0, cpu_ns = 0, unmatched = 0, dropped = 0;
     notes->threads = recording->thread_count;
-    notes->live = fm_recording_is_live(recording);
+    notes->live = fm_raw_recording_is_live(recording);
     notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         if (recording->csds[i].caller != FM_RAW_NONE)
@@ -321,7 +321,7 @@ static void done(struct finisher *f)
     g_free(f->thread_css);
     g_free(f->pd_class);
     g_string_chunk_free(f->strings);
-    fm_recording_free(f->recording);
+    fm_raw_recording_free(f->recording);
 }
 
 bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_profile **ret,
@@ -329,7 +329,7 @@ bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_pr
 {
     struct finisher f = {.opts = opts, .notes = notes};
     *notes = (struct fm_finish_notes){.lines = g_ptr_array_new_with_free_func(g_free)};
-    if (!fm_recording_load(path, &f.recording, error)) {
+    if (!fm_raw_recording_load(path, &f.recording, error)) {
         fm_finish_notes_done(notes);
         return false;
     }

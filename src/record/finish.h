@@ -22,7 +22,7 @@ struct fm_finish_notes {
 
 /* Reads the recording at path and the modules that it names. On success the caller owns *ret
  * (fm_profile_free) and *notes (fm_finish_notes_done). Nothing recorded is dropped: what cannot be
- * found becomes a node named by its address, with a note. Errors: those of fm_recording_load;
+ * found becomes a node named by its address, with a note. Errors: those of fm_raw_recording_load;
  * FM_ERROR_LIMIT. */
 FM_MUST_USE bool fm_finish(const char *path, const struct fm_finish_opts *opts,
                            struct fm_profile **ret, struct fm_finish_notes *notes, GError **error);

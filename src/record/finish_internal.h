@@ -53,7 +53,7 @@ struct node_csd {
 };
 
 struct finisher {
-    struct fm_recording *recording;
+    struct fm_raw_recording *recording;
     const struct fm_finish_opts *opts;
     struct fm_finish_notes *notes;
     GStringChunk *strings;

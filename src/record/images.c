@@ -63,7 +63,7 @@ static void read_image(struct finisher *f, struct image *image)
 
 void fm_images_open(struct finisher *f)
 {
-    const struct fm_recording *recording = f->recording;
+    const struct fm_raw_recording *recording = f->recording;
     f->images = g_array_new(FALSE, TRUE, sizeof(struct image));
     f->image_of_module = g_new(uint32_t, recording->module_count + 1);
     for (uint32_t i = 0; i < recording->module_count; i++)
@@ -95,7 +95,7 @@ void fm_images_close(struct finisher *f)
 
 uint32_t fm_images_find(struct finisher *f, uint64_t address, uint32_t epoch, uint64_t *ret_file)
 {
-    const struct fm_raw_module *module = fm_recording_module_at(f->recording, address, epoch);
+    const struct fm_raw_module *module = fm_raw_recording_module_at(f->recording, address, epoch);
     if (module == NULL)
         return FM_NONE;
     *ret_file = address - module->bias;
@@ -316,7 +316,7 @@ static void add_image_sites(struct finisher *f, uint32_t index)
 
 void fm_images_make_nodes(struct finisher *f)
 {
-    const struct fm_recording *recording = f->recording;
+    const struct fm_raw_recording *recording = f->recording;
     for (guint i = 0; i < f->images->len; i++)
         add_image_procs(f, i);
     f->pd_ps = g_new0(uint32_t, recording->pd_count + 1);

@@ -139,7 +139,7 @@ static void add_raw(struct merger *merger, uint32_t index)
 
 void fm_merge_edges(struct finisher *f)
 {
-    const struct fm_recording *recording = f->recording;
+    const struct fm_raw_recording *recording = f->recording;
     struct merger merger = {
         .f = f,
         .edges = g_hash_table_new_full(key_hash, key_equal, g_free, NULL),

@@ -15,7 +15,7 @@
 /* In the map from references to nodes: 0 = not seen, else 1 + index, with this bit for a csd. */
 #define CSD_MARK 0x80000000u
 
-struct fm_recording_storage {
+struct fm_raw_recording_storage {
     uint8_t *bytes;
     size_t size;
     uint32_t *seen; /* per reference */
@@ -24,7 +24,7 @@ struct fm_recording_storage {
     char *path;
 };
 
-static bool fail(struct fm_recording *recording, uint32_t ref, const char *found,
+static bool fail(struct fm_raw_recording *recording, uint32_t ref, const char *found,
                  const char *expected, GError **error)
 {
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
@@ -34,9 +34,9 @@ static bool fail(struct fm_recording *recording, uint32_t ref, const char *found
 }
 
 /* The bytes at a reference, NULL when they are not all in the file. */
-static const void *at(const struct fm_recording *recording, uint32_t ref, size_t size)
+static const void *at(const struct fm_raw_recording *recording, uint32_t ref, size_t size)
 {
-    const struct fm_recording_storage *storage = recording->storage;
+    const struct fm_raw_recording_storage *storage = recording->storage;
     uint64_t offset = (uint64_t)ref * FM_REC_UNIT;
     if (offset < sizeof(struct fm_rec_header) || offset > storage->size ||
         storage->size - offset < size)
@@ -44,7 +44,7 @@ static const void *at(const struct fm_recording *recording, uint32_t ref, size_t
     return storage->bytes + offset;
 }
 
-static const char *text_at(const struct fm_recording *recording, uint32_t ref)
+static const char *text_at(const struct fm_raw_recording *recording, uint32_t ref)
 {
     const struct fm_rec_text *text = at(recording, ref, sizeof(struct fm_rec_text) + 1);
     if (ref == 0 || text == NULL)
@@ -55,9 +55,9 @@ static const char *text_at(const struct fm_recording *recording, uint32_t ref)
     return text->bytes;
 }
 
-static bool read_whole(struct fm_recording *recording, int file, size_t size, GError **error)
+static bool read_whole(struct fm_raw_recording *recording, int file, size_t size, GError **error)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     storage->bytes = g_try_malloc0(size);
     if (storage->bytes == NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "%s: no memory for %zu bytes", recording->path,
@@ -80,7 +80,7 @@ static bool read_whole(struct fm_recording *recording, int file, size_t size, GE
     return true;
 }
 
-static bool check_header(const struct fm_recording *recording, const struct fm_rec_header *header,
+static bool check_header(const struct fm_raw_recording *recording, const struct fm_rec_header *header,
                          GError **error)
 {
     if (memcmp(header->magic, FM_REC_MAGIC, sizeof header->magic) != 0) {
@@ -104,7 +104,7 @@ static bool check_header(const struct fm_recording *recording, const struct fm_r
     return true;
 }
 
-static bool open_file(struct fm_recording *recording, int file, GError **error)
+static bool open_file(struct fm_raw_recording *recording, int file, GError **error)
 {
     struct stat status;
     struct fm_rec_header header;
@@ -132,7 +132,7 @@ static bool open_file(struct fm_recording *recording, int file, GError **error)
     return check_header(recording, &recording->header, error);
 }
 
-static bool read_modules(struct fm_recording *recording, GError **error)
+static bool read_modules(struct fm_raw_recording *recording, GError **error)
 {
     uint64_t steps = 0;
     for (uint32_t ref = recording->header.first_module; ref != 0;) {
@@ -157,9 +157,9 @@ static bool read_modules(struct fm_recording *recording, GError **error)
 }
 
 /* Index of the pd at a reference; puts it into the queue the first time. */
-static uint32_t pd_at(struct fm_recording *recording, uint32_t ref, uint32_t thread)
+static uint32_t pd_at(struct fm_raw_recording *recording, uint32_t ref, uint32_t thread)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     const struct fm_rec_pd *pd = at(recording, ref, sizeof *pd);
     if (ref == 0 || pd == NULL || (storage->seen[ref] & CSD_MARK) != 0)
         return FM_RAW_NONE;
@@ -172,7 +172,7 @@ static uint32_t pd_at(struct fm_recording *recording, uint32_t ref, uint32_t thr
     return storage->seen[ref] - 1;
 }
 
-static bool read_sides(struct fm_recording *recording, const struct fm_rec_csd *csd,
+static bool read_sides(struct fm_raw_recording *recording, const struct fm_rec_csd *csd,
                        struct fm_raw_csd *raw, GError **error)
 {
     uint64_t steps = 0;
@@ -192,10 +192,10 @@ static bool read_sides(struct fm_recording *recording, const struct fm_rec_csd *
 }
 
 /* Index of the csd at a reference, which must not have been seen before. */
-static bool read_csd(struct fm_recording *recording, uint32_t ref, uint32_t caller, uint32_t thread,
+static bool read_csd(struct fm_raw_recording *recording, uint32_t ref, uint32_t caller, uint32_t thread,
                      uint32_t *ret_next, GError **error)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     const struct fm_rec_csd *csd = at(recording, ref, sizeof *csd);
     if (csd == NULL || storage->seen[ref] != 0)
         return fail(recording, ref, csd == NULL ? "outside the file" : "a node seen before",
@@ -231,10 +231,10 @@ static bool read_csd(struct fm_recording *recording, uint32_t ref, uint32_t call
     return true;
 }
 
-static bool read_points(struct fm_recording *recording, uint32_t index, uint32_t first,
+static bool read_points(struct fm_raw_recording *recording, uint32_t index, uint32_t first,
                         GError **error)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     struct fm_raw_pd *pd = &g_array_index(storage->pds, struct fm_raw_pd, index);
     pd->point_first = storage->points->len;
     for (uint32_t ref = first; ref != 0;) {
@@ -251,9 +251,9 @@ static bool read_points(struct fm_recording *recording, uint32_t index, uint32_t
 }
 
 /* Visits every pd reachable from those in the queue. */
-static bool read_graph(struct fm_recording *recording, guint *at_pd, GError **error)
+static bool read_graph(struct fm_raw_recording *recording, guint *at_pd, GError **error)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     for (; *at_pd < storage->pds->len; (*at_pd)++) {
         uint32_t thread = g_array_index(storage->pds, struct fm_raw_pd, *at_pd).thread;
         uint32_t ref = g_array_index(storage->queue, uint32_t, *at_pd);
@@ -269,10 +269,10 @@ static bool read_graph(struct fm_recording *recording, guint *at_pd, GError **er
 }
 
 /* Frames that are open count as calls without an exit. */
-static bool read_stacks(struct fm_recording *recording, const struct fm_rec_thread *thread,
+static bool read_stacks(struct fm_raw_recording *recording, const struct fm_rec_thread *thread,
                         GError **error)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     uint64_t steps = 0;
     for (uint32_t ref = thread->first_stack; ref != 0;) {
         const struct fm_rec_stack *stack = at(recording, ref, sizeof *stack);
@@ -298,10 +298,10 @@ static bool read_stacks(struct fm_recording *recording, const struct fm_rec_thre
     return true;
 }
 
-static bool read_thread(struct fm_recording *recording, const struct fm_rec_thread *thread,
+static bool read_thread(struct fm_raw_recording *recording, const struct fm_rec_thread *thread,
                         guint *at_pd, GError **error)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     struct fm_raw_thread raw = {
         .number = thread->number,
         .tid = thread->tid,
@@ -326,7 +326,7 @@ static bool read_thread(struct fm_recording *recording, const struct fm_rec_thre
     return read_graph(recording, at_pd, error) && read_stacks(recording, thread, error);
 }
 
-static bool read_threads(struct fm_recording *recording, GError **error)
+static bool read_threads(struct fm_raw_recording *recording, GError **error)
 {
     uint64_t steps = 0;
     guint at_pd = 0;
@@ -343,9 +343,9 @@ static bool read_threads(struct fm_recording *recording, GError **error)
     return true;
 }
 
-static void publish(struct fm_recording *recording)
+static void publish(struct fm_raw_recording *recording)
 {
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     recording->modules = (struct fm_raw_module *)(void *)storage->modules->data;
     recording->module_count = storage->modules->len;
     recording->pds = (struct fm_raw_pd *)(void *)storage->pds->data;
@@ -358,10 +358,10 @@ static void publish(struct fm_recording *recording)
     recording->thread_count = storage->threads->len;
 }
 
-bool fm_recording_load(const char *path, struct fm_recording **ret, GError **error)
+bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
 {
-    g_autoptr(FmRecording) recording = g_new0(struct fm_recording, 1);
-    struct fm_recording_storage *storage = g_new0(struct fm_recording_storage, 1);
+    g_autoptr(FmRecording) recording = g_new0(struct fm_raw_recording, 1);
+    struct fm_raw_recording_storage *storage = g_new0(struct fm_raw_recording_storage, 1);
     recording->storage = storage;
     recording->path = storage->path = g_strdup(path);
     storage->modules = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_module));
@@ -400,11 +400,11 @@ bool fm_recording_load(const char *path, struct fm_recording **ret, GError **err
     return true;
 }
 
-void fm_recording_free(struct fm_recording *recording)
+void fm_raw_recording_free(struct fm_raw_recording *recording)
 {
     if (recording == NULL)
         return;
-    struct fm_recording_storage *storage = recording->storage;
+    struct fm_raw_recording_storage *storage = recording->storage;
     GArray *arrays[] = {storage->modules, storage->pds,     storage->csds,
                         storage->points,  storage->threads, storage->queue};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
@@ -416,7 +416,7 @@ void fm_recording_free(struct fm_recording *recording)
     g_free(recording);
 }
 
-const struct fm_raw_module *fm_recording_module_at(const struct fm_recording *recording,
+const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recording *recording,
                                                    uint64_t address, uint32_t epoch)
 {
     const struct fm_raw_module *found = NULL;
@@ -431,7 +431,7 @@ const struct fm_raw_module *fm_recording_module_at(const struct fm_recording *re
     return found;
 }
 
-bool fm_recording_is_live(const struct fm_recording *recording)
+bool fm_raw_recording_is_live(const struct fm_raw_recording *recording)
 {
     const struct fm_rec_header *header = &recording->header;
     if (header->state != FM_REC_RUNNING || header->snapshot_of != 0)

@@ -209,7 +209,7 @@ static void settle_kind(struct finisher *f, struct node_css *css)
 
 void fm_resolve_sites(struct finisher *f)
 {
-    const struct fm_recording *recording = f->recording;
+    const struct fm_raw_recording *recording = f->recording;
     f->csd_css = g_new0(uint32_t, recording->csd_count + 1);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         const struct fm_raw_csd *csd = &recording->csds[i];

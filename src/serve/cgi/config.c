@@ -23,7 +23,7 @@ static void add_roots(struct fm_cgi_config *config, char **names)
 
 static bool parse_level(const char *text, enum fm_cgi_log_level *ret)
 {
-    static const char *const names[] = { "none", "errors", "startup", "all" };
+    static const char *const names[] = {"none", "errors", "startup", "all"};
     for (int i = 0; i < (int)G_N_ELEMENTS(names); i++) {
         if (strcmp(names[i], text) == 0) {
             *ret = (enum fm_cgi_log_level)i;
@@ -64,8 +64,8 @@ static bool read_file(struct fm_cgi_config *config, const char *path, GError **e
 
 bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error)
 {
-    struct fm_cgi_config config = { .roots = g_ptr_array_new_with_free_func(g_free),
-                                    .log_level = FM_CGI_LOG_STARTUP };
+    struct fm_cgi_config config = {.roots = g_ptr_array_new_with_free_func(g_free),
+                                   .log_level = FM_CGI_LOG_STARTUP};
     const char *path = g_getenv("FATHOM_CGI_CONFIG");
     if ((path != NULL || g_file_test(DEFAULT_PATH, G_FILE_TEST_EXISTS)) &&
         !read_file(&config, path != NULL ? path : DEFAULT_PATH, error)) {
@@ -97,8 +97,7 @@ void fm_cgi_config_clear(struct fm_cgi_config *config)
 static bool is_below(const char *path, const char *root)
 {
     size_t length = strlen(root);
-    return strcmp(root, "/") == 0 ||
-           (strncmp(path, root, length) == 0 && path[length] == '/');
+    return strcmp(root, "/") == 0 || (strncmp(path, root, length) == 0 && path[length] == '/');
 }
 
 static bool is_allowed(const struct fm_cgi_config *config, const char *path)

@@ -149,6 +149,7 @@ GByteArray *fm_cgi_want_encode(const struct fm_request *request)
     append_string(bytes, request->query);
     append_string(bytes, request->if_none_match);
     append_string(bytes, request->accept);
+    append_string(bytes, request->foreign ? "foreign" : NULL);
     size_t length = bytes->len - WANT_HEADER_SIZE;
     put_u32(bytes->data, WANT_MAGIC);
     put_u32(bytes->data + 4, (uint32_t)length);
@@ -175,6 +176,13 @@ bool fm_cgi_want_decode(const uint8_t *bytes, size_t size, struct fm_cgi_request
         g_ptr_array_add(request.strings, text);
         *fields[i] = text;
     }
+    char *foreign;
+    if (!take_string(&reader, &foreign)) {
+        fm_cgi_request_clear(&request);
+        return false;
+    }
+    g_ptr_array_add(request.strings, foreign);
+    request.request.foreign = foreign != NULL;
     if (request.request.method == NULL || request.request.path == NULL) {
         fm_cgi_request_clear(&request);
         return false;
