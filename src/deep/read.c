@@ -219,19 +219,17 @@ static bool alloc_tables(struct fm_profile_reading *reading, GError **error)
               fm_array_alloc(name, profile->css_count + 1u, sizeof(struct fm_css), error)) ||
         !(profile->pd_ps = fm_array_alloc(name, pds + 1, sizeof(uint32_t), error)) ||
         !(profile->pd_slot_first = fm_array_alloc(name, pds + 2, sizeof(uint32_t), error)) ||
-        !(reading->pd_slot_count = fm_array_alloc(name, pds + 1, sizeof(uint32_t), error)) ||
         !(profile->csd_caller = fm_array_alloc(name, csds + 1, sizeof(uint32_t), error)) ||
         !(profile->csd_callee = fm_array_alloc(name, csds + 1, sizeof(uint32_t), error)) ||
         !(profile->csd_css = fm_array_alloc(name, csds + 1, sizeof(uint32_t), error)))
         return false;
     if (dynamic &&
-        (!(profile->pd_point_first = fm_array_alloc(name, pds + 2, sizeof(uint64_t), error)) ||
-         !(reading->pd_point_count = fm_array_alloc(name, pds + 1, sizeof(uint32_t), error))))
+        !(profile->pd_point_first = fm_array_alloc(name, pds + 2, sizeof(uint64_t), error)))
         return false;
     for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
         fm_u32s_push(&reading->multi, kind << FM_LIST_KIND_SHIFT);
     reading->points = g_array_new(FALSE, FALSE, sizeof(struct fm_coverage_point));
-    reading->pds_ascend = true;
+    reading->in_order = true;
     reading->mask_allowed = FM_MASK_MERCURY;
     for (unsigned m = FM_MEASURES_MERCURY; m < profile->measure_count; m++)
         reading->mask_allowed |= fm_mask_bits[m];
@@ -298,32 +296,22 @@ static bool read_nodes(struct fm_profile_reading *reading, const struct fm_progr
 static bool order_slots(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
-    if (!reading->pds_ascend) {
-        uint32_t *ordered =
-            fm_array_alloc(reading->in.name, reading->slots.count, sizeof(uint32_t), error);
-        if (!ordered)
-            return false;
-        size_t at = 0;
-        for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
-            uint32_t count = reading->pd_slot_count[pd];
-            if (count > 0)
-                memcpy(ordered + at, reading->slots.items + profile->pd_slot_first[pd],
-                       count * sizeof(uint32_t));
-            at += count;
-        }
-        g_free(reading->slots.items);
-        reading->slots.items = ordered;
-        reading->slots.capacity = reading->slots.count;
-    }
+    uint32_t *ordered =
+        fm_array_alloc(reading->in.name, reading->slots.count, sizeof(uint32_t), error);
+    if (!ordered)
+        return false;
     uint32_t first = 0;
     for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        uint32_t count = reading->pd_slot_count[pd];
+        if (count > 0)
+            memcpy(ordered + first, reading->slots.items + profile->pd_slot_first[pd],
+                   count * sizeof(uint32_t));
         profile->pd_slot_first[pd] = first;
-        first += reading->pd_slot_count[pd];
+        first += count;
     }
-    profile->pd_slot_first[profile->pd_count + 1] = first;
-    profile->slots = fm_u32s_steal(&reading->slots);
-    profile->multi = fm_u32s_steal(&reading->multi);
-    g_clear_pointer(&reading->pd_slot_count, g_free);
+    g_free(reading->slots.items);
+    reading->slots.items = ordered;
+    reading->slots.capacity = reading->slots.count;
     return true;
 }
 
@@ -331,12 +319,10 @@ static bool order_slots(struct fm_profile_reading *reading, GError **error)
 static bool order_counts(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
-    if (!profile->pd_point_first)
-        return true;
     struct fm_column ordered = {0};
     uint64_t first = 0;
-    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
-        for (uint32_t i = 0; !reading->pds_ascend && i < reading->pd_point_count[pd]; i++) {
+    for (uint32_t pd = 1; profile->pd_point_first && pd <= profile->pd_count; pd++) {
+        for (uint32_t i = 0; i < reading->pd_point_count[pd]; i++) {
             uint64_t count = fm_column_get(&reading->counts, profile->pd_point_first[pd] + i);
             if (!fm_column_set(&ordered, reading->counts_used, first + i, count)) {
                 fm_column_clear(&ordered);
@@ -346,16 +332,35 @@ static bool order_counts(struct fm_profile_reading *reading, GError **error)
         profile->pd_point_first[pd] = first;
         first += reading->pd_point_count[pd];
     }
-    profile->pd_point_first[profile->pd_count + 1] = first;
-    if (!reading->pds_ascend) {
-        fm_column_clear(&reading->counts);
-        reading->counts = ordered;
-    } else if (reading->counts.width != 0) {
+    fm_column_clear(&reading->counts);
+    reading->counts = ordered;
+    return true;
+}
+
+/* Hands the arrays that grew while reading to the profile. */
+static bool finish_arrays(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_profile *profile = reading->profile;
+    if (!reading->in_order && (!order_slots(reading, error) || !order_counts(reading, error)))
+        return false;
+    /* Pds that are missing have none; the next check names them. */
+    uint32_t end = reading->in_order ? reading->last_pd + 1 : profile->pd_count + 1;
+    for (uint64_t pd = end; pd <= (uint64_t)profile->pd_count + 1; pd++) {
+        profile->pd_slot_first[pd] = (uint32_t)reading->slots.count;
+        if (profile->pd_point_first)
+            profile->pd_point_first[pd] = reading->counts_used;
+    }
+    profile->slots = fm_u32s_steal(&reading->slots);
+    profile->multi = fm_u32s_steal(&reading->multi);
+    profile->css_of_ps = fm_u32s_steal(&reading->css_of_ps);
+    if (reading->in_order && reading->counts.width != 0)
         reading->counts.u32 =
             g_realloc(reading->counts.u32, MAX(reading->counts_used, 1) * reading->counts.width);
-    }
     profile->pd_points = reading->counts;
     reading->counts = (struct fm_column){0};
+    profile->points =
+        (struct fm_coverage_point *)(void *)g_array_free(g_steal_pointer(&reading->points), FALSE);
+    g_clear_pointer(&reading->pd_slot_count, g_free);
     g_clear_pointer(&reading->pd_point_count, g_free);
     return true;
 }
@@ -393,11 +398,8 @@ static const uint8_t *find_node(const struct fm_reader *input, const struct fm_f
 static bool finish_reading(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
-    if (!order_slots(reading, error) || !order_counts(reading, error))
+    if (!finish_arrays(reading, error))
         return false;
-    profile->css_of_ps = fm_u32s_steal(&reading->css_of_ps);
-    profile->points =
-        (struct fm_coverage_point *)(void *)g_array_free(g_steal_pointer(&reading->points), FALSE);
     struct fm_fault fault = {0};
     if (fm_profile_resolve(profile, &fault))
         return true;

@@ -10,13 +10,13 @@ struct fm_profile_reading {
 
     /* Filled while nodes come in any order of ids; made into the profile's arrays at the end. */
     struct fm_u32s slots, multi, css_of_ps;
-    uint32_t *pd_slot_count;  /* [pd_count + 1] */
-    uint32_t *pd_point_count; /* [pd_count + 1]; NULL unless coverage is dynamic */
+    uint32_t *pd_slot_count;  /* [pd_count + 1]; NULL while the pds come in order */
+    uint32_t *pd_point_count; /* [pd_count + 1]; also NULL unless coverage is dynamic */
     GArray *points;           /* struct fm_coverage_point */
     struct fm_column counts;  /* coverage counts */
     size_t counts_used, counts_capacity;
     uint32_t last_pd;
-    bool pds_ascend; /* pds have come in ascending order so far */
+    bool in_order; /* the pds came as 1, 2, 3, ... so far */
 
     uint16_t measures_of_mask[512]; /* bit set of measures for the low nine bits of a csd's mask */
     uint32_t mask_allowed;

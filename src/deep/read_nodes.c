@@ -279,7 +279,8 @@ static bool read_counts(struct fm_profile_reading *reading, GError **error)
     if (!fm_reader_count(&reading->in, "number of coverage counts", 1, &count, error))
         return false;
     profile->pd_point_first[reading->id] = reading->counts_used;
-    reading->pd_point_count[reading->id] = count;
+    if (reading->pd_point_count)
+        reading->pd_point_count[reading->id] = count;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t value;
         if (!fm_reader_num(&reading->in, "coverage count", &value, error))
@@ -347,6 +348,48 @@ static bool read_slot(struct fm_profile_reading *reading, GError **error)
     return true;
 }
 
+/* The pds stop coming in order: from now on their numbers of slots and counts are kept. */
+static bool leave_order(struct fm_profile_reading *reading, GError **error)
+{
+    const struct fm_profile *profile = reading->profile;
+    size_t pds = profile->pd_count;
+    reading->in_order = false;
+    reading->pd_slot_count = fm_array_alloc(reading->in.name, pds + 1, sizeof(uint32_t), error);
+    if (!reading->pd_slot_count)
+        return false;
+    for (uint32_t pd = 1; pd <= reading->last_pd; pd++) {
+        size_t end = pd < reading->last_pd ? profile->pd_slot_first[pd + 1] : reading->slots.count;
+        reading->pd_slot_count[pd] = (uint32_t)(end - profile->pd_slot_first[pd]);
+    }
+    if (!profile->pd_point_first)
+        return true;
+    reading->pd_point_count = fm_array_alloc(reading->in.name, pds + 1, sizeof(uint32_t), error);
+    if (!reading->pd_point_count)
+        return false;
+    for (uint32_t pd = 1; pd <= reading->last_pd; pd++) {
+        uint64_t end =
+            pd < reading->last_pd ? profile->pd_point_first[pd + 1] : reading->counts_used;
+        reading->pd_point_count[pd] = (uint32_t)(end - profile->pd_point_first[pd]);
+    }
+    return true;
+}
+
+/* Most slots are empty: no csd was made there in this context. */
+static bool read_slots(struct fm_profile_reading *reading, uint32_t count, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        if (FM_LIKELY(in->end - in->at >= 2) && in->at[1] == 0 && in->at[0] < FM_SITE_KINDS) {
+            uint32_t kind = in->at[0];
+            fm_u32s_push(&reading->slots, kind == FM_SITE_NORMAL ? 0 : FM_SLOT_MULTI | kind);
+            in->at += 2;
+        } else if (!read_slot(reading, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool fm_read_pd(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
@@ -360,18 +403,17 @@ bool fm_read_pd(struct fm_profile_reading *reading, GError **error)
                         error) ||
         !fm_reader_count(&reading->in, "number of slots", 2, &slots, error))
         return false;
+    if (FM_UNLIKELY(reading->in_order && id != reading->last_pd + 1) &&
+        !leave_order(reading, error))
+        return false;
     if (profile->coverage == FM_COVERAGE_DYNAMIC && !read_counts(reading, error))
         return false;
     if (reading->slots.count + slots > UINT32_MAX)
         return fm_reader_fail(&reading->in, reading->node, FM_ERROR_LIMIT, error,
                               "more than %u slots in all proc dynamics", UINT32_MAX);
     profile->pd_slot_first[id] = (uint32_t)reading->slots.count;
-    reading->pd_slot_count[id] = slots;
-    reading->pds_ascend = reading->pds_ascend && id > reading->last_pd;
+    if (reading->pd_slot_count)
+        reading->pd_slot_count[id] = slots;
     reading->last_pd = id;
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        if (!read_slot(reading, error))
-            return false;
-    }
-    return true;
+    return read_slots(reading, slots, error);
 }
