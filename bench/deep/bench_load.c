@@ -3,6 +3,7 @@
  * one line of JSON: CPU seconds, nodes, peak memory. One load a process, as peak memory wants. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,11 +18,14 @@ static double cpu_s(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+/* getrusage() would count the memory of the program that started us. */
 static long peak_kib(void)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
+    g_autofree char *status = NULL;
+    if (!g_file_get_contents("/proc/self/status", &status, NULL, NULL))
+        return 0;
+    const char *line = strstr(status, "VmHWM:");
+    return line ? strtol(line + strlen("VmHWM:"), NULL, 10) : 0;
 }
 
 int main(int argc, char **argv)
