@@ -3,15 +3,14 @@
  *
  *   rdi = function entered, rsi = its frame's return address, rbp = its frame pointer.
  *
- * The canonical frame address (CFA) of the function is rbp + 16. Frames are compared by CFA: equal
- * to the top's means that the body is inlined into the top's frame; above it means that the top
+ * Frames are compared by their address, rbp (the canonical frame address minus 16): equal to the top's means that the body is inlined into the top's frame; above it means that the top
  * was left without its exit hook. Layouts: hot.h, recording_format.h. */
 #define TLS_LOW 0
 #define TLS_TOP 8
 #define TLS_TABLE 16
 #define TLS_MASK 24
 #define TLS_LIMIT 32
-#define FM_HOOK_FACTOR 0x9E3779B97F4A7C15
+#define FM_HOOK_FACTOR -0x61C8864F
 
         .section fm_hooks_text, "ax", @progbits
 
@@ -21,7 +20,7 @@
 __cyg_profile_func_enter:
         .cfi_startproc
         movq fm_tls_v1@gottpoff(%rip), %rcx
-        leaq 16(%rbp), %rax
+        movq %rbp, %rax
         movq (%rsp), %rdx
         movq %fs:TLS_LOW(%rcx), %r9
         cmpq %r9, %rax
@@ -31,8 +30,8 @@ __cyg_profile_func_enter:
         ja .Lenter_slow
         movl $0, %r11d
         cmovneq %rsi, %r11
-        movabsq $FM_HOOK_FACTOR, %r9
-        imulq %rdx, %r9
+        shlq $5, %r11
+        imulq $FM_HOOK_FACTOR, %rdx, %r9
         addq 16(%r8), %r11
         addq %r9, %r11
         movq %fs:TLS_MASK(%rcx), %r10
@@ -73,14 +72,12 @@ __cyg_profile_func_enter:
 __cyg_profile_func_exit:
         .cfi_startproc
         movq fm_tls_v1@gottpoff(%rip), %rcx
-        leaq 16(%rbp), %rax
+        movq %rbp, %rax
         movq %fs:TLS_TOP(%rcx), %r8
         /* Reached by a jump (the function has left its frame): our return address is its own. */
         cmpq %rsi, (%rsp)
         je .Lexit_tail
 .Lexit_test:
-        testq %r8, %r8
-        je .Lexit_done
         cmpq %rax, (%r8)
         jne .Lexit_other
         cmpq %rdi, 24(%r8)
@@ -91,7 +88,7 @@ __cyg_profile_func_exit:
 .Lexit_done:
         ret
 .Lexit_tail:
-        leaq 8(%rsp), %rax
+        leaq -8(%rsp), %rax
         jmp .Lexit_test
 .Lexit_other:
         jb .Lexit_slow

@@ -11,6 +11,11 @@ static uint64_t plain_cfa(const struct fm_rec_frame *frame)
     return frame->cfa & ~(uint64_t)FM_CFA_FLAGS;
 }
 
+static bool is_guard_value(const struct fm_rec_frame *frame)
+{
+    return frame->cfa == UINT64_MAX;
+}
+
 static bool is_guard(const struct fm_thread *thread, const struct fm_rec_frame *frame)
 {
     return frame == thread->stack->frames;
@@ -96,8 +101,8 @@ static bool frame_verified(const struct fm_thread *thread, uint64_t site, uint64
 {
     const struct fm_stack *stack = thread->stack;
     uint64_t here = (uint64_t)__builtin_frame_address(0);
-    bool readable = cfa % 8 == 0 && cfa > here && cfa <= stack->high && here >= stack->low;
-    return readable && *(const uint64_t *)(cfa - 8) == site;
+    bool readable = cfa % 8 == 0 && cfa > here && cfa + 16 <= stack->high && here >= stack->low;
+    return readable && *(const uint64_t *)(cfa + 8) == site;
 }
 
 static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, uint64_t fn,
@@ -119,8 +124,8 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
             const struct fm_rec_frame *from = top;
             if (is_guard(thread, top))
                 from = thread->stack->below->top;
-            if (plain_cfa(from) != 0 && from->cfa != UINT64_MAX)
-                via = fm_unwind_to(plain_cfa(from));
+            if (plain_cfa(from) != 0 && !is_guard_value(from))
+                via = fm_unwind_to(plain_cfa(from) + FM_CFA_FROM_FRAME);
             thread->rec->callbacks_unresolved += via == 0;
         }
     }
@@ -194,7 +199,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
         csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, key_site, signal);
     if (csd == NULL)
         csd = edge_make(thread, fn, key_site, hook_pc, cfa, flags);
-    else if (thread->overflow_hits > 4096)
+    else if (thread->overflow_hits > 4096 && tls->mask / 32 < thread->entries_used * 64ull)
         fm_table_grow(thread, (uint32_t)(tls->mask / 32 + 1) * 2);
     push(thread, csd, fn, cfa, signal);
 }
@@ -272,14 +277,15 @@ FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || fm_process_is_copy())
         return;
-    if (plain_cfa(tls->top) > sp && thread->stack->low <= sp && sp <= thread->stack->high)
+    if (plain_cfa(tls->top) + FM_CFA_FROM_FRAME > sp && thread->stack->low <= sp &&
+        sp <= thread->stack->high)
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
     fm_lock_take(&thread->lock);
     fm_stack_switch(thread, sp);
-    while (plain_cfa(tls->top) <= sp && !is_guard(thread, tls->top))
+    while (plain_cfa(tls->top) + FM_CFA_FROM_FRAME <= sp && !is_guard(thread, tls->top))
         pop(thread, true);
     fm_lock_give(&thread->lock);
     tls->inside = 0;

@@ -11,10 +11,10 @@
 #include "recording_format.h"
 
 /* Index entry: an edge's identity -> csd and callee's key. The identity is one number,
- *   hook_pc * FM_HOOK_FACTOR + site + key of the caller,
+ *   hook_pc * FM_HOOK_FACTOR + (site << 5) + key of the caller,
  * so that a lookup is one comparison. Keys are 64 random bits for each pd. Two edges of one caller
- * never collide when their hooks lie within 2 GiB (multiples of the golden ratio keep their
- * distance); of different callers with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
+ * collide only if their sites are 1.5 GiB apart (the factor is odd and of that size); others with a
+ * chance of 2^-64 a pair: 3e-10 for 100,000 edges.
  *
  * An entry is filled once, identity last, and never changed while its code can run: a signal
  * handler's hooks may come between any two instructions of a lookup. */
@@ -24,7 +24,7 @@ struct fm_entry {
     uint64_t callee_key;
     uint64_t reserved;
 };
-#define FM_HOOK_FACTOR 0x9E3779B97F4A7C15ull
+#define FM_HOOK_FACTOR 0xFFFFFFFF9E3779B1ull /* fits a sign-extended 32-bit operand */
 static_assert(sizeof(struct fm_entry) == 32, "hooks.S");
 static_assert(offsetof(struct fm_entry, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_entry, callee_key) == 16, "hooks.S");
@@ -38,7 +38,7 @@ struct fm_thread;
 
 struct fm_tls {
     uint64_t low;
-    struct fm_rec_frame *top;   /* the frame of the running function; never NULL once low is set */
+    struct fm_rec_frame *top;   /* the frame of the running function; never NULL */
     struct fm_entry *table;     /* mask / 32 + 1 entries, in pairs of one cache line */
     uint64_t mask;              /* (entries - 1) * 32 */
     struct fm_rec_frame *limit; /* the last frame that fits */
@@ -60,7 +60,7 @@ extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")
 
 static inline uint64_t fm_identity(uint64_t hook_pc, uint64_t site, uint64_t caller_key)
 {
-    uint64_t identity = hook_pc * FM_HOOK_FACTOR + site + caller_key;
+    uint64_t identity = hook_pc * FM_HOOK_FACTOR + (site << 5) + caller_key;
     return identity > 1 ? identity : identity + 2;
 }
 
@@ -73,10 +73,14 @@ static inline uint64_t fm_key_of_ref(uint32_t pd)
     return key ^ key >> 31;
 }
 
+/* Frames are known by the frame pointer that the function sets up, 16 below its canonical frame
+ * address (CFA); shadow frames and the slow paths' arguments called cfa hold that. */
+#define FM_CFA_FROM_FRAME 16u
 #define FM_CFA_UNCOUNTED 1u
 #define FM_CFA_SIGNAL 2u
 #define FM_CFA_FLAGS 3u
 
 /* Slow paths, called by the hooks with all caller-saved registers free. */
-void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t cfa);
-void fm_exit_slow_v1(uint64_t fn, uint64_t cfa);
+/* frame: the function's frame address. */
+void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
+void fm_exit_slow_v1(uint64_t fn, uint64_t frame);

@@ -173,6 +173,7 @@ void fm_frames_leave(uint64_t sp);
 struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thread */
 void fm_threads_control(bool stopped);
 void fm_threads_end_key_make(void);
+void fm_thread_disable(void); /* the calling thread is not recorded any more */
 /* Carries the context of the forking thread over to the new file. old_base: the parent's file. */
 void fm_threads_after_fork(const char *old_base);
 

@@ -82,9 +82,7 @@ void fm_process_after_fork(void)
     p->snapshots = 0;
     if (!fm_arena_open()) {
         p->state = FM_INERT;
-        fm_tls_v1.low = FM_LOW_STOPPED;
-        fm_tls_v1.thread = NULL; /* the exit hooks find nothing; the parent's file is left alone */
-        fm_tls_v1.top = NULL;
+        fm_thread_disable(); /* the parent's file is left alone */
         p->threads = NULL;
     } else {
         p->header->grade_flags |= p->grade_flags | FM_REC_FORKED;

@@ -236,7 +236,8 @@ const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint
     const struct fm_stack *stack = thread->stack;
     const struct fm_rec_frame *frame = thread->tls->top;
     if (stack->low <= sp && sp <= stack->high)
-        while (frame > stack->frames && (frame->cfa & ~(uint64_t)FM_CFA_FLAGS) <= sp)
+        while (frame > stack->frames &&
+               (frame->cfa & ~(uint64_t)FM_CFA_FLAGS) + FM_CFA_FROM_FRAME <= sp)
             frame--;
     return frame;
 }

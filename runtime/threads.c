@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-__thread struct fm_tls fm_tls_v1 FM_EXPORT = {.low = FM_LOW_NOT_READY};
+/* What the hooks of a thread without state find at the top: not their frame, nor below it. */
+static struct fm_rec_frame no_frame = {.cfa = UINT64_MAX};
+__thread struct fm_tls fm_tls_v1 FM_EXPORT = {.low = FM_LOW_NOT_READY, .top = &no_frame};
 
 static pthread_key_t end_key;
 static bool has_end_key;
@@ -54,6 +56,7 @@ static void thread_end(void *data)
     tls->inside = 1; /* for good: the thread is about to vanish */
     tls->thread = NULL;
     tls->low = FM_LOW_STOPPED;
+    tls->top = &no_frame;
     if (thread->live_delta != 0)
         fm_heap_flush(thread);
     thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
@@ -65,6 +68,14 @@ static void thread_end(void *data)
     }
     fm_private_free(thread, sizeof *thread);
     fm_restore_signals(mask);
+}
+
+void fm_thread_disable(void)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    tls->low = FM_LOW_STOPPED;
+    tls->thread = NULL;
+    tls->top = &no_frame;
 }
 
 void fm_threads_end_key_make(void)
@@ -252,8 +263,7 @@ void fm_threads_after_fork(const char *old_base)
     thread->stacks = stacks;
     thread->stack = current;
     if (!ok) {
-        tls->low = FM_LOW_STOPPED;
-        tls->thread = NULL;
+        fm_thread_disable();
         return;
     }
     tls->top = current->top;

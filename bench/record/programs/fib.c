@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long fib(unsigned n)
+unsigned long fib(unsigned n);
+unsigned long fib(unsigned n)
 {
     return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
