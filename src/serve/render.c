@@ -39,10 +39,25 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
                        const char *recording_name, const struct fm_render_options *options,
                        GString *out)
 {
+    static const struct {
+        const char *label, *ending;
+        enum fm_format format;
+    } formats[] = {{"JSON", "json", FM_FORMAT_JSON},
+                   {"CSV", "csv", FM_FORMAT_CSV},
+                   {"text", "txt", FM_FORMAT_TEXT}};
     g_autoptr(GString) suffix = g_string_new(NULL);
     if (options->file != NULL) {
         g_string_append_c(suffix, '&');
         fm_query_append_part(suffix, options->file);
+    }
+    struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
+    g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
+    for (size_t i = 0; options->query != NULL && i < G_N_ELEMENTS(formats); i++) {
+        g_autofree char *query = fm_query_to_url(options->query);
+        char *url = g_strconcat("deep.", formats[i].ending, "?", query, suffix->str, NULL);
+        g_ptr_array_add(urls, url);
+        alternates[i] = (struct fm_html_alternate){formats[i].label,
+                                                   fm_format_content_type(formats[i].format), url};
     }
     const struct fm_html_options html = {
         .recording_name = recording_name,
@@ -52,6 +67,7 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .inline_assets = options->inline_assets,
         .no_navigation = recording_name == NULL,
         .home_url = "./",
+        .alternates = alternates,
     };
     fm_html_write(display, preferences, &html, out);
 }
@@ -89,6 +105,7 @@ bool fm_render(const struct fm_recording *recording, const struct fm_query *quer
     struct fm_render_options with_file = *options;
     if (with_file.file == NULL)
         with_file.file = recording->path;
+    with_file.query = query;
     fm_render_display(display, &preferences, recording->name, &with_file, out);
     return true;
 }

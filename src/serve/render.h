@@ -12,6 +12,7 @@ struct fm_render_options {
     const char *file;   /* the name that links in HTML carry; NULL: the recording's path */
     const char *notice; /* shown above the page; NULL = none */
     bool inline_assets; /* HTML */
+    const struct fm_query *query; /* HTML: for links to other formats; set by fm_render() */
     struct fm_text_options text;
 };
 
