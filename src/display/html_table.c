@@ -356,7 +356,10 @@ static void append_share(GString *out, double percent)
         g_string_append(out, "<td></td>");
         return;
     }
-    g_string_append_printf(out, "<td class=\"pct p%d\">", (int)(MIN(percent, 100) + 0.5));
+    if (percent < 0.005)
+        g_string_append(out, "<td class=\"zero\">");
+    else
+        g_string_append_printf(out, "<td class=\"pct p%d\">", (int)(MIN(percent, 100) + 0.5));
     fm_append_percent(out, percent / 100);
     g_string_append(out, "</td>");
 }
@@ -379,7 +382,8 @@ void fm_html_source(struct html *html, const struct source *source)
         g_string_append(out, "<th scope=\"row\"");
         if (anchors)
             g_string_append_printf(out, " id=\"L%u\"", line->line);
-        g_string_append_printf(out, ">%u</th><td>", line->line);
+        g_string_append_printf(out, ">%u</th><td%s>", line->line,
+                               line->calls == 0 ? " class=\"zero\"" : "");
         if (line->calls >= 0)
             fm_append_int(out, line->calls);
         g_string_append(out, "</td>");

@@ -320,11 +320,11 @@ static void a_row_may_be_empty(void)
 
 static void a_source_listing(void)
 {
-    static const struct fm_source_line lines[] = {{9, "\tif (a < b)", 1234, 0.4, 99.7},
-                                                  {10, NULL, -1, -1, -1}};
+    static const struct fm_source_line lines[] = {
+        {9, "\tif (a < b)", 1234, 0.4, 99.7}, {10, NULL, -1, -1, -1}, {11, "x", 0, 0.004, 0}};
     g_autoptr(FmDisplay) display = fm_display_new("T");
 
-    fm_add_source(fm_display_body(display), "a<b>.c", lines, 2);
+    fm_add_source(fm_display_body(display), "a<b>.c", lines, 3);
     fm_add_source(fm_display_body(display), NULL, lines, 1);
     g_autofree char *html = as_html(display, NULL, NULL);
     g_autofree char *table = between(html, "<table", "<table class=\"source\">\n<caption>source");
@@ -340,6 +340,9 @@ static void a_source_listing(void)
         "</tr>\n"
         "<tr class=\"dead\"><th scope=\"row\" id=\"L10\">10</th><td></td><td></td><td></td>"
         "<td class=\"code\"><code></code></td></tr>\n"
+        "<tr><th scope=\"row\" id=\"L11\">11</th><td class=\"zero\">0</td>"
+        "<td class=\"zero\">0.00</td><td class=\"zero\">0.00</td>"
+        "<td class=\"code\"><code>x</code></td></tr>\n"
         "</tbody>\n</table>\n");
     /* Ids stay unique: only the first listing has them. */
     g_assert_null(strstr(strstr(html, "<caption>source"), " id="));
