@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings made by hand, node by node, and what is made of them; the same damaged in every way
+ * must give an error or a profile, never a crash. */
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/finish.h"
+#include "record/recording.h"
+
+#define FILE_BYTES 8192u
+#define MAP_BASE UINT64_C(0x7f0000000000)
+
+struct image {
+    uint64_t aligned[FILE_BYTES / 8];
+    uint32_t used;
+};
+
+static void *bytes_at(struct image *image, uint32_t ref)
+{
+    return (uint8_t *)image->aligned + (size_t)ref * FM_REC_UNIT;
+}
+
+static struct fm_rec_header *header_of(struct image *image)
+{
+    return (struct fm_rec_header *)(void *)image->aligned;
+}
+
+static uint32_t add(struct image *image, size_t size)
+{
+    uint32_t ref = image->used / FM_REC_UNIT;
+    image->used += (uint32_t)(size + 7) & ~7u;
+    g_assert_cmpuint(image->used, <=, FILE_BYTES);
+    header_of(image)->bytes_used = image->used;
+    return ref;
+}
+
+static uint32_t add_text(struct image *image, const char *text)
+{
+    size_t size = strlen(text);
+    uint32_t ref = add(image, sizeof(struct fm_rec_text) + size + 1);
+    struct fm_rec_text *node = bytes_at(image, ref);
+    node->size = (uint32_t)size;
+    memcpy(node->bytes, text, size + 1);
+    return ref;
+}
+
+static uint32_t add_pd(struct image *image, uint64_t fn)
+{
+    uint32_t ref = add(image, sizeof(struct fm_rec_pd));
+    struct fm_rec_pd *pd = bytes_at(image, ref);
+    pd->fn = fn;
+    pd->epoch = 1;
+    return ref;
+}
+
+static uint32_t add_csd(struct image *image, uint32_t caller, uint32_t callee, uint64_t calls,
+                        uint64_t site)
+{
+    uint32_t ref = add(image, sizeof(struct fm_rec_csd));
+    struct fm_rec_csd *csd = bytes_at(image, ref);
+    *csd = (struct fm_rec_csd){
+        .calls = calls,
+        .hook_pc = site + 100,
+        .site = site,
+        .caller = caller,
+        .callee = callee,
+        .epoch_flags = 1u << FM_REC_CSD_EPOCH_SHIFT | FM_REC_CSD_MADE_CALLEE,
+    };
+    if (caller != 0) {
+        struct fm_rec_pd *pd = bytes_at(image, caller);
+        csd->next = pd->first_csd;
+        pd->first_csd = ref;
+    }
+    return ref;
+}
+
+/* root -> main (1 call, open) -> work (at 0x2000: 7 calls, 2 exceptional, 3 quanta, allocations;
+ * one call open) -> main's recursion (0x2100). */
+static void make(struct image *image)
+{
+    memset(image, 0, sizeof *image);
+    image->used = FM_REC_HEADER_BYTES;
+    struct fm_rec_header *header = header_of(image);
+    memcpy(header->magic, FM_REC_MAGIC, sizeof header->magic);
+    header->version = FM_REC_VERSION;
+    header->byte_order = FM_REC_BYTE_ORDER;
+    header->header_bytes = FM_REC_HEADER_BYTES;
+    header->state = FM_REC_RUNNING;
+    header->map_base = MAP_BASE;
+    header->pid = 4711;
+    header->process_start = 1; /* no process of today began then */
+    header->quantum_ns = 4000000;
+    header->program = add_text(image, "/nowhere/prog");
+    uint32_t path = add_text(image, "/nowhere/prog");
+    header->first_module = add(image, sizeof(struct fm_rec_module));
+    struct fm_rec_module *module = bytes_at(image, header->first_module);
+    module->start = 0x1000;
+    module->end = 0x9000;
+    module->bias = 0x1000;
+    module->loaded = 1;
+    module->unloaded = FM_REC_STILL_LOADED;
+    module->path = path;
+    uint32_t root = add_pd(image, 0), start = add_pd(image, 0x1500), work = add_pd(image, 0x1600);
+    uint32_t root_csd = add_csd(image, 0, root, 0, 0);
+    uint32_t start_csd = add_csd(image, root, start, 1, 0x8000);
+    uint32_t work_csd = add_csd(image, start, work, 7, 0x2000);
+    uint32_t back = add_csd(image, work, start, 2, 0x2100);
+    struct fm_rec_csd *csd = bytes_at(image, back);
+    csd->epoch_flags &= ~(uint32_t)FM_REC_CSD_MADE_CALLEE;
+    csd = bytes_at(image, work_csd);
+    csd->quanta = 3;
+    csd->excps = 2;
+    csd->alloc = add(image, sizeof(struct fm_rec_alloc));
+    struct fm_rec_alloc *alloc = bytes_at(image, csd->alloc);
+    *alloc = (struct fm_rec_alloc){5, 500, 520, 4, 410};
+    csd->side = add(image, sizeof(struct fm_rec_side));
+    struct fm_rec_side *side = bytes_at(image, csd->side);
+    *side = (struct fm_rec_side){0, FM_REC_SIDE_QUANTA_CARRY, 1};
+    header->first_thread = add(image, sizeof(struct fm_rec_thread));
+    struct fm_rec_thread *thread = bytes_at(image, header->first_thread);
+    thread->state = FM_REC_THREAD_LIVE;
+    thread->tid = 4711;
+    thread->number = 1;
+    thread->root_pd = root;
+    thread->root_csd = root_csd;
+    thread->user_quanta = 3;
+    thread->instrumentation_quanta = 2;
+    thread->first_stack = add(image, sizeof(struct fm_rec_stack));
+    struct fm_rec_stack *stack = bytes_at(image, thread->first_stack);
+    stack->capacity = 4;
+    stack->frames = add(image, 4 * sizeof(struct fm_rec_frame));
+    struct fm_rec_frame *frames = bytes_at(image, stack->frames);
+    frames[0].cfa = UINT64_MAX;
+    frames[1].cfa = 0x7ffe0000;
+    frames[1].csd = MAP_BASE + (uint64_t)start_csd * FM_REC_UNIT;
+    frames[2].cfa = 0x7ffd0000;
+    frames[2].csd = MAP_BASE + (uint64_t)work_csd * FM_REC_UNIT;
+}
+
+static char *write_image(const struct image *image, size_t size)
+{
+    g_autoptr(GError) error = NULL;
+    char *path = NULL;
+    int file = g_file_open_tmp("fathom-XXXXXX.rec", &path, &error);
+    g_assert_no_error(error);
+    close(file);
+    g_assert_true(g_file_set_contents(path, (const char *)image->aligned, (gssize)size, &error));
+    return path;
+}
+
+static bool finish(const struct image *image, size_t size, struct fm_profile **ret,
+                   struct fm_finish_notes *notes, GError **error)
+{
+    g_autofree char *path = write_image(image, size);
+    struct fm_finish_opts opts = {0};
+    bool ok = fm_finish(path, &opts, ret, notes, error);
+    g_unlink(path);
+    return ok;
+}
+
+static uint32_t csd_to(const struct fm_profile *profile, const char *caller, const char *callee)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 1; i <= profile->csd_count; i++) {
+        const char *from = profile->ps[profile->pd_ps[profile->csd_caller[i]]].name;
+        const char *to = profile->ps[profile->pd_ps[profile->csd_callee[i]]].name;
+        if (strcmp(from, caller) == 0 && strcmp(to, callee) == 0) {
+            g_assert_cmpuint(found, ==, 0);
+            found = i;
+        }
+    }
+    g_assert_cmpuint(found, !=, 0);
+    return found;
+}
+
+static void a_killed_program_keeps_all_counts(void)
+{
+    static struct image image;
+    make(&image);
+    g_autoptr(FmProfile) profile = NULL;
+    g_autoptr(GError) error = NULL;
+    struct fm_finish_notes notes;
+    bool ok = finish(&image, FILE_BYTES, &profile, &notes, &error);
+    g_assert_no_error(error);
+    g_assert_true(ok);
+    g_assert_true(notes.killed);
+    g_assert_false(notes.live);
+    g_assert_cmpuint(notes.calls, ==, 10);
+    fm_finish_notes_done(&notes);
+    g_assert_cmpint(profile->flavour, ==, FM_FLAVOUR_C);
+    g_assert_cmpuint(profile->ticks_per_second, ==, 250);
+    g_assert_cmpuint(profile->instrumentation_quanta, ==, 2);
+    g_assert_cmpuint(profile->pd_count, ==, 4);
+    uint32_t start = csd_to(profile, "main thread", "prog+0x500");
+    g_assert_cmpuint(fm_profile_own(profile, start, FM_EXITS), ==, 0);
+    g_assert_cmpuint(fm_profile_own(profile, start, FM_EXCPS), ==, 1);
+    uint32_t work = csd_to(profile, "prog+0x500", "prog+0x600");
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_EXITS), ==, 4);
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_EXCPS), ==, 3);
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_CALLSEQS), ==, 7);
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_QUANTA), ==, (UINT64_C(1) << 32) + 3);
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_ALLOCS), ==, 5);
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_WORDS), ==, 500);
+    g_assert_cmpuint(profile->measure_count, ==, FM_MEASURES_MERCURY + 2);
+    g_assert_cmpstr(profile->measures[FM_MEASURES_MERCURY].name, ==, "frees");
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_MEASURES_MERCURY), ==, 4);
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_MEASURES_MERCURY + 1), ==, 410);
+    uint32_t back = csd_to(profile, "prog+0x600", "prog+0x500");
+    g_assert_cmpuint(profile->csd_callee[back], ==, profile->csd_callee[start]);
+    g_assert_cmpuint(fm_profile_own(profile, back, FM_EXITS), ==, 2);
+}
+
+static void edges_of_one_foreign_place_are_one(void)
+{
+    static struct image image;
+    make(&image);
+    struct fm_raw_recording *recording = NULL;
+    g_autoptr(GError) error = NULL;
+    /* A second machine instance of the call of work, with a pd of its own and a callee below. */
+    const struct fm_rec_thread *thread = bytes_at(&image, header_of(&image)->first_thread);
+    const struct fm_rec_pd *root = bytes_at(&image, thread->root_pd);
+    const struct fm_rec_csd *start = bytes_at(&image, root->first_csd);
+    uint32_t twin = add_pd(&image, 0x1600), below = add_pd(&image, 0x1700);
+    add_csd(&image, start->callee, twin, 11, 0x2000);
+    add_csd(&image, twin, below, 13, 0x2200);
+    g_autofree char *path = write_image(&image, FILE_BYTES);
+    g_assert_true(fm_raw_recording_load(path, &recording, &error));
+    g_assert_cmpuint(recording->pd_count, ==, 5);
+    g_assert_cmpuint(recording->csd_count, ==, 6);
+    fm_raw_recording_free(recording);
+    g_autoptr(FmProfile) profile = NULL;
+    struct fm_finish_notes notes;
+    struct fm_finish_opts opts = {0};
+    g_assert_true(fm_finish(path, &opts, &profile, &notes, &error));
+    fm_finish_notes_done(&notes);
+    g_unlink(path);
+    /* Merged: 7 + 11 calls, and both pds' callees under one. */
+    uint32_t work = csd_to(profile, "prog+0x500", "prog+0x600");
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_CALLSEQS), ==, 18);
+    uint32_t lower = csd_to(profile, "prog+0x600", "prog+0x700");
+    g_assert_cmpuint(profile->csd_caller[lower], ==, profile->csd_callee[work]);
+    g_assert_cmpuint(profile->pd_count, ==, 5);
+}
+
+static void headers_are_checked(void)
+{
+    static struct image image;
+    static const struct {
+        size_t offset;
+        uint32_t value;
+        enum fm_error code;
+    } cases[] = {
+        {offsetof(struct fm_rec_header, magic), 0, FM_ERROR_FORMAT},
+        {offsetof(struct fm_rec_header, byte_order), 0x04030201, FM_ERROR_UNAVAILABLE},
+        {offsetof(struct fm_rec_header, version), 99, FM_ERROR_VERSION},
+        {offsetof(struct fm_rec_header, header_bytes), 1, FM_ERROR_VERSION},
+        {offsetof(struct fm_rec_header, first_thread), 0x7fffffff, FM_ERROR_FORMAT},
+        {offsetof(struct fm_rec_header, first_module), 0xffffffff, FM_ERROR_FORMAT},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        make(&image);
+        memcpy((uint8_t *)image.aligned + cases[i].offset, &cases[i].value, 4);
+        struct fm_profile *never = NULL;
+        struct fm_finish_notes notes;
+        g_autoptr(GError) error = NULL;
+        g_assert_false(finish(&image, FILE_BYTES, &never, &notes, &error));
+        g_assert_error(error, FM_ERROR, (int)cases[i].code);
+    }
+}
+
+/* Whatever came of it, it must be sound: fm_build checks the rest. */
+static void try_damaged(const struct image *image, size_t size)
+{
+    g_autoptr(FmProfile) profile = NULL;
+    g_autoptr(GError) error = NULL;
+    struct fm_finish_notes notes;
+    if (finish(image, size, &profile, &notes, &error)) {
+        g_assert_cmpuint(profile->root_pd, ==, 1);
+        fm_finish_notes_done(&notes);
+    } else {
+        g_assert_nonnull(error);
+        g_assert_cmpuint(error->domain, ==, FM_ERROR);
+    }
+}
+
+static void truncated_anywhere(void)
+{
+    static struct image image;
+    make(&image);
+    for (size_t size = 0; size < image.used; size += size < FM_REC_HEADER_BYTES ? 512 : 4)
+        try_damaged(&image, size);
+}
+
+static void damaged_anywhere(void)
+{
+    static struct image image;
+    static const uint32_t values[] = {0, 1, 513, 0x7fffffff, 0xffffffff};
+    make(&image);
+    uint32_t used = image.used;
+    for (uint32_t offset = 0; offset < used;
+         offset += offset + 4 == sizeof(struct fm_rec_header) ? FM_REC_HEADER_BYTES - offset : 4) {
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+            make(&image);
+            memcpy((uint8_t *)image.aligned + offset, &values[i], 4);
+            try_damaged(&image, FILE_BYTES);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/recording/a_killed_program_keeps_all_counts",
+                    a_killed_program_keeps_all_counts);
+    g_test_add_func("/recording/edges_of_one_foreign_place_are_one",
+                    edges_of_one_foreign_place_are_one);
+    g_test_add_func("/recording/headers_are_checked", headers_are_checked);
+    g_test_add_func("/recording/truncated_anywhere", truncated_anywhere);
+    g_test_add_func("/recording/damaged_anywhere", damaged_anywhere);
+    return g_test_run();
+}
