@@ -18,7 +18,7 @@
 #endif
 
 enum {
-    STEP_BYTES = 1 << 20, /* of a mapped file that are in memory at a time */
+    STEP_BYTES = 512 << 10, /* of a mapped file that are in memory at a time */
     READ_BYTES = 256 << 10,
     PIPE_BYTES = 1 << 20,
 };
