@@ -17,7 +17,7 @@ void fm_frame_parser_clear(struct fm_frame_parser *parser)
 
 void fm_frame_parser_push(struct fm_frame_parser *parser, const uint8_t *bytes, size_t length)
 {
-    if (parser->broken)
+    if (parser->broken || length == 0)
         return;
     if (parser->used > 0 && parser->used >= parser->bytes->len / 2) {
         g_byte_array_remove_range(parser->bytes, 0, parser->used);
@@ -29,12 +29,12 @@ void fm_frame_parser_push(struct fm_frame_parser *parser, const uint8_t *bytes, 
 int fm_frame_parser_next(struct fm_frame_parser *parser, const uint8_t **ret_message,
                          size_t *ret_length, GError **error)
 {
-    const uint8_t *at = parser->bytes->data + parser->used;
     size_t left = parser->bytes->len - parser->used;
     if (left < 4 && !parser->broken)
         return 0;
-    uint32_t length = parser->broken ? 0 : fm_eventlog_get32(at);
-    if (parser->broken || length > FM_FRAME_MAX) {
+    const uint8_t *at = parser->bytes->data + parser->used;
+    uint32_t length = parser->broken ? FM_FRAME_MAX + 1 : fm_eventlog_get32(at);
+    if (length > FM_FRAME_MAX) {
         parser->broken = true;
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
                     "a frame of more than 16 MiB was announced: not the expected protocol");

@@ -315,10 +315,17 @@ static enum fm_eventlog_status next_event(struct fm_eventlog_reader *reader,
             return more_or_finished(reader);
         length += fm_eventlog_get16(at + 10);
     }
-    if (reader->block_end != 0 && reader->block_end - offset < length)
+    if (reader->block_end != 0 && reader->block_end - offset < length) {
+        /* A marker there tells that the block's size is wrong, and where the next one begins. */
+        bool marker = number == FM_EVENTLOG_BLOCK_MARKER && length == FM_EVENTLOG_MARKER_LENGTH;
+        if (marker && left < length && !reader->final)
+            return FM_EVENTLOG_MORE;
+        if (marker && left >= length && fm_eventlog_marker_plausible(reader, at))
+            return take_event(reader, ret, step, length);
         return damage(reader,
                       "event %u of %u bytes crosses the end of its block at %" G_GUINT64_FORMAT,
                       number, length, reader->block_end);
+    }
     if (left < length)
         return more_or_finished(reader);
     return take_event(reader, ret, step, length);

@@ -160,7 +160,10 @@ def validate_finds_what_is_broken():
     broken(poke(begin + 10, bytes(12)), "note: a block that was never closed", status=0)
     broken(poke(begin + 10, struct.pack(">I", size + 5)), f"expected it at {begin + size + 5}")
     broken(poke(begin + 10, struct.pack(">I", 24)), "stands in no block")
-    broken(poke(begin + size + 2, bytes(8)), "expected not before the end of the block before")
+    again = begin + size  # the next block of the same capability
+    while good[again + 22:again + 24] != good[begin + 22:begin + 24]:
+        again += struct.unpack(">I", good[again + 10:again + 14])[0]
+    broken(poke(again + 2, bytes(8)), "expected not before the end of the block before")
     broken(lambda log: log.extend(b"more"), f"offset {len(good)}: 4 bytes follow the end mark")
     broken(lambda log: log.__delitem__(slice(-2, None)), "note: not finished", status=0)
     broken(lambda log: log.__delitem__(slice(-9, None)), "bytes of an incomplete event")
