@@ -33,10 +33,10 @@ static void ask(const struct fm_analysis *a)
     }
     fm_analysis_action_clique(a, 50);
     for (uint32_t i = 0; i < a->module_count; i++) {
-        struct fm_field *fields;
-        uint32_t field_count;
-        fm_analysis_fields(a, &a->modules[i], &fields, &field_count);
-        fm_fields_free(fields, field_count);
+        struct fm_accessor *accessors;
+        uint32_t accessor_count;
+        fm_analysis_accessors(a, &a->modules[i], &accessors, &accessor_count);
+        fm_accessors_free(accessors, accessor_count);
     }
 }
 

@@ -126,16 +126,18 @@ void fm_contour_free(struct fm_contour *contour);
 
 /* --- getters and setters (getters.c) --- */
 
-/* One field of a data structure, as told by procedure names STRUCTURE_get_FIELD, _set_FIELD. */
-struct fm_field {
+/* A procedure named STRUCTURE_get_FIELD or STRUCTURE_set_FIELD. */
+struct fm_accessor {
     char *structure, *field;
-    uint32_t getter_count, setter_count; /* procedures that were added up */
-    struct fm_cost getter, setter;
+    bool setter;
+    uint32_t ps;
+    struct fm_cost cost;
 };
-/* The fields of a module, ascending by structure, then field. Free with fm_fields_free. */
-void fm_analysis_fields(const struct fm_analysis *a, const struct fm_module *module,
-                        struct fm_field **ret, uint32_t *ret_count);
-void fm_fields_free(struct fm_field *fields, uint32_t count);
+/* Those of a module, ascending by structure, field, getters before setters, ps: a field may have
+ * several of each. Free with fm_accessors_free. */
+void fm_analysis_accessors(const struct fm_analysis *a, const struct fm_module *module,
+                           struct fm_accessor **ret, uint32_t *ret_count);
+void fm_accessors_free(struct fm_accessor *accessors, uint32_t count);
 
 /* --- top procedures (top.c) --- */
 

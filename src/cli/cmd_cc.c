@@ -158,8 +158,9 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
         return FM_EXIT_FAILED;
     }
     int status = run_and_wait(arguments);
-    if (status == 0 &&
-        !fm_toolchain_verify(line->output == NULL ? "a.out" : line->output, line->shared, error))
+    const char *output = line->output == NULL ? "a.out" : line->output;
+    bool whole = !line->shared && !line->relocatable && !line->no_start_files;
+    if (status == 0 && whole && !fm_toolchain_verify(output, error))
         return FM_EXIT_FAILED;
     return status;
 }

@@ -164,7 +164,8 @@ static uint32_t pd_at(struct fm_raw_recording *recording, uint32_t ref, uint32_t
     if (ref == 0 || pd == NULL || (storage->seen[ref] & CSD_MARK) != 0)
         return FM_RAW_NONE;
     if (storage->seen[ref] == 0) {
-        struct fm_raw_pd raw = {.fn = pd->fn, .epoch = pd->epoch, .thread = thread};
+        struct fm_raw_pd raw = {
+            .fn = pd->fn, .epoch = pd->epoch, .thread = thread, .maker = FM_RAW_NONE};
         g_array_append_val(storage->pds, raw);
         g_array_append_val(storage->queue, ref);
         storage->seen[ref] = storage->pds->len;
@@ -226,6 +227,9 @@ static bool read_csd(struct fm_raw_recording *recording, uint32_t ref, uint32_t 
     }
     if (!read_sides(recording, csd, &raw, error))
         return false;
+    struct fm_raw_pd *callee = &g_array_index(storage->pds, struct fm_raw_pd, raw.callee);
+    if ((raw.flags & FM_REC_CSD_MADE_CALLEE) != 0 && callee->maker == FM_RAW_NONE)
+        callee->maker = storage->csds->len;
     g_array_append_val(storage->csds, raw);
     storage->seen[ref] = storage->csds->len | CSD_MARK;
     return true;

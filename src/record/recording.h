@@ -25,6 +25,7 @@ struct fm_raw_pd {
     uint64_t fn; /* 0 = root of a thread */
     uint32_t epoch;
     uint32_t thread;      /* into threads */
+    uint32_t maker;       /* csd that made it, FM_RAW_NONE for roots */
     uint32_t point_first; /* into points */
     uint32_t point_count;
 };

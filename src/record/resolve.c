@@ -118,24 +118,65 @@ static uint32_t css_of_return(struct finisher *f, uint64_t address, uint32_t epo
     return css != FM_NONE ? css : synthetic_css(f, ps, kind, &place, NULL);
 }
 
-static uint32_t css_of_inlined(struct finisher *f, const struct fm_raw_csd *csd, uint32_t ps,
-                               uint32_t callee)
+/* The innermost body that the hook of an edge stands in, FM_NONE when not known. Hooks may be
+ * inlined bodies themselves. */
+static uint32_t body_of_hook(struct finisher *f, const struct fm_raw_csd *csd,
+                             const struct image **ret_image)
 {
     uint64_t file;
-    static const struct place nowhere = {"", 0, 0};
-    struct place place = nowhere;
-    const struct image *image = image_with_statics(f, csd->hook_pc, csd->epoch, &file);
+    const struct image *image = *ret_image = image_with_statics(f, csd->hook_pc, csd->epoch, &file);
     uint32_t scope = image == NULL ? FM_NONE : fm_statics_scope_at(image->statics, file - 1);
-    /* Hooks may be inlined bodies themselves. */
     while (scope != FM_NONE &&
            fm_statics_is_hook(image->statics->procs[image->statics->scopes[scope].proc].linkage))
         scope = image->statics->scopes[scope].parent;
-    if (scope != FM_NONE && image->ps_of_proc[image->statics->scopes[scope].proc] == callee) {
+    return scope;
+}
+
+/* After a longjmp to a frame, bodies inlined into that very frame look as if they still ran, and
+ * what the frame does next as if they did it. The code knows better: the caller is that body of the
+ * frame which stands around the callee's. */
+static void mend_caller(struct finisher *f, struct fm_raw_csd *csd, const struct image *image,
+                        uint32_t around)
+{
+    struct place place;
+    for (uint32_t pd = csd->caller, steps = 0; steps < f->recording->pd_count; steps++) {
+        if (f->pd_ps[pd] != FM_NONE && climb_to(f, image, around, f->pd_ps[pd], &place)) {
+            csd->caller = pd;
+            return;
+        }
+        uint32_t maker = f->recording->pds[pd].maker;
+        if (maker == FM_RAW_NONE || (f->recording->csds[maker].flags & FM_REC_CSD_INLINED) == 0)
+            return;
+        pd = f->recording->csds[maker].caller;
+    }
+}
+
+static void mend_caller_of_call(struct finisher *f, struct fm_raw_csd *csd)
+{
+    uint64_t file;
+    const struct image *image = image_with_statics(f, csd->site, csd->epoch, &file);
+    const struct fm_machine_site *machine =
+        image == NULL ? NULL : fm_statics_site_at(image->statics, file);
+    if (machine != NULL)
+        mend_caller(f, csd, image, machine->scope);
+}
+
+static uint32_t css_of_inlined(struct finisher *f, struct fm_raw_csd *csd, uint32_t callee)
+{
+    static const struct place nowhere = {"", 0, 0};
+    const struct image *image;
+    uint32_t scope = body_of_hook(f, csd, &image);
+    bool exact =
+        scope != FM_NONE && image->ps_of_proc[image->statics->scopes[scope].proc] == callee;
+    if (exact)
+        mend_caller(f, csd, image, image->statics->scopes[scope].parent);
+    uint32_t ps = f->pd_ps[csd->caller];
+    if (exact) {
         const struct fm_scope *body = &image->statics->scopes[scope];
         uint32_t css = css_of_site(f, image, body->site, ps);
         if (css != FM_NONE)
             return css;
-        place = (struct place){body->call_file, body->call_line, body->call_column};
+        struct place place = {body->call_file, body->call_line, body->call_column};
         if (climb_to(f, image, body->parent, ps, &place)) {
             css = css_at(f, ps, &place, callee);
             return css != FM_NONE ? css : synthetic_css(f, ps, FM_SITE_HIGHER_ORDER, &place, NULL);
@@ -163,20 +204,20 @@ static uint32_t css_of_callback(struct finisher *f, const struct fm_raw_csd *csd
     return synthetic_css(f, ps, FM_SITE_CALLBACK, &nowhere, label);
 }
 
-static uint32_t css_of_csd(struct finisher *f, const struct fm_raw_csd *csd)
+static uint32_t css_of_csd(struct finisher *f, struct fm_raw_csd *csd)
 {
     const struct fm_raw_pd *caller = &f->recording->pds[csd->caller];
-    uint32_t ps = f->pd_ps[csd->caller], callee = f->pd_ps[csd->callee];
     if (caller->fn == 0)
         return f->thread_css[caller->thread];
     if ((csd->flags & FM_REC_CSD_INLINED) != 0)
-        return css_of_inlined(f, csd, ps, callee);
+        return css_of_inlined(f, csd, f->pd_ps[csd->callee]);
     if ((csd->flags & FM_REC_CSD_CALLBACK) == 0) {
-        uint32_t css = css_of_return(f, csd->site, csd->epoch, ps);
+        mend_caller_of_call(f, csd);
+        uint32_t css = css_of_return(f, csd->site, csd->epoch, f->pd_ps[csd->caller]);
         if (css != FM_NONE)
             return css;
     }
-    return css_of_callback(f, csd, ps);
+    return css_of_callback(f, csd, f->pd_ps[csd->caller]);
 }
 
 static void note_callee(struct finisher *f, uint32_t css_index, uint32_t callee)
@@ -212,7 +253,7 @@ void fm_resolve_sites(struct finisher *f)
     const struct fm_raw_recording *recording = f->recording;
     f->csd_css = g_new0(uint32_t, recording->csd_count + 1);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
-        const struct fm_raw_csd *csd = &recording->csds[i];
+        struct fm_raw_csd *csd = &recording->csds[i];
         f->csd_css[i] = FM_NONE;
         if (csd->caller == FM_RAW_NONE)
             continue;

@@ -372,7 +372,7 @@ const char *fm_statics_symbol_at(const struct fm_statics *statics, uint64_t addr
                                  uint64_t *ret_offset)
 {
     const struct symbol *symbol = fm_elf_symbol_at(statics->storage, address);
-    if (symbol == NULL)
+    if (symbol == NULL || (symbol->size > 0 && address - symbol->address >= symbol->size))
         return NULL;
     *ret_offset = address - symbol->address;
     return symbol->name;

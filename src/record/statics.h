@@ -115,7 +115,7 @@ const struct fm_machine_site *fm_statics_site_at(const struct fm_statics *static
                                                  uint64_t return_address);
 /* The procedure whose body starts at an address, FM_NONE if none. */
 uint32_t fm_statics_proc_at(const struct fm_statics *statics, uint64_t entry);
-/* Name of the symbol at or below an address, NULL if none; *ret_offset = distance. Works on
+/* Name of the symbol that holds an address, NULL if none; *ret_offset = distance. Works on
  * modules without debug information. Valid as long as statics. */
 const char *fm_statics_symbol_at(const struct fm_statics *statics, uint64_t address,
                                  uint64_t *ret_offset);

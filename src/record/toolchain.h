@@ -38,10 +38,10 @@ FM_MUST_USE char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                                           const struct fm_command_line *line, int argc, char **argv,
                                           GError **error);
 
-/* Checks a program or library that was linked: the hooks must be libfathom's, not the empty ones
- * of libc. A file that is no ELF, or calls no hooks, is fine. FM_ERROR_FORMAT says what is wrong.
- */
-FM_MUST_USE bool fm_toolchain_verify(const char *path, bool shared, GError **error);
+/* Checks a program that was linked: the hooks must be libfathom's, not the empty ones of libc. A
+ * file that is no ELF, or calls no hooks, is fine. FM_ERROR_FORMAT says what is wrong. (A shared
+ * library takes the hooks of the program that loads it, or of libfathom.so.) */
+FM_MUST_USE bool fm_toolchain_verify(const char *path, GError **error);
 
 /* Does the file call or hold the hooks? */
 bool fm_toolchain_is_instrumented(const char *path);

@@ -74,14 +74,12 @@ static void look(const char *path, struct linkage *ret)
     close(file);
 }
 
-bool fm_toolchain_verify(const char *path, bool shared, GError **error)
+bool fm_toolchain_verify(const char *path, GError **error)
 {
     struct linkage linkage;
     look(path, &linkage);
     if (!linkage.is_elf || !linkage.hooks_wanted || linkage.hooks_defined)
         return true;
-    if (shared)
-        return true; /* the program that loads it has the hooks */
     if (linkage.fathom_at != 0 && (linkage.libc_at == 0 || linkage.fathom_at < linkage.libc_at))
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,

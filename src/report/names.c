@@ -24,6 +24,29 @@ const char *fm_css_file(const struct fm_profile *profile, uint32_t css)
     return site->file[0] ? site->file : profile->ps[site->ps].file;
 }
 
+/* Goal paths of C are "[COLUMN] [LABEL]": the label names foreign code ("qsort"), or says how the
+ * call came about. */
+static const char *label_of(const struct fm_css *site)
+{
+    const char *label = site->goal_path;
+    while (g_ascii_isdigit(*label))
+        label++;
+    return *label == ' ' ? label + 1 : label == site->goal_path ? label : "";
+}
+
+char *fm_name_site(const struct fm_page *page, uint32_t css, bool called)
+{
+    const struct fm_css *site = &page->profile->css[css];
+    const char *kind = page->words->site_kinds[site->kind];
+    const char *label = page->profile->flavour == FM_FLAVOUR_C ? label_of(site) : "";
+    if (!label[0])
+        return site->kind == FM_SITE_NORMAL ? g_strdup_printf("unknown %s", page->words->proc)
+                                            : g_strdup(kind);
+    if (site->kind != FM_SITE_CALLBACK || !page->profile->ps[site->ps].decl_module[0])
+        return g_strdup(label);
+    return g_strdup_printf(called ? "callback from %s" : "call of %s", label);
+}
+
 char *fm_name_place(const struct fm_page *page, const char *file, uint32_t line)
 {
     if (page->profile->flavour == FM_FLAVOUR_C) {

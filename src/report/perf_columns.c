@@ -182,6 +182,15 @@ static void add_memory(struct building *b)
                  });
 }
 
+/* What is freed is shown beside what is allocated; all else always. */
+static bool is_wanted(const struct fm_preferences *preferences, const struct fm_measure *measure)
+{
+    if (!g_str_has_prefix(measure->name, "free"))
+        return true;
+    return strcmp(measure->unit, "bytes") == 0 ? preferences->memory != FM_MEMORY_NONE
+                                               : preferences->allocs != FM_COUNT_NONE;
+}
+
 /* What the file names beyond Mercury's measures ("frees", "freed_bytes"), where there is any. */
 static void add_further(struct building *b)
 {
@@ -190,6 +199,8 @@ static void add_further(struct building *b)
         if (fm_cost_total(&b->page->analysis->root_total, (enum fm_measure_id)m) == 0)
             continue;
         const struct fm_measure *measure = &profile->measures[m];
+        if (!is_wanted(&b->page->query.preferences, measure))
+            continue;
         char *title = b->perf->further_titles[m];
         g_strlcpy(title, measure->name, sizeof b->perf->further_titles[m]);
         title[0] = g_ascii_toupper(title[0]);

@@ -126,12 +126,14 @@ static struct fm_row callee_row(struct clique_view *view, uint32_t csd)
     return row;
 }
 
-static void fill_normal_site(struct clique_view *view, const struct fm_css *css,
-                             const uint32_t *csds, uint32_t count, struct fm_site *site)
+static void fill_normal_site(struct clique_view *view, uint32_t css_id, const uint32_t *csds,
+                             uint32_t count, struct fm_site *site)
 {
     if (count == 0) {
-        site->label =
-            g_strdup_printf("no calls made to %s", fm_name_ps(view->page, css->callee_ps));
+        uint32_t callee = view->page->profile->css[css_id].callee_ps;
+        g_autofree char *unknown = callee ? NULL : fm_name_site(view->page, css_id, false);
+        site->label = g_strdup_printf("no calls made to %s",
+                                      callee ? fm_name_ps(view->page, callee) : unknown);
         return;
     }
     struct fm_row callee = callee_row(view, csds[0]);
@@ -141,11 +143,11 @@ static void fill_normal_site(struct clique_view *view, const struct fm_css *css,
     site->label = g_strdup(callee.name);
 }
 
-static void fill_multi_site(struct clique_view *view, const struct fm_css *css,
-                            const uint32_t *csds, uint32_t count, struct fm_site *site)
+static void fill_multi_site(struct clique_view *view, uint32_t css_id, const uint32_t *csds,
+                            uint32_t count, struct fm_site *site)
 {
-    site->label = g_strconcat(view->page->words->site_kinds[css->kind],
-                              count ? " (summary)" : " (no calls made)", NULL);
+    g_autofree char *name = fm_name_site(view->page, css_id, count > 0);
+    site->label = g_strconcat(name, count ? " (summary)" : " (no calls made)", NULL);
     site->callees = g_new(struct fm_row, count);
     for (uint32_t i = 0; i < count; i++) {
         site->callees[i] = callee_row(view, csds[i]);
@@ -170,9 +172,9 @@ static void add_sites(struct clique_view *view, uint32_t pd)
         site->row = (struct fm_row){
             .file = fm_css_file(profile, css_id), .line = css->line, .link = FM_CMD_COUNT};
         if (css->kind == FM_SITE_NORMAL)
-            fill_normal_site(view, css, csds, count, site);
+            fill_normal_site(view, css_id, csds, count, site);
         else
-            fill_multi_site(view, css, csds, count, site);
+            fill_multi_site(view, css_id, csds, count, site);
     }
     fm_sites_print(view->page, view->table, &view->perf, sites, shown);
     fm_sites_free(sites, shown);

@@ -51,8 +51,7 @@ struct fm_words {
     const char *qualify; /* "module qualify predicate and function names" */
     const char *higher_order_calls;
     const char *explore_root, *explore_modules;
-    bool has_fails;        /* fails and redos exist */
-    uint32_t getter_arity; /* a setter has one more */
+    bool has_fails; /* fails and redos exist */
 };
 const struct fm_words *fm_words_of(enum fm_flavour flavour);
 const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost kind);
@@ -62,6 +61,9 @@ const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost 
 /* As the page's preferences qualify it. Belongs to the profile. */
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps);
 const char *fm_css_file(const struct fm_profile *profile, uint32_t css);
+/* What is said of calls whose callee is not named by the call site: "higher order call"; C names
+ * who is called or calls back, where the recording knows. The caller frees. */
+char *fm_name_site(const struct fm_page *page, uint32_t css, bool called);
 /* "file:line"; C shows only the last part of the file's path. The caller frees. */
 char *fm_name_place(const struct fm_page *page, const char *file, uint32_t line);
 

@@ -4,70 +4,22 @@
 
 #include <string.h>
 
-struct accessor {
-    char *structure;
-    char *field;
-    bool setter;
-    uint32_t ps;
-    struct fm_cost cost;
-};
-
-static void accessor_done(void *data)
-{
-    struct accessor *accessor = data;
-    g_free(accessor->structure);
-    g_free(accessor->field);
-}
-
-/* The first "_get_" or "_set_" divides the name. */
-static bool parse(const struct fm_page *page, uint32_t ps, struct accessor *ret)
-{
-    const struct fm_ps *proc = &page->profile->ps[ps];
-    if (proc->label_kind == FM_LABEL_SPECIAL || strcmp(proc->decl_module, proc->def_module) != 0)
-        return false;
-    const char *get = strstr(proc->name, "_get_"), *set = strstr(proc->name, "_set_");
-    if (!get && !set)
-        return false;
-    bool setter = !get || (set && set < get);
-    if (proc->arity != page->words->getter_arity + setter)
-        return false;
-    const char *mark = setter ? set : get;
-    *ret = (struct accessor){
-        .structure = g_strndup(proc->name, (gsize)(mark - proc->name)),
-        .field = g_strdup(mark + strlen("_get_")),
-        .setter = setter,
-        .ps = ps,
-    };
-    fm_analysis_ps_cost(page->analysis, ps, &ret->cost);
-    return true;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const struct accessor *aa = a, *ab = b;
-    int order = strcmp(aa->structure, ab->structure);
-    if (order == 0)
-        order = strcmp(aa->field, ab->field);
-    if (order == 0)
-        order = aa->setter - ab->setter;
-    return order ? order : (aa->ps > ab->ps) - (aa->ps < ab->ps);
-}
-
 struct accessors_view {
     struct fm_page *page;
     struct fm_perf perf;
     struct fm_table *table;
-    GArray *accessors; /* sorted */
+    struct fm_accessor *accessors;
+    uint32_t count;
     int64_t rank;
 };
 
-static const struct accessor *at(const struct accessors_view *view, guint index)
+static const struct fm_accessor *at(const struct accessors_view *view, guint index)
 {
-    return &g_array_index(view->accessors, struct accessor, index);
+    return &view->accessors[index];
 }
 
-static void add_accessor(struct accessors_view *view, const struct accessor *accessor, bool ranked,
-                         bool name_procedure)
+static void add_accessor(struct accessors_view *view, const struct fm_accessor *accessor,
+                         bool ranked, bool name_procedure)
 {
     struct fm_page *page = view->page;
     const char *role = accessor->setter ? "setter" : "getter";
@@ -110,8 +62,7 @@ static GArray *group_fields(const struct accessors_view *view, guint first, guin
 {
     GArray *fields = g_array_new(FALSE, FALSE, sizeof(struct fm_row));
     guint i = first;
-    for (; i < view->accessors->len &&
-           strcmp(at(view, i)->structure, at(view, first)->structure) == 0;
+    for (; i < view->count && strcmp(at(view, i)->structure, at(view, first)->structure) == 0;
          i++) {
         const char *name = at(view, i)->field;
         if (i == first || strcmp(at(view, i - 1)->field, name) != 0) {
@@ -152,7 +103,7 @@ static void add_table(struct accessors_view *view)
     fm_table_group(view->table, "Field name", FM_COLUMN_FIELD_NAME, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "field", &by_name);
     fm_perf_header(&view->perf, page, view->table);
-    for (guint first = 0, end; first < view->accessors->len; first = end) {
+    for (guint first = 0, end; first < view->count; first = end) {
         g_autoptr(GArray) fields = group_fields(view, first, &end);
         struct fm_row *rows = (struct fm_row *)(void *)fields->data;
         sort_fields(page, rows, fields->len);
@@ -173,24 +124,18 @@ bool fm_report_module_getter_setters(struct fm_page *page, GError **error)
     fm_page_begin(
         page, "module_getter_setters",
         g_strdup_printf("The getters and setters of %s %s", page->words->module, module->name));
-    g_autoptr(GArray) accessors = g_array_new(FALSE, FALSE, sizeof(struct accessor));
-    g_array_set_clear_func(accessors, accessor_done);
-    for (uint32_t i = 0; i < module->ps_count; i++) {
-        struct accessor accessor;
-        if (parse(page, module->ps[i], &accessor))
-            g_array_append_val(accessors, accessor);
-    }
-    g_array_sort(accessors, compare);
+    struct accessors_view view = {.page = page};
+    fm_analysis_accessors(page->analysis, module, &view.accessors, &view.count);
     fm_display_fact_string(page->display, "module", module->name);
-    fm_display_fact_int(page->display, "accessors_count", accessors->len);
-    struct accessors_view view = {.page = page, .accessors = accessors};
-    if (accessors->len > 0) {
+    fm_display_fact_int(page->display, "accessors_count", view.count);
+    if (view.count > 0) {
         add_table(&view);
     } else {
         g_autofree char *none =
             g_strdup_printf("This %s has no getters and setters.", page->words->module);
         fm_add_text(page->body, none);
     }
+    fm_accessors_free(view.accessors, view.count);
 
     struct fm_query all = fm_page_link(page, FM_CMD_MODULE, 0);
     all.command.module = page->query.command.module;

@@ -57,7 +57,7 @@ static void fill_normal_site(struct proc_view *view, uint32_t css_id, struct fm_
     const struct fm_css *css = &view->page->profile->css[css_id];
     fm_analysis_css_cost(view->page->analysis, css_id, &site->row.cost);
     if (css->callee_ps == 0) { /* C only: the linker's business */
-        site->label = g_strdup_printf("unknown %s", view->page->words->proc);
+        site->label = fm_name_site(view->page, css_id, site->row.cost.calls != 0);
         return;
     }
     site->row.link = FM_CMD_PROC;
@@ -92,7 +92,7 @@ static void fill_multi_site(struct proc_view *view, uint32_t css_id, struct fm_s
     }
     for (guint i = 0; i < callees->len; i++)
         fm_cost_add(&site->row.cost, &g_array_index(callees, struct fm_row, i).cost);
-    site->label = g_strdup(view->page->words->site_kinds[profile->css[css_id].kind]);
+    site->label = fm_name_site(view->page, css_id, callees->len > 0);
     site->callee_count = view->page->query.preferences.summarize ? 0 : callees->len;
     site->callees = (struct fm_row *)(void *)g_array_free(callees, FALSE);
 }

@@ -232,7 +232,10 @@ static struct line_cost *line_costs(const struct fm_page *page, uint32_t ps, str
     for (uint32_t slot = 0; slot < proc->css_count; slot++) {
         uint32_t css = profile->css_of_ps[proc->css_first + slot];
         uint32_t line = profile->css[css].line;
-        if (line < span.first || line - span.first >= span.count ||
+        /* What a library does is not recorded unless it calls back. */
+        bool unseen = profile->css[css].kind == FM_SITE_CALLBACK &&
+                      page->analysis->css_csd_first[css] == page->analysis->css_csd_first[css + 1];
+        if (unseen || line < span.first || line - span.first >= span.count ||
             strcmp(fm_css_file(profile, css), proc->file) != 0)
             continue;
         struct fm_cost cost;

@@ -29,7 +29,6 @@ static const struct fm_words mercury = {
     .explore_root = "Exploring the call graph, starting at the root.",
     .explore_modules = "Exploring the program module by module.",
     .has_fails = true,
-    .getter_arity = 2, /* the structure and the result */
 };
 
 static const struct fm_words c_words = {
@@ -59,7 +58,6 @@ static const struct fm_words c_words = {
     .explore_root = "Exploring the call graph, starting at the threads.",
     .explore_modules = "Exploring the program by translation unit.",
     .has_fails = false,
-    .getter_arity = 1,
 };
 
 const struct fm_words *fm_words_of(enum fm_flavour flavour)

@@ -21,7 +21,8 @@ static void pages_speak_of_functions(void)
     g_assert_cmpint(cell_int(row, "excps_count"), ==, 1);
     g_assert_cmpint(cell_int(row, "calls_count"), ==, 1);
     g_assert_nonnull(row_where(&page, "proc", "proc", "btree.c:insert"));
-    g_assert_nonnull(row_where(&page, "proc", "proc", "callback"));
+    g_assert_nonnull(row_where(&page, "proc", "proc", "callback from qsort"));
+    g_assert_nonnull(row_where(&page, "proc", "proc", "call of malloc"));
     JsonObject *unknown = row_where(&page, "proc", "proc", "unknown function");
     g_assert_cmpint(cell_int(unknown, "calls_count"), ==, 0);
     g_assert_null(control(&page, "sort-redos"));
@@ -38,9 +39,13 @@ static void memory_is_bytes_and_further_measures_follow(void)
     struct page page = page_of(recording, "proc/3");
     JsonObject *insert = row_at(&page, "proc", "proc", 0);
     g_assert_cmpint(cell_int(insert, "memory_self_bytes"), ==, 4096);
-    g_assert_cmpint(cell_int(insert, "frees_self_count"), ==, 2);
     g_assert_cmpint(cell_int(insert, "freed_bytes_self_bytes"), ==, 1024);
+    g_assert_false(has_column(&page, "proc", "frees_self_count")); /* without allocations */
+    struct page allocs = page_of(recording, control(&page, "allocs"));
+    insert = row_at(&allocs, "proc", "proc", 0);
+    g_assert_cmpint(cell_int(insert, "frees_self_count"), ==, 2);
     g_assert_cmpfloat(cell_double(insert, "frees_total_percent"), ==, 100);
+    page_done(&allocs);
     g_assert_false(has_column(&page, "proc", "never_self_count")); /* all zero */
     page_done(&page);
 }
@@ -50,6 +55,7 @@ static void threads_are_roots(void)
     g_autoptr(FmRecording) recording = world_c(NULL);
     struct page page = page_of(recording, "root/no");
     g_assert_cmpuint(row_count(&page, "clique", "callee"), ==, 2);
+    g_assert_nonnull(row_where(&page, "clique", "proc", "threads (summary)"));
     g_assert_nonnull(row_where(&page, "clique", "proc", "main.c:main"));
     g_assert_nonnull(row_where(&page, "clique", "proc", "main.c:worker"));
     page_done(&page);

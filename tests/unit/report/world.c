@@ -138,9 +138,12 @@ struct fm_recording *world_c(const char *source_folder)
     uint32_t compare = c_ps(build, source_folder, "main.c", "compare", 1);
     uint32_t worker = c_ps(build, source_folder, "main.c", "worker", 12);
     c_ps(build, source_folder, "main.c", "unused", 20);
-    site(build, system, FM_SITE_CALLBACK, 0, 0);
+    fm_build_css(build, system, &(struct fm_css){.kind = FM_SITE_CALLBACK, .goal_path = "threads"});
     site(build, main_ps, FM_SITE_NORMAL, insert, 6);
-    site(build, main_ps, FM_SITE_CALLBACK, 0, 8);
+    fm_build_css(build, main_ps,
+                 &(struct fm_css){.kind = FM_SITE_CALLBACK, .line = 8, .goal_path = "5 qsort"});
+    fm_build_css(build, main_ps,
+                 &(struct fm_css){.kind = FM_SITE_CALLBACK, .line = 5, .goal_path = "9 malloc"});
     site(build, main_ps, FM_SITE_NORMAL, 0, 9); /* to somewhere that the symbols do not tell */
     site(build, worker, FM_SITE_HIGHER_ORDER, 0, 14);
     site(build, insert, FM_SITE_METHOD, 0, 2);

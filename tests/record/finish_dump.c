@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a profile as lines of fields separated by tabs, for the scripts beside it:
+ *   header NAME VALUE
+ *   proc   NAME FILE LINE ARITY VARIADIC MODULE LINKAGE
+ *   site   PROC LINE KIND CALLEE ("" when not known) GOAL_PATH
+ *   edge   CALLER CALLEE CALLS EXITS EXCPS QUANTA ALLOCS BYTES   summed over contexts
+ *   at     CALLER LINE CALLEE CALLS                              the same by call site
+ *   context PATH CALLS                                           each edge once, by its path from
+ *                                                                the root (names, shortest) */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "deep/profile.h"
+
+static const struct fm_profile *profile;
+
+static const char *pd_name(uint32_t pd)
+{
+    return profile->ps[profile->pd_ps[pd]].unqualified_name;
+}
+
+static void print_statics(void)
+{
+    for (uint32_t i = 1; i <= profile->ps_count; i++) {
+        const struct fm_ps *ps = &profile->ps[i];
+        printf("proc\t%s\t%s\t%u\t%d\t%d\t%s\t%s\n", ps->unqualified_name, ps->file, ps->line,
+               ps->arity == FM_ARITY_UNKNOWN ? -1 : (int)ps->arity, ps->variadic, ps->decl_module,
+               ps->raw_name);
+    }
+    for (uint32_t i = 1; i <= profile->css_count; i++) {
+        const struct fm_css *css = &profile->css[i];
+        printf("site\t%s\t%u\t%d\t%s\t%s\n", profile->ps[css->ps].unqualified_name, css->line,
+               (int)css->kind,
+               css->callee_ps == 0 ? "" : profile->ps[css->callee_ps].unqualified_name,
+               css->goal_path);
+    }
+}
+
+static void print_edge(uint32_t csd)
+{
+    printf("edge\t%s\t%s\t%" PRId64, pd_name(profile->csd_caller[csd]),
+           pd_name(profile->csd_callee[csd]), fm_profile_calls(profile, csd));
+    static const enum fm_measure_id shown[] = {FM_EXITS, FM_EXCPS, FM_QUANTA, FM_ALLOCS, FM_WORDS};
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        printf("\t%" PRIu64, fm_profile_own(profile, csd, shown[i]));
+    const struct fm_css *css = &profile->css[profile->csd_css[csd]];
+    printf("\nat\t%s\t%u\t%s\t%" PRId64 "\n", pd_name(profile->csd_caller[csd]), css->line,
+           pd_name(profile->csd_callee[csd]), fm_profile_calls(profile, csd));
+}
+
+/* Breadth first, so that each pd has one shortest path. */
+static void print_contexts(void)
+{
+    g_autofree char **paths = g_new0(char *, profile->pd_count + 1);
+    g_autofree uint32_t *queue = g_new0(uint32_t, profile->pd_count + 1);
+    uint32_t head = 0, tail = 0;
+    paths[profile->root_pd] = g_strdup("");
+    queue[tail++] = profile->root_pd;
+    while (head < tail) {
+        uint32_t pd = queue[head++];
+        uint32_t slots = profile->ps[profile->pd_ps[pd]].css_count;
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            uint32_t count;
+            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t callee = profile->csd_callee[csds[i]];
+                char *path = g_strdup_printf("%s/%s", paths[pd], pd_name(callee));
+                printf("context\t%s\t%" PRId64 "\n", path, fm_profile_calls(profile, csds[i]));
+                if (paths[callee] == NULL) {
+                    paths[callee] = g_strdup(path);
+                    queue[tail++] = callee;
+                }
+                g_free(path);
+            }
+        }
+    }
+    for (uint32_t i = 0; i <= profile->pd_count; i++)
+        g_free(paths[i]);
+}
+
+int main(int argc, char **argv)
+{
+    g_autoptr(GError) error = NULL;
+    struct fm_profile *read = NULL;
+    if (argc != 2 || !fm_profile_read(argv[1], NULL, &read, &error)) {
+        fprintf(stderr, "%s\n", error == NULL ? "usage: finish_dump FILE.data" : error->message);
+        return 1;
+    }
+    profile = read;
+    printf("header\tprogram\t%s\nheader\tcallseqs\t%" PRIu64 "\nheader\tquanta\t%" PRIu64
+           "\nheader\tinstrumentation\t%" PRIu64 "\nheader\tticks\t%" PRIu64 "\nheader\tpds\t%u\n",
+           profile->program_name, profile->callseqs, profile->user_quanta,
+           profile->instrumentation_quanta, profile->ticks_per_second, profile->pd_count);
+    print_statics();
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+        print_edge(csd);
+    print_contexts();
+    fm_profile_free(read);
+    return 0;
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""SIGKILL at random moments: the profile has what the program itself had counted. Argument: how
+many times."""
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import finish_lib as lib
+
+
+def once(tap, command, folder, threads, delay, number):
+    log, base = pathlib.Path(folder) / f"log{number}", f"kill{number}"
+    recorder = subprocess.Popen([lib.FATHOM, "record", "-q", "-o", base, "--"] + command +
+                                [log, str(threads)], cwd=folder, stderr=subprocess.PIPE, text=True)
+    while not (log.exists() and log.stat().st_size == 4096 and any(log.read_bytes())):
+        time.sleep(0.002)
+        if recorder.poll() is not None:
+            raise RuntimeError(f"record ended: {recorder.stderr.read()}")
+    time.sleep(delay)
+    child = int(pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text())
+    subprocess.run(["kill", "-KILL", str(child)], check=True)
+    stderr = recorder.communicate()[1]
+    steps = sum(struct.unpack(f"{threads}Q", log.read_bytes()[:8 * threads]))
+    profile = lib.Profile(pathlib.Path(folder) / f"{base}.data")
+    calls = profile.calls()
+    # Between the last call of a step and its note, and in the step under way, lie at most 1000
+    # further calls a thread.
+    ok = (recorder.returncode == -signal.SIGKILL and
+          steps * 1000 <= calls["leaf"] <= (steps + threads) * 1000 and
+          steps <= calls["step"] <= steps + threads and
+          profile.excps["step"] <= threads and
+          profile.exits["work"] == 0 and profile.excps["work"] == threads)
+    tap.check(ok, f"{threads} threads, killed after {delay:.3f} s and {steps} steps",
+              f"status {recorder.returncode} calls {dict(calls)} excps {dict(profile.excps)} "
+              f"{stderr}")
+
+
+def main():
+    tap = lib.Tap()
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    generator = random.Random(20)
+    lib.CASES["logging.c"] = []
+    with tempfile.TemporaryDirectory() as folder:
+        command = lib.build("logging.c", folder, "gcc", ["-O2"])
+        for i in range(rounds):
+            once(tap, command, folder, 1 if i % 4 else 3, generator.random() * 0.05, i)
+    return tap.done()
+
+
+sys.exit(main())

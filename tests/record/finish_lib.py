@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds programs with `fathom cc`, records them, and reads their profiles for the tests beside it.
+The environment names the tools: FATHOM (the command), FINISH_DUMP (prints a profile)."""
+import collections
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+FATHOM = os.environ["FATHOM"]
+DUMP = os.environ["FINISH_DUMP"]
+PROGRAMS = pathlib.Path(__file__).parent / "finish_programs"
+# name of the source, arguments (PLUGIN = the library beside it), libraries
+CASES = {
+    "recursion.c": [], "mutual.c": [], "pointers.c": [], "sorting.c": [], "signals.c": [],
+    "longjmp.c": [], "exceptions.cc": [], "threads.c": [], "loading.c": ["PLUGIN"],
+    "coroutines.c": [], "inlining.c": [],
+}
+
+
+class Profile:
+    def __init__(self, path):
+        text = subprocess.run([DUMP, path], check=True, capture_output=True, text=True).stdout
+        self.header, self.procs, self.sites = {}, {}, []
+        self.edges = collections.Counter()
+        self.exits, self.excps = collections.Counter(), collections.Counter()
+        self.quanta, self.allocs = collections.Counter(), collections.Counter()
+        self.bytes, self.at = collections.Counter(), collections.Counter()
+        self.contexts = collections.Counter()
+        for line in text.splitlines():
+            kind, *fields = line.split("\t")
+            getattr(self, "_" + kind)(*fields)
+
+    def _header(self, name, value):
+        self.header[name] = value
+
+    def _proc(self, name, file, line, arity, variadic, module, linkage):
+        self.procs.setdefault(name, []).append(
+            dict(file=file, line=int(line), arity=int(arity), variadic=variadic == "1",
+                 module=module, linkage=linkage))
+
+    def _site(self, proc, line, kind, callee, path):
+        self.sites.append((proc, int(line), int(kind), callee, path))
+
+    def _edge(self, caller, callee, calls, exits, excps, quanta, allocs, size):
+        self.edges[caller, callee] += int(calls)
+        self.exits[callee] += int(exits)
+        self.excps[callee] += int(excps)
+        self.quanta[callee] += int(quanta)
+        self.allocs[callee] += int(allocs)
+        self.bytes[callee] += int(size)
+
+    def _at(self, caller, line, callee, calls):
+        self.at[caller, int(line), callee] += int(calls)
+
+    def _context(self, path, calls):
+        self.contexts[path] += int(calls)
+
+    def calls(self):
+        """Calls of each procedure, over all its callers."""
+        totals = collections.Counter()
+        for (_, callee), calls in self.edges.items():
+            totals[callee] += calls
+        return totals
+
+
+def need(tool):
+    if shutil.which(tool) is None:
+        print(f"1..0 # SKIP {tool} is not installed")
+        sys.exit(0)
+
+
+def run(command, folder, **options):
+    done = subprocess.run([str(word) for word in command], cwd=folder, text=True,
+                          capture_output=True, **options)
+    return done
+
+
+def must(command, folder, **options):
+    done = run(command, folder, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n"
+                           f"{done.stdout}{done.stderr}")
+    return done
+
+
+def build(source, folder, compiler, flags, wrapped=True, name="prog"):
+    """Compiles a program of finish_programs; returns its command line."""
+    folder = pathlib.Path(folder)
+    cplusplus = source.endswith(".cc")
+    real = {"gcc": "g++", "clang": "clang++"}[compiler] if cplusplus else compiler
+    front = [FATHOM, "c++" if cplusplus else "cc", real] if wrapped else [real]
+    arguments = []
+    if "PLUGIN" in CASES[source]:
+        must(front + flags + ["-shared", "-fPIC", PROGRAMS / "plugin.c", "-o",
+                              folder / "plugin.so"], folder)
+        arguments = [folder / "plugin.so"]
+    must(front + flags + [PROGRAMS / source, "-o", name, "-lpthread", "-ldl"], folder)
+    return [folder / name] + arguments
+
+
+def record(command, folder, name="out", status=0, **options):
+    done = run([FATHOM, "record", "-o", name, "--"] + command, folder, **options)
+    if done.returncode != status:
+        raise RuntimeError(f"record: status {done.returncode}, expected {status}\n{done.stderr}")
+    done.profile = Profile(pathlib.Path(folder) / f"{name}.data")
+    return done
+
+
+class Tap:
+    def __init__(self):
+        self.count, self.failed = 0, 0
+
+    def check(self, condition, what, detail=""):
+        self.count += 1
+        print(f"{'ok' if condition else 'not ok'} {self.count} - {what}", flush=True)
+        if not condition:
+            self.failed += 1
+            for line in str(detail).splitlines()[:60]:
+                print(f"# {line}")
+
+    def same(self, found, expected, what):
+        detail = "" if found == expected else "\n".join(
+            f"{key}: found {found.get(key)}, expected {expected.get(key)}"
+            for key in sorted(set(found) | set(expected), key=str)
+            if found.get(key) != expected.get(key)) if isinstance(found, dict) else (
+                f"found {found!r}, expected {expected!r}")
+        self.check(found == expected, what, detail)
+
+    def skip(self, what, why):
+        self.count += 1
+        print(f"ok {self.count} - {what} # SKIP {why}", flush=True)
+
+    def done(self):
+        print(f"1..{self.count}")
+        return 1 if self.failed else 0

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""fathom record and finish: several processes, shared libraries, exit statuses and signals, live
+recordings, and programs that do not record."""
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+import finish_lib as lib
+
+FIB = {3: 5, 4: 9, 5: 15, 7: 41}  # calls of fib(n)
+
+
+def processes(tap, folder):
+    command = lib.build("processes.c", folder, "gcc", ["-O1"])
+    lib.must([lib.FATHOM, "record", "-o", "all", "--"] + command, folder)
+    found = sorted(pathlib.Path(folder).glob("all*.data"))
+    profiles = [lib.Profile(path) for path in found]
+    fibs = sorted(profile.calls()["fib"] for profile in profiles)
+    # main; two forked children; the fork that executes (no fib); the image it becomes.
+    tap.same([n for n in fibs if n > 0], sorted([FIB[3], FIB[4], FIB[5], FIB[7]]),
+             "each process has its own counts")
+    tap.check((pathlib.Path(folder) / "all.data").exists(), "the first process has the plain name")
+    tap.check(not list(pathlib.Path(folder).glob("*.rec")), "raw recordings are removed")
+    tap.same(sum(profile.calls()["main"] for profile in profiles), 2,
+             "the parent's open frames are not counted again in its children")
+    lib.must([lib.FATHOM, "record", "--keep", "-o", "kept", "--"] + command, folder)
+    kept = {path.stem for path in pathlib.Path(folder).glob("kept*.rec")}
+    tap.same(kept, {path.stem for path in pathlib.Path(folder).glob("kept*.data")},
+             "--keep keeps them")
+
+
+def statuses(tap, folder):
+    command = lib.build("processes.c", folder, "gcc", ["-O1"])
+    done = lib.record(command + ["status"], folder, status=7)
+    tap.same(done.profile.calls()["fib"], 15, "the exit status passes through")
+    done = lib.run([lib.FATHOM, "record", "--"] + command + ["abort"], folder)
+    tap.same(done.returncode, -signal.SIGABRT, "the program's signal ends record too")
+    tap.check("signal 6" in done.stderr, "and is named", done.stderr)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        recorder = subprocess.Popen([lib.FATHOM, "record", "-o", "waited", "--"] + command +
+                                    ["wait"], cwd=folder, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+        recorder.stdout.readline()
+        recorder.send_signal(number)
+        recorder.communicate()
+        profile = lib.Profile(pathlib.Path(folder) / "waited.data")
+        tap.same((recorder.returncode, profile.excps["main"]), (-number, 1),
+                 f"{number.name} is passed on, and the profile is made")
+    done = lib.run([lib.FATHOM, "record", "--", "./does-not-exist"], folder)
+    tap.same(done.returncode, 127, "a program that is not there: 127")
+    done = lib.run([lib.FATHOM, "record", "--", "/"], folder)
+    tap.same(done.returncode, 126, "one that cannot be run: 126")
+    done = lib.run([lib.FATHOM, "record"], folder)
+    tap.same(done.returncode, 2, "no program: bad usage")
+
+
+def not_recorded(tap, folder):
+    done = lib.run([lib.FATHOM, "record", "--", "/bin/true"], folder)
+    tap.check(done.returncode == 1 and "is not built with `fathom cc`" in done.stderr,
+              "a program that is not instrumented is named", done.stderr)
+    done = lib.run([lib.FATHOM, "record", "--", "/bin/sh", "-c", "exit 5"], folder)
+    tap.same(done.returncode, 5, "but its own status wins")
+    (pathlib.Path(folder) / "bad.rec").write_text("not a recording at all" * 20)
+    done = lib.run([lib.FATHOM, "finish", "bad.rec"], folder)
+    tap.check(done.returncode == 1 and "bad.rec: offset 0" in done.stderr,
+              "what is no recording is refused", done.stderr)
+
+
+def live(tap, folder):
+    command = lib.build("processes.c", folder, "gcc", ["-O1"])
+    recorder = subprocess.Popen([lib.FATHOM, "record", "-o", "alive", "--"] + command + ["wait"],
+                                cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+    recorder.stdout.readline()
+    done = lib.must([lib.FATHOM, "finish", "-o", "now.data", "alive.rec"], folder)
+    tap.check("still runs" in done.stderr, "a live recording gives the profile so far",
+              done.stderr)
+    tap.same(lib.Profile(pathlib.Path(folder) / "now.data").calls()["main"], 1, "with its counts")
+    tap.check((pathlib.Path(folder) / "alive.rec").exists(), "and goes on")
+    recorder.terminate()
+    recorder.communicate()
+
+
+def libraries(tap, folder):
+    folder = pathlib.Path(folder)
+    (folder / "one.c").write_text("static int twice(int n) { return 2 * n; }\n"
+                                  "int one(int n) { return twice(n) + twice(n + 1); }\n")
+    (folder / "use.c").write_text("int one(int);\n"
+                                  "int main(void) { int s = 0;\n"
+                                  "for (int i = 0; i < 10; i++)\n"
+                                  "s += one(i);\n"
+                                  "return s == 0; }\n")
+    cc = [lib.FATHOM, "cc", "gcc"]
+    lib.must(cc + ["-O0", "-shared", "-fPIC", "one.c", "-o", "libone.so"], folder)
+    lib.must(cc + ["-O2", "use.c", "-L.", "-lone", "-Wl,-rpath," + str(folder), "-o", "use"],
+             folder)
+    profile = lib.record([folder / "use"], folder).profile
+    tap.same((profile.edges["main", "one"], profile.edges["one", "twice"]), (10, 20),
+             "calls into a shared library and inside it")
+    site = [(kind, callee) for proc, line, kind, callee, _ in profile.sites
+            if proc == "main" and line == 4]
+    tap.same(site, [(0, "one")], "the call's site knows its callee in the other file")
+
+
+def main():
+    tap = lib.Tap()
+    lib.CASES["processes.c"] = []
+    for test in (processes, statuses, not_recorded, live, libraries):
+        with tempfile.TemporaryDirectory() as folder:
+            test(tap, folder)
+    return tap.done()
+
+
+sys.exit(main())
