@@ -80,12 +80,108 @@ static int compare_keyed(const void *a, const void *b)
     return left->csd < right->csd ? 1 : left->csd > right->csd ? -1 : 0;
 }
 
+/* --- procedures with many callers --- */
+
+/* Above this it pays to look at all call sites instead of all calls. */
+#define MANY_CALLERS 4096
+
+static uint32_t callee_ps(const struct fm_analysis *a, uint32_t index)
+{
+    return a->profile->pd_ps[a->profile->csd_callee[a->css_csds[index]]];
+}
+
+/* The first of the call site's calls, which ascend by callee, that leads to ps or beyond. */
+static uint32_t lower_bound(const struct fm_analysis *a, uint32_t first, uint32_t end, uint32_t ps)
+{
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (callee_ps(a, middle) < ps)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Adds what the call site's calls of ps cost; false when it makes none. Where the site calls
+ * nothing else and nothing has to be left out or subtracted, its summary is the answer. */
+static bool add_site(const struct fm_analysis *a, uint32_t css, uint32_t ps, struct fm_cost *to)
+{
+    uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
+    if (first == end || callee_ps(a, first) > ps || callee_ps(a, end - 1) < ps)
+        return false;
+    uint32_t container = a->profile->css[css].ps;
+    bool only = callee_ps(a, first) == ps && callee_ps(a, end - 1) == ps;
+    if (only && container != ps && !a->ps_zeroed[ps] && !a->ps_zeroed[container]) {
+        struct fm_cost cost;
+        fm_analysis_css_cost(a, css, &cost);
+        fm_cost_add(to, &cost);
+        return true;
+    }
+    first = lower_bound(a, first, end, ps);
+    uint32_t last = lower_bound(a, first, end, ps + 1);
+    bool any = false;
+    for (uint32_t i = first; i < last; i++) {
+        uint32_t csd = a->css_csds[i];
+        if (a->profile->csd_caller[csd] == a->profile->csd_callee[csd])
+            continue; /* direct recursion */
+        add_call(a, csd, ps, to);
+        any = true;
+    }
+    return any;
+}
+
+static int compare_rows(const void *a, const void *b, void *user)
+{
+    const struct fm_callers_row *left = a, *right = b;
+    enum fm_callers_group group = *(const enum fm_callers_group *)user;
+    if (group == FM_GROUP_MODULE)
+        return strcmp(left->module, right->module);
+    return group == FM_GROUP_PROC ? (left->ps > right->ps) - (left->ps < right->ps)
+                                  : (left->css > right->css) - (left->css < right->css);
+}
+
+static void callers_by_site(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
+                            struct fm_callers_row **ret, uint32_t *ret_count)
+{
+    GArray *sites = g_array_new(FALSE, FALSE, sizeof(struct fm_callers_row));
+    for (uint32_t css = 1; css <= a->profile->css_count; css++) {
+        struct fm_callers_row row = {.css = css, .ps = a->profile->css[css].ps};
+        row.module = a->profile->ps[row.ps].decl_module;
+        if (add_site(a, css, ps, &row.cost))
+            g_array_append_val(sites, row);
+    }
+    struct fm_callers_row *rows = (struct fm_callers_row *)(void *)sites->data;
+    g_qsort_with_data(rows, (int)sites->len, sizeof(*rows), compare_rows, &group);
+    uint32_t count = 0;
+    for (guint i = 0; i < sites->len; i++) {
+        if (count > 0 && compare_rows(&rows[count - 1], &rows[i], &group) == 0)
+            fm_cost_add(&rows[count - 1].cost, &rows[i].cost);
+        else
+            rows[count++] = rows[i];
+    }
+    for (uint32_t i = 0; i < count; i++) { /* name what the rows are grouped by, no more */
+        if (group != FM_GROUP_CALL_SITE)
+            rows[i].css = 0;
+        if (group == FM_GROUP_MODULE)
+            rows[i].ps = 0;
+        else
+            rows[i].module = NULL;
+    }
+    *ret_count = count;
+    *ret = (struct fm_callers_row *)(void *)g_array_free(sites, FALSE);
+}
+
 void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
                          const struct fm_contour *contour, struct fm_callers_row **ret,
                          uint32_t *ret_count)
 {
     uint32_t count = a->ps_caller_first[ps + 1] - a->ps_caller_first[ps];
     const uint32_t *csds = a->ps_callers + a->ps_caller_first[ps];
+    if (count > MANY_CALLERS && !contour && group != FM_GROUP_CLIQUE) {
+        callers_by_site(a, ps, group, ret, ret_count);
+        return;
+    }
     g_autofree struct keyed_csd *pairs = g_new(struct keyed_csd, MAX(count, 1));
     uint32_t used = 0;
     for (uint32_t i = 0; i < count; i++) {

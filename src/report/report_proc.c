@@ -67,29 +67,53 @@ static void fill_normal_site(struct proc_view *view, uint32_t css_id, struct fm_
         css->type_subst[0] ? g_strdup_printf("%s [%s]", name, css->type_subst) : g_strdup(name);
 }
 
+static struct fm_row callee_row(struct proc_view *view, uint32_t ps)
+{
+    const struct fm_ps *proc = &view->page->profile->ps[ps];
+    return (struct fm_row){.file = proc->file,
+                           .line = proc->line,
+                           .name = fm_name_ps(view->page, ps),
+                           .link = FM_CMD_PROC,
+                           .link_number = ps,
+                           .id = ps};
+}
+
 /* The calls made there, summed for each callee, compensated like the site itself. */
-static void fill_multi_site(struct proc_view *view, uint32_t css_id, struct fm_site *site)
+static GArray *callee_rows(struct proc_view *view, uint32_t css)
 {
     const struct fm_profile *profile = view->page->profile;
     const struct fm_analysis *a = view->page->analysis;
-    GArray *callees = g_array_new(FALSE, FALSE, sizeof(struct fm_row));
-    for (uint32_t i = a->css_csd_first[css_id]; i < a->css_csd_first[css_id + 1]; i++) {
-        uint32_t csd = a->css_csds[i]; /* ascending by the callee's procedure */
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct fm_row));
+    uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
+    if (first == end)
+        return rows;
+    /* Ascending by the callee's procedure: often there is one, and the sum is known. */
+    uint32_t low = profile->pd_ps[profile->csd_callee[a->css_csds[first]]];
+    uint32_t high = profile->pd_ps[profile->csd_callee[a->css_csds[end - 1]]];
+    if (low == high) {
+        struct fm_row row = callee_row(view, low);
+        fm_analysis_css_cost(a, css, &row.cost);
+        g_array_append_val(rows, row);
+        return rows;
+    }
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t csd = a->css_csds[i];
         uint32_t ps = profile->pd_ps[profile->csd_callee[csd]];
-        if (callees->len == 0 || g_array_index(callees, struct fm_row, callees->len - 1).id != ps) {
-            struct fm_row row = {.file = profile->ps[ps].file,
-                                 .line = profile->ps[ps].line,
-                                 .name = fm_name_ps(view->page, ps),
-                                 .link = FM_CMD_PROC,
-                                 .link_number = ps,
-                                 .id = ps};
-            g_array_append_val(callees, row);
+        if (rows->len == 0 || g_array_index(rows, struct fm_row, rows->len - 1).id != ps) {
+            struct fm_row row = callee_row(view, ps);
+            g_array_append_val(rows, row);
         }
         struct fm_cost cost;
         fm_analysis_csd_cost(a, csd, &cost);
         fm_analysis_csd_compensation(a, csd, view->ps, -1, &cost);
-        fm_cost_add(&g_array_index(callees, struct fm_row, callees->len - 1).cost, &cost);
+        fm_cost_add(&g_array_index(rows, struct fm_row, rows->len - 1).cost, &cost);
     }
+    return rows;
+}
+
+static void fill_multi_site(struct proc_view *view, uint32_t css_id, struct fm_site *site)
+{
+    GArray *callees = callee_rows(view, css_id);
     for (guint i = 0; i < callees->len; i++)
         fm_cost_add(&site->row.cost, &g_array_index(callees, struct fm_row, i).cost);
     site->label = fm_name_site(view->page, css_id, callees->len > 0);

@@ -271,7 +271,6 @@ static void add_page_controls(struct fm_page *page, uint32_t bunch_size)
                                                        : "the contour file cannot be used");
         fm_add_text(page->body, text);
     }
-    fm_controls_inactive_call_sites(page);
     fm_controls_sort(page);
     fm_controls_qualify(page);
     fm_controls_fields(page);
@@ -280,7 +279,16 @@ static void add_page_controls(struct fm_page *page, uint32_t bunch_size)
     fm_controls_general(page);
 }
 
-static void add_counts(struct callers_view *view, uint32_t hidden)
+static bool calls_itself(const struct fm_profile *profile, uint32_t ps)
+{
+    const struct fm_ps *proc = &profile->ps[ps];
+    for (uint32_t slot = 0; slot < proc->css_count; slot++)
+        if (profile->css[profile->css_of_ps[proc->css_first + slot]].callee_ps == ps)
+            return true;
+    return false;
+}
+
+static void add_counts(struct callers_view *view)
 {
     struct fm_page *page = view->page;
     uint32_t first = (view->bunch - 1) * view->bunch_size;
@@ -293,9 +301,9 @@ static void add_counts(struct callers_view *view, uint32_t hidden)
             : g_strdup_printf("There are %" PRIu32 ", showing %" PRIu32 " to %" PRIu32 ":",
                               view->count, first + 1, last);
     fm_add_text(page->body, text);
-    if (hidden > 0)
-        fm_add_text(page->body, "Direct recursion, which adds no cost, is not shown.");
-    fm_display_fact_int(page->display, "groups_hidden_count", hidden);
+    if (calls_itself(page->profile, view->ps))
+        fm_add_text(page->body, "Direct recursion, whose cost is part of what the callers paid, "
+                                "is left out.");
     fm_display_fact_int(page->display, "groups_count", view->count);
     fm_display_fact_int(page->display, "page", view->bunch);
     fm_display_fact_int(page->display, "page_count", view->bunches);
@@ -314,21 +322,6 @@ static void add_table(struct callers_view *view)
         add_row(view, (uint32_t)i);
 }
 
-/* Groups of direct recursion only cost nothing: they count as inactive call sites. */
-static void fill_rows(struct callers_view *view)
-{
-    bool show = view->page->query.preferences.show_inactive_call_sites;
-    uint32_t groups = view->count;
-    view->rows = g_new(struct fm_row, groups);
-    view->count = 0;
-    for (uint32_t i = 0; i < groups; i++) {
-        if (!show && fm_cost_is_hidden(&view->callers[i].cost))
-            continue;
-        view->rows[view->count] = caller_row(view->page, &view->callers[i]);
-        view->rows[view->count++].id = i;
-    }
-}
-
 static void add_groups(struct fm_page *page)
 {
     const struct fm_command *command = &page->query.command;
@@ -339,13 +332,16 @@ static void add_groups(struct fm_page *page)
     fm_analysis_callers(page->analysis, view.ps, (enum fm_callers_group)command->group,
                         command->contour ? page->recording->contour : NULL, &view.callers,
                         &view.count);
-    uint32_t groups = view.count;
-    fill_rows(&view);
+    view.rows = g_new(struct fm_row, view.count);
+    for (uint32_t i = 0; i < view.count; i++) {
+        view.rows[i] = caller_row(page, &view.callers[i]);
+        view.rows[i].id = i;
+    }
     fm_rows_sort(page, view.rows, view.count, NULL);
     view.bunches = view.count == 0 ? 1 : (view.count - 1) / view.bunch_size + 1;
     if (view.bunch < 1 || view.bunch > view.bunches)
         view.bunch = 1;
-    add_counts(&view, groups - view.count);
+    add_counts(&view);
     if (command->contour && page->recording->contour_message)
         fm_add_text(page->body, page->recording->contour_message); /* a warning */
     if (view.count > 0) {

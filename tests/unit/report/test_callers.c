@@ -16,6 +16,7 @@ static void groups_are_compensated(void)
     g_assert_cmpint(cell_int(main_row, "callseqs_total_count"), ==, 21);
     g_assert_cmpint(
         cell_int(row_where(&page, "callers", "proc", "a.f/2-0"), "callseqs_total_count"), ==, 110);
+    g_assert_nonnull(strstr(page_text(&page), "Direct recursion")); /* map's calls of itself */
     page_done(&page);
 }
 
@@ -142,6 +143,42 @@ static void rows_sort_by_place_name_and_cost(void)
     page_done(&page);
 }
 
+/* Thousands of edges are summed site by site; grouping by clique goes edge by edge. */
+static void many_edges_sum_up_alike(void)
+{
+    g_autoptr(FmRecording) recording = world_hub();
+    uint32_t edges =
+        recording->analysis->ps_caller_first[3] - recording->analysis->ps_caller_first[2];
+    g_assert_cmpuint(edges, >, 8192);
+    static const char *const groups[] = {"cl", "cs", "pr", "mo"};
+    static const unsigned counts[] = {0, 3, 2, 1};
+    gint64 calls[4] = {0}, callseqs[4] = {0};
+    for (unsigned g = 0; g < 4; g++) {
+        g_autofree char *query = g_strdup_printf("proc_callers/2/%s/1/100000/nc", groups[g]);
+        struct page page = page_of(recording, query);
+        unsigned rows = row_count(&page, "callers", "caller");
+        if (counts[g] > 0)
+            g_assert_cmpuint(rows, ==, counts[g]);
+        JsonObject *first = row_at(&page, "callers", "caller", 0);
+        g_assert_nonnull(first);
+        JsonArray *all = json_object_get_array_member(
+            json_array_get_object_element(json_object_get_array_member(page.root, "tables"), 0),
+            "rows");
+        for (guint i = 0; i < json_array_get_length(all); i++) {
+            JsonObject *row = json_array_get_object_element(all, i);
+            JsonObject *cells = json_object_get_object_member(row, "cells");
+            calls[g] += cell_int(cells, "calls_count");
+            callseqs[g] += cell_int(cells, "callseqs_total_count");
+        }
+        page_done(&page);
+    }
+    for (unsigned g = 1; g < 4; g++) {
+        g_assert_cmpint(calls[g], ==, calls[0]);
+        g_assert_cmpint(callseqs[g], ==, callseqs[0]);
+    }
+    g_assert_cmpint(calls[0], ==, 5000 + 2 * 5000 + 3); /* without the hub's own recursion */
+}
+
 static void contour_exclusion_sees_through_modules(void)
 {
     GError *error = NULL;
@@ -197,6 +234,7 @@ int main(int argc, char **argv)
     g_test_add_func("/callers/pages follow each other", pages_follow_each_other);
     g_test_add_func("/callers/resizing keeps the first row", resizing_keeps_the_first_row);
     g_test_add_func("/callers/rows sort by place, name and cost", rows_sort_by_place_name_and_cost);
+    g_test_add_func("/callers/many edges sum up alike", many_edges_sum_up_alike);
     g_test_add_func("/callers/contour exclusion sees through modules",
                     contour_exclusion_sees_through_modules);
     return g_test_run();

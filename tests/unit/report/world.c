@@ -185,6 +185,37 @@ struct fm_recording *world_many_callers(const char *path)
     return finish(build, path);
 }
 
+struct fm_recording *world_hub(void)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "hub");
+    uint32_t runtime = runtime_ps(build);
+    uint32_t hub = mercury_ps(build, "lib", "hub", 0, 1),
+             leaf = mercury_ps(build, "lib", "leaf", 0, 5);
+    uint32_t near = mercury_ps(build, "m", "near", 0, 10),
+             far = mercury_ps(build, "m", "far", 0, 20);
+    site(build, hub, FM_SITE_NORMAL, hub, 2);
+    site(build, hub, FM_SITE_NORMAL, leaf, 3);
+    site(build, near, FM_SITE_NORMAL, hub, 11);
+    site(build, far, FM_SITE_HIGHER_ORDER, 0, 21);
+    site(build, far, FM_SITE_HIGHER_ORDER, 0, 22); /* the hub and the leaf */
+    uint32_t root = fm_build_pd(build, runtime);
+    for (unsigned i = 0; i < 5000; i++) {
+        uint32_t one = fm_build_pd(build, near), other = fm_build_pd(build, far);
+        uint32_t below_one = fm_build_pd(build, hub), below_other = fm_build_pd(build, hub);
+        edge(build, root, 0, one, 1);
+        edge(build, root, 0, other, 1);
+        edge(build, one, 0, below_one, 1);
+        edge(build, below_one, 0, below_one, 4);
+        edge(build, below_one, 1, fm_build_pd(build, leaf), i % 7 + 1);
+        edge(build, other, 0, below_other, 2);
+        if (i < 3) {
+            edge(build, other, 1, fm_build_pd(build, hub), 1);
+            edge(build, other, 1, fm_build_pd(build, leaf), 9);
+        }
+    }
+    return finish(build, "hub.data");
+}
+
 /* --- pages --- */
 
 static bool make(const struct fm_recording *recording, const char *text, GString *out,

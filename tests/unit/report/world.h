@@ -18,6 +18,10 @@ struct fm_recording *world_c(const char *source_folder);
 /* Many callers of one procedure: callers p01 .. p45 in modules m0 .. m8; p07 calls it 7 times. */
 struct fm_recording *world_many_callers(const char *path);
 
+/* 2 hub, called from 5,000 contexts of one procedure at one site, twice as often from another by a
+ * closure, at whose other site a second closure is called too, and by itself; it calls a leaf. */
+struct fm_recording *world_hub(void);
+
 /* One page, through fm_report() and the JSON writer. */
 struct page {
     JsonParser *parser;
