@@ -13,7 +13,7 @@ struct shared {
     _Atomic uint32_t users;
     uint32_t events;
     size_t bytes, capacity; /* capacity: of this piece of the pool */
-    bool is_gap;
+    uint64_t gap_ns;        /* a gap: the time of a replay behind it; otherwise 0 */
     unsigned char data[];
 };
 struct node {
@@ -29,7 +29,9 @@ struct client {
     socklen_t peer_size;
     /* under the mutex */
     struct node *head, *tail;
-    uint64_t queued, limit, missing_events, missing_bytes, missing_blocks;
+    uint64_t queued, limit;
+    uint64_t global_ns; /* end of the last block without lane */
+    struct fm_el_gap missing;
     bool ready, paused, ending, cut;
     /* the service thread's own */
     bool dead;
@@ -65,7 +67,7 @@ static struct shared *shared_new(const void *data, size_t bytes, uint32_t events
     s->events = events;
     s->bytes = bytes;
     s->capacity = capacity;
-    s->is_gap = false;
+    s->gap_ns = 0;
     memcpy(s->data, data, bytes);
     return s;
 }
@@ -108,26 +110,26 @@ static void dequeue(struct client *c)
     fm_el_pool_free(n, sizeof(*n));
 }
 
-static bool enqueue_gap(struct client *c)
+static bool enqueue_gap(struct client *c, const unsigned char *next)
 {
     unsigned char data[FM_EL_MISSING_MAX];
-    if (c->missing_blocks == 0)
+    if (c->missing.blocks == 0)
         return true;
-    size_t n = fm_el_missing_block(data, c->missing_events, c->missing_bytes, c->missing_blocks);
+    size_t n = fm_el_missing_block(data, &c->missing, next);
     struct shared *s = shared_new(data, n, 0);
     if (s)
-        s->is_gap = true;
+        s->gap_ns = c->global_ns;
     if (!enqueue(c, s, false))
         return false;
-    c->missing_events = c->missing_bytes = c->missing_blocks = 0;
+    c->missing = (struct fm_el_gap){0};
     return true;
 }
 
 static void miss(struct client *c, const struct fm_el_block *b)
 {
-    c->missing_events += b->events;
-    c->missing_bytes += b->bytes;
-    c->missing_blocks++;
+    c->missing.events += b->events;
+    c->missing.bytes += b->bytes;
+    c->missing.blocks++;
     atomic_fetch_add(&dropped_events, b->events);
 }
 
@@ -150,13 +152,15 @@ void fm_el_clients_write(const struct fm_el_block *b, bool *taken)
             continue;
         }
         atomic_fetch_add(&s->users, 1);
-        if (!enqueue_gap(c)) {
+        if (!enqueue_gap(c, b->data)) {
             shared_drop(s);
             miss(c, b);
         } else if (!enqueue(c, s, false)) {
             miss(c, b);
         } else {
             atomic_fetch_add(&given_events, b->events);
+            if (b->cap == FM_EL_NO_CAP)
+                c->global_ns = fm_el_get64(b->data + 14);
         }
     }
     pthread_mutex_unlock(&mutex);
@@ -184,8 +188,9 @@ static void queue_bytes(struct client *c, const struct fm_el_bytes *b)
         c->dead = true;
 }
 
-/* State as of now, for a client that comes or that has lost something. front: before what waits. */
-static void send_state(struct client *c, bool with_header)
+/* State as of now: with the header for a client that comes; before what waits, and as of at_ns, for
+ * one that has lost something. */
+static void send_state(struct client *c, bool with_header, uint64_t at_ns)
 {
     struct fm_el_bytes b = {0};
     uint32_t count;
@@ -196,17 +201,18 @@ static void send_state(struct client *c, bool with_header)
     if (c->kind == FM_EL_PLAIN) {
         if (with_header)
             fm_el_header(&b);
-        fm_el_replay(&b, with_header ? fm_el.begun : true, &count);
+        fm_el_replay(&b, with_header ? fm_el.begun : true, at_ns, &count);
     } else {
         fm_el_monitor_state(&c->monitor, &c->out);
         if (with_header)
             fm_el_monitor_header(&c->monitor, &c->out);
-        fm_el_replay(&b, with_header ? fm_el.begun : true, &count);
+        fm_el_replay(&b, with_header ? fm_el.begun : true, at_ns, &count);
     }
     fm_el.begun = true;
     pthread_mutex_lock(&mutex);
     if (with_header) {
         queue_bytes(c, &b);
+        c->global_ns = fm_el_clock_ns();
         c->ready = true;
         served++;
     } else if (!b.failed && b.used < c->limit / 8) {
@@ -243,7 +249,7 @@ static struct client *client_new(unsigned listener, int fd)
     client_count++;
     pthread_mutex_unlock(&mutex);
     if (!l->token[0] && atomic_load(&fm_el.running))
-        send_state(c, true);
+        send_state(c, true, 0);
     return c;
 }
 
@@ -347,12 +353,12 @@ static struct shared *head_block(struct client *c)
 static void next_block(struct client *c)
 {
     pthread_mutex_lock(&mutex);
-    bool gap = c->head->block->is_gap;
+    uint64_t gap_ns = c->head->block->gap_ns;
     dequeue(c);
     pthread_mutex_unlock(&mutex);
     c->at = 0;
-    if (gap && !c->dead)
-        send_state(c, false);
+    if (gap_ns && !c->dead)
+        send_state(c, false, gap_ns);
 }
 
 static void send_plain(struct client *c)
@@ -435,7 +441,7 @@ static void run_command(struct client *c, const struct fm_el_command *cmd)
         if (waits)
             c->expires_ns = UINT64_MAX;
         if (atomic_load(&fm_el.running))
-            send_state(c, true);
+            send_state(c, true, 0);
         status = FM_EVENTLOG_ANSWER_OK;
     } else if (needs) {
         status = FM_EVENTLOG_ANSWER_REFUSED;
@@ -661,7 +667,7 @@ void fm_el_clients_serve(const struct pollfd *fds, unsigned count)
     if (atomic_load(&fm_el.running)) /* those that came while the log was stopped */
         for (struct client *c = clients; c; c = c->next)
             if (!c->ready && !listeners[c->listener].token[0])
-                send_state(c, true);
+                send_state(c, true, 0);
 }
 
 /* ---- calls of the program ----------------------------------------------------------------------
@@ -764,7 +770,7 @@ void fm_el_clients_stop(int timeout_ms)
     pthread_mutex_lock(&mutex);
     for (struct client *c = clients; c; c = c->next) {
         if (c->ready && !c->ending) {
-            enqueue_gap(c);
+            enqueue_gap(c, NULL);
             enqueue(c, shared_new(mark, sizeof(mark), 0), false);
         }
         c->ending = true;

@@ -59,25 +59,26 @@ static unsigned char *put_event(unsigned char *p, uint16_t type, uint64_t ns)
     return p + 10;
 }
 
-size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], uint64_t events, uint64_t bytes,
-                           uint64_t blocks)
+size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], const struct fm_el_gap *gap,
+                           const unsigned char *next)
 {
-    uint64_t now = fm_el_clock_ns();
-    unsigned char *p = put_event(out + FM_EL_MARKER_BYTES, FM_EVENT_LOG_MESSAGE, now);
-    int n =
-        snprintf((char *)p + 2, 160, "fathom: %llu events missing (%llu bytes, %llu blocks)",
-                 (unsigned long long)events, (unsigned long long)bytes, (unsigned long long)blocks);
+    uint64_t at = next ? fm_el_get64(next + 2) : fm_el_clock_ns();
+    uint16_t cap = next ? fm_el_get16(next + 22) : FM_EL_NO_CAP;
+    unsigned char *p = put_event(out + FM_EL_MARKER_BYTES, FM_EVENT_LOG_MESSAGE, at);
+    int n = snprintf((char *)p + 2, 160, "fathom: %llu events missing (%llu bytes, %llu blocks)",
+                     (unsigned long long)gap->events, (unsigned long long)gap->bytes,
+                     (unsigned long long)gap->blocks);
     uint16_t length = fm_eventlog_be16_((uint16_t)n);
     memcpy(p, &length, 2);
-    p = put_event(p + 2 + n, FM_EVENT_MISSING, now);
-    uint32_t count = fm_eventlog_be32_(blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks);
-    events = fm_eventlog_be64_(events);
-    bytes = fm_eventlog_be64_(bytes);
+    p = put_event(p + 2 + n, FM_EVENT_MISSING, at);
+    uint64_t events = fm_eventlog_be64_(gap->events), bytes = fm_eventlog_be64_(gap->bytes);
+    uint32_t blocks =
+        fm_eventlog_be32_(gap->blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)gap->blocks);
     memcpy(p, &events, 8);
     memcpy(p + 8, &bytes, 8);
-    memcpy(p + 16, &count, 4);
+    memcpy(p + 16, &blocks, 4);
     size_t total = (size_t)(p + 20 - out);
-    fm_el_marker(out, total, FM_EL_NO_CAP, now, now);
+    fm_el_marker(out, total, cap, at, at);
     return total;
 }
 

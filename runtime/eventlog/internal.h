@@ -90,8 +90,13 @@ void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uin
 void fm_el_deliver(const struct fm_el_block *b);
 /* The two events that tell of a gap, as a whole block of its own, in out (see below). */
 #define FM_EL_MISSING_MAX 256u
-size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], uint64_t events, uint64_t bytes,
-                           uint64_t blocks);
+struct fm_el_gap {
+    uint64_t events, bytes, blocks;
+};
+/* next: the block behind the gap (its first 24 bytes count): the gap takes its lane and its time,
+ * so that the blocks of each lane stay in order. NULL = none follows. */
+size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], const struct fm_el_gap *gap,
+                           const unsigned char *next);
 
 /* ---- lanes */
 struct fm_el_side {
@@ -173,8 +178,9 @@ void fm_el_state_lock(void);
 void fm_el_state_unlock(void);
 uint32_t fm_el_state_thread_new(uint16_t lane, uint8_t state); /* state lock held */
 void fm_el_state_thread_gone(uint32_t id);                     /* state lock held */
-/* Replay of now, as blocks; count: its events. State lock held. again: between two messages. */
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint32_t *count);
+/* Replay of now, as blocks; count: its events. State lock held. again: between two messages. at_ns:
+ * 0 = original times; else all has this time, since the stream is past the original ones. */
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, uint32_t *count);
 /* Threads in order of creation. State lock held. Pool memory: free with *ret_bytes. */
 struct fm_el_thread *fm_el_state_threads(uint32_t *count, size_t *ret_bytes);
 const char *fm_el_state_name(uint32_t id, size_t *bytes);               /* state lock held */

@@ -18,7 +18,7 @@ struct chunk {
     unsigned char *data;
     size_t begin, used, capacity; /* data[begin, used) is the log; begin > 0 beside gaps */
     size_t first_block;           /* where the first block begins in it; capacity = nowhere */
-    uint64_t events, block_bytes, blocks; /* of the blocks that begin in it */
+    struct fm_el_gap blocks;      /* counts of the blocks that begin in it, or are missing here */
     bool is_gap, closed;
 };
 
@@ -33,9 +33,7 @@ static struct {
     int fd;
     bool fd_set;
 } list = {.fd = -1};
-static struct {
-    uint64_t events, bytes, blocks;
-} missing; /* dropped as newest since the last accepted block */
+static struct fm_el_gap missing; /* dropped as newest since the last accepted block */
 static struct {
     uint64_t events, dropped_events, dropped_blocks, dropped_bytes;
 } stats;
@@ -158,9 +156,9 @@ static bool append(const unsigned char *data, size_t bytes, uint64_t events, boo
     if (is_block) {
         if (c->first_block == c->capacity)
             c->first_block = c->used;
-        c->events += events;
-        c->block_bytes += bytes;
-        c->blocks++;
+        c->blocks.events += events;
+        c->blocks.bytes += bytes;
+        c->blocks.blocks++;
     }
     while (bytes > 0) {
         size_t n = c->capacity - c->used < bytes ? c->capacity - c->used : bytes;
@@ -188,9 +186,18 @@ static struct chunk *with_block(struct chunk *c, struct chunk **before)
     return c;
 }
 
-static void fill_gap(struct chunk *gap)
+static void fill_gap(struct chunk *gap, const struct chunk *next)
 {
-    gap->used = fm_el_missing_block(gap->data, gap->events, gap->block_bytes, gap->blocks);
+    unsigned char marker[FM_EL_MARKER_BYTES]; /* it may go over the border of chunks */
+    size_t at = next->begin;
+    for (size_t i = 0; i < sizeof(marker); i++, at++) {
+        if (at == next->used) {
+            next = next->next;
+            at = 0;
+        }
+        marker[i] = next->data[at];
+    }
+    gap->used = fm_el_missing_block(gap->data, &gap->blocks, marker);
     gap->begin = 0;
 }
 
@@ -241,12 +248,12 @@ static bool drop_oldest(void)
     struct chunk *gap = gap_after(before);
     if (!gap)
         return false;
-    gap->events += from->events;
-    gap->block_bytes += from->block_bytes;
-    gap->blocks += from->blocks;
-    stats.dropped_events += from->events;
-    stats.dropped_bytes += from->block_bytes;
-    stats.dropped_blocks += from->blocks;
+    gap->blocks.events += from->blocks.events;
+    gap->blocks.bytes += from->blocks.bytes;
+    gap->blocks.blocks += from->blocks.blocks;
+    stats.dropped_events += from->blocks.events;
+    stats.dropped_bytes += from->blocks.bytes;
+    stats.dropped_blocks += from->blocks.blocks;
     for (struct chunk *c = gap->next; c != to;) {
         struct chunk *next = c->next;
         list.bytes -= c->capacity;
@@ -256,7 +263,7 @@ static bool drop_oldest(void)
     }
     gap->next = to;
     to->begin = to->first_block;
-    fill_gap(gap);
+    fill_gap(gap, to);
     list.state_due = true;
     update_fd();
     return true;
@@ -280,12 +287,12 @@ static bool find_room(const struct fm_el_block *b)
     return !list.finished;
 }
 
-static bool put_missing(void)
+static bool put_missing(const unsigned char *next)
 {
     unsigned char block[FM_EL_MISSING_MAX];
     if (missing.blocks == 0)
         return true;
-    size_t n = fm_el_missing_block(block, missing.events, missing.bytes, missing.blocks);
+    size_t n = fm_el_missing_block(block, &missing, next);
     if (!append(block, n, 0, true))
         return false;
     memset(&missing, 0, sizeof(missing));
@@ -300,7 +307,7 @@ void fm_el_memory_write(const struct fm_el_block *b, bool *taken)
         return;
     }
     *taken = true;
-    if (find_room(b) && put_missing() && append(b->data, b->bytes, b->events, true)) {
+    if (find_room(b) && put_missing(b->data) && append(b->data, b->bytes, b->events, true)) {
         stats.events += b->events;
     } else {
         stats.dropped_events += b->events;
@@ -321,7 +328,7 @@ int fm_el_memory_start(const struct fm_eventlog_options *o)
     fm_el_process_refresh();
     fm_el_state_lock();
     fm_el_header(&b);
-    fm_el_replay(&b, fm_el.begun, &count);
+    fm_el_replay(&b, fm_el.begun, 0, &count);
     fm_el.begun = true;
     pthread_mutex_lock(&mutex);
     free_chunks(list.head);
@@ -348,7 +355,7 @@ void fm_el_memory_finish(void)
     static const unsigned char mark[2] = {0xFF, 0xFF};
     pthread_mutex_lock(&mutex);
     if (atomic_load(&fm_el.memory_on) && !list.finished) {
-        put_missing();
+        put_missing(NULL);
         append(mark, sizeof(mark), 0, false);
         list.finished = true;
         if (list.tail)
@@ -375,9 +382,9 @@ void fm_el_memory_tick(void)
     fm_el_state_lock();
     fm_el_sink_lock();
     fm_el_global_flush_locked();
-    fm_el_replay(&b, true, &count);
+    fm_el_replay(&b, true, fm_el_clock_ns(), &count);
     pthread_mutex_lock(&mutex);
-    if (!b.failed && b.used < list.limit / 8 && !list.finished && put_missing())
+    if (!b.failed && b.used < list.limit / 8 && !list.finished && put_missing(NULL))
         append(b.data, b.used, 0, true);
     pthread_mutex_unlock(&mutex);
     fm_el_sink_unlock();

@@ -92,7 +92,7 @@ struct out {
     size_t block; /* where the open block begins */
     uint64_t now, begin;
     uint32_t count;
-    bool open;
+    bool open, same_time;
 };
 
 static void close_block(struct out *o)
@@ -108,6 +108,8 @@ static void event(struct out *o, uint16_t type, uint64_t ns, const void *first, 
     static const unsigned char empty[FM_EL_MARKER_BYTES];
     if (o->open && o->b->used - o->block > BLOCK_BYTES)
         close_block(o);
+    if (o->same_time)
+        ns = o->now;
     if (!o->open) {
         o->block = o->b->used;
         o->begin = ns;
@@ -238,10 +240,10 @@ static void replay_threads(struct out *o)
     fm_el_pool_free(list, bytes);
 }
 
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint32_t *count)
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, uint32_t *count)
 {
     static const char begins[] = "fathom: replay begins";
-    struct out o = {.b = b, .now = fm_el_clock_ns()};
+    struct out o = {.b = b, .now = at_ns ? at_ns : fm_el_clock_ns(), .same_time = at_ns != 0};
     if (again)
         event(&o, FM_EVENT_LOG_MESSAGE, o.now, begins, sizeof(begins) - 1, NULL, 0);
     replay_process(&o);

@@ -25,9 +25,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sink sink;
 static unsigned failures;             /* in a row */
 static struct fm_el_bytes header_due; /* could not be written yet: nothing may precede it */
-static struct {
-    uint64_t events, bytes, blocks;
-} missing; /* lost since the last block that was written */
+static struct fm_el_gap missing;      /* lost since the last block that was written */
 static struct {
     uint64_t events, lost_events, lost_blocks, lost_bytes;
     int error;
@@ -119,7 +117,7 @@ static void give_up(void)
 }
 
 /* What must stand before the next block: the header if it is still due, word of a gap. */
-static int put_before_block(void)
+static int put_before_block(const unsigned char *next)
 {
     unsigned char block[FM_EL_MISSING_MAX];
     int error = header_due.used ? put_bytes(header_due.data, header_due.used) : 0;
@@ -128,7 +126,7 @@ static int put_before_block(void)
     fm_el_bytes_done(&header_due);
     if (missing.blocks == 0)
         return 0;
-    size_t n = fm_el_missing_block(block, missing.events, missing.bytes, missing.blocks);
+    size_t n = fm_el_missing_block(block, &missing, next);
     error = put_bytes(block, n);
     if (!error)
         memset(&missing, 0, sizeof(missing));
@@ -140,7 +138,7 @@ void fm_el_stream_write(const struct fm_el_block *b, bool *taken)
     pthread_mutex_lock(&mutex);
     if (atomic_load(&fm_el.stream_on)) {
         *taken = true;
-        int error = put_before_block();
+        int error = put_before_block(b->data);
         if (!error)
             error = put_bytes(b->data, b->bytes);
         if (!error) {
@@ -186,7 +184,7 @@ static int release_old(bool end)
     int error = 0;
     if (!sink.file && !sink.is_writer)
         return 0;
-    error = put_before_block();
+    error = put_before_block(NULL);
     if (end || sink.ours) {
         int failed = put_bytes(mark, sizeof(mark));
         error = error ? error : failed;
@@ -217,7 +215,7 @@ static int write_header(void)
     struct fm_el_bytes b = {0};
     uint32_t count;
     fm_el_header(&b);
-    fm_el_replay(&b, fm_el.begun, &count);
+    fm_el_replay(&b, fm_el.begun, 0, &count);
     fm_el.begun = true;
     if (b.failed) {
         fm_el_bytes_done(&b);
@@ -225,7 +223,7 @@ static int write_header(void)
     }
     fm_el_bytes_done(&header_due);
     header_due = b;
-    return -put_before_block();
+    return -put_before_block(NULL);
 }
 
 static int install(struct sink *next, unsigned flags, int timeout_ms)

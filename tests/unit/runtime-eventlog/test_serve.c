@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clients over sockets: the plain log, control messages and answers, the monitor's messages. */
+#include "check.h"
+#include "collect.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fathom/eventlog.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int listener;
+static char *socket_path;
+
+static void start(const char *address, const struct fm_eventlog_listen_options *options,
+                  size_t buffer)
+{
+    struct fm_eventlog_options o = {.buffer_bytes = buffer};
+    g_assert_cmpint(fm_eventlog_start(&o), ==, 0);
+    g_autofree char *own = NULL;
+    if (!address) {
+        g_free(socket_path);
+        socket_path = temp_path("log.sock");
+        address = own = g_strconcat("unix:", socket_path, NULL);
+    }
+    listener = fm_eventlog_listen(address, options);
+    g_assert_cmpint(listener, >=, 0);
+}
+
+static void end(void)
+{
+    fm_eventlog_stop();
+    g_assert_cmpint(fm_eventlog_unlisten(listener), ==, 0);
+}
+
+static int dial_unix(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    g_strlcpy(a.sun_path, socket_path, sizeof(a.sun_path));
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    g_assert_cmpint(connect(fd, (struct sockaddr *)&a, sizeof(a)), ==, 0);
+    return fd;
+}
+
+static int dial_inet(int type)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET,
+                            .sin_port = htons((uint16_t)fm_eventlog_port(listener)),
+                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+    g_assert_cmpint(connect(fd, (struct sockaddr *)&a, sizeof(a)), ==, 0);
+    return fd;
+}
+
+static void wait_clients(unsigned n)
+{
+    struct fm_eventlog_stats s;
+    do {
+        g_usleep(500);
+        fm_eventlog_stats(&s);
+    } while (s.clients != n);
+}
+
+/* Everything to the end of the stream, or until at least enough bytes are there. */
+static void read_on(int fd, GByteArray *all, size_t enough)
+{
+    uint8_t piece[16384];
+    while (all->len < enough) {
+        ssize_t n = recv(fd, piece, sizeof(piece), 0);
+        if (n <= 0)
+            break;
+        g_byte_array_append(all, piece, (guint)n);
+    }
+}
+
+struct reading {
+    int fd;
+    GByteArray *all;
+};
+
+static gpointer read_to_end(gpointer data)
+{
+    struct reading *r = data;
+    read_on(r->fd, r->all, SIZE_MAX);
+    close(r->fd);
+    return NULL;
+}
+
+/* Stops the log while the clients read, and checks what each has got. */
+static void finish_reading(struct reading *r, unsigned n, struct check **ret)
+{
+    GThread *threads[8];
+    for (unsigned i = 0; i < n; i++)
+        threads[i] = g_thread_new("client", read_to_end, &r[i]);
+    end();
+    for (unsigned i = 0; i < n; i++) {
+        g_thread_join(threads[i]);
+        validate_bytes(r[i].all->data, r[i].all->len);
+        ret[i] = check_stream(r[i].all->data, r[i].all->len);
+        g_assert_true(ret[i]->ended);
+        g_byte_array_unref(r[i].all);
+    }
+}
+
+static void two_clients_get_whole_logs_of_their_own(void)
+{
+    struct reading r[2];
+    struct check *c[2];
+    struct stat st;
+    start(NULL, NULL, 4096);
+    g_assert_cmpint(stat(socket_path, &st), ==, 0);
+    g_assert_cmpint(st.st_mode & 0777, ==, 0600);
+    r[0] = (struct reading){dial_unix(), g_byte_array_new()};
+    wait_clients(1);
+    log_numbers(0, 0, 1000);
+    fm_eventlog_flush(-1);
+    r[1] = (struct reading){dial_unix(), g_byte_array_new()};
+    wait_clients(2);
+    log_numbers(0, 1000, 2000);
+    finish_reading(r, 2, c);
+    g_assert_cmpuint(c[0]->counts[522], ==, 3000);
+    g_assert_cmpuint(c[1]->counts[522], ==, 2000);
+    g_assert_cmpuint(c[1]->next[0], ==, 3000);
+    g_assert_cmpuint(c[1]->replayed[16], ==, 2);
+    g_assert_cmpuint(g_hash_table_size(c[1]->caps), >=, 1);
+    check_free(c[0]);
+    check_free(c[1]);
+    g_assert_cmpint(access(socket_path, F_OK), !=, 0);
+}
+
+static void client_that_comes_again_gets_a_header_again(void)
+{
+    start("tcp:127.0.0.1:0", NULL, 4096);
+    int fd = dial_inet(SOCK_STREAM);
+    g_autoptr(GByteArray) first = g_byte_array_new();
+    wait_clients(1);
+    log_numbers(0, 0, 60000); /* 1 MB */
+    fm_eventlog_flush(-1);
+    read_on(fd, first, 1000000);
+    close(fd);
+    struct check *c = check_stream(first->data, first->len);
+    g_assert_cmpuint(c->gaps, ==, 0);
+    g_assert_cmpuint(c->counts[522], >, 50000);
+    check_free(c);
+    wait_clients(0);
+    g_assert_false(fm_eventlog_on());
+    log_numbers(0, 60000, 100); /* nobody is there: not logged */
+    struct reading r = {dial_inet(SOCK_STREAM), g_byte_array_new()};
+    wait_clients(1);
+    log_numbers(0, 70000, 100);
+    finish_reading(&r, 1, &c);
+    g_assert_cmpuint(c->counts[522], ==, 100);
+    g_assert_cmpuint(c->next[0], ==, 70100);
+    check_free(c);
+}
+
+static void slow_client_misses_whole_blocks_and_is_told(void)
+{
+    struct fm_eventlog_listen_options o = {.queue_limit_bytes = 100000};
+    struct fm_eventlog_stats before, after;
+    struct check *c;
+    start(NULL, &o, 4096);
+    fm_eventlog_stats(&before);
+    struct reading r = {dial_unix(), g_byte_array_new()};
+    wait_clients(1);
+    log_numbers(0, 0, 200000); /* 3.6 MB; the client reads nothing yet */
+    fm_eventlog_flush(-1);
+    read_on(r.fd, r.all, 80000); /* now the queue moves */
+    g_usleep(2000);
+    for (uint32_t i = 0; i < 50; i++) {
+        log_numbers(0, 200000 + i * 100, 100);
+        fm_eventlog_flush(-1);
+        read_on(r.fd, r.all, r.all->len + 500);
+    }
+    finish_reading(&r, 1, &c);
+    fm_eventlog_stats(&after);
+    uint64_t dropped = after.client_dropped_events - before.client_dropped_events;
+    g_assert_cmpuint(dropped, >, 100000);
+    g_assert_cmpuint(c->missing_events, ==, dropped);
+    g_assert_cmpuint(c->events + dropped, ==, after.produced_events - before.produced_events);
+    g_assert_cmpuint(c->replayed[16], >=, 2); /* the state came again behind the gap */
+    check_free(c);
+}
+
+static void killed_client_harms_nobody(void)
+{
+    struct check *c;
+    start(NULL, NULL, 4096);
+    int victim = dial_unix();
+    struct reading r = {dial_unix(), g_byte_array_new()};
+    wait_clients(2);
+    log_numbers(0, 0, 100000);
+    uint8_t some[5000];
+    g_assert_cmpint(recv(victim, some, sizeof(some), 0), >, 0); /* in the middle of a block */
+    shutdown(victim, SHUT_RDWR);
+    close(victim);
+    wait_clients(1);
+    log_numbers(0, 100000, 1000);
+    finish_reading(&r, 1, &c);
+    g_assert_cmpuint(c->counts[522], ==, 101000);
+    g_assert_cmpuint(c->gaps, ==, 0);
+    check_free(c);
+}
+
+/* ---- control messages -------------------------------------------------------------------------
+ */
+
+static int calls[3];
+
+static uint8_t handler(void *context, const char *name_space, uint8_t number)
+{
+    g_atomic_int_inc(&calls[GPOINTER_TO_INT(context)]);
+    fm_eventlog_message(name_space); /* may log */
+    return number;
+}
+
+static void control(GByteArray *out, uint8_t version, const char *name, uint8_t number)
+{
+    static const uint8_t magic[4] = {0xF0, 0x9E, 0x97, 0x8C};
+    uint8_t n = (uint8_t)strlen(name);
+    g_byte_array_append(out, magic, 4);
+    g_byte_array_append(out, &version, 1);
+    g_byte_array_append(out, &n, 1);
+    g_byte_array_append(out, (const uint8_t *)name, n);
+    g_byte_array_append(out, &number, 1);
+}
+
+static void wait_calls(int which, int n)
+{
+    while (g_atomic_int_get(&calls[which]) < n)
+        g_usleep(500);
+    g_assert_cmpint(g_atomic_int_get(&calls[which]), ==, n);
+}
+
+static void send_all(int fd, const uint8_t *data, size_t n, size_t piece)
+{
+    for (size_t at = 0; at < n; at += piece) {
+        size_t some = MIN(piece, n - at);
+        g_assert_cmpint(send(fd, data + at, some, 0), ==, (ssize_t)some);
+    }
+}
+
+static void commands_reach_the_registered_handler_only(void)
+{
+    memset(calls, 0, sizeof(calls));
+    g_assert_cmpint(fm_eventlog_on_command("ab", 1, handler, GINT_TO_POINTER(0)), ==, 0);
+    g_assert_cmpint(fm_eventlog_on_command("abc", 1, handler, GINT_TO_POINTER(1)), ==, 0);
+    g_assert_cmpint(fm_eventlog_on_command("abc", 1, handler, NULL), ==, -EEXIST);
+    g_assert_cmpint(fm_eventlog_on_command("fathom", 1, handler, NULL), ==, -EEXIST);
+    for (uint8_t i = 0; i < 10; i++) /* ten in one name space */
+        g_assert_cmpint(fm_eventlog_on_command("ten", i, handler, GINT_TO_POINTER(2)), ==, 0);
+    start(NULL, NULL, 4096);
+    int fd = dial_unix();
+    wait_clients(1);
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    control(out, 0, "ab", 1);
+    send_all(fd, out->data, out->len, 1); /* one byte at a time */
+    wait_calls(0, 1);
+    g_byte_array_set_size(out, 0);
+    g_byte_array_append(out, (const uint8_t *)"noise \xF0\x9E\xF0 more \xF0\x9E\x97\x8C\x07", 22);
+    control(out, 0, "nobody", 1);
+    control(out, 0, "abc", 1);
+    send_all(fd, out->data, out->len, out->len);
+    wait_calls(1, 1);
+    wait_calls(0, 1);
+    g_byte_array_set_size(out, 0);
+    for (uint8_t i = 0; i < 10; i++)
+        control(out, 0, "ten", i);
+    send_all(fd, out->data, out->len, 7);
+    wait_calls(2, 10);
+    g_byte_array_set_size(out, 0);
+    for (int i = 0; i < 300; i++) /* longer than one read, names across its border */
+        control(out, 0, "abc", 1);
+    send_all(fd, out->data, out->len, 1000);
+    wait_calls(1, 301);
+    close(fd);
+    end();
+    for (uint8_t i = 0; i < 10; i++)
+        g_assert_cmpint(fm_eventlog_on_command("ten", i, NULL, NULL), ==, 0);
+    fm_eventlog_on_command("ab", 1, NULL, NULL);
+    fm_eventlog_on_command("abc", 1, NULL, NULL);
+}
+
+/* Answers stand between blocks: taken out, the rest is a log. */
+static unsigned take_answers(GByteArray *all, uint8_t statuses[8])
+{
+    static const uint8_t magic[5] = {0xF0, 0x9E, 0x97, 0x8C, 1};
+    unsigned found = 0;
+    for (guint at = 0; at + 8 < all->len; at++) {
+        if (memcmp(all->data + at, magic, 5) != 0)
+            continue;
+        guint n = 6u + all->data[at + 5] + 2;
+        statuses[found++] = all->data[at + n - 1];
+        g_byte_array_remove_range(all, at--, n);
+    }
+    return found;
+}
+
+static void commands_of_version_1_are_answered_between_blocks(void)
+{
+    uint8_t statuses[8];
+    fm_eventlog_on_command("answering", 7, handler, GINT_TO_POINTER(0));
+    start(NULL, NULL, 4096);
+    struct reading r = {dial_unix(), g_byte_array_new()};
+    wait_clients(1);
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    log_numbers(0, 0, 3000);
+    control(out, 1, "answering", 7);
+    control(out, 1, "answering", 8);
+    control(out, 1, "unheard of", 7);
+    control(out, 1, "fathom", 1);
+    send_all(r.fd, out->data, out->len, 5);
+    GThread *reader = g_thread_new("client", read_to_end, &r);
+    g_usleep(50000); /* the service thread answers while this one logs on */
+    log_numbers(0, 3000, 3000);
+    end();
+    g_thread_join(reader);
+    g_assert_cmpuint(take_answers(r.all, statuses), ==, 4);
+    g_assert_cmpuint(statuses[0], ==, 7);
+    g_assert_cmpuint(statuses[1], ==, FM_EVENTLOG_ANSWER_UNKNOWN_NUMBER);
+    g_assert_cmpuint(statuses[2], ==, FM_EVENTLOG_ANSWER_UNKNOWN_SPACE);
+    g_assert_cmpuint(statuses[3], ==, FM_EVENTLOG_ANSWER_OK);
+    struct check *c = check_stream(r.all->data, r.all->len);
+    g_assert_cmpuint(c->counts[522], ==, 6000);
+    g_assert_true(c->ended);
+    check_free(c);
+    g_byte_array_unref(r.all);
+    fm_eventlog_on_command("answering", 7, NULL, NULL);
+}
+
+static void other_addresses_need_a_token(void)
+{
+    struct fm_eventlog_listen_options o = {.token = "secret"};
+    g_assert_cmpint(fm_eventlog_listen("tcp:0.0.0.0:0", NULL), ==, -EACCES);
+    g_assert_cmpint(fm_eventlog_listen("nonsense", NULL), ==, -EINVAL);
+    g_assert_cmpint(fm_eventlog_listen("tcp:127.0.0.1", NULL), ==, -EINVAL);
+    start("tcp:0.0.0.0:0", &o, 4096);
+    int wrong = dial_inet(SOCK_STREAM);
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    control(out, 0, "token=secreT", 0);
+    send_all(wrong, out->data, out->len, out->len);
+    uint8_t byte;
+    g_assert_cmpint(recv(wrong, &byte, 1, 0), <=, 0); /* closed without a byte of the log */
+    close(wrong);
+    struct reading r = {dial_inet(SOCK_STREAM), g_byte_array_new()};
+    struct check *c;
+    g_byte_array_set_size(out, 0);
+    control(out, 0, "token=secret", 0);
+    send_all(r.fd, out->data, out->len, out->len);
+    wait_clients(1);
+    log_numbers(0, 0, 10);
+    finish_reading(&r, 1, &c);
+    g_assert_cmpuint(c->counts[522], ==, 10);
+    check_free(c);
+}
+
+/* ---- the monitor ------------------------------------------------------------------------------
+ */
+
+static void monitor_case(size_t maximum, bool singles)
+{
+    struct fm_eventlog_listen_options o = {.datagram_bytes_max = maximum,
+                                           .monitor_singles = singles};
+    start("monitor:127.0.0.1:0", &o, 4096);
+    struct reading r = {dial_inet(SOCK_STREAM), g_byte_array_new()};
+    wait_clients(1);
+    fm_eventlog_label_thread("the tester");
+    log_numbers(0, 0, 500);
+    fm_eventlog_message("a message that is longer than sixteen bytes");
+    GThread *reader = g_thread_new("client", read_to_end, &r);
+    end();
+    g_thread_join(reader);
+    struct collect *c = collect_frames(r.all->data, r.all->len, true);
+    g_assert_cmpuint(c->types, ==, c->types_announced);
+    g_assert_cmpuint(c->states, >=, 1);
+    g_assert_cmpuint(c->numbers, ==, 500);
+    g_assert_cmpuint(c->messages, ==, 1);
+    g_assert_cmpuint(c->incomplete, ==, 0);
+    g_assert_cmpuint(c->heads, >, 0);
+    g_assert_cmpuint(c->largest_payload, <=, maximum ? maximum : SIZE_MAX);
+    if (!singles) {
+        g_assert_cmpuint(c->parts, ==, c->announced_parts);
+        g_assert_cmpuint(c->singles, ==, 0);
+    } else {
+        g_assert_cmpuint(c->parts, ==, 0);
+    }
+    collect_free(c);
+    g_byte_array_unref(r.all);
+}
+
+static void monitor_messages_give_the_same_events_however_split(void)
+{
+    static const size_t maxima[] = {16, 64, 1500, 0};
+    for (unsigned i = 0; i < G_N_ELEMENTS(maxima); i++) {
+        monitor_case(maxima[i], false);
+        monitor_case(maxima[i], true);
+    }
+}
+
+static void monitor_pauses_and_tells_the_state_again(void)
+{
+    static const uint8_t pause_on[] = {0, 0, 0, 5, 0x82, 0, 0x82, 0, 0xF5};
+    static const uint8_t pause_off[] = {0, 0, 0, 5, 0x82, 0, 0x82, 0, 0xF4};
+    start("monitor:127.0.0.1:0", NULL, 4096);
+    struct reading r = {dial_inet(SOCK_STREAM), g_byte_array_new()};
+    GThread *reader = g_thread_new("client", read_to_end, &r);
+    wait_clients(1);
+    struct fm_eventlog_stats before, s;
+    log_numbers(0, 0, 100);
+    fm_eventlog_flush(-1);
+    fm_eventlog_stats(&before);
+    send_all(r.fd, pause_on, sizeof(pause_on), 2);
+    uint32_t paused = 100;
+    do { /* until the pause is in force: then an event is dropped for this client */
+        log_numbers(0, paused++, 1);
+        fm_eventlog_flush(-1);
+        fm_eventlog_stats(&s);
+        g_usleep(500);
+    } while (s.client_dropped_events == before.client_dropped_events);
+    send_all(r.fd, pause_off, sizeof(pause_off), sizeof(pause_off));
+    g_usleep(20000);
+    log_numbers(0, paused, 50);
+    end();
+    g_thread_join(reader);
+    struct collect *c = collect_frames(r.all->data, r.all->len, true);
+    fm_eventlog_stats(&s);
+    uint64_t dropped = s.client_dropped_events - before.client_dropped_events;
+    g_assert_cmpuint(dropped, >=, 1);
+    g_assert_cmpuint(c->numbers + dropped, ==, paused + 50);
+    g_assert_cmpuint(c->states, >=, 3);
+    collect_free(c);
+    g_byte_array_unref(r.all);
+}
+
+static void impossible_frame_closes_the_connection(void)
+{
+    static const uint8_t huge[4] = {0xEF, 0xFF, 0xFF, 0xFF}, all_ones[4] = {255, 255, 255, 255};
+    start("monitor:127.0.0.1:0", NULL, 4096);
+    for (int i = 0; i < 2; i++) {
+        int fd = dial_inet(SOCK_STREAM);
+        wait_clients(1);
+        send_all(fd, i ? huge : all_ones, 4, 4);
+        g_autoptr(GByteArray) all = g_byte_array_new();
+        read_on(fd, all, SIZE_MAX); /* ends */
+        close(fd);
+        wait_clients(0);
+    }
+    end();
+}
+
+static void datagrams_reach_who_asked(void)
+{
+    static const uint8_t hello[] = {0x82, 0, 0x82, 0, 0xF4};
+    start("udp:127.0.0.1:0", NULL, 4096);
+    int fd = dial_inet(SOCK_DGRAM);
+    int room = 1 << 20;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+    g_assert_cmpint(send(fd, hello, sizeof(hello), 0), ==, sizeof(hello));
+    wait_clients(1);
+    log_numbers(0, 0, 1000);
+    fm_eventlog_flush(-1);
+    struct collect *c = collect_new();
+    uint8_t data[4096];
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (c->numbers < 1000 && poll(&p, 1, 5000) == 1) {
+        ssize_t n = recv(fd, data, sizeof(data), 0);
+        g_assert_cmpint(n, >, 0);
+        g_assert_cmpint(n, <=, 1500);
+        collect_message(c, data, (size_t)n);
+    }
+    g_assert_cmpuint(c->numbers, ==, 1000);
+    g_assert_cmpuint(c->types, ==, c->types_announced);
+    g_assert_cmpuint(c->states, ==, 1);
+    collect_free(c);
+    close(fd);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+#define T(name) g_test_add_func("/eventlog/serve/" #name, name)
+    T(two_clients_get_whole_logs_of_their_own);
+    T(client_that_comes_again_gets_a_header_again);
+    T(slow_client_misses_whole_blocks_and_is_told);
+    T(killed_client_harms_nobody);
+    T(commands_reach_the_registered_handler_only);
+    T(commands_of_version_1_are_answered_between_blocks);
+    T(other_addresses_need_a_token);
+    T(monitor_messages_give_the_same_events_however_split);
+    T(monitor_pauses_and_tells_the_state_again);
+    T(impossible_frame_closes_the_connection);
+    T(datagrams_reach_who_asked);
+#undef T
+    return g_test_run();
+}
