@@ -24,10 +24,15 @@ extern const struct fm_cli_command fm_cli_commands[]; /* ends with a NULL name *
 
 fm_cli_run fm_cmd_cc; /* also c++ */
 fm_cli_run fm_cmd_cgi;
+fm_cli_run fm_cmd_check;
 fm_cli_run fm_cmd_commands;
+fm_cli_run fm_cmd_convert;
+fm_cli_run fm_cmd_dump;
 fm_cli_run fm_cmd_finish;
-fm_cli_run fm_cmd_record;
 fm_cli_run fm_cmd_log;
+fm_cli_run fm_cmd_record;
+fm_cli_run fm_cmd_report;
+fm_cli_run fm_cmd_view;
 
 /* Parses options with GLib: `fathom NAME [OPTION...] ARGUMENTS`, the description and the example
  * below the options in --help. Returns -1 to go on, else the exit status to return at once

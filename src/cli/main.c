@@ -6,6 +6,11 @@
 #include "cli/cli.h"
 
 const struct fm_cli_command fm_cli_commands[] = {
+    { "view", fm_cmd_view, "serve the pages of profiles and open the browser" },
+    { "report", fm_cmd_report, "print one page as text, JSON, CSV or HTML" },
+    { "check", fm_cmd_check, "verify a profile and make every page of it" },
+    { "dump", fm_cmd_dump, "print every node of a profile" },
+    { "convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools" },
     { "cc", fm_cmd_cc, "compile C so that the program records itself" },
     { "c++", fm_cmd_cc, "the same for C++" },
     { "record", fm_cmd_record, "run a program and make its profile" },

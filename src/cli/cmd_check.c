@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every invariant of a file verified, and every page of it made once in every format. */
+#include <inttypes.h>
+#include <json-glib/json-glib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "serve/render.h"
+
+#define FORMATS 4
+#define PROBLEMS_SHOWN_MAX 20
+#define ROWS_OF_CALLERS 100
+
+struct check {
+    const struct fm_recording *recording;
+    struct fm_progress *progress;
+    uint32_t sample; /* pages of each kind that is made for each node; 0 = all */
+    GString *page;
+    uint64_t pages, unavailable, formats, problems;
+    uint64_t done, total; /* pages, for the progress */
+};
+
+static void tell_problem(struct check *check, const struct fm_query *query, const char *what)
+{
+    if (++check->problems > PROBLEMS_SHOWN_MAX)
+        return;
+    g_autofree char *text = fm_query_print(query);
+    printf("FAILED  %s: %s\n", text, what);
+    if (check->problems == PROBLEMS_SHOWN_MAX)
+        printf("        further ones are only counted\n");
+}
+
+/* What must hold of a page whatever is on it; NULL = it does. */
+static const char *judge(enum fm_format format, const GString *page)
+{
+    g_autoptr(JsonParser) parser = NULL;
+    if (memchr(page->str, '\0', page->len) != NULL)
+        return "there is a NUL in the page";
+    switch (format) {
+    case FM_FORMAT_HTML:
+        if (!g_str_has_prefix(page->str, "<!DOCTYPE html>") ||
+            !g_str_has_suffix(page->str, "</html>\n"))
+            return "the HTML is not whole";
+        break;
+    case FM_FORMAT_JSON:
+        parser = json_parser_new();
+        if (!json_parser_load_from_data(parser, page->str, (gssize)page->len, NULL))
+            return "the JSON does not parse";
+        break;
+    case FM_FORMAT_TEXT:
+        if (page->len == 0)
+            return "the text is empty";
+        break;
+    case FM_FORMAT_CSV:
+        return NULL; /* a page need not have a table, and names keep their bytes */
+    }
+    return g_utf8_validate(page->str, (gssize)page->len, NULL) ? NULL : "the page is not UTF-8";
+}
+
+static void check_formats(struct check *check, const struct fm_query *query,
+                          const struct fm_display *display)
+{
+    struct fm_preferences preferences;
+    fm_recording_preferences(check->recording, query, &preferences);
+    for (unsigned format = 0; format < FORMATS; format++) {
+        const struct fm_render_options options = {
+            .format = format,
+            .file = check->recording->path,
+            .text = { .width = 100 },
+        };
+        g_string_truncate(check->page, 0);
+        fm_render_display(display, &preferences, check->recording->name, &options, check->page);
+        const char *wrong = judge(format, check->page);
+        if (wrong != NULL)
+            tell_problem(check, query, wrong);
+        check->formats++;
+    }
+}
+
+static void check_page(struct check *check, const struct fm_query *query)
+{
+    g_autoptr(FmDisplay) display = NULL;
+    g_autoptr(GError) error = NULL;
+    if (fm_report(check->recording, query, &display, &error)) {
+        check_formats(check, query, display);
+        check->pages++;
+    } else if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
+        check->unavailable++;
+    } else {
+        tell_problem(check, query, error->message);
+    }
+    check->done++;
+    if (check->progress->report != NULL && check->done % 64 == 0)
+        check->progress->report(check->progress->user, "checking pages", check->done,
+                                check->total);
+}
+
+static void check_simple(struct check *check, enum fm_command_id id, uint32_t number)
+{
+    const struct fm_query query = { .command = { .id = id, .number = number } };
+    check_page(check, &query);
+}
+
+static void check_module(struct check *check, enum fm_command_id id, const char *name)
+{
+    const struct fm_query query = { .command = { .id = id, .module = (char *)(uintptr_t)name } };
+    check_page(check, &query);
+}
+
+static void check_callers(struct check *check, enum fm_command_id id, uint32_t ps)
+{
+    (void)id;
+    for (unsigned group = FM_QUERY_GROUP_CALL_SITE; group <= FM_QUERY_GROUP_CLIQUE; group++) {
+        const struct fm_query query = { .command = { .id = FM_CMD_PROC_CALLERS,
+                                                     .number = ps,
+                                                     .group = group,
+                                                     .bunch = 1,
+                                                     .bunch_size = ROWS_OF_CALLERS } };
+        check_page(check, &query);
+    }
+}
+
+static void check_tops(struct check *check)
+{
+    for (unsigned i = 0; i < 6 * 2 * 2 * 3; i++) {
+        const struct fm_query query = {
+            .command = { .id = FM_CMD_TOP_PROCS,
+                         .limit = i % 3,
+                         .first = 1,
+                         .last = 100,
+                         .threshold = i % 3 == FM_QUERY_LIMIT_PERCENT ? 0.1 : 1000,
+                         .top = { .kind = i / 12,
+                                  .with_descendants = i / 3 % 2 == 1,
+                                  .per_call = i / 6 % 2 == 1 } }
+        };
+        check_page(check, &query);
+    }
+}
+
+/* Pages that exist once for each node of a kind. */
+struct node_pages {
+    enum fm_command_id id;
+    uint32_t count;
+    unsigned pages_each;
+    void (*check)(struct check *check, enum fm_command_id id, uint32_t number);
+};
+
+static uint32_t sampled(const struct check *check, uint32_t count)
+{
+    return check->sample == 0 ? count : MIN(count, check->sample);
+}
+
+static void check_all_pages(struct check *check)
+{
+    const struct fm_profile *profile = check->recording->profile;
+    const struct fm_analysis *analysis = check->recording->analysis;
+    const struct node_pages kinds[] = {
+        { FM_CMD_CLIQUE, analysis->clique_count, 1, check_simple },
+        { FM_CMD_CLIQUE_RC, analysis->clique_count, 1, check_simple },
+        { FM_CMD_DUMP_RAW_CLIQUE, analysis->clique_count, 1, check_simple },
+        { FM_CMD_PROC, profile->ps_count, 1, check_simple },
+        { FM_CMD_PROC_CALLERS, profile->ps_count, 4, check_callers },
+        { FM_CMD_PROC_STATIC_COVERAGE, profile->ps_count, 1, check_simple },
+        { FM_CMD_DUMP_PROC_STATIC, profile->ps_count, 1, check_simple },
+        { FM_CMD_PROC_DYNAMIC_COVERAGE, profile->pd_count, 1, check_simple },
+        { FM_CMD_DUMP_PROC_DYNAMIC, profile->pd_count, 1, check_simple },
+        { FM_CMD_DUMP_CALL_SITE_STATIC, profile->css_count, 1, check_simple },
+        { FM_CMD_CALL_SITE_DYNAMIC_VAR_USE, profile->csd_count, 1, check_simple },
+        { FM_CMD_DUMP_CALL_SITE_DYNAMIC, profile->csd_count, 1, check_simple },
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+        check->total += (uint64_t)kinds[i].pages_each * sampled(check, kinds[i].count);
+    check_simple(check, FM_CMD_MENU, 0);
+    check_simple(check, FM_CMD_ROOT, 0);
+    const struct fm_query action = {
+        .command = { .id = FM_CMD_ROOT, .has_percent = true, .percent = 90 }
+    };
+    check_page(check, &action);
+    check_simple(check, FM_CMD_PROGRAM_MODULES, 0);
+    check_simple(check, FM_CMD_RECURSION_TYPE_FREQ, 0);
+    check_tops(check);
+    for (uint32_t i = 0; i < sampled(check, analysis->module_count); i++) {
+        check_module(check, FM_CMD_MODULE, analysis->modules[i].name);
+        check_module(check, FM_CMD_MODULE_GETTER_SETTERS, analysis->modules[i].name);
+        check_module(check, FM_CMD_MODULE_REP, analysis->modules[i].name);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        uint32_t wanted = sampled(check, kinds[i].count);
+        /* Evenly spread, the first and the last among them. */
+        for (uint32_t n = 0; n < wanted; n++) {
+            uint32_t id = wanted < 2 ? 1
+                                     : (uint32_t)(1 + (uint64_t)n * (kinds[i].count - 1) /
+                                                          (wanted - 1));
+            kinds[i].check(check, kinds[i].id, id);
+        }
+    }
+}
+
+static unsigned check_invariants(const struct fm_recording *recording)
+{
+    unsigned broken = 0;
+    for (unsigned i = 0; i < recording->invariant_count; i++) {
+        const struct fm_invariant *invariant = &recording->invariants[i];
+        printf("%s  %s (%s)\n", invariant->holds ? "ok    " : "FAILED", invariant->name,
+               invariant->detail);
+        broken += !invariant->holds;
+    }
+    return broken;
+}
+
+static int check_file(const char *path, uint32_t sample)
+{
+    GError *error = NULL;
+    struct fm_progress progress;
+    g_autoptr(FmRecording) recording = NULL;
+    fm_cli_progress_begin(&progress);
+    bool opened = fm_recording_open(path, &progress, &recording, &error);
+    fm_cli_progress_end(&progress);
+    if (!opened)
+        return fm_cli_fail("check", error);
+    printf("%s: %s\n", path, recording->profile->program_name);
+    unsigned broken = check_invariants(recording);
+    fflush(stdout);
+    fm_cli_progress_begin(&progress);
+    struct check check = { .recording = recording, .progress = &progress, .sample = sample };
+    check.page = g_string_new(NULL);
+    check_all_pages(&check);
+    g_string_free(check.page, TRUE);
+    fm_cli_progress_end(&progress);
+    printf("%s: %u invariants, %u broken; %" PRIu64 " pages in %d formats, %" PRIu64
+           " not available for this file, %" PRIu64 " problems%s\n",
+           path, recording->invariant_count, broken, check.pages, FORMATS, check.unavailable,
+           check.problems, sample == 0 ? "" : " (a sample)");
+    return broken == 0 && check.problems == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}
+
+int fm_cmd_check(int argc, char **argv)
+{
+    int sample = 0;
+    const GOptionEntry entries[] = {
+        { "sample", 's', 0, G_OPTION_ARG_INT, &sample,
+          "Make only N pages of each kind, spread over the file", "N" },
+        { NULL },
+    };
+    int status = fm_cli_parse(&argc, &argv, entries, "FILE...",
+                              "Reads profiles, verifies every invariant, and makes every page once "
+                              "in every format. Status 1 if anything fails.",
+                              "fathom check --sample 1000 Deep.data");
+    if (status >= 0)
+        return status;
+    if (argc < 2)
+        return fm_cli_usage("check", "expected a FILE; --help tells more");
+    if (sample < 0)
+        return fm_cli_usage("check", "--sample is a number of pages");
+    status = FM_EXIT_DONE;
+    for (int i = 1; i < argc; i++)
+        status = MAX(status, check_file(argv[i], (uint32_t)sample));
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "deep/profile.h"
+
+static int convert(const char *from, const char *to, bool strict_mercury)
+{
+    GError *error = NULL;
+    struct fm_progress progress;
+    g_autoptr(FmProfile) profile = NULL;
+    fm_cli_progress_begin(&progress);
+    bool done = fm_profile_read(from, &progress, &profile, &error) &&
+                fm_profile_write(profile, to, strict_mercury, &error);
+    fm_cli_progress_end(&progress);
+    return done ? FM_EXIT_DONE : fm_cli_fail("convert", error);
+}
+
+int fm_cmd_convert(int argc, char **argv)
+{
+    char *to = NULL;
+    const GOptionEntry entries[] = {
+        { "to", 0, 0, G_OPTION_ARG_STRING, &to,
+          "mercury: what Mercury's own tools read; fathom: with all measures", "FORMAT" },
+        { NULL },
+    };
+    int status = fm_cli_parse(&argc, &argv, entries, "IN OUT",
+                              "Rewrites a profile, version 8 or 9, as version 9. OUT is replaced "
+                              "at once when it is whole.",
+                              "fathom convert --to=mercury prof.data Deep.data");
+    g_autofree char *format = to;
+    if (status >= 0)
+        return status;
+    if (format == NULL || argc != 3)
+        return fm_cli_usage("convert", "expected --to=FORMAT, IN and OUT; --help tells more");
+    if (strcmp(format, "mercury") != 0 && strcmp(format, "fathom") != 0)
+        return fm_cli_usage("convert", "--to is mercury or fathom, not '%s'", format);
+    return convert(argv[1], argv[2], strcmp(format, "mercury") == 0);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Serves the pages and opens the browser. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "display/assets.h"
+#include "serve/http.h"
+
+struct view_options {
+    int port;
+    gboolean no_open;
+    char **roots;
+    char *assets, *listen, *token;
+};
+
+static void view_options_clear(struct view_options *options)
+{
+    g_strfreev(options->roots);
+    g_free(options->assets);
+    g_free(options->listen);
+    g_free(options->token);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool add(struct fm_server *server, const char *path, GError **error)
+{
+    if (is_folder(path))
+        return fm_server_add_root(server, path, error);
+    struct fm_progress progress;
+    fm_cli_progress_begin(&progress);
+    bool added = fm_server_add(server, path, &progress, error);
+    fm_cli_progress_end(&progress);
+    return added;
+}
+
+static bool add_all(struct fm_server *server, char **paths, char **roots, GError **error)
+{
+    for (char **path = paths; *path != NULL; path++) {
+        if (!add(server, *path, error))
+            return false;
+    }
+    for (char **root = roots; root != NULL && *root != NULL; root++) {
+        if (!fm_server_add_root(server, *root, error))
+            return false;
+    }
+    return true;
+}
+
+static bool has_display(void)
+{
+    const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    return (x11 != NULL && x11[0] != '\0') || (wayland != NULL && wayland[0] != '\0');
+}
+
+static bool open_browser(const char *url)
+{
+    char *command[] = { (char *)"xdg-open", (char *)(uintptr_t)url, NULL };
+    return has_display() &&
+           g_spawn_async(NULL, command, NULL,
+                         G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL |
+                             G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_STDIN_FROM_DEV_NULL,
+                         NULL, NULL, NULL, NULL);
+}
+
+/* Straight to the menu when there is one recording; with a token the login page comes first. */
+static char *first_page(const struct fm_server *server, const struct fm_http *http, bool only)
+{
+    if (!only || fm_server_count(server) != 1)
+        return g_strdup(fm_http_url(http));
+    g_autofree char *menu = fm_server_menu_url(fm_server_path(server, 0));
+    return g_strconcat(fm_http_url(http), menu, NULL);
+}
+
+static void say_where(const char *url, bool opened)
+{
+    printf("fathom: serving %s\n", url);
+    if (!opened)
+        printf("Open it in a browser on this machine; Ctrl-C ends.\n");
+    fflush(stdout);
+}
+
+static int serve(struct fm_server *server, const struct view_options *options, GError **error)
+{
+    const struct fm_http_options http_options = {
+        .port = (uint16_t)options->port,
+        .listen = options->listen,
+        .token = options->token,
+    };
+    struct fm_http *http;
+    if (!fm_http_new(server, &http_options, &http, error))
+        return FM_EXIT_FAILED;
+    g_autofree char *url =
+        first_page(server, http, options->roots == NULL && options->token == NULL);
+    say_where(url, !options->no_open && open_browser(url));
+    fm_http_run(http);
+    fm_http_free(http);
+    return FM_EXIT_DONE;
+}
+
+static int view(char **paths, const struct view_options *options)
+{
+    GError *error = NULL;
+    if (options->assets != NULL) {
+        if (!is_folder(options->assets))
+            return fm_cli_usage("view", "--assets: %s is no folder", options->assets);
+        fm_assets_set_folder(options->assets);
+    }
+    struct fm_server *server = fm_server_new(NULL);
+    int status = FM_EXIT_FAILED;
+    if (add_all(server, paths, options->roots, &error))
+        status = serve(server, options, &error);
+    fm_server_free(server);
+    return error == NULL ? status : fm_cli_fail("view", error);
+}
+
+int fm_cmd_view(int argc, char **argv)
+{
+    struct view_options options = { 0 };
+    const GOptionEntry entries[] = {
+        { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "Port; 0 = any free one (the default)",
+          "N" },
+        { "no-open", 'n', 0, G_OPTION_ARG_NONE, &options.no_open, "Do not start a browser", NULL },
+        { "root", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
+          "Profiles below this folder may be opened from the pages", "FOLDER" },
+        { "assets", 0, 0, G_OPTION_ARG_FILENAME, &options.assets,
+          "Stylesheet and scripts from this folder (development)", "FOLDER" },
+        { "listen", 0, 0, G_OPTION_ARG_STRING, &options.listen,
+          "Listen at this address instead of loopback; needs --token", "ADDRESS" },
+        { "token", 0, 0, G_OPTION_ARG_STRING, &options.token,
+          "Answer only who knows this secret (at least 16 bytes)", "TOKEN" },
+        { NULL },
+    };
+    int status = fm_cli_parse(&argc, &argv, entries, "FILE|FOLDER...",
+                              "Serves the pages of profiles to a browser on this machine, and "
+                              "opens it. A FOLDER is the same as --root=FOLDER.",
+                              "fathom view Deep.data\n"
+                              "  fathom view --port 8080 --no-open old.data new.data");
+    if (status < 0 && argc < 2 && options.roots == NULL)
+        status = fm_cli_usage("view", "expected a FILE or FOLDER; --help tells more");
+    if (status < 0 && (options.port < 0 || options.port > 65535))
+        status = fm_cli_usage("view", "--port is 0 to 65535");
+    if (status < 0)
+        status = view(argv + 1, &options);
+    view_options_clear(&options);
+    return status;
+}
