@@ -68,7 +68,7 @@ static void check_formats(struct check *check, const struct fm_query *query,
         const struct fm_render_options options = {
             .format = format,
             .file = check->recording->path,
-            .text = { .width = 100 },
+            .text = {.width = 100},
         };
         g_string_truncate(check->page, 0);
         fm_render_display(display, &preferences, check->recording->name, &options, check->page);
@@ -93,19 +93,18 @@ static void check_page(struct check *check, const struct fm_query *query)
     }
     check->done++;
     if (check->progress->report != NULL && check->done % 64 == 0)
-        check->progress->report(check->progress->user, "checking pages", check->done,
-                                check->total);
+        check->progress->report(check->progress->user, "checking pages", check->done, check->total);
 }
 
 static void check_simple(struct check *check, enum fm_command_id id, uint32_t number)
 {
-    const struct fm_query query = { .command = { .id = id, .number = number } };
+    const struct fm_query query = {.command = {.id = id, .number = number}};
     check_page(check, &query);
 }
 
 static void check_module(struct check *check, enum fm_command_id id, const char *name)
 {
-    const struct fm_query query = { .command = { .id = id, .module = (char *)(uintptr_t)name } };
+    const struct fm_query query = {.command = {.id = id, .module = (char *)(uintptr_t)name}};
     check_page(check, &query);
 }
 
@@ -113,11 +112,11 @@ static void check_callers(struct check *check, enum fm_command_id id, uint32_t p
 {
     (void)id;
     for (unsigned group = FM_QUERY_GROUP_CALL_SITE; group <= FM_QUERY_GROUP_CLIQUE; group++) {
-        const struct fm_query query = { .command = { .id = FM_CMD_PROC_CALLERS,
-                                                     .number = ps,
-                                                     .group = group,
-                                                     .bunch = 1,
-                                                     .bunch_size = ROWS_OF_CALLERS } };
+        const struct fm_query query = {.command = {.id = FM_CMD_PROC_CALLERS,
+                                                   .number = ps,
+                                                   .group = group,
+                                                   .bunch = 1,
+                                                   .bunch_size = ROWS_OF_CALLERS}};
         check_page(check, &query);
     }
 }
@@ -126,15 +125,14 @@ static void check_tops(struct check *check)
 {
     for (unsigned i = 0; i < 6 * 2 * 2 * 3; i++) {
         const struct fm_query query = {
-            .command = { .id = FM_CMD_TOP_PROCS,
-                         .limit = i % 3,
-                         .first = 1,
-                         .last = 100,
-                         .threshold = i % 3 == FM_QUERY_LIMIT_PERCENT ? 0.1 : 1000,
-                         .top = { .kind = i / 12,
-                                  .with_descendants = i / 3 % 2 == 1,
-                                  .per_call = i / 6 % 2 == 1 } }
-        };
+            .command = {.id = FM_CMD_TOP_PROCS,
+                        .limit = i % 3,
+                        .first = 1,
+                        .last = 100,
+                        .threshold = i % 3 == FM_QUERY_LIMIT_PERCENT ? 0.1 : 1000,
+                        .top = {.kind = i / 12,
+                                .with_descendants = i / 3 % 2 == 1,
+                                .per_call = i / 6 % 2 == 1}}};
         check_page(check, &query);
     }
 }
@@ -157,26 +155,25 @@ static void check_all_pages(struct check *check)
     const struct fm_profile *profile = check->recording->profile;
     const struct fm_analysis *analysis = check->recording->analysis;
     const struct node_pages kinds[] = {
-        { FM_CMD_CLIQUE, analysis->clique_count, 1, check_simple },
-        { FM_CMD_CLIQUE_RC, analysis->clique_count, 1, check_simple },
-        { FM_CMD_DUMP_RAW_CLIQUE, analysis->clique_count, 1, check_simple },
-        { FM_CMD_PROC, profile->ps_count, 1, check_simple },
-        { FM_CMD_PROC_CALLERS, profile->ps_count, 4, check_callers },
-        { FM_CMD_PROC_STATIC_COVERAGE, profile->ps_count, 1, check_simple },
-        { FM_CMD_DUMP_PROC_STATIC, profile->ps_count, 1, check_simple },
-        { FM_CMD_PROC_DYNAMIC_COVERAGE, profile->pd_count, 1, check_simple },
-        { FM_CMD_DUMP_PROC_DYNAMIC, profile->pd_count, 1, check_simple },
-        { FM_CMD_DUMP_CALL_SITE_STATIC, profile->css_count, 1, check_simple },
-        { FM_CMD_CALL_SITE_DYNAMIC_VAR_USE, profile->csd_count, 1, check_simple },
-        { FM_CMD_DUMP_CALL_SITE_DYNAMIC, profile->csd_count, 1, check_simple },
+        {FM_CMD_CLIQUE, analysis->clique_count, 1, check_simple},
+        {FM_CMD_CLIQUE_RC, analysis->clique_count, 1, check_simple},
+        {FM_CMD_DUMP_RAW_CLIQUE, analysis->clique_count, 1, check_simple},
+        {FM_CMD_PROC, profile->ps_count, 1, check_simple},
+        {FM_CMD_PROC_CALLERS, profile->ps_count, 4, check_callers},
+        {FM_CMD_PROC_STATIC_COVERAGE, profile->ps_count, 1, check_simple},
+        {FM_CMD_DUMP_PROC_STATIC, profile->ps_count, 1, check_simple},
+        {FM_CMD_PROC_DYNAMIC_COVERAGE, profile->pd_count, 1, check_simple},
+        {FM_CMD_DUMP_PROC_DYNAMIC, profile->pd_count, 1, check_simple},
+        {FM_CMD_DUMP_CALL_SITE_STATIC, profile->css_count, 1, check_simple},
+        {FM_CMD_CALL_SITE_DYNAMIC_VAR_USE, profile->csd_count, 1, check_simple},
+        {FM_CMD_DUMP_CALL_SITE_DYNAMIC, profile->csd_count, 1, check_simple},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
         check->total += (uint64_t)kinds[i].pages_each * sampled(check, kinds[i].count);
     check_simple(check, FM_CMD_MENU, 0);
     check_simple(check, FM_CMD_ROOT, 0);
     const struct fm_query action = {
-        .command = { .id = FM_CMD_ROOT, .has_percent = true, .percent = 90 }
-    };
+        .command = {.id = FM_CMD_ROOT, .has_percent = true, .percent = 90}};
     check_page(check, &action);
     check_simple(check, FM_CMD_PROGRAM_MODULES, 0);
     check_simple(check, FM_CMD_RECURSION_TYPE_FREQ, 0);
@@ -190,9 +187,8 @@ static void check_all_pages(struct check *check)
         uint32_t wanted = sampled(check, kinds[i].count);
         /* Evenly spread, the first and the last among them. */
         for (uint32_t n = 0; n < wanted; n++) {
-            uint32_t id = wanted < 2 ? 1
-                                     : (uint32_t)(1 + (uint64_t)n * (kinds[i].count - 1) /
-                                                          (wanted - 1));
+            uint32_t id =
+                wanted < 2 ? 1 : (uint32_t)(1 + (uint64_t)n * (kinds[i].count - 1) / (wanted - 1));
             kinds[i].check(check, kinds[i].id, id);
         }
     }
@@ -224,7 +220,7 @@ static int check_file(const char *path, uint32_t sample)
     unsigned broken = check_invariants(recording);
     fflush(stdout);
     fm_cli_progress_begin(&progress);
-    struct check check = { .recording = recording, .progress = &progress, .sample = sample };
+    struct check check = {.recording = recording, .progress = &progress, .sample = sample};
     check.page = g_string_new(NULL);
     check_all_pages(&check);
     g_string_free(check.page, TRUE);
@@ -240,9 +236,9 @@ int fm_cmd_check(int argc, char **argv)
 {
     int sample = 0;
     const GOptionEntry entries[] = {
-        { "sample", 's', 0, G_OPTION_ARG_INT, &sample,
-          "Make only N pages of each kind, spread over the file", "N" },
-        { NULL },
+        {"sample", 's', 0, G_OPTION_ARG_INT, &sample,
+         "Make only N pages of each kind, spread over the file", "N"},
+        {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "FILE...",
                               "Reads profiles, verifies every invariant, and makes every page once "

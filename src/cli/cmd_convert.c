@@ -21,9 +21,9 @@ int fm_cmd_convert(int argc, char **argv)
 {
     char *to = NULL;
     const GOptionEntry entries[] = {
-        { "to", 0, 0, G_OPTION_ARG_STRING, &to,
-          "mercury: what Mercury's own tools read; fathom: with all measures", "FORMAT" },
-        { NULL },
+        {"to", 0, 0, G_OPTION_ARG_STRING, &to,
+         "mercury: what Mercury's own tools read; fathom: with all measures", "FORMAT"},
+        {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "IN OUT",
                               "Rewrites a profile, version 8 or 9, as version 9. OUT is replaced "

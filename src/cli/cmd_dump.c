@@ -44,8 +44,8 @@ static void print_number_field(const char *name, uint64_t value)
 
 static void dump_stats(const struct dump *dump)
 {
-    static const char *const coverage[] = { "no_coverage_data", "static_coverage_data",
-                                            "dynamic_coverage_data" };
+    static const char *const coverage[] = {"no_coverage_data", "static_coverage_data",
+                                           "dynamic_coverage_data"};
     const struct fm_profile *profile = dump->profile;
     printf("SECTION PROFILING STATS:\n\n");
     print_text_field("program_name", profile->program_name);
@@ -216,7 +216,7 @@ static int dump_file(const char *path, unsigned sections, bool restricted)
     fm_cli_progress_end(&progress);
     if (!read)
         return fm_cli_fail("dump", error);
-    struct dump dump = { profile, sections, NULL };
+    struct dump dump = {profile, sections, NULL};
     if (restricted) {
         dump.ps_wanted = g_new0(bool, (gsize)profile->ps_count + 1);
         for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
@@ -244,8 +244,11 @@ static unsigned parse_sections(char **only)
     static const struct {
         const char *name;
         unsigned section;
-    } names[] = { { "csd", SECTION_CSD }, { "pd", SECTION_PD },    { "css", SECTION_CSS },
-                  { "ps", SECTION_PS },   { "all", SECTION_ALL } };
+    } names[] = {{"csd", SECTION_CSD},
+                 {"pd", SECTION_PD},
+                 {"css", SECTION_CSS},
+                 {"ps", SECTION_PS},
+                 {"all", SECTION_ALL}};
     unsigned sections = 0;
     for (char **name = only; name != NULL && *name != NULL; name++) {
         unsigned found = 0;
@@ -265,11 +268,11 @@ int fm_cmd_dump(int argc, char **argv)
     char **only = NULL;
     gboolean restricted = FALSE;
     const GOptionEntry entries[] = {
-        { "only", 'D', 0, G_OPTION_ARG_STRING_ARRAY, &only,
-          "Only this kind of node: csd, pd, css, ps or all; may be given again", "KIND" },
-        { "restrict", 'r', 0, G_OPTION_ARG_NONE, &restricted,
-          "Only procedures that were called, and their call sites", NULL },
-        { NULL },
+        {"only", 'D', 0, G_OPTION_ARG_STRING_ARRAY, &only,
+         "Only this kind of node: csd, pd, css, ps or all; may be given again", "KIND"},
+        {"restrict", 'r', 0, G_OPTION_ARG_NONE, &restricted,
+         "Only procedures that were called, and their call sites", NULL},
+        {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "[FILE]",
                               "Prints the header and every node of a profile (default Deep.data), "

@@ -64,7 +64,7 @@ static int choose_text(const struct report_options *options, bool terminal,
                        struct fm_text_options *ret)
 {
     const char *colour = options->colour == NULL ? "auto" : options->colour;
-    *ret = (struct fm_text_options){ 0 };
+    *ret = (struct fm_text_options){0};
     if (strcmp(colour, "always") == 0)
         ret->colour = true;
     else if (strcmp(colour, "auto") == 0)
@@ -97,19 +97,19 @@ static int report(const char *query_text, const char *path, const struct fm_rend
 
 int fm_cmd_report(int argc, char **argv)
 {
-    struct report_options options = { .width = -1 };
+    struct report_options options = {.width = -1};
     const GOptionEntry entries[] = {
-        { "text", 't', 0, G_OPTION_ARG_NONE, &options.text, "Aligned text (the default)", NULL },
-        { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "One JSON object, plain numbers", NULL },
-        { "csv", 'c', 0, G_OPTION_ARG_NONE, &options.csv, "The page's tables as CSV", NULL },
-        { "html", 0, 0, G_OPTION_ARG_NONE, &options.html, "A page with its stylesheet", NULL },
-        { "width", 'w', 0, G_OPTION_ARG_INT, &options.width,
-          "Columns of text; 0 = no limit (default: the terminal's)", "N" },
-        { "color", 0, 0, G_OPTION_ARG_STRING, &options.colour,
-          "always, never, or auto: on a terminal", "WHEN" },
-        { "no-pager", 0, 0, G_OPTION_ARG_NONE, &options.no_pager,
-          "Do not send text through a pager", NULL },
-        { NULL },
+        {"text", 't', 0, G_OPTION_ARG_NONE, &options.text, "Aligned text (the default)", NULL},
+        {"json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "One JSON object, plain numbers", NULL},
+        {"csv", 'c', 0, G_OPTION_ARG_NONE, &options.csv, "The page's tables as CSV", NULL},
+        {"html", 0, 0, G_OPTION_ARG_NONE, &options.html, "A page with its stylesheet", NULL},
+        {"width", 'w', 0, G_OPTION_ARG_INT, &options.width,
+         "Columns of text; 0 = no limit (default: the terminal's)", "N"},
+        {"color", 0, 0, G_OPTION_ARG_STRING, &options.colour,
+         "always, never, or auto: on a terminal", "WHEN"},
+        {"no-pager", 0, 0, G_OPTION_ARG_NONE, &options.no_pager, "Do not send text through a pager",
+         NULL},
+        {NULL},
     };
     int status = fm_cli_parse(
         &argc, &argv, entries, "QUERY FILE",
@@ -124,7 +124,7 @@ int fm_cmd_report(int argc, char **argv)
     if (argc != 3)
         return fm_cli_usage("report", "expected QUERY and FILE; --help tells more");
     bool terminal = isatty(STDOUT_FILENO);
-    struct fm_render_options render = { .inline_assets = true };
+    struct fm_render_options render = {.inline_assets = true};
     status = choose_format(&options, &render.format);
     if (status < 0)
         status = choose_text(&options, terminal, &render.text);

@@ -63,7 +63,7 @@ static bool has_display(void)
 
 static bool open_browser(const char *url)
 {
-    char *command[] = { (char *)"xdg-open", (char *)(uintptr_t)url, NULL };
+    char *command[] = {(char *)(uintptr_t) "xdg-open", (char *)(uintptr_t)url, NULL};
     return has_display() &&
            g_spawn_async(NULL, command, NULL,
                          G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL |
@@ -124,20 +124,20 @@ static int view(char **paths, const struct view_options *options)
 
 int fm_cmd_view(int argc, char **argv)
 {
-    struct view_options options = { 0 };
+    struct view_options options = {0};
     const GOptionEntry entries[] = {
-        { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "Port; 0 = any free one (the default)",
-          "N" },
-        { "no-open", 'n', 0, G_OPTION_ARG_NONE, &options.no_open, "Do not start a browser", NULL },
-        { "root", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
-          "Profiles below this folder may be opened from the pages", "FOLDER" },
-        { "assets", 0, 0, G_OPTION_ARG_FILENAME, &options.assets,
-          "Stylesheet and scripts from this folder (development)", "FOLDER" },
-        { "listen", 0, 0, G_OPTION_ARG_STRING, &options.listen,
-          "Listen at this address instead of loopback; needs --token", "ADDRESS" },
-        { "token", 0, 0, G_OPTION_ARG_STRING, &options.token,
-          "Answer only who knows this secret (at least 16 bytes)", "TOKEN" },
-        { NULL },
+        {"port", 'p', 0, G_OPTION_ARG_INT, &options.port, "Port; 0 = any free one (the default)",
+         "N"},
+        {"no-open", 'n', 0, G_OPTION_ARG_NONE, &options.no_open, "Do not start a browser", NULL},
+        {"root", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
+         "Profiles below this folder may be opened from the pages", "FOLDER"},
+        {"assets", 0, 0, G_OPTION_ARG_FILENAME, &options.assets,
+         "Stylesheet and scripts from this folder (development)", "FOLDER"},
+        {"listen", 0, 0, G_OPTION_ARG_STRING, &options.listen,
+         "Listen at this address instead of loopback; needs --token", "ADDRESS"},
+        {"token", 0, 0, G_OPTION_ARG_STRING, &options.token,
+         "Answer only who knows this secret (at least 16 bytes)", "TOKEN"},
+        {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "FILE|FOLDER...",
                               "Serves the pages of profiles to a browser on this machine, and "
