@@ -76,6 +76,8 @@ int64_t *fm_sparse_at(struct fm_sparse_costs *costs, unsigned inherited, uint32_
 const int64_t *fm_sparse_find(const struct fm_sparse_costs *costs, unsigned inherited, uint32_t id,
                               uint32_t ps);
 
+void fm_sparse_clear(struct fm_sparse_costs *costs);
+
 /* --- steps --- */
 
 struct fm_clique_search; /* cliques.c */

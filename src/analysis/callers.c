@@ -47,8 +47,28 @@ static void set_key(const struct fm_analysis *a, enum fm_callers_group group, ui
     }
 }
 
+/* What ps costs in deeper activations, seen from all members of a clique: found once a clique,
+ * since many csds may lead into a large one. */
+static const int64_t *nested_of_clique(const struct fm_analysis *a, uint32_t clique, uint32_t ps,
+                                       struct fm_sparse_costs *found)
+{
+    unsigned inherited = a->storage->inherited;
+    const int64_t *known = fm_sparse_find(found, inherited, clique, ps);
+    if (known)
+        return known;
+    int64_t *sums = fm_sparse_at(found, inherited, clique, ps);
+    for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
+        const int64_t *nested =
+            fm_sparse_find(&a->storage->nested_pd, inherited, a->clique_pds[i], ps);
+        for (unsigned m = 0; nested && m < inherited; m++)
+            sums[m] = fm_wrap_add(sums[m], nested[m]);
+    }
+    return sums;
+}
+
 /* What calls through csd cost, without what ps does below once more. */
-static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps, struct fm_cost *to)
+static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps,
+                     struct fm_sparse_costs *found, struct fm_cost *to)
 {
     uint32_t callee = a->profile->csd_callee[csd];
     struct fm_cost cost;
@@ -56,14 +76,10 @@ static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps, str
     fm_cost_add(to, &cost);
     if (!a->ps_zeroed[ps])
         return;
-    uint32_t clique = a->pd_clique[callee];
-    for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
-        const int64_t *nested =
-            fm_sparse_find(&a->storage->nested_pd, a->storage->inherited, a->clique_pds[i], ps);
-        for (unsigned m = 0; nested && m < a->storage->inherited; m++) {
-            int64_t *desc = &to->desc[FM_FIRST_INHERITED + m];
-            *desc = fm_wrap_sub(*desc, nested[m]);
-        }
+    const int64_t *nested = nested_of_clique(a, a->pd_clique[callee], ps, found);
+    for (unsigned m = 0; m < a->storage->inherited; m++) {
+        int64_t *desc = &to->desc[FM_FIRST_INHERITED + m];
+        *desc = fm_wrap_sub(*desc, nested[m]);
     }
 }
 
@@ -196,13 +212,15 @@ void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_calle
     for (uint32_t i = 0; i < count; i++)
         groups += i == 0 || pairs[i].key != pairs[i - 1].key;
     struct fm_callers_row *rows = g_new0(struct fm_callers_row, MAX(groups, 1));
+    struct fm_sparse_costs found = {0};
     uint32_t row = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && pairs[i].key != pairs[i - 1].key)
             row++;
         set_key(a, group, pairs[i].key, &rows[row]);
-        add_call(a, pairs[i].csd, ps, &rows[row].cost);
+        add_call(a, pairs[i].csd, ps, &found, &rows[row].cost);
     }
+    fm_sparse_clear(&found);
     *ret = rows;
     *ret_count = groups;
 }

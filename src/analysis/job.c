@@ -118,13 +118,6 @@ bool fm_analysis_new(const struct fm_profile *profile, const struct fm_progress 
     return state == FM_JOB_DONE;
 }
 
-static void sparse_clear(struct fm_sparse_costs *costs)
-{
-    fm_map_clear(&costs->index);
-    if (costs->values)
-        g_array_unref(costs->values);
-}
-
 static void storage_free(struct fm_analysis_storage *storage)
 {
     g_free(storage->pd_in_first);
@@ -133,8 +126,8 @@ static void storage_free(struct fm_analysis_storage *storage)
         g_free(storage->pd_total[m]);
     fm_map_clear(&storage->pd_total_wide);
     fm_map_clear(&storage->clique_total);
-    sparse_clear(&storage->nested_csd);
-    sparse_clear(&storage->nested_pd);
+    fm_sparse_clear(&storage->nested_csd);
+    fm_sparse_clear(&storage->nested_pd);
     g_free(storage->ps_own);
     g_free(storage->ps_desc);
     g_free(storage->css_own);

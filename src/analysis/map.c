@@ -71,3 +71,9 @@ const int64_t *fm_sparse_find(const struct fm_sparse_costs *costs, unsigned inhe
     const uint64_t *number = fm_map_find(&costs->index, (uint64_t)id << 32 | ps);
     return number ? &g_array_index(costs->values, int64_t, (*number - 1) * inherited) : NULL;
 }
+
+void fm_sparse_clear(struct fm_sparse_costs *costs)
+{
+    fm_map_clear(&costs->index);
+    g_clear_pointer(&costs->values, g_array_unref);
+}

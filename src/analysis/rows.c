@@ -166,7 +166,7 @@ void fm_analysis_csd_compensation(const struct fm_analysis *a, uint32_t csd, uin
     uint32_t caller = a->profile->csd_caller[csd];
     if (!a->ps_zeroed[ps] || fm_analysis_csd_child_clique(a, csd) == 0)
         return;
-    if (clique_holds(a, a->pd_clique[caller], ps))
+    if (a->profile->pd_ps[caller] == ps || clique_holds(a, a->pd_clique[caller], ps))
         add_record(a, fm_sparse_find(&a->storage->nested_csd, a->storage->inherited, csd, ps), sign,
                    to);
     else
@@ -178,7 +178,7 @@ void fm_analysis_pd_compensation(const struct fm_analysis *a, uint32_t pd, uint3
 {
     if (!a->ps_zeroed[ps])
         return;
-    if (clique_holds(a, a->pd_clique[pd], ps))
+    if (a->profile->pd_ps[pd] == ps || clique_holds(a, a->pd_clique[pd], ps))
         add_record(a, fm_sparse_find(&a->storage->nested_pd, a->storage->inherited, pd, ps), sign,
                    to);
     else

@@ -548,6 +548,50 @@ static void test_wide(void)
     done(a);
 }
 
+/* Shapes that hurt what recurses, or is not linear: a chain, one clique, one list, and procedures
+ * that are all zeroed and all active at once. They would take minutes or the whole stack. */
+static void test_large_shapes(void)
+{
+    enum { CHAIN, CLIQUE, STAR, NESTED, SHAPES };
+    const uint32_t count = 200000;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "large");
+        uint32_t procs = shape == NESTED ? count / 2 : 1;
+        for (uint32_t ps = 1; ps <= procs; ps++) {
+            add_ps(build, "f");
+            add_site(build, ps, FM_SITE_HIGHER_ORDER, 0);
+        }
+        for (uint32_t pd = 1; pd <= count; pd++)
+            fm_build_pd(build, (pd - 1) % procs + 1);
+        for (uint32_t pd = 2; pd <= count; pd++)
+            add_call(build, shape == STAR ? 1 : pd - 1, 0, pd, 1);
+        if (shape == CLIQUE)
+            add_call(build, count, 0, 1, 1);
+        struct fm_analysis *a = analyse(build);
+        g_assert_cmpuint(a->clique_count, ==, shape == CLIQUE ? 1 : count);
+        struct fm_cost cost;
+        fm_analysis_ps_cost(a, 1, &cost);
+        /* One procedure, active in all its pds at once: what is above contains what is below. */
+        if (shape == CHAIN || shape == STAR)
+            g_assert_cmpint(fm_cost_total(&cost, FM_CALLSEQS), ==, count - 1);
+        if (shape == NESTED) {
+            g_assert_cmpint(cost.own[FM_CALLSEQS], ==, 1);
+            g_assert_cmpint(fm_cost_total(&cost, FM_CALLSEQS), ==, count - 1);
+            g_assert_cmpint(pd_compensation(a, 1, 1), ==, count / 2);
+            g_assert_cmpint(csd_compensation(a, 5, 3), ==, count / 2 - 2);
+        }
+        g_autofree struct fm_callers_row *rows = NULL;
+        uint32_t row_count;
+        fm_analysis_callers(a, 1, FM_GROUP_PROC, NULL, &rows, &row_count);
+        g_assert_cmpuint(row_count, ==, 1);
+        g_assert_cmpuint(fm_analysis_action_clique(a, 90), ==,
+                         shape == STAR     ? count
+                         : shape == CLIQUE ? 1
+                                           : count - count / 10);
+        done(a);
+    }
+}
+
 /* Which invariants break when the profile is not sound. */
 static void test_broken_invariants(void)
 {
@@ -608,6 +652,7 @@ int main(int argc, char **argv)
     g_test_add_func("/graphs/steps", test_steps);
     g_test_add_func("/graphs/cancelled", test_cancelled);
     g_test_add_func("/graphs/wide", test_wide);
+    g_test_add_func("/graphs/large-shapes", test_large_shapes);
     g_test_add_func("/graphs/broken-invariants", test_broken_invariants);
     return g_test_run();
 }

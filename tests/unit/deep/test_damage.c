@@ -60,7 +60,8 @@ static void test_changed(void)
             for (unsigned i = 0; i < 13; i++) {
                 const uint8_t others[] = {0, 0x80, 0xff, (uint8_t)(before + 1),
                                           (uint8_t)(before - 1)};
-                copy[at] = i < 8 ? (uint8_t)(before ^ 1u << i) : others[i - 8];
+                uint32_t flipped = (before ^ 1u << (i & 7)) & 0xffu;
+                copy[at] = i < 8 ? (uint8_t)flipped : others[i - 8];
                 struct fm_profile *read = NULL;
                 g_autoptr(GError) error = NULL;
                 if (!fm_profile_read_bytes("bad", copy, size, NULL, &read, &error)) {
