@@ -121,7 +121,8 @@ static uint32_t lower_bound(const struct fm_analysis *a, uint32_t first, uint32_
 
 /* Adds what the call site's calls of ps cost; false when it makes none. Where the site calls
  * nothing else and nothing has to be left out or subtracted, its summary is the answer. */
-static bool add_site(const struct fm_analysis *a, uint32_t css, uint32_t ps, struct fm_cost *to)
+static bool add_site(const struct fm_analysis *a, uint32_t css, uint32_t ps,
+                     struct fm_sparse_costs *found, struct fm_cost *to)
 {
     uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
     if (first == end || callee_ps(a, first) > ps || callee_ps(a, end - 1) < ps)
@@ -141,7 +142,7 @@ static bool add_site(const struct fm_analysis *a, uint32_t css, uint32_t ps, str
         uint32_t csd = a->css_csds[i];
         if (a->profile->csd_caller[csd] == a->profile->csd_callee[csd])
             continue; /* direct recursion */
-        add_call(a, csd, ps, to);
+        add_call(a, csd, ps, found, to);
         any = true;
     }
     return any;
@@ -161,12 +162,14 @@ static void callers_by_site(const struct fm_analysis *a, uint32_t ps, enum fm_ca
                             struct fm_callers_row **ret, uint32_t *ret_count)
 {
     GArray *sites = g_array_new(FALSE, FALSE, sizeof(struct fm_callers_row));
+    struct fm_sparse_costs found = {0};
     for (uint32_t css = 1; css <= a->profile->css_count; css++) {
         struct fm_callers_row row = {.css = css, .ps = a->profile->css[css].ps};
         row.module = a->profile->ps[row.ps].decl_module;
-        if (add_site(a, css, ps, &row.cost))
+        if (add_site(a, css, ps, &found, &row.cost))
             g_array_append_val(sites, row);
     }
+    fm_sparse_clear(&found);
     struct fm_callers_row *rows = (struct fm_callers_row *)(void *)sites->data;
     g_qsort_with_data(rows, (int)sites->len, sizeof(*rows), compare_rows, &group);
     uint32_t count = 0;
