@@ -2,7 +2,7 @@
 /* Writes an event log of any size, always the same for the same options: a mix of the events of a
  * busy GHC program over several capabilities, in blocks flushed as the runtime flushes them.
  *
- *   generate_eventlog --events N [--caps N] [--block BYTES] [--seed N] [--disorder N] [FILE]
+ *   generate-eventlog --events N [--caps N] [--block BYTES] [--seed N] [--disorder N] [FILE]
  *
  * disorder: each N-th event carries a time up to 34 us before its predecessor (0 = none). */
 #include <fcntl.h>
@@ -143,13 +143,13 @@ int main(int argc, char **argv)
     int fd = STDOUT_FILENO;
     if (!g_option_context_parse(context, &argc, &argv, &error) || argc > 2 || lane_count < 1 ||
         lane_count > 65535 || block_bytes < 200) {
-        fprintf(stderr, "generate_eventlog: %s\n", error != NULL ? error->message : "bad usage");
+        fprintf(stderr, "generate-eventlog: %s\n", error != NULL ? error->message : "bad usage");
         return 2;
     }
     if (argc == 2)
         fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0 || !write_log(fd, &error)) {
-        fprintf(stderr, "generate_eventlog: %s\n", error != NULL ? error->message : "cannot open");
+        fprintf(stderr, "generate-eventlog: %s\n", error != NULL ? error->message : "cannot open");
         return 1;
     }
     return 0;
