@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Control, heap, ticks, fork, exec, exit, disk full. Speaks TAP.
+
+usage: runtime_process.py LIBRARY_FOLDER SOURCE_FOLDER INCLUDE_FOLDER
+"""
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from runtime_rec import Rec  # noqa: E402
+
+LIB, SRC, INCLUDE = sys.argv[1:4]
+
+
+def build(tmp, *more):
+    exe = os.path.join(tmp, "process")
+    subprocess.run(["gcc", "-O0", "-g", "-finstrument-functions", "-fno-builtin", "-I" + INCLUDE,
+                    os.path.join(SRC, "runtime_programs", "process.c"), "-o", exe, *more],
+                   check=True)
+    return exe
+
+
+def runtime():
+    return ["-Wl,--whole-archive", os.path.join(LIB, "libfathom.a"),
+            os.path.join(LIB, "libfathom_interpose.a"), "-Wl,--no-whole-archive"]
+
+
+def run(tmp, what, **env):
+    exe = os.path.join(tmp, "process")
+    for old in glob.glob(os.path.join(tmp, "*.rec")):
+        os.unlink(old)
+    path = os.path.join(tmp, "p.rec")
+    done = subprocess.run([exe, what], env=dict(os.environ, FATHOM_OUTPUT=path, **env), cwd=tmp,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    return path
+
+
+def symbols(exe):
+    out = subprocess.run(["nm", exe], capture_output=True, text=True, check=True).stdout
+    return {line.split()[2]: int(line.split()[0], 16) for line in out.splitlines()
+            if len(line.split()) == 3}
+
+
+def counts(rec, exe):
+    """name of the callee -> (calls, exceptional, alloc) over all contexts."""
+    base = [m for m in rec.modules if m["flags"] & 1][0]["bias"]
+    names = {value + base: name for name, value in symbols(exe).items()}
+    out = {}
+    for t in rec.threads:
+        for c in t["csds"].values():
+            name = names[t["pds"][c["callee"]]["fn"]]
+            a = out.get(name, (0, 0, (0,) * 5))
+            out[name] = (a[0] + c["calls"], a[1] + c["excps"] + c["open"],
+                         tuple(x + y for x, y in zip(a[2], c["alloc"])))
+    return out
+
+
+def test_control(tmp, exe):
+    rec = Rec(run(tmp, "control"))
+    c = counts(rec, exe)
+    assert c["leaf"][0] == 60 and c["inner"][0] == 3 and c["main"][:2] == (1, 0), c
+    assert [m["name"] for m in rec.marks] == ["half", "here"], rec.marks
+    assert rec.state == 2 and rec.on == 1
+    snap = Rec(os.path.join(tmp, "p.snap1.rec"))
+    assert snap.snapshot == 1 and counts(snap, exe)["leaf"][0] == 30
+
+
+def test_stopped_from_the_start(tmp, exe):
+    rec = Rec(run(tmp, "control", FATHOM_RECORDING="off"))
+    c = counts(rec, exe)
+    assert c["leaf"][0] == 50 and c["inner"][0] == 2 and "main" not in c, c
+
+
+def test_heap(tmp, exe):
+    rec = Rec(run(tmp, "heap"))
+    allocs, size, usable, frees, freed = counts(rec, exe)["heap"][2]
+    # 10 malloc, 1 realloc, 1 calloc; 4 free and what realloc gave back.
+    assert (allocs, size, frees) == (12, 10 * 100 + 5000 + 150, 5), (allocs, size, frees)
+    assert usable >= size and freed == 5 * 104, (usable, freed)
+    assert rec.peak >= rec.live == usable - freed, (rec.peak, rec.live, usable, freed)
+    assert rec.grade_flags & 4
+
+
+def test_ticks(tmp, exe):
+    for source in ("perf", "timer"):
+        rec = Rec(run(tmp, "ticks", FATHOM_TICKS=source))
+        t = rec.threads[0]
+        quanta = (t["user"] + t["instrumentation"]) * rec.quantum_ns / 1e9
+        assert abs(quanta - 1.0) < 0.05, (source, quanta)
+        own = max(t["csds"].values(), key=lambda c: c["quanta"])
+        assert own["quanta"] > 0.8 * t["user"]
+        assert t["ticks"] > 100, t["ticks"]
+    rec = Rec(run(tmp, "ticks", FATHOM_TICKS="none"))
+    assert rec.threads[0]["user"] == 0 and rec.tick_source == 0
+
+
+def test_fork(tmp, exe):
+    parent = Rec(run(tmp, "fork"))
+    assert counts(parent, exe)["leaf"][0] == 5 and counts(parent, exe)["forks"][:2] == (1, 0)
+    files = [f for f in glob.glob(os.path.join(tmp, "p.*.rec"))]
+    assert len(files) == 1, files
+    child = Rec(files[0])
+    assert child.ppid == parent.pid and child.grade_flags & 8
+    c = counts(child, exe)
+    assert c["leaf"][0] == 5 and c["inner"][0] == 1, c
+    assert c["main"][0] == 0 and c["forks"][0] == 0, c
+    assert [f[2] for f in child.threads[0]["open"]] == [False, False], child.threads[0]["open"]
+
+
+def test_exec(tmp, exe):
+    first = Rec(run(tmp, "exec"))
+    assert first.state == 3 and counts(first, exe)["leaf"][0] == 4, first.state
+    assert counts(first, exe)["main"][:2] == (1, 1)
+    files = glob.glob(os.path.join(tmp, "p.*.rec"))
+    assert len(files) == 1 and Rec(files[0]).pid == first.pid
+    assert counts(Rec(files[0]), exe)["leaf"][0] == 6
+
+
+def test_exit_below_main(tmp, exe):
+    rec = Rec(run(tmp, "exit"))
+    assert rec.state == 2 and counts(rec, exe)["main"][:2] == (1, 1), counts(rec, exe)
+    assert counts(rec, exe)["inner"][:2] == (1, 0)
+
+
+def test_full(tmp, exe):
+    """A program whose file may not grow goes on; what is known is counted, losses are told."""
+    small = os.path.join(tmp, "small.c")
+    with open(small, "w") as f:
+        f.write("#include <stdlib.h>\n")
+        for i in range(40):
+            f.write(f"static void f{i}(int d);\n")
+        f.write("static void (*const all[])(int) = {" + ",".join(f"f{i}" for i in range(40)) +
+                "};\nstatic unsigned s = 1;\n")
+        for i in range(40):
+            f.write(f"static void f{i}(int d) {{ if (d > 0) {{ s = s * 1103515245u + 12345u;"
+                    f" all[(s >> 16) % 40](d - 1); }} }}\n")
+        f.write("int main(void) { for (int i = 0; i < 60000; i++) all[i % 40](8); return 0; }\n")
+    exe = os.path.join(tmp, "process")
+    subprocess.run(["gcc", "-O1", "-g", "-finstrument-functions", "-fno-omit-frame-pointer",
+                    "-fno-optimize-sibling-calls", small, "-o", exe, *runtime()], check=True)
+    rec = Rec(run(tmp, "", FATHOM_LIMIT=str(1 << 20)))
+    t = rec.threads[0]
+    calls = sum(c["calls"] for c in t["csds"].values())
+    assert rec.dropped_nodes > 0 and t["dropped"] > 0 and rec.state == 2
+    assert calls + t["dropped"] == 60000 * 9 + 1, (calls, t["dropped"])
+    assert os.path.getsize(os.path.join(tmp, "p.rec")) <= 1 << 20
+    whole = Rec(run(tmp, ""))
+    t = whole.threads[0]
+    assert sum(c["calls"] for c in t["csds"].values()) == 60000 * 9 + 1
+    assert whole.dropped_nodes == 0
+    per_pair = whole.used / len(t["csds"])
+    assert len(t["csds"]) < 20000 or per_pair <= 96, per_pair
+
+
+def test_without_runtime(tmp, exe):
+    plain = build(tmp)
+    done = subprocess.run([plain, "control"], capture_output=True)
+    assert done.returncode == 1  # fathom_mark tells that nothing is recorded
+
+
+TESTS = [test_control, test_stopped_from_the_start, test_heap, test_ticks, test_fork, test_exec,
+         test_exit_below_main, test_full, test_without_runtime]
+
+
+def main():
+    print(f"1..{len(TESTS)}", flush=True)
+    failed = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        for number, test in enumerate(TESTS, 1):
+            exe = build(tmp, *runtime())
+            try:
+                test(tmp, exe)
+                print(f"ok {number} - {test.__name__}", flush=True)
+            except (AssertionError, OSError, subprocess.CalledProcessError, KeyError) as error:
+                failed += 1
+                print(f"not ok {number} - {test.__name__}\n# {type(error).__name__} {error}",
+                      flush=True)
+    return 1 if failed else 0
+
+
+sys.exit(main())
