@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""CPU time per procedure: fathom's samples against perf's cpu-clock, taken of the same run.
+
+usage: time_by_perf.py FATHOM DUMP WORK-FOLDER [PROGRAM ARGUMENT...]
+  FATHOM  the command; DUMP  tests/record/finish_dump of the build tree
+Without PROGRAM: the programs beside this script. They must be built with `fathom cc -fno-inline`
+(done here), since perf names the functions that exist after inlining. perf's samples are charged as
+fathom's are: to the innermost function of the program itself, with what libc and the kernel did for
+it. Prints the differences in percentage points, largest first."""
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+PROGRAMS = [("fib.c", []), ("chain.c", []), ("heap.c", [])]
+
+
+def profile(dump, path):
+    quanta, names, header = collections.Counter(), set(), {}
+    text = subprocess.run([dump, path], check=True, capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        kind, *fields = line.split("\t")
+        if kind == "proc":
+            names.add(fields[0])
+        elif kind == "edge":
+            quanta[fields[1]] += int(fields[5])
+        elif kind == "header":
+            header[fields[0]] = fields[1]
+    return quanta, names, header
+
+
+def perf_samples(data, names):
+    """Samples by function; those in the hooks apart."""
+    text = subprocess.run(["perf", "script", "--no-inline", "-F", "ip,sym", "-i", data],
+                          capture_output=True, text=True).stdout
+    counts, hooks = collections.Counter(), 0
+    for sample in text.split("\n\n"):
+        frames = [line.split(maxsplit=1)[1].split("+0x")[0] for line in sample.splitlines()
+                  if len(line.split(maxsplit=1)) == 2]
+        user = [name for name in frames]
+        if not user:
+            continue
+        # In a hook, or in the kernel on a hook's behalf.
+        first = next((name for name in user if name in names or name.startswith(
+            ("fm_", "__cyg_profile_func"))), None)
+        if first is None:
+            counts["(none)"] += 1
+        elif first in names:
+            counts[first] += 1
+        else:
+            hooks += 1
+    return counts, hooks
+
+
+def compare(fathom, dump, command, folder, name):
+    data, base = folder / f"{name}.perf", folder / name
+    for old in folder.glob(f"{name}*.rec"):
+        old.unlink()
+    environment = {**os.environ, "FATHOM_OUTPUT": str(base)}
+    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "--call-graph",
+                    "dwarf,4096", "-o", data, "--"] + command, cwd=folder, env=environment,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run([fathom, "finish", "-q", f"{base}.rec"], check=True)
+    ours, names, header = profile(dump, f"{base}.data")
+    theirs, hooks = perf_samples(data, names)
+    total, other = sum(ours.values()) or 1, sum(theirs.values()) or 1
+    rows = sorted(((100 * ours[key] / total - 100 * theirs[key] / other, key)
+                   for key in set(ours) | set(theirs)), key=lambda row: -abs(row[0]))
+    own = int(header["instrumentation"])
+    print(f"{name}: {total} quanta, {other} samples of perf; hooks {100 * own / (own + total):.1f} "
+          f"% (perf {100 * hooks / (hooks + other):.1f} %); largest difference "
+          f"{abs(rows[0][0]):.2f} percentage points")
+    for difference, key in rows[:6]:
+        print(f"  {difference:+6.2f}  {100 * ours[key] / total:6.2f} % "
+              f"{100 * theirs[key] / other:6.2f} %  {key}")
+    return abs(rows[0][0])
+
+
+def main():
+    fathom, dump, folder, *command = sys.argv[1:]
+    folder = pathlib.Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    if command:
+        compare(fathom, dump, command, folder, pathlib.Path(command[0]).name)
+        return
+    for source, arguments in PROGRAMS:
+        program = folder / pathlib.Path(source).stem
+        subprocess.run([fathom, "cc", "gcc", "-O2", "-fno-inline", HERE / "programs" / source, "-o",
+                        program, "-lpthread"], check=True)
+        compare(fathom, dump, [program] + arguments, folder, program.name + "-run")
+
+
+main()
