@@ -4,8 +4,12 @@
 
 #include "base/error.h"
 
-/* With so few ticks the times say nothing. */
-#define MIN_QUANTA_FOR_TIMES 10
+#define FEW_QUANTA 10
+
+bool fm_times_tell(const struct fm_profile *profile)
+{
+    return profile->user_quanta > FEW_QUANTA;
+}
 
 void fm_recording_preferences(const struct fm_recording *recording, const struct fm_query *query,
                               struct fm_preferences *ret)
@@ -15,8 +19,7 @@ void fm_recording_preferences(const struct fm_recording *recording, const struct
         *ret = query->preferences;
         return;
     }
-    fm_preferences_default(ret, profile->user_quanta > MIN_QUANTA_FOR_TIMES,
-                           profile->flavour == FM_FLAVOUR_C);
+    fm_preferences_default(ret, fm_times_tell(profile), profile->flavour == FM_FLAVOUR_C);
     /* Unless something else is asked for, the top procedures stand in the order that selected
      * them. */
     if (query->command.id == FM_CMD_TOP_PROCS)

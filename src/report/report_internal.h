@@ -33,6 +33,8 @@ struct fm_query fm_page_same(const struct fm_page *page);
 /* FM_ERROR_NOT_FOUND unless 1 <= number <= count; what: "proc_static". */
 FM_MUST_USE bool fm_page_check_id(const struct fm_page *page, const char *what, uint32_t number,
                                   uint32_t count, GError **error);
+/* With few ticks the times say nothing: pages then lead with call sequence numbers. */
+bool fm_times_tell(const struct fm_profile *profile);
 FM_MUST_USE bool fm_page_check_module(const struct fm_page *page, const struct fm_module **ret,
                                       GError **error);
 

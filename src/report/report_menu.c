@@ -7,7 +7,7 @@
 
 static void explore(struct fm_page *page, struct fm_list *list, bool action, const char *label)
 {
-    bool times = page->profile->user_quanta > 10;
+    bool times = fm_times_tell(page->profile);
     struct fm_query query = fm_page_same(page);
     query.command = (struct fm_command){
         .id = FM_CMD_ROOT, .has_percent = action, .percent = action ? ACTION_PERCENT : 0};
@@ -39,7 +39,7 @@ static void add_rank_links(struct fm_page *page, struct fm_list *list)
 {
     static const enum fm_query_cost kinds[] = {FM_QUERY_TIME, FM_QUERY_CALLSEQS, FM_QUERY_WORDS};
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        if (kinds[i] == FM_QUERY_TIME && page->profile->user_quanta <= 10)
+        if (kinds[i] == FM_QUERY_TIME && !fm_times_tell(page->profile))
             continue;
         for (int total = 0; total <= 1; total++) {
             g_autofree char *label = g_strdup_printf(
@@ -79,7 +79,7 @@ static void add_links(struct fm_page *page)
     struct fm_query modules = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
     fm_add_link(list, &modules, page->words->explore_modules);
     add_rank_links(page, list);
-    if (profile->user_quanta > 10 && profile->ticks_per_second > 0)
+    if (fm_times_tell(profile) && profile->ticks_per_second > 0)
         add_threshold(page, list, FM_QUERY_TIME, (double)profile->ticks_per_second, "1 second");
     add_threshold(page, list, FM_QUERY_CALLSEQS, 1e6,
                   profile->flavour == FM_FLAVOUR_C ? "1,000,000 calls"

@@ -3,6 +3,7 @@
 #include "report/report_internal.h"
 
 #define CALLERS_A_PAGE 20
+#define CONTEXTS_LINKED_MAX 20
 
 struct proc_view {
     struct fm_page *page;
@@ -149,6 +150,27 @@ static void add_sites(struct proc_view *view)
     fm_display_fact_int(page->display, "call_sites_shown_count", shown);
 }
 
+/* Where the procedure runs: the cliques of its proc dynamics. With many of them the callers by
+ * clique say more. */
+static void add_contexts(struct fm_page *page, uint32_t ps)
+{
+    const struct fm_analysis *a = page->analysis;
+    uint32_t first = a->ps_pd_first[ps], end = a->ps_pd_first[ps + 1];
+    if (first == end || end - first > CONTEXTS_LINKED_MAX)
+        return;
+    g_autofree char *title = g_strdup_printf("The %s's contexts:", page->words->proc);
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, title);
+    uint32_t before = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t clique = a->pd_clique[a->ps_pds[i]];
+        struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, clique);
+        g_autofree char *label = g_strdup_printf("clique %" PRIu32, clique);
+        if (clique != before) /* two in one clique are mostly neighbours */
+            fm_add_link(list, &query, label);
+        before = clique;
+    }
+}
+
 static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *cost)
 {
     const struct fm_ps *proc = &page->profile->ps[ps];
@@ -194,6 +216,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     if (page->profile->flavour == FM_FLAVOUR_C)
         fm_source_add(page, ps);
 
+    add_contexts(page, ps);
     g_autofree char *callers = g_strdup_printf("The %s's callers:", page->words->proc);
     fm_controls_grouping(page, callers, ps, CALLERS_A_PAGE, page->query.preferences.contour);
     fm_controls_summarize(page);

@@ -213,7 +213,7 @@ static struct fm_source_line line_of(const struct fm_page *page, uint32_t number
         .line = number, .text = text, .calls = -1, .self_percent = -1, .total_percent = -1};
     if (!cost->any)
         return line;
-    enum fm_measure_id measure = page->profile->user_quanta > 10 ? FM_QUANTA : FM_CALLSEQS;
+    enum fm_measure_id measure = fm_times_tell(page->profile) ? FM_QUANTA : FM_CALLSEQS;
     double all = (double)fm_cost_total(&page->analysis->root_total, measure);
     line.calls = MAX(cost->cost.calls, 0);
     if (all > 0) {

@@ -96,6 +96,24 @@ static void developers_see_the_callers_row(void)
     page_done(&page);
 }
 
+static void contexts_are_linked(void)
+{
+    g_autoptr(FmRecording) recording = world_undetected_recursion();
+    struct page page = page_of(recording, "proc/3"); /* the outer map and the inner one */
+    JsonArray *links = json_object_get_array_member(page.root, "links");
+    g_assert_cmpuint(json_array_get_length(links), ==, 2);
+    g_assert_cmpstr(json_object_get_string_member(json_array_get_object_element(links, 0), "query"),
+                    ==, "clique/4");
+    g_assert_cmpstr(json_object_get_string_member(json_array_get_object_element(links, 1), "query"),
+                    ==, "clique/2");
+    page_done(&page);
+    g_autoptr(FmRecording) hub = world_hub();
+    page = page_of(hub, "proc/2"); /* thousands of them are no use */
+    g_assert_cmpuint(json_array_get_length(json_object_get_array_member(page.root, "links")), ==,
+                     0);
+    page_done(&page);
+}
+
 static void links_keep_given_preferences(void)
 {
     g_autoptr(FmRecording) recording = world_two_pds();
@@ -116,6 +134,7 @@ int main(int argc, char **argv)
     g_test_add_func("/proc/names are qualified as preferred", names_are_qualified_as_preferred);
     g_test_add_func("/proc/call sites sort by every order", call_sites_sort_by_every_order);
     g_test_add_func("/proc/developers see the callers row", developers_see_the_callers_row);
+    g_test_add_func("/proc/contexts are linked", contexts_are_linked);
     g_test_add_func("/proc/links keep given preferences", links_keep_given_preferences);
     return g_test_run();
 }
