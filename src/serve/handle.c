@@ -94,7 +94,6 @@ static void answer_front(const struct exchange *exchange)
     fm_preferences_default(&preferences, true, false);
     const struct fm_render_options options = {
         .format = exchange->format,
-        .inline_assets = exchange->server->options.inline_assets,
     };
     GString *body = g_string_new(NULL);
     fm_render_display(display, &preferences, NULL, &options, body);
@@ -210,8 +209,8 @@ static char *page_etag(const struct exchange *exchange, const struct entry *entr
         return NULL;
     g_autoptr(GString) text = g_string_new(exchange->server->build_id);
     g_autofree char *printed = fm_query_print(query);
-    g_string_append_printf(text, "\n%d %d\n%s\n%s\n%s\n", exchange->format,
-                           exchange->server->options.inline_assets, entry->name, printed, notice);
+    g_string_append_printf(text, "\n%d\n%s\n%s\n%s\n", exchange->format, entry->name, printed,
+                           notice);
     fm_entry_append_identity(entry, text);
     return make_etag(text->str, text->len);
 }
@@ -229,7 +228,6 @@ static void answer_page(const struct exchange *exchange, struct entry *entry,
         .format = exchange->format,
         .file = entry->name,
         .notice = notice[0] == '\0' ? NULL : notice,
-        .inline_assets = exchange->server->options.inline_assets,
     };
     GString *body = g_string_new(NULL);
     GError *error = NULL;

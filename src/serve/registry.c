@@ -238,7 +238,7 @@ static bool open_below_roots(struct fm_server *server, const char *file, struct 
     take_identity(real, &identity);
     struct entry *entry = find(server, real, &identity);
     if (entry == NULL) {
-        entry = entry_new(real, g_steal_pointer(&real));
+        entry = entry_new(real, g_strdup(real));
         if (!read_entry(entry, NULL, error)) {
             fm_entry_free(entry);
             return false;

@@ -16,7 +16,6 @@
 struct fm_server;
 
 struct fm_server_options {
-    bool inline_assets;
     unsigned recordings_max; /* of those opened below roots, the least used is closed; 0 = 16 */
 };
 

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The running program through its HTTP door, on a free port."""
+import contextlib
+import gzip
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+
+FATHOM, GENERATE = sys.argv[1:3]
+FOLDER = tempfile.TemporaryDirectory(prefix="fathom-http-")
+PROFILE = os.path.join(FOLDER.name, "a profile.data")
+TOKEN = "a token of 24 characters"
+
+
+@contextlib.contextmanager
+def serving(*arguments):
+    process = subprocess.Popen([FATHOM, "view", "--no-open", *arguments], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        found = re.search(r"serving (http://(\S+?):(\d+)/\S*)", line)
+        if not found:
+            raise AssertionError(f"no address in {line!r}: {process.stderr.read()}")
+        yield process, int(found[3]), found[1]
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.wait(20)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def ask(port, target, method="GET", address="127.0.0.1", body=None, **headers):
+    connection = http.client.HTTPConnection(address, port, timeout=20)
+    try:
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, target, body=body, headers=headers)
+        answer = connection.getresponse()
+        return answer, answer.read()
+    finally:
+        connection.close()
+
+
+def page(command, path=PROFILE, ending=""):
+    return f"/deep{ending}?{command}&{urllib.parse.quote(path)}"
+
+
+class Loopback(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.context = serving(PROFILE)
+        cls.process, cls.port, cls.url = cls.context.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.context.__exit__(None, None, None)
+
+    def test_the_printed_address_is_the_menu(self):
+        parts = urllib.parse.urlsplit(self.url)
+        answer, body = ask(self.port, parts.path + "?" + parts.query)
+        self.assertEqual(answer.status, 200)
+        self.assertIn(b"Deep profiler menu", body)
+
+    def test_front_page(self):
+        answer, body = ask(self.port, "/")
+        self.assertEqual(answer.status, 200)
+        self.assertIn(b"a%20profile.data", body)
+
+    def test_security_headers(self):
+        answer, _ = ask(self.port, page("menu"))
+        policy = answer.getheader("Content-Security-Policy")
+        self.assertIn("default-src 'none'", policy)
+        self.assertIn("frame-ancestors 'none'", policy)
+        self.assertNotIn("unsafe", policy)
+        self.assertEqual(answer.getheader("X-Content-Type-Options"), "nosniff")
+        self.assertEqual(answer.getheader("Referrer-Policy"), "same-origin")
+        self.assertEqual(answer.getheader("Cache-Control"), "no-cache")
+        self.assertEqual(answer.getheader("Content-Type"), "text/html; charset=utf-8")
+
+    def test_json_is_the_same_as_report(self):
+        answer, body = ask(self.port, page("clique/1", ending=".json"))
+        self.assertEqual(answer.status, 200)
+        printed = subprocess.run([FATHOM, "report", "--json", "clique/1", PROFILE], check=True,
+                                 capture_output=True).stdout
+        self.assertEqual(body, printed)
+        self.assertEqual(json.loads(body)["page"], "clique")
+
+    def test_gzip(self):
+        plain, body = ask(self.port, page("menu"))
+        self.assertIsNone(plain.getheader("Content-Encoding"))
+        packed, packed_body = ask(self.port, page("menu"), Accept_Encoding="gzip")
+        self.assertEqual(packed.getheader("Content-Encoding"), "gzip")
+        self.assertEqual(gzip.decompress(packed_body), body)
+        self.assertLess(len(packed_body), len(body))
+        self.assertIn("Accept-Encoding", packed.getheader("Vary"))
+        self.assertNotEqual(packed.getheader("ETag"), plain.getheader("ETag"))
+        refused, refused_body = ask(self.port, page("menu"), Accept_Encoding="gzip;q=0")
+        self.assertIsNone(refused.getheader("Content-Encoding"))
+        self.assertEqual(refused_body, body)
+
+    def test_if_none_match(self):
+        for encoding in ("identity", "gzip"):
+            first, _ = ask(self.port, page("menu"), Accept_Encoding=encoding)
+            tag = first.getheader("ETag")
+            again, body = ask(self.port, page("menu"), Accept_Encoding=encoding, If_None_Match=tag)
+            self.assertEqual(again.status, 304)
+            self.assertEqual(body, b"")
+            self.assertEqual(again.getheader("ETag"), tag)
+        other, _ = ask(self.port, page("menu"), If_None_Match='"something else"')
+        self.assertEqual(other.status, 200)
+
+    def test_head(self):
+        _, body = ask(self.port, page("menu"))
+        answer, nothing = ask(self.port, page("menu"), method="HEAD")
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(nothing, b"")
+        self.assertEqual(int(answer.getheader("Content-Length")), len(body))
+
+    def test_other_methods(self):
+        for method in ("PUT", "DELETE", "OPTIONS", "PATCH"):
+            answer, _ = ask(self.port, page("menu"), method=method)
+            self.assertEqual(answer.status, 405, method)
+
+    def test_host_header(self):
+        for host in ("localhost", "127.0.0.1", "[::1]", "LOCALHOST"):
+            answer, _ = ask(self.port, page("menu"), Host=f"{host}:{self.port}")
+            self.assertEqual(answer.status, 200, host)
+        for host in ("evil.example", f"evil.example:{self.port}", "localhost", "127.0.0.1:1",
+                     f"localhost:{self.port}.evil.example", f"127.0.0.1:{self.port}, evil.example"):
+            answer, body = ask(self.port, page("menu"), Host=host)
+            self.assertIn(answer.status, (400, 421), host)
+            self.assertNotIn(b"menu", body)
+
+    def test_only_the_given_file(self):
+        for path in ("/etc/passwd", PROFILE + "/../a profile.data.data", "../" * 20 + "etc/passwd"):
+            answer, body = ask(self.port, page("menu", path))
+            self.assertEqual(answer.status, 404, path)
+            self.assertNotIn(b"root:", body)
+        answer, _ = ask(self.port, "/deep?menu&a%00b")
+        self.assertEqual(answer.status, 400)
+        answer, _ = ask(self.port, "/assets/%2e%2e/%2e%2e/etc/passwd")
+        self.assertEqual(answer.status, 404)
+
+    def test_long_addresses(self):
+        answer, _ = ask(self.port, "/deep?" + "x" * 17000)
+        self.assertEqual(answer.status, 400)
+        answer, _ = ask(self.port, "/deep?" + "x" * 30000)
+        self.assertEqual(answer.status, 414)
+
+    def test_long_bodies(self):
+        answer, _ = ask(self.port, page("menu"), method="POST", body=b"x" * 1000)
+        self.assertEqual(answer.status, 200)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            answer, _ = ask(self.port, page("menu"), method="POST", body=b"x" * 1000000)
+            self.assertEqual(answer.status, 413)
+        answer, _ = ask(self.port, page("menu"))
+        self.assertEqual(answer.status, 200)
+
+    def test_noise_does_no_harm(self):
+        for noise in (b"\r\n\r\n", b"\x00\xff" * 500, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+                      b"GET /deep?menu HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 3000):
+            with socket.create_connection(("127.0.0.1", self.port), 10) as connection:
+                connection.sendall(noise)
+        answer, _ = ask(self.port, page("menu"))
+        self.assertEqual(answer.status, 200)
+
+    def test_errors_have_the_same_text_as_the_command(self):
+        answer, body = ask(self.port, page("clique/999999999", ending=".txt"))
+        self.assertEqual(answer.status, 404)
+        told = subprocess.run([FATHOM, "report", "clique/999999999", PROFILE], text=True,
+                              capture_output=True)
+        self.assertEqual(told.returncode, 1)
+        self.assertEqual(told.stderr, "fathom report: " + body.decode())
+
+    def test_a_foreign_page_cannot_quit(self):
+        for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Origin": "http://evil.example"},
+                        {"User_Agent": "Mozilla/5.0"}, {"Sec_Purpose": "prefetch"}):
+            answer, _ = ask(self.port, page("quit"), **headers)
+            self.assertEqual(answer.status, 403, headers)
+        answer, _ = ask(self.port, page("menu"))
+        self.assertEqual(answer.status, 200)
+
+    def test_only_loopback_is_bound(self):
+        ports = []
+        for name in ("tcp", "tcp6"):
+            table = pathlib.Path("/proc/net", name)
+            for line in table.read_text().splitlines()[1:] if table.exists() else []:
+                local, state = line.split()[1], line.split()[3]
+                address, port = local.rsplit(":", 1)
+                if state == "0A" and int(port, 16) == self.port:
+                    ports.append(address)
+        self.assertIn("0100007F", ports)
+        for address in ports:
+            self.assertIn(address, ("0100007F", "00000000000000000000000001000000"))
+
+
+class Life(unittest.TestCase):
+    def test_signals_end_it_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with serving(PROFILE) as (process, port, _):
+                self.assertEqual(ask(port, "/")[0].status, 200)
+                process.send_signal(number)
+                self.assertEqual(process.wait(20), 0)
+                self.assertEqual(process.stderr.read(), "")
+
+    def test_quit_answers_and_ends(self):
+        with serving(PROFILE) as (process, port, _):
+            answer, body = ask(port, page("quit"), Sec_Fetch_Site="same-origin")
+            self.assertEqual(answer.status, 200)
+            self.assertIn(b"Shutting down", body)
+            self.assertEqual(process.wait(20), 0)
+
+    def test_a_taken_port_is_refused(self):
+        with serving(PROFILE) as (_, port, _url):
+            told = subprocess.run([FATHOM, "view", "--no-open", "--port", str(port), PROFILE],
+                                  capture_output=True, text=True, timeout=30)
+            self.assertEqual(told.returncode, 1)
+            self.assertRegex(told.stderr, rf"^fathom view: cannot listen at port {port}: .*\n$")
+
+    def test_folders(self):
+        with serving(FOLDER.name) as (_, port, _url):
+            _, body = ask(port, "/")
+            self.assertIn(b"a profile.data", body)
+            answer, body = ask(port, page("menu", "a profile.data", ".json"))
+            self.assertEqual(answer.status, 200)
+            self.assertEqual(json.loads(body)["page"], "menu")
+
+    def test_remote_needs_a_token(self):
+        told = subprocess.run([FATHOM, "view", "--no-open", "--listen", "127.0.0.1", PROFILE],
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("needs a token", told.stderr)
+        told = subprocess.run([FATHOM, "view", "--no-open", "--token", "short", PROFILE],
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(told.returncode, 2)
+
+    def test_token(self):
+        with serving("--listen", "127.0.0.1", "--token", TOKEN, PROFILE) as (_, port, url):
+            self.assertEqual(ask(port, "/")[0].status, 403)
+            self.assertEqual(ask(port, "/", Authorization="Bearer wrong")[0].status, 403)
+            self.assertEqual(ask(port, "/", Authorization=f"Bearer {TOKEN}")[0].status, 200)
+            self.assertEqual(ask(port, "/login?wrong")[0].status, 403)
+            parts = urllib.parse.urlsplit(url)
+            answer, _ = ask(port, parts.path + "?" + parts.query)
+            self.assertEqual(answer.status, 303)
+            self.assertEqual(answer.getheader("Location"), "/")
+            cookie = answer.getheader("Set-Cookie")
+            self.assertIn("HttpOnly", cookie)
+            self.assertIn("SameSite=Strict", cookie)
+            self.assertEqual(ask(port, "/", Cookie=cookie.split(";")[0])[0].status, 200)
+
+
+if __name__ == "__main__":
+    subprocess.run([GENERATE, "--nodes=3000", "--seed=1", PROFILE], check=True, stdout=subprocess.DEVNULL)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
