@@ -141,7 +141,10 @@ static void add_item(struct input *input, struct fm_list *list, unsigned step)
         fm_add_verbatim(list, text);
         break;
     case 4:
-        fm_add_link(list, &query, text);
+        if (step & 8)
+            fm_add_href(list, text, text);
+        else
+            fm_add_link(list, &query, text);
         break;
     case 5:
         fm_add_control(list, &query, text, step & 8 ? text : NULL);
@@ -235,6 +238,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fm_preferences_default(&preferences, true, false);
     preferences.developer = take_byte(&input) % 2;
     preferences.box = take_byte(&input) % 2;
+    if (preferences.box)
+        fm_display_set_notice(display, title);
     build(&input, display);
     fm_html_write(display, &preferences, &html, out);
     check_utf8(out, "HTML");
