@@ -223,7 +223,8 @@ static void take_service_or_header(struct fm_cbor *cbor, struct fm_cbor_list *ou
 bool fm_monitor_decode(const uint8_t *bytes, size_t length, struct fm_monitor_message *ret,
                        GError **error)
 {
-    struct fm_cbor cbor = {bytes, bytes + length, false};
+    const uint8_t *begun = length == 0 ? (const uint8_t *)"" : bytes; /* may be NULL */
+    struct fm_cbor cbor = {begun, begun + length, false};
     struct fm_cbor_list list;
     *ret = (struct fm_monitor_message){0};
     uint64_t form = take_form(&cbor, &list);
@@ -242,6 +243,6 @@ bool fm_monitor_decode(const uint8_t *bytes, size_t length, struct fm_monitor_me
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                 "offset %td of a message of %zu bytes: not a message of the monitor",
-                cbor.at - bytes, length);
+                cbor.at - begun, length);
     return false;
 }

@@ -348,7 +348,8 @@ struct fm_monitor_state *fm_monitor_state_decode(const uint8_t *bytes, size_t le
                                                  GError **error)
 {
     struct fm_monitor_state *state = fm_monitor_state_new();
-    struct fm_cbor cbor = {bytes, bytes + length, false};
+    const uint8_t *begin = length == 0 ? (const uint8_t *)"" : bytes; /* may be NULL */
+    struct fm_cbor cbor = {begin, begin + length, false};
     struct fm_cbor_list list;
     take_begin(&cbor, &list);
     decode_map(&cbor, &list, state->threads, decode_thread);
@@ -361,7 +362,7 @@ struct fm_monitor_state *fm_monitor_state_decode(const uint8_t *bytes, size_t le
     if (!cbor.wrong && cbor.at == cbor.end)
         return state;
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                "offset %td of a state of %zu bytes: not a state of the monitor", cbor.at - bytes,
+                "offset %td of a state of %zu bytes: not a state of the monitor", cbor.at - begin,
                 length);
     fm_monitor_state_free(state);
     return NULL;

@@ -91,8 +91,10 @@ static bool log_one(struct lane *lane, int number, int fd, GError **error)
     put(at + 2, time_ns, 8);
     put(at + 10, payload, 2);
     uint64_t value = random * 0x9E3779B97F4A7C15u;
-    for (uint32_t i = 0; i < payload; i++)
-        at[head + i] = head == 12 ? (uint8_t)('a' + i % 26) : (uint8_t)(value >> (i % 8 * 8));
+    for (uint32_t i = 0; i < payload; i++) {
+        uint32_t byte = head == 12 ? 'a' + i % 26 : (uint32_t)(value >> (i % 8 * 8)) & 0xFF;
+        at[head + i] = (uint8_t)byte;
+    }
     lane->used += head + payload;
     return true;
 }

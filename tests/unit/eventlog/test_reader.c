@@ -95,19 +95,20 @@ static void what_is_no_log_is_refused(void)
         enum fm_error code;
         const char *message;
     } cases[] = {
-        {"", 0, FM_ERROR_TRUNCATED, "empty"},
-        {"hd", 2, FM_ERROR_TRUNCATED, "cut"},
-        {"\x7f"
-         "ELF....",
-         8, FM_ERROR_FORMAT, "not an event log"},
-        {"hdrbhdrb", 8, FM_ERROR_FORMAT, "hetb"},
-        {"hdrbhetbetb\0\0\1\0\4\0\0\0\x0d\nRun thread\0\0\0\0ete\0", 41, FM_ERROR_TRUNCATED,
-         "0D 0A"},
-        {"hdrbhetbetb\0\0\1\0\4\0\0\x0d\n\0\0\0\0\0\0\0\0\0ete\0", 38, FM_ERROR_TRUNCATED, "0D 0A"},
-        {"hdrbhetbetb\0\0\1\0\4\x7f\xff\xff\xff", 20, FM_ERROR_FORMAT, "65,536"},
-        {"hdrbhetbetb\0\0\1\0\4\0\0\0\1R\xff\xff\xff\xff", 25, FM_ERROR_FORMAT, "65,536"},
-        {"hdrbhetbetb\0\0\1\0\4\0\0\0\1R\0\0\0\0etx\0", 29, FM_ERROR_FORMAT, "ete"},
-        {"hdrbhetbhetehdrexxxx", 20, FM_ERROR_FORMAT, "datb"},
+#define CASE(text, code, message) {text, sizeof text - 1, code, message}
+        CASE("", FM_ERROR_TRUNCATED, "empty"),
+        CASE("hd", FM_ERROR_TRUNCATED, "cut"),
+        CASE("\x7f"
+             "ELF....",
+             FM_ERROR_FORMAT, "not an event log"),
+        CASE("hdrbhdrb", FM_ERROR_FORMAT, "hetb"),
+        CASE("hdrbhetbetb\0\0\1\0\4\0\0\0\x0d\nRun thread\0\0\0\0ete\0", FM_ERROR_TRUNCATED,
+             "0D 0A"),
+        CASE("hdrbhetbetb\0\0\1\0\4\x7f\xff\xff\xff", FM_ERROR_FORMAT, "65,536"),
+        CASE("hdrbhetbetb\0\0\1\0\4\0\0\0\1R\xff\xff\xff\xff", FM_ERROR_FORMAT, "65,536"),
+        CASE("hdrbhetbetb\0\0\1\0\4\0\0\0\1R\0\0\0\0etx\0", FM_ERROR_FORMAT, "ete"),
+        CASE("hdrbhetbhetehdrexxxx", FM_ERROR_FORMAT, "datb"),
+#undef CASE
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct fm_eventlog_reader *reader = fm_eventlog_reader_new("log");
