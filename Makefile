@@ -37,10 +37,15 @@ fuzz: packages-test
 models: packages-test
 	models/run.sh all
 
+# The CGI protocol under 10,000 rounds of 50 clients: over an hour.
+soak: packages-test all
+	FATHOM_SOAK_ROUNDS=10000 python3 tests/serve/cgi/faults.py \
+	    $(BUILD)/tests/serve/cgi/cgi_test_program 12
+
 install: all
 	meson install -C $(BUILD)
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check bench fuzz models install clean packages-build packages-test
+.PHONY: all demo check bench fuzz models soak install clean packages-build packages-test
