@@ -16,7 +16,7 @@ echo "== recording the example program (fathom cc, fathom record)"
 mercury=${FATHOM_SAMPLE_DATA:-$source/../shared/data}/mercury/Deep.data
 if [ ! -r "$mercury" ]; then
     mercury=$demo/mercury-sample.data
-    "$build/tests/tools/generate-profile" --sample "$mercury"
+    "$build/tests/tools/generate-profile" --nodes=20000 "$mercury"
 fi
 
 echo

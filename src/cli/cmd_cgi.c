@@ -270,6 +270,10 @@ int fm_cmd_cgi(int argc, char **argv)
          "The same for preferences", NULL},
         {NULL},
     };
+    /* A web server may pass a query without "=" as arguments: what comes from outside must never
+     * be taken for options. */
+    if (is_run_by_web_server())
+        argc = 1;
     int status = fm_cli_parse(&argc, &argv, entries, "[CMD[&PREFS]&FILE]",
                               "Answers one request as a CGI program; the first request of a "
                               "profile leaves a server\nbehind that answers the next ones.",
