@@ -45,9 +45,6 @@ static void print_help(FILE *stream)
 int main(int argc, char **argv)
 {
     setlocale(LC_ALL, "");
-    g_autofree char *own_name = g_path_get_basename(argc > 0 ? argv[0] : "fathom");
-    if (strcmp(own_name, "fathom.cgi") == 0)
-        return fm_cmd_cgi(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return FM_EXIT_USAGE;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same requests through each web server's CGI and through the HTTP door: equal bodies.
 
-Arguments: the fathom binary, the generator of sample profiles. Servers that are not installed are
+Arguments: the fathom binary (fathom.cgi stands beside it), the generator of sample profiles. Servers that are not installed are
 skipped; busybox and lighttpd are expected."""
 import difflib
 import http.client
@@ -77,7 +77,7 @@ class Place:
                        stdout=subprocess.DEVNULL)
         shutil.copy(self.data, self.folder / "outside.data")
         (self.root / "link.data").symlink_to(self.folder / "outside.data")
-        (self.folder / "cgi-bin" / "fathom.cgi").symlink_to(FATHOM)
+        (self.folder / "cgi-bin" / "fathom.cgi").symlink_to(FATHOM + ".cgi")
 
     def fill(self, name, port):
         text = (SERVERS / name).read_text()
