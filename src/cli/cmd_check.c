@@ -251,7 +251,9 @@ int fm_cmd_check(int argc, char **argv)
     if (sample < 0)
         return fm_cli_usage("check", "--sample is a number of pages");
     status = FM_EXIT_DONE;
-    for (int i = 1; i < argc; i++)
-        status = MAX(status, check_file(argv[i], (uint32_t)sample));
+    for (int i = 1; i < argc; i++) {
+        if (check_file(argv[i], (uint32_t)sample) != FM_EXIT_DONE)
+            status = FM_EXIT_FAILED;
+    }
     return status;
 }

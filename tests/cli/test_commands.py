@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""view, report, dump, check, convert as programs: output, exit status, bad input."""
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FATHOM, GENERATE = sys.argv[1:3]
+FOLDER = tempfile.TemporaryDirectory(prefix="fathom-cli-")
+PROFILE = os.path.join(FOLDER.name, "Deep.data")
+
+
+def path(name):
+    return os.path.join(FOLDER.name, name)
+
+
+def number(value):
+    """As the file writes it: seven bits a byte, the highest first."""
+    out = [value & 0x7F]
+    while value := value >> 7:
+        out.insert(0, value & 0x7F | 0x80)
+    return bytes(out)
+
+
+def run(*arguments, **options):
+    return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=60, **options)
+
+
+class Report(unittest.TestCase):
+    def test_formats(self):
+        text = run("report", "menu", PROFILE)
+        self.assertEqual((text.returncode, text.stderr), (0, b""))
+        self.assertTrue(text.stdout.startswith(b"Deep profiler menu\n"))
+        self.assertNotIn(b"\x1b", text.stdout)
+        page = json.loads(run("report", "--json", "menu", PROFILE).stdout)
+        self.assertEqual(page["page"], "menu")
+        rows = list(csv.reader(io.StringIO(
+            run("report", "--csv", "top_procs/1-5/callseqs/self/oa", PROFILE).stdout.decode())))
+        self.assertEqual(len(rows), 6)
+        self.assertIn("callseqs_self_count", rows[0])
+        html = run("report", "--html", "menu", PROFILE).stdout
+        self.assertIn(b"<style>", html)
+        self.assertTrue(html.endswith(b"</html>\n"))
+
+    def test_preferences_change_the_columns(self):
+        query = "clique/1&_-_-s-_-_/box/cols/5/20/nosum/context/nc/th/mqwd/sss/nodev"
+        page = json.loads(run("report", "--json", query, PROFILE).stdout)
+        names = [column["name"] for column in page["tables"][0]["columns"]]
+        self.assertIn("callseqs_self_count", names)
+        self.assertNotIn("calls_count", names)
+
+    def test_width_and_colour(self):
+        query = "top_procs/1-20/callseqs/self/oa"
+        wide = run("report", query, PROFILE).stdout.decode().splitlines()
+        narrow = run("report", "--width", "80", query, PROFILE).stdout.decode().splitlines()
+        self.assertGreater(max(map(len, wide)), 80)
+        self.assertLessEqual(max(map(len, narrow)), 80)
+        coloured = run("report", "--color=always", query, PROFILE).stdout
+        self.assertIn(b"\x1b[", coloured)
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", coloured.decode()).splitlines()
+        self.assertEqual(plain, wide)
+
+    def test_usage(self):
+        for arguments in (["menu"], [], ["menu", PROFILE, "x"], ["--json", "--csv", "menu", PROFILE],
+                          ["--color=blue", "menu", PROFILE], ["--width=-7", "menu", PROFILE],
+                          ["clikue/1", PROFILE], ["menu&p-q", PROFILE], ["quit", PROFILE]):
+            told = run("report", *arguments)
+            self.assertEqual(told.returncode, 2, arguments)
+            self.assertEqual(len(told.stderr.splitlines()), 1, told.stderr)
+            self.assertEqual(told.stdout, b"")
+
+    def test_what_is_not_there(self):
+        for query in ("clique/4000000000", "proc/0", "module/no such", "dump_proc_dynamic/99999999"):
+            told = run("report", query, PROFILE)
+            self.assertEqual(told.returncode, 1, query)
+            self.assertRegex(told.stderr.decode(), r"^fathom report: Deep\.data: .*\n$")
+
+    def test_a_closed_pipe_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            told = subprocess.run([FATHOM, "report", "menu", PROFILE], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(told.returncode, 1)
+        self.assertIn(b"cannot write", told.stderr)
+
+
+class Dump(unittest.TestCase):
+    def test_sections(self):
+        text = run("dump", PROFILE).stdout.decode()
+        titles = re.findall(r"^(SECTION [A-Z ]+|INITIAL ROOT):$", text, re.M)
+        self.assertEqual(titles, ["SECTION PROFILING STATS", "INITIAL ROOT",
+                                  "SECTION CALL SITE DYNAMICS", "SECTION PROC DYNAMICS",
+                                  "SECTION CALL SITE STATICS", "SECTION PROC STATICS"])
+        for kind in ("csd", "pd", "css", "ps"):
+            wanted = int(re.search(rf"\tmax_{kind} = (\d+)", text)[1])
+            self.assertEqual(len(re.findall(rf"^{kind}\d+:$", text, re.M)), wanted)
+            alone = run("dump", "--only", kind, PROFILE).stdout.decode()
+            self.assertEqual(len(re.findall(r"^(?:csd|pd|css|ps)\d+:$", alone, re.M)), wanted)
+
+    def test_sums_agree_with_the_header(self):
+        text = run("dump", "--only", "csd", PROFILE).stdout.decode()
+        total = int(re.search(r"\tnum_callseqs = (\d+)", text)[1])
+        self.assertEqual(sum(map(int, re.findall(r"^\tcallseqs = (\d+)", text, re.M))), total)
+
+    def test_restricted(self):
+        text = run("dump", "--restrict", PROFILE).stdout.decode()
+        called = set(re.findall(r"pd_proc_static = (\d+)", text))
+        shown = set(re.findall(r"^ps(\d+):$", text, re.M))
+        self.assertEqual(shown, called)
+        containers = set(re.findall(r"css_container = ps(\d+)", text))
+        self.assertLessEqual(containers, called)
+
+    def test_usage(self):
+        for arguments in (["--only", "x", PROFILE], [PROFILE, PROFILE]):
+            self.assertEqual(run("dump", *arguments).returncode, 2)
+
+
+class Check(unittest.TestCase):
+    def test_a_sound_file(self):
+        told = run("check", "--sample", "20", PROFILE)
+        self.assertEqual((told.returncode, told.stderr), (0, b""))
+        last = told.stdout.decode().splitlines()[-1]
+        found = re.search(r": (\d+) invariants, 0 broken; (\d+) pages in 4 formats, "
+                          r"(\d+) not available for this file, 0 problems \(a sample\)$", last)
+        self.assertIsNotNone(found, last)
+        self.assertGreaterEqual(int(found[1]), 4)
+        self.assertGreater(int(found[2]), 20 * 8)
+
+    def test_a_broken_invariant(self):
+        """The header's total of call sequence numbers is off by one."""
+        with open(PROFILE, "rb") as file:
+            data = bytearray(file.read())
+        text = run("dump", "--only", "csd", PROFILE).stdout.decode()
+        total = int(re.search(r"\tnum_callseqs = (\d+)", text)[1])
+        at = data.index(number(total), 0, 400)
+        data[at:at + len(number(total))] = number(total + 1)
+        with open(path("off.data"), "wb") as file:
+            file.write(data)
+        told = run("check", "--sample", "3", path("off.data"))
+        self.assertEqual(told.returncode, 1)
+        self.assertRegex(told.stdout.decode(), r"FAILED  sum of call sequence numbers")
+
+
+class Convert(unittest.TestCase):
+    def test_round_trip(self):
+        told = run("convert", "--to=mercury", PROFILE, path("out.data"))
+        self.assertEqual((told.returncode, told.stdout, told.stderr), (0, b"", b""))
+        self.assertEqual(run("dump", path("out.data")).stdout, run("dump", PROFILE).stdout)
+        again = run("convert", "--to=mercury", path("out.data"), path("again.data"))
+        self.assertEqual(again.returncode, 0)
+        with open(path("out.data"), "rb") as one, open(path("again.data"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
+    def test_version_8_becomes_9(self):
+        subprocess.run([GENERATE, "--nodes=300", "--version-8", path("8.data")], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.assertIn(b"format_version = 8", run("dump", path("8.data")).stdout)
+        self.assertEqual(run("convert", "--to=mercury", path("8.data"), path("9.data")).returncode, 0)
+        self.assertIn(b"format_version = 9", run("dump", path("9.data")).stdout)
+
+    def test_refusals(self):
+        for arguments in (["a", "b"], ["--to=elf", PROFILE, "b"], ["--to=mercury", PROFILE]):
+            self.assertEqual(run("convert", *arguments).returncode, 2, arguments)
+        told = run("convert", "--to=mercury", PROFILE, path("no/such/folder.data"))
+        self.assertEqual(told.returncode, 1)
+        self.assertEqual(len(told.stderr.splitlines()), 1)
+
+
+class BadInput(unittest.TestCase):
+    COMMANDS = (["report", "menu"], ["dump"], ["check"], ["view", "--no-open"])
+
+    def refused(self, file, pattern):
+        for command in self.COMMANDS + (["convert", "--to=mercury"],):
+            extra = [path("unused.data")] if command[0] == "convert" else []
+            told = run(*command, file, *extra)
+            self.assertEqual(told.returncode, 1, command)
+            self.assertEqual(told.stdout, b"")
+            self.assertRegex(told.stderr.decode(), rf"^fathom {command[0]}: .*{pattern}.*\n$")
+            self.assertEqual(len(told.stderr.splitlines()), 1, told.stderr)
+        self.assertFalse(os.path.exists(path("unused.data")))
+
+    def write(self, name, data):
+        with open(path(name), "wb") as file:
+            file.write(data)
+        return path(name)
+
+    def test_missing(self):
+        self.refused(path("missing.data"), r"missing\.data")
+
+    def test_empty(self):
+        self.refused(self.write("empty.data", b""), r"empty\.data")
+
+    def test_truncated(self):
+        with open(PROFILE, "rb") as file:
+            data = file.read()
+        for size in (1, 20, 60, len(data) // 3, len(data) // 2, len(data) * 9 // 10):
+            self.refused(self.write("short.data", data[:size]), r"short\.data")
+
+    def test_wrong_version(self):
+        self.refused(self.write("wrong.data",
+                                b"Mercury deep profiler data version 77\n" + b"\0" * 200),
+                     r"wrong\.data")
+
+    def test_a_fifo(self):
+        os.mkfifo(path("pipe.data"))
+        self.refused(path("pipe.data"), r"pipe\.data")
+
+    def test_no_permission(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may read everything")
+        self.write("secret.data", b"x")
+        os.chmod(path("secret.data"), 0)
+        self.refused(path("secret.data"), r"secret\.data")
+
+    def test_a_folder(self):
+        for command in self.COMMANDS[:3]:
+            told = run(*command, FOLDER.name)
+            self.assertEqual(told.returncode, 1, command)
+            self.assertEqual(len(told.stderr.splitlines()), 1, told.stderr)
+
+
+if __name__ == "__main__":
+    subprocess.run([GENERATE, "--nodes=2000", "--seed=3", PROFILE], check=True,
+                   stdout=subprocess.DEVNULL)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
