@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles of made-up programs, as the generator writes them: sound, so every invariant holds.
+ * The generator's path comes as the last argument. */
+#include <glib/gstdio.h>
+
+#include "analysis/analysis.h"
+
+static const char *generator;
+
+static struct fm_profile *generate(const char *const *options)
+{
+    g_autofree char *folder = g_dir_make_tmp("fathom-generated-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "x.data", NULL);
+    g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+    g_autoptr(GError) error = NULL;
+    int status;
+    g_ptr_array_add(arguments, (void *)(uintptr_t)generator);
+    for (; *options; options++)
+        g_ptr_array_add(arguments, (void *)(uintptr_t)*options);
+    g_ptr_array_add(arguments, path);
+    g_ptr_array_add(arguments, NULL);
+    if (!g_spawn_sync(NULL, (char **)arguments->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL,
+                      NULL, NULL, &status, &error) ||
+        !g_spawn_check_wait_status(status, &error))
+        g_error("%s", error->message);
+    struct fm_profile *profile;
+    if (!fm_profile_read(path, NULL, &profile, &error))
+        g_error("%s", error->message);
+    g_unlink(path);
+    g_rmdir(folder);
+    return profile;
+}
+
+static void assert_sound(const struct fm_profile *profile)
+{
+    g_autoptr(FmAnalysis) a = NULL;
+    g_autoptr(GError) error = NULL;
+    if (!fm_analysis_new(profile, NULL, &a, &error))
+        g_error("%s", error->message);
+    struct fm_invariant *invariants;
+    unsigned count;
+    fm_analysis_invariants(a, &invariants, &count);
+    for (unsigned i = 0; i < count; i++) {
+        if (!invariants[i].holds)
+            g_test_message("%s: %s", invariants[i].name, invariants[i].detail);
+        g_assert_true(invariants[i].holds);
+    }
+    fm_invariants_free(invariants, count);
+    g_assert_cmpint(fm_cost_total(&a->root_total, FM_CALLSEQS), ==, profile->callseqs);
+    g_assert_cmpuint(profile->callseqs, >, 0);
+}
+
+static void test_seeds(void)
+{
+    for (unsigned seed = 1; seed <= 30; seed++) {
+        g_autofree char *text = g_strdup_printf("--seed=%u", seed);
+        const char *const options[] = {"--nodes=3000", text,
+                                       seed % 3 == 0   ? "--c"
+                                       : seed % 3 == 1 ? "--version-8"
+                                                       : "--procs=300",
+                                       seed % 2 == 0 ? "--no-coverage" : NULL, NULL};
+        g_autoptr(FmProfile) profile = generate(options);
+        assert_sound(profile);
+        g_assert_cmpint(profile->flavour, ==, seed % 3 == 0 ? FM_FLAVOUR_C : FM_FLAVOUR_MERCURY);
+        g_assert_cmpint(profile->coverage, ==,
+                        seed % 2 == 0 ? FM_COVERAGE_NONE : FM_COVERAGE_DYNAMIC);
+    }
+}
+
+static void test_same_seed(void)
+{
+    static const char *const options[] = {"--nodes=5000", "--seed=9", NULL};
+    g_autoptr(FmProfile) one = generate(options), two = generate(options);
+    g_assert_cmpuint(one->csd_count, ==, two->csd_count);
+    g_assert_cmpuint(one->callseqs, ==, two->callseqs);
+}
+
+/* What the shape is to have: recursion, lists, undetected recursion, getters. */
+static void test_shape(void)
+{
+    static const char *const options[] = {"--nodes=50000", "--procs=400", NULL};
+    g_autoptr(FmProfile) profile = generate(options);
+    g_autoptr(FmAnalysis) a = NULL;
+    g_assert_true(fm_analysis_new(profile, NULL, &a, NULL));
+    uint64_t nodes = (uint64_t)profile->pd_count + profile->csd_count;
+    g_assert_cmpuint(nodes, >, 35000);
+    g_assert_cmpuint(nodes, <, 65000);
+    uint32_t inside = 0, nested = 0;
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+        inside += fm_analysis_csd_child_clique(a, csd) == 0;
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        struct fm_cost cost = {0};
+        fm_analysis_pd_compensation(a, pd, profile->pd_ps[pd], 1, &cost);
+        nested += cost.desc[FM_CALLSEQS] > 0;
+    }
+    g_assert_cmpuint(inside, >, 100);
+    g_assert_cmpuint(a->clique_count, <, profile->pd_count);
+    g_assert_cmpuint(nested, >, 10);
+    uint32_t fields = 0;
+    for (uint32_t i = 0; i < a->module_count; i++) {
+        struct fm_accessor *found;
+        uint32_t count;
+        fm_analysis_accessors(a, &a->modules[i], &found, &count);
+        fm_accessors_free(found, count);
+        fields += count;
+    }
+    g_assert_cmpuint(fields, >, 5);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    generator = argv[argc - 1];
+    g_test_add_func("/generated/seeds", test_seeds);
+    g_test_add_func("/generated/same-seed", test_same_seed);
+    g_test_add_func("/generated/shape", test_shape);
+    return g_test_run();
+}
