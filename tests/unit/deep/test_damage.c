@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad input: one clear error, nothing else. */
 #include <glib/gstdio.h>
-#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -228,6 +229,70 @@ static void test_counts(void)
     }
 }
 
+/* Announces as many csds as its size allows, each with sixteen 64-bit measures. */
+static GBytes *greedy_file(size_t size)
+{
+    struct fm_profile header = {.program_name = "greedy",
+                                .root_pd = 1,
+                                .pd_count = 1,
+                                .ps_count = 1,
+                                .css_count = 1,
+                                .measure_count = FM_MEASURES_MAX,
+                                .csd_count = (uint32_t)(size / 4 - 200)};
+    static const char *const names[FM_MEASURES_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h",
+                                                       "i", "j", "k", "l", "m", "n", "o", "p"};
+    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
+        header.measures[m] = (struct fm_measure){names[m], "", 1};
+    struct fm_writer *writer = fm_writer_new_memory();
+    struct fm_encoding encoding = {.flavour = FM_FLAVOUR_C};
+    fm_encode_header(writer, &encoding, &header);
+    uint64_t values[FM_MEASURES_MAX];
+    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
+        values[m] = (uint64_t)1 << 40;
+    fm_encode_csd(writer, header.csd_count, 1, values, FM_MEASURES_MAX);
+    while (fm_writer_offset(writer) < size)
+        fm_writer_byte(writer, 9);
+    return fm_writer_finish_memory(writer);
+}
+
+static size_t address_space(void)
+{
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents("/proc/self/statm", &text, NULL, NULL));
+    return (size_t)strtoull(text, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Memory stays within a multiple of the file's size; where there is not even that, an error. */
+static void test_memory(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    g_test_skip("a sanitizer needs the address space that the test limits");
+#else
+    const size_t size = 3 << 20;
+    if (!g_test_subprocess()) {
+        g_test_trap_subprocess(NULL, 0, 0);
+        g_test_trap_assert_passed();
+        return;
+    }
+    g_autoptr(GBytes) bytes = greedy_file(size);
+    static const struct {
+        size_t multiple;
+        int code;
+    } cases[] = {{45, FM_ERROR_FORMAT}, {2, FM_ERROR_LIMIT}, {20, FM_ERROR_LIMIT}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct rlimit before, limit;
+        g_assert_cmpint(getrlimit(RLIMIT_AS, &before), ==, 0);
+        limit = before;
+        limit.rlim_cur = address_space() + cases[i].multiple * size;
+        g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
+        g_autoptr(GError) error =
+            read_error(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
+        g_assert_cmpint(setrlimit(RLIMIT_AS, &before), ==, 0);
+        g_assert_error(error, FM_ERROR, cases[i].code);
+    }
+#endif
+}
+
 static void test_id_line(void)
 {
     static const struct {
@@ -399,6 +464,7 @@ int main(int argc, char **argv)
     g_test_add_func("/damage/changed", test_changed);
     g_test_add_func("/damage/nodes", test_nodes);
     g_test_add_func("/damage/counts", test_counts);
+    g_test_add_func("/damage/memory", test_memory);
     g_test_add_func("/damage/id-line", test_id_line);
     g_test_add_func("/damage/files", test_files);
     g_test_add_func("/damage/shrinks", test_shrinks);
