@@ -51,6 +51,8 @@ def levels(tap, source):
             command = lib.build(source, folder, compiler, flags)
             profile = lib.record(command, folder).profile
             again = lib.record(command, folder, name="again").profile
+            checked = lib.run([lib.FATHOM, "check", "out.data"], folder)
+        tap.check(checked.returncode == 0, f"{what}: fathom check", checked.stdout)
         edges = own_edges(profile, source)
         if first is None:
             first = edges
