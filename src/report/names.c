@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+/* "stl_vector.h:begin" rather than the header's whole path: all modules of C are files. */
+static const char *briefly_qualified(const struct fm_page *page, const struct fm_ps *proc)
+{
+    const char *slash = strrchr(proc->decl_module, '/');
+    if (page->profile->flavour != FM_FLAVOUR_C || !slash ||
+        !g_str_has_prefix(proc->qualified_name, proc->decl_module))
+        return proc->qualified_name;
+    return proc->qualified_name + (slash + 1 - proc->decl_module);
+}
+
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
 {
     const struct fm_ps *proc = &page->profile->ps[ps];
@@ -12,8 +22,9 @@ const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
     case FM_QUALIFY_NEVER:
         return proc->unqualified_name;
     case FM_QUALIFY_WHEN_DIFFERENT:
-        return page->module && strcmp(page->module, proc->decl_module) == 0 ? proc->unqualified_name
-                                                                            : proc->qualified_name;
+        return page->module && strcmp(page->module, proc->decl_module) == 0
+                   ? proc->unqualified_name
+                   : briefly_qualified(page, proc);
     }
     g_assert_not_reached();
 }

@@ -135,6 +135,33 @@ static void source_text_ends_with_the_function(void)
     g_rmdir(folder);
 }
 
+static void names_do_not_repeat_whole_paths(void)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "paths");
+    uint32_t system = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION});
+    uint32_t ps = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                                     .name = "begin",
+                                                     .decl_module = "/usr/include/vector.h",
+                                                     .file = "/usr/include/vector.h",
+                                                     .line = 7});
+    fm_build_css(build, system, &(struct fm_css){.kind = FM_SITE_CALLBACK});
+    uint32_t root = fm_build_pd(build, system);
+    uint32_t csd = fm_build_csd(build, root, 0, fm_build_pd(build, ps));
+    fm_build_add(build, csd, FM_EXITS, 1);
+    fm_build_add(build, csd, FM_CALLSEQS, 1);
+    struct fm_profile *profile = NULL;
+    g_autoptr(FmRecording) recording = NULL;
+    g_assert_true(fm_build_finish(build, &profile, NULL));
+    g_assert_true(fm_recording_new("paths.data", profile, NULL, &recording, NULL));
+    struct page page = page_of(recording, "top_procs/1-9/callseqs/self/oa");
+    g_assert_cmpstr(cell_string(row_at(&page, "procs", "proc", 0), "proc"), ==, "vector.h:begin");
+    struct page always = page_of(recording, control(&page, "qualify-always"));
+    g_assert_cmpstr(cell_string(row_at(&always, "procs", "proc", 0), "proc"), ==,
+                    "/usr/include/vector.h:begin");
+    page_done(&always);
+    page_done(&page);
+}
+
 static void only_source_files_are_opened(void)
 {
     GError *error = NULL;
@@ -177,6 +204,7 @@ int main(int argc, char **argv)
     g_test_add_func("/c/lines without text show where files are missing",
                     lines_without_text_show_where_files_are_missing);
     g_test_add_func("/c/source text ends with the function", source_text_ends_with_the_function);
+    g_test_add_func("/c/names do not repeat whole paths", names_do_not_repeat_whole_paths);
     g_test_add_func("/c/only source files are opened", only_source_files_are_opened);
     return g_test_run();
 }
