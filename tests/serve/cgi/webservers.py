@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.parse
 
-FATHOM, GENERATOR = sys.argv[1:3]
+FATHOM, GENERATOR = (os.path.abspath(name) for name in sys.argv[1:3])
 SERVERS = pathlib.Path(__file__).parent / "servers"
 MODULES = "/usr/lib/apache2/modules"
 
