@@ -16,6 +16,7 @@
 #define CONNECTIONS_MAX 256
 #define READ_MS_DEFAULT 30000
 #define SOCKET_TIMEOUT_S 30
+#define LINGER_MS 1000
 
 struct fm_http {
     struct fm_server *server;
@@ -24,7 +25,7 @@ struct fm_http {
     char *url, *token, *hosts[4]; /* "localhost:8080" and so on; NULL entries at the end */
     bool remote, stopping;
     unsigned read_ms, idle_minutes, connections;
-    guint idle_source, signal_sources[2];
+    guint idle_source, linger_source, signal_sources[2];
 };
 
 /* --- bounds --- */
@@ -86,6 +87,15 @@ static void on_request_started(SoupServer *soup, SoupServerMessage *message, gpo
         drop_connection(message);
 }
 
+/* The page that says good-bye has a stylesheet, which the browser asks for next. */
+static gboolean on_linger_end(gpointer user)
+{
+    struct fm_http *http = user;
+    http->linger_source = 0;
+    g_main_loop_quit(http->loop);
+    return G_SOURCE_REMOVE;
+}
+
 static void on_request_ended(SoupServer *soup, SoupServerMessage *message, gpointer user)
 {
     (void)soup;
@@ -93,8 +103,8 @@ static void on_request_ended(SoupServer *soup, SoupServerMessage *message, gpoin
     g_object_set_data(G_OBJECT(message), "fathom-timer", NULL);
     if (http->connections > 0)
         http->connections--;
-    if (http->stopping)
-        g_main_loop_quit(http->loop);
+    if (http->stopping && http->linger_source == 0)
+        http->linger_source = g_timeout_add(LINGER_MS, on_linger_end, http);
 }
 
 static gboolean on_idle_end(gpointer user)
@@ -143,8 +153,9 @@ static void send_response(SoupServerMessage *message, const struct fm_response *
             gzip ? fm_http_etag_add_gzip(response->etag) : g_strdup(response->etag);
         set_header("ETag", etag, message);
     }
-    soup_message_body_append_bytes(soup_server_message_get_response_body(message),
-                                   packed != NULL ? packed : response->body);
+    GBytes *body = packed != NULL ? packed : response->body;
+    if (g_bytes_get_size(body) > 0)
+        soup_message_body_append_bytes(soup_server_message_get_response_body(message), body);
     soup_server_message_set_status(message, response->status, fm_response_reason(response->status));
 }
 
@@ -396,7 +407,9 @@ void fm_http_run(struct fm_http *http)
         g_source_remove(http->signal_sources[i]);
     if (http->idle_source != 0)
         g_source_remove(http->idle_source);
-    http->idle_source = 0;
+    if (http->linger_source != 0)
+        g_source_remove(http->linger_source);
+    http->idle_source = http->linger_source = 0;
 }
 
 void fm_http_free(struct fm_http *http)

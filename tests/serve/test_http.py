@@ -208,7 +208,9 @@ class Life(unittest.TestCase):
     def test_signals_end_it_cleanly(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with serving(PROFILE) as (process, port, _):
-                self.assertEqual(ask(port, "/")[0].status, 200)
+                tag = ask(port, "/")[0].getheader("ETag")
+                self.assertEqual(ask(port, "/", If_None_Match=tag)[0].status, 304)
+                self.assertEqual(ask(port, "/favicon.ico")[0].status, 204)
                 process.send_signal(number)
                 self.assertEqual(process.wait(20), 0)
                 self.assertEqual(process.stderr.read(), "")
