@@ -136,18 +136,23 @@ static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
     fm_el_deliver(&b);
 }
 
-/* What handlers queued aside goes out as a block of its own, when no handler is in the middle of
- * it. The front of the queue is used again once all of it has gone. */
-static void side_flush(struct fm_el_lane *l, const struct fm_el_sample *begin)
+/* What handlers queued aside, when no handler is in the middle of it: bytes at *data, 0 = nothing. */
+static size_t side_ready(struct fm_el_lane *l, unsigned char **data)
 {
     uint64_t state = atomic_load_explicit(&l->side.state, memory_order_acquire);
     uint32_t reserved = (uint32_t)(state >> 32);
-    if (reserved == l->side.done || reserved != (uint32_t)state)
-        return;
-    l->begin = *begin; /* its events are as old as those of the block before */
-    hand_over(l, l->side.data + FM_EL_MARKER_BYTES + l->side.done, reserved - l->side.done);
-    l->side.done = reserved;
-    if (atomic_compare_exchange_strong(&l->side.state, &state, 0))
+    if (reserved != (uint32_t)state)
+        return 0;
+    *data = l->side.data + FM_EL_MARKER_BYTES + l->side.done;
+    return reserved - l->side.done;
+}
+
+/* The front of the queue is used again once all of it has gone. */
+static void side_done(struct fm_el_lane *l, size_t bytes)
+{
+    l->side.done += (uint32_t)bytes;
+    uint64_t all = (uint64_t)l->side.done << 32 | l->side.done;
+    if (atomic_compare_exchange_strong(&l->side.state, &all, 0))
         l->side.done = 0;
 }
 
@@ -157,18 +162,31 @@ static bool side_waits(struct fm_el_lane *l)
            l->side.done;
 }
 
-/* Lane locked; by its owner or anybody. */
+/* Lane locked; by its owner or anybody. What handlers queued joins the events in the buffer if the
+ * owner flushes and it fits; otherwise it is a block of its own, behind, with the times of its events
+ * moved up to its begin. */
 static void flush_locked(struct fm_el_lane *l)
 {
-    unsigned char *pos = l->taken;
-    struct fm_el_sample begin = l->begin;
+    bool owner = l->head == &fm_eventlog_head_;
+    unsigned char *pos = l->taken, *side;
     if (l->head)
         pos = __atomic_load_n(&l->head->pos, __ATOMIC_ACQUIRE);
+    size_t waiting = side_ready(l, &side);
+    if (owner && waiting && waiting <= (size_t)(l->buffer + l->size - pos)) {
+        memcpy(pos, side, waiting);
+        pos += waiting;
+        __atomic_store_n(&l->head->pos, pos, __ATOMIC_RELEASE);
+        side_done(l, waiting);
+        waiting = 0;
+    }
     if (pos > l->taken) {
         hand_over(l, l->taken, (size_t)(pos - l->taken));
         l->taken = pos;
     }
-    side_flush(l, &begin);
+    if (waiting) {
+        hand_over(l, side, waiting);
+        side_done(l, waiting);
+    }
 }
 
 static void resize(struct fm_el_lane *l, size_t wanted)
