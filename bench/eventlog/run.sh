@@ -6,3 +6,6 @@ build=${1:-build}
 events=${2:-20000000}
 ninja -C "$build" tests/tools/generate-eventlog bench/eventlog/read_bench >/dev/null
 python3 bench/eventlog/read_run.py "$build" "$events"
+
+echo "-- the runtime: cost of an event"
+"$(dirname "$0")/run_runtime.sh" "$build"

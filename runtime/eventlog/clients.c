@@ -35,6 +35,7 @@ struct client {
     bool ready, paused, ending, cut;
     /* the service thread's own */
     bool dead;
+    bool greeted;           /* the header has been sent */
     size_t at;              /* sent, or made into messages, of the first block */
     struct fm_el_bytes out; /* messages under way */
     size_t out_at;
@@ -357,6 +358,7 @@ static void next_block(struct client *c)
     dequeue(c);
     pthread_mutex_unlock(&mutex);
     c->at = 0;
+    c->greeted = true;
     if (gap_ns && !c->dead)
         send_state(c, false, gap_ns);
 }
@@ -365,13 +367,14 @@ static void send_plain(struct client *c)
 {
     struct shared *s;
     while (!c->dead && (s = head_block(c))) {
-        if (c->at == 0 && c->out.used && !send_out(c)) /* answers stand between blocks */
+        /* answers stand between blocks, and nothing before the header */
+        if (c->at == 0 && c->greeted && c->out.used && !send_out(c))
             return;
         if (!send_some(c, s->data, s->bytes, &c->at))
             return;
         next_block(c);
     }
-    if (!c->dead && c->out.used)
+    if (!c->dead && c->greeted && c->out.used)
         send_out(c);
 }
 

@@ -260,7 +260,7 @@ static void commands_reach_the_registered_handler_only(void)
     send_all(fd, out->data, out->len, 1); /* one byte at a time */
     wait_calls(0, 1);
     g_byte_array_set_size(out, 0);
-    g_byte_array_append(out, (const uint8_t *)"noise \xF0\x9E\xF0 more \xF0\x9E\x97\x8C\x07", 22);
+    g_byte_array_append(out, (const uint8_t *)"noise \xF0\x9E\xF0 more \xF0\x9E\x97\x8C\x07", 20);
     control(out, 0, "nobody", 1);
     control(out, 0, "abc", 1);
     send_all(fd, out->data, out->len, out->len);
@@ -289,10 +289,12 @@ static unsigned take_answers(GByteArray *all, uint8_t statuses[8])
 {
     static const uint8_t magic[5] = {0xF0, 0x9E, 0x97, 0x8C, 1};
     unsigned found = 0;
-    for (guint at = 0; at + 8 < all->len; at++) {
+    for (guint at = 0; at + 8 <= all->len; at++) {
         if (memcmp(all->data + at, magic, 5) != 0)
             continue;
         guint n = 6u + all->data[at + 5] + 2;
+        if (n > all->len - at) /* the rest is still to come */
+            break;
         statuses[found++] = all->data[at + n - 1];
         g_byte_array_remove_range(all, at--, n);
     }
@@ -329,6 +331,30 @@ static void commands_of_version_1_are_answered_between_blocks(void)
     check_free(c);
     g_byte_array_unref(r.all);
     fm_eventlog_on_command("answering", 7, NULL, NULL);
+}
+
+/* A command that comes with the connection is answered behind the header. */
+static void answer_never_precedes_the_header(void)
+{
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    control(out, 1, "fathom", 1);
+    start(NULL, NULL, 4096);
+    for (int i = 0; i < 20; i++) {
+        int fd = dial_unix();
+        g_autoptr(GByteArray) all = g_byte_array_new();
+        uint8_t statuses[8];
+        send_all(fd, out->data, out->len, out->len);
+        unsigned answers = 0;
+        while (answers == 0) {
+            read_on(fd, all, all->len + 1);
+            g_assert_cmpint(all->data[0], ==, 'h');
+            answers = take_answers(all, statuses);
+        }
+        g_assert_cmpuint(statuses[0], ==, FM_EVENTLOG_ANSWER_OK);
+        check_free(check_stream(all->data, all->len));
+        close(fd);
+    }
+    end();
 }
 
 static void other_addresses_need_a_token(void)
@@ -489,6 +515,7 @@ int main(int argc, char **argv)
     T(killed_client_harms_nobody);
     T(commands_reach_the_registered_handler_only);
     T(commands_of_version_1_are_answered_between_blocks);
+    T(answer_never_precedes_the_header);
     T(other_addresses_need_a_token);
     T(monitor_messages_give_the_same_events_however_split);
     T(monitor_pauses_and_tells_the_state_again);
