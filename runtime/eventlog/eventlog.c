@@ -23,12 +23,15 @@ void fm_el_update_active(void)
 /* ---- fork -------------------------------------------------------------------------------------
  */
 
-static bool parent_streams; /* between prepare and child */
+static bool parent_streams;       /* between prepare and child */
+static __thread bool fork_locked; /* by prepare, in the thread that forks */
 
 static void fork_prepare(void)
 {
     uint32_t before = fm_el_enter();
-    if (before) /* fork inside of a callback: nothing can be locked */
+    fork_locked = before == 0;
+    if (!fork_locked) /* inside of a callback, or of a handler that interrupted us: no lock is free
+                       */
         return;
     if (atomic_load(&fm_el.running))
         fm_el_lanes_flush(1000);
@@ -45,6 +48,8 @@ static void fork_prepare(void)
 
 static void fork_parent(void)
 {
+    if (!fork_locked)
+        return;
     fm_el_pool_unlock();
     fm_el_clients_fork_unlock();
     fm_el_memory_fork_unlock();
@@ -58,6 +63,11 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
+    if (!fork_locked) { /* what the locks protect may be half changed: this child logs no more */
+        atomic_store(&fm_el.running, 0);
+        fm_el_update_active();
+        return;
+    }
     fm_el_pool_unlock();
     pthread_mutex_init(&start_mutex, NULL);
     fm_el_state_after_fork();

@@ -136,7 +136,8 @@ static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
     fm_el_deliver(&b);
 }
 
-/* What handlers queued aside, when no handler is in the middle of it: bytes at *data, 0 = nothing. */
+/* What handlers queued aside, when no handler is in the middle of it: bytes at *data, 0 = nothing.
+ */
 static size_t side_ready(struct fm_el_lane *l, unsigned char **data)
 {
     uint64_t state = atomic_load_explicit(&l->side.state, memory_order_acquire);
@@ -163,8 +164,8 @@ static bool side_waits(struct fm_el_lane *l)
 }
 
 /* Lane locked; by its owner or anybody. What handlers queued joins the events in the buffer if the
- * owner flushes and it fits; otherwise it is a block of its own, behind, with the times of its events
- * moved up to its begin. */
+ * owner flushes and it fits; otherwise it is a block of its own, behind, with the times of its
+ * events moved up to its begin. */
 static void flush_locked(struct fm_el_lane *l)
 {
     bool owner = l->head == &fm_eventlog_head_;

@@ -193,6 +193,63 @@ static void switching_while_lanes_log_keeps_blocks_whole(void)
     g_assert_cmpuint(after.dropped_events, ==, before.dropped_events);
 }
 
+/* Old sinks are closed while other threads flush: never under a write, and each is a whole log. */
+static void closing_old_sinks_while_lanes_log(void)
+{
+    enum { FILES = 60, EACH = 200000 };
+    char *paths[FILES];
+    struct producer p[3];
+    unsigned flags = FM_EVENTLOG_CLOSE_PREV | FM_EVENTLOG_HEADER;
+    start(2048);
+    for (int i = 0; i < FILES; i++) {
+        paths[i] = temp_path("one.eventlog");
+        g_assert_cmpint(fm_eventlog_set_sink_with(fopen(paths[i], "wb"),
+                                                  flags | (i % 2 ? FM_EVENTLOG_DRAIN : 0), -1),
+                        ==, 0);
+        if (i == 0)
+            producers_start(p, 3, EACH);
+    }
+    producers_join(p, 3);
+    FILE *last = fm_eventlog_get_sink();
+    fm_eventlog_stop();
+    fclose(last);
+    uint64_t found = 0;
+    for (int i = 0; i < FILES; i++) {
+        struct check *c = i % 20 == 0 ? read_log(paths[i]) : check_file(paths[i]);
+        g_assert_true(c->ended);
+        found += c->counts[522];
+        check_free(c);
+        unlink(paths[i]);
+        g_free(paths[i]);
+    }
+    g_assert_cmpuint(found, ==, 3 * EACH);
+}
+
+static bool forking_write(void *context, const void *data, size_t bytes)
+{
+    (void)data;
+    (void)bytes;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(fm_eventlog_status() == FM_EVENTLOG_STOPPED ? 0 : 1);
+    int status;
+    waitpid(pid, &status, 0);
+    *(int *)context = status;
+    return true;
+}
+
+static void fork_inside_of_a_callback_makes_a_silent_child(void)
+{
+    int status = -1;
+    struct fm_eventlog_writer w = {.write = forking_write, .context = &status};
+    start(4096);
+    g_assert_cmpint(fm_eventlog_set_writer(&w, 0, -1), ==, 0);
+    log_numbers(0, 0, 10);
+    g_assert_cmpint(fm_eventlog_flush(-1), ==, 0);
+    g_assert_cmpint(status, ==, 0);
+    g_assert_cmpint(fm_eventlog_stop(), ==, 0);
+}
+
 /* 8: the reader of a pipe sleeps: the writer waits, and nothing is lost */
 static void full_pipe_blocks_and_loses_nothing(void)
 {
@@ -490,6 +547,8 @@ int main(int argc, char **argv)
     T(second_file_without_drain_gets_what_was_buffered);
     T(second_file_without_header_continues_the_first);
     T(switching_while_lanes_log_keeps_blocks_whole);
+    T(closing_old_sinks_while_lanes_log);
+    T(fork_inside_of_a_callback_makes_a_silent_child);
     T(full_pipe_blocks_and_loses_nothing);
     T(closed_pipe_is_counted_and_a_later_sink_works);
     T(full_device_is_counted_exactly);
