@@ -220,10 +220,10 @@ static void send_state(struct client *c, bool with_header, uint64_t at_ns)
         enqueue(c, shared_new(b.data, b.used, 0), true);
     }
     update_on();
+    fm_el_update_active(); /* before who waits for the first client goes on to log */
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
     fm_el_sink_unlock();
-    fm_el_update_active();
     fm_el_state_unlock();
     fm_el_bytes_done(&b);
 }

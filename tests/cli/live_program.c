@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that logs, for log_live_test.py: live_program ADDRESS|FILE THREADS EVENTS [TOKEN]. Each
+ * thread logs EVENTS counter values inside one span. With an address it waits for the first client
+ * and prints the port. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fathom/eventlog.h"
+
+static int event_count;
+
+static void *work(void *data)
+{
+    (void)data;
+    FM_SPAN_BEGIN("work");
+    for (int i = 0; i < event_count; i++)
+        FM_COUNTER("step", i);
+    FM_SPAN_END("work");
+    return NULL;
+}
+
+static uint8_t answer(void *context, const char *name_space, uint8_t number)
+{
+    (void)context;
+    (void)name_space;
+    return number == 1 ? 0 : 7;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        return 2;
+    int threads = atoi(argv[2]);
+    event_count = atoi(argv[3]);
+    /* Nothing is ever dropped: a reader that waits slows the program down here. */
+    struct fm_eventlog_listen_options options = {
+        .wait_client = true,
+        .wait_timeout_ms = 20000,
+        .queue_limit_bytes = (uint64_t)1 << 30,
+        .token = argc > 4 ? argv[4] : NULL,
+    };
+    fm_eventlog_start(NULL);
+    fm_eventlog_on_command("program", 1, answer, NULL);
+    fm_eventlog_on_command("program", 2, answer, NULL);
+    if (strchr(argv[1], ':') == NULL) {
+        if (fm_eventlog_open_file(argv[1]) != 0)
+            return 1;
+    } else if (fm_eventlog_listen(argv[1], &options) < 0) {
+        return 1;
+    }
+    pthread_t ids[64];
+    for (int i = 0; i < threads && i < 64; i++)
+        pthread_create(&ids[i], NULL, work, NULL);
+    for (int i = 0; i < threads && i < 64; i++)
+        pthread_join(ids[i], NULL);
+    fm_eventlog_marker("all done");
+    return fm_eventlog_stop() == 0 ? 0 : 1;
+}
