@@ -248,7 +248,8 @@ void fm_eventlog_reader_commit(struct fm_eventlog_reader *reader, size_t length)
 void fm_eventlog_reader_view(struct fm_eventlog_reader *reader, const uint8_t *bytes,
                              size_t length);
 /* A program that serves its log may put answers to control messages (transport.h) between two
- * blocks. With a callback they are recognised there and given to it; without, they are damage. */
+ * blocks, or before its header. With a callback they are recognised there and given to it; without,
+ * they are damage. */
 struct fm_control_message;
 typedef void fm_eventlog_answer_callback(void *user, const struct fm_control_message *answer);
 void fm_eventlog_reader_expect_answers(struct fm_eventlog_reader *reader,

@@ -108,8 +108,36 @@ size_t fm_eventlog_reader_memory(const struct fm_eventlog_reader *reader)
     return reader->buffer_size;
 }
 
+/* An answer to a control message in the place of an event. Returns 1 when it was one and is taken,
+ * 0 when it is none, -1 when more bytes must come to tell. */
+static int take_answer(struct fm_eventlog_reader *reader)
+{
+    struct fm_control_parser parser = {.answers = true};
+    struct fm_control_message answer;
+    bool found;
+    size_t left = reader->end - reader->pos;
+    size_t taken = fm_control_parse(&parser, reader->data + reader->pos,
+                                    MIN(left, FM_CONTROL_LENGTH_MAX), &answer, &found);
+    if (parser.skipped > 0)
+        return 0;
+    if (!found)
+        return reader->final ? 0 : -1;
+    reader->pos += taken;
+    reader->on_answer(reader->answer_user, &answer);
+    return 1;
+}
+
 static enum fm_eventlog_status read_header(struct fm_eventlog_reader *reader, GError **error)
 {
+    /* A program may answer before its log begins. */
+    while (reader->on_answer != NULL && reader->header_at == 0 && reader->pos < reader->end &&
+           reader->data[reader->pos] == 0xF0) {
+        int answer = take_answer(reader);
+        if (answer < 0)
+            return FM_EVENTLOG_MORE;
+        if (answer == 0)
+            break;
+    }
     if (reader->reading == NULL) {
         reader->reading = fm_eventlog_header_new();
         reader->header_at = 0;
@@ -251,25 +279,6 @@ static bool end_mark_possible(const struct fm_eventlog_reader *reader)
 {
     uint64_t at = fm_eventlog_reader_offset(reader);
     return reader->block_end <= at || reader->block_end - at == 2;
-}
-
-/* An answer to a control message in the place of an event. Returns 1 when it was one and is taken,
- * 0 when it is none, -1 when more bytes must come to tell. */
-static int take_answer(struct fm_eventlog_reader *reader)
-{
-    struct fm_control_parser parser = {.answers = true};
-    struct fm_control_message answer;
-    bool found;
-    size_t left = reader->end - reader->pos;
-    size_t taken = fm_control_parse(&parser, reader->data + reader->pos,
-                                    MIN(left, FM_CONTROL_LENGTH_MAX), &answer, &found);
-    if (parser.skipped > 0)
-        return 0;
-    if (!found)
-        return reader->final ? 0 : -1;
-    reader->pos += taken;
-    reader->on_answer(reader->answer_user, &answer);
-    return 1;
 }
 
 static enum fm_eventlog_status next_event(struct fm_eventlog_reader *reader,

@@ -113,7 +113,10 @@ static void commands_have_names(void)
 
 static void keep_answer(void *user, const struct fm_control_message *answer)
 {
-    *(struct fm_control_message *)user = *answer;
+    struct fm_control_message *kept = user;
+    unsigned count = kept->number;
+    *kept = *answer;
+    kept->number = (uint8_t)(count + 1); /* the sent ones have number 0 */
 }
 
 /* Between two blocks of a live log an answer may stand; inside a block it is damage. */
@@ -125,6 +128,7 @@ static void answers_stand_between_blocks(void)
     g_autoptr(GByteArray) answer = g_byte_array_new(), mixed = g_byte_array_new();
     struct fm_control_message sent = {.version = 1, .space_length = 1, .space = "a", .status = 3};
     fm_control_append(answer, &sent, true);
+    g_byte_array_append(mixed, answer->data, answer->len); /* before the header, too */
     g_byte_array_append(mixed, log->data, (guint)second);
     g_byte_array_append(mixed, answer->data, answer->len);
     g_byte_array_append(mixed, log->data + second, log->len - (guint)second);
@@ -145,8 +149,10 @@ static void answers_stand_between_blocks(void)
         g_assert_cmpuint(events, ==, 54);
         g_assert_cmpstr(got.space, ==, "a");
         g_assert_cmpuint(got.status, ==, 3);
+        g_assert_cmpuint(got.number, ==, 2);
         fm_eventlog_reader_free(reader);
     }
+    g_byte_array_remove_range(mixed, 0, answer->len);
     g_autofree char *items = items_of(mixed->data, mixed->len, 0);
     g_assert_cmpuint(count_lines(items, "gap"), ==, 1);
     fm_eventlog_header_unref(header);
