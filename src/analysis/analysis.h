@@ -63,7 +63,8 @@ void fm_analysis_free(struct fm_analysis *analysis);
 typedef struct fm_analysis FmAnalysis;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmAnalysis, fm_analysis_free)
 
-/* Rows of costs. css and ps rows are compensated (deep-analysis: summary); csd and pd rows not. */
+/* Rows of costs. css and ps rows are compensated (README.md: undetected recursion); csd and pd rows
+ * not. */
 void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_cost *ret);
 void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cost *ret);
 void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cost *ret);
