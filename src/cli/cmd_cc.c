@@ -142,7 +142,7 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
         return FM_EXIT_FAILED;
     bool links = line->stage == FM_STAGE_LINK;
     g_autofree char *folder = NULL;
-    if (links && (folder = fm_toolchain_runtime_folder(error)) == NULL)
+    if (line->stage >= FM_STAGE_COMPILE && (folder = fm_toolchain_runtime_folder(error)) == NULL)
         return FM_EXIT_FAILED;
     wrapper->toolchain.runtime_folder = folder;
     g_auto(GStrv) arguments = fm_toolchain_arguments(&wrapper->toolchain, line, argc, argv, error);

@@ -9,7 +9,7 @@
 bool fm_statics_is_hook(const char *symbol)
 {
     static const char *const prefixes[] = {
-        "__cyg_profile_func_", "fm_enter_slow_", "fm_exit_slow_",
+        "__cyg_profile_func_", "fm_enter_slow_", "fm_exit_slow_", "fm_entry_hook_",
         "__sanitizer_cov_",    "__fentry__",     "__return__",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {

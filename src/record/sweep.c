@@ -32,6 +32,7 @@ struct decoded {
 
 struct call {
     bool is_call, direct;
+    bool is_jump;     /* counts only if it leads to a hook */
     uint64_t target;  /* address called, 0 = not known */
     const char *name; /* through the linkage table */
     bool virtual_call;
@@ -113,10 +114,13 @@ static void decode_call(struct sweep *sweep, uint64_t next, const struct decoded
                         struct call *ret)
 {
     *ret = (struct call){0};
-    if (d->size >= 5 && d->opcode[0] == 0xe8) {
+    /* The assembler's expansion of a hook jumps to the called form, its return address pushed. */
+    bool jump = d->size >= 5 && d->opcode[0] == 0xe9;
+    if (jump || (d->size >= 5 && d->opcode[0] == 0xe8)) {
         int32_t displacement;
         memcpy(&displacement, d->opcode + 1, sizeof displacement);
         ret->is_call = ret->direct = true;
+        ret->is_jump = jump;
         ret->target = next + (uint64_t)(int64_t)displacement;
         const struct got_entry *entry = fm_elf_stub_entry(sweep->storage, ret->target);
         if (entry != NULL)
@@ -191,6 +195,8 @@ static void add_call(struct sweep *sweep, uint64_t next, const struct call *call
         mark_live(sweep, scope);
         return;
     }
+    if (call->is_jump)
+        return;
     struct fm_machine_site site = {
         .return_address = next,
         .target = call->target,
@@ -235,7 +241,8 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
         const struct fm_segment *found = &g_array_index(segments, struct fm_segment, *segment);
         if (address - 1 >= found->low && address - 1 < found->high)
             add_call(sweep, address, &call, found->scope);
-        forget(sweep);
+        if (!call.is_jump)
+            forget(sweep);
     }
 }
 
