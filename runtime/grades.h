@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What fathom cc passes to the compiler for each grade: the contract between the runtime and the
  * wrapper. Lists end with NULL; append them after the user's arguments, so that they win.
- * %L is the folder of libfathom.a, %A the folder that holds the program "as" (see assembler). */
+ * %L is the folder of libfathom.a. */
 #pragma once
 
 #include <stddef.h>
@@ -14,13 +14,26 @@ struct fm_grade {
 
 #define FM_FRAME_FLAGS "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"
 
-static const char *const fm_deep_gcc[] = {
-    "-g", "-finstrument-functions", FM_FRAME_FLAGS, "-fno-partial-inlining", "-fno-crossjumping",
-    NULL};
+/* The assembler of this folder expands the hooks into the code. */
+#define FM_ASSEMBLER "-B%L/assembler"
+
+static const char *const fm_deep_gcc[] = {"-g",
+                                          "-finstrument-functions",
+                                          FM_FRAME_FLAGS,
+                                          "-fno-partial-inlining",
+                                          "-fno-crossjumping",
+                                          FM_ASSEMBLER,
+                                          NULL};
 static const char *const fm_deep_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
+/* gcc: a hook at the entry of each function that exists; frames need no exit hook and no frame
+ * pointer. gcc's lists of excluded functions have no effect here. */
+static const char *const fm_fast_gcc[] = {"-g", "-fpatchable-function-entry=1", FM_ASSEMBLER, NULL};
+static const char *const fm_fast_clang[] = {"-g", "-finstrument-functions-after-inlining",
+                                            FM_FRAME_FLAGS, NULL};
 
 static const struct fm_grade fm_grades[] = {
     {"deep", fm_deep_gcc, fm_deep_clang},
+    {"fast", fm_fast_gcc, fm_fast_clang},
 };
 
 /* When linking an executable, before all of the user's objects and libraries:

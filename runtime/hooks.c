@@ -78,13 +78,12 @@ static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn)
     const struct fm_stack *stack = thread->stack;
     const struct fm_rec_frame *frame = thread->tls->top;
     for (;;) {
-        for (; frame > stack->frames; frame--)
-            if (frame->fn == fn) {
-                const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
-                struct fm_rec_pd *pd = fm_at(csd->callee);
-                if (pd->fn == fn)
-                    return pd;
-            }
+        for (; frame > stack->frames; frame--) {
+            const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+            struct fm_rec_pd *pd = fm_at(csd->callee);
+            if (pd->fn == fn)
+                return pd;
+        }
         /* A stack entered from another one: go on with the context that it was entered in. */
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
         while (csd->caller != 0) {
@@ -204,8 +203,45 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     push(thread, csd, fn, cfa, signal);
 }
 
-FM_EXPORT FM_RUNTIME_TEXT void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc,
-                                                uint64_t cfa)
+/* --grade=fast: a function as it exists in the code, exits not seen. Frames that are not above the
+ * new one are dead; a tail call leaves its frame to the function that it calls. */
+static FM_RUNTIME_TEXT void enter_lazy_locked(struct fm_thread *thread, uint64_t site,
+                                              uint64_t hook_pc, uint64_t cfa)
+{
+    struct fm_tls *tls = thread->tls;
+    fm_stack_switch(thread, cfa);
+    while (plain_cfa(tls->top) <= cfa && !is_guard(thread, tls->top))
+        pop(thread, false);
+    bool signal = is_signal_return(site);
+    struct fm_rec_csd *csd = NULL;
+    for (;;) {
+        /* A dead frame may lie above a new one (callbacks at different depths of a library): its
+         * return address is overwritten then, or at the latest unwinding does not meet it. */
+        struct fm_rec_frame *top = tls->top;
+        const struct fm_rec_csd *above = (const struct fm_rec_csd *)top->csd;
+        bool in_doubt = !is_guard(thread, top);
+        if (in_doubt && *(const uint64_t *)(plain_cfa(top) + 8) != above->site) {
+            pop(thread, false);
+            continue;
+        }
+        csd = fm_edge_find(thread, (struct fm_rec_csd *)top->csd, hook_pc, site, signal);
+        if (csd != NULL || !in_doubt || !fm_unwind_is_ready() ||
+            fm_unwind_to(plain_cfa(top) + FM_CFA_FROM_FRAME) != 0)
+            break;
+        pop(thread, false);
+    }
+    if (csd == NULL) {
+        uint64_t fn = fm_function_start(hook_pc);
+        uint32_t flags = signal ? FM_REC_CSD_SIGNAL : 0;
+        csd = edge_make(thread, fn != 0 ? fn : hook_pc, site, hook_pc, cfa, flags);
+    } else if (thread->overflow_hits > 4096 && tls->mask / 32 < thread->entries_used * 64ull) {
+        fm_table_grow(thread, (uint32_t)(tls->mask / 32 + 1) * 2);
+    }
+    push(thread, csd, 0, cfa, false);
+}
+
+static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t cfa,
+                                       bool lazy)
 {
     struct fm_tls *tls = &fm_tls_v1;
     if (tls->low == FM_LOW_STOPPED || tls->inside != 0)
@@ -213,20 +249,36 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
-    struct fm_thread *thread = tls->thread;
     if (FM_UNLIKELY(fm_process_is_copy()))
         fm_process_after_fork();
+    struct fm_thread *thread = tls->thread;
     if (thread == NULL)
         thread = fm_thread_make(cfa);
     if (thread != NULL) {
         fm_lock_take(&thread->lock);
-        if (!fm_process.stopped)
+        if (lazy && !fm_process.stopped) {
+            fm_process.grade_flags |= FM_REC_LAZY_EXITS;
+            fm_process.header->grade_flags |= FM_REC_LAZY_EXITS;
+            enter_lazy_locked(thread, site, hook_pc, cfa);
+        } else if (!fm_process.stopped) {
             enter_locked(thread, fn, site, hook_pc, cfa);
+        }
         fm_lock_give(&thread->lock);
     }
     tls->inside = 0;
     fm_restore_signals(mask);
     errno = saved_errno;
+}
+
+FM_EXPORT FM_RUNTIME_TEXT void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc,
+                                                uint64_t cfa)
+{
+    enter_slow(fn, site, hook_pc, cfa, false);
+}
+
+FM_EXPORT FM_RUNTIME_TEXT void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
+{
+    enter_slow(0, site, hook_pc, cfa, true);
 }
 
 static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, uint64_t cfa)

@@ -84,3 +84,4 @@ static inline uint64_t fm_key_of_ref(uint32_t pd)
 /* frame: the function's frame address. */
 void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_exit_slow_v1(uint64_t fn, uint64_t frame);
+void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);

@@ -140,6 +140,7 @@ bool fm_module_is_instrumented(uint64_t address);
 /* First address of the function that contains pc, from unwind tables; 0 if not known. */
 uint64_t fm_function_start(uint64_t pc);
 void fm_unwind_prepare(void);
+bool fm_unwind_is_ready(void);
 /* Return address in the frame whose CFA is cfa, unwinding from here; 0 if there is none. */
 uint64_t fm_unwind_to(uint64_t cfa);
 

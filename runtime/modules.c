@@ -292,3 +292,8 @@ uint64_t fm_unwind_to(uint64_t cfa)
     unwind_backtrace(unwind_step, &unwind);
     return unwind.found;
 }
+
+bool fm_unwind_is_ready(void)
+{
+    return unwind_backtrace != NULL;
+}
