@@ -39,6 +39,7 @@ struct fm_monitor_collector {
     struct fm_monitor_collected counts;
     /* Header. */
     bool has_length, complete, broken;
+    bool with_blocks; /* the header declares markers as we write them */
     uint64_t type_count, types_got;
     GByteArray *header_bytes;
     struct fm_eventlog_header *header;
@@ -213,7 +214,7 @@ static bool is_event(const struct fm_monitor_collector *collector, const uint8_t
         return false;
     uint16_t number = fm_eventlog_get16(bytes);
     if (number >= collector->header->number_count || number == FM_EVENTLOG_BLOCK_MARKER ||
-        collector->steps[number].length == 0)
+        number == FM_EVENTLOG_END_MARK || collector->steps[number].length == 0)
         return false;
     size_t whole = collector->steps[number].length;
     if (collector->steps[number].variable && length >= 12)
@@ -251,7 +252,7 @@ static void deliver(struct fm_monitor_collector *collector, enum fm_monitor_kind
         collector->state = g_byte_array_new();
         g_byte_array_append(collector->state, bytes, (guint)length);
         collector->counts.states++;
-    } else if (kind == FM_MONITOR_BLOCK_PART && collector->complete) {
+    } else if (kind == FM_MONITOR_BLOCK_PART && collector->with_blocks) {
         struct open_block *block = block_of(collector, block_id, now_ms);
         block->has_parts = true;
         take_event(collector, block, bytes, length, log);
@@ -342,6 +343,9 @@ static void try_header(struct fm_monitor_collector *collector, GByteArray *log)
     if (collector->broken)
         return;
     collector->complete = true;
+    const struct fm_eventlog_declared *marker =
+        fm_eventlog_header_find(collector->header, FM_EVENTLOG_BLOCK_MARKER);
+    collector->with_blocks = marker != NULL && marker->size == 14;
     collector->steps = fm_eventlog_header_steps(collector->header);
     g_byte_array_append(log, collector->header_bytes->data, collector->header_bytes->len);
 }
@@ -370,7 +374,7 @@ static void take_block_head(struct fm_monitor_collector *collector,
                             const struct fm_monitor_message *message, uint64_t now_ms,
                             GByteArray *log)
 {
-    if (!collector->complete) {
+    if (!collector->with_blocks) {
         collector->counts.ignored++;
         return;
     }

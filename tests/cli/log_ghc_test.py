@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Optional, needs ghc: a Haskell program's log is read while it runs, and Haskell's ghc-events
+reads a C program's log. log_ghc_test.py FATHOM LIVE_PROGRAM; skipped without ghc."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FATHOM, PROGRAM = sys.argv[1:3]
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-ghc-"))
+WRITER = """import Control.Concurrent
+import Control.Monad
+import Debug.Trace
+main :: IO ()
+main = forM_ [1 .. 2000 :: Int] $ \\i -> do
+  traceEventIO ("step " ++ show i)
+  when (i `mod` 500 == 0) $ traceMarkerIO "marker" >> threadDelay 100000
+"""
+READER = """import GHC.RTS.Events
+import System.Environment
+main :: IO ()
+main = do
+  [path] <- getArgs
+  read <- readEventLogFromFile path
+  case read of
+    Left message -> error message
+    Right (EventLog _ (Data events)) -> do
+      print (length events)
+      print (length [() | Event _ (UserMarker _) _ <- events])
+"""
+
+
+def compile_haskell(name, text, *options):
+    (FOLDER / f"{name}.hs").write_text(text)
+    return subprocess.run(["ghc", "-O0", *options, f"{name}.hs", "-o", name], cwd=FOLDER,
+                          capture_output=True, timeout=150).returncode == 0
+
+
+def a_haskell_program_is_read_while_it_runs():
+    assert compile_haskell("Writer", WRITER, "-threaded", "-eventlog", "-rtsopts")
+    log = FOLDER / "Writer.eventlog"
+    follower = subprocess.Popen([FATHOM, "log", "follow", "--wait", "20", "--idle", "20", "--json",
+                                 log], stdout=subprocess.PIPE)
+    subprocess.run([FOLDER / "Writer", "+RTS", "-l", "-N2"], cwd=FOLDER, check=True, timeout=60)
+    out, _ = follower.communicate(timeout=60)
+    assert follower.returncode == 0
+    events = [json.loads(line) for line in out.splitlines()]
+    texts = [e["fields"]["text"] for e in events if e["type"] == "UserMessage"]
+    assert texts == [f"step {i}" for i in range(1, 2001)]
+    assert sum(e["type"] == "UserMarker" for e in events) == 4
+    subprocess.run([FATHOM, "log", "validate", "-q", log], check=True)
+    return None
+
+
+def ghc_events_reads_a_c_program():
+    if not compile_haskell("Reader", READER, "-package", "ghc-events"):
+        return "ghc-events is not installed"
+    log = FOLDER / "c.eventlog"
+    subprocess.run([PROGRAM, log, "2", "1000"], check=True, timeout=60)
+    counts = json.loads(subprocess.run([FATHOM, "log", "stat", "--json", log], check=True,
+                                       capture_output=True).stdout)
+    read = subprocess.run([FOLDER / "Reader", log], capture_output=True, text=True, timeout=60)
+    assert read.returncode == 0, read.stderr
+    assert [int(n) for n in read.stdout.split()] == [counts["events"], 1], (read.stdout, counts)
+    return None
+
+
+TESTS = [a_haskell_program_is_read_while_it_runs, ghc_events_reads_a_c_program]
+
+
+def main():
+    if shutil.which("ghc") is None:
+        print("1..0 # SKIP ghc is not installed")
+        return 0
+    print(f"1..{len(TESTS)}")
+    failures = 0
+    os.environ["LC_ALL"] = "C.UTF-8"
+    for number, test in enumerate(TESTS, 1):
+        try:
+            skipped = test()
+            print(f"ok {number} {test.__name__}" + (f" # SKIP {skipped}" if skipped else ""))
+        except Exception as error:  # a test that raises anything has failed
+            failures += 1
+            print(f"# {error!r}")
+            print(f"not ok {number} {test.__name__}")
+    shutil.rmtree(FOLDER)
+    return 1 if failures else 0
+
+
+sys.exit(main())
