@@ -109,7 +109,7 @@ struct fm_display *fm_front_page(const struct fm_server *server)
     for (unsigned i = 0; i < server->roots->len; i++)
         add_root(body, server->roots->pdata[i]);
     fm_add_heading(body, "Opening more");
-    fm_add_text(body, "`fathom view FILE...` opens several recordings at once; with `fathom view "
-                      "FOLDER` every profile below a folder can be opened from this page.");
+    fm_add_verbatim(body, "fathom view FILE...    several recordings at once\n"
+                          "fathom view FOLDER     every profile below a folder, listed here\n");
     return display;
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bounds of the HTTP door that need short times: a thread is the client, the main loop the server.
+ */
+#include <gio/gio.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve/http.h"
+
+static uint16_t port_of(const char *url)
+{
+    return (uint16_t)g_ascii_strtoull(strrchr(url, ':') + 1, NULL, 10);
+}
+
+static GSocketConnection *connect_to(uint16_t port)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GSocketClient) client = g_socket_client_new();
+    g_socket_client_set_timeout(client, 20);
+    GSocketConnection *connection =
+        g_socket_client_connect_to_host(client, "127.0.0.1", port, NULL, &error);
+    g_assert_no_error(error);
+    return connection;
+}
+
+static void send_text(GSocketConnection *connection, const char *text)
+{
+    g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(connection)), text,
+                              strlen(text), NULL, NULL, NULL);
+}
+
+/* Bytes until the server closes; fails the test when it does not within the socket's time. */
+static gsize read_to_end(GSocketConnection *connection, char *buffer, gsize size)
+{
+    g_autoptr(GError) error = NULL;
+    gsize got = 0;
+    g_input_stream_read_all(g_io_stream_get_input_stream(G_IO_STREAM(connection)), buffer, size,
+                            &got, NULL, &error);
+    g_assert_false(g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT));
+    return got;
+}
+
+static gpointer slow_clients(gpointer user)
+{
+    uint16_t port = port_of(user);
+    char buffer[4096];
+    /* Headers that never end, and a connection that says nothing. */
+    GSocketConnection *half = connect_to(port), *silent = connect_to(port);
+    send_text(half, "GET / HTTP/1.1\r\nHost: localhost\r\n");
+    g_assert_cmpuint(read_to_end(half, buffer, sizeof buffer), ==, 0);
+    g_assert_cmpuint(read_to_end(silent, buffer, sizeof buffer), ==, 0);
+    /* A body that never comes. */
+    GSocketConnection *body = connect_to(port);
+    send_text(body, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx");
+    read_to_end(body, buffer, sizeof buffer);
+    /* The server still answers others. */
+    GSocketConnection *good = connect_to(port);
+    g_autofree char *request = g_strdup_printf(
+        "GET /favicon.ico HTTP/1.1\r\nHost: localhost:%u\r\nConnection: close\r\n\r\n", port);
+    send_text(good, request);
+    gsize got = read_to_end(good, buffer, sizeof buffer - 1);
+    buffer[got] = '\0';
+    g_assert_true(g_str_has_prefix(buffer, "HTTP/1.1 204"));
+    GSocketConnection *all[] = {half, silent, body, good};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        g_object_unref(all[i]);
+    kill(getpid(), SIGTERM);
+    return NULL;
+}
+
+static void slow_clients_are_dropped(void)
+{
+    g_autoptr(GError) error = NULL;
+    struct fm_server *server = fm_server_new(NULL);
+    struct fm_http *http;
+    bool bound = fm_http_new(server, &(struct fm_http_options){.read_ms = 200}, &http, &error);
+    g_assert_no_error(error);
+    g_assert_true(bound);
+    g_autofree char *url = g_strdup(fm_http_url(http));
+    url[strlen(url) - 1] = '\0';
+    GThread *client = g_thread_new("client", slow_clients, url);
+    fm_http_run(http); /* until SIGTERM */
+    g_thread_join(client);
+    fm_http_free(http);
+    fm_server_free(server);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/serve/http/slow-clients", slow_clients_are_dropped);
+    return g_test_run();
+}
