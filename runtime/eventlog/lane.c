@@ -103,6 +103,7 @@ static uint32_t convert(unsigned char *p, const unsigned char *end, const struct
         uint64_t stamp;
         memcpy(&stamp, p + 2, 8);
         stamp = (int64_t)(stamp - from->ticks) > 0 ? stamp - from->ticks : 0;
+        stamp = stamp < ticks ? stamp : ticks; /* counters of two cores differ by a few ticks */
         stamp = fm_eventlog_be64_(from->ns + (uint64_t)(((unsigned __int128)stamp * scale) >> 32));
         memcpy(p + 2, &stamp, 8);
         if (size == 8) {
