@@ -50,7 +50,7 @@ static const struct fm_words c_words = {
             [FM_SITE_CALLBACK] = "callback",
         },
     .callseqs_title = "Calls with those below",
-    .callseqs_kind = "calls with those below",
+    .callseqs_kind = "calls",
     .words_kind = "bytes allocated",
     .excps_title = "Exceptional exits",
     .qualify = "put the translation unit before function names",

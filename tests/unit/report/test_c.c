@@ -28,6 +28,9 @@ static void pages_speak_of_functions(void)
     g_assert_null(control(&page, "sort-redos"));
     g_assert_null(control(&page, "memory-words"));
     page_done(&page);
+    page = page_of(recording, "top_procs/1-9/callseqs/both/oa");
+    g_assert_cmpstr(page_title(&page), ==, "Top functions ordered by total calls overall");
+    page_done(&page);
     page = page_of(recording, "proc/5"); /* worker */
     g_assert_nonnull(row_where(&page, "proc", "proc", "call through pointer"));
     page_done(&page);
