@@ -22,7 +22,8 @@ int fm_cmd_convert(int argc, char **argv)
     char *to = NULL;
     const GOptionEntry entries[] = {
         {"to", 0, 0, G_OPTION_ARG_STRING, &to,
-         "mercury: what Mercury's own tools read; fathom: with all measures", "FORMAT"},
+         "mercury (the default): what Mercury's own tools read; fathom: with all measures",
+         "FORMAT"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "IN OUT",
@@ -32,8 +33,10 @@ int fm_cmd_convert(int argc, char **argv)
     g_autofree char *format = to;
     if (status >= 0)
         return status;
-    if (format == NULL || argc != 3)
-        return fm_cli_usage("convert", "expected --to=FORMAT, IN and OUT; --help tells more");
+    if (argc != 3)
+        return fm_cli_usage("convert", "expected IN and OUT; --help tells more");
+    if (format == NULL)
+        format = g_strdup("mercury");
     if (strcmp(format, "mercury") != 0 && strcmp(format, "fathom") != 0)
         return fm_cli_usage("convert", "--to is mercury or fathom, not '%s'", format);
     return convert(argv[1], argv[2], strcmp(format, "mercury") == 0);

@@ -42,17 +42,21 @@ static bool add(struct fm_server *server, const char *path, GError **error)
     return added;
 }
 
-static bool add_all(struct fm_server *server, char **paths, char **roots, GError **error)
+/* Tells of each that cannot be opened, a line each. Returns the exit status. */
+static int add_all(struct fm_server *server, char **paths, char **roots)
 {
+    int status = FM_EXIT_DONE;
     for (char **path = paths; *path != NULL; path++) {
-        if (!add(server, *path, error))
-            return false;
+        GError *error = NULL;
+        if (!add(server, *path, &error))
+            status = fm_cli_fail("view", error);
     }
     for (char **root = roots; root != NULL && *root != NULL; root++) {
-        if (!fm_server_add_root(server, *root, error))
-            return false;
+        GError *error = NULL;
+        if (!fm_server_add_root(server, *root, &error))
+            status = fm_cli_fail("view", error);
     }
-    return true;
+    return status;
 }
 
 static bool has_display(void)
@@ -115,8 +119,8 @@ static int view(char **paths, const struct view_options *options)
         fm_assets_set_folder(options->assets);
     }
     struct fm_server *server = fm_server_new(NULL);
-    int status = FM_EXIT_FAILED;
-    if (add_all(server, paths, options->roots, &error))
+    int status = add_all(server, paths, options->roots);
+    if (status == FM_EXIT_DONE)
         status = serve(server, options, &error);
     fm_server_free(server);
     return error == NULL ? status : fm_cli_fail("view", error);

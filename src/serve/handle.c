@@ -319,12 +319,10 @@ static bool format_of(const struct fm_request *request, const char *path, enum f
     size_t size = strlen(path);
     if (strncmp(request->path, path, size) != 0)
         return false;
-    *ret = FM_FORMAT_HTML;
+    *ret = fm_format_from_accept(request->accept);
     const char *ending = request->path + size;
     if (ending[0] == '.')
         return fm_format_from_name(ending + 1, ret);
-    if (request->accept != NULL && g_str_has_prefix(request->accept, "application/json"))
-        *ret = FM_FORMAT_JSON;
     return ending[0] == '\0';
 }
 

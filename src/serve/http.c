@@ -59,6 +59,8 @@ static void on_got_body(SoupServerMessage *message, gpointer user)
 static void on_got_chunk(SoupServerMessage *message, GBytes *chunk, gpointer user)
 {
     (void)user;
+    if (g_object_get_data(G_OBJECT(message), "fathom-refused") != NULL)
+        return;
     gsize *got = g_object_get_data(G_OBJECT(message), "fathom-got");
     if (got == NULL) {
         got = g_new0(gsize, 1);
@@ -268,6 +270,44 @@ static void on_request(SoupServer *soup, SoupServerMessage *message, const char 
     arm_idle(http);
 }
 
+static void append_header(const char *name, const char *value, void *user)
+{
+    g_string_append_printf(user, "%s: %s\r\n", name, value);
+}
+
+/* libsoup answers when it has the whole body, which may never come: so the answer goes to the
+ * socket directly. What still arrives is passed over for a moment, as closing at once would make
+ * the kernel reset the connection, and the client might lose the answer. */
+static void refuse_at_once(SoupServerMessage *message, unsigned status, const char *text)
+{
+    const struct fm_request request = {
+        .method = soup_server_message_get_method(message),
+        .path = "/",
+        .accept = header(message, "Accept"),
+    };
+    struct fm_response response;
+    fm_response_message(&request, status, text, &response);
+    g_autoptr(GString) out = g_string_new(NULL);
+    gsize size;
+    const char *body = g_bytes_get_data(response.body, &size);
+    g_string_append_printf(out, "HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Length: %zu\r\n",
+                           status, fm_response_reason(status), size);
+    fm_response_each_header(&response, append_header, out);
+    g_string_append(out, "\r\n");
+    g_string_append_len(out, body, (gssize)size);
+    fm_response_clear(&response);
+    soup_server_message_set_status(message, status, fm_response_reason(status));
+    soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
+    g_object_set_data(G_OBJECT(message), "fathom-refused", message);
+    guint timer = g_timeout_add(LINGER_MS, on_too_slow, message);
+    g_object_set_data_full(G_OBJECT(message), "fathom-timer", GUINT_TO_POINTER(timer), clear_timer);
+    GSocket *socket = soup_server_message_get_socket(message);
+    if (socket != NULL) {
+        g_socket_send_with_blocking(socket, out->str, out->len, FALSE, NULL, NULL);
+        g_socket_shutdown(socket, FALSE, TRUE, NULL);
+    }
+}
+
 /* Before the body is read: refuse what says that it will be long. */
 static void on_headers(SoupServer *soup, SoupServerMessage *message, const char *path,
                        GHashTable *query, gpointer user)
@@ -278,10 +318,8 @@ static void on_headers(SoupServer *soup, SoupServerMessage *message, const char 
     (void)user;
     SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
     if (soup_message_headers_get_encoding(headers) == SOUP_ENCODING_CONTENT_LENGTH &&
-        soup_message_headers_get_content_length(headers) > BODY_BYTES_MAX) {
-        send_message(message, 413, "the request is too long");
-        set_header("Connection", "close", message);
-    }
+        soup_message_headers_get_content_length(headers) > BODY_BYTES_MAX)
+        refuse_at_once(message, 413, "the request is too long");
 }
 
 /* --- life --- */

@@ -33,6 +33,22 @@ bool fm_format_from_name(const char *name, enum fm_format *ret)
     return false;
 }
 
+enum fm_format fm_format_from_accept(const char *accept)
+{
+    static const struct {
+        const char *type;
+        enum fm_format format;
+    } types[] = {{"application/json", FM_FORMAT_JSON},
+                 {"text/plain", FM_FORMAT_TEXT},
+                 {"text/csv", FM_FORMAT_CSV}};
+    size_t size = accept == NULL ? 0 : strcspn(accept, " \t;,");
+    for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
+        if (size == strlen(types[i].type) && g_ascii_strncasecmp(accept, types[i].type, size) == 0)
+            return types[i].format;
+    }
+    return FM_FORMAT_HTML;
+}
+
 /* All addresses in a page are relative, and links of queries have no path at all: so the same page
  * is right at /deep and below /cgi-bin/program/deep. */
 static void write_html(const struct fm_display *display, const struct fm_preferences *preferences,

@@ -27,3 +27,5 @@ void fm_render_display(const struct fm_display *display, const struct fm_prefere
 const char *fm_format_content_type(enum fm_format format);
 /* By the word of options and paths: "html", "txt" or "text", "json", "csv". */
 bool fm_format_from_name(const char *name, enum fm_format *ret);
+/* By the first type in an Accept header (NULL = none); HTML for others, as browsers name many. */
+enum fm_format fm_format_from_accept(const char *accept);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "serve/render.h"
+
 static const struct {
     unsigned status;
     const char *reason;
@@ -54,8 +56,15 @@ static enum message_format format_of(const struct fm_request *request)
         return MESSAGE_JSON;
     if (g_str_has_suffix(path, ".txt") || g_str_has_suffix(path, ".csv"))
         return MESSAGE_TEXT;
-    if (request->accept != NULL && g_str_has_prefix(request->accept, "application/json"))
+    switch (fm_format_from_accept(request->accept)) {
+    case FM_FORMAT_JSON:
         return MESSAGE_JSON;
+    case FM_FORMAT_TEXT:
+    case FM_FORMAT_CSV:
+        return MESSAGE_TEXT;
+    case FM_FORMAT_HTML:
+        break;
+    }
     return MESSAGE_HTML;
 }
 

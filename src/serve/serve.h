@@ -35,7 +35,7 @@ struct fm_request {
     const char *path;          /* "/", "/deep", "/assets/style.css"; percent-decoded */
     const char *query;         /* raw, still encoded; NULL = none */
     const char *if_none_match; /* NULL = none */
-    const char *accept;        /* NULL = none; "application/json" selects JSON */
+    const char *accept;        /* NULL = none; its first type selects JSON, text, CSV */
     /* The request may come from a page of another site, or be no wish of the reader's at all (a
      * prefetch): it may read, but not quit, restart or set the time-out. The door decides with
      * fm_request_is_foreign(). */

@@ -156,6 +156,12 @@ class Convert(unittest.TestCase):
         with open(path("out.data"), "rb") as one, open(path("again.data"), "rb") as two:
             self.assertEqual(one.read(), two.read())
 
+    def test_the_default_is_mercury(self):
+        self.assertEqual(run("convert", PROFILE, path("default.data")).returncode, 0)
+        self.assertEqual(run("convert", "--to=mercury", PROFILE, path("named.data")).returncode, 0)
+        with open(path("default.data"), "rb") as one, open(path("named.data"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
     def test_version_8_becomes_9(self):
         subprocess.run([GENERATE, "--nodes=300", "--version-8", path("8.data")], check=True,
                        stdout=subprocess.DEVNULL)
@@ -164,7 +170,7 @@ class Convert(unittest.TestCase):
         self.assertIn(b"format_version = 9", run("dump", path("9.data")).stdout)
 
     def test_refusals(self):
-        for arguments in (["a", "b"], ["--to=elf", PROFILE, "b"], ["--to=mercury", PROFILE]):
+        for arguments in (["a"], ["a", "b", "c"], ["--to=elf", PROFILE, "b"], ["--to=mercury", PROFILE]):
             self.assertEqual(run("convert", *arguments).returncode, 2, arguments)
         told = run("convert", "--to=mercury", PROFILE, path("no/such/folder.data"))
         self.assertEqual(told.returncode, 1)
@@ -200,6 +206,16 @@ class BadInput(unittest.TestCase):
             data = file.read()
         for size in (1, 20, 60, len(data) // 3, len(data) // 2, len(data) * 9 // 10):
             self.refused(self.write("short.data", data[:size]), r"short\.data")
+
+    def test_view_tells_of_every_bad_file(self):
+        with open(PROFILE, "rb") as file:
+            short = self.write("half.data", file.read()[:1000])
+        told = run("view", "--no-open", PROFILE, short, path("missing.data"))
+        self.assertEqual((told.returncode, told.stdout), (1, b""))
+        lines = told.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertRegex(lines[0], r"^fathom view: .*half\.data")
+        self.assertRegex(lines[1], r"^fathom view: .*missing\.data")
 
     def test_wrong_version(self):
         self.refused(self.write("wrong.data",

@@ -166,6 +166,59 @@ class Loopback(unittest.TestCase):
         answer, _ = ask(self.port, page("menu"))
         self.assertEqual(answer.status, 200)
 
+    def talk(self, data):
+        """What comes back until the server closes; None when it resets."""
+        answer = b""
+        with socket.create_connection(("127.0.0.1", self.port), 20) as connection:
+            try:
+                connection.sendall(data)
+                while piece := connection.recv(65536):
+                    answer += piece
+            except (BrokenPipeError, ConnectionResetError):
+                return answer or None
+        return answer
+
+    def test_a_long_body_that_never_comes(self):
+        answer = self.talk(f"POST /deep?menu HTTP/1.1\r\n"
+                           f"Host: localhost:{self.port}\r\n"
+                           "Content-Length: 99999999\r\n\r\n".encode())
+        head, body = answer.split(b"\r\n\r\n", 1)
+        self.assertTrue(head.startswith(b"HTTP/1.1 413 "), head)
+        self.assertIn(b"\r\nConnection: close", head)
+        self.assertIn(b"the request is too long", body)
+        self.assertTrue(body.endswith(b"</html>\n"))
+        self.assertIn(b"\r\nContent-Length: %d\r\n" % len(body), head)
+        self.assertEqual(ask(self.port, page("menu"))[0].status, 200)
+
+    def test_a_bad_escape_is_refused_by_libsoup(self):
+        """docs/decisions.md: its own answer, which has no page."""
+        answer, body = ask(self.port, "/deep?menu&%zz")
+        self.assertEqual((answer.status, body), (400, b""))
+
+    def test_accept(self):
+        for accept, ending in (("application/json", ".json"), ("text/csv", ".csv"),
+                               ("text/plain", ".txt"), ("text/plain; charset=utf-8", ".txt"),
+                               ("text/html,text/csv", ".html"), ("*/*", ".html"),
+                               ("text/plainer", ".html")):
+            query = "top_procs/1-5/callseqs/self/oa"
+            named, wanted = ask(self.port, page(query, ending=ending))
+            answer, body = ask(self.port, page(query), Accept=accept)
+            self.assertEqual((answer.status, named.status), (200, 200), accept)
+            self.assertEqual(answer.getheader("Content-Type"), named.getheader("Content-Type"))
+            self.assertEqual(body, wanted, accept)
+            self.assertIn("Accept", answer.getheader("Vary"))
+        answer, body = ask(self.port, page("clique/999999999"), Accept="text/plain")
+        self.assertEqual(answer.status, 404)
+        self.assertNotIn(b"<", body)
+
+    def test_libsoup_resets_what_is_far_too_long(self):
+        """docs/decisions.md: its own bound on the head of a request, before we are asked."""
+        host = f"Host: localhost:{self.port}\r\n"
+        for head in (f"GET /deep?{'x' * 100000} HTTP/1.1\r\n{host}\r\n",
+                     f"GET / HTTP/1.1\r\n{host}" + f"A: {'b' * 87}\r\n" * 1000 + "\r\n"):
+            self.assertIn(self.talk(head.encode()), (None, b""))
+        self.assertEqual(ask(self.port, page("menu"))[0].status, 200)
+
     def test_noise_does_no_harm(self):
         for noise in (b"\r\n\r\n", b"\x00\xff" * 500, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
                       b"GET /deep?menu HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 3000):
