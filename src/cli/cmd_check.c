@@ -18,6 +18,7 @@ struct check {
     struct fm_progress *progress;
     uint32_t sample; /* pages of each kind that is made for each node; 0 = all */
     GString *page;
+    JsonArray *told; /* --json: the problems go here; NULL = they are printed */
     uint64_t pages, unavailable, formats, problems;
     uint64_t done, total; /* pages, for the progress */
 };
@@ -27,6 +28,12 @@ static void tell_problem(struct check *check, const struct fm_query *query, cons
     if (++check->problems > PROBLEMS_SHOWN_MAX)
         return;
     g_autofree char *text = fm_query_print(query);
+    if (check->told != NULL) {
+        g_autofree char *line = g_strdup_printf("%s: %s", text, what);
+        g_autofree char *valid = g_utf8_make_valid(line, -1);
+        json_array_add_string_element(check->told, valid);
+        return;
+    }
     printf("FAILED  %s: %s\n", text, what);
     if (check->problems == PROBLEMS_SHOWN_MAX)
         printf("        further ones are only counted\n");
@@ -194,6 +201,84 @@ static void check_all_pages(struct check *check)
     }
 }
 
+static void set_text(JsonObject *object, const char *name, const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    json_object_set_string_member(object, name, valid);
+}
+
+static unsigned list_invariants(const struct fm_recording *recording, JsonArray *list)
+{
+    unsigned broken = 0;
+    for (unsigned i = 0; i < recording->invariant_count; i++) {
+        const struct fm_invariant *invariant = &recording->invariants[i];
+        JsonObject *object = json_object_new();
+        set_text(object, "name", invariant->name);
+        json_object_set_boolean_member(object, "holds", invariant->holds);
+        set_text(object, "detail", invariant->detail);
+        json_array_add_object_element(list, object);
+        broken += !invariant->holds;
+    }
+    return broken;
+}
+
+/* One element of "files". A file that cannot be read has that as its one problem. */
+static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
+{
+    GError *error = NULL;
+    g_autoptr(FmRecording) recording = NULL;
+    struct fm_progress progress;
+    JsonArray *invariants = json_array_new(), *problems = json_array_new();
+    struct check check = {.progress = &progress, .sample = sample, .told = problems};
+    unsigned broken = 0;
+    fm_cli_progress_begin(&progress);
+    bool opened = fm_recording_open(path, &progress, &recording, &error);
+    if (opened) {
+        check.recording = recording;
+        check.page = g_string_new(NULL);
+        broken = list_invariants(recording, invariants);
+        check_all_pages(&check);
+        g_string_free(check.page, TRUE);
+    } else {
+        g_autofree char *valid = g_utf8_make_valid(error->message, -1);
+        json_array_add_string_element(problems, valid);
+        check.problems = 1;
+    }
+    fm_cli_progress_end(&progress);
+    if (!opened)
+        fm_cli_fail("check", error);
+    JsonObject *file = json_object_new();
+    set_text(file, "file", path);
+    json_object_set_array_member(file, "invariants", invariants);
+    json_object_set_int_member(file, "pages", (gint64)check.pages);
+    json_object_set_int_member(file, "formats", FORMATS);
+    json_object_set_int_member(file, "unavailable", (gint64)check.unavailable);
+    json_object_set_int_member(file, "problems_count", (gint64)check.problems);
+    json_object_set_array_member(file, "problems", problems);
+    json_array_add_object_element(files, file);
+    return broken == 0 && check.problems == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}
+
+static int check_files_json(char **paths, uint32_t sample)
+{
+    int status = FM_EXIT_DONE;
+    JsonArray *files = json_array_new();
+    for (char **path = paths; *path != NULL; path++) {
+        if (check_file_json(*path, sample, files) != FM_EXIT_DONE)
+            status = FM_EXIT_FAILED;
+    }
+    JsonObject *all = json_object_new();
+    json_object_set_array_member(all, "files", files);
+    g_autoptr(JsonNode) node = json_node_new(JSON_NODE_OBJECT);
+    json_node_take_object(node, all);
+    g_autofree char *text = json_to_string(node, TRUE);
+    printf("%s\n", text);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "fathom check: cannot write\n");
+    return FM_EXIT_FAILED;
+}
+
 static unsigned check_invariants(const struct fm_recording *recording)
 {
     unsigned broken = 0;
@@ -235,9 +320,11 @@ static int check_file(const char *path, uint32_t sample)
 int fm_cmd_check(int argc, char **argv)
 {
     int sample = 0;
+    gboolean json = FALSE;
     const GOptionEntry entries[] = {
         {"sample", 's', 0, G_OPTION_ARG_INT, &sample,
          "Make only N pages of each kind, spread over the file", "N"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "FILE...",
@@ -250,6 +337,8 @@ int fm_cmd_check(int argc, char **argv)
         return fm_cli_usage("check", "expected a FILE; --help tells more");
     if (sample < 0)
         return fm_cli_usage("check", "--sample is a number of pages");
+    if (json)
+        return check_files_json(argv + 1, (uint32_t)sample);
     status = FM_EXIT_DONE;
     for (int i = 1; i < argc; i++) {
         if (check_file(argv[i], (uint32_t)sample) != FM_EXIT_DONE)

@@ -144,6 +144,24 @@ class Check(unittest.TestCase):
         told = run("check", "--sample", "3", path("off.data"))
         self.assertEqual(told.returncode, 1)
         self.assertRegex(told.stdout.decode(), r"FAILED  sum of call sequence numbers")
+        told = run("check", "--json", "--sample", "3", PROFILE, path("off.data"), path("none.data"))
+        self.assertEqual(told.returncode, 1)
+        self.assertRegex(told.stderr.decode(), r"^fathom check: .*none\.data.*\n$")
+        good, off, missing = json.loads(told.stdout)["files"]
+        self.assertEqual([good["file"], off["file"]], [PROFILE, path("off.data")])
+        self.assertEqual((good["formats"], good["problems"], good["problems_count"]), (4, [], 0))
+        self.assertGreater(good["pages"], 3 * 8)
+        self.assertGreaterEqual(len(good["invariants"]), 4)
+        self.assertTrue(all(one["holds"] and one["detail"] for one in good["invariants"]))
+        broken = [one["name"] for one in off["invariants"] if not one["holds"]]
+        self.assertEqual([name[:28] for name in broken], ["sum of call sequence numbers"])
+        self.assertEqual((missing["pages"], missing["invariants"]), (0, []))
+        self.assertRegex(missing["problems"][0], r"none\.data")
+
+    def test_json_of_a_sound_file(self):
+        told = run("check", "--json", "--sample", "3", PROFILE)
+        self.assertEqual((told.returncode, told.stderr), (0, b""))
+        self.assertEqual(len(json.loads(told.stdout)["files"]), 1)
 
 
 class Convert(unittest.TestCase):
