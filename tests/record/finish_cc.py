@@ -131,7 +131,7 @@ def verification(tap):
     with tempfile.TemporaryDirectory() as name:
         folder = sources(name)
         fake = folder / "cc-that-drops"
-        fake.write_text("#!/bin/sh\nfor a do shift; case $a in *libfathom*) ;; *) "
+        fake.write_text("#!/bin/sh\nfor a do shift; case $a in *libfathom*|-B*) ;; *) "
                         "set -- \"$@\" \"$a\" ;; esac; done\nexec gcc \"$@\"\n")
         fake.chmod(0o755)
         done = lib.run([lib.FATHOM, "cc", f"--cc={fake}", "main.c", "sub/helper.c", "-o", "prog"],

@@ -30,6 +30,12 @@ def killed(process, timeout=20):
     assert process.returncode == -signal.SIGKILL, process.returncode
 
 
+def wait_until_stopped(process):
+    def is_stopped():
+        return open(f"/proc/{process.pid}/stat").read().rsplit(")", 1)[1].split()[0] == "T"
+    wait_for(is_stopped, 10, "the process to stop")
+
+
 def fault_01_client_killed_holding_the_mutex():
     with world() as w:
         killed(w.start("marker=a", stop="C4=kill"))
@@ -56,8 +62,7 @@ def fault_03_client_killed_while_waiting_and_reading():
         killed(w.start("marker=a&delay=500", stop="C7=kill"))
         w.expect_fresh("second", within=4)
         victim = w.start("marker=b&size=5000000", stop="C7=stop")
-        wait_for(lambda: "T" in open(f"/proc/{victim.pid}/stat").read().rsplit(")", 1)[1][:3], 10,
-                 "the client to stop")
+        wait_until_stopped(victim)
         time.sleep(0.3)  # the server fills the pipe
         victim.kill()
         victim.wait()
@@ -68,8 +73,10 @@ def fault_03_client_killed_while_waiting_and_reading():
 
 def fault_04_loader_killed_while_loading():
     with world(CGI_LOAD_MS="600") as w:
-        loader = w.start("marker=a", stop="C9.load=kill")
+        loader = w.start("marker=a", stop="C9.load=stop")
+        wait_until_stopped(loader)
         other = w.start("marker=b")
+        loader.kill()
         killed(loader)
         assert w.finish(other).marker() == "b"
         w.expect_fresh()
@@ -79,7 +86,7 @@ def fault_04_loader_killed_while_loading():
 def fault_05_parent_killed_after_fork():
     with world() as w:
         first = w.start("marker=a", stop="C9.forked=kill,S1=sleep:2000")
-        time.sleep(0.2)
+        wait_for(w.loads, 10, "the first to load")
         second = w.start("marker=b")
         killed(first)
         assert w.finish(second).marker() == "b"
@@ -207,8 +214,7 @@ def fault_14_stopped_client_with_an_unread_reply():
     with world(idle_ms=4000, CGI_REPLY_MS="1000", CGI_DEADLINE_MS="8000") as w:
         w.expect_fresh("first")
         slow = w.start("marker=a&size=5000000", stop="C7=stop")
-        wait_for(lambda: "T" in open(f"/proc/{slow.pid}/stat").read().rsplit(")", 1)[1][:3], 10,
-                 "the client to stop")
+        wait_until_stopped(slow)
         w.expect_fresh("second", within=1.5)
         time.sleep(1.5)  # that reply is dropped
         slow.send_signal(signal.SIGCONT)
@@ -364,7 +370,7 @@ def fault_20_data_file_changes():
         assert w.expect_fresh("third").data() == "six"
     with world(CGI_LOAD_MS="800") as w:  # changed while it is loaded
         loader = w.start("marker=a")
-        time.sleep(0.3)
+        wait_for(w.loads, 10, "the load to begin")
         w.data.write_text("")
         w.finish(loader)
         assert w.processes() == [], "no server from a half-read file"
