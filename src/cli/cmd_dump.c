@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "deep/profile.h"
+#include "eventlog/format.h"
 
 enum { SECTION_CSD = 1, SECTION_PD = 2, SECTION_CSS = 4, SECTION_PS = 8, SECTION_ALL = 15 };
 
@@ -206,7 +207,195 @@ static void dump_pss(const struct dump *dump)
     }
 }
 
-static int dump_file(const char *path, unsigned sections, bool restricted)
+/* --- JSON: written as it goes, so its size does not matter --- */
+
+static void json_text(const char *text)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    fm_eventlog_format_json_text(out, (const uint8_t *)text, strlen(text));
+    fputs(out->str, stdout);
+}
+
+static void json_text_member(const char *name, const char *text)
+{
+    printf(",\"%s\":", name);
+    json_text(text);
+}
+
+static void json_stats(const struct fm_profile *profile)
+{
+    static const char *const coverage[] = {"none", "static", "dynamic"};
+    printf("{\"stats\":{\"format_version\":%u", (unsigned)profile->version);
+    json_text_member("program_name", profile->program_name);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"max_csd", profile->csd_count},
+        {"max_css", profile->css_count},
+        {"max_pd", profile->pd_count},
+        {"max_ps", profile->ps_count},
+        {"ticks_per_sec", profile->ticks_per_second},
+        {"instrument_quanta", profile->instrumentation_quanta},
+        {"user_quanta", profile->user_quanta},
+        {"num_callseqs", profile->callseqs},
+        {"word_size", profile->word_size},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        printf(",\"%s\":%" PRIu64, numbers[i].name, numbers[i].value);
+    printf(",\"canonical\":%s,\"coverage_data_type\":\"%s\"},\n\"root\":%" PRIu32,
+           profile->canonical ? "true" : "false", coverage[profile->coverage], profile->root_pd);
+}
+
+static void json_csds(const struct fm_profile *profile)
+{
+    printf(",\n\"csd\":[");
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        printf("%s\n{\"id\":%" PRIu32 ",\"caller\":%" PRIu32 ",\"callee\":%" PRIu32
+               ",\"site\":%" PRIu32 ",\"calls\":%" PRId64,
+               csd == 1 ? "" : ",", csd, profile->csd_caller[csd], profile->csd_callee[csd],
+               profile->csd_css[csd], fm_profile_calls(profile, csd));
+        for (unsigned measure = 0; measure < profile->measure_count; measure++) {
+            putchar(',');
+            json_text(profile->measures[measure].name);
+            printf(":%" PRIu64, fm_profile_own(profile, csd, measure));
+        }
+        putchar('}');
+    }
+    putchar(']');
+}
+
+/* count: NULL = the file has none here. */
+static void json_point(const struct fm_coverage_point *point, uint32_t number,
+                       const uint64_t *count)
+{
+    printf("%s{\"type\":\"%s\"", number == 0 ? "" : ",",
+           point->type == FM_POINT_BRANCH_ARM ? "branch arm" : "after");
+    json_text_member("goal_path", point->goal_path);
+    if (count != NULL)
+        printf(",\"count\":%" PRIu64, *count);
+    putchar('}');
+}
+
+/* Each slot is the list of its csds. */
+static void json_pds(const struct fm_profile *profile)
+{
+    printf(",\n\"pd\":[");
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        const struct fm_ps *ps = &profile->ps[profile->pd_ps[pd]];
+        printf("%s\n{\"id\":%" PRIu32 ",\"ps\":%" PRIu32 ",\"sites\":[", pd == 1 ? "" : ",", pd,
+               profile->pd_ps[pd]);
+        for (uint32_t slot = 0; slot < ps->css_count; slot++) {
+            uint32_t count;
+            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+            printf("%s[", slot == 0 ? "" : ",");
+            for (uint32_t i = 0; i < count; i++)
+                printf("%s%" PRIu32, i == 0 ? "" : ",", csds[i]);
+            putchar(']');
+        }
+        printf("],\"coverage_points\":[");
+        uint64_t first = profile->pd_point_first == NULL ? 0 : profile->pd_point_first[pd];
+        uint64_t points =
+            profile->pd_point_first == NULL ? 0 : profile->pd_point_first[pd + 1] - first;
+        for (uint32_t i = 0; i < points && i < ps->point_count; i++) {
+            uint64_t count = fm_column_get(&profile->pd_points, (size_t)(first + i));
+            json_point(&profile->points[ps->point_first + i], i, &count);
+        }
+        printf("]}");
+    }
+    putchar(']');
+}
+
+static void json_csss(const struct dump *dump)
+{
+    static const char *const kinds[FM_SITE_KINDS] = {
+        [FM_SITE_NORMAL] = "normal_call",
+        [FM_SITE_SPECIAL] = "special_call",
+        [FM_SITE_HIGHER_ORDER] = "higher_order_call",
+        [FM_SITE_METHOD] = "method_call",
+        [FM_SITE_CALLBACK] = "callback",
+    };
+    const char *between = "";
+    printf(",\n\"css\":[");
+    for (uint32_t id = 1; id <= dump->profile->css_count; id++) {
+        const struct fm_css *css = &dump->profile->css[id];
+        if (dump->ps_wanted != NULL && !dump->ps_wanted[css->ps])
+            continue;
+        printf("%s\n{\"id\":%" PRIu32 ",\"container\":%" PRIu32 ",\"slot\":%" PRIu64
+               ",\"line\":%" PRIu64 ",\"kind\":\"%s\"",
+               between, id, css->ps, (uint64_t)css->slot, (uint64_t)css->line, kinds[css->kind]);
+        json_text_member("file", css->file);
+        json_text_member("goal_path", css->goal_path);
+        if (css->kind == FM_SITE_NORMAL) {
+            printf(",\"callee\":%" PRIu32, css->callee_ps);
+            json_text_member("type_subst", css->type_subst);
+        }
+        putchar('}');
+        between = ",";
+    }
+    putchar(']');
+}
+
+static void json_ps(const struct fm_profile *profile, uint32_t id)
+{
+    const struct fm_ps *ps = &profile->ps[id];
+    printf("{\"id\":%" PRIu32 ",\"line\":%" PRIu64 ",\"in_interface\":%s", id, (uint64_t)ps->line,
+           ps->in_interface ? "true" : "false");
+    json_text_member("decl_module", ps->decl_module);
+    json_text_member("q_refined_id", ps->qualified_name);
+    json_text_member("uq_refined_id", ps->unqualified_name);
+    json_text_member("raw_id", ps->raw_name);
+    json_text_member("file", ps->file);
+    printf(",\"sites\":[");
+    for (uint32_t slot = 0; slot < ps->css_count; slot++)
+        printf("%s%" PRIu32, slot == 0 ? "" : ",", profile->css_of_ps[ps->css_first + slot]);
+    printf("],\"coverage_points\":[");
+    for (uint32_t i = 0; i < ps->point_count; i++) {
+        const struct fm_coverage_point *point = &profile->points[ps->point_first + i];
+        uint64_t count = point->count;
+        json_point(point, i, profile->coverage == FM_COVERAGE_STATIC ? &count : NULL);
+    }
+    printf("]}");
+}
+
+static void dump_json(const struct dump *dump)
+{
+    json_stats(dump->profile);
+    if (dump->sections & SECTION_CSD)
+        json_csds(dump->profile);
+    if (dump->sections & SECTION_PD)
+        json_pds(dump->profile);
+    if (dump->sections & SECTION_CSS)
+        json_csss(dump);
+    if (dump->sections & SECTION_PS) {
+        const char *between = "";
+        printf(",\n\"ps\":[");
+        for (uint32_t ps = 1; ps <= dump->profile->ps_count; ps++) {
+            if (dump->ps_wanted != NULL && !dump->ps_wanted[ps])
+                continue;
+            printf("%s\n", between);
+            json_ps(dump->profile, ps);
+            between = ",";
+        }
+        putchar(']');
+    }
+    printf("}\n");
+}
+
+static void dump_text(const struct dump *dump)
+{
+    dump_stats(dump);
+    if (dump->sections & SECTION_CSD)
+        dump_csds(dump);
+    if (dump->sections & SECTION_PD)
+        dump_pds(dump);
+    if (dump->sections & SECTION_CSS)
+        dump_csss(dump);
+    if (dump->sections & SECTION_PS)
+        dump_pss(dump);
+}
+
+static int dump_file(const char *path, unsigned sections, bool restricted, bool json)
 {
     GError *error = NULL;
     struct fm_progress progress;
@@ -222,15 +411,10 @@ static int dump_file(const char *path, unsigned sections, bool restricted)
         for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
             dump.ps_wanted[profile->pd_ps[pd]] = true;
     }
-    dump_stats(&dump);
-    if (sections & SECTION_CSD)
-        dump_csds(&dump);
-    if (sections & SECTION_PD)
-        dump_pds(&dump);
-    if (sections & SECTION_CSS)
-        dump_csss(&dump);
-    if (sections & SECTION_PS)
-        dump_pss(&dump);
+    if (json)
+        dump_json(&dump);
+    else
+        dump_text(&dump);
     g_free(dump.ps_wanted);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return FM_EXIT_DONE;
@@ -266,12 +450,13 @@ static unsigned parse_sections(char **only)
 int fm_cmd_dump(int argc, char **argv)
 {
     char **only = NULL;
-    gboolean restricted = FALSE;
+    gboolean restricted = FALSE, json = FALSE;
     const GOptionEntry entries[] = {
         {"only", 'D', 0, G_OPTION_ARG_STRING_ARRAY, &only,
          "Only this kind of node: csd, pd, css, ps or all; may be given again", "KIND"},
         {"restrict", 'r', 0, G_OPTION_ARG_NONE, &restricted,
          "Only procedures that were called, and their call sites", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "[FILE]",
@@ -286,5 +471,5 @@ int fm_cmd_dump(int argc, char **argv)
     unsigned sections = parse_sections(kinds);
     if (sections == 0)
         return FM_EXIT_USAGE;
-    return dump_file(argc == 2 ? argv[1] : "Deep.data", sections, restricted);
+    return dump_file(argc == 2 ? argv[1] : "Deep.data", sections, restricted, json);
 }

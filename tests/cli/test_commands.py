@@ -107,6 +107,40 @@ class Dump(unittest.TestCase):
         total = int(re.search(r"\tnum_callseqs = (\d+)", text)[1])
         self.assertEqual(sum(map(int, re.findall(r"^\tcallseqs = (\d+)", text, re.M))), total)
 
+    def test_json(self):
+        text = run("dump", PROFILE).stdout.decode()
+        told = run("dump", "--json", PROFILE)
+        self.assertEqual((told.returncode, told.stderr), (0, b""))
+        page = json.loads(told.stdout)
+        self.assertEqual(list(page), ["stats", "root", "csd", "pd", "css", "ps"])
+        for kind in ("csd", "pd", "css", "ps"):
+            self.assertEqual(len(page[kind]), page["stats"][f"max_{kind}"])
+            self.assertEqual([node["id"] for node in page[kind]],
+                             list(range(1, len(page[kind]) + 1)))
+            alone = json.loads(run("dump", "--json", "--only", kind, PROFILE).stdout)
+            self.assertEqual(list(alone), ["stats", "root", kind])
+            self.assertEqual(alone[kind], page[kind])
+        self.assertEqual(sum(node["callseqs"] for node in page["csd"]),
+                         page["stats"]["num_callseqs"])
+        self.assertEqual([node["caller"] for node in page["csd"]],
+                         list(map(int, re.findall(r"csd_caller = pd(\d+)", text))))
+        self.assertEqual([node["raw_id"] for node in page["ps"]],
+                         re.findall(r"^\tps_raw_id = (.*)$", text, re.M))
+        called = {node["ps"] for node in page["pd"]}
+        few = json.loads(run("dump", "--json", "--restrict", PROFILE).stdout)
+        self.assertEqual({node["id"] for node in few["ps"]}, called)
+
+    def test_json_is_utf_8_whatever_the_names_are(self):
+        name = json.loads(run("dump", "--json", PROFILE).stdout)["ps"][-1]["file"].encode()
+        with open(PROFILE, "rb") as file:
+            data = file.read()
+        with open(path("latin.data"), "wb") as file:
+            file.write(data.replace(name, b"\xe9\"" + name[2:]))
+        told = run("dump", "--json", path("latin.data"))
+        self.assertEqual((told.returncode, told.stderr), (0, b""))
+        self.assertEqual(json.loads(told.stdout.decode())["ps"][-1]["file"],
+                         "\ufffd\"" + name[2:].decode())
+
     def test_restricted(self):
         text = run("dump", "--restrict", PROFILE).stdout.decode()
         called = set(re.findall(r"pd_proc_static = (\d+)", text))
