@@ -81,13 +81,15 @@ static enum fm_contour_state parse_text(struct parsing *parsing, const char *tex
     static const char tail[] =
         "These modules either do not exist or have no deep profiled procedures.";
     const char *end = text + length;
-    while (text < end) {
+    for (unsigned number = 1; text < end; number++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *stop = newline ? newline : end;
         g_autofree char *line = g_strndup(text, (size_t)(stop - text));
         if (strlen(line) != (size_t)(stop - text) || !parse_line(parsing, line)) {
             *ret_message =
-                g_strdup_printf("file %s contains badly formatted line: %s", parsing->path, line);
+                g_strdup_printf("file %s contains badly formatted line: %s (line %u; expected "
+                                "\"all MODULE\" or \"internal MODULE\")",
+                                parsing->path, line, number);
             return FM_CONTOUR_BAD;
         }
         text = stop + 1;

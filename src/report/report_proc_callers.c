@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proc_callers/PS/GROUP/PAGE/SIZE/CONTOUR: what calls a procedure, grouped, a page at a time. */
+#include "base/error.h"
 #include "report/report_internal.h"
 
 /* Of a clique's members, so many are named; a clique of thousands is no use in one row. */
@@ -352,13 +353,15 @@ static void add_groups(struct fm_page *page)
     g_free(view.callers);
 }
 
-static char *missing_contour(const struct fm_recording *recording)
+static void missing_contour(const struct fm_recording *recording, GError **error)
 {
     if (recording->contour_state == FM_CONTOUR_BAD)
-        return g_strdup_printf("The contour exclusion file of %s has an error: %s", recording->name,
-                               recording->contour_message ? recording->contour_message
-                                                          : "it cannot be used");
-    return g_strdup_printf("There is no readable contour exclusion file for %s.", recording->name);
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "The contour exclusion file of %s has an error: %s", recording->name,
+                    recording->contour_message ? recording->contour_message : "it cannot be used");
+    else
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "There is no readable contour exclusion file for %s.", recording->name);
 }
 
 bool fm_report_proc_callers(struct fm_page *page, GError **error)
@@ -366,6 +369,10 @@ bool fm_report_proc_callers(struct fm_page *page, GError **error)
     const struct fm_command *command = &page->query.command;
     if (!fm_page_check_id(page, "proc_static", command->number, page->profile->ps_count, error))
         return false;
+    if (command->contour && !page->recording->contour) {
+        missing_contour(page->recording, error);
+        return false;
+    }
     const struct fm_ps *proc = &page->profile->ps[command->number];
     const char *const groups[] = {"call sites", page->words->procs, page->words->modules,
                                   "cliques"};
@@ -377,14 +384,8 @@ bool fm_report_proc_callers(struct fm_page *page, GError **error)
     fm_display_fact_int(page->display, "ps", command->number);
     fm_display_fact_string(page->display, "qualified_name", proc->qualified_name);
     fm_display_fact_string(page->display, "group_by", names[command->group]);
-    bool contour_missing = command->contour && !page->recording->contour;
-    fm_display_fact_bool(page->display, "contour_applied", command->contour && !contour_missing);
-    if (contour_missing) {
-        g_autofree char *message = missing_contour(page->recording);
-        fm_add_heading(page->body, message);
-    } else {
-        add_groups(page);
-    }
+    fm_display_fact_bool(page->display, "contour_applied", command->contour);
+    add_groups(page);
     add_page_controls(page, MAX(command->bunch_size, 1));
     return true;
 }
