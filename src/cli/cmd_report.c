@@ -118,7 +118,8 @@ int fm_cmd_report(int argc, char **argv)
         "module/NAME, top_procs/1-20/callseqs/self/oa, dump_proc_static/N and others.",
         "fathom report top_procs/1-20/callseqs/self/oa Deep.data\n"
         "  fathom report --json menu Deep.data");
-    g_autofree char *colour = options.colour;
+    g_autofree char *owned_colour = options.colour; /* the option parser allocated it */
+    options.colour = owned_colour;
     if (status >= 0)
         return status;
     if (argc != 3)

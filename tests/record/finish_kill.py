@@ -18,7 +18,11 @@ def once(tap, command, folder, threads, delay, number):
     log, base = pathlib.Path(folder) / f"log{number}", f"kill{number}"
     recorder = subprocess.Popen([lib.FATHOM, "record", "-q", "-o", base, "--"] + command +
                                 [log, str(threads)], cwd=folder, stderr=subprocess.PIPE, text=True)
-    while not (log.exists() and log.stat().st_size == 4096 and any(log.read_bytes())):
+    def all_threads_count():
+        return (log.exists() and log.stat().st_size == 4096 and
+                all(struct.unpack(f"{threads}Q", log.read_bytes()[:8 * threads])))
+
+    while not all_threads_count():
         time.sleep(0.002)
         if recorder.poll() is not None:
             raise RuntimeError(f"record ended: {recorder.stderr.read()}")
