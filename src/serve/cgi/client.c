@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "serve/cgi/internal.h"
+#include "serve/response.h"
 
 #define DEADLINE_MS 60000
 #define READ_SIZE 65536
@@ -112,7 +113,7 @@ int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *respo
 static int finish_with_error(struct fm_cgi_client *client, unsigned status, const char *text)
 {
     struct fm_response response;
-    fm_cgi_error_page(client->request, status, text, &response);
+    fm_response_message(client->request, status, text, &response);
     fm_cgi_client_finish(client, &response);
     return status == 503 ? 0 : 1;
 }

@@ -95,11 +95,6 @@ enum fm_cgi_reply_state { FM_CGI_REPLY_PARTIAL, FM_CGI_REPLY_COMPLETE, FM_CGI_RE
 enum fm_cgi_reply_state fm_cgi_reply_decode(const GByteArray *bytes, const char *token,
                                             unsigned attempt, struct fm_response *ret);
 
-/* --- response.c --- */
-/* A small error page (or JSON when asked) of ours. */
-void fm_cgi_error_page(const struct fm_request *request, unsigned status, const char *text,
-                       struct fm_response *ret);
-
 /* --- client.c --- */
 struct fm_cgi_client {
     const struct fm_cgi_options *options;

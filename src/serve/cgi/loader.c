@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "serve/cgi/internal.h"
+#include "serve/response.h"
 
 /* Loads and makes the page, or an error page (false). */
 static bool load(struct fm_cgi_client *client, struct fm_response *ret)
@@ -18,7 +19,7 @@ static bool load(struct fm_cgi_client *client, struct fm_response *ret)
     if (!client->backend->load(client->backend->user, client->place->data_path, &error)) {
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
         bool missing = g_error_matches(error, FM_ERROR, FM_ERROR_IO);
-        fm_cgi_error_page(client->request, missing ? 404 : 422, error->message, ret);
+        fm_response_message(client->request, missing ? 404 : 422, error->message, ret);
         return false;
     }
     client->backend->handle(client->backend->user, client->request, ret);

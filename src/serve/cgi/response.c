@@ -7,12 +7,6 @@
 #include "serve/cgi/internal.h"
 #include "serve/response.h"
 
-void fm_cgi_error_page(const struct fm_request *request, unsigned status, const char *text,
-                       struct fm_response *ret)
-{
-    fm_response_message(request, status, text, ret);
-}
-
 static bool write_all(int fd, const void *bytes, size_t size)
 {
     const char *at = bytes;

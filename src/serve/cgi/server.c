@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "serve/cgi/internal.h"
+#include "serve/response.h"
 
 #define IDLE_MS (30 * 60 * 1000)
 #define REPLY_MS 10000
@@ -183,7 +184,7 @@ static void compute(struct server *server, const struct fm_cgi_frame *frame,
                     const struct fm_request *request, struct fm_response *ret)
 {
     if (frame->op == FM_CGI_OP_QUIT) {
-        fm_cgi_error_page(request, 200, "The server is ending.", ret);
+        fm_response_message(request, 200, "The server is ending.", ret);
         ret->quit = true;
     } else {
         server->backend->handle(server->backend->user, request, ret);
