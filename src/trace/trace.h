@@ -17,9 +17,29 @@
 struct fm_event {
     uint64_t time;
     uint32_t id;            /* type of the event within its channel */
+    int32_t lane;           /* capability or CPU that it happened on, -1 = none */
     uint32_t payload_size;  /* bytes */
     const uint8_t *payload; /* valid until the cursor moves */
 };
+
+/* A field of an event, for reading by people, filters and exports. */
+enum fm_value_kind {
+    FM_VALUE_UNSIGNED,
+    FM_VALUE_SIGNED,
+    FM_VALUE_REAL,
+    FM_VALUE_ADDRESS, /* an unsigned number, shown in hex */
+    FM_VALUE_TEXT,
+};
+struct fm_event_value {
+    const char *name; /* constant while the trace is open */
+    const char *unit; /* "bytes", "ns"; NULL = none */
+    enum fm_value_kind kind;
+    uint64_t number; /* of _UNSIGNED and _ADDRESS; of _SIGNED by conversion to int64_t */
+    double real;
+    const char *text; /* not ended by a zero byte; for _UNSIGNED the word for the number, or NULL */
+    uint32_t text_length;
+};
+enum { FM_EVENT_VALUES_MAX = 32 };
 
 struct fm_tracefile;
 
@@ -34,6 +54,11 @@ struct fm_tracefile_class {
     uint64_t (*tell)(struct fm_tracefile *tracefile);
     void (*seek)(struct fm_tracefile *tracefile, uint64_t location);
     void (*free)(struct fm_tracefile *tracefile); /* frees implementation; may be NULL */
+    /* For people; may be NULL. "CreateThread"; NULL for an id that is not known. */
+    const char *(*event_name)(struct fm_tracefile *tracefile, uint32_t id);
+    /* Decodes into at most FM_EVENT_VALUES_MAX values; texts live until the cursor moves. */
+    unsigned (*event_values)(struct fm_tracefile *tracefile, const struct fm_event *event,
+                             struct fm_event_value *ret);
 };
 
 struct fm_tracefile {

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a trace at one instant, for every format in one form: lanes, each with a stack.
+ *
+ *   lane     what has a state over time: a thread, a capability, a CPU, the collector, a lock, a
+ *            counter, an interrupt line, a disk
+ *   entry    one level of a lane's stack: a value since a time. A thread with spans open is a stack
+ *            of spans; a CPU that runs is one entry, "busy"
+ *   value    an interned name with a colour class, "running", "parse", "GC work"
+ *
+ * A state belongs to one reader of one trace (a tab's context, the background pass). Hooks of
+ * priority FM_HOOK_STATE keep it current while events are read. Observers are told of each segment
+ * as it ends, which is what pictures, statistics and summaries are made of.
+ *
+ * Traces are forgiven: an end without a begin, a begin without an end, a thread never created; what
+ * does not fit is counted in fm_state.inconsistent and reading goes on. */
+#pragma once
+
+#include "trace/trace.h"
+
+enum fm_lane_kind {
+    FM_LANE_PROCESS,    /* key: process id */
+    FM_LANE_THREAD,     /* key: thread id; stack: spans, functions (C), run/blocked (Haskell) */
+    FM_LANE_CAPABILITY, /* key: its number; Haskell: which thread runs, or GC, or idle */
+    FM_LANE_COLLECTOR,  /* the garbage collector */
+    FM_LANE_SPARKS,
+    FM_LANE_LOCK,      /* key: address; who holds it */
+    FM_LANE_ASYNC,     /* asynchronous spans of one name; key: name << 32 | lowest free row */
+    FM_LANE_COUNTER,   /* key: name id; has a number, no stack */
+    FM_LANE_HEAP,      /* counters of the heap: size, live, allocated */
+    FM_LANE_CPU,       /* key: its number */
+    FM_LANE_INTERRUPT, /* key: number of the line */
+    FM_LANE_SOFT_INTERRUPT,
+    FM_LANE_TRAP,
+    FM_LANE_DISK, /* key: device */
+    FM_LANE_KIND_COUNT
+};
+const char *fm_lane_kind_name(enum fm_lane_kind kind); /* "thread" */
+
+/* What a value means, for colours and for sums of busy time. */
+enum fm_state_class {
+    FM_STATE_UNKNOWN,
+    FM_STATE_IDLE,
+    FM_STATE_RUNNING, /* user mode */
+    FM_STATE_SYSTEM_CALL,
+    FM_STATE_TRAP,
+    FM_STATE_INTERRUPT,
+    FM_STATE_SOFT_INTERRUPT,
+    FM_STATE_WAITING,  /* for a lock, a device, a message */
+    FM_STATE_READY,    /* waits for a CPU or capability */
+    FM_STATE_CREATED,  /* waits for its first run */
+    FM_STATE_FINISHED, /* exited, not yet released */
+    FM_STATE_COLLECTING,
+    FM_STATE_READING,
+    FM_STATE_WRITING,
+    FM_STATE_SPAN, /* named work of the program: coloured by name */
+    FM_STATE_CLASS_COUNT
+};
+const char *fm_state_class_name(enum fm_state_class state_class); /* "system call" */
+
+struct fm_state_entry {
+    uint32_t value;  /* fm_state_value() */
+    uint64_t since;  /* ns */
+    uint64_t detail; /* by kind: thread that runs, call site, asynchronous id; 0 = none */
+    uint64_t nested; /* ns spent in entries above it that have ended */
+};
+
+#define FM_LANE_NONE UINT32_MAX
+
+struct fm_lane {
+    uint32_t index;  /* in order of first sight; never changes, and is not used again */
+    uint32_t parent; /* lane, or FM_LANE_NONE */
+    enum fm_lane_kind kind;
+    uint64_t key;
+    uint64_t born; /* ns: when first seen; lanes with one (kind, key) differ by this */
+    char *name;    /* "worker 3"; may change */
+    bool ended;    /* nothing more is expected (a thread that ended) */
+    uint32_t depth, capacity;
+    struct fm_state_entry *stack; /* depth entries, outermost first */
+    double number;                /* counters: the value now */
+    bool has_number;
+};
+
+struct fm_state;
+
+/* Each may be NULL. They may read the state, not change it. The state is that after the change. */
+struct fm_state_observer {
+    void *user;
+    void (*lane_added)(void *user, const struct fm_lane *lane);
+    /* An entry of this lane at this depth (0 = outermost) ended, or was replaced. A begin that lay
+     * before the place where reading began has since = that place. */
+    void (*segment)(void *user, const struct fm_lane *lane, uint32_t depth,
+                    const struct fm_state_entry *entry, uint64_t end);
+    /* A counter has this value from now on. */
+    void (*number)(void *user, const struct fm_lane *lane, uint64_t time, double value);
+    /* A point in time on a lane: instants, user messages and markers. value as of entries. */
+    void (*mark)(void *user, const struct fm_lane *lane, uint64_t time, uint32_t value);
+    /* From one lane to another: a wake-up, a migration, a lock handed over. */
+    void (*arrow)(void *user, const struct fm_lane *from, uint64_t from_time,
+                  const struct fm_lane *to, uint64_t to_time);
+};
+
+/* How a kind of trace changes a state: one table of (event -> transition) a format. */
+struct fm_state_model {
+    const char *name;
+    /* Makes what the model keeps beside the lanes; for checkpoints it can be copied and written. */
+    void *(*model_new)(struct fm_state *state);
+    void *(*model_copy)(const void *model);
+    void (*model_free)(void *model);
+    void (*model_write)(const void *model, GByteArray *to);
+    /* NULL when the bytes are not those of model_write. */
+    void *(*model_read)(const uint8_t *bytes, size_t length);
+    void (*event)(struct fm_state *state, void *model, const struct fm_tracefile_context *at);
+};
+extern const struct fm_state_model fm_state_model_eventlog; /* C and Haskell programs */
+extern const struct fm_state_model fm_state_model_kernel;   /* LTTng kernel events by name */
+
+struct fm_state *fm_state_new(struct fm_trace *trace); /* the model by the trace's format */
+void fm_state_free(struct fm_state *state);
+struct fm_trace *fm_state_trace(const struct fm_state *state);
+uint64_t fm_state_inconsistent(const struct fm_state *state);
+/* Back to "nothing known", reading goes on at time. Ends no segments. */
+void fm_state_clear(struct fm_state *state, uint64_t time);
+/* Observers are called in order of adding; the table is borrowed. */
+void fm_state_add_observer(struct fm_state *state, const struct fm_state_observer *observer);
+void fm_state_remove_observer(struct fm_state *state, const struct fm_state_observer *observer);
+/* Tells observers of every open entry as a segment that ends at time; the state stays. */
+void fm_state_flush(struct fm_state *state, uint64_t time,
+                    const struct fm_state_observer *observer);
+/* The event hook: hook_data = the state, call data = tracefile context. */
+bool fm_state_hook(void *state, void *tracefile_context);
+
+uint32_t fm_state_lane_count(const struct fm_state *state);
+const struct fm_lane *fm_state_lane(const struct fm_state *state, uint32_t index);
+const struct fm_lane *fm_state_find_lane(const struct fm_state *state, enum fm_lane_kind kind,
+                                         uint64_t key); /* the living one; NULL */
+
+/* Values and names belong to the trace: the same in every state of it, and they only grow. */
+uint32_t fm_trace_value(struct fm_trace *trace, const char *name, enum fm_state_class state_class);
+const char *fm_trace_value_name(const struct fm_trace *trace, uint32_t value);
+enum fm_state_class fm_trace_value_class(const struct fm_trace *trace, uint32_t value);
+uint32_t fm_trace_value_count(const struct fm_trace *trace);
+
+/* For models. */
+struct fm_lane *fm_state_lane_get(struct fm_state *state, enum fm_lane_kind kind, uint64_t key,
+                                  uint32_t parent, uint64_t time); /* found or made */
+void fm_state_lane_rename(struct fm_state *state, struct fm_lane *lane, const char *name);
+void fm_state_lane_end(struct fm_state *state, struct fm_lane *lane, uint64_t time);
+void fm_state_push(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t detail,
+                   uint64_t time);
+/* False (and counted) when the stack is empty. */
+bool fm_state_pop(struct fm_state *state, struct fm_lane *lane, uint64_t time);
+/* Replaces the outermost entry (or makes it), and ends all above it. */
+void fm_state_set(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t detail,
+                  uint64_t time);
+void fm_state_number(struct fm_state *state, struct fm_lane *lane, double value, uint64_t time);
+void fm_state_mark(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t time);
+void fm_state_arrow(struct fm_state *state, struct fm_lane *from, uint64_t from_time,
+                    struct fm_lane *to, uint64_t to_time);
+void fm_state_count_inconsistent(struct fm_state *state);
+
+/* --- checkpoints (checkpoint.c): saved states along the trace --- */
+
+struct fm_checkpoints; /* an attribute of the trace, made by the computation "state" */
+
+/* A full copy every so often, between them only what changed; within a budget of bytes: when it is
+ * met every second one is dropped and the interval doubles. */
+struct fm_checkpoints *fm_checkpoints_new(struct fm_trace *trace, size_t memory_budget);
+void fm_checkpoints_free(struct fm_checkpoints *checkpoints);
+size_t fm_checkpoints_memory(const struct fm_checkpoints *checkpoints);
+unsigned fm_checkpoints_count(const struct fm_checkpoints *checkpoints);
+/* The state before the event at the context's place. Times ascend. */
+void fm_checkpoints_save(struct fm_checkpoints *checkpoints, struct fm_context *context,
+                         const struct fm_state *state);
+/* The last one strictly before time: state and cursors; false (state cleared, cursors at time, or
+ * at the begin when all is computed) when there is none. */
+bool fm_checkpoints_restore(struct fm_checkpoints *checkpoints, struct fm_context *context,
+                            uint64_t time, struct fm_state *state);
+/* Beside the trace ("PATH.fathom-state"), or below the user's cache folder where that cannot be
+ * written; used again if the trace's identity (device, inode, size, time of change) matches. */
+FM_MUST_USE bool fm_checkpoints_write(const struct fm_checkpoints *checkpoints, GError **error);
+/* NULL without error when there is none that matches; with FM_ERROR_FORMAT when damaged. */
+struct fm_checkpoints *fm_checkpoints_read(struct fm_trace *trace, size_t memory_budget,
+                                           GError **error);
