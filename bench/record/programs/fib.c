@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing but recursion: the dearest program for a call recorder. */
+/* Nothing but recursion: the dearest program for a call recorder. gcc makes a loop of one of the two
+ * calls; with INLINED it also copies the function into itself, many levels deep, so that plain code
+ * calls almost nothing and a recorder of source-level calls still counts them all. */
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef INLINED
 unsigned long fib(unsigned n);
+#else
+__attribute__((noinline)) unsigned long fib(unsigned n);
+#endif
 unsigned long fib(unsigned n)
 {
     return n < 2 ? n : fib(n - 1) + fib(n - 2);
