@@ -12,7 +12,9 @@ static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
     if (stream->cursor >= stream->count)
         return false;
     const struct memory_event *event = &stream->events[stream->cursor];
-    *ret = (struct fm_event){event->time, event->id, 0, (const uint8_t *)event->label};
+    *ret = (struct fm_event){.time = event->time,
+                             .id = event->id,
+                             .payload = (const uint8_t *)event->label};
     return true;
 }
 
