@@ -67,6 +67,19 @@ uint64_t fm_el_clock_stamp(void)
     return counter ? fm_eventlog_stamp_() : fm_el_clock_ns();
 }
 
+struct timespec fm_el_deadline(int timeout_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return until;
+}
+
 /* Both clocks at one instant: the pair whose counter readings lie closest together, of a few. */
 struct fm_el_sample fm_el_clock_sample(void)
 {

@@ -36,6 +36,12 @@ void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uin
     memcpy(out + 22, &cap, 2);
 }
 
+bool fm_el_has_destination(void)
+{
+    return atomic_load(&fm_el.stream_on) || atomic_load(&fm_el.memory_on) ||
+           atomic_load(&fm_el.clients_on);
+}
+
 void fm_el_deliver(const struct fm_el_block *b)
 {
     bool taken = false;
@@ -59,9 +65,20 @@ static unsigned char *put_event(unsigned char *p, uint16_t type, uint64_t ns)
     return p + 10;
 }
 
+const unsigned char fm_el_end_mark[2] = {0xFF, 0xFF};
+
+void fm_el_gap_add(struct fm_el_gap *gap, const struct fm_el_block *dropped)
+{
+    gap->events += dropped->events;
+    gap->bytes += dropped->bytes;
+    gap->blocks++;
+}
+
 size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], const struct fm_el_gap *gap,
                            const unsigned char *next)
 {
+    if (gap->blocks == 0)
+        return 0;
     uint64_t at = next ? fm_el_get64(next + 2) : fm_el_clock_ns();
     uint16_t cap = next ? fm_el_get16(next + 22) : FM_EL_NO_CAP;
     unsigned char *p = put_event(out + FM_EL_MARKER_BYTES, FM_EVENT_LOG_MESSAGE, at);
@@ -117,31 +134,37 @@ static bool make_room(size_t need)
     return true;
 }
 
-void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,
-                       size_t second_bytes)
+void fm_el_global_post_locked(uint16_t type, const void *first, size_t first_bytes,
+                              const void *second, size_t second_bytes)
 {
     bool variable = fm_el_sizes[type] == FM_EL_VARIABLE;
     size_t payload = first_bytes + second_bytes, need = payload + (variable ? 12 : 10);
-    uint32_t before = fm_el_enter();
-    fm_el_sink_lock();
     if (payload > 65535 || !make_room(need)) {
         fm_el_count(&fm_el.dropped, 1);
-    } else {
-        uint64_t now = fm_el_clock_ns();
-        if (global.events == 0)
-            global.begin_ns = now;
-        unsigned char *p = put_event(global.buffer + global.used, type, now);
-        if (variable) {
-            uint16_t length = fm_eventlog_be16_((uint16_t)payload);
-            memcpy(p, &length, 2);
-            p += 2;
-        }
-        memcpy(p, first, first_bytes);
-        if (second_bytes)
-            memcpy(p + first_bytes, second, second_bytes);
-        global.used += need;
-        global.events++;
+        return;
     }
+    uint64_t now = fm_el_clock_ns();
+    if (global.events == 0)
+        global.begin_ns = now;
+    unsigned char *p = put_event(global.buffer + global.used, type, now);
+    if (variable) {
+        uint16_t length = fm_eventlog_be16_((uint16_t)payload);
+        memcpy(p, &length, 2);
+        p += 2;
+    }
+    memcpy(p, first, first_bytes);
+    if (second_bytes)
+        memcpy(p + first_bytes, second, second_bytes);
+    global.used += need;
+    global.events++;
+}
+
+void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,
+                       size_t second_bytes)
+{
+    uint32_t before = fm_el_enter();
+    fm_el_sink_lock();
+    fm_el_global_post_locked(type, first, first_bytes, second, second_bytes);
     fm_el_sink_unlock();
     fm_el_leave(before);
 }

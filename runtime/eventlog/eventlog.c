@@ -15,8 +15,7 @@ static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
 void fm_el_update_active(void)
 {
     int on = atomic_load(&fm_el.running) &&
-             (atomic_load(&fm_el.stream_on) || atomic_load(&fm_el.memory_on) ||
-              atomic_load(&fm_el.clients_on) || atomic_load(&fm_el.fork_pending));
+             (fm_el_has_destination() || atomic_load(&fm_el.fork_pending));
     __atomic_store_n(&fm_eventlog_active_, on, __ATOMIC_RELEASE);
 }
 

@@ -69,6 +69,8 @@ bool fm_el_clock_is_counter(void); /* stamps are a CPU counter; otherwise nanose
 uint64_t fm_el_clock_stamp(void);
 uint64_t fm_el_clock_ns(void);
 struct fm_el_sample fm_el_clock_sample(void);
+/* For the timed waits of pthreads; timeout_ms >= 0. */
+struct timespec fm_el_deadline(int timeout_ms);
 
 /* ---- types */
 extern const uint16_t fm_el_sizes[FM_EVENT_NUMBER_END]; /* payload; FM_EL_VARIABLE */
@@ -86,6 +88,7 @@ struct fm_el_block {
 };
 void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uint16_t cap,
                   uint64_t begin_ns, uint64_t end_ns);
+bool fm_el_has_destination(void);
 /* To every destination. Takes leaf locks only. */
 void fm_el_deliver(const struct fm_el_block *b);
 /* The two events that tell of a gap, as a whole block of its own, in out (see below). */
@@ -93,8 +96,11 @@ void fm_el_deliver(const struct fm_el_block *b);
 struct fm_el_gap {
     uint64_t events, bytes, blocks;
 };
-/* next: the block behind the gap (its first 24 bytes count): the gap takes its lane and its time,
- * so that the blocks of each lane stay in order. NULL = none follows. */
+void fm_el_gap_add(struct fm_el_gap *gap, const struct fm_el_block *dropped);
+extern const unsigned char fm_el_end_mark[2];
+/* Bytes of the block; 0 = nothing is missing. next: the block behind the gap (its first 24 bytes
+ * count): the gap takes its lane and its time, so that the blocks of each lane stay in order. NULL
+ * = none follows. */
 size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], const struct fm_el_gap *gap,
                            const unsigned char *next);
 
@@ -124,7 +130,8 @@ unsigned fm_el_lane_count(void);
 struct fm_el_lane *fm_el_lane_at(unsigned i);
 struct fm_el_lane *fm_el_lane_mine(void); /* NULL = the thread has not logged yet */
 struct fm_el_lane *fm_el_lane_need(void); /* attaches it if the log runs; inside enter/leave */
-/* Hands over what every lane has committed; 0 or -ETIMEDOUT. No locks held by the caller. */
+/* Hands over what every lane has committed, and waits until the stream has it, unless timeout_ms is
+ * 0; 0 or -ETIMEDOUT. No locks held by the caller. */
 int fm_el_lanes_flush(int timeout_ms);
 void fm_el_lanes_fork_lock(void);
 void fm_el_lanes_fork_unlock(void);
@@ -138,9 +145,11 @@ bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const vo
 uint32_t fm_el_enter(void);
 void fm_el_leave(uint32_t before);
 
-/* ---- global buffer; all with the sink lock held but post and definition */
+/* ---- global buffer; all with the sink lock held but post */
 void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,
                        size_t second_bytes);
+void fm_el_global_post_locked(uint16_t type, const void *first, size_t first_bytes,
+                              const void *second, size_t second_bytes);
 void fm_el_global_flush_locked(void);
 void fm_el_sink_lock(void);
 void fm_el_sink_unlock(void);
@@ -148,7 +157,8 @@ void fm_el_global_after_fork(void);
 
 /* ---- stream sink */
 void fm_el_stream_write(const struct fm_el_block *b, bool *taken);
-int fm_el_stream_end(void); /* end mark, flush; close what is ours; sink NULL */
+int fm_el_stream_settle(int timeout_ms); /* waits until what it was given is written */
+int fm_el_stream_end(void);              /* end mark, flush; close what is ours; sink NULL */
 bool fm_el_stream_is_set(void);
 void fm_el_stream_fork_lock(void);
 void fm_el_stream_fork_unlock(void);
@@ -165,10 +175,24 @@ void fm_el_memory_fork_unlock(void);
 void fm_el_memory_after_fork(void);
 void fm_el_memory_stats(struct fm_eventlog_stats *s);
 
-/* ---- state: names, threads; replay */
+/* ---- names: made by any thread and any handler without a lock, never freed. In the list of all
+ * before anybody can find one, so that a definition precedes the first use in every stream: what is
+ * new in the list is posted before the next block is handed over, and replays hold the whole list.
+ */
+struct fm_el_name {
+    struct fm_el_name *next_all, *next_same_hash;
+    uint32_t id, bytes;
+    char text[]; /* ends with a zero */
+};
+/* NULL when memory or the limit is exceeded. A handler may call it. */
+const struct fm_el_name *fm_el_name(const char *text, size_t bytes);
+const struct fm_el_name *fm_el_names_newest(void); /* the others by next_all */
+void fm_el_names_announce(void);                   /* takes the sink lock if there is any new */
+
+/* ---- state: threads; replay */
 struct fm_el_thread {
     uint32_t id;
-    uint32_t label; /* name id; 0 = none */
+    const struct fm_el_name *label; /* NULL = none */
     uint64_t created_ns, changed_ns;
     uint32_t info;
     uint16_t status, lane; /* lane FM_EL_NO_CAP = none yet */
@@ -178,14 +202,13 @@ void fm_el_state_lock(void);
 void fm_el_state_unlock(void);
 uint32_t fm_el_state_thread_new(uint16_t lane, uint8_t state); /* state lock held */
 void fm_el_state_thread_gone(uint32_t id);                     /* state lock held */
-/* Replay of now, as blocks; count: its events. State lock held. again: between two messages. at_ns:
- * 0 = original times; else all has this time, since the stream is past the original ones. */
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, uint32_t *count);
+/* Replay of now, as blocks. State and sink locks held. again: between two messages, as always for a
+ * destination that is not the log's first. at_ns: 0 = original times; else all has this time, since
+ * the stream is past the original ones. */
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns);
 /* Threads in order of creation. State lock held. Pool memory: free with *ret_bytes. */
 struct fm_el_thread *fm_el_state_threads(uint32_t *count, size_t *ret_bytes);
-const char *fm_el_state_name(uint32_t id, size_t *bytes);               /* state lock held */
 bool fm_el_state_lock_name(uint32_t i, uint64_t *lock, uint32_t *name); /* state lock held */
-uint32_t fm_el_state_names(void);                                       /* state lock held */
 void fm_el_process_refresh(void); /* arguments, ids, clock, modules; no locks held */
 void fm_el_state_options(const struct fm_eventlog_options *o);
 void fm_el_state_after_fork(void);

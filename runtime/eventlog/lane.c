@@ -126,6 +126,7 @@ static uint32_t convert(unsigned char *p, const unsigned char *end, const struct
 
 static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
 {
+    fm_el_names_announce(); /* those that the events may use */
     struct fm_el_sample now = fm_el_clock_sample();
     uint32_t events = convert(data, data + bytes, &l->begin, &now);
     struct fm_el_block b = {.data = data - FM_EL_MARKER_BYTES,
@@ -472,14 +473,7 @@ bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const vo
 
 int fm_el_lanes_flush(int timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = fm_el_deadline(timeout_ms < 0 ? 0 : timeout_ms);
     int result = 0;
     for (unsigned i = 0; i < fm_el_lane_count(); i++) {
         struct fm_el_lane *l = lanes[i];
@@ -498,6 +492,8 @@ int fm_el_lanes_flush(int timeout_ms)
     fm_el_sink_lock();
     fm_el_global_flush_locked();
     fm_el_sink_unlock();
+    if (timeout_ms != 0 && fm_el_stream_settle(timeout_ms) != 0)
+        result = -ETIMEDOUT;
     return result;
 }
 

@@ -35,7 +35,8 @@ static struct {
 } list = {.fd = -1};
 static struct fm_el_gap missing; /* dropped as newest since the last accepted block */
 static struct {
-    uint64_t events, dropped_events, dropped_blocks, dropped_bytes;
+    uint64_t events;
+    struct fm_el_gap dropped;
 } stats;
 
 /* ---- chunks -----------------------------------------------------------------------------------
@@ -219,6 +220,13 @@ static struct chunk *gap_after(struct chunk *before)
     return gap;
 }
 
+static void gap_join(struct fm_el_gap *a, const struct fm_el_gap *b)
+{
+    a->events += b->events;
+    a->bytes += b->bytes;
+    a->blocks += b->blocks;
+}
+
 /* Drops all blocks that begin in the oldest chunk in which any begins, up to the first border in a
  * later chunk. What came before them in that chunk belongs to a block of which the reader has the
  * beginning: it stays. */
@@ -248,12 +256,8 @@ static bool drop_oldest(void)
     struct chunk *gap = gap_after(before);
     if (!gap)
         return false;
-    gap->blocks.events += from->blocks.events;
-    gap->blocks.bytes += from->blocks.bytes;
-    gap->blocks.blocks += from->blocks.blocks;
-    stats.dropped_events += from->blocks.events;
-    stats.dropped_bytes += from->blocks.bytes;
-    stats.dropped_blocks += from->blocks.blocks;
+    gap_join(&gap->blocks, &from->blocks);
+    gap_join(&stats.dropped, &from->blocks);
     for (struct chunk *c = gap->next; c != to;) {
         struct chunk *next = c->next;
         list.bytes -= c->capacity;
@@ -290,10 +294,8 @@ static bool find_room(const struct fm_el_block *b)
 static bool put_missing(const unsigned char *next)
 {
     unsigned char block[FM_EL_MISSING_MAX];
-    if (missing.blocks == 0)
-        return true;
     size_t n = fm_el_missing_block(block, &missing, next);
-    if (!append(block, n, 0, true))
+    if (n > 0 && !append(block, n, 0, true))
         return false;
     memset(&missing, 0, sizeof(missing));
     return true;
@@ -310,12 +312,8 @@ void fm_el_memory_write(const struct fm_el_block *b, bool *taken)
     if (find_room(b) && put_missing(b->data) && append(b->data, b->bytes, b->events, true)) {
         stats.events += b->events;
     } else {
-        stats.dropped_events += b->events;
-        stats.dropped_bytes += b->bytes;
-        stats.dropped_blocks++;
-        missing.events += b->events;
-        missing.bytes += b->bytes;
-        missing.blocks++;
+        fm_el_gap_add(&stats.dropped, b);
+        fm_el_gap_add(&missing, b);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -323,13 +321,12 @@ void fm_el_memory_write(const struct fm_el_block *b, bool *taken)
 int fm_el_memory_start(const struct fm_eventlog_options *o)
 {
     struct fm_el_bytes b = {0};
-    uint32_t count;
     size_t chunk = atomic_load(&fm_el.wanted_size);
     fm_el_process_refresh();
     fm_el_state_lock();
+    fm_el_sink_lock(); /* no definition may pass between the replay and the first block */
     fm_el_header(&b);
-    fm_el_replay(&b, fm_el.begun, 0, &count);
-    fm_el.begun = true;
+    fm_el_replay(&b, false, 0);
     pthread_mutex_lock(&mutex);
     free_chunks(list.head);
     int fd = list.fd < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : list.fd;
@@ -345,6 +342,7 @@ int fm_el_memory_start(const struct fm_eventlog_options *o)
     int result = fd < 0 || b.failed || !append(b.data, b.used, 0, false) ? -ENOMEM : 0;
     atomic_store(&fm_el.memory_on, result == 0);
     pthread_mutex_unlock(&mutex);
+    fm_el_sink_unlock();
     fm_el_state_unlock();
     fm_el_bytes_done(&b);
     return result;
@@ -352,11 +350,10 @@ int fm_el_memory_start(const struct fm_eventlog_options *o)
 
 void fm_el_memory_finish(void)
 {
-    static const unsigned char mark[2] = {0xFF, 0xFF};
     pthread_mutex_lock(&mutex);
     if (atomic_load(&fm_el.memory_on) && !list.finished) {
         put_missing(NULL);
-        append(mark, sizeof(mark), 0, false);
+        append(fm_el_end_mark, sizeof(fm_el_end_mark), 0, false);
         list.finished = true;
         if (list.tail)
             close_chunk(list.tail);
@@ -378,11 +375,10 @@ void fm_el_memory_tick(void)
     if (!due)
         return;
     struct fm_el_bytes b = {0};
-    uint32_t count;
     fm_el_state_lock();
     fm_el_sink_lock();
     fm_el_global_flush_locked();
-    fm_el_replay(&b, true, fm_el_clock_ns(), &count);
+    fm_el_replay(&b, true, fm_el_clock_ns());
     pthread_mutex_lock(&mutex);
     if (!b.failed && b.used < list.limit / 8 && !list.finished && put_missing(NULL))
         append(b.data, b.used, 0, true);
@@ -464,13 +460,7 @@ int fm_eventlog_chunk_wait(int timeout_ms)
 {
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    if (timeout_ms > 0) {
-        int64_t ns = until.tv_nsec + (int64_t)timeout_ms * 1000000;
-        until.tv_sec += ns / 1000000000;
-        until.tv_nsec = ns % 1000000000;
-    }
+    struct timespec until = fm_el_deadline(timeout_ms < 0 ? 0 : timeout_ms);
     uint32_t before = fm_el_enter();
     pthread_mutex_lock(&mutex);
     int result = 0;
@@ -528,9 +518,9 @@ void fm_el_memory_stats(struct fm_eventlog_stats *s)
 {
     pthread_mutex_lock(&mutex);
     s->memory_events = stats.events;
-    s->memory_dropped_events = stats.dropped_events;
-    s->memory_dropped_blocks = stats.dropped_blocks;
-    s->memory_dropped_bytes = stats.dropped_bytes;
+    s->memory_dropped_events = stats.dropped.events;
+    s->memory_dropped_blocks = stats.dropped.blocks;
+    s->memory_dropped_bytes = stats.dropped.bytes;
     s->memory_bytes = list.bytes;
     pthread_mutex_unlock(&mutex);
 }

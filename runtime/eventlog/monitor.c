@@ -209,14 +209,12 @@ static void put_threads(struct fm_el_bytes *b)
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_el_thread *t = &list[i];
         static const uint8_t execution[4] = {0, 2, 3, 1}; /* ours: created running stopped queued */
-        size_t label_bytes;
-        const char *label = fm_el_state_name(t->label, &label_bytes);
         number(b, t->id);
         form(b, 0, 7);
         number(b, t->id);
-        array(b, t->label && label);
-        if (t->label && label)
-            text_value(b, label, label_bytes);
+        array(b, t->label != NULL);
+        if (t->label)
+            text_value(b, t->label->text, t->label->bytes);
         if (t->lane == FM_EL_NO_CAP)
             head(b, 1, 0); /* -1 */
         else

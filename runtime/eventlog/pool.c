@@ -62,12 +62,26 @@ void *fm_el_pool_alloc(size_t bytes)
     return p || c <= CLASS_SLAB ? (void *)p : map((size_t)1 << c);
 }
 
+/* Gives back what other classes keep until a piece of class c fits: sizes that are used now win. */
+static void make_space(unsigned c)
+{
+    for (unsigned other = CLASS_MAX; other > CLASS_SLAB; other--)
+        while (other != c && pieces[other] && cached + ((size_t)1 << c) > cached_max) {
+            struct free_piece *p = pieces[other];
+            pieces[other] = p->next;
+            cached -= (size_t)1 << other;
+            munmap(p, (size_t)1 << other);
+        }
+}
+
 void fm_el_pool_free(void *memory, size_t bytes)
 {
     if (!memory)
         return;
     unsigned c = class_of(bytes);
     pthread_mutex_lock(&mutex);
+    if (c > CLASS_SLAB && (size_t)1 << c <= cached_max)
+        make_space(c);
     bool keep = c <= CLASS_SLAB || cached + ((size_t)1 << c) <= cached_max;
     if (keep) {
         push(c, memory);

@@ -162,11 +162,9 @@ static void replay_process(struct out *o)
 
 static void replay_names(struct out *o)
 {
-    for (uint32_t id = 1; id <= fm_el_state_names(); id++) {
-        size_t bytes;
-        const char *text = fm_el_state_name(id, &bytes);
-        uint32_t tail = fm_eventlog_be32_(id);
-        event(o, FM_EVENT_INTERN_STRING, o->now, text, bytes, &tail, 4);
+    for (const struct fm_el_name *n = fm_el_names_newest(); n; n = n->next_all) {
+        uint32_t id = fm_eventlog_be32_(n->id);
+        event(o, FM_EVENT_INTERN_STRING, o->now, n->text, n->bytes, &id, 4);
     }
     uint64_t lock;
     uint32_t name;
@@ -219,10 +217,8 @@ static void replay_threads(struct out *o)
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_el_thread *t = &list[i];
         uint32_t id = fm_eventlog_be32_(t->id), info = fm_eventlog_be32_(t->info);
-        size_t label_bytes;
-        const char *label = fm_el_state_name(t->label, &label_bytes);
-        if (t->label && label)
-            event(o, FM_EVENT_THREAD_LABEL, o->now, &id, 4, label, label_bytes);
+        if (t->label)
+            event(o, FM_EVENT_THREAD_LABEL, o->now, &id, 4, t->label->text, t->label->bytes);
         if (t->lane != FM_EL_NO_CAP)
             event32_16(o, FM_EVENT_THREAD_MIGRATE, o->now, t->id, t->lane);
         if (t->state == 1)
@@ -240,10 +236,12 @@ static void replay_threads(struct out *o)
     fm_el_pool_free(list, bytes);
 }
 
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, uint32_t *count)
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns)
 {
     static const char begins[] = "fathom: replay begins";
     struct out o = {.b = b, .now = at_ns ? at_ns : fm_el_clock_ns(), .same_time = at_ns != 0};
+    again |= fm_el.begun;
+    fm_el.begun = true;
     if (again)
         event(&o, FM_EVENT_LOG_MESSAGE, o.now, begins, sizeof(begins) - 1, NULL, 0);
     replay_process(&o);
@@ -256,6 +254,5 @@ void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, uint32_t *c
         event(&o, FM_EVENT_LOG_MESSAGE, o.now, text, (size_t)n, NULL, 0);
     }
     close_block(&o);
-    *count = o.count;
     fm_el_count(&fm_el.replayed, o.count);
 }

@@ -33,6 +33,25 @@ uint8_t fm_el_control_run(const struct fm_el_command *c);
 void fm_el_control_answer(struct fm_el_bytes *b, const struct fm_el_command *c, uint8_t status);
 void fm_el_control_after_fork(void);
 
+/* ---- what the monitor's clients say: frames of a service message, control messages between them.
+ * A length that cannot be one begins a control message. */
+struct fm_el_frames {
+    struct fm_el_control control;
+    uint32_t left, got; /* of the frame that is being read */
+    uint8_t length_got;
+    unsigned char data[64]; /* its length first, then its first bytes */
+};
+enum fm_el_said {
+    FM_EL_SAID_NOTHING,
+    FM_EL_SAID_COMMAND,
+    FM_EL_SAID_PAUSE,
+    FM_EL_SAID_RESUME,
+    FM_EL_SAID_NONSENSE, /* a whole frame, but not one that a client may send */
+    FM_EL_SAID_TOO_LONG, /* the length of a frame is 0 or beyond the limit */
+};
+/* Feeds one byte; *ret is set with FM_EL_SAID_COMMAND. */
+enum fm_el_said fm_el_frames_feed(struct fm_el_frames *f, uint8_t byte, struct fm_el_command *ret);
+
 /* ---- the monitor's messages, as frames: w32 length, one CBOR value */
 struct fm_el_monitor {
     uint64_t block_id, message_id;

@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reader that comes late must know: names, threads. */
+/* What a reader that comes late must know: threads, names of locks. */
 #include "internal.h"
 
-#include <errno.h>
-
 static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-/* Names: id - 1 is the index; slots holds ids, open addressing. Never shrinks. */
-static struct {
-    struct name {
-        char *text;
-        size_t bytes;
-    } * list;
-    uint32_t *slots;
-    uint32_t count, list_max, slots_max;
-} names;
 
 /* Threads: open addressing by id, deleted by shifting back. state 255 = free. */
 static struct {
@@ -38,122 +26,6 @@ void fm_el_state_lock(void)
 void fm_el_state_unlock(void)
 {
     pthread_mutex_unlock(&state_mutex);
-}
-
-/* ---- names ------------------------------------------------------------------------------------
- */
-
-static uint32_t hash_text(const char *text, size_t bytes)
-{
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ (unsigned char)text[i]) * 16777619u;
-    return h;
-}
-
-static void *grown(void *old, size_t old_bytes, size_t bytes)
-{
-    void *bigger = fm_el_pool_alloc(bytes);
-    if (!bigger)
-        return NULL;
-    memset(bigger, 0, bytes);
-    if (old_bytes)
-        memcpy(bigger, old, old_bytes);
-    fm_el_pool_free(old, old_bytes);
-    return bigger;
-}
-
-static bool names_grow(void)
-{
-    if (names.count == FM_EL_NAMES_MAX)
-        return false;
-    if (names.count == names.list_max) {
-        uint32_t max = names.list_max ? names.list_max * 2 : 64;
-        void *list =
-            grown(names.list, names.list_max * sizeof(*names.list), max * sizeof(*names.list));
-        if (!list)
-            return false;
-        names.list = list;
-        names.list_max = max;
-    }
-    if (names.count * 2 >= names.slots_max) {
-        uint32_t max = names.slots_max ? names.slots_max * 2 : 256;
-        uint32_t *slots = fm_el_pool_alloc(max * sizeof(*slots));
-        if (!slots)
-            return false;
-        memset(slots, 0, max * sizeof(*slots));
-        for (uint32_t i = 0; i < names.count; i++) {
-            uint32_t at = hash_text(names.list[i].text, names.list[i].bytes) & (max - 1);
-            while (slots[at])
-                at = (at + 1) & (max - 1);
-            slots[at] = i + 1;
-        }
-        fm_el_pool_free(names.slots, names.slots_max * sizeof(*slots));
-        names.slots = slots;
-        names.slots_max = max;
-    }
-    return true;
-}
-
-/* State locked. Finds or adds; *added: it is new. */
-static uint32_t name_id(const char *text, size_t bytes, bool *added)
-{
-    *added = false;
-    if (bytes > FM_EL_NAME_MAX || !names_grow())
-        return 0;
-    uint32_t at = hash_text(text, bytes) & (names.slots_max - 1);
-    for (; names.slots[at]; at = (at + 1) & (names.slots_max - 1)) {
-        const struct name *n = &names.list[names.slots[at] - 1];
-        if (n->bytes == bytes && memcmp(n->text, text, bytes) == 0)
-            return names.slots[at];
-    }
-    char *copy = fm_el_pool_alloc(bytes + 1);
-    if (!copy)
-        return 0;
-    memcpy(copy, text, bytes);
-    copy[bytes] = '\0';
-    names.list[names.count] = (struct name){copy, bytes};
-    names.slots[at] = ++names.count;
-    *added = true;
-    return names.count;
-}
-
-const char *fm_el_state_name(uint32_t id, size_t *bytes)
-{
-    *bytes = 0;
-    if (id == 0 || id > names.count)
-        return id ? NULL : "";
-    *bytes = names.list[id - 1].bytes;
-    return names.list[id - 1].text;
-}
-
-/* The definition leaves at once, so that it stands before the first use in every stream. */
-uint32_t fm_eventlog_intern(const char *name)
-{
-    if (fm_eventlog_head_.busy) /* a handler inside of an append: no lock may be taken */
-        return 0;
-    uint32_t before = fm_el_enter();
-    bool added;
-    size_t bytes = strlen(name);
-    fm_el_state_lock();
-    uint32_t id = name_id(name, bytes, &added);
-    if (added && fm_eventlog_on()) {
-        uint32_t tail = fm_eventlog_be32_(id);
-        fm_el_global_post(FM_EVENT_INTERN_STRING, name, bytes, &tail, 4);
-        fm_el_sink_lock();
-        fm_el_global_flush_locked();
-        fm_el_sink_unlock();
-    }
-    fm_el_state_unlock();
-    fm_el_leave(before);
-    return id;
-}
-
-uint32_t fm_eventlog_name_(uint32_t *id, const char *name)
-{
-    uint32_t found = fm_eventlog_intern(name);
-    __atomic_store_n(id, found, __ATOMIC_RELAXED);
-    return found;
 }
 
 /* ---- threads ----------------------------------------------------------------------------------
@@ -338,23 +210,17 @@ void fm_eventlog_thread_stop(uint32_t thread, uint16_t status, uint32_t info)
     thread_change(thread, 2, status, info);
 }
 
-/* The label is kept as a name, but its definition need not go out: event 44 holds the text. */
 void fm_eventlog_thread_label(uint32_t thread, const char *label)
 {
-    uint32_t before = fm_el_enter(), id = fm_eventlog_be32_(thread);
-    bool added;
     size_t bytes = strlen(label);
     if (bytes > FM_EL_NAME_MAX)
         bytes = FM_EL_NAME_MAX;
+    const struct fm_el_name *name = fm_el_name(label, bytes);
+    uint32_t before = fm_el_enter(), id = fm_eventlog_be32_(thread);
     fm_el_state_lock();
     struct fm_el_thread *t = thread_find(thread);
-    if (t) {
-        t->label = name_id(label, bytes, &added);
-        if (added && fm_eventlog_on()) {
-            uint32_t tail = fm_eventlog_be32_(t->label);
-            fm_el_global_post(FM_EVENT_INTERN_STRING, label, bytes, &tail, 4);
-        }
-    }
+    if (t)
+        t->label = name;
     fm_el_state_unlock();
     fm_el_leave(before);
     if (fm_eventlog_on())
@@ -370,6 +236,18 @@ void fm_eventlog_label_thread(const char *label)
     fm_el_leave(before);
     if (l)
         fm_eventlog_thread_label(l->thread, label);
+}
+
+static void *grown(void *old, size_t old_bytes, size_t bytes)
+{
+    void *bigger = fm_el_pool_alloc(bytes);
+    if (!bigger)
+        return NULL;
+    memset(bigger, 0, bytes);
+    if (old_bytes)
+        memcpy(bigger, old, old_bytes);
+    fm_el_pool_free(old, old_bytes);
+    return bigger;
 }
 
 void fm_eventlog_lock_name(const void *lock, const char *name)
@@ -407,18 +285,13 @@ bool fm_el_state_lock_name(uint32_t i, uint64_t *lock, uint32_t *name)
     return true;
 }
 
-uint32_t fm_el_state_names(void)
-{
-    return names.count;
-}
-
 void fm_el_state_options(const struct fm_eventlog_options *o)
 {
     if (o->threads_max)
         threads.count_max = o->threads_max;
 }
 
-/* Names stay, since call sites remember ids; the parent's threads are not there. */
+/* The parent's threads are not there. */
 void fm_el_state_after_fork(void)
 {
     pthread_mutex_init(&state_mutex, NULL);

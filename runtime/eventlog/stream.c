@@ -1,222 +1,232 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stream sink: a C file stream, or the four functions of a writer. */
-#include "internal.h"
+/* The stream sink. What goes to a pipe, a terminal or a writer is written by the thread that hands
+ * over. Large blocks for a regular file are copied into a queue that a thread of the library
+ * writes, so that the program pays for a copy and not for the kernel's new pages, and does not
+ * stand still while the disk is busy, until the queue is full.
+ *
+ * Always: blocks are written in the order in which they were taken; sink, header_due and missing
+ * change only while the queue is empty, or by the thread that writes it. */
+#include "output.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-struct sink {
-    FILE *file; /* NULL for a writer, or none */
-    struct fm_eventlog_writer writer;
-    int fd;         /* of file; -1 = only the C library can write to it */
-    bool regular;   /* a lost block can be cut off again */
-    bool pipe;      /* writing may raise SIGPIPE */
-    bool ours;      /* we close it */
-    bool is_writer; /* file is NULL */
+enum { QUEUE_BYTES_MAX = 8 << 20, DIRECT_BYTES_MAX = 32 << 10 };
+
+struct queued {
+    struct queued *next;
+    unsigned char *data; /* a piece of the pool of its own: sizes there are powers of two */
+    struct fm_el_block block;
 };
 
-/* Held while a block is written, so that blocks never mix and no sink is closed under a write. */
+/* Held while a block is written at once, so that blocks never mix and no sink is closed under a
+ * write. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct sink sink;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER, room = PTHREAD_COND_INITIALIZER;
+static struct fm_el_output sink = {.fd = -1};
 static unsigned failures;             /* in a row */
 static struct fm_el_bytes header_due; /* could not be written yet: nothing may precede it */
 static struct fm_el_gap missing;      /* lost since the last block that was written */
 static struct {
-    uint64_t events, lost_events, lost_blocks, lost_bytes;
+    struct queued *head, *tail;
+    size_t bytes;
+    uint64_t in, out; /* blocks ever queued, and written or lost */
+    unsigned holds;   /* calls that wait for it to be empty: nothing may join it */
+    bool thread;
+} queue;
+static struct {
+    uint64_t events;
+    struct fm_el_gap lost;
     int error;
     unsigned disabled;
 } stats;
 
-/* ---- bytes out --------------------------------------------------------------------------------
+/* ---- blocks out -------------------------------------------------------------------------------
  */
 
-/* SIGPIPE is kept from the program: blocked, and taken away if this write raised it. */
-static bool pipe_block(sigset_t *before)
+/* What must stand before the next block: the header if it is still due, word of a gap. */
+static int put_before_block(const unsigned char *next)
 {
-    sigset_t set, pending;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    sigpending(&pending);
-    if (sigismember(&pending, SIGPIPE))
-        return false;
-    pthread_sigmask(SIG_BLOCK, &set, before);
-    return true;
-}
-
-static void pipe_unblock(const sigset_t *before, int error)
-{
-    sigset_t set;
-    struct timespec none = {0};
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    if (error == EPIPE)
-        while (sigtimedwait(&set, NULL, &none) < 0 && errno == EINTR)
-            ;
-    pthread_sigmask(SIG_SETMASK, before, NULL);
-}
-
-static int write_fd(int fd, const unsigned char *data, size_t bytes)
-{
-    size_t done = 0;
-    while (done < bytes) {
-        ssize_t n = write(fd, data + done, bytes - done);
-        if (n >= 0) {
-            done += (size_t)n;
-        } else if (errno == EAGAIN) {
-            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
-        } else if (errno != EINTR) {
-            int error = errno;
-            if (done > 0) { /* a torn block is worse than none */
-                off_t at = lseek(fd, 0, SEEK_CUR);
-                if (at >= (off_t)done && ftruncate(fd, at - (off_t)done) == 0)
-                    lseek(fd, at - (off_t)done, SEEK_SET);
-            }
-            return error;
-        }
-    }
-    return 0;
-}
-
-static int put_bytes(const void *data, size_t bytes)
-{
-    if (sink.is_writer)
-        return sink.writer.write(sink.writer.context, data, bytes) ? 0 : EIO;
-    if (sink.fd < 0) {
-        bool ok = fwrite(data, 1, bytes, sink.file) == bytes && fflush(sink.file) == 0;
-        int error = ok ? 0 : errno ? errno : EIO;
-        clearerr(sink.file);
+    unsigned char block[FM_EL_MISSING_MAX];
+    int error = header_due.used ? fm_el_output_put(&sink, header_due.data, header_due.used) : 0;
+    if (error)
         return error;
-    }
-    sigset_t before;
-    bool blocked = sink.pipe && pipe_block(&before);
-    int error = write_fd(sink.fd, data, bytes);
-    if (blocked)
-        pipe_unblock(&before, error);
+    fm_el_bytes_done(&header_due);
+    size_t n = fm_el_missing_block(block, &missing, next);
+    error = n ? fm_el_output_put(&sink, block, n) : 0;
+    if (!error)
+        memset(&missing, 0, sizeof(missing));
     return error;
 }
 
-/* ---- blocks -----------------------------------------------------------------------------------
- */
+static int put_block(const struct fm_el_block *b)
+{
+    int error = put_before_block(b->data);
+    return error ? error : fm_el_output_put(&sink, b->data, b->bytes);
+}
 
 static void give_up(void)
 {
-    if (sink.is_writer && sink.writer.stop)
-        sink.writer.stop(sink.writer.context);
-    if (sink.ours)
-        fclose(sink.file);
-    sink = (struct sink){.fd = -1};
+    if (sink.is_writer || sink.ours)
+        fm_el_output_done(&sink, true);
+    sink = (struct fm_el_output){.fd = -1};
     fm_el_bytes_done(&header_due);
     stats.disabled++;
     atomic_store(&fm_el.stream_on, 0);
     fm_el_update_active();
 }
 
-/* What must stand before the next block: the header if it is still due, word of a gap. */
-static int put_before_block(const unsigned char *next)
+/* Mutex held. */
+static void account(const struct fm_el_block *b, int error)
 {
-    unsigned char block[FM_EL_MISSING_MAX];
-    int error = header_due.used ? put_bytes(header_due.data, header_due.used) : 0;
-    if (error)
-        return error;
-    fm_el_bytes_done(&header_due);
-    if (missing.blocks == 0)
-        return 0;
-    size_t n = fm_el_missing_block(block, &missing, next);
-    error = put_bytes(block, n);
-    if (!error)
-        memset(&missing, 0, sizeof(missing));
-    return error;
+    if (!error) {
+        stats.events += b->events;
+        failures = 0;
+        return;
+    }
+    stats.error = error;
+    fm_el_gap_add(&stats.lost, b);
+    fm_el_gap_add(&missing, b);
+    if (++failures >= fm_el.failures_max && fm_el_output_is_set(&sink))
+        give_up();
+}
+
+/* ---- the queue --------------------------------------------------------------------------------
+ */
+
+static void *write_queue(void *context)
+{
+    (void)context;
+    fm_el_enter(); /* this thread logs nothing */
+    pthread_mutex_lock(&mutex);
+    for (;;) {
+        while (!queue.head)
+            pthread_cond_wait(&work, &mutex);
+        struct queued *q = queue.head;
+        int error = EPIPE; /* queued for a sink that was given up since */
+        if (fm_el_output_is_set(&sink)) {
+            pthread_mutex_unlock(&mutex);
+            error = put_block(&q->block);
+            pthread_mutex_lock(&mutex);
+        }
+        account(&q->block, error);
+        queue.head = q->next;
+        if (!queue.head)
+            queue.tail = NULL;
+        queue.bytes -= q->block.bytes;
+        queue.out++;
+        fm_el_pool_free(q->data, q->block.bytes);
+        fm_el_pool_free(q, sizeof(*q));
+        pthread_cond_broadcast(&room);
+    }
+    return NULL;
+}
+
+/* Without a thread all is written at once. */
+static void start_thread(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    pthread_mutex_lock(&mutex);
+    if (!queue.thread) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        queue.thread = pthread_create(&thread, NULL, write_queue, NULL) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (queue.thread)
+            pthread_detach(thread);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Mutex held, as for what follows. */
+static void wait_empty(void)
+{
+    queue.holds++;
+    while (queue.head)
+        pthread_cond_wait(&room, &mutex);
+    queue.holds--;
+    pthread_cond_broadcast(&room);
+}
+
+static bool enqueue(const struct fm_el_block *b)
+{
+    struct queued *q = fm_el_pool_alloc(sizeof(*q));
+    unsigned char *data = q ? fm_el_pool_alloc(b->bytes) : NULL;
+    if (!data) {
+        fm_el_pool_free(q, sizeof(*q));
+        return false;
+    }
+    *q = (struct queued){.data = data, .block = *b};
+    q->block.data = memcpy(data, b->data, b->bytes);
+    if (queue.tail)
+        queue.tail->next = q;
+    else
+        queue.head = q;
+    queue.tail = q;
+    queue.bytes += b->bytes;
+    queue.in++;
+    pthread_cond_signal(&work);
+    return true;
 }
 
 void fm_el_stream_write(const struct fm_el_block *b, bool *taken)
 {
     pthread_mutex_lock(&mutex);
+    while (queue.holds || (queue.head && queue.bytes + b->bytes > QUEUE_BYTES_MAX))
+        pthread_cond_wait(&room, &mutex);
     if (atomic_load(&fm_el.stream_on)) {
         *taken = true;
-        int error = put_before_block(b->data);
-        if (!error)
-            error = put_bytes(b->data, b->bytes);
-        if (!error) {
-            stats.events += b->events;
-            failures = 0;
-        } else {
-            stats.lost_events += b->events;
-            stats.lost_bytes += b->bytes;
-            stats.lost_blocks++;
-            stats.error = error;
-            missing.events += b->events;
-            missing.bytes += b->bytes;
-            missing.blocks++;
-            if (++failures >= fm_el.failures_max)
-                give_up();
+        bool behind = queue.head || (queue.thread && sink.regular && b->bytes > DIRECT_BYTES_MAX);
+        if (!behind || !enqueue(b)) {
+            while (queue.head) /* no memory for a copy */
+                pthread_cond_wait(&room, &mutex);
+            account(b, fm_el_output_is_set(&sink) ? put_block(b) : EPIPE);
         }
     }
     pthread_mutex_unlock(&mutex);
 }
 
+int fm_el_stream_settle(int timeout_ms)
+{
+    struct timespec until = fm_el_deadline(timeout_ms < 0 ? 0 : timeout_ms);
+    int result = 0;
+    pthread_mutex_lock(&mutex);
+    for (uint64_t last = queue.in; queue.out < last && result == 0;)
+        result = timeout_ms < 0 ? -pthread_cond_wait(&room, &mutex)
+                                : -pthread_cond_timedwait(&room, &mutex, &until);
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
 /* ---- setting ----------------------------------------------------------------------------------
  */
 
-static struct sink sink_of(FILE *file)
-{
-    struct sink s = {.file = file, .fd = -1};
-    if (!file)
-        return s;
-    fflush(file);
-    s.fd = fileno(file);
-    struct stat st;
-    if (s.fd >= 0 && fstat(s.fd, &st) == 0) {
-        s.regular = S_ISREG(st.st_mode);
-        s.pipe = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode);
-    }
-    return s;
-}
-
-/* Mutex held. The old sink goes back to its owner, or is ended and closed. */
+/* Mutex held, queue empty. The old sink goes back to its owner, or is ended and closed. */
 static int release_old(bool end)
 {
-    static const unsigned char mark[2] = {0xFF, 0xFF};
-    int error = 0;
-    if (!sink.file && !sink.is_writer)
+    if (!fm_el_output_is_set(&sink))
         return 0;
-    error = put_before_block(NULL);
+    int error = put_before_block(NULL);
     if (end || sink.ours) {
-        int failed = put_bytes(mark, sizeof(mark));
+        int failed = fm_el_output_put(&sink, fm_el_end_mark, sizeof(fm_el_end_mark));
         error = error ? error : failed;
     }
-    if (sink.is_writer) {
-        if (sink.writer.flush)
-            sink.writer.flush(sink.writer.context);
-        if (sink.writer.stop)
-            sink.writer.stop(sink.writer.context);
-    } else if (end || sink.ours) {
-        if (fclose(sink.file) != 0)
-            error = errno;
-    } else {
-        fflush(sink.file);
-        if (sink.regular) /* the stream learns where the descriptor is now */
-            fseeko(sink.file, lseek(sink.fd, 0, SEEK_CUR), SEEK_SET);
-    }
-    sink = (struct sink){.fd = -1};
+    int failed = fm_el_output_done(&sink, end || sink.ours);
     fm_el_bytes_done(&header_due);
     memset(&missing, 0, sizeof(missing));
     failures = 0;
-    return -error;
+    return error ? -error : -failed;
 }
 
-/* State lock held, so that what is replayed and what follows in the global buffer fit together. */
+/* State and sink locks held, so that what is replayed and what follows in the global buffer fit
+ * together. */
 static int write_header(void)
 {
     struct fm_el_bytes b = {0};
-    uint32_t count;
     fm_el_header(&b);
-    fm_el_replay(&b, fm_el.begun, 0, &count);
-    fm_el.begun = true;
+    fm_el_replay(&b, false, 0);
     if (b.failed) {
         fm_el_bytes_done(&b);
         return -ENOMEM;
@@ -226,10 +236,35 @@ static int write_header(void)
     return -put_before_block(NULL);
 }
 
-static int install(struct sink *next, unsigned flags, int timeout_ms)
+/* As above. */
+static int replace(const struct fm_el_output *next, unsigned flags)
+{
+    if (next->file && next->file == sink.file) {
+        if (flags & FM_EVENTLOG_CLOSE_PREV)
+            return -EINVAL;
+        return flags & FM_EVENTLOG_HEADER ? write_header() : 0;
+    }
+    int result = release_old(flags & FM_EVENTLOG_CLOSE_PREV);
+    sink = *next;
+    atomic_store(&fm_el.stream_on, fm_el_output_is_set(&sink));
+    if (sink.is_writer && sink.writer.init && !sink.writer.init(sink.writer.context)) {
+        sink = (struct fm_el_output){.fd = -1};
+        atomic_store(&fm_el.stream_on, 0);
+        return -EIO;
+    }
+    if (fm_el_output_is_set(&sink) && flags & FM_EVENTLOG_HEADER) {
+        int error = write_header();
+        result = result ? result : error;
+    }
+    return result;
+}
+
+static int install(const struct fm_el_output *next, unsigned flags, int timeout_ms)
 {
     if (!atomic_load(&fm_el.running))
         return -ENOTCONN;
+    if (next->regular)
+        start_thread();
     int late = flags & FM_EVENTLOG_DRAIN ? fm_el_lanes_flush(timeout_ms) : 0;
     if (flags & FM_EVENTLOG_HEADER)
         fm_el_process_refresh();
@@ -237,25 +272,8 @@ static int install(struct sink *next, unsigned flags, int timeout_ms)
     fm_el_sink_lock();
     fm_el_global_flush_locked();
     pthread_mutex_lock(&mutex);
-    int result = 0;
-    if (next->file && next->file == sink.file) {
-        if (flags & FM_EVENTLOG_CLOSE_PREV)
-            result = -EINVAL;
-        else if (flags & FM_EVENTLOG_HEADER)
-            result = write_header();
-    } else {
-        result = release_old(flags & FM_EVENTLOG_CLOSE_PREV);
-        sink = *next;
-        atomic_store(&fm_el.stream_on, sink.file || sink.is_writer);
-        if (sink.is_writer && sink.writer.init && !sink.writer.init(sink.writer.context)) {
-            sink = (struct sink){.fd = -1};
-            atomic_store(&fm_el.stream_on, 0);
-            result = -EIO;
-        } else if (atomic_load(&fm_el.stream_on) && flags & FM_EVENTLOG_HEADER) {
-            int error = write_header();
-            result = result ? result : error;
-        }
-    }
+    wait_empty();
+    int result = replace(next, flags);
     pthread_mutex_unlock(&mutex);
     fm_el_sink_unlock();
     fm_el_update_active();
@@ -268,7 +286,7 @@ int fm_eventlog_set_sink_with(FILE *stream, unsigned flags, int timeout_ms)
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     uint32_t before = fm_el_enter();
-    struct sink next = sink_of(stream);
+    struct fm_el_output next = fm_el_output_of(stream);
     int result = install(&next, flags, timeout_ms);
     fm_el_leave(before);
     return result;
@@ -288,7 +306,7 @@ int fm_eventlog_set_writer(const struct fm_eventlog_writer *writer, unsigned fla
     if (writer && !writer->write)
         return -EINVAL;
     uint32_t before = fm_el_enter();
-    struct sink next = {.fd = -1, .is_writer = writer != NULL};
+    struct fm_el_output next = {.fd = -1, .is_writer = writer != NULL};
     if (writer)
         next.writer = *writer;
     int result = install(&next, flags, timeout_ms);
@@ -304,7 +322,7 @@ int fm_eventlog_open_file(const char *path)
     if (!file)
         return -errno;
     uint32_t before = fm_el_enter();
-    struct sink next = sink_of(file);
+    struct fm_el_output next = fm_el_output_of(file);
     next.ours = true;
     int result = install(&next, FM_EVENTLOG_HEADER | FM_EVENTLOG_DRAIN, -1);
     fm_el_leave(before);
@@ -330,15 +348,13 @@ FILE *fm_eventlog_get_sink(void)
 
 int fm_el_stream_end(void)
 {
-    static const unsigned char mark[2] = {0xFF, 0xFF};
     pthread_mutex_lock(&mutex);
+    wait_empty();
     int result = 0;
-    if (sink.file || sink.is_writer) {
-        if (!sink.ours) /* release_old ends those that are ours */
-            result = -put_bytes(mark, sizeof(mark));
-        int error = release_old(false);
-        result = result ? result : error;
-    }
+    if (fm_el_output_is_set(&sink) && !sink.ours) /* release_old ends those that are ours */
+        result = -fm_el_output_put(&sink, fm_el_end_mark, sizeof(fm_el_end_mark));
+    int error = release_old(false);
+    result = result ? result : error;
     atomic_store(&fm_el.stream_on, 0);
     pthread_mutex_unlock(&mutex);
     return result;
@@ -352,6 +368,7 @@ bool fm_el_stream_is_set(void)
 void fm_el_stream_fork_lock(void)
 {
     pthread_mutex_lock(&mutex);
+    wait_empty();
 }
 
 void fm_el_stream_fork_unlock(void)
@@ -363,9 +380,12 @@ void fm_el_stream_fork_unlock(void)
 void fm_el_stream_after_fork(void)
 {
     pthread_mutex_init(&mutex, NULL);
+    pthread_cond_init(&work, NULL);
+    pthread_cond_init(&room, NULL);
     if (sink.ours)
         close(sink.fd);
-    sink = (struct sink){.fd = -1};
+    sink = (struct fm_el_output){.fd = -1};
+    memset(&queue, 0, sizeof(queue)); /* it was empty */
     memset(&missing, 0, sizeof(missing));
     memset(&stats, 0, sizeof(stats));
     failures = 0;
@@ -376,9 +396,9 @@ void fm_el_stream_stats(struct fm_eventlog_stats *s)
 {
     pthread_mutex_lock(&mutex);
     s->stream_events = stats.events;
-    s->stream_lost_events = stats.lost_events;
-    s->stream_lost_blocks = stats.lost_blocks;
-    s->stream_lost_bytes = stats.lost_bytes;
+    s->stream_lost_events = stats.lost.events;
+    s->stream_lost_blocks = stats.lost.blocks;
+    s->stream_lost_bytes = stats.lost.bytes;
     s->stream_errno = stats.error;
     s->stream_disabled = stats.disabled;
     pthread_mutex_unlock(&mutex);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clients, between the files that hold them: clients.c their life, client_queue.c their queues,
+ * client_send.c and client_receive.c the two directions, serve.c listeners and the calls of the
+ * program. Any thread queues blocks; only the service thread connects, sends, reads and closes. */
+#pragma once
+#include "service.h"
+
+#define FM_EL_TOKEN_WAIT_S 5u
+#define FM_EL_PEER_LIFE_S 60u
+#define FM_EL_OUT_BYTES (64u << 10)
+
+/* A block that all clients with room share. */
+struct fm_el_shared_block {
+    _Atomic uint32_t users;
+    uint32_t events;
+    size_t bytes, capacity; /* capacity: of this piece of the pool */
+    uint64_t gap_ns;        /* a gap: the time of a replay behind it; otherwise 0 */
+    unsigned char data[];
+};
+struct fm_el_node {
+    struct fm_el_node *next;
+    struct fm_el_shared_block *block;
+};
+struct fm_el_client {
+    struct fm_el_client *next;
+    int fd; /* UDP: the listener's */
+    unsigned listener;
+    enum fm_el_kind kind;
+    struct sockaddr_storage peer; /* UDP */
+    socklen_t peer_size;
+    /* under the mutex */
+    struct fm_el_node *head, *tail;
+    uint64_t queued, limit;
+    uint64_t global_ns; /* end of the last block without lane */
+    struct fm_el_gap missing;
+    bool ready, paused, ending, cut;
+    /* the service thread's own */
+    bool dead;
+    bool greeted;           /* the header has been sent */
+    size_t at;              /* sent, or made into messages, of the first block */
+    struct fm_el_bytes out; /* messages under way */
+    size_t out_at;
+    uint64_t expires_ns, quiet_ns; /* token or peer time-out; UDP sends again then */
+    struct fm_el_monitor monitor;
+    struct fm_el_frames frames; /* what it says; a plain client only has the control part */
+};
+
+/* One for the process. */
+struct fm_el_server {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct fm_el_client *clients; /* changed by the service thread, under the mutex */
+    unsigned count;
+    struct fm_el_listener listeners[FM_EL_LISTENERS_MAX];
+    uint64_t served; /* clients that got their header, ever */
+    _Atomic uint64_t given_events, dropped_events;
+};
+extern struct fm_el_server fm_el_server;
+
+/* ---- clients.c */
+struct fm_el_client *fm_el_client_new(unsigned listener, int fd); /* NULL: too many, no memory */
+/* State as of now: with the header for a client that comes; before what waits, and as of at_ns, for
+ * one that has lost something. */
+void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t at_ns);
+void fm_el_clients_remove_dead(void);
+
+/* ---- client_queue.c; the mutex is held */
+/* A block of these bytes at the end of the queue, or at its front; false when memory ran out. */
+bool fm_el_queue_bytes(struct fm_el_client *c, const void *data, size_t bytes, bool front);
+/* Word of what was dropped, if anything was; next as for fm_el_missing_block. */
+bool fm_el_queue_gap(struct fm_el_client *c, const unsigned char *next);
+void fm_el_queue_pop(struct fm_el_client *c);
+
+/* ---- client_send.c */
+void fm_el_client_send(struct fm_el_client *c); /* as much as goes without waiting */
+bool fm_el_client_wants_to_send(const struct fm_el_client *c);
+
+/* ---- client_receive.c */
+void fm_el_client_receive(struct fm_el_client *c);
+void fm_el_receive_datagrams(unsigned listener);
+unsigned fm_el_clients_of(unsigned listener);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <sys/mman.h>
+
+/* A table of lists that only grow at their heads; entries never move or go. */
+enum { BUCKETS = 1 << 14, ARENA_BYTES = 64 << 10 };
+static _Atomic(struct fm_el_name *) buckets[BUCKETS];
+static _Atomic(struct fm_el_name *) newest, announced; /* of the list of all */
+static _Atomic uint32_t last_id;
+
+/* Memory for names that a handler makes while it interrupts the library: the pool's lock may be
+ * held below it. Pieces are cut off with one addition; what is left of a full one is given up. */
+struct arena {
+    _Atomic size_t used;
+    unsigned char data[];
+};
+static _Atomic(struct arena *) arena;
+
+static void *arena_alloc(size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    for (;;) {
+        struct arena *a = atomic_load(&arena);
+        if (a) {
+            size_t at = atomic_fetch_add(&a->used, bytes);
+            if (at + bytes <= ARENA_BYTES - sizeof(*a))
+                return a->data + at;
+        }
+        struct arena *next =
+            mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (next == MAP_FAILED)
+            return NULL;
+        if (!atomic_compare_exchange_strong(&arena, &a, next))
+            munmap(next, ARENA_BYTES);
+    }
+}
+
+static uint32_t hash_text(const char *text, size_t bytes)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ (unsigned char)text[i]) * 16777619u;
+    return h ^ h >> 16;
+}
+
+static struct fm_el_name *find(struct fm_el_name *n, const struct fm_el_name *end, const char *text,
+                               size_t bytes)
+{
+    for (; n != end; n = n->next_same_hash)
+        if (n->bytes == bytes && memcmp(n->text, text, bytes) == 0)
+            return n;
+    return NULL;
+}
+
+static struct fm_el_name *name_new(const char *text, size_t bytes, bool in_library)
+{
+    uint32_t id = atomic_load(&last_id);
+    do {
+        if (id >= FM_EL_NAMES_MAX)
+            return NULL;
+    } while (!atomic_compare_exchange_weak(&last_id, &id, id + 1));
+    size_t size = sizeof(struct fm_el_name) + bytes + 1;
+    struct fm_el_name *n = in_library ? arena_alloc(size) : fm_el_pool_alloc(size);
+    if (!n)
+        return NULL;
+    *n = (struct fm_el_name){.id = id + 1, .bytes = (uint32_t)bytes};
+    memcpy(n->text, text, bytes);
+    n->text[bytes] = '\0';
+    n->next_all = atomic_load(&newest);
+    while (!atomic_compare_exchange_weak(&newest, &n->next_all, n))
+        ;
+    return n;
+}
+
+/* in_library: this call interrupted the library in the same thread. */
+static const struct fm_el_name *name_of(const char *text, size_t bytes, bool in_library)
+{
+    if (bytes > FM_EL_NAME_MAX)
+        return NULL;
+    _Atomic(struct fm_el_name *) *bucket = &buckets[hash_text(text, bytes) % BUCKETS];
+    struct fm_el_name *head = atomic_load(bucket), *seen = NULL;
+    struct fm_el_name *n = find(head, NULL, text, bytes);
+    if (n)
+        return n;
+    struct fm_el_name *made = name_new(text, bytes, in_library);
+    if (!made)
+        return NULL;
+    do { /* another thread may make the same name: then ours stays without use */
+        n = find(head, seen, text, bytes);
+        if (n)
+            return n;
+        made->next_same_hash = seen = head;
+    } while (!atomic_compare_exchange_strong(bucket, &head, made));
+    return made;
+}
+
+const struct fm_el_name *fm_el_names_newest(void)
+{
+    return atomic_load(&newest);
+}
+
+void fm_el_names_announce(void)
+{
+    if (atomic_load(&announced) == atomic_load(&newest))
+        return;
+    fm_el_sink_lock();
+    bool on = fm_el_has_destination();
+    const struct fm_el_name *end = atomic_load(&announced);
+    struct fm_el_name *all = atomic_load(&newest);
+    for (const struct fm_el_name *n = all; on && n != end; n = n->next_all) {
+        uint32_t id = fm_eventlog_be32_(n->id);
+        fm_el_global_post_locked(FM_EVENT_INTERN_STRING, n->text, n->bytes, &id, 4);
+    }
+    fm_el_global_flush_locked();
+    atomic_store(&announced, all);
+    fm_el_sink_unlock();
+}
+
+const struct fm_el_name *fm_el_name(const char *text, size_t bytes)
+{
+    bool in_library = fm_eventlog_head_.busy != 0;
+    uint32_t before = fm_el_enter();
+    const struct fm_el_name *n = name_of(text, bytes, in_library);
+    if (!in_library)
+        fm_el_names_announce();
+    fm_el_leave(before);
+    return n;
+}
+
+uint32_t fm_eventlog_intern(const char *name)
+{
+    const struct fm_el_name *n = fm_el_name(name, strlen(name));
+    return n ? n->id : 0;
+}
+
+uint32_t fm_eventlog_name_(uint32_t *id, const char *name)
+{
+    uint32_t found = fm_eventlog_intern(name);
+    __atomic_store_n(id, found, __ATOMIC_RELAXED);
+    return found;
+}
