@@ -143,30 +143,38 @@ static unsigned count_tracefiles(const struct fm_context *context)
     return count;
 }
 
-static uint64_t location_of(const struct fm_tracefile_context *tracefile)
+static struct fm_place place_of(const struct fm_tracefile_context *tracefile)
 {
-    return tracefile->time == FM_TIME_INF
-               ? FM_TIME_INF
-               : tracefile->tracefile->class_->tell(tracefile->tracefile);
+    bool exhausted = tracefile->time == FM_TIME_INF;
+    return (struct fm_place){
+        tracefile->time, exhausted ? 0 : tracefile->tracefile->class_->tell(tracefile->tracefile)};
+}
+
+static int compare_places(const struct fm_place *a, const struct fm_place *b)
+{
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->location > b->location) - (a->location < b->location);
 }
 
 struct fm_position *fm_context_save_position(const struct fm_context *context)
 {
     unsigned count = count_tracefiles(context);
-    struct fm_position *position = g_malloc(sizeof(struct fm_position) + count * sizeof(uint64_t));
+    struct fm_position *position =
+        g_malloc(sizeof(struct fm_position) + count * sizeof(struct fm_place));
     position->time = fm_context_time(context);
     position->count = count;
     unsigned at = 0;
     for (unsigned i = 0; i < context->trace_count; i++) {
         for (unsigned j = 0; j < context->traces[i].tracefile_count; j++)
-            position->locations[at++] = location_of(&context->traces[i].tracefiles[j]);
+            position->places[at++] = place_of(&context->traces[i].tracefiles[j]);
     }
     return position;
 }
 
 struct fm_position *fm_position_copy(const struct fm_position *position)
 {
-    return g_memdup2(position, sizeof *position + position->count * sizeof(uint64_t));
+    return g_memdup2(position, sizeof *position + position->count * sizeof(struct fm_place));
 }
 
 void fm_position_free(struct fm_position *position)
@@ -177,11 +185,10 @@ void fm_position_free(struct fm_position *position)
 int fm_position_compare(const struct fm_position *a, const struct fm_position *b)
 {
     g_return_val_if_fail(a->count == b->count, 0);
-    for (unsigned i = 0; i < a->count; i++) {
-        if (a->locations[i] != b->locations[i])
-            return a->locations[i] < b->locations[i] ? -1 : 1;
-    }
-    return 0;
+    int order = 0;
+    for (unsigned i = 0; i < a->count && order == 0; i++)
+        order = compare_places(&a->places[i], &b->places[i]);
+    return order;
 }
 
 int fm_context_compare_position(const struct fm_context *context,
@@ -191,9 +198,10 @@ int fm_context_compare_position(const struct fm_context *context,
     for (unsigned i = 0; i < context->trace_count; i++) {
         for (unsigned j = 0; j < context->traces[i].tracefile_count; j++, at++) {
             g_return_val_if_fail(at < position->count, 0);
-            uint64_t location = location_of(&context->traces[i].tracefiles[j]);
-            if (location != position->locations[at])
-                return location < position->locations[at] ? -1 : 1;
+            struct fm_place here = place_of(&context->traces[i].tracefiles[j]);
+            int order = compare_places(&here, &position->places[at]);
+            if (order != 0)
+                return order;
         }
     }
     return 0;
@@ -206,10 +214,11 @@ void fm_context_seek_position(struct fm_context *context, const struct fm_positi
     for (unsigned i = 0; i < context->trace_count; i++) {
         for (unsigned j = 0; j < context->traces[i].tracefile_count; j++, at++) {
             struct fm_tracefile *tracefile = context->traces[i].tracefiles[j].tracefile;
-            if (position->locations[at] == FM_TIME_INF)
+            const struct fm_place *place = &position->places[at];
+            if (place->time == FM_TIME_INF)
                 tracefile->class_->seek_time(tracefile, FM_TIME_INF);
             else
-                tracefile->class_->seek(tracefile, position->locations[at]);
+                tracefile->class_->seek(tracefile, place->time, place->location);
         }
     }
     rebuild_queue(context);

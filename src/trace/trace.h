@@ -50,9 +50,11 @@ struct fm_tracefile_class {
     void (*advance)(struct fm_tracefile *tracefile);
     /* To the first event with time >= the given one. */
     void (*seek_time)(struct fm_tracefile *tracefile, uint64_t time);
-    /* Where the cursor stands, ascending in reading order; back to such a place. */
+    /* Where the cursor stands among events of its time: ascends in reading order, at least while
+     * the time is equal (an index does, or the event's number among those of its time). */
     uint64_t (*tell)(struct fm_tracefile *tracefile);
-    void (*seek)(struct fm_tracefile *tracefile, uint64_t location);
+    /* Back to such a place; time is that of the event there. */
+    void (*seek)(struct fm_tracefile *tracefile, uint64_t time, uint64_t location);
     void (*free)(struct fm_tracefile *tracefile); /* frees implementation; may be NULL */
     /* For people; may be NULL. "CreateThread"; NULL for an id that is not known. */
     const char *(*event_name)(struct fm_tracefile *tracefile, uint32_t id);
@@ -149,11 +151,16 @@ void fm_context_free(struct fm_context *context);
 uint64_t fm_context_time(const struct fm_context *context); /* FM_TIME_INF at the end */
 void fm_context_seek_time(struct fm_context *context, uint64_t time);
 
+/* The next event of one tracefile. */
+struct fm_place {
+    uint64_t time;     /* FM_TIME_INF = exhausted */
+    uint64_t location; /* tell(); 0 when exhausted */
+};
 /* "Just before the event that it designates". Belongs to the context's set of tracefiles. */
 struct fm_position {
     uint64_t time; /* of that event, FM_TIME_INF = the end */
     unsigned count;
-    uint64_t locations[]; /* one a tracefile; FM_TIME_INF = exhausted */
+    struct fm_place places[]; /* one a tracefile */
 };
 struct fm_position *fm_context_save_position(const struct fm_context *context);
 struct fm_position *fm_position_copy(const struct fm_position *position);

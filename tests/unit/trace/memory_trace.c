@@ -12,9 +12,8 @@ static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
     if (stream->cursor >= stream->count)
         return false;
     const struct memory_event *event = &stream->events[stream->cursor];
-    *ret = (struct fm_event){.time = event->time,
-                             .id = event->id,
-                             .payload = (const uint8_t *)event->label};
+    *ret = (struct fm_event){
+        .time = event->time, .id = event->id, .payload = (const uint8_t *)event->label};
     return true;
 }
 
@@ -38,8 +37,9 @@ static uint64_t tell(struct fm_tracefile *tracefile)
     return stream->cursor;
 }
 
-static void seek(struct fm_tracefile *tracefile, uint64_t location)
+static void seek(struct fm_tracefile *tracefile, uint64_t time, uint64_t location)
 {
+    (void)time;
     struct stream *stream = tracefile->implementation;
     stream->cursor = location;
 }
