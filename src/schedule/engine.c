@@ -21,7 +21,7 @@ struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user)
     engine->computations = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, unref_computation);
     engine->tabs = g_ptr_array_new();
     engine->libraries = g_ptr_array_new();
-    engine->chunk = FM_CHUNK_DEFAULT;
+    engine->chunk = engine->chunk_max = FM_CHUNK_DEFAULT;
     return engine;
 }
 
@@ -51,7 +51,7 @@ void fm_engine_free(struct fm_engine *engine)
 void fm_engine_set_chunk(struct fm_engine *engine, uint64_t events)
 {
     g_return_if_fail(events > 0);
-    engine->chunk = events;
+    engine->chunk = engine->chunk_max = events;
 }
 
 void fm_engine_set_background_share(struct fm_engine *engine, unsigned foreground_steps)

@@ -34,7 +34,7 @@ struct fm_engine {
     GHashTable *computations;
     GPtrArray *tabs;
     GPtrArray *libraries;
-    uint64_t chunk;
+    uint64_t chunk, chunk_max;
     unsigned disabled;
     unsigned next_tab, next_background; /* whose turn it is */
     unsigned share, foreground_steps;

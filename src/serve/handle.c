@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "display/assets.h"
 #include "serve/serve_internal.h"
+#include "serve/stream.h"
 
 /* One request on its way through this file. */
 struct exchange {
@@ -311,6 +312,51 @@ static void answer_deep(const struct exchange *exchange)
     deep_query_clear(&asked);
 }
 
+/* --- /events --- */
+
+/* A stream holds a connection and the engine's attention: not for pages of other sites. */
+static struct fm_stream *new_stream(const struct exchange *exchange)
+{
+    const char *problem = NULL;
+    unsigned status = 406;
+    if (strcmp(exchange->request->method, "GET") != 0)
+        status = 405, problem = "expected the method GET";
+    else if (!exchange->request->can_stream)
+        problem = "events cannot be sent through this door";
+    else if (exchange->request->foreign)
+        status = 403, problem = "only a page of this server may ask for its events";
+    struct fm_stream *stream = problem == NULL ? fm_stream_new(exchange->server) : NULL;
+    if (stream == NULL && problem == NULL)
+        status = 503, problem = "too many pages wait for events";
+    if (stream == NULL)
+        fm_response_message(exchange->request, status, problem, exchange->ret);
+    return stream;
+}
+
+static void answer_events(const struct exchange *exchange)
+{
+    GError *error = NULL;
+    struct deep_query asked;
+    struct entry *entry;
+    g_autofree char *told = NULL;
+    const char *raw = exchange->request->query;
+    if (!split_query(raw == NULL ? "" : raw, &asked, &error)) {
+        answer_error(exchange, error);
+        return;
+    }
+    if (!fm_registry_get(exchange->server, asked.file, &entry, &told, &error)) {
+        answer_error(exchange, error);
+    } else {
+        struct fm_stream *stream = new_stream(exchange);
+        if (stream != NULL) {
+            fm_stream_send(stream, "ready", "{}");
+            fm_stream_end(stream);
+            *exchange->ret = fm_stream_response(stream);
+        }
+    }
+    deep_query_clear(&asked);
+}
+
 /* --- routes --- */
 
 /* "/deep.json" has the path "/deep" and a format; without ending, Accept chooses. */
@@ -339,6 +385,8 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
         fm_response_message(request, 405, "expected the method GET, HEAD or POST", ret);
     else if (format_of(request, "/deep", &exchange.format))
         answer_deep(&exchange);
+    else if (strcmp(request->path, "/events") == 0)
+        answer_events(&exchange);
     else if (g_str_has_prefix(request->path, "/assets/"))
         answer_asset(&exchange, request->path + strlen("/assets/"));
     else if (strcmp(request->path, "/favicon.ico") == 0)

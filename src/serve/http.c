@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "schedule/source.h"
 #include "serve/http_internal.h"
 #include "serve/response.h"
 
@@ -26,6 +27,7 @@ struct fm_http {
     bool remote, stopping;
     unsigned read_ms, idle_minutes, connections;
     guint idle_source, linger_source, signal_sources[2];
+    struct fm_http_streams streams;
 };
 
 /* --- bounds --- */
@@ -107,6 +109,14 @@ static void on_request_ended(SoupServer *soup, SoupServerMessage *message, gpoin
         http->connections--;
     if (http->stopping && http->linger_source == 0)
         http->linger_source = g_timeout_add(LINGER_MS, on_linger_end, http);
+}
+
+/* libsoup says nothing more about a connection that was taken from it. */
+static void on_stream_ended(void *user)
+{
+    struct fm_http *http = user;
+    if (http->connections > 0)
+        http->connections--;
 }
 
 static gboolean on_idle_end(gpointer user)
@@ -234,10 +244,14 @@ static void answer(struct fm_http *http, SoupServerMessage *message, const char 
         .accept = header(message, "Accept"),
         /* The cookie of the token is not sent with requests of other sites. */
         .foreign = http->token == NULL && fm_request_is_foreign(&source),
+        .can_stream = true,
     };
     struct fm_response response;
     fm_server_handle(http->server, &request, &response);
-    send_response(message, &response);
+    if (response.stream != NULL)
+        fm_http_streams_begin(&http->streams, message, &response);
+    else
+        send_response(message, &response);
     http->stopping |= response.quit;
     if (response.timeout_minutes > 0)
         http->idle_minutes = (unsigned)response.timeout_minutes;
@@ -405,6 +419,7 @@ bool fm_http_new(struct fm_server *server, const struct fm_http_options *options
     http->read_ms = options->read_ms == 0 ? READ_MS_DEFAULT : options->read_ms;
     http->idle_minutes = options->idle_minutes;
     http->loop = g_main_loop_new(NULL, FALSE);
+    fm_http_streams_init(&http->streams, on_stream_ended, http);
     http->soup = soup_server_new("server-header", "fathom", NULL);
     g_signal_connect(http->soup, "request-started", G_CALLBACK(on_request_started), http);
     g_signal_connect(http->soup, "request-finished", G_CALLBACK(on_request_ended), http);
@@ -440,7 +455,11 @@ void fm_http_run(struct fm_http *http)
     http->signal_sources[0] = g_unix_signal_add(SIGINT, on_signal, http);
     http->signal_sources[1] = g_unix_signal_add(SIGTERM, on_signal, http);
     arm_idle(http);
+    GSource *work = fm_engine_source_new(fm_server_engine(http->server));
+    g_source_attach(work, NULL);
     g_main_loop_run(http->loop);
+    g_source_destroy(work);
+    g_source_unref(work);
     for (unsigned i = 0; i < G_N_ELEMENTS(http->signal_sources); i++)
         g_source_remove(http->signal_sources[i]);
     if (http->idle_source != 0)
@@ -455,6 +474,7 @@ void fm_http_free(struct fm_http *http)
     if (http == NULL)
         return;
     g_signal_handlers_disconnect_by_data(http->soup, http);
+    fm_http_streams_clear(&http->streams);
     soup_server_disconnect(http->soup);
     g_object_unref(http->soup);
     g_main_loop_unref(http->loop);

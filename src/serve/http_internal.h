@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers that the HTTP door reads and writes itself: tokens, gzip and what it does to ETag. */
+/* Headers that the HTTP door reads and writes itself: tokens, gzip and what it does to ETag; and
+ * its open streams. */
 #pragma once
 
-#include <glib.h>
+#include <libsoup/soup.h>
 #include <stdbool.h>
+
+#include "serve/serve.h"
 
 #define FM_HTTP_COOKIE "fathom_token"
 
@@ -22,3 +25,17 @@ char *fm_http_etag_add_gzip(const char *etag);
 /* If-None-Match with the endings taken off; NULL stays NULL. */
 char *fm_http_etags_without_gzip(const char *if_none_match);
 bool fm_http_etag_is_gzip(const char *if_none_match, const char *etag);
+
+/* --- http_stream.c --- */
+
+struct fm_http_streams {
+    GPtrArray *list;           /* struct fm_http_stream */
+    void (*ended)(void *user); /* a connection that was taken is closed */
+    void *user;
+};
+void fm_http_streams_init(struct fm_http_streams *all, void (*ended)(void *user), void *user);
+/* Ends all of them. */
+void fm_http_streams_clear(struct fm_http_streams *all);
+/* Takes response->stream, and the message's connection as soon as libsoup has let go of it. */
+void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *message,
+                           struct fm_response *response);

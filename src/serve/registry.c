@@ -36,6 +36,20 @@ static char *make_build_id(void)
     return g_string_free(id, FALSE);
 }
 
+static struct fm_trace *open_recording(const char *path, const char *identity, void *user,
+                                       GError **error)
+{
+    (void)identity;
+    (void)user;
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a trace", path);
+    return NULL;
+}
+
+struct fm_engine *fm_server_engine(struct fm_server *server)
+{
+    return server->engine;
+}
+
 struct fm_server *fm_server_new(const struct fm_server_options *options)
 {
     struct fm_server *server = g_new0(struct fm_server, 1);
@@ -46,6 +60,8 @@ struct fm_server *fm_server_new(const struct fm_server_options *options)
     server->build_id = make_build_id();
     server->entries = g_ptr_array_new_with_free_func(free_entry);
     server->roots = g_ptr_array_new_with_free_func(g_free);
+    server->streams = g_ptr_array_new();
+    server->engine = fm_engine_new(open_recording, server);
     return server;
 }
 
@@ -53,7 +69,10 @@ void fm_server_free(struct fm_server *server)
 {
     if (server == NULL)
         return;
+    fm_streams_end_all(server);
+    g_ptr_array_unref(server->streams);
     g_ptr_array_unref(server->entries);
+    fm_engine_free(server->engine);
     g_ptr_array_unref(server->roots);
     g_free(server->build_id);
     g_free(server);

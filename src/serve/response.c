@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "serve/render.h"
+#include "serve/stream.h"
 
 static const struct {
     unsigned status;
@@ -112,6 +113,7 @@ void fm_response_clear(struct fm_response *response)
     g_clear_pointer(&response->etag, g_free);
     g_clear_pointer(&response->location, g_free);
     g_clear_pointer(&response->body, g_bytes_unref);
+    g_clear_pointer(&response->stream, fm_stream_gone); /* no door took it */
 }
 
 /* A value that reached us from outside must not begin a header of its own. */

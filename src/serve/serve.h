@@ -3,6 +3,7 @@
  *
  *   /                      the opened recordings, and the files below the roots
  *   /deep?QUERY            a page; /deep.json, /deep.txt, /deep.csv: the same in that format
+ *   /events?QUERY          what happens to that page, as a stream of events (stream.h)
  *   /assets/NAME           stylesheet and scripts
  *
  *   QUERY ::= FILE | CMD & FILE | CMD & PREFS & FILE      each part percent-encoded by itself
@@ -14,6 +15,8 @@
 #include "report/report.h"
 
 struct fm_server;
+struct fm_engine;
+struct fm_stream;
 
 struct fm_server_options {
     unsigned recordings_max; /* of those opened below roots, the least used is closed; 0 = 16 */
@@ -40,6 +43,7 @@ struct fm_request {
      * prefetch): it may read, but not quit, restart or set the time-out. The door decides with
      * fm_request_is_foreign(). */
     bool foreign;
+    bool can_stream; /* the door can send events (stream.h) */
 };
 
 /* What a door knows of where a request comes from, each NULL when there is no such header. */
@@ -58,16 +62,21 @@ bool fm_request_is_foreign(const struct fm_request_source *source);
 struct fm_response {
     unsigned status;
     const char *content_type;
-    char *etag;          /* NULL = none; quoted as in HTTP */
-    char *location;      /* for redirects */
-    GBytes *body;        /* never NULL */
-    bool quit;           /* the server shall end after this answer */
-    int timeout_minutes; /* > 0: new idle time-out */
+    char *etag;               /* NULL = none; quoted as in HTTP */
+    char *location;           /* for redirects */
+    GBytes *body;             /* never NULL */
+    bool quit;                /* the server shall end after this answer */
+    int timeout_minutes;      /* > 0: new idle time-out */
+    struct fm_stream *stream; /* events instead of a body; NULL unless the request can_stream */
 };
 
 void fm_server_handle(struct fm_server *server, const struct fm_request *request,
                       struct fm_response *ret);
 void fm_response_clear(struct fm_response *response);
+
+/* The engine that reads recordings on behalf of pages. Work in it goes on in steps: the HTTP door
+ * puts it on its main loop (schedule/source.h). Borrowed. */
+struct fm_engine *fm_server_engine(struct fm_server *server);
 
 /* Names of the recordings that were added, in order; borrowed until the server is used again. */
 unsigned fm_server_count(const struct fm_server *server);

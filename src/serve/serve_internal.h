@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "schedule/schedule.h"
 #include "serve/render.h"
 #include "serve/response.h"
 #include "serve/serve.h"
@@ -36,6 +37,8 @@ struct fm_server {
     GPtrArray *entries; /* struct entry; added ones first, in order */
     GPtrArray *roots;   /* char *, real paths */
     uint64_t clock;     /* counts uses */
+    struct fm_engine *engine;
+    GPtrArray *streams; /* struct fm_stream, open ones */
 };
 
 void fm_entry_free(struct entry *entry);
@@ -49,6 +52,9 @@ FM_MUST_USE bool fm_registry_get(struct fm_server *server, const char *file, str
 FM_MUST_USE bool fm_registry_restart(struct fm_server *server, struct entry *entry, GError **error);
 /* Everything that the bytes of an entry's pages depend on, appended. */
 void fm_entry_append_identity(const struct entry *entry, GString *out);
+
+/* stream.c */
+void fm_streams_end_all(struct fm_server *server);
 
 /* The page at "/". */
 struct fm_display *fm_front_page(const struct fm_server *server);

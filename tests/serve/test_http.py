@@ -257,6 +257,31 @@ class Loopback(unittest.TestCase):
             self.assertIn(address, ("0100007F", "00000000000000000000000001000000"))
 
 
+    def test_events(self):
+        """docs of serve/stream.h: one connection, text/event-stream, closed when all is said."""
+        answer, body = ask(self.port, page("menu").replace("/deep", "/events"))
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.getheader("Content-Type"), "text/event-stream")
+        self.assertEqual(answer.getheader("Cache-Control"), "no-store")
+        self.assertEqual(answer.getheader("X-Content-Type-Options"), "nosniff")
+        self.assertIsNone(answer.getheader("Content-Length"))
+        self.assertIn(b"event: ready\n", body)
+        self.assertTrue(body.endswith(b"\n\n"))
+
+    def test_events_are_refused(self):
+        events = page("menu").replace("/deep", "/events")
+        for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Origin": "http://evil.example"}):
+            self.assertEqual(ask(self.port, events, **headers)[0].status, 403)
+        self.assertEqual(ask(self.port, events, method="HEAD")[0].status, 405)
+        self.assertEqual(ask(self.port, "/events?menu&/etc/passwd")[0].status, 404)
+
+    def test_many_streams_leave_no_connection_behind(self):
+        """More than the door's bound on connections, one after the other."""
+        for _ in range(300):
+            answer, _ = ask(self.port, page("menu").replace("/deep", "/events"))
+            self.assertEqual(answer.status, 200)
+
+
 class Life(unittest.TestCase):
     def test_signals_end_it_cleanly(self):
         for number in (signal.SIGINT, signal.SIGTERM):
