@@ -53,8 +53,10 @@ static void http_stream_free(struct fm_http_stream *http_stream)
     drop_timer(&http_stream->breaking);
     drop_timer(&http_stream->lingering);
     g_clear_object(&http_stream->message);
+    if (http_stream->socket != NULL)
+        g_socket_close(http_stream->socket, NULL);
     g_clear_object(&http_stream->socket);
-    g_clear_object(&http_stream->connection); /* closes */
+    g_clear_object(&http_stream->connection);
     g_string_free(http_stream->out, TRUE);
     g_free(http_stream);
     all->ended(all->user);
