@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Reading event logs: read_run.py [BUILD [EVENTS]]. Makes a log of 8 capabilities, then takes
-turns between counting a mapped file, counting a pipe, one call an event, and the merge by time;
+turns between counting a file, counting a pipe, one call an event, and the merge by time;
 prints the median rate of each, by CPU time, and the greatest memory."""
 import os
 import statistics
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
     size = os.path.getsize(log)
     print(f"{EVENTS} events, {size / 1e6:.0f} MB, 8 capabilities, median of {ROUNDS} rounds")
     ways = {
-        "count, mapped file": f"{BENCH} count {log}",
+        "count, file": f"{BENCH} count {log}",
         "count, pipe": f"cat {log} | {BENCH} count -",
         "one call an event": f"{BENCH} items {log}",
         "merge by time": f"{BENCH} merge {log}",

@@ -188,6 +188,7 @@ struct fm_el_name {
 const struct fm_el_name *fm_el_name(const char *text, size_t bytes);
 const struct fm_el_name *fm_el_names_newest(void); /* the others by next_all */
 void fm_el_names_announce(void);                   /* takes the sink lock if there is any new */
+void fm_el_names_again(void); /* all are new to the stream that comes; sink lock held */
 
 /* ---- state: threads; replay */
 struct fm_el_thread {

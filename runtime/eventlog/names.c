@@ -117,6 +117,11 @@ void fm_el_names_announce(void)
     fm_el_sink_unlock();
 }
 
+void fm_el_names_again(void)
+{
+    atomic_store(&announced, NULL);
+}
+
 const struct fm_el_name *fm_el_name(const char *text, size_t bytes)
 {
     bool in_library = fm_eventlog_head_.busy != 0;

@@ -87,19 +87,22 @@ void fm_el_process_refresh(void)
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
+/* Events with their original times come first, those of now behind them; times are moved up to the
+ * end of the block before, so that blocks never overlap however many there are. */
 struct out {
     struct fm_el_bytes *b;
     size_t block; /* where the open block begins */
-    uint64_t now, begin;
+    uint64_t now, begin, latest, floor;
     uint32_t count;
     bool open, same_time;
 };
 
-static void close_block(struct out *o)
+static void close_block(struct out *o, uint64_t end)
 {
     if (o->open && !o->b->failed)
-        fm_el_marker(o->b->data + o->block, o->b->used - o->block, FM_EL_NO_CAP, o->begin, o->now);
+        fm_el_marker(o->b->data + o->block, o->b->used - o->block, FM_EL_NO_CAP, o->begin, end);
     o->open = false;
+    o->floor = end;
 }
 
 static void event(struct out *o, uint16_t type, uint64_t ns, const void *first, size_t first_bytes,
@@ -107,16 +110,18 @@ static void event(struct out *o, uint16_t type, uint64_t ns, const void *first, 
 {
     static const unsigned char empty[FM_EL_MARKER_BYTES];
     if (o->open && o->b->used - o->block > BLOCK_BYTES)
-        close_block(o);
+        close_block(o, o->latest);
     if (o->same_time)
         ns = o->now;
+    ns = ns < o->floor ? o->floor : ns;
     if (!o->open) {
         o->block = o->b->used;
-        o->begin = ns;
+        o->begin = o->latest = ns;
         o->open = true;
         fm_el_put(o->b, empty, sizeof(empty));
     }
     o->begin = ns < o->begin ? ns : o->begin;
+    o->latest = ns > o->latest ? ns : o->latest;
     fm_el_put16(o->b, type);
     fm_el_put64(o->b, ns);
     if (fm_el_sizes[type] == FM_EL_VARIABLE)
@@ -186,6 +191,10 @@ static void replay_lanes(struct out *o)
         event32_16(o, FM_EVENT_CAPSET_ASSIGN_CAP, l->created_ns, 0, l->number);
         event32_16(o, FM_EVENT_CAPSET_ASSIGN_CAP, l->created_ns, 1, l->number);
     }
+}
+
+static void replay_tasks(struct out *o)
+{
     for (unsigned i = 0; i < fm_el_lane_count(); i++) {
         const struct fm_el_lane *l = fm_el_lane_at(i);
         if (l->created_ns == 0)
@@ -204,16 +213,16 @@ static void replay_lanes(struct out *o)
     }
 }
 
-static void replay_threads(struct out *o)
+static void replay_threads(struct out *o, const struct fm_el_thread *list, uint32_t count)
 {
-    uint32_t count;
-    size_t bytes;
-    struct fm_el_thread *list = fm_el_state_threads(&count, &bytes);
     for (uint32_t i = 0; i < count; i++) {
-        const struct fm_el_thread *t = &list[i];
-        uint32_t id = fm_eventlog_be32_(t->id);
-        event(o, FM_EVENT_THREAD_CREATE, t->created_ns, &id, 4, NULL, 0);
+        uint32_t id = fm_eventlog_be32_(list[i].id);
+        event(o, FM_EVENT_THREAD_CREATE, list[i].created_ns, &id, 4, NULL, 0);
     }
+}
+
+static void replay_thread_states(struct out *o, const struct fm_el_thread *list, uint32_t count)
+{
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_el_thread *t = &list[i];
         uint32_t id = fm_eventlog_be32_(t->id), info = fm_eventlog_be32_(t->info);
@@ -233,7 +242,6 @@ static void replay_threads(struct out *o)
             event(o, FM_EVENT_THREAD_STOP, o->now, &id, 4, rest, 6);
         }
     }
-    fm_el_pool_free(list, bytes);
 }
 
 void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns)
@@ -243,16 +251,22 @@ void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns)
     again |= fm_el.begun;
     fm_el.begun = true;
     if (again)
-        event(&o, FM_EVENT_LOG_MESSAGE, o.now, begins, sizeof(begins) - 1, NULL, 0);
+        event(&o, FM_EVENT_LOG_MESSAGE, 0, begins, sizeof(begins) - 1, NULL, 0);
+    uint32_t threads;
+    size_t bytes;
+    struct fm_el_thread *list = fm_el_state_threads(&threads, &bytes);
     replay_process(&o);
-    replay_names(&o);
     replay_lanes(&o);
-    replay_threads(&o);
+    replay_threads(&o, list, threads);
+    replay_names(&o);
+    replay_tasks(&o);
+    replay_thread_states(&o, list, threads);
+    fm_el_pool_free(list, bytes);
     if (again) {
         char text[64];
         int n = snprintf(text, sizeof(text), "fathom: replay ends: %u events", o.count - 1);
         event(&o, FM_EVENT_LOG_MESSAGE, o.now, text, (size_t)n, NULL, 0);
     }
-    close_block(&o);
+    close_block(&o, o.now);
     fm_el_count(&fm_el.replayed, o.count);
 }

@@ -104,7 +104,7 @@ static void *write_queue(void *context)
         while (!queue.head)
             pthread_cond_wait(&work, &mutex);
         struct queued *q = queue.head;
-        int error = EPIPE; /* queued for a sink that was given up since */
+        int error = stats.error; /* what the sink that it was queued for was given up for */
         if (fm_el_output_is_set(&sink)) {
             pthread_mutex_unlock(&mutex);
             error = put_block(&q->block);
@@ -182,7 +182,7 @@ void fm_el_stream_write(const struct fm_el_block *b, bool *taken)
         if (!behind || !enqueue(b)) {
             while (queue.head) /* no memory for a copy */
                 pthread_cond_wait(&room, &mutex);
-            account(b, fm_el_output_is_set(&sink) ? put_block(b) : EPIPE);
+            account(b, fm_el_output_is_set(&sink) ? put_block(b) : stats.error);
         }
     }
     pthread_mutex_unlock(&mutex);
@@ -215,8 +215,6 @@ static int release_old(bool end)
     }
     int failed = fm_el_output_done(&sink, end || sink.ours);
     fm_el_bytes_done(&header_due);
-    memset(&missing, 0, sizeof(missing));
-    failures = 0;
     return error ? -error : -failed;
 }
 
@@ -245,6 +243,8 @@ static int replace(const struct fm_el_output *next, unsigned flags)
         return flags & FM_EVENTLOG_HEADER ? write_header() : 0;
     }
     int result = release_old(flags & FM_EVENTLOG_CLOSE_PREV);
+    memset(&missing, 0, sizeof(missing)); /* what the old one lost, or gave up over */
+    failures = 0;
     sink = *next;
     atomic_store(&fm_el.stream_on, fm_el_output_is_set(&sink));
     if (sink.is_writer && sink.writer.init && !sink.writer.init(sink.writer.context)) {
@@ -255,6 +255,8 @@ static int replace(const struct fm_el_output *next, unsigned flags)
     if (fm_el_output_is_set(&sink) && flags & FM_EVENTLOG_HEADER) {
         int error = write_header();
         result = result ? result : error;
+    } else if (fm_el_output_is_set(&sink)) {
+        fm_el_names_again(); /* names may have been made since that stream was left */
     }
     return result;
 }

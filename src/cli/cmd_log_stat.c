@@ -63,7 +63,8 @@ static bool read_all(struct stat *stat, struct fm_eventlog_source *source, GErro
         }
     } while (status != FM_EVENTLOG_FINISHED && status != FM_EVENTLOG_FAILED);
     fm_cli_progress_end(&progress);
-    if (failure != NULL && stat->counts->headers == 0) {
+    if (failure != NULL &&
+        (stat->counts->headers == 0 || g_error_matches(failure, FM_ERROR, FM_ERROR_IO))) {
         g_propagate_error(error, failure);
         return false;
     }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,12 +12,7 @@
 #include "eventlog/monitor_stream.h"
 #include "eventlog/transport.h"
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
-
 enum {
-    STEP_BYTES = 512 << 10, /* of a mapped file that are in memory at a time */
     READ_BYTES = 256 << 10,
     PIPE_BYTES = 1 << 20,
 };
@@ -28,11 +22,9 @@ struct fm_eventlog_source {
     int fd;
     bool growing;
     struct fm_eventlog_reader *reader;
-    /* A mapped file. */
-    uint8_t *map;
-    size_t map_size, shown, dropped;
-    /* A growing file. */
     uint64_t read_bytes;
+    uint64_t whole_bytes; /* a regular file's size when it was opened: so much is read; else 0 */
+    /* A growing file. */
     dev_t device;
     ino_t inode;
     struct fm_monitor_stream *monitor;
@@ -106,9 +98,8 @@ struct fm_eventlog_source *fm_eventlog_source_open(const char *path, GError **er
     struct fm_eventlog_source *source = fm_eventlog_source_take(fd, path);
     /* Standard input may have been read from already: then its position matters. */
     if (S_ISREG(stat.st_mode) && stat.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
-        source->map_size = (size_t)stat.st_size;
-        void *map = mmap(NULL, source->map_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        source->map = map == MAP_FAILED ? NULL : map;
+        source->whole_bytes = (uint64_t)stat.st_size;
+        posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     return source;
 }
@@ -133,8 +124,6 @@ void fm_eventlog_source_free(struct fm_eventlog_source *source)
 {
     if (source == NULL)
         return;
-    if (source->map != NULL)
-        munmap(source->map, source->map_size);
     if (source->fd >= 0)
         close(source->fd);
     fm_eventlog_reader_free(source->reader);
@@ -156,7 +145,7 @@ const char *fm_eventlog_source_name(const struct fm_eventlog_source *source)
 
 int fm_eventlog_source_fd(const struct fm_eventlog_source *source)
 {
-    return source->map == NULL ? source->fd : -1;
+    return source->whole_bytes == 0 ? source->fd : -1;
 }
 
 bool fm_eventlog_source_grows(const struct fm_eventlog_source *source)
@@ -167,34 +156,9 @@ bool fm_eventlog_source_grows(const struct fm_eventlog_source *source)
 uint64_t fm_eventlog_source_size(const struct fm_eventlog_source *source)
 {
     struct stat stat;
-    if (source->map != NULL)
-        return source->map_size;
+    if (source->whole_bytes > 0)
+        return source->whole_bytes;
     return fstat(source->fd, &stat) == 0 && S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : 0;
-}
-
-/* Shows the reader the next step of the map and lets the pages behind it go. The size is asked
- * again at each step: a page of a file that was cut meanwhile must not be touched. */
-static enum fm_eventlog_fill fill_map(struct fm_eventlog_source *source)
-{
-    struct stat stat;
-    size_t size = source->map_size;
-    if (fstat(source->fd, &stat) < 0 || (uint64_t)stat.st_size < size)
-        size = MIN(size, (size_t)MAX(stat.st_size, 0));
-    if (source->shown >= size) {
-        fm_eventlog_reader_finish(source->reader);
-        return FM_EVENTLOG_FILL_END;
-    }
-    size_t behind = (size_t)fm_eventlog_reader_offset(source->reader) & ~(size_t)0xFFFF;
-    if (behind > source->dropped) {
-        madvise(source->map + source->dropped, behind - source->dropped, MADV_DONTNEED);
-        source->dropped = behind;
-    }
-    size_t step = MIN((size_t)STEP_BYTES, size - source->shown);
-    size_t page = source->shown & ~(size_t)0xFFFF;
-    madvise(source->map + page, source->shown + step - page, MADV_POPULATE_READ);
-    source->shown += step;
-    fm_eventlog_reader_view(source->reader, source->map, source->shown);
-    return FM_EVENTLOG_FILL_BYTES;
 }
 
 /* A growing file that shrank, or whose name now belongs to another file, is a new log. */
@@ -228,6 +192,8 @@ static enum fm_eventlog_fill fill_read(struct fm_eventlog_source *source, GError
     size_t space;
     uint8_t *at = fm_eventlog_reader_space(source->reader, READ_BYTES, &space);
     ssize_t got;
+    if (source->whole_bytes > 0)
+        space = (size_t)MIN((uint64_t)space, source->whole_bytes - source->read_bytes);
     do {
         got = read(source->fd, at, space);
     } while (got < 0 && errno == EINTR);
@@ -236,6 +202,13 @@ static enum fm_eventlog_fill fill_read(struct fm_eventlog_source *source, GError
     if (got < 0 && errno != ECONNRESET) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot read: %s", source->name,
                     g_strerror(errno));
+        return FM_EVENTLOG_FILL_FAILED;
+    }
+    if (got == 0 && source->read_bytes < source->whole_bytes) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO,
+                    "%s: offset %" G_GUINT64_FORMAT
+                    ": the file was cut while it was read, expected %" G_GUINT64_FORMAT " bytes",
+                    source->name, source->read_bytes, source->whole_bytes);
         return FM_EVENTLOG_FILL_FAILED;
     }
     if (got <= 0) {
@@ -255,8 +228,6 @@ enum fm_eventlog_fill fm_eventlog_source_fill(struct fm_eventlog_source *source,
 {
     if (ret_restarted != NULL)
         *ret_restarted = false;
-    if (source->map != NULL)
-        return fill_map(source);
     if (source->growing) {
         enum fm_eventlog_fill fill = fill_read(source, error);
         if (fill != FM_EVENTLOG_FILL_TIMEOUT || !was_replaced(source))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the bytes of a log come from: a file (mapped, or read as it grows), a pipe, a socket. */
+/* Where the bytes of a log come from: a file (whole, or as it grows), a pipe, a socket. */
 #pragma once
 
 #include "eventlog/eventlog.h"
@@ -13,9 +13,10 @@ enum fm_eventlog_fill {
     FM_EVENTLOG_FILL_FAILED,
 };
 
-/* path: "-" = standard input. A regular file is mapped in steps, so that memory stays small. */
+/* path: "-" = standard input. A regular file is read through a window, up to the size that it has
+ * now; one that is cut meanwhile is an error, FM_ERROR_IO, when its new end is met. */
 struct fm_eventlog_source *fm_eventlog_source_open(const char *path, GError **error);
-/* The same without mapping, for a file that may still grow, shrink or be replaced. */
+/* The same for a file that may still grow, shrink or be replaced. */
 struct fm_eventlog_source *fm_eventlog_source_open_growing(const char *path, GError **error);
 /* Takes the descriptor (pipe, socket); name is for messages. */
 struct fm_eventlog_source *fm_eventlog_source_take(int fd, const char *name);
@@ -40,7 +41,7 @@ enum fm_eventlog_status fm_eventlog_source_next(struct fm_eventlog_source *sourc
                                                 struct fm_eventlog_event *ret, GError **error);
 struct fm_eventlog_reader *fm_eventlog_source_reader(struct fm_eventlog_source *source);
 const char *fm_eventlog_source_name(const struct fm_eventlog_source *source);
-/* For poll(); -1 for a mapped file. */
+/* For poll(); -1 for a regular file, which never waits. */
 int fm_eventlog_source_fd(const struct fm_eventlog_source *source);
 /* Opened by open_growing, and a regular file: it has no end of its own. */
 bool fm_eventlog_source_grows(const struct fm_eventlog_source *source);

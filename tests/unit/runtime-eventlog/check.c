@@ -51,6 +51,23 @@ static void thread_event(struct check *c, unsigned type, const uint8_t *p, size_
         g_hash_table_remove(c->threads, id);
 }
 
+/* A definition stands before the first use, in every stream. */
+static void name_event(struct check *c, unsigned type, const uint8_t *p, size_t n)
+{
+    if (type == 42) {
+        g_hash_table_replace(c->names, GUINT_TO_POINTER((guint)be(p + n - 4, 4)),
+                             g_strndup((const char *)p, n - 4));
+        return;
+    }
+    bool named = (type >= 512 && type <= 516) || type == 523 || type == 524 || type == 528;
+    if (!named && type != 525)
+        return;
+    guint id = (guint)be(type == 525 ? p + 8 : p, 4);
+    c->unnamed += id == 0;
+    if (id != 0)
+        g_assert_nonnull(g_hash_table_lookup(c->names, GUINT_TO_POINTER(id)));
+}
+
 static void note(struct check *c, struct walk *w, unsigned type, const uint8_t *p, size_t n,
                  unsigned cap)
 {
@@ -58,6 +75,10 @@ static void note(struct check *c, struct walk *w, unsigned type, const uint8_t *
     if (type == 16 && n >= sizeof(begins) - 1 && memcmp(p, begins, sizeof(begins) - 1) == 0)
         w->replay = true;
     bool replay = w->replay || !w->news;
+    c->seen++;
+    if (c->first[type] == 0)
+        c->first[type] = c->seen;
+    name_event(c, type, p, n);
     if (replay) {
         c->replayed[type]++;
     } else if (type != 527 && !(type == 16 && n > 6 && memcmp(p, "fathom", 6) == 0)) {
@@ -125,6 +146,7 @@ struct check *check_stream(const uint8_t *data, size_t bytes)
     c->next = g_new0(uint64_t, 64);
     c->threads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->caps = g_hash_table_new(NULL, NULL);
+    c->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->bytes = bytes;
     size_t at = read_header(&w, data, bytes);
     while (at < bytes) {
@@ -170,6 +192,7 @@ void check_free(struct check *c)
     g_free(c->args);
     g_hash_table_unref(c->threads);
     g_hash_table_unref(c->caps);
+    g_hash_table_unref(c->names);
     g_free(c);
 }
 

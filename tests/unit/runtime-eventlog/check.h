@@ -21,7 +21,12 @@ struct check {
     uint64_t late_ns_max;    /* how far an event's time lies outside of its block */
     GHashTable *threads;     /* id -> label or "" : alive at the end */
     GHashTable *caps;        /* numbers created */
-    char *args;              /* joined by spaces */
+    GHashTable *names; /* id -> text, as defined so far; events with another id abort the test,
+                          but for 0 */
+    uint64_t unnamed;  /* events with the name 0 */
+    uint64_t first[CHECK_TYPES]; /* 1 + how many events stood before the first of a type */
+    uint64_t seen;               /* events, replays included */
+    char *args;                  /* joined by spaces */
     uint32_t pid;
     bool ended;     /* by the end mark */
     bool cut;       /* ends inside of a block */
