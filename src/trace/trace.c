@@ -13,7 +13,9 @@ static void free_tracefile(void *data)
 
 struct fm_trace *fm_trace_new(const char *path, const char *identity)
 {
+    static _Atomic uint64_t serial;
     struct fm_trace *trace = g_new0(struct fm_trace, 1);
+    trace->serial = ++serial;
     trace->path = g_strdup(path);
     trace->identity = g_strdup(identity);
     trace->tracefiles = g_ptr_array_new_with_free_func(free_tracefile);

@@ -61,6 +61,9 @@ struct fm_tracefile_class {
     /* Decodes into at most FM_EVENT_VALUES_MAX values; texts live until the cursor moves. */
     unsigned (*event_values)(struct fm_tracefile *tracefile, const struct fm_event *event,
                              struct fm_event_value *ret);
+    /* The names of the fields of a type, at most FM_EVENT_VALUES_MAX; constant while the trace is
+     * open. May be NULL. */
+    unsigned (*event_fields)(struct fm_tracefile *tracefile, uint32_t id, const char **ret_names);
 };
 
 struct fm_tracefile {
@@ -79,6 +82,7 @@ struct fm_attributes;
 struct fm_trace {
     char *path;
     char *identity;        /* "device:inode" */
+    uint64_t serial;       /* no other trace of this process has, had or will have it; under 2^48 */
     GPtrArray *tracefiles; /* of struct fm_tracefile */
     uint64_t start_time, end_time;
     struct fm_attributes *attributes;
