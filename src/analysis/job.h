@@ -4,10 +4,9 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "base/job.h"
 
 struct fm_analysis_job;
-
-enum fm_job_state { FM_JOB_MORE, FM_JOB_DONE, FM_JOB_FAILED };
 
 /* profile is borrowed and must outlive the job and its analysis. */
 struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile);

@@ -2,6 +2,7 @@
 /* Shared by the files of this folder only. */
 #pragma once
 
+#include "base/job.h"
 #include "base/reader.h"
 #include "base/strings.h"
 #include "deep/profile.h"
@@ -100,6 +101,17 @@ struct fm_fault {
  * defined, that each csd stands in one slot and each css in one ps, and that slots and coverage
  * counts fit the ps. pd_slot_first must be complete. On failure fills *fault (g_free its text). */
 FM_MUST_USE bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault);
+
+/* The same in steps of about `budget` nodes; begin with zeros. */
+struct fm_resolving {
+    unsigned stage;
+    uint32_t cursor;
+};
+FM_MUST_USE enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
+                                                      struct fm_resolving *resolving,
+                                                      uint32_t budget, struct fm_fault *fault);
+double fm_profile_resolve_fraction(const struct fm_profile *profile,
+                                   const struct fm_resolving *resolving);
 
 /* Fills raw_name, unqualified_name and qualified_name. */
 void fm_names_derive(struct fm_strings *strings, enum fm_flavour flavour, struct fm_ps *ps);

@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mapped.h"
 
 #define ID_LINE_DIGITS_MAX 10
-#define NODES_A_REPORT 65536
-/* Every so many bytes the pages of the file that have been read are given back. */
-#define RELEASE_BYTES ((size_t)16 << 20)
 
 /* What the smallest node of each kind takes in the file, with its token. */
 static size_t node_bytes_min(const struct fm_profile *profile, enum fm_node_token token)
@@ -182,7 +178,7 @@ static bool read_measures(struct fm_profile_reading *reading, GError **error)
     return true;
 }
 
-static bool read_header(struct fm_profile_reading *reading, GError **error)
+bool fm_read_header(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
     struct fm_reader *in = &reading->in;
@@ -207,7 +203,7 @@ static bool read_header(struct fm_profile_reading *reading, GError **error)
     return profile->flavour != FM_FLAVOUR_C || read_measures(reading, error);
 }
 
-static bool alloc_tables(struct fm_profile_reading *reading, GError **error)
+bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
     const char *name = reading->in.name;
@@ -241,8 +237,7 @@ static bool alloc_tables(struct fm_profile_reading *reading, GError **error)
     return true;
 }
 
-/* One node; *ret_end at the end of the data. */
-static bool read_node(struct fm_profile_reading *reading, bool *ret_end, GError **error)
+bool fm_read_node(struct fm_profile_reading *reading, bool *ret_end, GError **error)
 {
     struct fm_reader *in = &reading->in;
     reading->node = in->at;
@@ -265,190 +260,4 @@ static bool read_node(struct fm_profile_reading *reading, bool *ret_end, GError 
         return fm_reader_fail(in, in->at - 1, FM_ERROR_FORMAT, error,
                               "unexpected token %u, expected 0 to 4", token);
     }
-}
-
-static bool read_nodes(struct fm_profile_reading *reading, const struct fm_progress *progress,
-                       const struct fm_mapped_file *file, GError **error)
-{
-    struct fm_reader *in = &reading->in;
-    size_t size = (size_t)(in->end - in->start);
-    size_t release_at = RELEASE_BYTES;
-    bool end = false;
-    for (uint64_t nodes = 1; !end; nodes++) {
-        if (!read_node(reading, &end, error))
-            return false;
-        if (nodes % NODES_A_REPORT != 0)
-            continue;
-        if (progress && progress->report &&
-            !progress->report(progress->user, "reading", fm_reader_offset(in), size)) {
-            g_set_error(error, FM_ERROR, FM_ERROR_CANCELLED, "%s: reading was cancelled", in->name);
-            return false;
-        }
-        if (file && fm_reader_offset(in) >= release_at) {
-            fm_mapped_file_release_before(file, fm_reader_offset(in));
-            release_at += RELEASE_BYTES;
-        }
-    }
-    return true;
-}
-
-/* Makes the slots contiguous in the order of ids, when the pds came in another order. */
-static bool order_slots(struct fm_profile_reading *reading, GError **error)
-{
-    struct fm_profile *profile = reading->profile;
-    uint32_t *ordered =
-        fm_array_alloc(reading->in.name, reading->slots.count, sizeof(uint32_t), error);
-    if (!ordered)
-        return false;
-    uint32_t first = 0;
-    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
-        uint32_t count = reading->pd_slot_count[pd];
-        if (count > 0)
-            memcpy(ordered + first, reading->slots.items + profile->pd_slot_first[pd],
-                   count * sizeof(uint32_t));
-        profile->pd_slot_first[pd] = first;
-        first += count;
-    }
-    g_free(reading->slots.items);
-    reading->slots.items = ordered;
-    reading->slots.capacity = reading->slots.count;
-    return true;
-}
-
-/* The same for the coverage counts. */
-static bool order_counts(struct fm_profile_reading *reading, GError **error)
-{
-    struct fm_profile *profile = reading->profile;
-    struct fm_column ordered = {0};
-    uint64_t first = 0;
-    for (uint32_t pd = 1; profile->pd_point_first && pd <= profile->pd_count; pd++) {
-        for (uint32_t i = 0; i < reading->pd_point_count[pd]; i++) {
-            uint64_t count = fm_column_get(&reading->counts, profile->pd_point_first[pd] + i);
-            if (!fm_column_set(&ordered, reading->counts_used, first + i, count)) {
-                fm_column_clear(&ordered);
-                return fm_read_no_memory(reading, error);
-            }
-        }
-        profile->pd_point_first[pd] = first;
-        first += reading->pd_point_count[pd];
-    }
-    fm_column_clear(&reading->counts);
-    reading->counts = ordered;
-    return true;
-}
-
-/* Hands the arrays that grew while reading to the profile. */
-static bool finish_arrays(struct fm_profile_reading *reading, GError **error)
-{
-    struct fm_profile *profile = reading->profile;
-    if (!reading->in_order && (!order_slots(reading, error) || !order_counts(reading, error)))
-        return false;
-    /* Pds that are missing have none; the next check names them. */
-    uint32_t end = reading->in_order ? reading->last_pd + 1 : profile->pd_count + 1;
-    for (uint64_t pd = end; pd <= (uint64_t)profile->pd_count + 1; pd++) {
-        profile->pd_slot_first[pd] = (uint32_t)reading->slots.count;
-        if (profile->pd_point_first)
-            profile->pd_point_first[pd] = reading->counts_used;
-    }
-    profile->slots = fm_u32s_steal(&reading->slots);
-    profile->multi = fm_u32s_steal(&reading->multi);
-    profile->css_of_ps = fm_u32s_steal(&reading->css_of_ps);
-    if (reading->in_order && reading->counts.width != 0)
-        reading->counts.u32 =
-            g_realloc(reading->counts.u32, MAX(reading->counts_used, 1) * reading->counts.width);
-    profile->pd_points = reading->counts;
-    reading->counts = (struct fm_column){0};
-    profile->points =
-        (struct fm_coverage_point *)(void *)g_array_free(g_steal_pointer(&reading->points), FALSE);
-    g_clear_pointer(&reading->pd_slot_count, g_free);
-    g_clear_pointer(&reading->pd_point_count, g_free);
-    return true;
-}
-
-static void reading_clear(struct fm_profile_reading *reading)
-{
-    g_free(reading->slots.items);
-    g_free(reading->multi.items);
-    g_free(reading->css_of_ps.items);
-    g_free(reading->pd_slot_count);
-    g_free(reading->pd_point_count);
-    fm_column_clear(&reading->counts);
-    if (reading->points)
-        g_array_unref(reading->points);
-    fm_profile_free(reading->profile);
-}
-
-/* Reads again, up to the node that the checks found wrong, to tell where it stands. */
-static const uint8_t *find_node(const struct fm_reader *input, const struct fm_fault *fault)
-{
-    struct fm_profile_reading reading = {.in = *input, .profile = fm_profile_alloc()};
-    reading.in.at = reading.in.start;
-    const uint8_t *found = NULL;
-    bool end = false;
-    if (read_header(&reading, NULL) && alloc_tables(&reading, NULL)) {
-        while (!found && read_node(&reading, &end, NULL) && !end) {
-            if (reading.token == fault->token && reading.id == fault->id)
-                found = reading.node;
-        }
-    }
-    reading_clear(&reading);
-    return found ? found : input->at;
-}
-
-static bool finish_reading(struct fm_profile_reading *reading, GError **error)
-{
-    struct fm_profile *profile = reading->profile;
-    if (!finish_arrays(reading, error))
-        return false;
-    struct fm_fault fault = {0};
-    if (fm_profile_resolve(profile, &fault))
-        return true;
-    const uint8_t *at = reading->in.at;
-    if (fault.token != FM_TOKEN_END)
-        at = find_node(&reading->in, &fault);
-    fm_reader_set_error(&reading->in, at, fault.code, error, "%s", fault.text);
-    g_free(fault.text);
-    return false;
-}
-
-static bool read_profile(const char *name, const uint8_t *bytes, size_t size,
-                         const struct fm_mapped_file *file, const struct fm_progress *progress,
-                         struct fm_profile **ret, GError **error)
-{
-    struct fm_profile_reading reading = {
-        .in = {.start = bytes, .at = bytes, .end = bytes + size, .name = name},
-        .profile = fm_profile_alloc(),
-    };
-    bool done = read_header(&reading, error) && alloc_tables(&reading, error) &&
-                read_nodes(&reading, progress, file, error) && finish_reading(&reading, error);
-    /* A file that shrank reads as zeros: say that instead of blaming the zeros. */
-    GError *shrunk = NULL;
-    if (file && !fm_mapped_file_check(file, &shrunk)) {
-        g_clear_error(error);
-        g_propagate_error(error, shrunk);
-        done = false;
-    }
-    if (done)
-        *ret = g_steal_pointer(&reading.profile);
-    reading_clear(&reading);
-    return done;
-}
-
-bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, size_t size,
-                           const struct fm_progress *progress, struct fm_profile **ret,
-                           GError **error)
-{
-    static const uint8_t nothing[1];
-    return read_profile(name, bytes ? bytes : nothing, size, NULL, progress, ret, error);
-}
-
-bool fm_profile_read(const char *path, const struct fm_progress *progress, struct fm_profile **ret,
-                     GError **error)
-{
-    g_autoptr(FmMappedFile) file = NULL;
-    if (!fm_mapped_file_open(path, &file, error))
-        return false;
-    if (file->size == 0)
-        return fm_profile_read_bytes(path, NULL, 0, progress, ret, error);
-    return read_profile(path, file->bytes, file->size, file, progress, ret, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of one reading: read.c (header, loop over the nodes, afterwork) and read_nodes.c. */
+/* The state of one reading: read_job.c (the steps), read.c (header) and read_nodes.c. */
 #pragma once
 
 #include "deep/deep_internal.h"
@@ -34,3 +34,8 @@ FM_MUST_USE bool fm_read_pd(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_string(struct fm_profile_reading *reading, const char *what,
                                 const char **ret, GError **error);
 FM_MUST_USE bool fm_read_no_memory(struct fm_profile_reading *reading, GError **error);
+/* read.c */
+FM_MUST_USE bool fm_read_header(struct fm_profile_reading *reading, GError **error);
+FM_MUST_USE bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error);
+/* One node; *ret_end at the end of the data. */
+FM_MUST_USE bool fm_read_node(struct fm_profile_reading *reading, bool *ret_end, GError **error);

@@ -2,6 +2,8 @@
 /* The checks that need all nodes: run once after reading or building. */
 #include "deep/deep_internal.h"
 
+#include <string.h>
+
 #include "base/error.h"
 
 FM_PRINTF(5, 6)
@@ -22,33 +24,33 @@ static bool missing(struct fm_fault *fault, enum fm_node_token token, uint32_t i
                 "%s %u is missing, expected all from 1 to %u", fm_node_names[token], id, count);
 }
 
-static bool resolve_statics(struct fm_profile *profile, struct fm_fault *fault)
+static bool check_css(struct fm_profile *profile, uint32_t css, struct fm_fault *fault)
 {
-    for (uint32_t css = 1; css <= profile->css_count; css++) {
-        if (!profile->css[css].goal_path)
-            return missing(fault, FM_TOKEN_CSS, css, profile->css_count);
-    }
-    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
-        const struct fm_ps *proc = &profile->ps[ps];
-        if (!proc->name)
-            return missing(fault, FM_TOKEN_PS, ps, profile->ps_count);
-        for (uint32_t slot = 0; slot < proc->css_count; slot++) {
-            struct fm_css *css = &profile->css[profile->css_of_ps[proc->css_first + slot]];
-            if (css->ps != 0)
-                return fail(fault, FM_TOKEN_PS, ps, FM_ERROR_FORMAT,
-                            "proc static %u has call site static %u, which already belongs to "
-                            "proc static %u",
-                            ps, profile->css_of_ps[proc->css_first + slot], css->ps);
-            css->ps = ps;
-            css->slot = slot;
-        }
-    }
-    for (uint32_t css = 1; css <= profile->css_count; css++) {
-        if (profile->css[css].ps == 0)
-            return fail(fault, FM_TOKEN_CSS, css, FM_ERROR_FORMAT,
-                        "call site static %u belongs to no proc static", css);
+    return profile->css[css].goal_path || missing(fault, FM_TOKEN_CSS, css, profile->css_count);
+}
+
+static bool resolve_ps(struct fm_profile *profile, uint32_t ps, struct fm_fault *fault)
+{
+    const struct fm_ps *proc = &profile->ps[ps];
+    if (!proc->name)
+        return missing(fault, FM_TOKEN_PS, ps, profile->ps_count);
+    for (uint32_t slot = 0; slot < proc->css_count; slot++) {
+        struct fm_css *css = &profile->css[profile->css_of_ps[proc->css_first + slot]];
+        if (css->ps != 0)
+            return fail(fault, FM_TOKEN_PS, ps, FM_ERROR_FORMAT,
+                        "proc static %u has call site static %u, which already belongs to "
+                        "proc static %u",
+                        ps, profile->css_of_ps[proc->css_first + slot], css->ps);
+        css->ps = ps;
+        css->slot = slot;
     }
     return true;
+}
+
+static bool check_css_belongs(struct fm_profile *profile, uint32_t css, struct fm_fault *fault)
+{
+    return profile->css[css].ps != 0 || fail(fault, FM_TOKEN_CSS, css, FM_ERROR_FORMAT,
+                                             "call site static %u belongs to no proc static", css);
 }
 
 static bool check_points(const struct fm_profile *profile, uint32_t pd, struct fm_fault *fault)
@@ -88,46 +90,99 @@ static bool resolve_slot(struct fm_profile *profile, uint32_t pd, uint32_t slot,
     return true;
 }
 
-static bool resolve_dynamics(struct fm_profile *profile, struct fm_fault *fault)
+static bool resolve_pd(struct fm_profile *profile, uint32_t pd, struct fm_fault *fault)
 {
-    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
-        uint32_t ps = profile->pd_ps[pd];
-        if (ps == 0)
-            return missing(fault, FM_TOKEN_PD, pd, profile->pd_count);
-        uint32_t slots = profile->pd_slot_first[pd + 1] - profile->pd_slot_first[pd];
-        const struct fm_ps *proc = &profile->ps[ps];
-        if (slots != proc->css_count)
-            return fail(fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
-                        "proc dynamic %u has %u slots, expected %u as proc static %u has call "
-                        "sites",
-                        pd, slots, proc->css_count, ps);
-        if (profile->pd_point_first && !check_points(profile, pd, fault))
+    uint32_t ps = profile->pd_ps[pd];
+    if (ps == 0)
+        return missing(fault, FM_TOKEN_PD, pd, profile->pd_count);
+    uint32_t slots = profile->pd_slot_first[pd + 1] - profile->pd_slot_first[pd];
+    const struct fm_ps *proc = &profile->ps[ps];
+    if (slots != proc->css_count)
+        return fail(fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
+                    "proc dynamic %u has %u slots, expected %u as proc static %u has call sites",
+                    pd, slots, proc->css_count, ps);
+    if (profile->pd_point_first && !check_points(profile, pd, fault))
+        return false;
+    const uint32_t *sites = &profile->css_of_ps[proc->css_first];
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (!resolve_slot(profile, pd, slot, sites[slot], fault))
             return false;
-        const uint32_t *sites = &profile->css_of_ps[proc->css_first];
-        for (uint32_t slot = 0; slot < slots; slot++) {
-            if (!resolve_slot(profile, pd, slot, sites[slot], fault))
-                return false;
-        }
-    }
-    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
-        if (profile->csd_callee[csd] == 0)
-            return missing(fault, FM_TOKEN_CSD, csd, profile->csd_count);
-        if (profile->csd_caller[csd] == 0)
-            return fail(fault, FM_TOKEN_CSD, csd, FM_ERROR_FORMAT,
-                        "call site dynamic %u stands in no slot of a proc dynamic", csd);
     }
     return true;
 }
 
-bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault)
+static bool check_csd(struct fm_profile *profile, uint32_t csd, struct fm_fault *fault)
 {
-    if (profile->root_pd == 0 || profile->root_pd > profile->pd_count)
-        return fail(fault, FM_TOKEN_END, 0, FM_ERROR_FORMAT,
-                    "root is proc dynamic %u, expected 1 to %u", profile->root_pd,
-                    profile->pd_count);
-    if (!resolve_statics(profile, fault) || !resolve_dynamics(profile, fault))
-        return false;
+    if (profile->csd_callee[csd] == 0)
+        return missing(fault, FM_TOKEN_CSD, csd, profile->csd_count);
+    if (profile->csd_caller[csd] == 0)
+        return fail(fault, FM_TOKEN_CSD, csd, FM_ERROR_FORMAT,
+                    "call site dynamic %u stands in no slot of a proc dynamic", csd);
+    return true;
+}
+
+/* In this order: later ones rely on what earlier ones checked. */
+static const struct {
+    bool (*run)(struct fm_profile *profile, uint32_t id, struct fm_fault *fault);
+    size_t count_offset; /* of the count in struct fm_profile */
+} stages[] = {
+    {check_css, offsetof(struct fm_profile, css_count)},
+    {resolve_ps, offsetof(struct fm_profile, ps_count)},
+    {check_css_belongs, offsetof(struct fm_profile, css_count)},
+    {resolve_pd, offsetof(struct fm_profile, pd_count)},
+    {check_csd, offsetof(struct fm_profile, csd_count)},
+};
+
+static uint32_t stage_count(const struct fm_profile *profile, unsigned stage)
+{
+    uint32_t count;
+    memcpy(&count, (const char *)profile + stages[stage].count_offset, sizeof count);
+    return count;
+}
+
+enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
+                                          struct fm_resolving *resolving, uint32_t budget,
+                                          struct fm_fault *fault)
+{
+    if (resolving->stage == 0 && resolving->cursor == 0 &&
+        (profile->root_pd == 0 || profile->root_pd > profile->pd_count)) {
+        fail(fault, FM_TOKEN_END, 0, FM_ERROR_FORMAT, "root is proc dynamic %u, expected 1 to %u",
+             profile->root_pd, profile->pd_count);
+        return FM_JOB_FAILED;
+    }
+    for (; resolving->stage < G_N_ELEMENTS(stages); resolving->stage++, resolving->cursor = 0) {
+        uint32_t count = stage_count(profile, resolving->stage);
+        for (; budget > 0 && resolving->cursor < count; budget--) {
+            if (!stages[resolving->stage].run(profile, ++resolving->cursor, fault))
+                return FM_JOB_FAILED;
+        }
+        if (resolving->cursor < count)
+            return FM_JOB_MORE;
+    }
     for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
         profile->multi[kind] = 0; /* the empty lists, which many slots share */
-    return true;
+    return FM_JOB_DONE;
+}
+
+double fm_profile_resolve_fraction(const struct fm_profile *profile,
+                                   const struct fm_resolving *resolving)
+{
+    double done = 0, all = 0;
+    for (unsigned stage = 0; stage < G_N_ELEMENTS(stages); stage++) {
+        double count = stage_count(profile, stage);
+        all += count;
+        done += stage < resolving->stage    ? count
+                : stage == resolving->stage ? resolving->cursor
+                                            : 0;
+    }
+    return all == 0 ? 1 : done / all;
+}
+
+bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault)
+{
+    struct fm_resolving resolving = {0};
+    enum fm_job_state state = FM_JOB_MORE;
+    while (state == FM_JOB_MORE)
+        state = fm_profile_resolve_step(profile, &resolving, UINT32_MAX, fault);
+    return state == FM_JOB_DONE;
 }

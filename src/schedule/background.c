@@ -58,13 +58,27 @@ static bool has_flag(const struct fm_trace *trace, const char *module, const cha
     return fm_attributes_has(trace->attributes, path);
 }
 
-static void set_flag(struct fm_trace *trace, const char *module, const char *flag, bool value)
+void fm_background_set_flag(struct fm_trace *trace, const char *module, const char *flag,
+                            bool value)
 {
     g_autofree char *path = g_strdup_printf("computation/%s/%s", module, flag);
     if (value)
         fm_attributes_set(trace->attributes, path, NULL, NULL);
     else
         fm_attributes_remove(trace->attributes, path);
+}
+
+/* The attribute's value tells why. */
+static void set_failed(struct fm_trace *trace, const char *module, const GError *error)
+{
+    g_autofree char *path = g_strdup_printf("computation/%s/failed", module);
+    fm_attributes_set(trace->attributes, path, g_error_copy(error), (GDestroyNotify)g_error_free);
+}
+
+const GError *fm_background_error(const struct fm_trace *trace, const char *module)
+{
+    g_autofree char *path = g_strdup_printf("computation/%s/failed", module);
+    return fm_attributes_get(trace->attributes, path);
 }
 
 bool fm_background_is_ready(const struct fm_trace *trace, const char *module)
@@ -86,14 +100,6 @@ static void free_request(void *data)
     g_free(request);
 }
 
-static void free_notify(void *data)
-{
-    struct fm_notify *notify = data;
-    fm_position_free(notify->position);
-    fm_hooks_free(notify->hooks);
-    g_free(notify);
-}
-
 /* Moves all elements of one array to the end of another; arrays own their elements. */
 static void move_all(GPtrArray *to, GPtrArray *from)
 {
@@ -101,8 +107,8 @@ static void move_all(GPtrArray *to, GPtrArray *from)
         g_ptr_array_add(to, g_ptr_array_steal_index(from, 0));
 }
 
-static struct background_request *find_request(GPtrArray *list, const char *module,
-                                               unsigned *ret_index)
+struct background_request *fm_background_find_request(GPtrArray *list, const char *module,
+                                                      unsigned *ret_index)
 {
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
@@ -122,14 +128,29 @@ struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *
     background->context = fm_context_new(&trace, 1);
     background->list_out = g_ptr_array_new_with_free_func(free_request);
     background->list_in = g_ptr_array_new_with_free_func(free_request);
-    background->notify_out = g_ptr_array_new_with_free_func(free_notify);
-    background->notify_in = g_ptr_array_new_with_free_func(free_notify);
+    background->notify_out = g_ptr_array_new_with_free_func(fm_notify_free);
+    background->notify_in = g_ptr_array_new_with_free_func(fm_notify_free);
+    background->watches = g_ptr_array_new_with_free_func(fm_watch_free);
     return background;
 }
 
 bool fm_background_is_registered(const struct background *background)
 {
     return background->list_in->len + background->list_out->len > 0;
+}
+
+/* Asks for what a computation needs. FM_REQUEST_READY when nothing stands in its way. */
+static enum fm_request_result request_needs(struct background *background,
+                                            const struct computation *computation)
+{
+    for (const char *const *need = computation->hooks.needs; need != NULL && *need != NULL;
+         need++) {
+        enum fm_request_result result =
+            fm_background_request(background->engine, background->trace, *need);
+        if (result == FM_REQUEST_NO_MODULE || result == FM_REQUEST_FAILED)
+            return result;
+    }
+    return FM_REQUEST_READY;
 }
 
 enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm_trace *trace,
@@ -142,10 +163,15 @@ enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm
         return FM_REQUEST_NO_MODULE;
     if (fm_background_is_ready(trace, module))
         return FM_REQUEST_READY;
-    if (find_request(background->list_in, module, &index) != NULL)
+    if (fm_background_error(trace, module) != NULL)
+        return FM_REQUEST_FAILED;
+    if (fm_background_find_request(background->list_in, module, &index) != NULL)
         return FM_REQUEST_IN_PROGRESS;
-    if (find_request(background->list_out, module, &index) != NULL)
+    if (fm_background_find_request(background->list_out, module, &index) != NULL)
         return FM_REQUEST_QUEUED_BEFORE;
+    enum fm_request_result needs = request_needs(background, computation);
+    if (needs != FM_REQUEST_READY)
+        return needs;
     struct background_request *request = g_new0(struct background_request, 1);
     request->computation = computation;
     computation->references++;
@@ -157,98 +183,17 @@ bool fm_background_find(struct fm_engine *engine, struct fm_trace *trace, const 
 {
     struct background *background = fm_engine_background(engine, trace);
     unsigned index;
-    return background != NULL && find_request(background->list_out, module, &index) != NULL;
+    return background != NULL &&
+           fm_background_find_request(background->list_out, module, &index) != NULL;
 }
 
 void fm_background_remove(struct fm_engine *engine, struct fm_trace *trace, const char *module)
 {
     struct background *background = fm_engine_background(engine, trace);
     unsigned index;
-    if (background != NULL && find_request(background->list_out, module, &index) != NULL)
+    if (background != NULL &&
+        fm_background_find_request(background->list_out, module, &index) != NULL)
         g_ptr_array_remove_index(background->list_out, index);
-}
-
-/* --- notifications --- */
-
-static struct fm_notify *new_notify(void *owner, struct fm_trace *trace, uint64_t time,
-                                    struct fm_position *position, struct fm_hooks *hooks)
-{
-    struct fm_notify *notify = g_new(struct fm_notify, 1);
-    *notify = (struct fm_notify){owner, trace, time, position, hooks};
-    return notify;
-}
-
-void fm_background_notify_queue(struct fm_engine *engine, void *owner, struct fm_trace *trace,
-                                uint64_t time, struct fm_position *position, struct fm_hooks *hooks)
-{
-    struct background *background = fm_engine_background(engine, trace);
-    struct fm_notify *notify = new_notify(owner, trace, time, position, hooks);
-    if (background == NULL || background->closing)
-        free_notify(notify);
-    else
-        g_ptr_array_add(background->notify_out, notify);
-}
-
-bool fm_background_notify_current(struct fm_engine *engine, void *owner, struct fm_trace *trace,
-                                  uint64_t time, struct fm_position *position,
-                                  struct fm_hooks *hooks)
-{
-    struct background *background = fm_engine_background(engine, trace);
-    struct fm_notify *notify = new_notify(owner, trace, time, position, hooks);
-    if (background == NULL || background->list_in->len == 0 || background->pass_over) {
-        free_notify(notify);
-        return false;
-    }
-    g_ptr_array_add(background->notify_in, notify);
-    return true;
-}
-
-static void remove_owned(GPtrArray *list, const void *owner)
-{
-    for (unsigned i = list->len; i-- > 0;) {
-        const struct fm_notify *notify = g_ptr_array_index(list, i);
-        if (notify->owner == owner)
-            g_ptr_array_remove_index(list, i);
-    }
-}
-
-void fm_background_notify_remove(struct fm_engine *engine, const void *owner)
-{
-    for (unsigned i = 0; i < engine->backgrounds->len; i++) {
-        struct background *background = g_ptr_array_index(engine->backgrounds, i);
-        remove_owned(background->notify_out, owner);
-        remove_owned(background->notify_in, owner);
-    }
-}
-
-/* Calls and frees the notification at index. It leaves the list first: whatever its hooks do to the
- * list, it is called once. */
-static void fire(struct background *background, unsigned index)
-{
-    struct fm_notify *notify = g_ptr_array_steal_index(background->notify_in, index);
-    fm_hooks_call(notify->hooks, notify);
-    free_notify(notify);
-}
-
-static bool is_due(const struct background *background, const struct fm_notify *notify)
-{
-    if (notify->time != FM_TIME_INF && fm_context_time(background->context) >= notify->time)
-        return true;
-    return notify->position != NULL &&
-           fm_context_compare_position(background->context, notify->position) >= 0;
-}
-
-/* 3.2 */
-static void fire_due(struct background *background)
-{
-    for (unsigned i = 0; i < background->notify_in->len;) {
-        if (is_due(background, g_ptr_array_index(background->notify_in, i))) {
-            fire(background, i);
-            i = 0; /* the hooks may have changed the list */
-        } else {
-            i++;
-        }
-    }
 }
 
 /* --- the step --- */
@@ -265,13 +210,30 @@ static void collect_and_call(struct background *background, bool adders)
     fm_hooks_free(all);
 }
 
+const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index)
+{
+    const struct background_request *request = g_ptr_array_index(list, index);
+    return &request->computation->hooks.work;
+}
+
+/* Those of list_out that make the next pass: all that read events, up to the first work in steps;
+ * such work alone. So what a computation needs is done before it. */
+static void choose_pass(struct background *background)
+{
+    bool alone = fm_background_work(background->list_out, 0)->step != NULL;
+    do {
+        g_ptr_array_add(background->list_in, g_ptr_array_steal_index(background->list_out, 0));
+    } while (!alone && background->list_out->len > 0 &&
+             fm_background_work(background->list_out, 0)->step == NULL);
+}
+
 /* 1a to 1d */
 static void begin_pass(struct background *background)
 {
-    move_all(background->list_in, background->list_out);
+    choose_pass(background);
     for (unsigned i = 0; i < background->list_in->len; i++) {
         struct background_request *request = g_ptr_array_index(background->list_in, i);
-        set_flag(background->trace, request->computation->name, "in_progress", true);
+        fm_background_set_flag(background->trace, request->computation->name, "in_progress", true);
         fm_hooks_call(request->computation->hooks.before_request, background->context);
     }
     fm_context_seek_time(background->context, 0);
@@ -293,19 +255,60 @@ static void end_pass(struct background *background)
     collect_and_call(background, false);
     while (background->list_in->len > 0) {
         struct background_request *request = g_ptr_array_index(background->list_in, 0);
-        set_flag(background->trace, request->computation->name, "in_progress", false);
-        set_flag(background->trace, request->computation->name, "ready", true);
+        fm_background_set_flag(background->trace, request->computation->name, "in_progress", false);
+        fm_background_set_flag(background->trace, request->computation->name, "ready", true);
         fm_hooks_call(request->computation->hooks.after_request, background->context);
         g_ptr_array_remove(background->list_in, request);
     }
     while (background->notify_in->len > 0)
-        fire(background, 0);
+        fm_notify_fire(background, 0);
+    background->pass_over = false;
+    reset_context(background);
+}
+
+static bool needs(const struct computation *computation, const char *module)
+{
+    for (const char *const *need = computation->hooks.needs; need != NULL && *need != NULL; need++)
+        if (strcmp(*need, module) == 0)
+            return true;
+    return false;
+}
+
+/* What waits for a failed module has failed as well, and what waits for that. */
+static void fail_waiting(struct background *background, const char *module, const GError *error)
+{
+    for (unsigned i = 0; i < background->list_out->len;) {
+        struct background_request *request = g_ptr_array_index(background->list_out, i);
+        if (!needs(request->computation, module)) {
+            i++;
+            continue;
+        }
+        request = g_ptr_array_steal_index(background->list_out, i);
+        set_failed(background->trace, request->computation->name, error);
+        fail_waiting(background, request->computation->name, error);
+        free_request(request);
+        i = 0; /* the call may have taken others */
+    }
+}
+
+/* The end of a pass of work in steps that could not be done. */
+static void fail_pass(struct background *background, const GError *error)
+{
+    background->pass_over = true;
+    struct background_request *request = g_ptr_array_index(background->list_in, 0);
+    fm_background_set_flag(background->trace, request->computation->name, "in_progress", false);
+    set_failed(background->trace, request->computation->name, error);
+    fm_hooks_call(request->computation->hooks.after_request, background->context);
+    fail_waiting(background, request->computation->name, error);
+    g_ptr_array_remove(background->list_in, request);
+    while (background->notify_in->len > 0)
+        fm_notify_fire(background, 0);
     background->pass_over = false;
     reset_context(background);
 }
 
 /* What is left of a pass whose modules have all been unloaded. */
-static void abandon_pass(struct background *background)
+void fm_background_abandon_pass(struct background *background)
 {
     for (unsigned i = background->notify_in->len; i-- > 0;)
         g_ptr_array_insert(background->notify_out, 0,
@@ -313,18 +316,21 @@ static void abandon_pass(struct background *background)
     reset_context(background);
 }
 
-static void drop_withdrawn(struct background *background)
+void fm_background_drop_withdrawn(struct background *background)
 {
     bool dropped = false;
     for (unsigned i = background->list_in->len; i-- > 0;) {
         const struct background_request *request = g_ptr_array_index(background->list_in, i);
         if (request->withdrawn) {
+            const struct fm_step_work *work = &request->computation->hooks.work;
+            if (work->discard != NULL)
+                work->discard(background->trace, work->user);
             g_ptr_array_remove_index(background->list_in, i);
             dropped = true;
         }
     }
     if (dropped && background->list_in->len == 0)
-        abandon_pass(background);
+        fm_background_abandon_pass(background);
 }
 
 static void read_chunk(struct background *background)
@@ -343,6 +349,35 @@ static void read_chunk(struct background *background)
     }
 }
 
+static void step_events(struct background *background)
+{
+    read_chunk(background);
+    fm_background_drop_withdrawn(background);
+    if (background->list_in->len == 0)
+        return;
+    bool at_end = background->context->queue_count == 0;
+    if (!at_end)
+        fm_notify_fire_due(background);
+    fm_background_drop_withdrawn(background);
+    if (background->list_in->len > 0 &&
+        (at_end || fm_context_time(background->context) > background->trace->end_time))
+        end_pass(background);
+}
+
+static void step_work(struct background *background)
+{
+    g_autoptr(GError) error = NULL;
+    const struct fm_step_work *work = fm_background_work(background->list_in, 0);
+    enum fm_step_state state = work->step(background->trace, work->user, FM_STEP_WORK_US, &error);
+    fm_background_drop_withdrawn(background);
+    if (background->list_in->len == 0 || state == FM_STEP_MORE)
+        return;
+    if (state == FM_STEP_DONE)
+        end_pass(background);
+    else
+        fail_pass(background, error);
+}
+
 bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace)
 {
     struct background *background = fm_engine_background(engine, trace);
@@ -354,114 +389,13 @@ bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace)
     background->stepping = true;
     if (background->list_in->len == 0)
         begin_pass(background);
-    read_chunk(background);
-    drop_withdrawn(background);
-    if (background->list_in->len > 0) {
-        bool at_end = background->context->queue_count == 0;
-        if (!at_end)
-            fire_due(background);
-        drop_withdrawn(background);
-        if (background->list_in->len > 0 &&
-            (at_end || fm_context_time(background->context) > trace->end_time))
-            end_pass(background);
-    }
+    if (fm_background_work(background->list_in, 0)->step != NULL)
+        step_work(background);
+    else
+        step_events(background);
+    fm_notify_call_watches(background);
     background->stepping = false;
     fm_context_save_sync(background->context);
     fm_trace_unlock(trace);
     return fm_background_is_registered(background);
-}
-
-double fm_background_progress(struct fm_engine *engine, struct fm_trace *trace)
-{
-    const struct background *background = fm_engine_background(engine, trace);
-    if (background == NULL || background->list_in->len == 0)
-        return -1;
-    uint64_t span = trace->end_time - trace->start_time;
-    uint64_t now = background->context->sync != NULL ? background->context->sync->time : 0;
-    if (span == 0 || now == FM_TIME_INF)
-        return 1;
-    return now <= trace->start_time ? 0 : (double)(now - trace->start_time) / (double)span;
-}
-
-/* --- unloading and closing --- */
-
-static void unregister_requests(struct background *background, const char *module)
-{
-    unsigned index;
-    if (find_request(background->list_out, module, &index) != NULL)
-        g_ptr_array_remove_index(background->list_out, index);
-    struct background_request *request = find_request(background->list_in, module, &index);
-    if (request == NULL)
-        return;
-    set_flag(background->trace, module, "in_progress", false);
-    request->withdrawn = true;
-    if (!background->stepping)
-        drop_withdrawn(background);
-    else
-        fm_context_detach(background->context, &request->computation->hooks.chunk, -1);
-}
-
-void fm_engine_unregister_computation(struct fm_engine *engine, const char *module)
-{
-    struct computation *computation = g_hash_table_lookup(engine->computations, module);
-    if (computation == NULL)
-        return;
-    for (unsigned i = 0; i < engine->backgrounds->len; i++)
-        unregister_requests(g_ptr_array_index(engine->backgrounds, i), computation->name);
-    g_hash_table_remove(engine->computations, module);
-}
-
-void fm_background_close(struct background *background)
-{
-    background->closing = true;
-    while (background->list_in->len > 0) {
-        struct background_request *request = g_ptr_array_index(background->list_in, 0);
-        set_flag(background->trace, request->computation->name, "in_progress", false);
-        fm_hooks_call(request->computation->hooks.after_request, background->context);
-        g_ptr_array_remove(background->list_in, request);
-    }
-    g_ptr_array_unref(background->list_in);
-    g_ptr_array_unref(background->list_out);
-    g_ptr_array_unref(background->notify_in);
-    g_ptr_array_unref(background->notify_out);
-    fm_context_free(background->context);
-    fm_trace_free(background->trace);
-    g_free(background);
-}
-
-/* --- invariants --- */
-
-const char *fm_background_check(const struct background *background)
-{
-    GPtrArray *lists[] = {background->list_in, background->list_out};
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (unsigned l = 0; l < 2; l++) {
-        for (unsigned i = 0; i < lists[l]->len; i++) {
-            const struct background_request *request = g_ptr_array_index(lists[l], i);
-            const char *name = request->computation->name;
-            if (!g_hash_table_add(seen, request->computation->name))
-                return "I1: a module stands at most once in list_in and list_out";
-            if (fm_background_is_in_progress(background->trace, name) != (l == 0))
-                return "I2: in_progress is being in list_in";
-            if (fm_background_is_ready(background->trace, name))
-                return "I3: what is ready is in neither list";
-        }
-    }
-    GHashTableIter iter;
-    void *name;
-    g_hash_table_iter_init(&iter, background->engine->computations);
-    unsigned index;
-    while (g_hash_table_iter_next(&iter, &name, NULL)) {
-        if (fm_background_is_in_progress(background->trace, name) &&
-            find_request(background->list_in, name, &index) == NULL)
-            return "I2: in_progress is being in list_in";
-    }
-    const struct fm_trace_context *trace = &background->context->traces[0];
-    for (unsigned i = 0; i < trace->tracefile_count; i++) {
-        if (background->list_in->len == 0 && fm_hooks_count(trace->tracefiles[i].event_hooks) > 0)
-            return "I4: no hook stays in the private context without a pass";
-    }
-    if (background->list_in->len == 0 && background->notify_in->len > 0)
-        return "I5: notify_in is empty unless a pass runs";
-    return background->trace->locked ? "between steps no trace is locked" : NULL;
 }

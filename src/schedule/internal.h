@@ -23,6 +23,7 @@ struct background {
     struct fm_context *context;        /* private */
     GPtrArray *list_out, *list_in;     /* of struct background_request */
     GPtrArray *notify_out, *notify_in; /* of struct fm_notify */
+    GPtrArray *watches;                /* private to notify.c */
     bool stepping, pass_over, closing;
 };
 
@@ -54,6 +55,22 @@ struct fm_tab {
 
 struct background *fm_engine_background(const struct fm_engine *engine,
                                         const struct fm_trace *trace);
+/* --- notify.c --- */
+void fm_notify_free(void *notify);
+void fm_watch_free(void *watch);
+/* Calls and frees the one at index of notify_in. */
+void fm_notify_fire(struct background *background, unsigned index);
+void fm_notify_fire_due(struct background *background);
+void fm_notify_call_watches(struct background *background);
+
+struct background_request *fm_background_find_request(GPtrArray *list, const char *module,
+                                                      unsigned *ret_index);
+void fm_background_set_flag(struct fm_trace *trace, const char *module, const char *flag,
+                            bool value);
+const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index);
+/* Takes requests that were unloaded out of the pass; without any left it is abandoned. */
+void fm_background_drop_withdrawn(struct background *background);
+void fm_background_abandon_pass(struct background *background);
 bool fm_background_is_registered(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
 void fm_background_close(struct background *background); /* calls after_request of the pass */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine that reads traces on behalf of viewers. One instance of each trace; two kinds of work:
+/* The engine that reads recordings on behalf of viewers. A deep profile is a trace without events,
+ * whose computations are work in steps. One instance of each trace; two kinds of work:
  *
  *   ad hoc requests      of a tab (a viewer page): an interval, served at once
  *   precomputation       of a trace: a module's pass over all of it, once, in the background
@@ -8,13 +9,14 @@
  * step is done only when no tab has a request pending; equals take turns. Rules: README.md. */
 #pragma once
 
+#include "base/progress.h"
 #include "trace/trace.h"
 
 struct fm_engine;
-struct fm_recording_trace; /* a registered trace with its background scheduler */
 struct fm_tab;
 
 #define FM_CHUNK_DEFAULT 6000
+#define FM_STEP_WORK_US 1500 /* of a step of work without events */
 
 /* Opens a trace; identity is "device:inode". */
 typedef struct fm_trace *fm_trace_opener(const char *path, const char *identity, void *user,
@@ -32,7 +34,7 @@ bool fm_engine_has_work(const struct fm_engine *engine);
 /* Nestable: while disabled, steps do nothing. */
 void fm_engine_disable(struct fm_engine *engine);
 void fm_engine_enable(struct fm_engine *engine);
-/* The first invariant that does not hold (I1-I9, J1-J6), or NULL. For tests; between steps. */
+/* The first invariant that does not hold (I1-I12, J1-J6), or NULL. For tests; between steps. */
 const char *fm_engine_check(const struct fm_engine *engine);
 
 /* --- registry (registry.c) --- */
@@ -46,12 +48,30 @@ unsigned fm_engine_references(const struct fm_engine *engine, const struct fm_tr
 
 /* --- computations (background.c) --- */
 
+enum fm_step_state { FM_STEP_MORE, FM_STEP_DONE, FM_STEP_FAILED };
+
+/* Work that is no reading of events, as loading and summing a deep profile. Such a computation has
+ * a pass of its own: one call a step of the scheduler, in the trace's turn. */
+struct fm_step_work {
+    /* Works for about budget_us microseconds, at least a little; NULL = hooks only. */
+    enum fm_step_state (*step)(struct fm_trace *trace, void *user, unsigned budget_us,
+                               GError **error);
+    /* How much of it is done, 0 to 1; may be NULL. */
+    double (*fraction)(struct fm_trace *trace, void *user);
+    /* Forgets the result, or the half of one. Not called when the trace is closed. May be NULL. */
+    void (*discard)(struct fm_trace *trace, void *user);
+    void *user;
+};
+
 /* Owned by the engine after registering. Call data: the private traceset context for requests,
  * adder and remover; by level for the others. Any may be NULL. */
 struct fm_computation {
     struct fm_hooks *before_request, *after_request;
     struct fm_chunk_hooks chunk;
     struct fm_hooks *adder, *remover; /* once a pass */
+    struct fm_step_work work;
+    /* Computations that are asked for before this one; NULL-terminated, static; NULL = none. */
+    const char *const *needs;
 };
 /* False, and the hooks freed, when the name is taken. */
 bool fm_engine_register_computation(struct fm_engine *engine, const char *module,
@@ -63,7 +83,8 @@ enum fm_request_result {
     FM_REQUEST_READY,
     FM_REQUEST_IN_PROGRESS,
     FM_REQUEST_QUEUED_BEFORE,
-    FM_REQUEST_QUEUED
+    FM_REQUEST_QUEUED,
+    FM_REQUEST_FAILED /* it, or one that it needs: fm_background_error() */
 };
 enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm_trace *trace,
                                              const char *module);
@@ -71,8 +92,24 @@ bool fm_background_find(struct fm_engine *engine, struct fm_trace *trace, const 
 void fm_background_remove(struct fm_engine *engine, struct fm_trace *trace, const char *module);
 bool fm_background_is_ready(const struct fm_trace *trace, const char *module);
 bool fm_background_is_in_progress(const struct fm_trace *trace, const char *module);
-/* Fraction of the running pass, by time; negative when none runs. */
+/* Why a computation failed (attribute computation/MODULE/failed), NULL when it did not. A failure
+ * ends the pass: after_request is called with `ready` false, notifications fire, and what needs the
+ * module has failed with it. Borrowed until the next step. */
+const GError *fm_background_error(const struct fm_trace *trace, const char *module);
+/* Fraction of the running pass, by time or as the work tells; negative when none runs. */
 double fm_background_progress(struct fm_engine *engine, struct fm_trace *trace);
+/* The first module of the running pass, or NULL. Borrowed. */
+const char *fm_background_current(struct fm_engine *engine, struct fm_trace *trace);
+/* The recording has changed: a running pass is broken off (after_request with `ready` false), no
+ * module is ready or failed any more. What was being done or waited is asked for again; so are
+ * notifications kept. Not from inside a step. */
+void fm_background_discard(struct fm_engine *engine, struct fm_trace *trace);
+/* Does steps, of others too, until the module is ready: for programs that have nothing else to do.
+ * Errors: why it failed, FM_ERROR_NOT_FOUND (no such module), FM_ERROR_CANCELLED (by progress,
+ * which may be NULL). */
+FM_MUST_USE bool fm_background_run(struct fm_engine *engine, struct fm_trace *trace,
+                                   const char *module, const struct fm_progress *progress,
+                                   GError **error);
 
 struct fm_notify { /* call data of notification hooks */
     void *owner;
@@ -89,6 +126,11 @@ void fm_background_notify_queue(struct fm_engine *engine, void *owner, struct fm
 bool fm_background_notify_current(struct fm_engine *engine, void *owner, struct fm_trace *trace,
                                   uint64_t time, struct fm_position *position,
                                   struct fm_hooks *hooks);
+/* Called after every step of this trace's scheduler, as long as it is not removed: for showing how
+ * far a pass is. Call data: a notify record, time FM_TIME_INF. hooks are taken. */
+void fm_background_watch(struct fm_engine *engine, void *owner, struct fm_trace *trace,
+                         struct fm_hooks *hooks);
+/* All notifications and watches of an owner, on all traces. */
 void fm_background_notify_remove(struct fm_engine *engine, const void *owner);
 /* One step of one trace's scheduler: true = stays registered. */
 bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace);

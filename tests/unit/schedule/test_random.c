@@ -173,6 +173,7 @@ static void ask_module(struct world *world, struct fm_trace *trace, unsigned ind
                                                              : "computation/C/ready");
         register_module(world, index);
         break;
+    case FM_REQUEST_FAILED:
     case FM_REQUEST_NO_MODULE:
         g_assert_not_reached();
     }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a profile in small steps, for schedulers that do other things in between.
+ * fm_profile_read() is the loop over the steps. */
+#pragma once
+
+#include "base/job.h"
+#include "deep/profile.h"
+
+struct fm_profile_job;
+
+/* Opens the file; FM_ERROR_IO when that cannot be done. */
+FM_MUST_USE bool fm_profile_job_new(const char *path, struct fm_profile_job **ret, GError **error);
+/* From memory, which must outlive the job; name is used in messages. */
+struct fm_profile_job *fm_profile_job_new_bytes(const char *name, const uint8_t *bytes,
+                                                size_t size);
+/* Does work for about `nodes` nodes (> 0), which takes the order of 100 ns each. Errors: those of
+ * fm_profile_read(). The first step reads the header alone. */
+enum fm_job_state fm_profile_job_step(struct fm_profile_job *job, uint32_t nodes, GError **error);
+/* How much of the whole is done, 0 to 1. */
+double fm_profile_job_fraction(const struct fm_profile_job *job);
+/* A profile of which only what stands in the header may be looked at: names, counts, totals; not
+ * one node. NULL before the first step, and after taking. */
+const struct fm_profile *fm_profile_job_header(const struct fm_profile_job *job);
+/* The result, after FM_JOB_DONE; the caller owns it. */
+struct fm_profile *fm_profile_job_take(struct fm_profile_job *job);
+void fm_profile_job_free(struct fm_profile_job *job); /* NULL is allowed */
