@@ -150,6 +150,11 @@ static bool extend(uint64_t bytes)
     }
     if (posix_fallocate(p->fd, (off_t)p->bytes_extended, (off_t)(end - p->bytes_extended)) != 0)
         return false;
+    /* Mapped as it grows: tools that look through all mapped memory (valgrind, core dumps) must
+     * not find gigabytes. */
+    if (mmap(p->base + p->bytes_extended, end - p->bytes_extended, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED, p->fd, (off_t)p->bytes_extended) == MAP_FAILED)
+        return false;
     /* One call is cheaper than a fault for each page; an old kernel refuses, which is no harm. */
     madvise(p->base + p->bytes_extended, end - p->bytes_extended, 23 /* MADV_POPULATE_WRITE */);
     p->bytes_extended = end;
@@ -224,7 +229,7 @@ uint32_t fm_arena_text(const char *bytes, size_t size)
     return fm_ref(text);
 }
 
-static bool map_file(void)
+static bool reserve_addresses(void)
 {
     struct fm_process *p = &fm_process;
     uint64_t bytes = size_limit();
@@ -233,7 +238,7 @@ static bool map_file(void)
     for (; bytes >= STEP_BYTES_MIN; bytes /= 2) {
         bytes &= ~4095ull;
         void *base =
-            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, p->fd, 0);
+            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base != MAP_FAILED) {
             p->base = base;
             p->bytes_reserved = bytes;
@@ -293,7 +298,7 @@ bool fm_arena_open(void)
     struct stat status;
     p->header = NULL;
     p->bytes_extended = 0;
-    bool ok = fstat(p->fd, &status) == 0 && map_file();
+    bool ok = fstat(p->fd, &status) == 0 && reserve_addresses();
     p->file_dev = status.st_dev;
     p->file_inode = status.st_ino;
     if (!ok || !extend(FM_REC_HEADER_BYTES + FM_THREAD_CHUNK_BYTES * 2)) {

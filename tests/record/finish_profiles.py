@@ -153,4 +153,5 @@ def main():
     return tap.done()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

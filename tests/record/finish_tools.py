@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded programs under valgrind, and built with AddressSanitizer: the same counts as alone."""
+import shutil
+import sys
+import tempfile
+
+import finish_lib as lib
+from finish_profiles import contexts, own_edges
+
+# AddressSanitizer's qsort calls the comparison once more for each pair of neighbours, before it sorts:
+# 60 elements sorted thrice in main, and pairs in by_sorted_digits, called 29 times more.
+MORE_BY_QSORT = {("main", "compare"): 59, ("main", "backwards"): 59, ("backwards", "compare"): 59,
+                 ("main", "by_sorted_digits"): 29, ("by_sorted_digits", "compare"): 324}
+
+
+def valgrind(tap):
+    if shutil.which("valgrind") is None:
+        tap.skip("valgrind", "it is not installed")
+        return
+    for source in lib.CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            command = lib.build(source, folder, "gcc", ["-O2"])
+            expected = lib.record(command, folder, name="alone").profile
+            for tool in ("memcheck", "callgrind"):
+                before = ["valgrind", "-q", "--tool=" + tool]
+                if tool == "callgrind":
+                    before.append(f"--callgrind-out-file={folder}/callgrind.out")
+                else:
+                    before += ["--error-exitcode=9", "--leak-check=full"]
+                done = lib.record(before + command, folder, name=tool, timeout=120)
+                tap.same(contexts(done.profile), contexts(expected), f"{source} under {tool}")
+
+
+def sanitized(tap, compiler):
+    for source in lib.CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            plain = lib.build(source, folder, compiler, ["-O1"])
+            expected = lib.record(plain, folder, name="plain").profile
+            try:
+                command = lib.build(source, folder, compiler, ["-O1", "-fsanitize=address"],
+                                    name="sanitized")
+            except RuntimeError as error:
+                tap.skip(f"{source} {compiler} -fsanitize=address", str(error).splitlines()[-1])
+                continue
+            done = lib.record(command, folder, name="sanitized", timeout=120)
+            tap.check("ERROR" not in done.stderr, f"{source} {compiler}: nothing to complain of",
+                      done.stderr)
+            edges = own_edges(expected, source)
+            for edge, more in MORE_BY_QSORT.items() if source == "sorting.c" else ():
+                edges[edge] += more
+            tap.same(own_edges(done.profile, source), edges,
+                     f"{source} {compiler} -fsanitize=address: the calls of the plain build")
+
+
+def main():
+    tap = lib.Tap()
+    valgrind(tap)
+    sanitized(tap, "gcc")
+    if shutil.which("clang"):
+        sanitized(tap, "clang")
+    return tap.done()
+
+
+sys.exit(main())
