@@ -71,7 +71,7 @@ struct fm_eventlog_field {
     bool optional; /* newer producers only */
 };
 
-enum { FM_EVENTLOG_FIELDS_MAX = 12 };
+enum { FM_EVENTLOG_FIELDS_MAX = 32 };
 
 struct fm_eventlog_type {
     uint16_t number;
@@ -99,11 +99,14 @@ const char *fm_eventlog_enum_name(enum fm_eventlog_unit unit, uint64_t value);
 
 struct fm_eventlog_declared {
     uint16_t number;
-    int32_t size;                         /* payload bytes of each event; -1 = variable */
-    uint32_t name_at, name_length;        /* in the header's bytes; UTF-8 by convention only */
-    uint32_t extra_at, extra_length;      /* in the header's bytes */
-    bool replaced;                        /* a later entry declares the same number */
-    const struct fm_eventlog_type *known; /* NULL: skip by size */
+    int32_t size;                    /* payload bytes of each event; -1 = variable */
+    uint32_t name_at, name_length;   /* in the header's bytes; UTF-8 by convention only */
+    uint32_t extra_at, extra_length; /* in the header's bytes */
+    bool replaced;                   /* a later entry declares the same number */
+    /* From the table, or for numbers that are in no table as the extra text tells ("fields:a=w32,
+     * b=str", the kinds of fathom/eventlog.h and f64, ns, strz, data); names cleaned of quotes,
+     * blanks and what is not ASCII. NULL: skip by size. */
+    const struct fm_eventlog_type *known;
 };
 
 struct fm_eventlog_header {
@@ -111,6 +114,7 @@ struct fm_eventlog_header {
     GArray *declared;      /* of struct fm_eventlog_declared, in file order */
     uint32_t number_count; /* greatest declared number + 1 */
     int32_t *slots;        /* number_count entries: index in declared, -1 = not declared */
+    GPtrArray *types;      /* private: layouts that the header tells; NULL = none */
     gint refs;
 };
 
@@ -126,6 +130,9 @@ char *fm_eventlog_type_label(uint16_t number);
 struct fm_eventlog_header *fm_eventlog_header_begin(void);
 void fm_eventlog_header_add(struct fm_eventlog_header *header, uint16_t number, int32_t size,
                             const char *description);
+/* extra: "fields:..." as above. */
+void fm_eventlog_header_add_extra(struct fm_eventlog_header *header, uint16_t number, int32_t size,
+                                  const char *description, const char *extra);
 void fm_eventlog_header_end(struct fm_eventlog_header *header);
 /* Parses a whole header that stands in memory. name is for messages. */
 struct fm_eventlog_header *fm_eventlog_header_parse(const uint8_t *bytes, size_t length,

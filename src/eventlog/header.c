@@ -31,6 +31,7 @@ void fm_eventlog_header_unref(struct fm_eventlog_header *header)
         return;
     g_byte_array_unref(header->bytes);
     g_array_unref(header->declared);
+    g_clear_pointer(&header->types, g_ptr_array_unref);
     g_free(header->slots);
     g_free(header);
 }
@@ -108,6 +109,24 @@ static int cut_header(const uint8_t *bytes, size_t length, const char *name, uin
     return -1;
 }
 
+/* The layout of a number: ours, or what the header says of a number that is in no table. */
+static const struct fm_eventlog_type *find_layout(struct fm_eventlog_header *header,
+                                                  const struct fm_eventlog_declared *declared,
+                                                  const uint8_t *name, const uint8_t *extra)
+{
+    const struct fm_eventlog_type *known = fm_eventlog_type_find(declared->number, declared->size);
+    if (known != NULL || fm_eventlog_type_find(declared->number, -1) != NULL)
+        return known;
+    struct fm_eventlog_type *told =
+        fm_eventlog_schema_parse(declared->number, declared->size, name, declared->name_length,
+                                 extra, declared->extra_length);
+    if (told != NULL && header->types == NULL)
+        header->types = g_ptr_array_new_with_free_func(fm_eventlog_schema_free);
+    if (told != NULL)
+        g_ptr_array_add(header->types, told);
+    return told;
+}
+
 /* One entry of the list of types. Returns 1, 0 (more bytes are needed) or -1. */
 static int scan_entry(struct fm_eventlog_header *header, const uint8_t *bytes, size_t length,
                       size_t *at, uint64_t base, const char *name, GError **error)
@@ -144,7 +163,7 @@ static int scan_entry(struct fm_eventlog_header *header, const uint8_t *bytes, s
         .extra_at = (uint32_t)*at + 16 + name_length,
         .extra_length = extra_length,
     };
-    declared.known = fm_eventlog_type_find(declared.number, declared.size);
+    declared.known = find_layout(header, &declared, entry + 12, entry + 16 + name_length);
     g_array_append_val(header->declared, declared);
     *at += whole;
     return 1;
@@ -242,23 +261,32 @@ struct fm_eventlog_header *fm_eventlog_header_begin(void)
 void fm_eventlog_header_add(struct fm_eventlog_header *header, uint16_t number, int32_t size,
                             const char *description)
 {
-    size_t length = strlen(description);
-    g_return_if_fail(length <= TEXT_MAX && size < 0xFFFF);
+    fm_eventlog_header_add_extra(header, number, size, description, "");
+}
+
+void fm_eventlog_header_add_extra(struct fm_eventlog_header *header, uint16_t number, int32_t size,
+                                  const char *description, const char *extra)
+{
+    size_t length = strlen(description), extra_length = strlen(extra);
+    g_return_if_fail(length <= TEXT_MAX && extra_length <= TEXT_MAX && size < 0xFFFF);
     struct fm_eventlog_declared declared = {
         .number = number,
         .size = size < 0 ? -1 : size,
         .name_at = header->bytes->len + 12,
         .name_length = (uint32_t)length,
         .extra_at = header->bytes->len + 16 + (uint32_t)length,
-        .known = fm_eventlog_type_find(number, size < 0 ? -1 : size),
+        .extra_length = (uint32_t)extra_length,
     };
+    declared.known =
+        find_layout(header, &declared, (const uint8_t *)description, (const uint8_t *)extra);
     g_array_append_val(header->declared, declared);
     g_byte_array_append(header->bytes, (const uint8_t *)"etb", 4);
     append16(header->bytes, number);
     append16(header->bytes, size < 0 ? 0xFFFF : (uint16_t)size);
     append32(header->bytes, (uint32_t)length);
     g_byte_array_append(header->bytes, (const uint8_t *)description, (guint)length);
-    append32(header->bytes, 0);
+    append32(header->bytes, (uint32_t)extra_length);
+    g_byte_array_append(header->bytes, (const uint8_t *)extra, (guint)extra_length);
     g_byte_array_append(header->bytes, (const uint8_t *)"ete", 4);
 }
 

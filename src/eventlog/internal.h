@@ -27,6 +27,11 @@ struct fm_eventlog_header *fm_eventlog_header_new(void);
 /* Keeps the bytes and indexes the numbers. */
 void fm_eventlog_header_complete(struct fm_eventlog_header *header, const uint8_t *bytes,
                                  size_t length);
+/* schema.c: the layout that an entry's extra text tells; NULL when it tells none that fits. */
+struct fm_eventlog_type *fm_eventlog_schema_parse(uint16_t number, int32_t size,
+                                                  const uint8_t *name, uint32_t name_length,
+                                                  const uint8_t *extra, uint32_t extra_length);
+void fm_eventlog_schema_free(void *type);
 /* number_count entries; free with g_free(). */
 struct fm_eventlog_step *fm_eventlog_header_steps(const struct fm_eventlog_header *header);
 

@@ -215,9 +215,52 @@ static void events_print_in_three_forms(void)
     }
 }
 
+/* A number that is in no table is decoded as its header says. */
+static void a_header_may_tell_the_layout(void)
+{
+    static const uint8_t payload[] = {7,    0,    0,    0,    1,   0xff, 0xff, 0xff, 0xff,
+                                      0xff, 0xff, 0xff, 0xfe, 'a', 'b',  0,    0x3f, 0xf8,
+                                      0,    0,    0,    0,    0,   0,    'x',  'y'};
+    struct fm_eventlog_header *header = fm_eventlog_header_begin();
+    fm_eventlog_header_add_extra(header, 2000, -1, "sched \"switch\"",
+                                 "fields:cpu=w8,a.b=w32,prev=i64,comm=strz,load=f64,rest=str");
+    fm_eventlog_header_add_extra(header, 2001, 4, "fixed", "fields:x=w32");
+    fm_eventlog_header_add_extra(header, 2002, 3, "too small", "fields:x=w32");
+    fm_eventlog_header_add_extra(header, 2003, 4, "text in a fixed size", "fields:x=str");
+    fm_eventlog_header_add_extra(header, 2004, 4, "unknown kind", "fields:x=w128");
+    fm_eventlog_header_add_extra(header, 2005, 4, "no fields", "notes:x=w32");
+    fm_eventlog_header_add_extra(header, 1, 9, "a known number keeps its layout", "fields:x=w64");
+    fm_eventlog_header_add(header, 2006, 4, "nothing told");
+    fm_eventlog_header_end(header);
+    struct fm_eventlog_header *read =
+        fm_eventlog_header_parse(header->bytes->data, header->bytes->len, "made", NULL);
+    g_assert_nonnull(read);
+    struct fm_eventlog_event event = {
+        .time_ns = 1,
+        .number = 2000,
+        .capability = 3,
+        .payload = payload,
+        .payload_length = sizeof payload,
+        .type = fm_eventlog_header_find(read, 2000)->known,
+    };
+    g_assert_nonnull(event.type);
+    g_autoptr(GString) text = g_string_new(NULL);
+    fm_eventlog_format_event(text, FM_EVENTLOG_AS_JSON, &event, read, NULL);
+    g_assert_cmpstr(text->str, ==,
+                    "{\"time_ns\":1,\"cap\":3,\"type\":\"sched__switch_\",\"fields\":{\"cpu\":7,"
+                    "\"a.b\":1,\"prev\":-2,\"comm\":\"ab\",\"load\":1.5,\"rest\":\"xy\"}}\n");
+    g_assert_cmpstr(fm_eventlog_header_find(read, 2001)->known->name, ==, "fixed");
+    for (uint16_t number = 2002; number <= 2006; number++)
+        g_assert_null(fm_eventlog_header_find(read, number)->known);
+    g_assert_cmpstr(fm_eventlog_header_find(read, 1)->known->name, ==, "RunThread");
+    fm_eventlog_header_unref(read);
+    fm_eventlog_header_unref(header);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/types/told", a_header_may_tell_the_layout);
     g_test_add_func("/types/table", the_table_is_in_order_and_consistent);
     g_test_add_func("/types/sizes", sizes_are_those_of_real_headers);
     g_test_add_func("/types/layouts", layouts_follow_the_declared_size);
