@@ -338,12 +338,17 @@ void fm_el_monitor_state(struct fm_el_monitor *m, struct fm_el_bytes *out)
 
 bool fm_el_monitor_service(const unsigned char *data, size_t bytes, bool *pause)
 {
-    static const unsigned char definite[] = {0x82, 0x00, 0x82, 0x00};
-    static const unsigned char open[] = {0x9F, 0x00, 0x9F, 0x00};
-    if (bytes < 5 || (memcmp(data, definite, 4) != 0 && memcmp(data, open, 4) != 0))
+    size_t at = 0, open = 0;
+    for (int level = 0; level < 2; level++, at += 2) { /* an array of index 0 and what follows */
+        if (bytes < at + 2 || (data[at] != 0x82 && data[at] != 0x9F) || data[at + 1] != 0)
+            return false;
+        open += data[at] == 0x9F; /* without a length: FF at its end */
+    }
+    if (bytes != at + 1 + open || (data[at] != 0xF4 && data[at] != 0xF5))
         return false;
-    if (data[4] != 0xF4 && data[4] != 0xF5)
-        return false;
-    *pause = data[4] == 0xF5;
+    for (size_t i = at + 1; i < bytes; i++)
+        if (data[i] != 0xFF)
+            return false;
+    *pause = data[at] == 0xF5;
     return true;
 }
