@@ -62,6 +62,8 @@ bool fm_el_queue_gap(struct fm_el_client *c, const unsigned char *next)
     if (n == 0)
         return true;
     struct fm_el_shared_block *s = shared_new(data, n, 0);
+    if (fm_el_get16(data + 22) == FM_EL_NO_CAP) /* the gap itself stands in that lane */
+        c->global_ns = fm_el_get64(data + 14);
     if (s)
         s->gap_ns = c->global_ns;
     if (!enqueue(c, s, false))

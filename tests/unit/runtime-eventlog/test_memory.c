@@ -318,6 +318,52 @@ static void longest_message_arrives_and_a_longer_one_is_refused(void)
     check_free(c);
 }
 
+/* Chunks that wait keep the size with which they were made, and the bytes in them. */
+static void waiting_chunks_keep_their_size_over_a_resize(void)
+{
+    start(8192, 0, 0);
+    log_numbers(0, 0, 20000);
+    g_assert_cmpint(fm_eventlog_resize(1024), ==, 1024);
+    g_autoptr(GByteArray) all = g_byte_array_new();
+    void *data = NULL;
+    size_t n;
+    unsigned old = 0;
+    while ((n = fm_eventlog_chunk_get(&data)) != 0) {
+        old += n == 8192;
+        g_byte_array_append(all, data, (guint)n);
+        free(data);
+    }
+    g_assert_cmpuint(old, ==, 20000 * 18 / 8192);
+    log_numbers(0, 20000, 1000);
+    unsigned fresh = 0;
+    fm_eventlog_flush(-1);
+    while ((n = fm_eventlog_chunk_get(&data)) != 0) {
+        fresh += n == 1024;
+        g_byte_array_append(all, data, (guint)n);
+        free(data);
+    }
+    g_assert_cmpuint(fresh, >=, 16);
+    struct check *c = finish_and_check(all);
+    g_assert_cmpuint(c->counts[522], ==, 21000);
+    g_assert_cmpuint(c->gaps, ==, 0);
+    check_free(c);
+}
+
+/* Adding to a list that nobody takes from costs the same however long it is: walking it would take
+ * hours here. */
+static void long_backlog_is_cheap_to_add_to(void)
+{
+    enum { EVENTS = 1500000 }; /* 27 MB in chunks of 128 bytes: 290,000 */
+    start(128, (uint64_t)256 << 20, 0);
+    log_numbers(0, 0, EVENTS);
+    fm_eventlog_finish();
+    g_autoptr(GByteArray) all = take_all();
+    fm_eventlog_stop();
+    struct check *c = check_stream(all->data, all->len);
+    g_assert_cmpuint(c->counts[522], ==, EVENTS);
+    check_free(c);
+}
+
 /* 19: random sizes, many lanes, a reader */
 static void random_resizes_lose_nothing(void)
 {
@@ -439,6 +485,8 @@ int main(int argc, char **argv)
     T(sizes_are_refused_or_clamped_and_reported);
     T(long_messages_in_a_tiny_buffer_are_counted);
     T(longest_message_arrives_and_a_longer_one_is_refused);
+    T(waiting_chunks_keep_their_size_over_a_resize);
+    T(long_backlog_is_cheap_to_add_to);
     T(random_resizes_lose_nothing);
     T(new_lanes_get_numbers_and_an_ended_one_is_delivered);
     T(flush_interval_delivers_idle_lanes);

@@ -2,115 +2,21 @@
 /* Clients over sockets: the plain log, control messages and answers, the monitor's messages. */
 #include "check.h"
 #include "collect.h"
+#include "dial.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fathom/eventlog.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-static int listener;
-static char *socket_path;
-
-static void start(const char *address, const struct fm_eventlog_listen_options *options,
-                  size_t buffer)
-{
-    struct fm_eventlog_options o = {.buffer_bytes = buffer};
-    g_assert_cmpint(fm_eventlog_start(&o), ==, 0);
-    g_autofree char *own = NULL;
-    if (!address) {
-        g_free(socket_path);
-        socket_path = temp_path("log.sock");
-        address = own = g_strconcat("unix:", socket_path, NULL);
-    }
-    listener = fm_eventlog_listen(address, options);
-    g_assert_cmpint(listener, >=, 0);
-}
-
-static void end(void)
-{
-    fm_eventlog_stop();
-    g_assert_cmpint(fm_eventlog_unlisten(listener), ==, 0);
-}
-
-static int dial_unix(void)
-{
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    g_strlcpy(a.sun_path, socket_path, sizeof(a.sun_path));
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    g_assert_cmpint(connect(fd, (struct sockaddr *)&a, sizeof(a)), ==, 0);
-    return fd;
-}
-
-static int dial_inet(int type)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET,
-                            .sin_port = htons((uint16_t)fm_eventlog_port(listener)),
-                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
-    g_assert_cmpint(connect(fd, (struct sockaddr *)&a, sizeof(a)), ==, 0);
-    return fd;
-}
-
-static void wait_clients(unsigned n)
-{
-    struct fm_eventlog_stats s;
-    do {
-        g_usleep(500);
-        fm_eventlog_stats(&s);
-    } while (s.clients != n);
-}
-
-/* Everything to the end of the stream, or until at least enough bytes are there. */
-static void read_on(int fd, GByteArray *all, size_t enough)
-{
-    uint8_t piece[16384];
-    while (all->len < enough) {
-        ssize_t n = recv(fd, piece, sizeof(piece), 0);
-        if (n <= 0)
-            break;
-        g_byte_array_append(all, piece, (guint)n);
-    }
-}
-
-struct reading {
-    int fd;
-    GByteArray *all;
-};
-
-static gpointer read_to_end(gpointer data)
-{
-    struct reading *r = data;
-    read_on(r->fd, r->all, SIZE_MAX);
-    close(r->fd);
-    return NULL;
-}
-
-/* Stops the log while the clients read, and checks what each has got. */
-static void finish_reading(struct reading *r, unsigned n, struct check **ret)
-{
-    GThread *threads[8];
-    for (unsigned i = 0; i < n; i++)
-        threads[i] = g_thread_new("client", read_to_end, &r[i]);
-    end();
-    for (unsigned i = 0; i < n; i++) {
-        g_thread_join(threads[i]);
-        validate_bytes(r[i].all->data, r[i].all->len);
-        ret[i] = check_stream(r[i].all->data, r[i].all->len);
-        g_assert_true(ret[i]->ended);
-        g_byte_array_unref(r[i].all);
-    }
-}
 
 static void two_clients_get_whole_logs_of_their_own(void)
 {
     struct reading r[2];
     struct check *c[2];
     struct stat st;
-    start(NULL, NULL, 4096);
+    serve(NULL, NULL, 4096);
     g_assert_cmpint(stat(socket_path, &st), ==, 0);
     g_assert_cmpint(st.st_mode & 0777, ==, 0600);
     r[0] = (struct reading){dial_unix(), g_byte_array_new()};
@@ -133,7 +39,7 @@ static void two_clients_get_whole_logs_of_their_own(void)
 
 static void client_that_comes_again_gets_a_header_again(void)
 {
-    start("tcp:127.0.0.1:0", NULL, 4096);
+    serve("tcp:127.0.0.1:0", NULL, 4096);
     int fd = dial_inet(SOCK_STREAM);
     g_autoptr(GByteArray) first = g_byte_array_new();
     wait_clients(1);
@@ -162,7 +68,7 @@ static void slow_client_misses_whole_blocks_and_is_told(void)
     struct fm_eventlog_listen_options o = {.queue_limit_bytes = 100000};
     struct fm_eventlog_stats before, after;
     struct check *c;
-    start(NULL, &o, 4096);
+    serve(NULL, &o, 4096);
     fm_eventlog_stats(&before);
     struct reading r = {dial_unix(), g_byte_array_new()};
     wait_clients(1);
@@ -188,7 +94,7 @@ static void slow_client_misses_whole_blocks_and_is_told(void)
 static void killed_client_harms_nobody(void)
 {
     struct check *c;
-    start(NULL, NULL, 4096);
+    serve(NULL, NULL, 4096);
     int victim = dial_unix();
     struct reading r = {dial_unix(), g_byte_array_new()};
     wait_clients(2);
@@ -217,30 +123,11 @@ static uint8_t handler(void *context, const char *name_space, uint8_t number)
     return number;
 }
 
-static void control(GByteArray *out, uint8_t version, const char *name, uint8_t number)
-{
-    static const uint8_t magic[4] = {0xF0, 0x9E, 0x97, 0x8C};
-    uint8_t n = (uint8_t)strlen(name);
-    g_byte_array_append(out, magic, 4);
-    g_byte_array_append(out, &version, 1);
-    g_byte_array_append(out, &n, 1);
-    g_byte_array_append(out, (const uint8_t *)name, n);
-    g_byte_array_append(out, &number, 1);
-}
-
 static void wait_calls(int which, int n)
 {
     while (g_atomic_int_get(&calls[which]) < n)
         g_usleep(500);
     g_assert_cmpint(g_atomic_int_get(&calls[which]), ==, n);
-}
-
-static void send_all(int fd, const uint8_t *data, size_t n, size_t piece)
-{
-    for (size_t at = 0; at < n; at += piece) {
-        size_t some = MIN(piece, n - at);
-        g_assert_cmpint(send(fd, data + at, some, 0), ==, (ssize_t)some);
-    }
 }
 
 static void commands_reach_the_registered_handler_only(void)
@@ -252,7 +139,7 @@ static void commands_reach_the_registered_handler_only(void)
     g_assert_cmpint(fm_eventlog_on_command("fathom", 1, handler, NULL), ==, -EEXIST);
     for (uint8_t i = 0; i < 10; i++) /* ten in one name space */
         g_assert_cmpint(fm_eventlog_on_command("ten", i, handler, GINT_TO_POINTER(2)), ==, 0);
-    start(NULL, NULL, 4096);
+    serve(NULL, NULL, 4096);
     int fd = dial_unix();
     wait_clients(1);
     g_autoptr(GByteArray) out = g_byte_array_new();
@@ -277,7 +164,7 @@ static void commands_reach_the_registered_handler_only(void)
     send_all(fd, out->data, out->len, 1000);
     wait_calls(1, 301);
     close(fd);
-    end();
+    serve_end();
     for (uint8_t i = 0; i < 10; i++)
         g_assert_cmpint(fm_eventlog_on_command("ten", i, NULL, NULL), ==, 0);
     fm_eventlog_on_command("ab", 1, NULL, NULL);
@@ -305,7 +192,7 @@ static void commands_of_version_1_are_answered_between_blocks(void)
 {
     uint8_t statuses[8];
     fm_eventlog_on_command("answering", 7, handler, GINT_TO_POINTER(0));
-    start(NULL, NULL, 4096);
+    serve(NULL, NULL, 4096);
     struct reading r = {dial_unix(), g_byte_array_new()};
     wait_clients(1);
     g_autoptr(GByteArray) out = g_byte_array_new();
@@ -321,7 +208,7 @@ static void commands_of_version_1_are_answered_between_blocks(void)
     }
     GThread *reader = g_thread_new("client", read_to_end, &r);
     log_numbers(0, 3000, 3000);
-    end();
+    serve_end();
     g_thread_join(reader);
     g_assert_cmpuint(statuses[0], ==, 7);
     g_assert_cmpuint(statuses[1], ==, FM_EVENTLOG_ANSWER_UNKNOWN_NUMBER);
@@ -340,7 +227,7 @@ static void answer_never_precedes_the_header(void)
 {
     g_autoptr(GByteArray) out = g_byte_array_new();
     control(out, 1, "fathom", 1);
-    start(NULL, NULL, 4096);
+    serve(NULL, NULL, 4096);
     for (int i = 0; i < 20; i++) {
         int fd = dial_unix();
         g_autoptr(GByteArray) all = g_byte_array_new();
@@ -356,7 +243,7 @@ static void answer_never_precedes_the_header(void)
         check_free(check_stream(all->data, all->len));
         close(fd);
     }
-    end();
+    serve_end();
 }
 
 static void other_addresses_need_a_token(void)
@@ -365,7 +252,7 @@ static void other_addresses_need_a_token(void)
     g_assert_cmpint(fm_eventlog_listen("tcp:0.0.0.0:0", NULL), ==, -EACCES);
     g_assert_cmpint(fm_eventlog_listen("nonsense", NULL), ==, -EINVAL);
     g_assert_cmpint(fm_eventlog_listen("tcp:127.0.0.1", NULL), ==, -EINVAL);
-    start("tcp:0.0.0.0:0", &o, 4096);
+    serve("tcp:0.0.0.0:0", &o, 4096);
     int wrong = dial_inet(SOCK_STREAM);
     g_autoptr(GByteArray) out = g_byte_array_new();
     control(out, 0, "token=secreT", 0);
@@ -392,14 +279,14 @@ static void monitor_case(size_t maximum, bool singles)
 {
     struct fm_eventlog_listen_options o = {.datagram_bytes_max = maximum,
                                            .monitor_singles = singles};
-    start("monitor:127.0.0.1:0", &o, 4096);
+    serve("monitor:127.0.0.1:0", &o, 4096);
     struct reading r = {dial_inet(SOCK_STREAM), g_byte_array_new()};
     wait_clients(1);
     fm_eventlog_label_thread("the tester");
     log_numbers(0, 0, 500);
     fm_eventlog_message("a message that is longer than sixteen bytes");
     GThread *reader = g_thread_new("client", read_to_end, &r);
-    end();
+    serve_end();
     g_thread_join(reader);
     struct collect *c = collect_frames(r.all->data, r.all->len, true);
     g_assert_cmpuint(c->types, ==, c->types_announced);
@@ -432,7 +319,7 @@ static void monitor_pauses_and_tells_the_state_again(void)
 {
     static const uint8_t pause_on[] = {0, 0, 0, 5, 0x82, 0, 0x82, 0, 0xF5};
     static const uint8_t pause_off[] = {0, 0, 0, 5, 0x82, 0, 0x82, 0, 0xF4};
-    start("monitor:127.0.0.1:0", NULL, 4096);
+    serve("monitor:127.0.0.1:0", NULL, 4096);
     struct reading r = {dial_inet(SOCK_STREAM), g_byte_array_new()};
     GThread *reader = g_thread_new("client", read_to_end, &r);
     wait_clients(1);
@@ -458,7 +345,7 @@ static void monitor_pauses_and_tells_the_state_again(void)
         fm_eventlog_stats(&s);
     } while (s.client_dropped_events != last);
     log_numbers(0, paused, 50);
-    end();
+    serve_end();
     g_thread_join(reader);
     struct collect *c = collect_frames(r.all->data, r.all->len, true);
     fm_eventlog_stats(&s);
@@ -473,7 +360,7 @@ static void monitor_pauses_and_tells_the_state_again(void)
 static void impossible_frame_closes_the_connection(void)
 {
     static const uint8_t huge[4] = {0xEF, 0xFF, 0xFF, 0xFF}, all_ones[4] = {255, 255, 255, 255};
-    start("monitor:127.0.0.1:0", NULL, 4096);
+    serve("monitor:127.0.0.1:0", NULL, 4096);
     for (int i = 0; i < 2; i++) {
         int fd = dial_inet(SOCK_STREAM);
         wait_clients(1);
@@ -483,13 +370,13 @@ static void impossible_frame_closes_the_connection(void)
         close(fd);
         wait_clients(0);
     }
-    end();
+    serve_end();
 }
 
 static void datagrams_reach_who_asked(void)
 {
     static const uint8_t hello[] = {0x82, 0, 0x82, 0, 0xF4};
-    start("udp:127.0.0.1:0", NULL, 4096);
+    serve("udp:127.0.0.1:0", NULL, 4096);
     int fd = dial_inet(SOCK_DGRAM);
     int room = 1 << 20;
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
@@ -511,7 +398,7 @@ static void datagrams_reach_who_asked(void)
     g_assert_cmpuint(c->states, ==, 1);
     collect_free(c);
     close(fd);
-    end();
+    serve_end();
 }
 
 int main(int argc, char **argv)

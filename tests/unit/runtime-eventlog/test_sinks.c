@@ -193,6 +193,38 @@ static void switching_while_lanes_log_keeps_blocks_whole(void)
     g_assert_cmpuint(after.dropped_events, ==, before.dropped_events);
 }
 
+static gint asking;
+static gpointer ask(gpointer data)
+{
+    FILE **files = data;
+    uint64_t turns = 0;
+    while (g_atomic_int_get(&asking)) {
+        FILE *now = fm_eventlog_get_sink();
+        g_assert_true(now == NULL || now == files[0] || now == files[1]);
+        turns++;
+    }
+    return GUINT_TO_POINTER(turns > 0);
+}
+
+/* The sink may be asked for while it changes. */
+static void sink_may_be_asked_for_at_any_time(void)
+{
+    FILE *files[2] = {tmpfile(), tmpfile()};
+    start(4096);
+    g_atomic_int_set(&asking, 1);
+    GThread *thread = g_thread_new("ask", ask, files);
+    for (int i = 0; i < 2000; i++) {
+        FILE *next = i % 3 == 2 ? NULL : files[i % 3];
+        g_assert_cmpint(fm_eventlog_set_sink(next, false, false), ==, 0);
+        g_assert_true(fm_eventlog_get_sink() == next);
+    }
+    g_atomic_int_set(&asking, 0);
+    g_assert_nonnull(g_thread_join(thread));
+    fm_eventlog_stop();
+    fclose(files[0]);
+    fclose(files[1]);
+}
+
 /* Old sinks are closed while other threads flush: never under a write, and each is a whole log. */
 static void closing_old_sinks_while_lanes_log(void)
 {
@@ -547,6 +579,7 @@ int main(int argc, char **argv)
     T(second_file_without_drain_gets_what_was_buffered);
     T(second_file_without_header_continues_the_first);
     T(switching_while_lanes_log_keeps_blocks_whole);
+    T(sink_may_be_asked_for_at_any_time);
     T(closing_old_sinks_while_lanes_log);
     T(fork_inside_of_a_callback_makes_a_silent_child);
     T(full_pipe_blocks_and_loses_nothing);

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clients that behave badly, or that are many. With the argument `slow`: one that reads 1 KB a
+ * second, really. */
+#include "collect.h"
+#include "dial.h"
+
+#include <errno.h>
+#include <fathom/eventlog.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* B: a client that closes its sending half gives its place up. */
+static void half_closed_client_gives_up_its_place(void)
+{
+    struct fm_eventlog_listen_options o = {.clients_max = 1};
+    serve(NULL, &o, 4096);
+    int first = dial_unix();
+    wait_clients(1);
+    g_assert_cmpint(shutdown(first, SHUT_WR), ==, 0);
+    wait_clients(0);
+    struct reading r = {dial_unix(), g_byte_array_new()};
+    struct check *c;
+    wait_clients(1);
+    log_numbers(0, 0, 100);
+    finish_reading(&r, 1, &c);
+    g_assert_cmpuint(c->counts[522], ==, 100);
+    check_free(c);
+    close(first);
+}
+
+static void no_more_clients_than_allowed(void)
+{
+    struct fm_eventlog_listen_options o = {.clients_max = 2};
+    struct check *c[2];
+    serve(NULL, &o, 4096);
+    struct reading r[2] = {{dial_unix(), g_byte_array_new()}, {dial_unix(), g_byte_array_new()}};
+    wait_clients(2);
+    int third = dial_unix();
+    uint8_t byte;
+    g_assert_cmpint(recv(third, &byte, 1, 0), ==, 0); /* closed at once */
+    close(third);
+    log_numbers(0, 0, 100);
+    finish_reading(r, 2, c);
+    for (int i = 0; i < 2; i++) {
+        g_assert_cmpuint(c[i]->counts[522], ==, 100);
+        check_free(c[i]);
+    }
+}
+
+/* A: each of two monitors' clients gets every event, one that ends inside a frame harms nobody. */
+static void every_monitor_client_gets_every_event(void)
+{
+    static const uint8_t half[] = {0, 0, 0, 5, 0x82, 0};
+    serve("monitor:127.0.0.1:0", NULL, 4096);
+    int broken = dial_inet(SOCK_STREAM);
+    send_all(broken, half, sizeof(half), sizeof(half));
+    struct reading r[2] = {{dial_inet(SOCK_STREAM), g_byte_array_new()},
+                           {dial_inet(SOCK_STREAM), g_byte_array_new()}};
+    wait_clients(3);
+    close(broken);
+    wait_clients(2);
+    log_numbers(0, 0, 3000);
+    GThread *threads[2];
+    for (int i = 0; i < 2; i++)
+        threads[i] = g_thread_new("client", read_to_end, &r[i]);
+    serve_end();
+    for (int i = 0; i < 2; i++) {
+        g_thread_join(threads[i]);
+        struct collect *c = collect_frames(r[i].all->data, r[i].all->len, true);
+        g_assert_cmpuint(c->numbers, ==, 3000);
+        collect_free(c);
+        g_byte_array_unref(r[i].all);
+    }
+}
+
+/* B: the file of a program that was killed is taken over; one that is served, or no socket, not. */
+static void left_over_socket_is_taken_over(void)
+{
+    g_autofree char *path = temp_path("left.sock"), *other = temp_path("a-file");
+    g_autofree char *address = g_strconcat("unix:", path, NULL);
+    g_autofree char *wrong = g_strconcat("unix:", other, NULL);
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    g_strlcpy(a.sun_path, path, sizeof(a.sun_path));
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    g_assert_cmpint(bind(fd, (struct sockaddr *)&a, sizeof(a)), ==, 0);
+    close(fd);
+    g_assert_cmpint(access(path, F_OK), ==, 0);
+    serve(address, NULL, 4096);
+    g_assert_cmpint(fm_eventlog_listen(address, NULL), ==, -EADDRINUSE);
+    g_assert_true(g_file_set_contents(other, "precious", 8, NULL));
+    g_assert_cmpint(fm_eventlog_listen(wrong, NULL), ==, -EADDRINUSE);
+    g_autofree char *kept = NULL;
+    g_assert_true(g_file_get_contents(other, &kept, NULL, NULL));
+    g_assert_cmpstr(kept, ==, "precious");
+    g_autofree char *long_path = g_strnfill(200, 'p');
+    g_autofree char *too_long = g_strconcat("unix:/tmp/", long_path, NULL);
+    g_assert_cmpint(fm_eventlog_listen(too_long, NULL), ==, -ENAMETOOLONG);
+    serve_end();
+    g_assert_cmpint(access(path, F_OK), !=, 0);
+    unlink(other);
+}
+
+/* ---- control messages -------------------------------------------------------------------------
+ */
+
+static gint second_calls;
+static uint8_t second(void *context, const char *name_space, uint8_t number)
+{
+    (void)context;
+    (void)name_space;
+    g_atomic_int_inc(&second_calls);
+    return number;
+}
+
+/* B: no lock is held around a handler: it may register, flush and change the sink. */
+static uint8_t first(void *context, const char *name_space, uint8_t number)
+{
+    (void)context;
+    g_assert_cmpint(fm_eventlog_on_command(name_space, 9, second, NULL), ==, 0);
+    g_assert_cmpint(fm_eventlog_flush(-1), ==, 0);
+    g_assert_cmpint(fm_eventlog_set_sink(NULL, false, false), ==, 0);
+    g_assert_cmpint(fm_eventlog_on_command(name_space, number, NULL, NULL), ==, 0);
+    return 0;
+}
+
+static void handler_may_register_and_flush(void)
+{
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    g_assert_cmpint(fm_eventlog_on_command("late", 1, first, NULL), ==, 0);
+    serve(NULL, NULL, 4096);
+    int fd = dial_unix();
+    wait_clients(1);
+    control(out, 0, "late", 1);
+    control(out, 0, "late", 9);
+    send_all(fd, out->data, out->len, 3);
+    while (g_atomic_int_get(&second_calls) == 0)
+        g_usleep(500);
+    close(fd);
+    serve_end();
+    g_assert_cmpint(fm_eventlog_on_command("late", 1, NULL, NULL), ==, -ENOENT);
+    g_assert_cmpint(fm_eventlog_on_command("late", 9, NULL, NULL), ==, 0);
+}
+
+/* B: a version that is not known ends the message; what follows begins anew. */
+static void unknown_version_is_skipped(void)
+{
+    static const uint8_t newer[] = {0xF0, 0x9E, 0x97, 0x8C, 2, 4, 'l', 'a', 't', 'e', 1};
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    second_calls = 0;
+    g_assert_cmpint(fm_eventlog_on_command("late", 1, second, NULL), ==, 0);
+    serve(NULL, NULL, 4096);
+    int fd = dial_unix();
+    wait_clients(1);
+    g_byte_array_append(out, newer, sizeof(newer));
+    control(out, 0, "late", 1);
+    send_all(fd, out->data, out->len, out->len);
+    while (g_atomic_int_get(&second_calls) == 0)
+        g_usleep(500);
+    close(fd);
+    serve_end(); /* the service thread is past all that was sent */
+    g_assert_cmpint(second_calls, ==, 1);
+    fm_eventlog_on_command("late", 1, NULL, NULL);
+}
+
+static void client_that_never_reads_answers_is_cut_off(void)
+{
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    for (int i = 0; i < 500; i++)
+        control(out, 1, "nobody answers to a name space as long as this one", 1);
+    serve(NULL, NULL, 4096);
+    int fd = dial_unix();
+    wait_clients(1);
+    signal(SIGPIPE, SIG_IGN);
+    struct fm_eventlog_stats s;
+    do { /* asks until it is thrown out */
+        if (send(fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+            g_usleep(500);
+        fm_eventlog_stats(&s);
+    } while (s.clients > 0);
+    close(fd);
+    serve_end();
+}
+
+/* What was dropped is told in the lane of the block behind it, here in that of no lane, and the
+ * state that follows is not older. */
+static void gap_before_a_definition_keeps_the_order(void)
+{
+    struct fm_eventlog_listen_options o = {.queue_limit_bytes = 1 << 20};
+    struct fm_eventlog_stats before, after;
+    struct check *c;
+    char name[24];
+    serve(NULL, &o, 4096);
+    struct reading r = {dial_unix(), g_byte_array_new()};
+    wait_clients(1);
+    fm_eventlog_stats(&before);
+    uint32_t logged = 0, names = 0;
+    for (int turn = 0; turn < 20; turn++) {
+        do { /* until something is dropped, definitions too */
+            log_numbers(0, logged, 10000);
+            logged += 10000;
+            fm_eventlog_flush(-1);
+            fm_eventlog_stats(&after);
+        } while (after.client_dropped_events - before.client_dropped_events < logged / 2);
+        read_on(r.fd, r.all, r.all->len + 900000);
+        snprintf(name, sizeof(name), "after a gap %u", names++);
+        fm_eventlog_instant(fm_eventlog_intern(name));
+    }
+    finish_reading(&r, 1, &c);
+    fm_eventlog_stats(&after);
+    uint64_t dropped = after.client_dropped_events - before.client_dropped_events;
+    g_assert_cmpuint(c->missing_events, ==, dropped);
+    g_assert_cmpuint(c->events + dropped, ==, after.produced_events - before.produced_events);
+    check_free(c);
+}
+
+/* ---- 1 KB/s ------------------------------------------------------------------------------------
+ */
+
+static size_t resident_bytes(void)
+{
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents("/proc/self/statm", &text, NULL, NULL));
+    return (size_t)g_ascii_strtoull(strchr(text, ' '), NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static gint reading_slowly;
+static gpointer read_slowly(gpointer data)
+{
+    struct reading *r = data;
+    uint8_t kilobyte[1024];
+    while (g_atomic_int_get(&reading_slowly)) {
+        ssize_t n = recv(r->fd, kilobyte, sizeof(kilobyte), 0);
+        g_assert_cmpint(n, >, 0);
+        g_byte_array_append(r->all, kilobyte, (guint)n);
+        g_usleep(1000000);
+    }
+    return NULL;
+}
+
+/* A fast producer and a client that reads a kilobyte a second, for ten seconds; then the client
+ * reads what is left, so that all can be counted. */
+static void client_of_a_kilobyte_a_second(void)
+{
+    enum { LIMIT = 4 << 20 };
+    struct fm_eventlog_listen_options o = {.queue_limit_bytes = LIMIT};
+    struct fm_eventlog_stats before, after;
+    struct check *c;
+    serve(NULL, &o, 0);
+    struct reading r = {dial_unix(), g_byte_array_new()};
+    wait_clients(1);
+    fm_eventlog_stats(&before);
+    log_numbers(0, 0, 2000000); /* 36 MB: the queue is full */
+    fm_eventlog_flush(-1);
+    size_t at_first = resident_bytes(), most = 0;
+    g_atomic_int_set(&reading_slowly, 1);
+    GThread *reader = g_thread_new("1 KB/s", read_slowly, &r);
+    gint64 end = g_get_monotonic_time() + 10 * G_USEC_PER_SEC;
+    uint32_t logged = 2000000;
+    while (g_get_monotonic_time() < end) {
+        log_numbers(0, logged, 100000);
+        logged += 100000;
+        most = MAX(most, resident_bytes());
+    }
+    g_atomic_int_set(&reading_slowly, 0);
+    g_thread_join(reader);
+    g_assert_cmpuint(r.all->len, >=, 5 * 1024);
+    g_assert_cmpuint(r.all->len, <=, 12 * 1024);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need memory too */
+    g_assert_cmpuint(most, <, at_first + (2u << 20));
+#endif
+    finish_reading(&r, 1, &c);
+    fm_eventlog_stats(&after);
+    uint64_t dropped = after.client_dropped_events - before.client_dropped_events;
+    g_test_message("%u events, %lu dropped for the client, memory %+ld bytes", logged,
+                   (unsigned long)dropped, (long)(most - at_first));
+    g_assert_cmpuint(dropped, >, logged - 2 * LIMIT / 18);
+    g_assert_cmpuint(c->missing_events, ==, dropped);
+    g_assert_cmpuint(c->events + dropped, ==, after.produced_events - before.produced_events);
+    check_free(c);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+#define T(name) g_test_add_func("/eventlog/clients/" #name, name)
+    if (argc > 1 && g_str_equal(argv[1], "slow")) {
+        T(client_of_a_kilobyte_a_second);
+        return g_test_run();
+    }
+    T(half_closed_client_gives_up_its_place);
+    T(no_more_clients_than_allowed);
+    T(every_monitor_client_gets_every_event);
+    T(left_over_socket_is_taken_over);
+    T(handler_may_register_and_flush);
+    T(unknown_version_is_skipped);
+    T(client_that_never_reads_answers_is_cut_off);
+    T(gap_before_a_definition_keeps_the_order);
+#undef T
+    return g_test_run();
+}
