@@ -333,8 +333,8 @@ static void waiting_chunks_keep_their_size_over_a_resize(void)
         g_byte_array_append(all, data, (guint)n);
         free(data);
     }
-    g_assert_cmpuint(old, ==, 20000 * 18 / 8192);
-    log_numbers(0, 20000, 1000);
+    g_assert_cmpuint(old, >=, 20000 * 18 / 8192);
+    log_numbers(0, 20000, 2000);
     unsigned fresh = 0;
     fm_eventlog_flush(-1);
     while ((n = fm_eventlog_chunk_get(&data)) != 0) {
@@ -342,9 +342,9 @@ static void waiting_chunks_keep_their_size_over_a_resize(void)
         g_byte_array_append(all, data, (guint)n);
         free(data);
     }
-    g_assert_cmpuint(fresh, >=, 16);
+    g_assert_cmpuint(fresh, >=, 25);
     struct check *c = finish_and_check(all);
-    g_assert_cmpuint(c->counts[522], ==, 21000);
+    g_assert_cmpuint(c->counts[522], ==, 22000);
     g_assert_cmpuint(c->gaps, ==, 0);
     check_free(c);
 }

@@ -66,9 +66,9 @@ static void late_sink_hears_of_all_threads(void)
     g_assert_nonnull(strstr(c->args, "test_state"));
     g_assert_cmpuint(g_hash_table_size(c->caps), ==, 1);
     static const unsigned order[] = {25, 29, 30, 32, 33, 43, 45, 27, 0, 42, 55, 44};
-    for (unsigned i = 1; i < G_N_ELEMENTS(order); i++) { /* what is named before what names it */
-        g_assert_cmpuint(c->first[order[i]], >, 0);
-        g_assert_cmpuint(c->first[order[i - 1]], <, c->first[order[i]]);
+    for (unsigned k = 1; k < G_N_ELEMENTS(order); k++) { /* what is named before what names it */
+        g_assert_cmpuint(c->first[order[k]], >, 0);
+        g_assert_cmpuint(c->first[order[k - 1]], <, c->first[order[k]]);
     }
     check_free(c);
 }
