@@ -32,6 +32,7 @@ enum fm_lane_kind {
     FM_LANE_SOFT_INTERRUPT,
     FM_LANE_TRAP,
     FM_LANE_DISK, /* key: device */
+    FM_LANE_TASK, /* a thread of the operating system that serves a language's own threads */
     FM_LANE_KIND_COUNT
 };
 const char *fm_lane_kind_name(enum fm_lane_kind kind); /* "thread" */
@@ -66,18 +67,25 @@ struct fm_state_entry {
 
 #define FM_LANE_NONE UINT32_MAX
 
+/* Deeper stacks are cut: what is pushed beyond is only counted, in fm_lane.hidden. */
+enum { FM_STATE_DEPTH_MAX = 4096 };
+
 struct fm_lane {
     uint32_t index;  /* in order of first sight; never changes, and is not used again */
     uint32_t parent; /* lane, or FM_LANE_NONE */
     enum fm_lane_kind kind;
+    bool ended; /* nothing more is expected (a thread that ended) */
+    bool has_number;
+    uint32_t name_value; /* the name's number in the trace */
     uint64_t key;
-    uint64_t born; /* ns: when first seen; lanes with one (kind, key) differ by this */
-    char *name;    /* "worker 3"; may change */
-    bool ended;    /* nothing more is expected (a thread that ended) */
+    uint64_t born;    /* ns: when first seen; lanes with one (kind, key) differ by this */
+    const char *name; /* "worker 3"; may change; lives as long as the trace */
     uint32_t depth, capacity;
+    uint32_t hidden;              /* levels above depth that are not kept */
+    uint32_t changed;             /* private: for checkpoints */
     struct fm_state_entry *stack; /* depth entries, outermost first */
     double number;                /* counters: the value now */
-    bool has_number;
+    uint64_t model[4];            /* the model's own, saved with the lane; 0 at first */
 };
 
 struct fm_state;
@@ -108,55 +116,98 @@ struct fm_state_model {
     void (*model_free)(void *model);
     void (*model_write)(const void *model, GByteArray *to);
     /* NULL when the bytes are not those of model_write. */
-    void *(*model_read)(const uint8_t *bytes, size_t length);
+    void *(*model_read)(struct fm_state *state, const uint8_t *bytes, size_t length);
+    /* The lanes have been restored with this model; rebuilds what can be told from them. May be
+     * NULL. */
+    void (*model_restored)(struct fm_state *state, void *model);
+    /* What all states of a trace share beside values (texts by number): saved once with the
+     * checkpoints, read before anything else of the trace is. Both may be NULL. */
+    void (*shared_write)(struct fm_trace *trace, GByteArray *to);
+    bool (*shared_read)(struct fm_trace *trace, const uint8_t *bytes, size_t length);
     void (*event)(struct fm_state *state, void *model, const struct fm_tracefile_context *at);
 };
 extern const struct fm_state_model fm_state_model_eventlog; /* C and Haskell programs */
 extern const struct fm_state_model fm_state_model_kernel;   /* LTTng kernel events by name */
 
-struct fm_state *fm_state_new(struct fm_trace *trace); /* the model by the trace's format */
+/* The model is that of the trace (fm_trace.state_model), the event log's when it has none. */
+struct fm_state *fm_state_new(struct fm_trace *trace);
 void fm_state_free(struct fm_state *state);
 struct fm_trace *fm_state_trace(const struct fm_state *state);
 uint64_t fm_state_inconsistent(const struct fm_state *state);
-/* Back to "nothing known", reading goes on at time. Ends no segments. */
+/* Levels of stacks that were deeper than FM_STATE_DEPTH_MAX, in all. */
+uint64_t fm_state_hidden(const struct fm_state *state);
+/* Back to "nothing known", reading goes on at time. Ends no segments. Lanes are numbered anew: a
+ * number means the same lane in all states that were read from the trace's begin or from a
+ * checkpoint, and no other. */
 void fm_state_clear(struct fm_state *state, uint64_t time);
+/* Where reading began: the trace's begin, or the place of the last clear or restore. */
+uint64_t fm_state_origin(const struct fm_state *state);
+/* Whether all before is known: read from the begin of the trace, or from a checkpoint. */
+bool fm_state_is_complete(const struct fm_state *state);
 /* Observers are called in order of adding; the table is borrowed. */
 void fm_state_add_observer(struct fm_state *state, const struct fm_state_observer *observer);
 void fm_state_remove_observer(struct fm_state *state, const struct fm_state_observer *observer);
-/* Tells observers of every open entry as a segment that ends at time; the state stays. */
+/* Tells one observer of every open entry as a segment that ends at time; the state stays. */
 void fm_state_flush(struct fm_state *state, uint64_t time,
                     const struct fm_state_observer *observer);
-/* The event hook: hook_data = the state, call data = tracefile context. */
+/* The event hook: hook_data = the state, call data = tracefile context. Events of other traces are
+ * left alone. */
 bool fm_state_hook(void *state, void *tracefile_context);
+/* The lane that the last event happened on, as the model sees it; NULL = none. */
+const struct fm_lane *fm_state_event_lane(const struct fm_state *state);
 
 uint32_t fm_state_lane_count(const struct fm_state *state);
+/* Lanes stay at one address until the state is cleared, restored or freed. */
 const struct fm_lane *fm_state_lane(const struct fm_state *state, uint32_t index);
 const struct fm_lane *fm_state_find_lane(const struct fm_state *state, enum fm_lane_kind kind,
                                          uint64_t key); /* the living one; NULL */
 
-/* Values and names belong to the trace: the same in every state of it, and they only grow. */
+/* Values and names belong to the trace: the same in every state of it, and they only grow. Names
+ * are valid UTF-8 of at most 200 bytes (made so), and live as long as the trace. Value 0 is
+ * "unknown". */
 uint32_t fm_trace_value(struct fm_trace *trace, const char *name, enum fm_state_class state_class);
 const char *fm_trace_value_name(const struct fm_trace *trace, uint32_t value);
 enum fm_state_class fm_trace_value_class(const struct fm_trace *trace, uint32_t value);
 uint32_t fm_trace_value_count(const struct fm_trace *trace);
 
 /* For models. */
+struct fm_lane *fm_state_lane_find(struct fm_state *state, enum fm_lane_kind kind, uint64_t key);
+/* Found or made; a new one is named after kind and key: "thread 7". */
 struct fm_lane *fm_state_lane_get(struct fm_state *state, enum fm_lane_kind kind, uint64_t key,
-                                  uint32_t parent, uint64_t time); /* found or made */
+                                  uint32_t parent, uint64_t time);
+/* There must not be a living one. name is copied. */
+struct fm_lane *fm_state_lane_new(struct fm_state *state, enum fm_lane_kind kind, uint64_t key,
+                                  uint32_t parent, uint64_t time, const char *name);
+struct fm_lane *fm_state_lane_at(struct fm_state *state, uint32_t index); /* NULL for NONE */
 void fm_state_lane_rename(struct fm_state *state, struct fm_lane *lane, const char *name);
+void fm_state_lane_set_parent(struct fm_state *state, struct fm_lane *lane, uint32_t parent);
+/* Ends its entries. It may be looked at, but not changed, from then on. */
 void fm_state_lane_end(struct fm_state *state, struct fm_lane *lane, uint64_t time);
+/* To be called after changing lane->model[]. */
+void fm_state_lane_changed(struct fm_state *state, struct fm_lane *lane);
 void fm_state_push(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t detail,
                    uint64_t time);
 /* False (and counted) when the stack is empty. */
 bool fm_state_pop(struct fm_state *state, struct fm_lane *lane, uint64_t time);
+/* Pops up to and with the innermost entry of that value. What stands above it counts as
+ * inconsistent; when it is not among the innermost 256 nothing changes, and that counts too. */
+bool fm_state_pop_value(struct fm_state *state, struct fm_lane *lane, uint32_t value,
+                        uint64_t time);
+/* Replaces the entry at depth (at most the present depth) and ends all above it. */
+void fm_state_replace(struct fm_state *state, struct fm_lane *lane, uint32_t depth, uint32_t value,
+                      uint64_t detail, uint64_t time);
 /* Replaces the outermost entry (or makes it), and ends all above it. */
 void fm_state_set(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t detail,
                   uint64_t time);
+/* Ends every entry. */
+void fm_state_empty(struct fm_state *state, struct fm_lane *lane, uint64_t time);
 void fm_state_number(struct fm_state *state, struct fm_lane *lane, double value, uint64_t time);
 void fm_state_mark(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t time);
 void fm_state_arrow(struct fm_state *state, struct fm_lane *from, uint64_t from_time,
                     struct fm_lane *to, uint64_t to_time);
 void fm_state_count_inconsistent(struct fm_state *state);
+/* The event being handled happened on this lane. */
+void fm_state_set_event_lane(struct fm_state *state, struct fm_lane *lane);
 
 /* --- checkpoints (checkpoint.c): saved states along the trace --- */
 
@@ -170,7 +221,7 @@ size_t fm_checkpoints_memory(const struct fm_checkpoints *checkpoints);
 unsigned fm_checkpoints_count(const struct fm_checkpoints *checkpoints);
 /* The state before the event at the context's place. Times ascend. */
 void fm_checkpoints_save(struct fm_checkpoints *checkpoints, struct fm_context *context,
-                         const struct fm_state *state);
+                         struct fm_state *state);
 /* The last one strictly before time: state and cursors; false (state cleared, cursors at time, or
  * at the begin when all is computed) when there is none. */
 bool fm_checkpoints_restore(struct fm_checkpoints *checkpoints, struct fm_context *context,

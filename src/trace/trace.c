@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/trace.h"
+#include "trace/state_internal.h"
 
 static void free_tracefile(void *data)
 {
@@ -28,6 +28,7 @@ void fm_trace_free(struct fm_trace *trace)
     if (trace == NULL)
         return;
     fm_attributes_free(trace->attributes);
+    fm_trace_values_free(trace->values);
     g_ptr_array_unref(trace->tracefiles);
     if (trace->free_implementation != NULL)
         trace->free_implementation(trace);

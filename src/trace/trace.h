@@ -79,6 +79,9 @@ struct fm_tracefile {
 /* A value that analyses keep with a trace, by path ("computation/stats/ready"). */
 struct fm_attributes;
 
+struct fm_state_model;
+struct fm_trace_values;
+
 struct fm_trace {
     char *path;
     char *identity;        /* "device:inode" */
@@ -88,6 +91,8 @@ struct fm_trace {
     struct fm_attributes *attributes;
     bool locked;
     const void *cursor_owner; /* the context that moved the cursors last */
+    const struct fm_state_model *state_model; /* state.h; NULL = the event log's */
+    struct fm_trace_values *values;           /* state.h: names met so far; NULL = none yet */
     void *implementation;
     void (*free_implementation)(struct fm_trace *trace);
 };
