@@ -67,7 +67,8 @@ static uint64_t *grow_row(uint64_t *row, uint32_t from, uint32_t to)
 }
 
 /* A new header: its numbers get slots, the loop's table is made again. */
-static void take_header(struct fm_eventlog_counts *counts, const struct fm_eventlog_header *header)
+void fm_eventlog_counts_take_header(struct fm_eventlog_counts *counts,
+                                    const struct fm_eventlog_header *header)
 {
     struct fm_eventlog_counts_inner *inner = counts->inner;
     uint32_t before = inner->slot_count;
@@ -251,6 +252,9 @@ enum fm_eventlog_status fm_eventlog_count(struct fm_eventlog_reader *reader,
 {
     struct fm_eventlog_counts_inner *inner = counts->inner;
     for (;;) {
+        if (counts->cut_bytes > 0 && inner->block_open && !inner->block.marked &&
+            fm_eventlog_reader_offset(reader) - inner->block.offset >= counts->cut_bytes)
+            close_block(counts, fm_eventlog_reader_offset(reader));
         count_plain(reader, counts);
         struct fm_eventlog_event event;
         enum fm_eventlog_status status = fm_eventlog_reader_next(reader, &event, error);
@@ -269,7 +273,7 @@ enum fm_eventlog_status fm_eventlog_count(struct fm_eventlog_reader *reader,
         counts->bytes = fm_eventlog_reader_offset(reader);
         if (status == FM_EVENTLOG_HAS_HEADER) {
             close_block(counts, counts->bytes - reader->header->bytes->len);
-            take_header(counts, reader->header);
+            fm_eventlog_counts_take_header(counts, reader->header);
         } else if (status == FM_EVENTLOG_HAS_GAP) {
             close_block(counts, reader->gap.offset);
         } else if (status == FM_EVENTLOG_HAS_END) {

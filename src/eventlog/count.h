@@ -27,6 +27,7 @@ struct fm_eventlog_counts {
     /* Called at the end of each block; may be NULL. */
     void (*on_block)(void *user, const struct fm_eventlog_block *block);
     void *user;
+    uint64_t cut_bytes; /* events in no block are told of in pieces of about that; 0 = as one */
     struct fm_eventlog_counts_inner *inner;
 };
 

@@ -80,8 +80,18 @@ static inline uint64_t fm_eventlog_reader_at(const struct fm_eventlog_reader *re
     return reader->base + pos;
 }
 
+/* A reader that stands at an offset of its stream, in the events of that header; in the header
+ * itself when that is NULL. */
+struct fm_eventlog_reader *fm_eventlog_reader_new_at(const char *name,
+                                                     struct fm_eventlog_header *header,
+                                                     uint64_t offset);
+struct fm_eventlog_counts;
+/* count.c: the header that a reader made by fm_eventlog_reader_new_at() stands in. */
+void fm_eventlog_counts_take_header(struct fm_eventlog_counts *counts,
+                                    const struct fm_eventlog_header *header);
 /* recover.c: one step of finding the way after damage. Returns HAS_GAP when the way is found (the
  * reader stands there, state set), or MORE. */
 enum fm_eventlog_status fm_eventlog_recover(struct fm_eventlog_reader *reader);
-/* Whether 24 bytes could be a marker: size, times and capability are possible. */
-bool fm_eventlog_marker_plausible(const struct fm_eventlog_reader *reader, const uint8_t *bytes);
+/* Whether 24 bytes could be a marker: size, times and capability are possible. capability_max: the
+ * greatest seen so far. */
+bool fm_eventlog_marker_plausible(int32_t capability_max, const uint8_t *bytes);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "eventlog/internal.h"
+#include "eventlog/run.h"
 #include "eventlog/source.h"
 
 static void take_block(void *user, const struct fm_eventlog_block *block)
@@ -62,6 +62,25 @@ static void keep_what_was_read(struct fm_eventlog_log *log, struct fm_eventlog_s
     g_clear_error(error);
 }
 
+static void free_facts(void *facts)
+{
+    fm_eventlog_facts_free(facts);
+}
+
+struct fm_eventlog_log *fm_eventlog_log_new(int fd, const char *name)
+{
+    struct fm_eventlog_log *log = g_new0(struct fm_eventlog_log, 1);
+    log->fd = fd;
+    log->name = g_strdup(name);
+    log->headers = g_ptr_array_new_with_free_func((GDestroyNotify)fm_eventlog_header_unref);
+    log->steps = g_ptr_array_new_with_free_func(g_free);
+    log->blocks = g_array_new(FALSE, FALSE, sizeof(struct fm_eventlog_block));
+    log->facts = g_ptr_array_new_with_free_func(free_facts);
+    log->gaps = g_array_new(FALSE, FALSE, sizeof(struct fm_eventlog_gap));
+    log->counts = fm_eventlog_counts_new();
+    return log;
+}
+
 struct fm_eventlog_log *fm_eventlog_log_open(const char *path, const struct fm_progress *progress,
                                              GError **error)
 {
@@ -76,14 +95,7 @@ struct fm_eventlog_log *fm_eventlog_log_open(const char *path, const struct fm_p
             close(fd);
         return NULL;
     }
-    struct fm_eventlog_log *log = g_new0(struct fm_eventlog_log, 1);
-    log->fd = fd;
-    log->name = g_strdup(path);
-    log->headers = g_ptr_array_new_with_free_func((GDestroyNotify)fm_eventlog_header_unref);
-    log->steps = g_ptr_array_new_with_free_func(g_free);
-    log->blocks = g_array_new(FALSE, FALSE, sizeof(struct fm_eventlog_block));
-    log->gaps = g_array_new(FALSE, FALSE, sizeof(struct fm_eventlog_gap));
-    log->counts = fm_eventlog_counts_new();
+    struct fm_eventlog_log *log = fm_eventlog_log_new(fd, path);
     log->counts->on_block = take_block;
     log->counts->user = log;
     struct fm_eventlog_source *source = fm_eventlog_source_open(path, error);
@@ -117,6 +129,8 @@ void fm_eventlog_log_free(struct fm_eventlog_log *log)
     g_ptr_array_unref(log->headers);
     g_ptr_array_unref(log->steps);
     g_array_unref(log->blocks);
+    g_ptr_array_unref(log->facts);
+    fm_eventlog_scan_free(log->scan);
     g_array_unref(log->gaps);
     fm_eventlog_counts_free(log->counts);
     g_free(log);

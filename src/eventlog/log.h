@@ -2,8 +2,8 @@
 /* A whole log in a regular file, for random access: its blocks with their places, times and counts
  * are found in one pass; then any part can be read, and all of it in the order of time.
  *
- * The pass reads the file in steps and keeps 100 bytes a block. Thread safety: after opening, a log
- * is constant; any number of threads may have merges over it, each its own. */
+ * The pass reads the file in steps and keeps 100 bytes a block. Merges over a log note in it what
+ * they find out about blocks, so a log and its merges belong to one thread. */
 #pragma once
 
 #include "base/progress.h"
@@ -20,11 +20,46 @@ struct fm_eventlog_log {
     struct fm_eventlog_tail tail; /* whether it is finished, and what is left over */
     struct fm_eventlog_counts *counts; /* totals */
     GPtrArray *steps;                  /* internal: what reading needs of each header */
+    GPtrArray *facts;                  /* internal: struct fm_eventlog_facts or NULL, one a block */
+    size_t stray_bytes;
+    guint first_new; /* fm_eventlog_log_extend(): blocks from here on were not there before */
+    struct fm_eventlog_scan *scan; /* internal; NULL when the log was opened whole */
+    /* Called with each text that a program interned (event 42) when its block is read for the first
+     * time. May be NULL. */
+    void (*on_text)(void *user, uint32_t header, uint32_t id, const uint8_t *text, uint32_t length);
+    void *user;
 };
 
 struct fm_eventlog_log *fm_eventlog_log_open(const char *path, const struct fm_progress *progress,
                                              GError **error);
 void fm_eventlog_log_free(struct fm_eventlog_log *log);
+
+/* ---- The same at once, for a large or growing file ----
+ *
+ * Blocks are found by hopping from marker to marker; what is in a block is looked at when a merge
+ * first comes near it. Only where the markers do not fit together is the file read. Until a block
+ * has been read its min_ns, max_ns, counts and damage are not known (fm_eventlog_log_is_known), and
+ * the time of its marker stands for them: an event that is more than 10 ms earlier than the marker
+ * of its block is given out late, at first. `counts` tells nothing. */
+
+/* Takes the descriptor of a regular file; name is for messages. Reads nothing yet. */
+struct fm_eventlog_log *fm_eventlog_log_take(int fd, const char *name);
+
+enum fm_eventlog_extent {
+    FM_EVENTLOG_EXTENT_MORE,   /* the budget is used up: call again */
+    FM_EVENTLOG_EXTENT_DONE,   /* all that the file holds is found; it may grow */
+    FM_EVENTLOG_EXTENT_SHRUNK, /* the file has become shorter than what was found: begin anew */
+    FM_EVENTLOG_EXTENT_FAILED, /* no event log, or not readable */
+};
+/* Finds what the file holds beyond what is known. final: it is not being written, so a cut last
+ * block is taken as it is; should the file grow after all, the last blocks become other ones.
+ * Merges must be made anew when blocks were added. budget: about that many bytes are read before it
+ * answers MORE; a marker counts for 4 KiB. */
+enum fm_eventlog_extent fm_eventlog_log_extend(struct fm_eventlog_log *log, bool final,
+                                               uint64_t budget, GError **error);
+/* Reads a block if that has not been done: then all its fields are known. */
+bool fm_eventlog_log_learn(struct fm_eventlog_log *log, guint block, GError **error);
+bool fm_eventlog_log_is_known(const struct fm_eventlog_log *log, guint block);
 
 /* ---- All events in the order of time ----
  *
@@ -35,14 +70,17 @@ void fm_eventlog_log_free(struct fm_eventlog_log *log);
 
 struct fm_eventlog_merge;
 
-struct fm_eventlog_merge *fm_eventlog_merge_new(const struct fm_eventlog_log *log);
+struct fm_eventlog_merge *fm_eventlog_merge_new(struct fm_eventlog_log *log);
 void fm_eventlog_merge_free(struct fm_eventlog_merge *merge);
 /* The next event; false at the end or with an error (FM_ERROR_IO, or FM_ERROR_FORMAT when the file
- * changed after it was opened). The payload is valid until the next call. */
+ * changed after it was opened). After an error the rest of that block is left out and reading can
+ * go on. The payload is valid until the next call. */
 bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_event *ret,
                             GError **error);
 /* The header that the last event belongs to. */
 const struct fm_eventlog_header *fm_eventlog_merge_header(const struct fm_eventlog_merge *merge);
+/* Its index in the log's headers. */
+uint32_t fm_eventlog_merge_header_index(const struct fm_eventlog_merge *merge);
 /* Goes to the first event at or after that time. Costs reading the blocks that hold it up to it. */
 bool fm_eventlog_merge_seek_time(struct fm_eventlog_merge *merge, uint64_t time_ns, GError **error);
 /* Goes to an event that was read before (its time, capability and offset): it comes next. */

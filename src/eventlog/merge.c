@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A merge of runs, one a block, kept in a heap by their next event. A block joins when the time
- * reaches its least time stamp, which the pass over the file has found; so the order is exact, and
- * only blocks that overlap in time are open.
+ * reaches its least time stamp, so the order is exact, and only blocks that overlap in time are
+ * open. The least time is known from the pass over the file; in a log opened lazily from reading
+ * the block, which is done when the time comes near that of its marker.
  *
  * Inside a block nearly all events stand in order. Those that do not (their time is less than one
- * before) are found in a pass of their own, only in blocks known to have any, and sorted aside. */
+ * before) are found when the block is read for the first time, and kept aside, sorted. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "eventlog/run.h"
 
-struct stray {
-    uint64_t time_ns, offset;
-};
+enum { WINDOWS_BYTES = 32 << 20, WINDOW_BYTES_MIN = 16 << 10 };
+#define EARLY_NS                                                                    \
+    UINT64_C(10000000) /* an unread block may hold events so much before its marker \
+                        */
 
 struct lane {
     struct fm_eventlog_run *run;
-    struct stray *strays; /* sorted by time, then offset */
+    const struct fm_eventlog_stray *strays; /* sorted by time, then offset */
+    struct fm_eventlog_stray *own_strays;   /* when they are not kept with the log */
     size_t stray_count, stray_next;
     uint64_t greatest; /* so far in the run */
     struct fm_eventlog_event plain;
@@ -28,31 +31,40 @@ struct lane {
     int32_t capability;
 };
 
+struct pending {
+    uint64_t key; /* the time at which the block must be looked at */
+    guint block;
+};
+
 struct fm_eventlog_merge {
-    const struct fm_eventlog_log *log;
-    const struct fm_eventlog_block **pending; /* by least time, then file order */
+    struct fm_eventlog_log *log;
+    struct pending *pending; /* by key, then file order */
     size_t pending_count, pending_next;
     GPtrArray *heap;   /* of struct lane */
     struct lane *used; /* its head was given out; step it before going on */
-    const struct fm_eventlog_header *header;
+    uint32_t header;
     uint8_t *stray_bytes; /* of the stray given out last */
 };
 
-static int compare_strays(const void *a, const void *b)
+static const struct fm_eventlog_block *block_at(const struct fm_eventlog_merge *merge, guint index)
 {
-    const struct stray *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    return &g_array_index(merge->log->blocks, struct fm_eventlog_block, index);
+}
+
+static uint64_t key_of(const struct fm_eventlog_merge *merge, guint index)
+{
+    const struct fm_eventlog_block *block = block_at(merge, index);
+    if (fm_eventlog_log_is_known(merge->log, index))
+        return block->min_ns;
+    return block->begin_ns - MIN(block->begin_ns, EARLY_NS);
 }
 
 static int compare_pending(const void *a, const void *b)
 {
-    const struct fm_eventlog_block *x = *(const struct fm_eventlog_block *const *)a;
-    const struct fm_eventlog_block *y = *(const struct fm_eventlog_block *const *)b;
-    if (x->min_ns != y->min_ns)
-        return x->min_ns < y->min_ns ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    const struct pending *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->block > y->block) - (x->block < y->block);
 }
 
 static bool before(const struct lane *a, const struct lane *b)
@@ -64,26 +76,35 @@ static bool before(const struct lane *a, const struct lane *b)
     return a->offset < b->offset;
 }
 
-struct fm_eventlog_merge *fm_eventlog_merge_new(const struct fm_eventlog_log *log)
+static void list_pending(struct fm_eventlog_merge *merge)
+{
+    merge->pending_count = merge->pending_next = 0;
+    for (guint i = 0; i < merge->log->blocks->len; i++) {
+        if (!fm_eventlog_log_is_known(merge->log, i) || block_at(merge, i)->events > 0)
+            merge->pending[merge->pending_count++] = (struct pending){key_of(merge, i), i};
+    }
+    for (size_t i = 1; i < merge->pending_count; i++) {
+        if (compare_pending(&merge->pending[i - 1], &merge->pending[i]) > 0) {
+            qsort(merge->pending, merge->pending_count, sizeof *merge->pending, compare_pending);
+            break;
+        }
+    }
+}
+
+struct fm_eventlog_merge *fm_eventlog_merge_new(struct fm_eventlog_log *log)
 {
     struct fm_eventlog_merge *merge = g_new0(struct fm_eventlog_merge, 1);
     merge->log = log;
     merge->heap = g_ptr_array_new();
-    merge->pending = g_new(const struct fm_eventlog_block *, log->blocks->len);
-    for (guint i = 0; i < log->blocks->len; i++) {
-        const struct fm_eventlog_block *block =
-            &g_array_index(log->blocks, struct fm_eventlog_block, i);
-        if (block->events > 0)
-            merge->pending[merge->pending_count++] = block;
-    }
-    qsort(merge->pending, merge->pending_count, sizeof *merge->pending, compare_pending);
+    merge->pending = g_new(struct pending, log->blocks->len);
+    list_pending(merge);
     return merge;
 }
 
 static void lane_free(struct lane *lane)
 {
     fm_eventlog_run_free(lane->run);
-    g_free(lane->strays);
+    g_free(lane->own_strays);
     g_free(lane);
 }
 
@@ -111,37 +132,20 @@ size_t fm_eventlog_merge_memory(const struct fm_eventlog_merge *merge)
     size_t sum = merge->pending_count * sizeof *merge->pending;
     for (guint i = 0; i < merge->heap->len; i++) {
         const struct lane *lane = merge->heap->pdata[i];
-        sum += sizeof *lane + lane->run->window_size + lane->stray_count * sizeof *lane->strays;
+        sum += sizeof *lane + lane->run->window_size +
+               (lane->own_strays != NULL ? lane->stray_count * sizeof *lane->strays : 0);
     }
     return sum;
 }
 
 const struct fm_eventlog_header *fm_eventlog_merge_header(const struct fm_eventlog_merge *merge)
 {
-    return merge->header;
+    return merge->log->headers->pdata[merge->header];
 }
 
-static bool find_strays(struct lane *lane, GError **error)
+uint32_t fm_eventlog_merge_header_index(const struct fm_eventlog_merge *merge)
 {
-    GArray *strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
-    struct fm_eventlog_event event;
-    GError *failure = NULL;
-    uint64_t greatest = 0;
-    while (fm_eventlog_run_next(lane->run, &event, &failure)) {
-        if (event.time_ns < greatest) {
-            struct stray stray = {event.time_ns, event.offset};
-            g_array_append_val(strays, stray);
-        }
-        greatest = MAX(greatest, event.time_ns);
-    }
-    lane->stray_count = strays->len;
-    lane->strays = (struct stray *)(void *)g_array_free(strays, FALSE);
-    qsort(lane->strays, lane->stray_count, sizeof *lane->strays, compare_strays);
-    fm_eventlog_run_rewind(lane->run);
-    if (failure == NULL)
-        return true;
-    g_propagate_error(error, failure);
-    return false;
+    return merge->header;
 }
 
 /* Takes the next event that is in order from the run. */
@@ -163,7 +167,7 @@ static bool next_plain(struct lane *lane, GError **error)
 /* Sets the head; false when the lane is exhausted. */
 static bool set_head(struct lane *lane)
 {
-    const struct stray *stray =
+    const struct fm_eventlog_stray *stray =
         lane->stray_next < lane->stray_count ? &lane->strays[lane->stray_next] : NULL;
     lane->head_is_stray =
         stray != NULL &&
@@ -224,35 +228,122 @@ static void pop_lane(GPtrArray *heap)
     sift_down(heap, 0);
 }
 
-static bool open_lane(struct fm_eventlog_merge *merge, const struct fm_eventlog_block *block,
+/* The events out of order, from what is known of the block; NULL with error. */
+static bool take_strays(struct fm_eventlog_merge *merge, struct lane *lane, guint index,
+                        GError **error)
+{
+    const struct fm_eventlog_facts *facts = fm_eventlog_facts(merge->log, index);
+    if (facts == NULL || facts->stray_count == 0)
+        return true;
+    lane->stray_count = facts->stray_count;
+    lane->strays = facts->strays;
+    if (lane->strays != NULL)
+        return true;
+    struct fm_eventlog_facts *again = fm_eventlog_facts_find(merge->log, index, error);
+    if (again == NULL)
+        return false;
+    lane->stray_count = again->stray_count;
+    lane->strays = lane->own_strays = g_steal_pointer(&again->strays);
+    fm_eventlog_facts_free(again);
+    return true;
+}
+
+/* The last place known in the block with nothing at or after time before it. */
+static struct fm_eventlog_sample place_before(const struct fm_eventlog_facts *facts, uint64_t time)
+{
+    struct fm_eventlog_sample place = {0, 0};
+    size_t low = 0, high = facts == NULL ? 0 : facts->sample_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (facts->samples[middle].greatest < time) {
+            place = facts->samples[middle];
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return place;
+}
+
+/* Goes to the first head at or after (time, offset). 1, 0 when there is none, -1 with an error. */
+static int seek_lane(struct lane *lane, uint64_t time, uint64_t offset, GError **error)
+{
+    do {
+        if (!next_plain(lane, error))
+            return -1;
+    } while (lane->has_plain && (lane->plain.time_ns < time ||
+                                 (lane->plain.time_ns == time && lane->plain.offset < offset)));
+    size_t low = 0, high = lane->stray_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct fm_eventlog_stray *stray = &lane->strays[middle];
+        if (stray->time_ns < time || (stray->time_ns == time && stray->offset < offset))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    lane->stray_next = low;
+    return set_head(lane) ? 1 : 0;
+}
+
+static bool open_lane(struct fm_eventlog_merge *merge, guint index, uint64_t time, uint64_t offset,
                       GError **error)
 {
+    const struct fm_eventlog_block *block = block_at(merge, index);
+    if ((block->backward_steps > 0 || merge->log->scan != NULL) &&
+        !fm_eventlog_log_learn(merge->log, index, error))
+        return false;
+    size_t window = WINDOWS_BYTES / (merge->heap->len + 1);
+    struct fm_eventlog_sample place = place_before(fm_eventlog_facts(merge->log, index), time);
     struct lane *lane = g_new0(struct lane, 1);
     lane->capability = block->capability;
-    lane->run = fm_eventlog_run_new(merge->log, block, 0);
-    GError *failure = NULL;
-    bool done = (block->backward_steps == 0 || find_strays(lane, &failure)) &&
-                next_plain(lane, &failure) && set_head(lane);
-    if (done) {
+    lane->run =
+        fm_eventlog_run_open(merge->log, block, place.offset, MAX(window, WINDOW_BYTES_MIN));
+    lane->greatest = place.greatest;
+    int found = take_strays(merge, lane, index, error) ? seek_lane(lane, time, offset, error) : -1;
+    if (found > 0)
         push_lane(merge->heap, lane);
-        return true;
+    else
+        lane_free(lane);
+    return found >= 0;
+}
+
+/* The first pending block has been read and begins later than was thought: it goes to its place. */
+static void put_back(struct fm_eventlog_merge *merge)
+{
+    struct pending moving = merge->pending[merge->pending_next];
+    moving.key = key_of(merge, moving.block);
+    size_t place = merge->pending_next;
+    while (place + 1 < merge->pending_count &&
+           compare_pending(&merge->pending[place + 1], &moving) < 0) {
+        merge->pending[place] = merge->pending[place + 1];
+        place++;
     }
-    lane_free(lane);
-    if (failure != NULL)
-        g_propagate_error(error, failure);
-    return failure == NULL;
+    merge->pending[place] = moving;
 }
 
 /* Opens what begins no later than the earliest open event; the first pending block if none is. */
 static bool open_due(struct fm_eventlog_merge *merge, GError **error)
 {
     while (merge->pending_next < merge->pending_count) {
-        const struct fm_eventlog_block *block = merge->pending[merge->pending_next];
+        const struct pending *pending = &merge->pending[merge->pending_next];
+        guint block = pending->block;
         if (merge->heap->len > 0 &&
-            block->min_ns > ((const struct lane *)merge->heap->pdata[0])->time_ns)
+            pending->key > ((const struct lane *)merge->heap->pdata[0])->time_ns)
             return true;
+        if (!fm_eventlog_log_is_known(merge->log, block)) {
+            if (!fm_eventlog_log_learn(merge->log, block, error)) {
+                merge->pending_next++;
+                return false;
+            }
+            if (block_at(merge, block)->events == 0)
+                merge->pending_next++;
+            else
+                put_back(merge);
+            continue;
+        }
         merge->pending_next++;
-        if (!open_lane(merge, block, error))
+        if (block_at(merge, block)->events > 0 && !open_lane(merge, block, 0, 0, error))
             return false;
     }
     return true;
@@ -264,12 +355,12 @@ static bool settle(struct fm_eventlog_merge *merge, GError **error)
     if (merge->used != NULL) {
         int stepped = step(merge->used, error);
         merge->used = NULL;
+        if (stepped > 0)
+            sift_down(merge->heap, 0);
+        else
+            pop_lane(merge->heap);
         if (stepped < 0)
             return false;
-        if (stepped == 0)
-            pop_lane(merge->heap);
-        else
-            sift_down(merge->heap, 0);
     }
     if (merge->pending_next == merge->pending_count)
         return true;
@@ -300,7 +391,7 @@ static bool read_stray(struct fm_eventlog_merge *merge, const struct lane *lane,
     *ret = (struct fm_eventlog_event){
         .time_ns = lane->time_ns,
         .offset = lane->offset,
-        .block = run->block->marked ? run->block->offset : FM_EVENTLOG_NO_BLOCK,
+        .block = run->block.marked ? run->block.offset : FM_EVENTLOG_NO_BLOCK,
         .head_length = run->steps[number].variable ? 12 : 10,
         .capability = lane->capability,
         .number = number,
@@ -320,7 +411,7 @@ bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_
     if (!settle(merge, error) || merge->heap->len == 0)
         return false;
     struct lane *lane = merge->heap->pdata[0];
-    merge->header = lane->run->header;
+    merge->header = lane->run->block.header;
     merge->used = lane;
     if (lane->head_is_stray)
         return read_stray(merge, lane, ret, error);
@@ -328,29 +419,32 @@ bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_
     return true;
 }
 
+/* Whether the block can hold an event at or after time. */
+static bool may_reach(const struct fm_eventlog_merge *merge, guint index, uint64_t time)
+{
+    const struct fm_eventlog_block *block = block_at(merge, index);
+    if (fm_eventlog_log_is_known(merge->log, index))
+        return block->events > 0 && block->max_ns >= time;
+    return block->end_ns == 0 || block->end_ns >= time - MIN(time, EARLY_NS);
+}
+
 bool fm_eventlog_merge_seek_event(struct fm_eventlog_merge *merge, uint64_t time_ns,
                                   int32_t capability, uint64_t offset, GError **error)
 {
     drop_lanes(merge);
-    struct lane target = {.time_ns = time_ns, .capability = capability, .offset = offset};
-    for (merge->pending_next = 0; merge->pending_next < merge->pending_count;) {
-        const struct fm_eventlog_block *block = merge->pending[merge->pending_next];
-        if (block->min_ns > time_ns)
+    list_pending(merge);
+    for (; merge->pending_next < merge->pending_count; merge->pending_next++) {
+        guint block = merge->pending[merge->pending_next].block;
+        if (merge->pending[merge->pending_next].key > time_ns)
             break;
-        merge->pending_next++;
-        if (block->max_ns < time_ns)
+        if (!may_reach(merge, block, time_ns))
             continue;
-        if (!open_lane(merge, block, error))
+        /* Of one capability all from offset on; of those before it none at that time. */
+        int32_t of_block = block_at(merge, block)->capability;
+        uint64_t from_time = of_block < capability && time_ns < UINT64_MAX ? time_ns + 1 : time_ns;
+        uint64_t from_offset = of_block == capability ? offset : 0;
+        if (!open_lane(merge, block, from_time, from_offset, error))
             return false;
-    }
-    while (merge->heap->len > 0 && before(merge->heap->pdata[0], &target)) {
-        int stepped = step(merge->heap->pdata[0], error);
-        if (stepped < 0)
-            return false;
-        if (stepped == 0)
-            pop_lane(merge->heap);
-        else
-            sift_down(merge->heap, 0);
     }
     return true;
 }

@@ -15,6 +15,20 @@ struct fm_eventlog_reader *fm_eventlog_reader_new(const char *name)
     return reader;
 }
 
+struct fm_eventlog_reader *
+fm_eventlog_reader_new_at(const char *name, struct fm_eventlog_header *header, uint64_t offset)
+{
+    struct fm_eventlog_reader *reader = fm_eventlog_reader_new(name);
+    reader->base = offset;
+    if (header != NULL) {
+        reader->header = fm_eventlog_header_ref(header);
+        reader->steps = fm_eventlog_header_steps(header);
+        reader->step_count = header->number_count;
+        reader->state = READER_EVENTS;
+    }
+    return reader;
+}
+
 void fm_eventlog_reader_free(struct fm_eventlog_reader *reader)
 {
     if (reader == NULL)
@@ -247,7 +261,7 @@ static bool marker_damaged(const struct fm_eventlog_reader *reader, const uint8_
     if (size < length && (size != 0 || end_time != 0))
         return true;
     return reader->block_end > fm_eventlog_reader_offset(reader) &&
-           !fm_eventlog_marker_plausible(reader, bytes);
+           !fm_eventlog_marker_plausible(reader->capability_max, bytes);
 }
 
 static enum fm_eventlog_status take_event(struct fm_eventlog_reader *reader,
@@ -329,7 +343,7 @@ static enum fm_eventlog_status next_event(struct fm_eventlog_reader *reader,
         bool marker = number == FM_EVENTLOG_BLOCK_MARKER && length == FM_EVENTLOG_MARKER_LENGTH;
         if (marker && left < length && !reader->final)
             return FM_EVENTLOG_MORE;
-        if (marker && left >= length && fm_eventlog_marker_plausible(reader, at))
+        if (marker && left >= length && fm_eventlog_marker_plausible(reader->capability_max, at))
             return take_event(reader, ret, step, length);
         return damage(reader,
                       "event %u of %u bytes crosses the end of its block at %" G_GUINT64_FORMAT,

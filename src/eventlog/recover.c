@@ -14,7 +14,7 @@ enum {
     CAPABILITIES_NEW = 64, /* a marker may name a capability that much above the greatest seen */
 };
 
-bool fm_eventlog_marker_plausible(const struct fm_eventlog_reader *reader, const uint8_t *bytes)
+bool fm_eventlog_marker_plausible(int32_t capability_max, const uint8_t *bytes)
 {
     if (fm_eventlog_get16(bytes) != FM_EVENTLOG_BLOCK_MARKER)
         return false;
@@ -24,7 +24,7 @@ bool fm_eventlog_marker_plausible(const struct fm_eventlog_reader *reader, const
     return size >= FM_EVENTLOG_MARKER_LENGTH && size <= FM_EVENTLOG_BLOCK_MAX &&
            end_time >= fm_eventlog_get64(bytes + 2) &&
            (capability == FM_EVENTLOG_NO_CAPABILITY_16 ||
-            capability <= reader->capability_max + CAPABILITIES_NEW);
+            capability <= capability_max + CAPABILITIES_NEW);
 }
 
 enum verdict { NO, YES, UNKNOWN_YET };
@@ -43,7 +43,7 @@ static enum verdict boundary(const struct fm_eventlog_reader *reader, uint64_t o
         /* A marker never patched is good enough where a block ends. */
         bool open = fm_eventlog_get16(at) == FM_EVENTLOG_BLOCK_MARKER &&
                     fm_eventlog_get32(at + 10) == 0 && fm_eventlog_get64(at + 14) == 0;
-        return open || fm_eventlog_marker_plausible(reader, at) ? YES : NO;
+        return open || fm_eventlog_marker_plausible(reader->capability_max, at) ? YES : NO;
     }
     if (!reader->final)
         return UNKNOWN_YET;
@@ -77,7 +77,7 @@ static enum verdict judge_marker(const struct fm_eventlog_reader *reader, size_t
     if (reader->end - pos < FM_EVENTLOG_MARKER_LENGTH)
         return reader->final ? NO : UNKNOWN_YET;
     const uint8_t *at = reader->data + pos;
-    if (!fm_eventlog_marker_plausible(reader, at))
+    if (!fm_eventlog_marker_plausible(reader->capability_max, at))
         return NO;
     uint64_t next = fm_eventlog_reader_at(reader, pos) + fm_eventlog_get32(at + 10);
     enum verdict verdict = boundary(reader, next);

@@ -7,21 +7,29 @@
 
 #include "base/error.h"
 
-enum { WINDOW_BYTES = 256 << 10 };
+enum { WINDOW_BYTES = 256 << 10, AHEAD_BYTES = 16 << 10, EVENT_BYTES_MAX = 12 + 65535 };
+
+struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
+                                             const struct fm_eventlog_block *block,
+                                             uint64_t skip_to, size_t window_max)
+{
+    struct fm_eventlog_run *run = g_new0(struct fm_eventlog_run, 1);
+    run->log = log;
+    run->block = *block;
+    run->header = g_ptr_array_index(log->headers, block->header);
+    run->steps = g_ptr_array_index(log->steps, block->header);
+    run->limit = block->offset + block->length;
+    run->base = MAX(block->offset, skip_to);
+    run->window_size = MAX((size_t)MIN(run->limit - run->base, MIN(window_max, WINDOW_BYTES)), 1);
+    run->window = g_malloc(run->window_size);
+    run->ahead = AHEAD_BYTES;
+    return run;
+}
 
 struct fm_eventlog_run *fm_eventlog_run_new(const struct fm_eventlog_log *log,
                                             const struct fm_eventlog_block *block, uint64_t skip_to)
 {
-    struct fm_eventlog_run *run = g_new0(struct fm_eventlog_run, 1);
-    run->log = log;
-    run->block = block;
-    run->header = g_ptr_array_index(log->headers, block->header);
-    run->steps = g_ptr_array_index(log->steps, block->header);
-    run->window_size = (size_t)MIN(block->length, WINDOW_BYTES);
-    run->window = g_malloc(MAX(run->window_size, 1));
-    run->limit = block->offset + block->length;
-    run->base = MAX(block->offset, skip_to);
-    return run;
+    return fm_eventlog_run_open(log, block, skip_to, WINDOW_BYTES);
 }
 
 void fm_eventlog_run_free(struct fm_eventlog_run *run)
@@ -30,12 +38,6 @@ void fm_eventlog_run_free(struct fm_eventlog_run *run)
         return;
     g_free(run->window);
     g_free(run);
-}
-
-void fm_eventlog_run_rewind(struct fm_eventlog_run *run)
-{
-    run->base = run->block->offset;
-    run->pos = run->end = 0;
 }
 
 bool fm_eventlog_pread(const struct fm_eventlog_log *log, uint8_t *bytes, size_t length,
@@ -58,18 +60,29 @@ bool fm_eventlog_pread(const struct fm_eventlog_log *log, uint8_t *bytes, size_t
     return true;
 }
 
-/* Moves the window on so that `wanted` bytes from pos stand in it, or all that the block has. */
-static bool fill(struct fm_eventlog_run *run, size_t wanted, GError **error)
+/* Moves the window on so that `wanted` bytes from pos stand in it, or all that the block has. What
+ * is read ahead doubles: a seek that looks at few events reads little. */
+bool fm_eventlog_run_fill(struct fm_eventlog_run *run, size_t wanted, GError **error)
 {
     size_t kept = run->end - run->pos;
     uint64_t at = run->base + run->end;
     if (wanted <= kept || at >= run->limit)
         return true;
-    memmove(run->window, run->window + run->pos, kept);
+    if (wanted > run->window_size && run->limit - run->base - run->pos > run->window_size) {
+        run->window_size = (size_t)MIN(run->limit - run->base - run->pos, EVENT_BYTES_MAX);
+        uint8_t *window = g_malloc(run->window_size);
+        memcpy(window, run->window + run->pos, kept);
+        g_free(run->window);
+        run->window = window;
+    } else {
+        memmove(run->window, run->window + run->pos, kept);
+    }
     run->base += run->pos;
     run->pos = 0;
     run->end = kept;
-    size_t length = (size_t)MIN((uint64_t)(run->window_size - kept), run->limit - at);
+    size_t length = MIN(run->window_size - kept, MAX(run->ahead, wanted - kept));
+    length = (size_t)MIN((uint64_t)length, run->limit - at);
+    run->ahead = MIN(2 * run->ahead, WINDOW_BYTES);
     if (!fm_eventlog_pread(run->log, run->window + kept, length, at, error))
         return false;
     run->end += length;
@@ -89,7 +102,7 @@ bool fm_eventlog_run_next(struct fm_eventlog_run *run, struct fm_eventlog_event 
 {
     for (;;) {
         /* Most events are short: asking for 64 bytes makes the second question rare. */
-        if (run->end - run->pos < 64 && !fill(run, 64, error))
+        if (run->end - run->pos < 64 && !fm_eventlog_run_fill(run, 64, error))
             return false;
         size_t left = run->end - run->pos;
         if (left == 0)
@@ -104,7 +117,7 @@ bool fm_eventlog_run_next(struct fm_eventlog_run *run, struct fm_eventlog_event 
         if (step->variable)
             length += fm_eventlog_get16(at + 10);
         if (length > left) {
-            if (!fill(run, length, error))
+            if (!fm_eventlog_run_fill(run, length, error))
                 return false;
             if (run->end - run->pos < length)
                 return changed(run, error);
@@ -120,8 +133,8 @@ bool fm_eventlog_run_next(struct fm_eventlog_run *run, struct fm_eventlog_event 
         ret->payload = at + ret->head_length;
         ret->payload_length = length - ret->head_length;
         ret->type = step->type;
-        ret->capability = run->block->capability;
-        ret->block = run->block->marked ? run->block->offset : FM_EVENTLOG_NO_BLOCK;
+        ret->capability = run->block.capability;
+        ret->block = run->block.marked ? run->block.offset : FM_EVENTLOG_NO_BLOCK;
         return true;
     }
 }

@@ -267,6 +267,28 @@ void fm_context_restore_sync(struct fm_context *context)
         fm_context_seek_position(context, context->sync);
 }
 
+void fm_context_renew(struct fm_context *context, const struct fm_trace *trace,
+                      uint64_t old_end_time)
+{
+    bool first = true;
+    for (unsigned i = 0, at = 0; i < context->trace_count; i++) {
+        struct fm_trace_context *here = &context->traces[i];
+        context->start_time =
+            first ? here->trace->start_time : MIN(context->start_time, here->trace->start_time);
+        context->end_time = MAX(context->end_time, here->trace->end_time);
+        first = false;
+        for (unsigned j = 0; j < here->tracefile_count; j++, at++) {
+            struct fm_place *place = context->sync != NULL ? &context->sync->places[at] : NULL;
+            if (here->trace != trace || place == NULL || place->time != FM_TIME_INF)
+                continue;
+            *place = (struct fm_place){old_end_time + 1, 0};
+            context->sync->time = MIN(context->sync->time, place->time);
+        }
+    }
+    if (context->sync != NULL)
+        fm_context_seek_position(context, context->sync);
+}
+
 void fm_context_save_sync(struct fm_context *context)
 {
     fm_position_free(context->sync);

@@ -24,9 +24,17 @@ const char *fm_trace_format(const struct fm_trace *trace);
  * Caller frees. */
 char *fm_trace_damage(const struct fm_trace *trace);
 
-/* A file is followed, an address is listened to: looks whether more is there, extends end_time and
- * the tracefiles. True when the trace has grown. ret_ended: it will grow no more. */
+/* A file is followed, an address is listened to: looks whether more is there and extends end_time;
+ * at most some milliseconds of work a call, so a caller that has time calls until it answers false.
+ * Also how a large file that is damaged or has no block markers is found step by step. True when
+ * the trace has grown: then fm_context_renew() is due for every context over it. ret_ended: it will
+ * grow no more. trace->generation goes up when the file was replaced: then nothing that was
+ * computed of it is true any more.
+ *
+ * Events of a live log are shown up to the time that every capability has delivered, or to two
+ * seconds before the latest; what comes later than that is late, and shown at the next reading. */
 bool fm_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
+/* Whether it may: false for a log that was finished when it was opened. */
 bool fm_trace_grows(const struct fm_trace *trace);
 /* Descriptor to poll before fm_trace_grow; -1 = look now and then (a file). */
 int fm_trace_poll_fd(const struct fm_trace *trace);

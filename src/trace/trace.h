@@ -82,12 +82,25 @@ struct fm_attributes;
 struct fm_state_model;
 struct fm_trace_values;
 
+/* What a format knows of a trace as a whole. All but format may be NULL. */
+struct fm_trace_class {
+    const char *format;                            /* "eventlog" */
+    char *(*damage)(const struct fm_trace *trace); /* as fm_trace_damage() */
+    bool (*grow)(struct fm_trace *trace, bool *ret_ended, GError **error);
+    bool (*grows)(const struct fm_trace *trace);
+    int (*poll_fd)(const struct fm_trace *trace);
+    const char *(*text)(const struct fm_trace *trace, uint32_t id);
+};
+
 struct fm_trace {
+    const struct fm_trace_class *class_; /* may be NULL: events in memory */
     char *path;
     char *identity;        /* "device:inode" */
     uint64_t serial;       /* no other trace of this process has, had or will have it; under 2^48 */
     GPtrArray *tracefiles; /* of struct fm_tracefile */
     uint64_t start_time, end_time;
+    /* Goes up when what was read before is no longer true: the file was replaced, or shrank. */
+    unsigned generation;
     struct fm_attributes *attributes;
     bool locked;
     const void *cursor_owner; /* the context that moved the cursors last */
@@ -187,6 +200,10 @@ bool fm_context_is_first_at(struct fm_context *context, uint64_t time);
 /* Locks every trace; on failure none is locked and false is returned. */
 bool fm_context_lock(struct fm_context *context);
 void fm_context_unlock(struct fm_context *context);
+/* A trace has grown: the context begins to see what is new. What stood at its end stands at the
+ * first event after old_end_time, which is what the trace's end_time was. */
+void fm_context_renew(struct fm_context *context, const struct fm_trace *trace,
+                      uint64_t old_end_time);
 /* The cursors where this context left them; what it left is kept. */
 void fm_context_restore_sync(struct fm_context *context);
 void fm_context_save_sync(struct fm_context *context);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "trace/eventlog_trace.h"
+
+static bool is_address(const char *path)
+{
+    return g_str_has_prefix(path, "unix:") || g_str_has_prefix(path, "tcp:");
+}
+
+static bool is_ctf(const char *path)
+{
+    g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
+    return g_file_test(metadata, G_FILE_TEST_IS_REGULAR);
+}
+
+char *fm_trace_identity(const char *path, GError **error)
+{
+    struct stat status;
+    if (stat(path, &status) == 0)
+        return g_strdup_printf("%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    if (is_address(path))
+        return g_strdup(path);
+    g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+    return NULL;
+}
+
+bool fm_trace_recognise(const char *path)
+{
+    struct stat status;
+    char begin[4];
+    if (stat(path, &status) < 0)
+        return is_address(path);
+    if (S_ISDIR(status.st_mode))
+        return is_ctf(path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool recognised = fd >= 0 && S_ISREG(status.st_mode) &&
+                      pread(fd, begin, sizeof begin, 0) == sizeof begin &&
+                      memcmp(begin, "hdrb", sizeof begin) == 0;
+    if (fd >= 0)
+        close(fd);
+    return recognised;
+}
+
+struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error)
+{
+    if (is_address(path) && !g_file_test(path, G_FILE_TEST_EXISTS))
+        return fm_eventlog_trace_connect(path, identity, error);
+    if (!g_file_test(path, G_FILE_TEST_IS_DIR))
+        return fm_eventlog_trace_open(path, identity, error);
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                "%s: a folder; expected an event log, or a folder with a CTF trace", path);
+    return NULL;
+}
+
+/* --- what the formats answer --- */
+
+const char *fm_trace_format(const struct fm_trace *trace)
+{
+    return trace->class_ != NULL ? trace->class_->format : "memory";
+}
+
+char *fm_trace_damage(const struct fm_trace *trace)
+{
+    bool tells = trace->class_ != NULL && trace->class_->damage != NULL;
+    return tells ? trace->class_->damage(trace) : g_strdup("");
+}
+
+bool fm_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error)
+{
+    *ret_ended = true;
+    bool can = trace->class_ != NULL && trace->class_->grow != NULL;
+    return can && trace->class_->grow(trace, ret_ended, error);
+}
+
+bool fm_trace_grows(const struct fm_trace *trace)
+{
+    return trace->class_ != NULL && trace->class_->grows != NULL && trace->class_->grows(trace);
+}
+
+int fm_trace_poll_fd(const struct fm_trace *trace)
+{
+    bool has = trace->class_ != NULL && trace->class_->poll_fd != NULL;
+    return has ? trace->class_->poll_fd(trace) : -1;
+}
+
+const char *fm_trace_text(const struct fm_trace *trace, uint32_t id)
+{
+    bool has = trace->class_ != NULL && trace->class_->text != NULL;
+    return has ? trace->class_->text(trace, id) : NULL;
+}
