@@ -174,6 +174,23 @@ FM_EXPORT int fathom_runtime_mark(const char *name)
     return result;
 }
 
+FM_EXPORT int fathom_runtime_output(char *name, unsigned long bytes)
+{
+    static const char ending[] = ".rec";
+    uint64_t mask = fm_block_signals();
+    int result = -ENODEV;
+    if (recording_here()) {
+        size_t used = strlen(fm_process.path) - (sizeof ending - 1);
+        result = used < bytes ? 0 : -ENAMETOOLONG;
+        if (result == 0) {
+            memcpy(name, fm_process.path, used);
+            name[used] = '\0';
+        }
+    }
+    fm_restore_signals(mask);
+    return result;
+}
+
 static int write_all(int fd, const char *bytes, uint64_t size, uint64_t offset)
 {
     while (size > 0) {

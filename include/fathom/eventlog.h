@@ -27,6 +27,8 @@ extern "C" {
 #endif
 
 #define FM_EVENTLOG_API __attribute__((visibility("default")))
+/* Calls of these are no calls of the program: `fathom cc` must not record them. */
+#define FM_EVENTLOG_INLINE_ __attribute__((no_instrument_function, unused)) static inline
 
 /* ---- event types of our own ----------------------------------------------------------------
  *
@@ -138,8 +140,9 @@ struct fm_eventlog_options {
     unsigned failures_max;      /* failed writes in a row after which the sink is NULL; 3 */
     uint32_t threads_max;       /* threads in the tracked state; 1,000,000 */
     const char *fork_path;      /* output of a child: its process id replaces the first '%';
-                                   "PROGRAM.%.eventlog" in the working directory. Only when the
-                                   parent has a stream sink at the time of the fork. */
+                                   "PROGRAM.%.eventlog" in the working directory, or beside the
+                                   child's recording. Only when the parent has a stream sink at the
+                                   time of the fork. */
 };
 
 /* Starts logging: no sink yet. opts NULL = all defaults. -EALREADY when it runs, -ENOMEM. */
@@ -184,7 +187,9 @@ FM_EVENTLOG_API int fm_eventlog_set_sink_with(FILE *stream, unsigned flags, int 
 FM_EVENTLOG_API int fm_eventlog_set_writer(const struct fm_eventlog_writer *writer, unsigned flags,
                                            int timeout_ms);
 
-/* Creates the file and makes it the sink, closed by the library, with header and drain. */
+/* Creates the file and makes it the sink, closed by the library, with header and drain. path NULL:
+ * NAME.eventlog beside the recording NAME.data of a program that `fathom cc` built, otherwise
+ * PROGRAM.eventlog in the working directory. */
 FM_EVENTLOG_API int fm_eventlog_open_file(const char *path);
 
 /* The stream of now, or NULL (also when a writer is set). Only for setting it again later. */
@@ -269,7 +274,7 @@ FM_EVENTLOG_API void fm_eventlog_stats(struct fm_eventlog_stats *ret);
 /* ---- names, threads, messages --------------------------------------------------------------- */
 
 /* The id of a name, the same for equal names, for the life of the process; never 0 but when memory
- * or the limit (1 million names of at most 4,000 bytes) is exceeded. */
+ * or the limit (1 million names of at most 4,000 bytes) is exceeded. [signal], and in callbacks. */
 FM_EVENTLOG_API uint32_t fm_eventlog_intern(const char *name);
 
 FM_EVENTLOG_API void fm_eventlog_label_thread(const char *label); /* the calling thread */
@@ -362,14 +367,14 @@ FM_EVENTLOG_API void fm_eventlog_nested_(uint16_t type, const void *payload, siz
 FM_EVENTLOG_API uint32_t fm_eventlog_name_(uint32_t *id, const char *name);
 
 /* True while anything takes events. Guard work that only prepares events with it. [signal] */
-static inline bool fm_eventlog_on(void)
+FM_EVENTLOG_INLINE_ bool fm_eventlog_on(void)
 {
     return __builtin_expect(__atomic_load_n(&fm_eventlog_active_, __ATOMIC_RELAXED), 0) != 0;
 }
 
 /* Raw stamp; becomes nanoseconds when the block is handed over. Where there is no counter to
  * trust, limit is always NULL and this is not reached. */
-static inline uint64_t fm_eventlog_stamp_(void)
+FM_EVENTLOG_INLINE_ uint64_t fm_eventlog_stamp_(void)
 {
 #if defined(__x86_64__)
     return __rdtsc();
@@ -382,21 +387,21 @@ static inline uint64_t fm_eventlog_stamp_(void)
 #endif
 }
 
-static inline uint16_t fm_eventlog_be16_(uint16_t v)
+FM_EVENTLOG_INLINE_ uint16_t fm_eventlog_be16_(uint16_t v)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap16(v) : v;
 }
-static inline uint32_t fm_eventlog_be32_(uint32_t v)
+FM_EVENTLOG_INLINE_ uint32_t fm_eventlog_be32_(uint32_t v)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(v) : v;
 }
-static inline uint64_t fm_eventlog_be64_(uint64_t v)
+FM_EVENTLOG_INLINE_ uint64_t fm_eventlog_be64_(uint64_t v)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
 }
 
 /* Appends one event of fixed size; payload is ready in the byte order of the log. */
-__attribute__((always_inline)) static inline void
+__attribute__((always_inline)) FM_EVENTLOG_INLINE_ void
 fm_eventlog_put_(uint16_t type, const void *payload, size_t bytes)
 {
     struct fm_eventlog_head_ *h = &fm_eventlog_head_;
@@ -436,18 +441,20 @@ struct fm_eventlog_alloc_ {
     uint64_t address, size, weight;
 } __attribute__((packed));
 
-__attribute__((always_inline)) static inline void fm_eventlog_put_w32_(uint16_t type, uint32_t a)
+__attribute__((always_inline)) FM_EVENTLOG_INLINE_ void fm_eventlog_put_w32_(uint16_t type,
+                                                                             uint32_t a)
 {
     uint32_t payload = fm_eventlog_be32_(a);
     fm_eventlog_put_(type, &payload, sizeof(payload));
 }
-__attribute__((always_inline)) static inline void fm_eventlog_put_w64_(uint16_t type, uint64_t a)
+__attribute__((always_inline)) FM_EVENTLOG_INLINE_ void fm_eventlog_put_w64_(uint16_t type,
+                                                                             uint64_t a)
 {
     uint64_t payload = fm_eventlog_be64_(a);
     fm_eventlog_put_(type, &payload, sizeof(payload));
 }
-__attribute__((always_inline)) static inline void fm_eventlog_put_w32_w64_(uint16_t type,
-                                                                           uint32_t a, uint64_t b)
+__attribute__((always_inline)) FM_EVENTLOG_INLINE_ void
+fm_eventlog_put_w32_w64_(uint16_t type, uint32_t a, uint64_t b)
 {
     struct fm_eventlog_w32_w64_ payload = {fm_eventlog_be32_(a), fm_eventlog_be64_(b)};
     fm_eventlog_put_(type, &payload, sizeof(payload));
@@ -457,44 +464,44 @@ __attribute__((always_inline)) static inline void fm_eventlog_put_w32_w64_(uint1
  * All [signal]. Without a destination each costs one test. Names are ids of fm_eventlog_intern;
  * the macros below resolve a constant name once per call site. */
 
-static inline void fm_eventlog_span_begin(uint32_t name)
+FM_EVENTLOG_INLINE_ void fm_eventlog_span_begin(uint32_t name)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w32_(FM_EVENT_SPAN_BEGIN, name);
 }
-static inline void fm_eventlog_span_end(uint32_t name)
+FM_EVENTLOG_INLINE_ void fm_eventlog_span_end(uint32_t name)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w32_(FM_EVENT_SPAN_END, name);
 }
-static inline void fm_eventlog_instant(uint32_t name)
+FM_EVENTLOG_INLINE_ void fm_eventlog_instant(uint32_t name)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w32_(FM_EVENT_INSTANT, name);
 }
-static inline void fm_eventlog_value(uint32_t name, int64_t value)
+FM_EVENTLOG_INLINE_ void fm_eventlog_value(uint32_t name, int64_t value)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w32_w64_(FM_EVENT_VALUE, name, (uint64_t)value);
 }
-static inline void fm_eventlog_counter(uint32_t name, int64_t value)
+FM_EVENTLOG_INLINE_ void fm_eventlog_counter(uint32_t name, int64_t value)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w32_w64_(FM_EVENT_COUNTER, name, (uint64_t)value);
 }
-static inline void fm_eventlog_async_begin(uint32_t name, uint64_t id)
+FM_EVENTLOG_INLINE_ void fm_eventlog_async_begin(uint32_t name, uint64_t id)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w32_w64_(FM_EVENT_ASYNC_BEGIN, name, id);
 }
-static inline void fm_eventlog_async_end(uint32_t name, uint64_t id)
+FM_EVENTLOG_INLINE_ void fm_eventlog_async_end(uint32_t name, uint64_t id)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w32_w64_(FM_EVENT_ASYNC_END, name, id);
 }
 /* weight: bytes of allocation that this sample stands for, at least size. */
-static inline void fm_eventlog_alloc_sample(uint32_t site, const void *address, uint64_t size,
-                                            uint64_t weight)
+FM_EVENTLOG_INLINE_ void fm_eventlog_alloc_sample(uint32_t site, const void *address, uint64_t size,
+                                                  uint64_t weight)
 {
     if (!fm_eventlog_on())
         return;
@@ -503,27 +510,27 @@ static inline void fm_eventlog_alloc_sample(uint32_t site, const void *address, 
                                          fm_eventlog_be64_(size), fm_eventlog_be64_(weight)};
     fm_eventlog_put_(FM_EVENT_ALLOC_SAMPLE, &payload, sizeof(payload));
 }
-static inline void fm_eventlog_alloc_free(const void *address)
+FM_EVENTLOG_INLINE_ void fm_eventlog_alloc_free(const void *address)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w64_(FM_EVENT_ALLOC_FREE, (uintptr_t)address);
 }
-static inline void fm_eventlog_lock_wait(const void *lock)
+FM_EVENTLOG_INLINE_ void fm_eventlog_lock_wait(const void *lock)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w64_(FM_EVENT_LOCK_WAIT, (uintptr_t)lock);
 }
-static inline void fm_eventlog_lock_acquire(const void *lock)
+FM_EVENTLOG_INLINE_ void fm_eventlog_lock_acquire(const void *lock)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w64_(FM_EVENT_LOCK_ACQUIRE, (uintptr_t)lock);
 }
-static inline void fm_eventlog_lock_release(const void *lock)
+FM_EVENTLOG_INLINE_ void fm_eventlog_lock_release(const void *lock)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w64_(FM_EVENT_LOCK_RELEASE, (uintptr_t)lock);
 }
-static inline void fm_eventlog_function_enter(const void *function, const void *call_site)
+FM_EVENTLOG_INLINE_ void fm_eventlog_function_enter(const void *function, const void *call_site)
 {
     if (!fm_eventlog_on())
         return;
@@ -531,7 +538,7 @@ static inline void fm_eventlog_function_enter(const void *function, const void *
                                            fm_eventlog_be64_((uintptr_t)call_site)};
     fm_eventlog_put_(FM_EVENT_FUNCTION_ENTER, &payload, sizeof(payload));
 }
-static inline void fm_eventlog_function_exit(const void *function)
+FM_EVENTLOG_INLINE_ void fm_eventlog_function_exit(const void *function)
 {
     if (fm_eventlog_on())
         fm_eventlog_put_w64_(FM_EVENT_FUNCTION_EXIT, (uintptr_t)function);
@@ -539,24 +546,28 @@ static inline void fm_eventlog_function_exit(const void *function)
 
 /* ---- macros: constant names, resolved at the first event of each call site ------------------ */
 
-#define FM_EVENTLOG_NAMED_(call, name, ...)                                      \
+#define FM_EVENTLOG_NAMED_(name, call)                                           \
     do {                                                                         \
         if (fm_eventlog_on()) {                                                  \
             static uint32_t fm_name_id_;                                         \
             uint32_t fm_name_ = __atomic_load_n(&fm_name_id_, __ATOMIC_RELAXED); \
             if (__builtin_expect(fm_name_ == 0, 0))                              \
                 fm_name_ = fm_eventlog_name_(&fm_name_id_, name);                \
-            call(fm_name_, ##__VA_ARGS__);                                       \
+            call;                                                                \
         }                                                                        \
     } while (0)
 
-#define FM_SPAN_BEGIN(name) FM_EVENTLOG_NAMED_(fm_eventlog_span_begin, name)
-#define FM_SPAN_END(name) FM_EVENTLOG_NAMED_(fm_eventlog_span_end, name)
-#define FM_INSTANT(name) FM_EVENTLOG_NAMED_(fm_eventlog_instant, name)
-#define FM_VALUE(name, value) FM_EVENTLOG_NAMED_(fm_eventlog_value, name, (int64_t)(value))
-#define FM_COUNTER(name, value) FM_EVENTLOG_NAMED_(fm_eventlog_counter, name, (int64_t)(value))
-#define FM_ASYNC_BEGIN(name, id) FM_EVENTLOG_NAMED_(fm_eventlog_async_begin, name, (uint64_t)(id))
-#define FM_ASYNC_END(name, id) FM_EVENTLOG_NAMED_(fm_eventlog_async_end, name, (uint64_t)(id))
+#define FM_SPAN_BEGIN(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_span_begin(fm_name_))
+#define FM_SPAN_END(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_span_end(fm_name_))
+#define FM_INSTANT(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_instant(fm_name_))
+#define FM_VALUE(name, value) \
+    FM_EVENTLOG_NAMED_(name, fm_eventlog_value(fm_name_, (int64_t)(value)))
+#define FM_COUNTER(name, value) \
+    FM_EVENTLOG_NAMED_(name, fm_eventlog_counter(fm_name_, (int64_t)(value)))
+#define FM_ASYNC_BEGIN(name, id) \
+    FM_EVENTLOG_NAMED_(name, fm_eventlog_async_begin(fm_name_, (uint64_t)(id)))
+#define FM_ASYNC_END(name, id) \
+    FM_EVENTLOG_NAMED_(name, fm_eventlog_async_end(fm_name_, (uint64_t)(id)))
 
 /* A span from here to the end of the enclosing block. */
 #define FM_SPAN(name) FM_SPAN_AT_(name, __LINE__)
@@ -566,7 +577,7 @@ static inline void fm_eventlog_function_exit(const void *function)
     __attribute__((cleanup(fm_eventlog_span_close_), unused)) uint32_t fm_span_##line = \
         fm_eventlog_span_open_(&fm_span_id_##line, name)
 
-static inline uint32_t fm_eventlog_span_open_(uint32_t *id, const char *name)
+FM_EVENTLOG_INLINE_ uint32_t fm_eventlog_span_open_(uint32_t *id, const char *name)
 {
     if (!fm_eventlog_on())
         return 0;
@@ -576,7 +587,7 @@ static inline uint32_t fm_eventlog_span_open_(uint32_t *id, const char *name)
     fm_eventlog_put_w32_(FM_EVENT_SPAN_BEGIN, known);
     return known;
 }
-static inline void fm_eventlog_span_close_(const uint32_t *name)
+FM_EVENTLOG_INLINE_ void fm_eventlog_span_close_(const uint32_t *name)
 {
     if (*name != 0)
         fm_eventlog_span_end(*name);

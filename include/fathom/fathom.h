@@ -15,6 +15,7 @@ __attribute__((weak)) void fathom_runtime_stop(void);
 __attribute__((weak)) void fathom_runtime_start(void);
 __attribute__((weak)) int fathom_runtime_mark(const char *name);
 __attribute__((weak)) int fathom_runtime_snapshot(const char *name);
+__attribute__((weak)) int fathom_runtime_output(char *name, unsigned long bytes);
 
 /* Stops counting, in all threads, until fathom_start. Calls made meanwhile are not in the profile;
  * calls already open then are still closed when they end. */
@@ -44,6 +45,14 @@ __attribute__((no_instrument_function, unused)) static inline int fathom_mark(co
 __attribute__((no_instrument_function, unused)) static inline int fathom_snapshot(const char *name)
 {
     return fathom_runtime_snapshot ? fathom_runtime_snapshot(name) : -19;
+}
+
+/* The recording's name: NAME of NAME.data, for files that are to stand beside it. name: room for
+ * that many bytes, with the zero. Returns 0, -ENODEV when nothing is recorded, -ENAMETOOLONG. */
+__attribute__((no_instrument_function, unused)) static inline int fathom_output(char *name,
+                                                                                unsigned long bytes)
+{
+    return fathom_runtime_output ? fathom_runtime_output(name, bytes) : -19;
 }
 
 #ifdef __cplusplus

@@ -2,6 +2,8 @@
 /* Start, stop, status; requests; fork; messages. */
 #include "internal.h"
 
+#include <fathom/fathom.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -83,19 +85,41 @@ static void fork_child(void)
     fm_el_leave(0);
 }
 
+bool fm_el_beside_recording(char *path, size_t bytes)
+{
+    static const char ending[] = ".eventlog";
+    if (bytes <= sizeof(ending) || fathom_output(path, bytes - (sizeof(ending) - 1)) != 0)
+        return false;
+    memcpy(path + strlen(path), ending, sizeof(ending));
+    return true;
+}
+
+static bool fork_path(char *path, size_t bytes)
+{
+    const char *pattern = fm_el.fork_path;
+    if (pattern[0] == '\0' && fm_el_beside_recording(path, bytes))
+        return true;
+    int n;
+    const char *mark = strchr(pattern, '%');
+    if (pattern[0] == '\0')
+        n = snprintf(path, bytes, "%s.%d.eventlog", program_invocation_short_name, (int)getpid());
+    else if (mark)
+        n = snprintf(path, bytes, "%.*s%d%s", (int)(mark - pattern), pattern, (int)getpid(),
+                     mark + 1);
+    else
+        n = snprintf(path, bytes, "%s", pattern);
+    return n > 0 && (size_t)n < bytes;
+}
+
 /* The child's first event: it opens its own output. busy is set. */
 void fm_el_fork_open(void)
 {
     if (!atomic_exchange(&fm_el.fork_pending, 0))
         return;
     char path[4096];
-    const char *pattern = fm_el.fork_path, *mark = strchr(pattern, '%');
-    int n = mark ? snprintf(path, sizeof(path), "%.*s%d%s", (int)(mark - pattern), pattern,
-                            (int)getpid(), mark + 1)
-                 : snprintf(path, sizeof(path), "%s", pattern);
     uint32_t before = fm_eventlog_head_.busy;
     fm_el_leave(0);
-    if (n > 0 && (size_t)n < sizeof(path))
+    if (fork_path(path, sizeof(path)))
         fm_eventlog_open_file(path);
     if (atomic_load(&fm_el_flush_interval_ms))
         fm_el_service_start();
@@ -128,15 +152,6 @@ static size_t accepted_size(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-static void set_fork_path(const char *given)
-{
-    if (given)
-        snprintf(fm_el.fork_path, sizeof(fm_el.fork_path), "%s", given);
-    else
-        snprintf(fm_el.fork_path, sizeof(fm_el.fork_path), "%s.%%.eventlog",
-                 program_invocation_short_name);
-}
-
 int fm_eventlog_start(const struct fm_eventlog_options *opts)
 {
     static const struct fm_eventlog_options defaults;
@@ -153,7 +168,7 @@ int fm_eventlog_start(const struct fm_eventlog_options *opts)
         fm_el.no_state = o->flags & FM_EVENTLOG_NO_STATE;
         fm_el.no_fork = o->flags & FM_EVENTLOG_NO_FORK;
         fm_el.failures_max = o->failures_max ? o->failures_max : 3;
-        set_fork_path(o->fork_path);
+        snprintf(fm_el.fork_path, sizeof(fm_el.fork_path), "%s", o->fork_path ? o->fork_path : "");
         fm_el_state_options(o);
         atomic_store(&fm_el.wanted_size,
                      accepted_size(o->buffer_bytes ? o->buffer_bytes : FM_EL_BUFFER_DEFAULT));

@@ -244,12 +244,14 @@ struct fm_el_shared {
     bool no_state, no_fork;
     bool begun; /* a destination has its header: later ones hear of what is past; state lock */
     unsigned failures_max;
-    char fork_path[4096];
+    char fork_path[4096];     /* "" = the default */
     _Atomic int fork_pending; /* in a child: open its own output at the next event */
 };
 extern struct fm_el_shared fm_el;
 void fm_el_update_active(void);
 void fm_el_fork_open(void);
+/* NAME.eventlog beside this process's recording; false when there is none. */
+bool fm_el_beside_recording(char *path, size_t bytes);
 
 static inline void fm_el_count(_Atomic uint64_t *counter, uint64_t n)
 {

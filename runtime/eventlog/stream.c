@@ -318,8 +318,14 @@ int fm_eventlog_set_writer(const struct fm_eventlog_writer *writer, unsigned fla
 
 int fm_eventlog_open_file(const char *path)
 {
+    char beside[4096];
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
+    if (!path) {
+        if (!fm_el_beside_recording(beside, sizeof(beside)))
+            snprintf(beside, sizeof(beside), "%s.eventlog", program_invocation_short_name);
+        path = beside;
+    }
     FILE *file = fopen(path, "wbe");
     if (!file)
         return -errno;

@@ -143,6 +143,8 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
     g_autofree char *folder = NULL;
     if (line->stage >= FM_STAGE_COMPILE && (folder = fm_toolchain_runtime_folder(error)) == NULL)
         return FM_EXIT_FAILED;
+    if (line->stage == FM_STAGE_PREPROCESS)
+        folder = fm_toolchain_runtime_folder(NULL); /* for its headers, if they are there */
     wrapper->toolchain.runtime_folder = folder;
     g_auto(GStrv) arguments = fm_toolchain_arguments(&wrapper->toolchain, line, argc, argv, error);
     if (arguments == NULL)

@@ -219,6 +219,39 @@ static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_co
         add_all(toolchain, arguments, fm_link_interpose);
 }
 
+/* The live event log, behind all else: the linker takes it only where the program uses it. */
+static void add_eventlog(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                         GPtrArray *arguments)
+{
+    static const char *const places[] = {"eventlog", ".."}; /* build tree, installed */
+    if (line->relocatable || line->no_start_files || line->shared)
+        return; /* a shared object takes it from the program, or from libfathom.so */
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_autofree char *path =
+            g_build_filename(toolchain->runtime_folder, places[i], "libfathom-eventlog.a", NULL);
+        if (access(path, R_OK) != 0)
+            continue;
+        g_ptr_array_add(arguments, g_canonicalize_filename(path, NULL));
+        g_ptr_array_add(arguments, g_strdup("-pthread"));
+        return;
+    }
+}
+
+/* fathom/fathom.h and fathom/eventlog.h, if the compiler would not find them by itself. */
+static void add_headers(const struct fm_toolchain *toolchain, GPtrArray *arguments)
+{
+    static const char *const places[] = {"../include", "../../include", "../../../include"};
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_autofree char *folder = g_build_filename(toolchain->runtime_folder, places[i], NULL);
+        g_autofree char *header = g_build_filename(folder, "fathom", "eventlog.h", NULL);
+        if (access(header, R_OK) != 0)
+            continue;
+        g_ptr_array_add(arguments, g_strdup("-idirafter"));
+        g_ptr_array_add(arguments, g_canonicalize_filename(folder, NULL));
+        return;
+    }
+}
+
 static void add_own(const struct fm_command_line *line, int argc, char **argv, GPtrArray *arguments)
 {
     if (!line->split_dwarf) {
@@ -250,6 +283,11 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
     else
         for (int i = 0; i < argc; i++)
             g_ptr_array_add(arguments, g_strdup(argv[i]));
+    if (line->stage == FM_STAGE_LINK)
+        add_eventlog(toolchain, line, arguments);
+    if (toolchain->runtime_folder != NULL && line->stage >= FM_STAGE_PREPROCESS &&
+        fm_command_line_compiles(line))
+        add_headers(toolchain, arguments);
     if (compiles || (makes_code && line->lto))
         ok = add_compile_flags(toolchain, line, arguments, error);
     g_ptr_array_add(arguments, NULL);

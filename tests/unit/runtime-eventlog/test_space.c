@@ -28,13 +28,13 @@ static void put_text(const char *path, const char *text)
 static void mount_tmpfs(void)
 {
     char map[64];
-    int flags = geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
     unsigned uid = (unsigned)geteuid(), gid = (unsigned)getegid();
-    if (unshare(flags) != 0 && unshare(CLONE_NEWNS | CLONE_NEWUSER) != 0) {
+    bool own_users = uid != 0 || unshare(CLONE_NEWNS) != 0;
+    if (own_users && unshare(CLONE_NEWNS | CLONE_NEWUSER) != 0) {
         snprintf(reason, sizeof(reason), "no mount namespace: %s", g_strerror(errno));
         return;
     }
-    if (geteuid() != uid) { /* in a user namespace without a mapping */
+    if (own_users) {
         put_text("/proc/self/setgroups", "deny");
         snprintf(map, sizeof(map), "0 %u 1", uid);
         put_text("/proc/self/uid_map", map);
