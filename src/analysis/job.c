@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/job.h"
 
+#include <string.h>
+
 #include "analysis/analysis_internal.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -65,21 +67,42 @@ const char *fm_analysis_job_name(const struct fm_analysis_job *job)
     return phases[MIN(job->phase, G_N_ELEMENTS(phases) - 1)].name;
 }
 
-double fm_analysis_job_fraction(const struct fm_analysis_job *job)
+/* How much of the phase that is being done is. */
+static double phase_fraction(const struct fm_analysis_job *job)
 {
     const struct fm_analysis *a = job->analysis;
-    double done = 0;
-    if (job->phase == G_N_ELEMENTS(phases))
-        return 1;
-    for (unsigned i = 0; i < job->phase; i++)
-        done += phases[i].weight;
     uint32_t items[] = {[OVER_NOTHING] = 0,
                         [OVER_PDS] = a->profile->pd_count,
                         [OVER_CSDS] = a->profile->csd_count,
                         [OVER_CSSS] = a->profile->css_count,
                         [OVER_CLIQUES] = a->clique_count};
     uint32_t total = items[phases[job->phase].over];
-    return total == 0 ? done : done + phases[job->phase].weight * job->cursor / total;
+    return total == 0 ? 0 : (double)job->cursor / total;
+}
+
+/* Of the phases of one name, NULL = all. */
+static double fraction(const struct fm_analysis_job *job, const char *name)
+{
+    double done = 0, all = 0;
+    for (unsigned i = 0; i < G_N_ELEMENTS(phases); i++) {
+        if (name != NULL && strcmp(phases[i].name, name) != 0)
+            continue;
+        all += phases[i].weight;
+        done += i < job->phase    ? phases[i].weight
+                : i == job->phase ? phases[i].weight * phase_fraction(job)
+                                  : 0;
+    }
+    return MIN(done / all, 1);
+}
+
+double fm_analysis_job_fraction(const struct fm_analysis_job *job)
+{
+    return job->phase == G_N_ELEMENTS(phases) ? 1 : fraction(job, NULL);
+}
+
+double fm_analysis_job_part_fraction(const struct fm_analysis_job *job)
+{
+    return job->phase == G_N_ELEMENTS(phases) ? 1 : fraction(job, fm_analysis_job_name(job));
 }
 
 struct fm_analysis *fm_analysis_job_take(struct fm_analysis_job *job)

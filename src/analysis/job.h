@@ -17,6 +17,8 @@ enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nod
 const char *fm_analysis_job_name(const struct fm_analysis_job *job);
 /* How much of the whole is done, 0 to 1. */
 double fm_analysis_job_fraction(const struct fm_analysis_job *job);
+/* The same of the computation that the next step belongs to. */
+double fm_analysis_job_part_fraction(const struct fm_analysis_job *job);
 /* The result, after FM_JOB_DONE; the caller owns it. */
 struct fm_analysis *fm_analysis_job_take(struct fm_analysis_job *job);
 void fm_analysis_job_free(struct fm_analysis_job *job); /* NULL is allowed */

@@ -1,36 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/report_internal.h"
+/* Opening: reading, analysis, checks, in steps. */
+#include "report/recording_job.h"
 
 #include <string.h>
+
+#include "analysis/job.h"
+#include "base/error.h"
+#include "deep/read_job.h"
+#include "report/report_internal.h"
+
+#define NODES_A_STEP 200000
+
+struct fm_recording_job {
+    struct fm_recording *recording;
+    enum fm_recording_part part; /* the one that is next */
+    struct fm_profile_job *reading;
+    struct fm_analysis_job *analysing;
+    unsigned extras; /* of FM_PART_SUMMARIES, that are done */
+};
+
+const char *fm_recording_part_name(enum fm_recording_part part)
+{
+    static const char *const names[FM_PARTS] = {"loading", "cliques",   "callers",
+                                                "costs",   "summaries", "checks"};
+    return names[part];
+}
+
+static struct fm_recording_job *job_new(const char *path)
+{
+    struct fm_recording_job *job = g_new0(struct fm_recording_job, 1);
+    job->recording = g_new0(struct fm_recording, 1);
+    job->recording->path = g_strdup(path);
+    job->recording->name = g_path_get_basename(path);
+    job->recording->contour_state = FM_CONTOUR_NO_FILE;
+    return job;
+}
+
+static void begin_analysis(struct fm_recording_job *job)
+{
+    job->recording->known = FM_KNOWN_PROFILE;
+    job->analysing = fm_analysis_job_new(job->recording->profile);
+    job->part = FM_PART_CLIQUES;
+}
+
+/* Until it is read, the profile belongs to the reading. */
+static enum fm_job_state step_reading(struct fm_recording_job *job, uint32_t nodes, GError **error)
+{
+    enum fm_job_state state = fm_profile_job_step(job->reading, nodes, error);
+    const struct fm_profile *header = fm_profile_job_header(job->reading);
+    if (state == FM_JOB_MORE && header != NULL) {
+        job->recording->profile = (struct fm_profile *)(uintptr_t)header;
+        job->recording->known = FM_KNOWN_HEADER;
+    } else if (state == FM_JOB_DONE) {
+        job->recording->profile = fm_profile_job_take(job->reading);
+        g_clear_pointer(&job->reading, fm_profile_job_free);
+        begin_analysis(job);
+    }
+    return state;
+}
+
+bool fm_recording_job_new(const char *path, struct fm_recording_job **ret, GError **error)
+{
+    struct fm_recording_job *job = job_new(path);
+    if (!fm_profile_job_new(path, &job->reading, error) ||
+        step_reading(job, 1, error) == FM_JOB_FAILED) {
+        fm_recording_job_free(job);
+        return false;
+    }
+    *ret = job;
+    return true;
+}
+
+struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct fm_profile *profile)
+{
+    struct fm_recording_job *job = job_new(path);
+    job->recording->profile = profile;
+    begin_analysis(job);
+    return job;
+}
+
+/* What belongs to the summaries beside the sums: one a step. True when all are there. */
+static bool step_extras(struct fm_recording_job *job)
+{
+    struct fm_recording *recording = job->recording;
+    switch (job->extras++) {
+    case 0:
+        if (g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
+            recording->contour_state =
+                fm_contour_read(recording->path, recording->analysis, &recording->contour,
+                                &recording->contour_message);
+        return false;
+    case 1:
+        if (recording->profile->flavour == FM_FLAVOUR_C)
+            recording->source_index = fm_source_index_new(recording->profile);
+        break;
+    }
+    recording->known = FM_KNOWN_COSTS;
+    job->part = FM_PART_CHECKS;
+    return true;
+}
+
+/* The analysis names the part that its next step belongs to, in the same words. */
+static enum fm_job_state step_analysis(struct fm_recording_job *job, uint32_t nodes, GError **error)
+{
+    enum fm_recording_part part = job->part;
+    if (job->analysing == NULL)
+        return step_extras(job) ? FM_JOB_DONE : FM_JOB_MORE;
+    enum fm_job_state state = fm_analysis_job_step(job->analysing, nodes, error);
+    if (state == FM_JOB_DONE) {
+        job->recording->analysis = fm_analysis_job_take(job->analysing);
+        g_clear_pointer(&job->analysing, fm_analysis_job_free);
+        job->part = FM_PART_SUMMARIES;
+        return part == FM_PART_SUMMARIES ? FM_JOB_MORE : FM_JOB_DONE;
+    }
+    while (state == FM_JOB_MORE && job->part < FM_PART_SUMMARIES &&
+           strcmp(fm_analysis_job_name(job->analysing), fm_recording_part_name(job->part)) != 0)
+        job->part++;
+    return state == FM_JOB_MORE && job->part > part ? FM_JOB_DONE : state;
+}
+
+static enum fm_job_state step_checks(struct fm_recording_job *job)
+{
+    struct fm_recording *recording = job->recording;
+    fm_analysis_invariants(recording->analysis, &recording->invariants,
+                           &recording->invariant_count);
+    recording->known = FM_KNOWN_ALL;
+    job->part = FM_PARTS;
+    return FM_JOB_DONE;
+}
+
+enum fm_job_state fm_recording_job_step(struct fm_recording_job *job, enum fm_recording_part part,
+                                        uint32_t nodes, GError **error)
+{
+    if (job->part > part)
+        return FM_JOB_DONE;
+    g_return_val_if_fail(job->part == part, FM_JOB_DONE);
+    if (part == FM_PART_LOADING)
+        return step_reading(job, nodes, error);
+    return part == FM_PART_CHECKS ? step_checks(job) : step_analysis(job, nodes, error);
+}
+
+double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_recording_part part)
+{
+    if (job->part != part)
+        return job->part > part;
+    if (job->reading != NULL)
+        return fm_profile_job_fraction(job->reading);
+    return job->analysing != NULL ? fm_analysis_job_part_fraction(job->analysing) : 0;
+}
+
+const struct fm_recording *fm_recording_job_recording(const struct fm_recording_job *job)
+{
+    return job->recording;
+}
+
+struct fm_recording *fm_recording_job_take(struct fm_recording_job *job)
+{
+    return g_steal_pointer(&job->recording);
+}
+
+void fm_recording_job_free(struct fm_recording_job *job)
+{
+    if (job == NULL)
+        return;
+    if (job->recording != NULL && job->reading != NULL)
+        job->recording->profile = NULL;
+    fm_profile_job_free(job->reading);
+    fm_analysis_job_free(job->analysing);
+    fm_recording_free(job->recording);
+    g_free(job);
+}
+
+/* All parts, one after the other. */
+static bool run(struct fm_recording_job *job, const struct fm_progress *progress,
+                struct fm_recording **ret, GError **error)
+{
+    enum fm_job_state state = FM_JOB_MORE;
+    while (job->part < FM_PARTS && state != FM_JOB_FAILED) {
+        enum fm_recording_part part = job->part;
+        uint64_t done = (uint64_t)(fm_recording_job_fraction(job, part) * 1000);
+        if (progress && progress->report &&
+            !progress->report(progress->user, fm_recording_part_name(part), done, 1000)) {
+            g_set_error(error, FM_ERROR, FM_ERROR_CANCELLED, "%s: opening was cancelled",
+                        job->recording->path);
+            state = FM_JOB_FAILED;
+        } else {
+            state = fm_recording_job_step(job, part, NODES_A_STEP, error);
+        }
+    }
+    if (state != FM_JOB_FAILED)
+        *ret = fm_recording_job_take(job);
+    fm_recording_job_free(job);
+    return state != FM_JOB_FAILED;
+}
 
 bool fm_recording_open(const char *path, const struct fm_progress *progress,
                        struct fm_recording **ret, GError **error)
 {
-    struct fm_profile *profile = NULL;
-    if (!fm_profile_read(path, progress, &profile, error))
-        return false;
-    return fm_recording_new(path, profile, progress, ret, error);
+    struct fm_recording_job *job;
+    return fm_recording_job_new(path, &job, error) && run(job, progress, ret, error);
 }
 
 bool fm_recording_new(const char *path, struct fm_profile *profile,
                       const struct fm_progress *progress, struct fm_recording **ret, GError **error)
 {
-    g_autoptr(FmRecording) recording = g_new0(struct fm_recording, 1);
-    recording->path = g_strdup(path);
-    recording->name = g_path_get_basename(path);
-    recording->profile = profile;
-    if (!fm_analysis_new(profile, progress, &recording->analysis, error))
-        return false;
-    recording->contour_state = FM_CONTOUR_NO_FILE;
-    if (g_str_has_suffix(path, ".data")) /* otherwise no contour file can belong to it */
-        recording->contour_state = fm_contour_read(path, recording->analysis, &recording->contour,
-                                                   &recording->contour_message);
-    fm_analysis_invariants(recording->analysis, &recording->invariants,
-                           &recording->invariant_count);
-    if (profile->flavour == FM_FLAVOUR_C)
-        recording->source_index = fm_source_index_new(profile);
-    *ret = g_steal_pointer(&recording);
-    return true;
+    return run(fm_recording_job_new_profile(path, profile), progress, ret, error);
 }
 
 void fm_recording_free(struct fm_recording *recording)

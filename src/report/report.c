@@ -74,10 +74,12 @@ bool fm_page_check_module(const struct fm_page *page, const struct fm_module **r
 struct page_entry {
     fm_page_function function;
     const char *unavailable; /* instead: why this file has no such page */
+    enum fm_known needs;     /* 0 = FM_KNOWN_COSTS */
+    bool partial;            /* the function makes a page of less, too, from the header on */
 };
 
 static const struct page_entry pages[FM_CMD_COUNT] = {
-    [FM_CMD_MENU] = {.function = fm_report_menu},
+    [FM_CMD_MENU] = {.function = fm_report_menu, .needs = FM_KNOWN_ALL, .partial = true},
     [FM_CMD_ROOT] = {.function = fm_report_root},
     [FM_CMD_CLIQUE] = {.function = fm_report_clique},
     [FM_CMD_CLIQUE_RC] = {.unavailable = "recursion costs need the representation of the "
@@ -99,12 +101,26 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.unavailable =
                                               "variable use needs the representation of the "
                                               "procedures' bodies, which is not loaded"},
-    [FM_CMD_DUMP_PROC_STATIC] = {.function = fm_report_dump_proc_static},
+    [FM_CMD_DUMP_PROC_STATIC] = {.function = fm_report_dump_proc_static, .needs = FM_KNOWN_PROFILE},
     [FM_CMD_DUMP_PROC_DYNAMIC] = {.function = fm_report_dump_proc_dynamic},
-    [FM_CMD_DUMP_CALL_SITE_STATIC] = {.function = fm_report_dump_call_site_static},
+    [FM_CMD_DUMP_CALL_SITE_STATIC] = {.function = fm_report_dump_call_site_static,
+                                      .needs = FM_KNOWN_PROFILE},
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
     [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
 };
+
+static enum fm_known needs_of(const struct page_entry *entry)
+{
+    return entry->needs == 0 ? FM_KNOWN_COSTS : entry->needs;
+}
+
+bool fm_report_is_complete(const struct fm_recording *recording, const struct fm_query *query)
+{
+    unsigned id = query->command.id;
+    if (id >= FM_CMD_COUNT || pages[id].function == NULL)
+        return true; /* an error whatever else will be known */
+    return recording->known >= needs_of(&pages[id]);
+}
 
 bool fm_report(const struct fm_recording *recording, const struct fm_query *query,
                struct fm_display **ret, GError **error)
@@ -131,10 +147,14 @@ bool fm_report(const struct fm_recording *recording, const struct fm_query *quer
     };
     page.query.has_preferences = true;
     fm_recording_preferences(recording, query, &page.query.preferences);
-    if (!entry->function(&page, error)) {
+    bool complete = recording->known >= needs_of(entry);
+    fm_page_function function = complete || entry->partial ? entry->function : fm_report_unfinished;
+    if (!function(&page, error)) {
         fm_display_free(page.display);
         return false;
     }
+    if (!complete)
+        fm_display_set_incomplete(page.display, "The profile is still being read.");
     *ret = page.display;
     return true;
 }

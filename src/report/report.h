@@ -9,9 +9,19 @@
 
 struct fm_source_index; /* private to src/report */
 
-/* A deep profile with everything that pages need. Immutable after opening, so any number of
+/* What a recording's pages can be made of so far. Each holds what stands before it. */
+enum fm_known {
+    FM_KNOWN_NOTHING,
+    FM_KNOWN_HEADER,  /* profile: what its file's header says, and not one node */
+    FM_KNOWN_PROFILE, /* all of profile */
+    FM_KNOWN_COSTS,   /* analysis, contour, source_index */
+    FM_KNOWN_ALL,     /* invariants */
+};
+
+/* A deep profile with everything that pages need. Immutable once all is known, so any number of
  * threads may make pages of it at once. */
 struct fm_recording {
+    enum fm_known known;
     char *path; /* of the .data file */
     char *name; /* its base name */
     struct fm_profile *profile;
@@ -26,7 +36,7 @@ struct fm_recording {
 
 /* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no
  * error), reads the contour file if there is one. Errors: those of fm_profile_read() and
- * fm_analysis_new(). */
+ * fm_analysis_new(). The loop over the steps of recording_job.h. */
 FM_MUST_USE bool fm_recording_open(const char *path, const struct fm_progress *progress,
                                    struct fm_recording **ret, GError **error);
 /* The same from a profile in memory, which it takes, also on failure. The contour file, if any, is
@@ -42,9 +52,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_recording_free)
 void fm_recording_preferences(const struct fm_recording *recording, const struct fm_query *query,
                               struct fm_preferences *ret);
 
+/* Whether the page is whole with what is known now; if not, fm_report() makes one of what is known:
+ * its text says so (fm_display_set_incomplete), the caller may say it better. */
+bool fm_report_is_complete(const struct fm_recording *recording, const struct fm_query *query);
 /* Makes the page. Errors: FM_ERROR_NOT_FOUND (an id or module that is not there),
  * FM_ERROR_UNAVAILABLE (the recording does not hold what the page needs; the message says why),
  * FM_ERROR_USAGE. quit, restart and timeout are the server's commands: FM_ERROR_USAGE here.
- * The writers need the preferences too: fm_recording_preferences(). */
+ * The writers need the preferences too: fm_recording_preferences(). At least the header must be
+ * known. */
 FM_MUST_USE bool fm_report(const struct fm_recording *recording, const struct fm_query *query,
                            struct fm_display **ret, GError **error);

@@ -38,6 +38,13 @@ bool fm_times_tell(const struct fm_profile *profile);
 FM_MUST_USE bool fm_page_check_module(const struct fm_page *page, const struct fm_module **ret,
                                       GError **error);
 
+/* --- pages of what is known so far --- */
+
+/* The table of the menu: what the file's header says, and what has been counted (report_menu.c). */
+void fm_add_summary(struct fm_page *page);
+/* Instead of a page that cannot be made yet (report_unfinished.c). */
+bool fm_report_unfinished(struct fm_page *page, GError **error);
+
 /* --- words of the two flavours (words.c) --- */
 
 struct fm_words {

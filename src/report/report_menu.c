@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* menu: where to begin, what the file holds, and whether it is sound. Everything here was computed
- * when the recording was opened. */
+ * when the recording was opened; until it is, the page shows what stands in the file's header. */
 #include "report/report_internal.h"
 
 #define ACTION_PERCENT 90
@@ -105,7 +105,7 @@ static void add_number(struct fm_page *page, struct fm_table *table, const char 
     fm_display_fact_int(page->display, name, number);
 }
 
-static void add_summary(struct fm_page *page)
+void fm_add_summary(struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "summary");
@@ -139,6 +139,8 @@ static void add_summary(struct fm_page *page)
     add_number(page, table, "pd_count", "ProcDynamic structures:", profile->pd_count);
     add_number(page, table, "css_count", "CallSiteStatic structures:", profile->css_count);
     add_number(page, table, "ps_count", "ProcStatic structures:", profile->ps_count);
+    if (page->recording->known < FM_KNOWN_COSTS)
+        return;
     add_number(page, table, "cliques", "Cliques:", page->analysis->clique_count);
     g_autofree char *modules = g_strconcat(page->words->modules_title, ":", NULL);
     add_number(page, table, "module_count", modules, page->analysis->module_count);
@@ -173,8 +175,9 @@ bool fm_report_menu(struct fm_page *page, GError **error)
     fm_page_begin(page, "menu", g_strdup("Deep profiler menu"));
     fm_display_fact_string(page->display, "recording", page->recording->name);
     add_links(page);
-    add_summary(page);
-    add_invariants(page);
+    fm_add_summary(page);
+    if (page->recording->known == FM_KNOWN_ALL)
+        add_invariants(page);
     fm_controls_general(page);
     fm_controls_general_options(page);
     return true;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a recording in small steps, for schedulers that do other things in between. The parts
+ * come in this order; each is the work of one computation module. */
+#pragma once
+
+#include "base/job.h"
+#include "report/report.h"
+
+enum fm_recording_part {
+    FM_PART_LOADING,
+    FM_PART_CLIQUES,
+    FM_PART_CALLERS,
+    FM_PART_COSTS,
+    FM_PART_SUMMARIES,
+    FM_PART_CHECKS,
+    FM_PARTS,
+};
+
+/* "loading", "cliques", ...: names of modules. */
+const char *fm_recording_part_name(enum fm_recording_part part);
+
+struct fm_recording_job;
+
+/* Opens the file and reads its header: short, whatever the size. Errors: those of
+ * fm_profile_read(). */
+FM_MUST_USE bool fm_recording_job_new(const char *path, struct fm_recording_job **ret,
+                                      GError **error);
+/* From a profile in memory, which it takes. */
+struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct fm_profile *profile);
+/* Works for about `nodes` nodes (> 0) on a part, the ones before it being done. FM_JOB_DONE when
+ * that part is done. After FM_JOB_FAILED nothing more may be done. */
+enum fm_job_state fm_recording_job_step(struct fm_recording_job *job, enum fm_recording_part part,
+                                        uint32_t nodes, GError **error);
+/* How much of the part is done, 0 to 1. */
+double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_recording_part part);
+/* What is known so far: its field known tells what may be looked at. Belongs to the job. */
+const struct fm_recording *fm_recording_job_recording(const struct fm_recording_job *job);
+/* The whole, after the last part; the caller owns it. */
+struct fm_recording *fm_recording_job_take(struct fm_recording_job *job);
+void fm_recording_job_free(struct fm_recording_job *job); /* NULL is allowed */
