@@ -217,10 +217,57 @@ function onKey(event) {
   if (Object.hasOwn(ACTIONS, event.key)) ACTIONS[event.key](event);
 }
 
+// Keeps the line of an unfinished page up to date, and asks for the page again when more is known
+// than it was made of. A hidden page lets its connection go: browsers allow few of them. Without
+// streams it is asked for again after a while.
+function watchUnfinished(line) {
+  if (!line) return;
+  const { events, stage } = line.dataset;
+  let source = null;
+  function again() {
+    source?.close();
+    source = null;
+    location.reload();
+  }
+  function later() {
+    setTimeout(() => { if (!document.hidden) again(); }, RELOAD_MS);
+  }
+  function onState(event) {
+    const state = JSON.parse(event.data);
+    if (String(state.stage) !== stage || state.complete || state.failed) {
+      again();
+      return;
+    }
+    line.querySelector("span").textContent = state.text;
+    line.querySelector("progress").value = state.whole * 1000;
+  }
+  function listen() {
+    source = new EventSource(events);
+    source.addEventListener("state", onState);
+    source.addEventListener("ready", again);
+    source.addEventListener("error", () => {
+      if (source?.readyState === EventSource.CLOSED) later();
+    });
+  }
+  if (!events || !window.EventSource) {
+    later();
+    return;
+  }
+  if (!document.hidden) listen();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      source?.close();
+      source = null;
+    } else if (!source) {
+      listen();
+    }
+  });
+  window.addEventListener("pagehide", () => source?.close());
+}
+
 for (const table of document.querySelectorAll("table:not(.source)")) {
   addSorting(table);
   addTools(table);
 }
 document.addEventListener("keydown", onKey);
-if (document.querySelector(".incomplete"))
-  setTimeout(() => { if (!document.hidden) location.reload(); }, RELOAD_MS);
+watchUnfinished(document.querySelector(".incomplete"));

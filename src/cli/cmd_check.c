@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "serve/profile.h"
 #include "serve/render.h"
 
 #define FORMATS 4
@@ -232,7 +233,7 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
     struct check check = {.progress = &progress, .sample = sample, .told = problems};
     unsigned broken = 0;
     fm_cli_progress_begin(&progress);
-    bool opened = fm_recording_open(path, &progress, &recording, &error);
+    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     if (opened) {
         check.recording = recording;
         check.page = g_string_new(NULL);
@@ -297,7 +298,7 @@ static int check_file(const char *path, uint32_t sample)
     struct fm_progress progress;
     g_autoptr(FmRecording) recording = NULL;
     fm_cli_progress_begin(&progress);
-    bool opened = fm_recording_open(path, &progress, &recording, &error);
+    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     fm_cli_progress_end(&progress);
     if (!opened)
         return fm_cli_fail("check", error);

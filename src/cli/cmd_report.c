@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "serve/profile.h"
 #include "serve/render.h"
 
 struct report_options {
@@ -88,7 +89,7 @@ static int report(const char *query_text, const char *path, const struct fm_rend
     g_autoptr(FmRecording) recording = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
     fm_cli_progress_begin(&progress);
-    bool opened = fm_recording_open(path, &progress, &recording, &error);
+    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     fm_cli_progress_end(&progress);
     bool made = opened && fm_render(recording, &query, options, page, &error);
     fm_query_clear(&query);

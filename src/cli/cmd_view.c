@@ -35,11 +35,14 @@ static bool add(struct fm_server *server, const char *path, GError **error)
 {
     if (is_folder(path))
         return fm_server_add_root(server, path, error);
-    struct fm_progress progress;
-    fm_cli_progress_begin(&progress);
-    bool added = fm_server_add(server, path, &progress, error);
-    fm_cli_progress_end(&progress);
-    return added;
+    return fm_server_add(server, path, NULL, error);
+}
+
+/* Its pages say the same, and others may be served. */
+static void tell_failure(void *user, const GError *error)
+{
+    (void)user;
+    fprintf(stderr, "fathom view: %s\n", error->message);
 }
 
 /* Tells of each that cannot be opened, a line each. Returns the exit status. */
@@ -118,7 +121,8 @@ static int view(char **paths, const struct view_options *options)
             return fm_cli_usage("view", "--assets: %s is no folder", options->assets);
         fm_assets_set_folder(options->assets);
     }
-    struct fm_server *server = fm_server_new(NULL);
+    const struct fm_server_options server_options = {.background = true, .failed = tell_failure};
+    struct fm_server *server = fm_server_new(&server_options);
     int status = add_all(server, paths, options->roots);
     if (status == FM_EXIT_DONE)
         status = serve(server, options, &error);

@@ -146,6 +146,9 @@ struct fm_html_options {
     bool no_navigation;         /* the page belongs to no recording: no links to menu and root */
     const char *home_url;       /* the list of recordings, behind the program's name; or NULL */
     const struct fm_html_alternate *alternates; /* linked at the bottom; ended by label NULL */
+    const char *events_url; /* of an incomplete page: where its script hears more; or NULL */
+    unsigned stage;         /* what is known, as events tell it: another number, another page */
+    double fraction;        /* 0 to 1, of what is being computed */
 };
 struct fm_text_options {
     unsigned width; /* columns of the terminal, 0 = unlimited */

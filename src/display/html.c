@@ -285,6 +285,24 @@ static void append_top(const struct html *html)
     g_string_append(out, "</header>\n");
 }
 
+/* The script keeps text and bar up to date, and asks for the page again at another stage. */
+static void append_incomplete(const struct html *html)
+{
+    GString *out = html->out;
+    g_string_append(out, "<p class=\"incomplete\" role=\"status\"");
+    if (html->options->events_url) {
+        g_string_append(out, " data-events=\"");
+        fm_html_escape(out, html->options->events_url, HTML_TEXT);
+        g_string_append_printf(out, "\" data-stage=\"%u\"", html->options->stage);
+    }
+    g_string_append(out, ">");
+    if (html->options->events_url)
+        g_string_append_printf(out, "<progress max=\"1000\" value=\"%u\"></progress> <span>",
+                               (unsigned)(html->options->fraction * 1000));
+    fm_html_escape(out, html->display->incomplete, HTML_TEXT);
+    g_string_append(out, html->options->events_url ? "</span></p>\n" : "</p>\n");
+}
+
 static void append_main(struct html *html)
 {
     GString *out = html->out;
@@ -299,9 +317,7 @@ static void append_main(struct html *html)
         g_string_append(out, "</p>\n");
     }
     if (display->incomplete) {
-        g_string_append(out, "<p class=\"incomplete\" role=\"status\">");
-        fm_html_escape(out, display->incomplete, HTML_TEXT);
-        g_string_append(out, "</p>\n");
+        append_incomplete(html);
     }
     append_items(html, &display->body, display->title ? 2 : 1, false);
     g_string_append(out, "</main>\n");

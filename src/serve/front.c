@@ -31,11 +31,15 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         g_autofree char *url = fm_server_menu_url(entry->name);
         fm_table_row(table, "recording", false);
         fm_cell_href(table, url, entry->name, FM_STYLE_PLAIN);
-        if (entry->recording == NULL) {
-            fm_cell_string(table, "could not be read again", FM_STYLE_ITALIC);
+        const struct fm_recording *recording =
+            entry->trace == NULL ? NULL : fm_profile_recording(entry->trace);
+        if (recording == NULL || fm_profile_error(entry->trace) != NULL) {
+            fm_cell_string(table,
+                           entry->reread > 0 ? "could not be read again" : "could not be read",
+                           FM_STYLE_ITALIC);
             continue;
         }
-        const struct fm_profile *profile = entry->recording->profile;
+        const struct fm_profile *profile = recording->profile;
         fm_cell_string(table, profile->program_name, FM_STYLE_PLAIN);
         fm_cell_string(table, profile->flavour == FM_FLAVOUR_C ? "C profile" : "Mercury profile",
                        FM_STYLE_PLAIN);

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "display/assets.h"
 #include "serve/serve_internal.h"
-#include "serve/stream.h"
 
 /* One request on its way through this file. */
 struct exchange {
@@ -38,10 +37,15 @@ static unsigned status_of(const GError *error)
     return 500;
 }
 
+void fm_response_error(const struct fm_request *request, GError *error, struct fm_response *ret)
+{
+    fm_response_message(request, status_of(error), error->message, ret);
+    g_error_free(error);
+}
+
 static void answer_error(const struct exchange *exchange, GError *error)
 {
-    fm_response_message(exchange->request, status_of(error), error->message, exchange->ret);
-    g_error_free(error);
+    fm_response_error(exchange->request, error, exchange->ret);
 }
 
 /* Quotes the checksum of a text: a strong validator. */
@@ -122,20 +126,16 @@ static void answer_asset(const struct exchange *exchange, const char *name)
 
 /* --- /deep --- */
 
-struct deep_query {
-    char *command, *preferences, *file; /* decoded, owned; the first two may be NULL */
-};
-
-static void deep_query_clear(struct deep_query *query)
+void fm_deep_query_clear(struct fm_deep_query *query)
 {
     g_free(query->command);
     g_free(query->preferences);
     g_free(query->file);
 }
 
-static bool split_query(const char *raw, struct deep_query *ret, GError **error)
+bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **error)
 {
-    *ret = (struct deep_query){0};
+    *ret = (struct fm_deep_query){0};
     if (strlen(raw) > FM_QUERY_BYTES_MAX) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the query is longer than %d bytes",
                     FM_QUERY_BYTES_MAX);
@@ -154,7 +154,7 @@ static bool split_query(const char *raw, struct deep_query *ret, GError **error)
         char **to = i + 1 == count ? &ret->file : wanted[i];
         *to = fm_query_percent_decode(parts[i], error);
         if (*to == NULL) {
-            deep_query_clear(ret);
+            fm_deep_query_clear(ret);
             return false;
         }
     }
@@ -170,7 +170,7 @@ static void add_notice(GString *notice, const char *text)
 
 /* Fills *ret from what was asked for. For readers of pages what cannot be understood becomes the
  * menu or the default preferences, and the page says so; a script gets an error. */
-static bool understand(const struct exchange *exchange, const struct deep_query *asked,
+static bool understand(const struct exchange *exchange, const struct fm_deep_query *asked,
                        struct fm_query *ret, GString *notice, GError **error)
 {
     bool forgiving = exchange->format == FM_FORMAT_HTML;
@@ -216,19 +216,15 @@ static char *page_etag(const struct exchange *exchange, const struct entry *entr
     return make_etag(text->str, text->len);
 }
 
-static void answer_page(const struct exchange *exchange, struct entry *entry,
-                        const struct fm_query *query, const char *notice)
+static void render_page(const struct exchange *exchange, struct entry *entry,
+                        const struct fm_query *query, const char *notice,
+                        const struct fm_render_incomplete *incomplete, char *etag)
 {
-    const char *type = fm_format_content_type(exchange->format);
-    char *etag = page_etag(exchange, entry, query, notice);
-    if (etag != NULL && etag_matches(exchange->request->if_none_match, etag)) {
-        answer(exchange, type, etag, NULL);
-        return;
-    }
     const struct fm_render_options options = {
         .format = exchange->format,
         .file = entry->name,
         .notice = notice[0] == '\0' ? NULL : notice,
+        .incomplete = incomplete,
     };
     GString *body = g_string_new(NULL);
     GError *error = NULL;
@@ -238,9 +234,38 @@ static void answer_page(const struct exchange *exchange, struct entry *entry,
         answer_error(exchange, error);
         return;
     }
-    if (etag == NULL)
+    if (etag == NULL && incomplete == NULL)
         etag = make_etag(body->str, body->len);
-    answer(exchange, type, etag, body);
+    answer(exchange, fm_format_content_type(exchange->format), etag, body);
+}
+
+/* Of what is known, and not to be kept. A table of figures has no place to say so. */
+static void answer_unfinished(const struct exchange *exchange, struct entry *entry,
+                              const struct fm_query *query, const char *notice)
+{
+    struct fm_incomplete incomplete;
+    fm_incomplete_make(exchange->server->engine, entry, &incomplete);
+    const struct fm_render_incomplete page = {incomplete.text, incomplete.stage,
+                                              incomplete.fraction};
+    if (exchange->format == FM_FORMAT_CSV)
+        fm_response_message(exchange->request, 503, incomplete.text, exchange->ret);
+    else
+        render_page(exchange, entry, query, notice, &page, NULL);
+    g_free(incomplete.text);
+}
+
+static void answer_page(const struct exchange *exchange, struct entry *entry,
+                        const struct fm_query *query, const char *notice)
+{
+    if (!fm_report_is_complete(entry->recording, query)) {
+        answer_unfinished(exchange, entry, query, notice);
+        return;
+    }
+    char *etag = page_etag(exchange, entry, query, notice);
+    if (etag != NULL && etag_matches(exchange->request->if_none_match, etag))
+        answer(exchange, fm_format_content_type(exchange->format), etag, NULL);
+    else
+        render_page(exchange, entry, query, notice, NULL, etag);
 }
 
 /* quit and timeout answer with one message; restart goes on to the menu. */
@@ -276,7 +301,7 @@ static void answer_server_command(const struct exchange *exchange, struct entry 
     exchange->ret->timeout_minutes = act && id == FM_CMD_TIMEOUT ? (int)query->command.number : 0;
 }
 
-static void answer_query(const struct exchange *exchange, const struct deep_query *asked)
+static void answer_query(const struct exchange *exchange, const struct fm_deep_query *asked)
 {
     GError *error = NULL;
     struct entry *entry;
@@ -302,59 +327,14 @@ static void answer_query(const struct exchange *exchange, const struct deep_quer
 static void answer_deep(const struct exchange *exchange)
 {
     GError *error = NULL;
-    struct deep_query asked;
+    struct fm_deep_query asked;
     const char *raw = exchange->request->query;
-    if (!split_query(raw == NULL ? "" : raw, &asked, &error)) {
+    if (!fm_deep_query_split(raw == NULL ? "" : raw, &asked, &error)) {
         answer_error(exchange, error);
         return;
     }
     answer_query(exchange, &asked);
-    deep_query_clear(&asked);
-}
-
-/* --- /events --- */
-
-/* A stream holds a connection and the engine's attention: not for pages of other sites. */
-static struct fm_stream *new_stream(const struct exchange *exchange)
-{
-    const char *problem = NULL;
-    unsigned status = 406;
-    if (strcmp(exchange->request->method, "GET") != 0)
-        status = 405, problem = "expected the method GET";
-    else if (!exchange->request->can_stream)
-        problem = "events cannot be sent through this door";
-    else if (exchange->request->foreign)
-        status = 403, problem = "only a page of this server may ask for its events";
-    struct fm_stream *stream = problem == NULL ? fm_stream_new(exchange->server) : NULL;
-    if (stream == NULL && problem == NULL)
-        status = 503, problem = "too many pages wait for events";
-    if (stream == NULL)
-        fm_response_message(exchange->request, status, problem, exchange->ret);
-    return stream;
-}
-
-static void answer_events(const struct exchange *exchange)
-{
-    GError *error = NULL;
-    struct deep_query asked;
-    struct entry *entry;
-    g_autofree char *told = NULL;
-    const char *raw = exchange->request->query;
-    if (!split_query(raw == NULL ? "" : raw, &asked, &error)) {
-        answer_error(exchange, error);
-        return;
-    }
-    if (!fm_registry_get(exchange->server, asked.file, &entry, &told, &error)) {
-        answer_error(exchange, error);
-    } else {
-        struct fm_stream *stream = new_stream(exchange);
-        if (stream != NULL) {
-            fm_stream_send(stream, "ready", "{}");
-            fm_stream_end(stream);
-            *exchange->ret = fm_stream_response(stream);
-        }
-    }
-    deep_query_clear(&asked);
+    fm_deep_query_clear(&asked);
 }
 
 /* --- routes --- */
@@ -386,7 +366,7 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
     else if (format_of(request, "/deep", &exchange.format))
         answer_deep(&exchange);
     else if (strcmp(request->path, "/events") == 0)
-        answer_events(&exchange);
+        fm_events_answer(server, request, ret);
     else if (g_str_has_prefix(request->path, "/assets/"))
         answer_asset(&exchange, request->path + strlen("/assets/"));
     else if (strcmp(request->path, "/favicon.ico") == 0)

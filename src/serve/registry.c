@@ -9,11 +9,21 @@
 
 #define RECORDINGS_MAX_DEFAULT 16
 
+static void close_entry(struct entry *entry)
+{
+    if (entry->trace != NULL) {
+        fm_events_forget(entry->server, entry->trace);
+        fm_background_notify_remove(entry->server->engine, entry);
+        fm_engine_close(entry->server->engine, entry->trace);
+    }
+    entry->trace = NULL;
+}
+
 void fm_entry_free(struct entry *entry)
 {
     if (entry == NULL)
         return;
-    fm_recording_free(entry->recording);
+    close_entry(entry);
     g_free(entry->name);
     g_free(entry->real);
     g_free(entry);
@@ -36,13 +46,12 @@ static char *make_build_id(void)
     return g_string_free(id, FALSE);
 }
 
+/* How the engine opens what is named to it: the kinds of recordings that there are. */
 static struct fm_trace *open_recording(const char *path, const char *identity, void *user,
                                        GError **error)
 {
-    (void)identity;
     (void)user;
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a trace", path);
-    return NULL;
+    return fm_profile_open(path, identity, error);
 }
 
 struct fm_engine *fm_server_engine(struct fm_server *server)
@@ -61,7 +70,9 @@ struct fm_server *fm_server_new(const struct fm_server_options *options)
     server->entries = g_ptr_array_new_with_free_func(free_entry);
     server->roots = g_ptr_array_new_with_free_func(g_free);
     server->streams = g_ptr_array_new();
+    server->pages = g_ptr_array_new();
     server->engine = fm_engine_new(open_recording, server);
+    fm_profile_register(server->engine);
     return server;
 }
 
@@ -70,8 +81,9 @@ void fm_server_free(struct fm_server *server)
     if (server == NULL)
         return;
     fm_streams_end_all(server);
-    g_ptr_array_unref(server->streams);
     g_ptr_array_unref(server->entries);
+    g_ptr_array_unref(server->streams);
+    g_ptr_array_unref(server->pages);
     fm_engine_free(server->engine);
     g_ptr_array_unref(server->roots);
     g_free(server->build_id);
@@ -131,12 +143,80 @@ static void take_identities(const char *path, struct identity *ret_data,
     take_identity(procrep, ret_procrep);
 }
 
-/* The identities are taken before reading: a change while reading is noticed at the next use. */
-static bool read_entry(struct entry *entry, const struct fm_progress *progress, GError **error)
+static void wait_for_failure(struct entry *entry);
+
+static bool on_pass_end(void *hook_data, void *call_data)
 {
-    g_clear_pointer(&entry->recording, fm_recording_free);
+    struct entry *entry = hook_data;
+    const GError *error = fm_profile_error(entry->trace);
+    (void)call_data;
+    if (error != NULL)
+        entry->server->options.failed(entry->server->options.failed_user, error);
+    else if (!fm_background_is_ready(entry->trace, FM_PROFILE_LAST_MODULE))
+        wait_for_failure(entry);
+    return false;
+}
+
+static void wait_for_failure(struct entry *entry)
+{
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, on_pass_end, entry, FM_HOOK_DEFAULT);
+    fm_background_notify_queue(entry->server->engine, entry, entry->trace, FM_TIME_INF, NULL,
+                               hooks);
+}
+
+/* Begins to read it, again if it was read before. The identities are taken first: a change while
+ * reading is noticed at the next use. What is known of the same file is forgotten; another file of
+ * that name is another recording. */
+static bool begin_reading(struct entry *entry, GError **error)
+{
+    struct identity before = entry->data;
     take_identities(entry->real, &entry->data, &entry->contour, &entry->procrep);
-    return fm_recording_open(entry->real, progress, &entry->recording, error);
+    if (entry->trace != NULL && same_file(&before, &entry->data)) {
+        fm_background_discard(entry->server->engine, entry->trace);
+    } else {
+        close_entry(entry);
+        entry->trace = fm_engine_open(entry->server->engine, entry->real, error);
+        if (entry->trace == NULL)
+            return false;
+        if (!fm_trace_is_profile(entry->trace)) {
+            g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a deep profile", entry->real);
+            close_entry(entry);
+            return false;
+        }
+    }
+    fm_background_request(entry->server->engine, entry->trace, FM_PROFILE_LAST_MODULE);
+    if (entry->server->options.background && entry->server->options.failed != NULL) {
+        fm_background_notify_remove(entry->server->engine, entry);
+        wait_for_failure(entry);
+    }
+    return true;
+}
+
+/* What may be shown of it: all of it, unless the server works in the background. */
+static bool give_recording(const struct fm_server *server, struct entry *entry,
+                           const struct fm_progress *progress, GError **error)
+{
+    entry->recording = NULL;
+    if (!server->options.background) {
+        if (!fm_background_run(server->engine, entry->trace, FM_PROFILE_LAST_MODULE, progress,
+                               error))
+            return false;
+    } else {
+        const GError *failed = fm_profile_error(entry->trace);
+        if (failed == NULL && fm_profile_recording(entry->trace) == NULL) {
+            /* It could not be opened again: its first step tells why. */
+            fm_background_step(server->engine, entry->trace);
+            failed = fm_profile_error(entry->trace);
+        }
+        if (failed != NULL) {
+            if (error != NULL)
+                *error = g_error_copy(failed);
+            return false;
+        }
+    }
+    entry->recording = fm_profile_recording(entry->trace);
+    return true;
 }
 
 static struct entry *find(const struct fm_server *server, const char *path,
@@ -155,9 +235,10 @@ static struct entry *find(const struct fm_server *server, const char *path,
     return NULL;
 }
 
-static struct entry *entry_new(const char *name, char *real)
+static struct entry *entry_new(struct fm_server *server, const char *name, char *real)
 {
     struct entry *entry = g_new0(struct entry, 1);
+    entry->server = server;
     entry->name = g_strdup(name);
     entry->real = real;
     return entry;
@@ -172,9 +253,9 @@ bool fm_server_add(struct fm_server *server, const char *path, const struct fm_p
     if (find(server, path, &identity) != NULL)
         return true;
     /* A path without a real one cannot be opened: reading tells why, in the usual words. */
-    struct entry *entry = entry_new(path, g_strdup(real != NULL ? real : path));
+    struct entry *entry = entry_new(server, path, g_strdup(real != NULL ? real : path));
     entry->added = true;
-    if (!read_entry(entry, progress, error)) {
+    if (!begin_reading(entry, error) || !give_recording(server, entry, progress, error)) {
         fm_entry_free(entry);
         return false;
     }
@@ -257,8 +338,8 @@ static bool open_below_roots(struct fm_server *server, const char *file, struct 
     take_identity(real, &identity);
     struct entry *entry = find(server, real, &identity);
     if (entry == NULL) {
-        entry = entry_new(real, g_strdup(real));
-        if (!read_entry(entry, NULL, error)) {
+        entry = entry_new(server, real, g_strdup(real));
+        if (!begin_reading(entry, error) || !give_recording(server, entry, NULL, error)) {
             fm_entry_free(entry);
             return false;
         }
@@ -271,9 +352,8 @@ static bool open_below_roots(struct fm_server *server, const char *file, struct 
 
 bool fm_registry_restart(struct fm_server *server, struct entry *entry, GError **error)
 {
-    (void)server;
     entry->reread++;
-    return read_entry(entry, NULL, error);
+    return begin_reading(entry, error) && give_recording(server, entry, NULL, error);
 }
 
 bool fm_registry_get(struct fm_server *server, const char *file, struct entry **ret,
@@ -292,12 +372,20 @@ bool fm_registry_get(struct fm_server *server, const char *file, struct entry **
     take_identities(entry->real, &data, &contour, &procrep);
     bool changed = !same_content(&data, &entry->data) || !same_content(&contour, &entry->contour) ||
                    !same_content(&procrep, &entry->procrep);
-    if (entry->recording != NULL && !data.there) {
+    /* In the background a failure stands until the file changes; else each request tries again. */
+    bool failed = entry->trace == NULL ||
+                  (!server->options.background && fm_profile_error(entry->trace) != NULL);
+    if (!failed && !data.there) {
         *ret_notice = g_strdup("The file is gone; this is what was read from it before.");
-    } else if (entry->recording == NULL || changed) {
+    } else if (failed || changed) {
         entry->reread++;
-        if (!read_entry(entry, NULL, error))
+        entry->recording = NULL;
+        if (!begin_reading(entry, error))
             return false;
+    }
+    if (!give_recording(server, entry, NULL, error)) {
+        g_clear_pointer(ret_notice, g_free);
+        return false;
     }
     entry->last_used = ++server->clock;
     *ret = entry;

@@ -66,15 +66,18 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         g_string_append_c(suffix, '&');
         fm_query_append_part(suffix, options->file);
     }
+    g_autofree char *query = options->query == NULL ? NULL : fm_query_to_url(options->query);
     struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
     g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; options->query != NULL && i < G_N_ELEMENTS(formats); i++) {
-        g_autofree char *query = fm_query_to_url(options->query);
         char *url = g_strconcat("deep.", formats[i].ending, "?", query, suffix->str, NULL);
         g_ptr_array_add(urls, url);
         alternates[i] = (struct fm_html_alternate){formats[i].label,
                                                    fm_format_content_type(formats[i].format), url};
     }
+    g_autofree char *events =
+        query == NULL ? NULL : g_strconcat("events?", query, suffix->str, NULL);
+    const struct fm_render_incomplete *incomplete = options->incomplete;
     const struct fm_html_options html = {
         .recording_name = recording_name,
         .url_prefix = "?",
@@ -84,6 +87,9 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .no_navigation = recording_name == NULL,
         .home_url = "./",
         .alternates = alternates,
+        .events_url = incomplete == NULL ? NULL : events,
+        .stage = incomplete == NULL ? 0 : incomplete->stage,
+        .fraction = incomplete == NULL ? 0 : incomplete->fraction,
     };
     fm_html_write(display, preferences, &html, out);
 }
@@ -119,6 +125,10 @@ bool fm_render(const struct fm_recording *recording, const struct fm_query *quer
     if (options->notice != NULL)
         fm_display_set_notice(display, options->notice);
     struct fm_render_options with_file = *options;
+    if (fm_report_is_complete(recording, query))
+        with_file.incomplete = NULL;
+    else if (options->incomplete != NULL)
+        fm_display_set_incomplete(display, options->incomplete->text);
     if (with_file.file == NULL)
         with_file.file = recording->path;
     with_file.query = query;

@@ -7,11 +7,19 @@
 
 enum fm_format { FM_FORMAT_HTML, FM_FORMAT_TEXT, FM_FORMAT_JSON, FM_FORMAT_CSV };
 
+/* What a page says while it is not whole. */
+struct fm_render_incomplete {
+    const char *text;
+    unsigned stage;  /* another one, another page */
+    double fraction; /* of the work that is being done */
+};
+
 struct fm_render_options {
     enum fm_format format;
     const char *file;   /* the name that links in HTML carry; NULL: the recording's path */
     const char *notice; /* shown above the page; NULL = none */
-    bool inline_assets; /* HTML */
+    const struct fm_render_incomplete *incomplete; /* NULL: in the report's own words */
+    bool inline_assets;                            /* HTML */
     const struct fm_query *query; /* HTML: for links to other formats; set by fm_render() */
     struct fm_text_options text;
 };

@@ -20,12 +20,19 @@ struct fm_stream;
 
 struct fm_server_options {
     unsigned recordings_max; /* of those opened below roots, the least used is closed; 0 = 16 */
+    /* Recordings are read while the engine's source runs on a main loop, and pages are made of what
+     * is known so far and say so. Without, each answer waits until all is known. */
+    bool background;
+    /* In the background: a recording turned out to be bad after it was added. */
+    void (*failed)(void *user, const GError *error);
+    void *failed_user;
 };
 
 struct fm_server *fm_server_new(const struct fm_server_options *options);
 void fm_server_free(struct fm_server *server);
 
-/* Makes a recording available; opened at once, so that errors are told here. The server names it
+/* Makes a recording available; opened at once, so that errors are told here: all of them, or in the
+ * background those of opening and of the header. The server names it
  * by its path as given; its real path is accepted too. Opening the same file (device and inode)
  * twice gives one instance. */
 FM_MUST_USE bool fm_server_add(struct fm_server *server, const char *path,

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -280,6 +281,119 @@ class Loopback(unittest.TestCase):
         for _ in range(300):
             answer, _ = ask(self.port, page("menu").replace("/deep", "/events"))
             self.assertEqual(answer.status, 200)
+
+
+class Reading(unittest.TestCase):
+    """Pages while their profile is still being read."""
+
+    def events(self, port, command, file):
+        """The events of a page as (name, data), until the server ends them."""
+        answer, body = ask(port, page(command, file).replace("/deep", "/events"))
+        self.assertEqual(answer.status, 200, body)
+        found = []
+        for block in body.decode().split("\n\n"):
+            lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+            if "event" in lines:
+                found.append((lines["event"], json.loads(lines["data"])))
+        return found
+
+    def test_pages_come_before_the_profile_is_read(self):
+        large = os.path.join(FOLDER.name, "large.data")
+        subprocess.run([GENERATE, "--nodes=1500000", "--seed=2", large], check=True,
+                       stdout=subprocess.DEVNULL)
+        with serving(large) as (process, port, _):
+            answer, body = ask(port, page("top_procs/1-5/callseqs/self/oa", large, ".json"))
+            first = json.loads(body)
+            self.assertEqual(answer.status, 200)
+            self.assertIn("Not all is known yet", first["incomplete"])
+            self.assertIsNone(answer.getheader("ETag"))
+            self.assertEqual(answer.getheader("Cache-Control"), "no-store")
+            self.assertGreater(first["facts"]["pd_count"], 0)
+            answer, body = ask(port, page("menu", large))
+            self.assertIn(b'<p class="incomplete" role="status" data-events="events?menu&amp;', body)
+            self.assertIn(b'<noscript><meta http-equiv="refresh"', body)
+            answer, body = ask(port, page("menu", large, ".txt"))
+            self.assertIn(b"Incomplete: Not all is known yet", body)
+            answer, body = ask(port, page("top_procs/1-5/callseqs/self/oa", large, ".csv"))
+            self.assertEqual(answer.status, 503)
+            self.assertEqual(answer.getheader("Retry-After"), "1")
+            events = self.events(port, "menu", large)
+            self.assertEqual(events[-1], ("ready", {}))
+            self.assertEqual({name for name, _ in events[:-1]}, {"state"})
+            states = [state for _, state in events[:-1]]
+            self.assertFalse(states[0]["complete"])
+            self.assertTrue(states[-1]["complete"])
+            self.assertEqual(sorted(state["stage"] for state in states),
+                             [state["stage"] for state in states])
+            self.assertEqual(sorted(state["whole"] for state in states),
+                             [state["whole"] for state in states])
+            modules = [state["module"] for state in states]
+            for module in ("cliques", "costs", "checks"):
+                self.assertIn(module, modules)
+            answer, body = ask(port, page("top_procs/1-5/callseqs/self/oa", large, ".json"))
+            told = subprocess.run([FATHOM, "report", "--json", "top_procs/1-5/callseqs/self/oa",
+                                   large], check=True, capture_output=True)
+            self.assertEqual(body, told.stdout)
+            self.assertIsNone(json.loads(body)["incomplete"])
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(20), 0)
+
+    def test_a_bad_end_is_told_by_the_page(self):
+        short = os.path.join(FOLDER.name, "short.data")
+        with open(PROFILE, "rb") as whole, open(short, "wb") as part:
+            part.write(whole.read()[:-30])
+        with serving(short, PROFILE) as (process, port, _):
+            while True:
+                answer, body = ask(port, page("menu", short, ".txt"))
+                if answer.status != 200:
+                    break
+                self.assertIn(b"Incomplete", body)
+            told = subprocess.run([FATHOM, "report", "menu", short], text=True, capture_output=True)
+            self.assertEqual(answer.status, 422)
+            self.assertEqual("fathom report: " + body.decode(), told.stderr)
+            answer, body = ask(port, page("menu", short).replace("/deep", "/events"))
+            self.assertEqual(answer.status, 422)
+            _, body = ask(port, "/")
+            self.assertIn(b"could not be read", body)
+            self.assertEqual(self.events(port, "menu", PROFILE)[-1], ("ready", {}))
+            self.assertEqual(ask(port, page("menu"))[0].status, 200) # the others go on
+            shutil.copyfile(PROFILE, short) # mended
+            self.assertEqual(self.events(port, "menu", short)[-1], ("ready", {}))
+            answer, body = ask(port, page("menu", short, ".json"))
+            self.assertIsNone(json.loads(body)["incomplete"])
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.stderr.read(), told.stderr.replace("report:", "view:"))
+
+    def test_readers_may_leave_at_any_time(self):
+        large = os.path.join(FOLDER.name, "leave.data")
+        subprocess.run([GENERATE, "--nodes=400000", "--seed=4", large], check=True,
+                       stdout=subprocess.DEVNULL)
+        request = (f"GET /events?menu&{urllib.parse.quote(large)} HTTP/1.1\r\n"
+                   "Host: localhost:%d\r\n\r\n")
+        with serving(large) as (process, port, _):
+            for _ in range(100): # more than there may be at a time
+                with socket.create_connection(("127.0.0.1", port), 20) as connection:
+                    connection.sendall((request % port).encode())
+                    self.assertIn(b"HTTP/1.1", connection.recv(100))
+            self.assertEqual(self.events(port, "menu", large)[-1], ("ready", {}))
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.stderr.read(), "")
+
+    def test_the_end_of_the_server_ends_streams(self):
+        large = os.path.join(FOLDER.name, "end.data")
+        subprocess.run([GENERATE, "--nodes=1500000", "--seed=5", large], check=True,
+                       stdout=subprocess.DEVNULL)
+        with serving(large) as (process, port, _):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request("GET", page("menu", large).replace("/deep", "/events"))
+            answer = connection.getresponse()
+            self.assertIn(b"retry", answer.readline())
+            process.send_signal(signal.SIGTERM) # in mid-pass, as a rule
+            answer.read()
+            self.assertEqual(process.wait(20), 0)
+            connection.close()
 
 
 class Life(unittest.TestCase):

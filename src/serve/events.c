@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /events: what is known of a page's recording, as it becomes known.
+ *
+ *   event: state   {"stage":2,"complete":false,"module":"cliques","fraction":0.41,"whole":0.36,
+ *                   "text":"Not all is known yet: ..."}
+ *   event: ready   nothing more will come: the page is whole, or has failed
+ *
+ * The page carries the stage that it was made at: at another one it is asked for again. */
+#include <string.h>
+
+#include "serve/serve_internal.h"
+#include "serve/stream.h"
+
+#define PROGRESS_EVERY_US 100000
+
+struct page {
+    struct fm_server *server;
+    struct fm_trace *trace;
+    struct fm_stream *stream;
+    struct fm_query query;
+    gint64 told_us; /* when it last heard */
+};
+
+/* --- what is said --- */
+
+static void escape_json(GString *out, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\')
+            g_string_append_printf(out, "\\%c", *at);
+        else if ((unsigned char)*at < ' ')
+            g_string_append_printf(out, "\\u%04x", (unsigned)*at);
+        else
+            g_string_append_c(out, *at);
+    }
+}
+
+static char *say(const struct fm_profile_progress *progress)
+{
+    if (progress->module == NULL)
+        return g_strdup("Not all is known yet.");
+    return g_strdup_printf("Not all is known yet: %s (%.0f %%). The page is shown again when more "
+                           "is known.",
+                           progress->doing, progress->fraction * 100);
+}
+
+static unsigned stage_of(const struct fm_recording *recording)
+{
+    return recording == NULL ? 0 : (unsigned)recording->known;
+}
+
+void fm_incomplete_make(struct fm_engine *engine, const struct entry *entry,
+                        struct fm_incomplete *ret)
+{
+    struct fm_profile_progress progress;
+    fm_profile_progress(engine, entry->trace, &progress);
+    *ret = (struct fm_incomplete){say(&progress), stage_of(entry->recording), progress.whole};
+}
+
+/* Whether nothing more will change the page. */
+static bool is_settled(const struct page *page)
+{
+    const struct fm_recording *recording = fm_profile_recording(page->trace);
+    return fm_profile_error(page->trace) != NULL ||
+           (recording != NULL && fm_report_is_complete(recording, &page->query));
+}
+
+static void tell(struct page *page)
+{
+    struct fm_profile_progress progress;
+    const GError *error = fm_profile_error(page->trace);
+    unsigned stage = error != NULL ? 0 : stage_of(fm_profile_recording(page->trace));
+    fm_profile_progress(page->server->engine, page->trace, &progress);
+    g_autofree char *text = error != NULL ? g_strdup(error->message) : say(&progress);
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    char fraction[G_ASCII_DTOSTR_BUF_SIZE], whole[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(fraction, sizeof fraction, "%.3f", progress.fraction);
+    g_ascii_formatd(whole, sizeof whole, "%.3f", progress.whole);
+    g_autoptr(GString) json = g_string_new(NULL);
+    g_string_append_printf(json, "{\"stage\":%u,\"complete\":%s,\"failed\":%s,\"module\":", stage,
+                           error == NULL && is_settled(page) ? "true" : "false",
+                           error != NULL ? "true" : "false");
+    g_string_append_printf(json, progress.module == NULL ? "null" : "\"%s\"", progress.module);
+    g_string_append_printf(json, ",\"fraction\":%s,\"whole\":%s,\"text\":\"", fraction, whole);
+    escape_json(json, valid);
+    g_string_append(json, "\"}");
+    fm_stream_send(page->stream, "state", json->str);
+    page->told_us = g_get_monotonic_time();
+}
+
+/* --- when --- */
+
+static bool on_pass_end(void *hook_data, void *call_data);
+
+static struct fm_hooks *one_hook(fm_hook_function *function, void *data)
+{
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, function, data, FM_HOOK_DEFAULT);
+    return hooks;
+}
+
+/* For the end of the pass that runs now, or of the next one. */
+static void wait_for_pass(struct page *page)
+{
+    struct fm_engine *engine = page->server->engine;
+    if (!fm_background_notify_current(engine, page, page->trace, FM_TIME_INF, NULL,
+                                      one_hook(on_pass_end, page)))
+        fm_background_notify_queue(engine, page, page->trace, FM_TIME_INF, NULL,
+                                   one_hook(on_pass_end, page));
+}
+
+/* Ends the stream, and by that frees the page. */
+static void say_good_bye(struct page *page)
+{
+    fm_stream_send(page->stream, "ready", "{}");
+    fm_stream_end(page->stream);
+}
+
+static bool on_pass_end(void *hook_data, void *call_data)
+{
+    struct page *page = hook_data;
+    (void)call_data;
+    tell(page);
+    if (is_settled(page))
+        say_good_bye(page);
+    else
+        wait_for_pass(page);
+    return false;
+}
+
+static bool on_step(void *hook_data, void *call_data)
+{
+    struct page *page = hook_data;
+    (void)call_data;
+    if (g_get_monotonic_time() - page->told_us >= PROGRESS_EVERY_US)
+        tell(page);
+    return false;
+}
+
+static void on_stream_end(struct fm_stream *stream, void *user)
+{
+    struct page *page = user;
+    (void)stream;
+    fm_background_notify_remove(page->server->engine, page);
+    g_ptr_array_remove(page->server->pages, page);
+    fm_query_clear(&page->query);
+    g_free(page);
+}
+
+void fm_events_forget(struct fm_server *server, const struct fm_trace *trace)
+{
+    for (unsigned i = 0; i < server->pages->len;) {
+        struct page *page = server->pages->pdata[i];
+        if (page->trace == trace) {
+            fm_stream_end(page->stream);
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+}
+
+/* --- the request --- */
+
+/* A stream holds a connection and the engine's attention: not for pages of other sites. */
+static struct fm_stream *new_stream(struct fm_server *server, const struct fm_request *request,
+                                    struct fm_response *ret)
+{
+    const char *problem = NULL;
+    unsigned status = 406;
+    if (strcmp(request->method, "GET") != 0) {
+        status = 405;
+        problem = "expected the method GET";
+    } else if (!request->can_stream) {
+        problem = "events cannot be sent through this door";
+    } else if (request->foreign) {
+        status = 403;
+        problem = "only a page of this server may ask for its events";
+    }
+    struct fm_stream *stream = problem == NULL ? fm_stream_new(server) : NULL;
+    if (stream == NULL && problem == NULL) {
+        status = 503;
+        problem = "too many pages wait for events";
+    }
+    if (stream == NULL)
+        fm_response_message(request, status, problem, ret);
+    return stream;
+}
+
+/* The page that would be shown: of the menu, when the command is not understood. */
+static void page_query(const struct fm_deep_query *asked, struct fm_query *ret)
+{
+    *ret = (struct fm_query){.command = {.id = FM_CMD_MENU}};
+    if (asked->command != NULL && !fm_command_parse(asked->command, &ret->command, NULL))
+        ret->command = (struct fm_command){.id = FM_CMD_MENU};
+}
+
+static void begin(struct fm_server *server, const struct fm_deep_query *asked,
+                  struct fm_trace *trace, struct fm_stream *stream)
+{
+    struct page *page = g_new0(struct page, 1);
+    page->server = server;
+    page->trace = trace;
+    page->stream = stream;
+    page_query(asked, &page->query);
+    g_ptr_array_add(server->pages, page);
+    fm_stream_on_end(stream, on_stream_end, page);
+    tell(page);
+    if (is_settled(page)) {
+        say_good_bye(page);
+    } else {
+        wait_for_pass(page);
+        fm_background_watch(server->engine, page, trace, one_hook(on_step, page));
+    }
+}
+
+void fm_events_answer(struct fm_server *server, const struct fm_request *request,
+                      struct fm_response *ret)
+{
+    GError *error = NULL;
+    struct fm_deep_query asked;
+    struct entry *entry;
+    g_autofree char *told = NULL;
+    if (!fm_deep_query_split(request->query == NULL ? "" : request->query, &asked, &error)) {
+        fm_response_error(request, error, ret);
+        return;
+    }
+    if (!fm_registry_get(server, asked.file, &entry, &told, &error)) {
+        fm_response_error(request, error, ret);
+    } else {
+        struct fm_stream *stream = new_stream(server, request, ret);
+        if (stream != NULL) {
+            *ret = fm_stream_response(stream);
+            begin(server, &asked, entry->trace, stream);
+        }
+    }
+    fm_deep_query_clear(&asked);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/profile.h"
+
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "report/recording_job.h"
+
+/* After so many nodes it is looked whether the time is over: a fraction of a millisecond. */
+#define NODES_A_LOOK 1000
+
+struct profile {
+    struct fm_recording_job *job; /* NULL when the file could not be opened again */
+    GError *problem;              /* why */
+};
+
+/* Of each part: what a reader is told, and its share of the time, measured. */
+static const struct {
+    const char *doing;
+    double weight;
+} parts[FM_PARTS] = {
+    [FM_PART_LOADING] = {"the profile is being read", 0.28},
+    [FM_PART_CLIQUES] = {"cliques are being found", 0.20},
+    [FM_PART_CALLERS] = {"callers are being collected", 0.18},
+    [FM_PART_COSTS] = {"costs of descendants are being added up", 0.20},
+    [FM_PART_SUMMARIES] = {"costs are being added up by procedure", 0.10},
+    [FM_PART_CHECKS] = {"the invariants are being checked", 0.04},
+};
+
+static void free_profile(struct fm_trace *trace)
+{
+    struct profile *profile = trace->implementation;
+    fm_recording_job_free(profile->job);
+    g_clear_error(&profile->problem);
+    g_free(profile);
+}
+
+bool fm_trace_is_profile(const struct fm_trace *trace)
+{
+    return trace->free_implementation == free_profile;
+}
+
+struct fm_trace *fm_profile_open(const char *path, const char *identity, GError **error)
+{
+    struct fm_recording_job *job;
+    if (!fm_recording_job_new(path, &job, error))
+        return NULL;
+    struct fm_trace *trace = fm_trace_new(path, identity);
+    struct profile *profile = g_new0(struct profile, 1);
+    profile->job = job;
+    trace->implementation = profile;
+    trace->free_implementation = free_profile;
+    return trace;
+}
+
+const struct fm_recording *fm_profile_recording(const struct fm_trace *trace)
+{
+    const struct profile *profile = trace->implementation;
+    return profile->job == NULL ? NULL : fm_recording_job_recording(profile->job);
+}
+
+const GError *fm_profile_error(const struct fm_trace *trace)
+{
+    for (int part = 0; part < FM_PARTS; part++) {
+        const GError *error =
+            fm_background_error(trace, fm_recording_part_name((enum fm_recording_part)part));
+        if (error != NULL)
+            return error;
+    }
+    return NULL;
+}
+
+/* --- the modules --- */
+
+static enum fm_step_state step(struct fm_trace *trace, void *user, unsigned budget_us,
+                               GError **error)
+{
+    enum fm_recording_part part = (enum fm_recording_part)GPOINTER_TO_INT(user);
+    struct profile *profile = trace->implementation;
+    if (!fm_trace_is_profile(trace)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a deep profile", trace->path);
+        return FM_STEP_FAILED;
+    }
+    if (profile->job == NULL) {
+        if (error != NULL)
+            *error = g_error_copy(profile->problem);
+        return FM_STEP_FAILED;
+    }
+    gint64 end = g_get_monotonic_time() + budget_us;
+    enum fm_job_state state = FM_JOB_MORE;
+    while (state == FM_JOB_MORE && g_get_monotonic_time() < end)
+        state = fm_recording_job_step(profile->job, part, NODES_A_LOOK, error);
+    return state == FM_JOB_DONE     ? FM_STEP_DONE
+           : state == FM_JOB_FAILED ? FM_STEP_FAILED
+                                    : FM_STEP_MORE;
+}
+
+static double fraction(struct fm_trace *trace, void *user)
+{
+    const struct profile *profile = trace->implementation;
+    if (!fm_trace_is_profile(trace) || profile->job == NULL)
+        return 0;
+    return fm_recording_job_fraction(profile->job, (enum fm_recording_part)GPOINTER_TO_INT(user));
+}
+
+/* The first part's: all parts work on one job, which begins anew. */
+static void discard(struct fm_trace *trace, void *user)
+{
+    struct profile *profile = trace->implementation;
+    (void)user;
+    if (!fm_trace_is_profile(trace))
+        return;
+    g_clear_pointer(&profile->job, fm_recording_job_free);
+    g_clear_error(&profile->problem);
+    if (!fm_recording_job_new(trace->path, &profile->job, &profile->problem))
+        profile->job = NULL;
+}
+
+void fm_profile_register(struct fm_engine *engine)
+{
+    static const char *needs[FM_PARTS][2];
+    for (int part = 0; part < FM_PARTS; part++) {
+        const char *name = fm_recording_part_name((enum fm_recording_part)part);
+        struct fm_computation computation = {
+            .work = {step, fraction, part == 0 ? discard : NULL, GINT_TO_POINTER(part)},
+            .needs = needs[part],
+        };
+        if (part > 0)
+            needs[part][0] = fm_recording_part_name((enum fm_recording_part)(part - 1));
+        fm_engine_register_computation(engine, name, &computation);
+    }
+}
+
+void fm_profile_progress(struct fm_engine *engine, struct fm_trace *trace,
+                         struct fm_profile_progress *ret)
+{
+    *ret = (struct fm_profile_progress){.fraction = 1};
+    for (int part = 0; part < FM_PARTS; part++) {
+        const char *name = fm_recording_part_name((enum fm_recording_part)part);
+        if (fm_background_is_ready(trace, name)) {
+            ret->whole += parts[part].weight;
+            continue;
+        }
+        double now =
+            fm_background_is_in_progress(trace, name) ? fm_background_progress(engine, trace) : 0;
+        ret->module = name;
+        ret->doing = parts[part].doing;
+        ret->fraction = CLAMP(now, 0, 1);
+        ret->whole += parts[part].weight * ret->fraction;
+        return;
+    }
+}
+
+/* --- at once --- */
+
+static struct fm_trace *open_profile(const char *path, const char *identity, void *user,
+                                     GError **error)
+{
+    (void)user;
+    return fm_profile_open(path, identity, error);
+}
+
+bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
+                         struct fm_recording **ret, GError **error)
+{
+    struct fm_engine *engine = fm_engine_new(open_profile, NULL);
+    fm_profile_register(engine);
+    struct fm_trace *trace = fm_engine_open(engine, path, error);
+    bool done =
+        trace != NULL && fm_background_run(engine, trace, FM_PROFILE_LAST_MODULE, progress, error);
+    if (done) {
+        struct profile *profile = trace->implementation;
+        *ret = fm_recording_job_take(profile->job);
+    }
+    fm_engine_free(engine);
+    return done;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deep profiles in the engine: a trace without events, whose computations (loading, cliques,
+ * callers, costs, summaries, checks) are work in steps. Each needs the one before it, so asking for
+ * the last one asks for all. */
+#pragma once
+
+#include "report/report.h"
+#include "schedule/schedule.h"
+
+#define FM_PROFILE_LAST_MODULE "checks"
+
+void fm_profile_register(struct fm_engine *engine);
+/* As fm_trace_opener: opens the file and reads its header. Errors: those of fm_profile_read(). */
+FM_MUST_USE struct fm_trace *fm_profile_open(const char *path, const char *identity,
+                                             GError **error);
+bool fm_trace_is_profile(const struct fm_trace *trace);
+
+/* What is known of it so far: borrowed until the engine's next step. NULL when the file could not
+ * be opened again after a change. */
+const struct fm_recording *fm_profile_recording(const struct fm_trace *trace);
+/* Why it will never be whole; NULL when nothing has failed. Borrowed likewise. */
+const GError *fm_profile_error(const struct fm_trace *trace);
+
+/* How far the computations are. */
+struct fm_profile_progress {
+    const char *module; /* being done or next; NULL = none is left */
+    const char *doing;  /* "the profile is being read" */
+    double fraction;    /* of that module */
+    double whole;       /* of all modules, by the time that they take */
+};
+void fm_profile_progress(struct fm_engine *engine, struct fm_trace *trace,
+                         struct fm_profile_progress *ret);
+
+/* Opens, runs everything to the end, closes: for commands. Errors: those of fm_recording_open(). */
+FM_MUST_USE bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
+                                     struct fm_recording **ret, GError **error);
