@@ -31,9 +31,22 @@ static const char *const fm_fast_gcc[] = {"-g", "-fpatchable-function-entry=1", 
 static const char *const fm_fast_clang[] = {"-g", "-finstrument-functions-after-inlining",
                                             FM_FRAME_FLAGS, NULL};
 
+/* A callback at the start of each block that is left after inlining; the hooks are called, so that
+ * blocks are not cut by the expansion's own jumps (finishing reads lines' blocks off the code). */
+static const char *const fm_coverage_gcc[] = {"-g",
+                                              "-finstrument-functions",
+                                              FM_FRAME_FLAGS,
+                                              "-fno-partial-inlining",
+                                              "-fno-crossjumping",
+                                              "-fsanitize-coverage=trace-pc",
+                                              NULL};
+static const char *const fm_coverage_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS,
+                                                "-fsanitize-coverage=bb,no-prune,trace-pc", NULL};
+
 static const struct fm_grade fm_grades[] = {
     {"deep", fm_deep_gcc, fm_deep_clang},
     {"fast", fm_fast_gcc, fm_fast_clang},
+    {"coverage", fm_coverage_gcc, fm_coverage_clang},
 };
 
 /* When linking an executable, before all of the user's objects and libraries:
@@ -41,8 +54,11 @@ static const struct fm_grade fm_grades[] = {
  * malloc (-fsanitize=address, thread, memory, leak, hwaddress) is given.
  * When linking a shared object (-shared): fm_link_shared. The exported symbols let shared
  * objects use the executable's copy. */
-static const char *const fm_link_core[] = {"%L/libfathom.a", "-Wl,--export-dynamic-symbol=fm_*",
+static const char *const fm_link_core[] = {"%L/libfathom.a",
+                                           "-Wl,--export-dynamic-symbol=fm_*",
                                            "-Wl,--export-dynamic-symbol=__cyg_profile_func_*",
-                                           "-Wl,--export-dynamic-symbol=fathom_runtime_*", NULL};
+                                           "-Wl,--export-dynamic-symbol=__sanitizer_cov_trace_pc",
+                                           "-Wl,--export-dynamic-symbol=fathom_runtime_*",
+                                           NULL};
 static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
 static const char *const fm_link_shared[] = {"%L/libfathom.so", "-Wl,-rpath,%L", NULL};

@@ -194,6 +194,7 @@ void fm_graph_purge(uint64_t start, uint64_t end)
                 (inside(entry->csd->hook_pc, start, end) || inside(entry->csd->site, start, end)))
                 __atomic_store_n(&entry->identity, 1, __ATOMIC_RELEASE);
         }
+        fm_points_purge(t, start, end);
         fm_lock_give(&t->lock);
     }
     fm_lock_give(&fm_process.threads_lock);

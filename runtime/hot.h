@@ -29,6 +29,16 @@ static_assert(sizeof(struct fm_entry) == 32, "hooks.S");
 static_assert(offsetof(struct fm_entry, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_entry, callee_key) == 16, "hooks.S");
 
+/* Index entry of a coverage point in a context: its identity is pc * FM_HOOK_FACTOR + key of the
+ * pd, with the same chances. Filled once, identity last. */
+struct fm_point_entry {
+    uint64_t identity; /* 0: free; 1: purged */
+    struct fm_rec_point *point;
+};
+static_assert(sizeof(struct fm_point_entry) == 16, "coverage.S");
+static_assert(offsetof(struct fm_point_entry, point) == 8, "coverage.S");
+static_assert(offsetof(struct fm_rec_point, count) == 0, "coverage.S");
+
 /* low = lowest address of the stack that the hooks run on; two special values send every entry
  * hook elsewhere. */
 #define FM_LOW_NOT_READY UINT64_MAX     /* take the slow path: no state yet */
@@ -43,13 +53,17 @@ struct fm_tls {
     uint64_t mask;              /* (entries - 1) * 32 */
     struct fm_rec_frame *limit; /* the last frame that fits */
     struct fm_thread *thread;
-    uint64_t inside; /* the runtime itself allocates or unwinds: hooks do nothing */
+    uint64_t inside;               /* the runtime itself allocates or unwinds: hooks do nothing */
+    struct fm_point_entry *points; /* point_mask / 16 + 1 entries; never NULL */
+    uint64_t point_mask;           /* (entries - 1) * 16 */
 };
 static_assert(offsetof(struct fm_tls, low) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");
 static_assert(offsetof(struct fm_tls, table) == 16, "hooks.S");
 static_assert(offsetof(struct fm_tls, mask) == 24, "hooks.S");
 static_assert(offsetof(struct fm_tls, limit) == 32, "hooks.S");
+static_assert(offsetof(struct fm_tls, points) == 56, "coverage.S");
+static_assert(offsetof(struct fm_tls, point_mask) == 64, "coverage.S");
 static_assert(offsetof(struct fm_rec_frame, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, key) == 16, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");
@@ -84,4 +98,5 @@ static inline uint64_t fm_key_of_ref(uint32_t pd)
 /* frame: the function's frame address. */
 void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_exit_slow_v1(uint64_t fn, uint64_t frame);
+void fm_point_slow_v1(uint64_t pc, uint64_t frame);
 void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);

@@ -59,6 +59,7 @@ struct fm_thread {
     struct fm_stack *stack; /* the current one */
     struct fm_stack *stacks;
     uint32_t entries_used;
+    uint64_t points_used;
     uint32_t overflow_hits; /* lookups that went beyond the home pair since the table last grew */
     uint64_t root_key;
     int perf_fd;
@@ -157,6 +158,12 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
                                const struct fm_rec_csd *like, uint64_t fn,
                                struct fm_rec_pd *callee);
 void fm_graph_purge(uint64_t start, uint64_t end); /* code of an unloaded module */
+
+/* coverage.c */
+extern struct fm_point_entry fm_no_points[2];
+void fm_points_purge(struct fm_thread *thread, uint64_t start, uint64_t end);
+/* Forgets the index; release: also its memory. */
+void fm_points_reset(struct fm_thread *thread, bool release);
 
 /* stacks.c */
 struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);

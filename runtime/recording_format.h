@@ -231,9 +231,10 @@ struct fm_rec_side {
 };
 static_assert(sizeof(struct fm_rec_side) == 16, "docs/format-recording.md");
 
-/* A coverage point met in the context of a pd. pc: return address of the compiler's callback.
- * The callback of a function's first block comes before its entry hook and is charged to the
- * caller's pd: a point whose function is not the pd's belongs to the csd entered next. */
+/* A coverage point met in the context of a pd. pc: return address of the compiler's callback, which
+ * ran in the pd's frame. Blocks before a function's entry hook and behind its exit hook have no
+ * records: they run once a call. Code inlined into the function may be counted here up to its entry
+ * hook. */
 struct fm_rec_point {
     uint64_t count;
     uint64_t pc;

@@ -12,7 +12,8 @@
 
 /* What the hooks of a thread without state find at the top: not their frame, nor below it. */
 static struct fm_rec_frame no_frame = {.cfa = UINT64_MAX};
-__thread struct fm_tls fm_tls_v1 FM_EXPORT = {.low = FM_LOW_NOT_READY, .top = &no_frame};
+__thread struct fm_tls fm_tls_v1 FM_EXPORT = {
+    .low = FM_LOW_NOT_READY, .top = &no_frame, .points = fm_no_points};
 
 static pthread_key_t end_key;
 static bool has_end_key;
@@ -62,6 +63,7 @@ static void thread_end(void *data)
     thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&thread->rec->state, FM_REC_THREAD_ENDED, __ATOMIC_RELEASE);
     fm_private_free(tls->table, tls->mask + sizeof(struct fm_entry));
+    fm_points_reset(thread, true);
     for (struct fm_stack *s = thread->stacks, *next; s != NULL; s = next) {
         next = s->next;
         fm_private_free(s, sizeof *s);
@@ -250,6 +252,7 @@ void fm_threads_after_fork(const char *old_base)
     thread->cpu_charged_ns = 0;
     thread->live_delta = 0;
     struct fm_stack *stacks = thread->stacks, *current = thread->stack;
+    fm_points_reset(thread, false);
     tls->table = NULL;
     tls->mask = 0;
     bool ok = graph_init(thread, tls->low);

@@ -57,7 +57,8 @@ static void read_symbols(struct fm_statics_storage *storage)
         };
         g_array_append_val(storage->symbols, symbol);
         if (fm_statics_is_hook(name)) {
-            g_hash_table_add(storage->hooks, g_memdup2(&symbol.address, sizeof symbol.address));
+            g_hash_table_insert(storage->hooks, g_memdup2(&symbol.address, sizeof symbol.address),
+                                (gpointer)(uintptr_t)name);
             storage->uses_hooks = true;
         }
     }

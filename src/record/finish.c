@@ -120,6 +120,49 @@ static void emit_sites(struct emission *e, uint32_t index)
     }
 }
 
+static void emit_points(struct emission *e)
+{
+    struct finisher *f = e->f;
+    if (f->points->len == 0)
+        return;
+    fm_build_header(e->build)->coverage = FM_COVERAGE_DYNAMIC;
+    for (guint i = 0; i < f->points->len; i++) {
+        const struct node_point *point =
+            &g_array_index(f->points, struct node_point, f->point_order[i]);
+        if (point->number == FM_NONE)
+            continue;
+        g_autofree char *path = fm_coverage_path(f, point);
+        fm_build_point(e->build, e->ps_ids[point->ps],
+                       &(struct fm_coverage_point){.goal_path = path, .type = FM_POINT_BRANCH_ARM});
+    }
+}
+
+static void emit_point_count(struct emission *e, uint32_t pd, uint32_t node, uint64_t count)
+{
+    uint32_t id = e->pd_ids[fm_merge_class(e->f, pd)];
+    uint32_t number = g_array_index(e->f->points, struct node_point, node).number;
+    if (id != 0 && number != FM_NONE)
+        fm_build_pd_point(e->build, id, number, count);
+}
+
+/* A procedure's first block runs once a call. */
+static void emit_point_counts(struct emission *e)
+{
+    struct finisher *f = e->f;
+    if (f->points->len == 0)
+        return;
+    for (guint i = 0; i < f->point_counts->len; i++) {
+        struct point_count count = g_array_index(f->point_counts, struct point_count, i);
+        emit_point_count(e, count.pd, count.point, count.count);
+    }
+    for (guint i = 0; i < f->csds->len; i++) {
+        const struct node_csd *csd = &g_array_index(f->csds, struct node_csd, i);
+        uint32_t entry = fm_node_ps(f, f->pd_ps[csd->callee])->entry_point;
+        if (!csd->dead && entry != FM_NONE)
+            emit_point_count(e, csd->callee, entry, csd->calls);
+    }
+}
+
 static void emit_statics(struct emission *e)
 {
     struct finisher *f = e->f;
@@ -145,6 +188,7 @@ static void emit_statics(struct emission *e)
     }
     for (uint32_t i = 0; i < f->ps->len; i++)
         emit_sites(e, i);
+    emit_points(e);
 }
 
 static uint32_t pd_id(struct emission *e, uint32_t pd)
@@ -254,7 +298,10 @@ static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **e
     emit_header(&e);
     emit_statics(&e);
     emit_dynamics(&e);
+    emit_point_counts(&e);
     bool ok = fm_build_finish(e.build, ret, error);
+    if (ok)
+        f->notes->source_map = fm_coverage_lines(f, e.ps_ids, (*ret)->ps_count);
     g_free(e.ps_ids);
     g_free(e.pd_ids);
     g_free(e.first);
@@ -306,6 +353,7 @@ static void collect_notes(struct finisher *f)
 
 static void done(struct finisher *f)
 {
+    fm_coverage_done(f);
     fm_images_close(f);
     for (guint i = 0; f->ps != NULL && i < f->ps->len; i++)
         g_array_unref(fm_node_ps(f, i)->css);
@@ -343,6 +391,7 @@ bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_pr
     fm_images_make_nodes(&f);
     fm_resolve_sites(&f);
     fm_merge_edges(&f);
+    fm_coverage_join(&f);
     bool ok = emit_profile(&f, ret, error);
     if (!ok)
         fm_finish_notes_done(notes);
@@ -355,4 +404,5 @@ void fm_finish_notes_done(struct fm_finish_notes *notes)
     if (notes->lines != NULL)
         g_ptr_array_unref(notes->lines);
     notes->lines = NULL;
+    g_clear_pointer(&notes->source_map, fm_source_map_free);
 }

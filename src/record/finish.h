@@ -3,6 +3,7 @@
 #pragma once
 
 #include "deep/profile.h"
+#include "deep/source_map.h"
 
 struct fm_finish_opts {
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
@@ -17,7 +18,8 @@ struct fm_finish_notes {
     bool incomplete;       /* a module could not be read: worth another try with its files */
     uint64_t calls;
     uint32_t threads;
-    double achieved_hz; /* sampling rate that the machine gave; 0 = no ticks */
+    double achieved_hz;               /* sampling rate that the machine gave; 0 = no ticks */
+    struct fm_source_map *source_map; /* lines of the procedures; may be taken */
 };
 
 /* Reads the recording at path and the modules that it names. On success the caller owns *ret

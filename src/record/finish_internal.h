@@ -4,6 +4,7 @@
  *   finish.c   the order of the steps, and the profile from the nodes
  *   images.c   modules of the recording -> statics; procedures and sites as nodes
  *   resolve.c  each recorded edge -> its call site
+ *   coverage.c coverage points by context, and the lines that they stand for
  *   merge.c    edges of one source site (several machine instances) become one edge */
 #pragma once
 
@@ -17,7 +18,8 @@ struct image {
     struct fm_statics *statics;      /* NULL: could not be read */
     uint32_t *ps_of_proc;            /* FM_NONE = not in the profile */
     uint32_t *css_of_site;
-    char *name; /* last part of the path */
+    uint32_t *node_of_point; /* FM_NONE = an entry point, or of no procedure; NULL = no points */
+    char *name;              /* last part of the path */
 };
 
 /* A procedure of the profile to be. */
@@ -28,7 +30,26 @@ struct node_ps {
     uint32_t line;
     uint32_t arity;
     bool variadic, external, virtual_method;
-    GArray *css; /* uint32_t, slot order */
+    GArray *css;          /* uint32_t, slot order */
+    uint32_t entry_point; /* into finisher.points, FM_NONE */
+};
+
+/* A coverage point of the profile to be. */
+struct node_point {
+    uint32_t ps;
+    const char *file;
+    uint32_t line, column, ordinal;
+    uint64_t address; /* of one of its copies */
+    bool entry;       /* run once a call */
+    bool at_home;     /* met in contexts of ps */
+    bool elsewhere;   /* met in other contexts: if in those alone, it is not ps's */
+    uint32_t number;  /* within ps; FM_NONE = dropped */
+};
+
+struct point_count {
+    uint32_t pd; /* of the recording */
+    uint32_t point;
+    uint64_t count;
 };
 
 struct node_css {
@@ -68,6 +89,11 @@ struct finisher {
     GHashTable *exported;  /* linker's name -> ps + 1 */
     uint32_t *pd_class;    /* union-find over pds */
     GArray *csds;          /* struct node_csd */
+    GArray *points;        /* struct node_point */
+    GArray *point_counts;  /* struct point_count */
+    GHashTable *point_ids; /* key text -> point + 1 */
+    guint *point_order;    /* by procedure, in the order of the source */
+    unsigned points_unknown;
 };
 
 static inline struct image *fm_image(struct finisher *f, uint32_t index)
@@ -99,6 +125,14 @@ void fm_images_make_nodes(struct finisher *f);
 
 /* resolve.c: fills csd_css. */
 void fm_resolve_sites(struct finisher *f);
+
+/* coverage.c */
+void fm_coverage_join(struct finisher *f);
+void fm_coverage_done(struct finisher *f);
+char *fm_coverage_path(struct finisher *f, const struct node_point *point);
+/* ps_ids: of the profile, for each ps. */
+struct fm_source_map *fm_coverage_lines(struct finisher *f, const uint32_t *ps_ids,
+                                        uint32_t ps_count);
 
 /* merge.c: fills csds and pd_class. */
 void fm_merge_edges(struct finisher *f);

@@ -39,6 +39,7 @@ static void read_image(struct finisher *f, struct image *image)
         .build_id = image->raw->build_id,
         .build_id_size = image->raw->build_id_size,
         .debug_path = f->opts->debug_path,
+        .coverage = (f->recording->header.grade_flags & FM_REC_COVERAGE) != 0,
         .physical = (f->recording->header.grade_flags & FM_REC_LAZY_EXITS) != 0,
     };
     bool ok = fm_statics_extract(image->raw->path, &opts, &image->statics, &error);
@@ -88,6 +89,7 @@ void fm_images_close(struct finisher *f)
         fm_statics_free(image->statics);
         g_free(image->ps_of_proc);
         g_free(image->css_of_site);
+        g_free(image->node_of_point);
         g_free(image->name);
     }
     g_array_unref(f->images);

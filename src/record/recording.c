@@ -80,8 +80,8 @@ static bool read_whole(struct fm_raw_recording *recording, int file, size_t size
     return true;
 }
 
-static bool check_header(const struct fm_raw_recording *recording, const struct fm_rec_header *header,
-                         GError **error)
+static bool check_header(const struct fm_raw_recording *recording,
+                         const struct fm_rec_header *header, GError **error)
 {
     if (memcmp(header->magic, FM_REC_MAGIC, sizeof header->magic) != 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
@@ -193,8 +193,8 @@ static bool read_sides(struct fm_raw_recording *recording, const struct fm_rec_c
 }
 
 /* Index of the csd at a reference, which must not have been seen before. */
-static bool read_csd(struct fm_raw_recording *recording, uint32_t ref, uint32_t caller, uint32_t thread,
-                     uint32_t *ret_next, GError **error)
+static bool read_csd(struct fm_raw_recording *recording, uint32_t ref, uint32_t caller,
+                     uint32_t thread, uint32_t *ret_next, GError **error)
 {
     struct fm_raw_recording_storage *storage = recording->storage;
     const struct fm_rec_csd *csd = at(recording, ref, sizeof *csd);
@@ -421,7 +421,7 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
 }
 
 const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recording *recording,
-                                                   uint64_t address, uint32_t epoch)
+                                                       uint64_t address, uint32_t epoch)
 {
     const struct fm_raw_module *found = NULL;
     for (uint32_t i = 0; i < recording->module_count; i++) {

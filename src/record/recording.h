@@ -74,7 +74,8 @@ struct fm_raw_recording {
 /* Reads a recording, live or ended. Caller owns *ret; fm_raw_recording_free(). Errors: FM_ERROR_IO,
  * FM_ERROR_FORMAT, FM_ERROR_TRUNCATED, FM_ERROR_VERSION, FM_ERROR_UNAVAILABLE (recorded on another
  * kind of machine). Memory is a small multiple of what the file holds. */
-FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error);
+FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret,
+                                       GError **error);
 void fm_raw_recording_free(struct fm_raw_recording *recording); /* NULL is allowed */
 
 typedef struct fm_raw_recording FmRecording;
@@ -82,7 +83,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_raw_recording_free)
 
 /* The module that an address lay in at an epoch; NULL = none. */
 const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recording *recording,
-                                                   uint64_t address, uint32_t epoch);
+                                                       uint64_t address, uint32_t epoch);
 
 /* Does the process that writes the recording still run? */
 bool fm_raw_recording_is_live(const struct fm_raw_recording *recording);

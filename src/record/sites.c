@@ -21,19 +21,19 @@ struct builder {
 
 /* Code of an inlined body that lost its scope (clang's line 0) still belongs to its procedure,
  * as long as the hooks were put in before inlining. */
-static bool is_live(const struct builder *builder, uint32_t index)
+static bool is_live(const struct fm_statics *statics, bool physical, uint32_t index)
 {
-    const struct fm_scope *scope = &builder->statics->scopes[index];
-    const struct fm_proc *proc = &builder->statics->procs[scope->proc];
+    const struct fm_scope *scope = &statics->scopes[index];
+    const struct fm_proc *proc = &statics->procs[scope->proc];
     if (fm_statics_is_hook(proc->linkage))
         return false;
-    return scope->live || (proc->instrumented && (!builder->physical || scope->parent == FM_NONE));
+    return scope->live || (proc->instrumented && (!physical || scope->parent == FM_NONE));
 }
 
-static uint32_t live_around(const struct builder *builder, uint32_t scope)
+uint32_t fm_sites_live_around(const struct fm_statics *statics, bool physical, uint32_t scope)
 {
-    while (scope != FM_NONE && !is_live(builder, scope))
-        scope = builder->statics->scopes[scope].parent;
+    while (scope != FM_NONE && !is_live(statics, physical, scope))
+        scope = statics->scopes[scope].parent;
     return scope;
 }
 
@@ -41,7 +41,7 @@ static void draft_machine_site(struct builder *builder, uint32_t index)
 {
     struct fm_statics *statics = builder->statics;
     const struct fm_machine_site *machine = &statics->machine_sites[index];
-    uint32_t owner = live_around(builder, machine->scope);
+    uint32_t owner = fm_sites_live_around(statics, builder->physical, machine->scope);
     if (owner == FM_NONE)
         return;
     struct draft draft = {
@@ -81,9 +81,9 @@ static void draft_inlined(struct builder *builder, uint32_t index)
 {
     struct fm_statics *statics = builder->statics;
     const struct fm_scope *scope = &statics->scopes[index];
-    if (scope->parent == FM_NONE || !is_live(builder, index))
+    if (scope->parent == FM_NONE || !is_live(statics, builder->physical, index))
         return;
-    uint32_t owner = live_around(builder, scope->parent);
+    uint32_t owner = fm_sites_live_around(statics, builder->physical, scope->parent);
     if (owner == FM_NONE)
         return;
     struct draft draft = {

@@ -19,6 +19,11 @@ bool fm_statics_is_hook(const char *symbol)
     return false;
 }
 
+bool fm_statics_is_coverage(const char *symbol)
+{
+    return strncmp(symbol, "__sanitizer_cov_", strlen("__sanitizer_cov_")) == 0;
+}
+
 bool fm_statics_is_helper(const char *symbol)
 {
     static const char *const names[] = {"_Unwind_Resume", "__stack_chk_fail", "__cxa_begin_catch",
@@ -245,6 +250,10 @@ static void publish(struct fm_statics *statics)
     statics->machine_site_count = storage->machine_sites->len;
     statics->sites = (struct fm_site *)(void *)storage->sites->data;
     statics->site_count = storage->sites->len;
+    statics->points = (struct fm_point *)(void *)storage->points->data;
+    statics->point_count = storage->points->len;
+    statics->code_lines = (struct fm_code_line *)(void *)storage->code_lines->data;
+    statics->code_line_count = storage->code_lines->len;
 }
 
 static struct fm_statics *new_statics(const char *path)
@@ -260,6 +269,9 @@ static struct fm_statics *new_statics(const char *path)
     storage->segments = g_array_new(FALSE, TRUE, sizeof(struct fm_segment));
     storage->machine_sites = g_array_new(FALSE, TRUE, sizeof(struct fm_machine_site));
     storage->sites = g_array_new(FALSE, TRUE, sizeof(struct fm_site));
+    storage->marks = g_array_new(FALSE, TRUE, sizeof(struct mark));
+    storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_point));
+    storage->code_lines = g_array_new(FALSE, TRUE, sizeof(struct fm_code_line));
     storage->units = g_array_new(FALSE, TRUE, sizeof(Dwarf_Die));
     storage->scope_unit = g_array_new(FALSE, TRUE, sizeof(uint32_t));
     storage->entries = g_array_new(FALSE, TRUE, sizeof(struct entry));
@@ -283,10 +295,11 @@ static bool extract(struct fm_statics *statics, const struct fm_statics_opts *op
     fm_statics_add_symbol_procs(statics);
     fm_statics_flatten(storage);
     fold_entries(storage);
-    if (!fm_sweep(statics, error))
+    if (!fm_sweep(statics, opts->coverage, error))
         return false;
     publish(statics);
     fm_sites_build(statics, opts->physical);
+    fm_points_build(statics, opts->physical);
     return true;
 }
 
@@ -309,7 +322,8 @@ void fm_statics_free(struct fm_statics *statics)
     fm_elf_close(storage);
     GArray *arrays[] = {storage->procs,    storage->scopes,        storage->intervals,
                         storage->segments, storage->machine_sites, storage->sites,
-                        storage->units,    storage->scope_unit,    storage->entries};
+                        storage->units,    storage->scope_unit,    storage->entries,
+                        storage->marks,    storage->points,        storage->code_lines};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_hash_table_unref(storage->proc_by_die);

@@ -76,6 +76,27 @@ struct fm_site {
     uint64_t first_pc; /* lowest address of a machine instance */
 };
 
+#define FM_POINT_ENTRY (UINT32_MAX - 1)
+
+/* A coverage callback: the start of a block of code. */
+struct fm_point {
+    uint64_t return_address; /* ascending */
+    uint32_t scope;          /* innermost, FM_NONE outside all known bodies */
+    uint32_t owner;          /* live scope that the block belongs to, FM_NONE */
+    const char *file;        /* "" = unknown */
+    uint32_t line, column;
+    uint32_t ordinal; /* number among those of its owner at this place, from 0 */
+    bool entry;       /* before the owner's entry hook: run once a call, never recorded */
+    uint32_t same_as; /* behind the exit hook, never recorded: runs as often as this point, or
+                         FM_POINT_ENTRY; else FM_NONE */
+};
+
+/* A line that has code in a procedure's live bodies: once for each block that it has code in. */
+struct fm_code_line {
+    uint32_t proc;  /* ascending */
+    uint32_t line;  /* ascending within the procedure, of the file where that is declared */
+    uint32_t point; /* into points; FM_POINT_ENTRY: the first block; FM_NONE: block not known */
+};
 struct fm_statics {
     const char *path;
     const char *debug_note; /* why there is no debug information, else NULL */
@@ -86,6 +107,9 @@ struct fm_statics {
     struct fm_segment *segments;
     struct fm_machine_site *machine_sites;
     struct fm_site *sites; /* procedure by procedure, in slot order */
+    uint32_t point_count, code_line_count;
+    struct fm_point *points;
+    struct fm_code_line *code_lines;
     struct fm_statics_storage *storage;
 };
 
@@ -94,6 +118,7 @@ struct fm_statics_opts {
     size_t build_id_size;
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
     bool ignore_debug;      /* go by the symbols alone */
+    bool coverage;          /* coverage points are wanted */
     bool physical;          /* the hooks are in out-of-line bodies only (the fast grade) */
 };
 
@@ -113,6 +138,8 @@ uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address)
 /* The machine site that returns to an address, NULL if none. O(log n). */
 const struct fm_machine_site *fm_statics_site_at(const struct fm_statics *statics,
                                                  uint64_t return_address);
+/* The coverage point that returns to an address, FM_NONE if none. */
+uint32_t fm_statics_point_at(const struct fm_statics *statics, uint64_t return_address);
 /* The procedure whose body starts at an address, FM_NONE if none. */
 uint32_t fm_statics_proc_at(const struct fm_statics *statics, uint64_t entry);
 /* Name of the symbol that holds an address, NULL if none; *ret_offset = distance. Works on
@@ -123,6 +150,9 @@ const char *fm_statics_symbol_at(const struct fm_statics *statics, uint64_t addr
 /* Is this the name of a function that `fathom cc` makes the program call: the hooks of libfathom,
  * those that compilers call, coverage callbacks? */
 bool fm_statics_is_hook(const char *symbol);
+
+/* Is it a compiler's coverage callback? Those are hooks too. */
+bool fm_statics_is_coverage(const char *symbol);
 
 /* The source form of a linker's name: C++ names demangled, others unchanged. Newly allocated. */
 char *fm_demangle(const char *symbol);

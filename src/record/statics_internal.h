@@ -36,14 +36,31 @@ struct fm_statics_storage {
     GArray *symbols;   /* struct symbol, by address */
     GArray *code;      /* struct code */
     GHashTable *got;   /* address of the entry (uint64_t *) -> struct got_entry * */
-    GHashTable *hooks; /* addresses of hooks defined here (uint64_t *) */
+    GHashTable *hooks; /* addresses of hooks defined here (uint64_t *) -> name */
     bool uses_hooks;
     GArray *procs, *scopes, *intervals, *segments, *machine_sites, *sites;
+    GArray *marks; /* struct mark, by address within a body; only with coverage */
+    GArray *points, *code_lines;
     GArray *units;      /* Dwarf_Die of each unit with code */
     GArray *scope_unit; /* per scope: index into units, FM_NONE */
     GArray *entries;    /* struct entry, by address */
     GHashTable *proc_by_die, *proc_by_key;
     GHashTable *paths; /* libdw's pointer -> absolute path */
+};
+
+/* What bounds the blocks of code. */
+enum mark_kind {
+    MARK_POINT,  /* a coverage callback */
+    MARK_ENTER,  /* an entry hook */
+    MARK_EXIT,   /* an exit hook */
+    MARK_BRANCH, /* the instruction jumps or returns */
+    MARK_TARGET, /* a jump leads here */
+};
+
+struct mark {
+    uint64_t address; /* behind the instruction; of a target: its own */
+    enum mark_kind kind;
+    uint32_t scope; /* points and hooks */
 };
 
 struct interval {
@@ -82,7 +99,13 @@ void fm_statics_flatten(struct fm_statics_storage *storage);
 bool fm_statics_is_helper(const char *symbol);
 
 /* sweep.c: one disassembly sweep over all segments. */
-bool fm_sweep(struct fm_statics *statics, GError **error);
+bool fm_sweep(struct fm_statics *statics, bool coverage, GError **error);
+
+/* points.c: coverage points, and the lines that have code, with their blocks. */
+void fm_points_build(struct fm_statics *statics, bool physical);
+
+/* The innermost live scope around a scope, itself included; FM_NONE. Liveness: sites.c. */
+uint32_t fm_sites_live_around(const struct fm_statics *statics, bool physical, uint32_t scope);
 
 /* sites.c: source sites and their slots. */
 void fm_sites_build(struct fm_statics *statics, bool physical);

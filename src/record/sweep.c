@@ -18,6 +18,7 @@ struct sweep {
     csh handle;
     cs_insn *instruction;
     enum held held[16];
+    bool coverage; /* marks are wanted */
 };
 
 /* An instruction cut into what is needed here. */
@@ -162,13 +163,42 @@ static void mark_live(struct sweep *sweep, uint32_t scope)
     proc_of_scope(sweep, scope)->instrumented = true;
 }
 
-static bool calls_hook(const struct sweep *sweep, const struct call *call)
+/* The name of the hook that is called, NULL if it is another function. */
+static const char *hook_called(const struct sweep *sweep, const struct call *call)
 {
     if (!call->direct)
-        return false;
+        return NULL;
     if (call->name != NULL)
-        return fm_statics_is_hook(call->name);
-    return g_hash_table_contains(sweep->storage->hooks, &call->target);
+        return fm_statics_is_hook(call->name) ? call->name : NULL;
+    return g_hash_table_lookup(sweep->storage->hooks, &call->target);
+}
+
+static void add_mark(struct sweep *sweep, uint64_t address, enum mark_kind kind, uint32_t scope)
+{
+    struct mark mark = {.address = address, .kind = kind, .scope = scope};
+    if (sweep->coverage)
+        g_array_append_val(sweep->storage->marks, mark);
+}
+
+/* Jumps and returns, with the place that a direct jump leads to. */
+static void note_branch(struct sweep *sweep, uint64_t next, const struct decoded *d)
+{
+    uint8_t op = d->size > 0 ? d->opcode[0] : 0;
+    bool two = op == 0x0f && d->size > 1 && (d->opcode[1] & 0xf0) == 0x80;
+    bool byte = (op & 0xf0) == 0x70 || op == 0xeb || (op >= 0xe0 && op <= 0xe3);
+    bool word = op == 0xe9 || two;
+    bool other = op == 0xc3 || op == 0xc2 || (d->has_modrm && op == 0xff && (d->reg & 7u) == 4);
+    if (!byte && !word && !other)
+        return;
+    add_mark(sweep, next, MARK_BRANCH, FM_NONE);
+    int64_t distance = 0;
+    int32_t displacement = 0;
+    if (byte && d->size >= 2)
+        distance = (int8_t)d->opcode[1];
+    else if (word && d->size >= (two ? 6u : 5u))
+        distance = memcpy(&displacement, d->opcode + (two ? 2 : 1), 4) != NULL ? displacement : 0;
+    if (distance != 0)
+        add_mark(sweep, next + (uint64_t)distance, MARK_TARGET, FM_NONE);
 }
 
 static void place(struct sweep *sweep, uint32_t scope, struct fm_machine_site *site)
@@ -191,8 +221,17 @@ static void place(struct sweep *sweep, uint32_t scope, struct fm_machine_site *s
 
 static void add_call(struct sweep *sweep, uint64_t next, const struct call *call, uint32_t scope)
 {
-    if (calls_hook(sweep, call)) {
+    const char *hook = hook_called(sweep, call);
+    if (hook != NULL && fm_statics_is_coverage(hook)) {
+        add_mark(sweep, next, MARK_POINT, scope);
+        return;
+    }
+    if (hook != NULL) {
         mark_live(sweep, scope);
+        if (strstr(hook, "enter") != NULL)
+            add_mark(sweep, next, MARK_ENTER, scope);
+        else
+            add_mark(sweep, next, MARK_EXIT, scope);
         return;
     }
     if (call->is_jump)
@@ -231,6 +270,8 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
         struct call call;
         decode(begin, (size_t)(bytes - begin), &decoded);
         decode_call(sweep, address, &decoded, &call);
+        if (sweep->coverage)
+            note_branch(sweep, address, &decoded);
         if (!call.is_call) {
             follow(sweep, &decoded);
             continue;
@@ -246,9 +287,9 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
     }
 }
 
-bool fm_sweep(struct fm_statics *statics, GError **error)
+bool fm_sweep(struct fm_statics *statics, bool coverage, GError **error)
 {
-    struct sweep sweep = {.statics = statics, .storage = statics->storage};
+    struct sweep sweep = {.statics = statics, .storage = statics->storage, .coverage = coverage};
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &sweep.handle) != CS_ERR_OK) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                     "%s: the capstone library has no disassembler for x86-64", statics->path);

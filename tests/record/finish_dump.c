@@ -5,6 +5,10 @@
  *   site   PROC LINE KIND CALLEE ("" when not known) GOAL_PATH
  *   edge   CALLER CALLEE CALLS EXITS EXCPS QUANTA ALLOCS BYTES   summed over contexts
  *   at     CALLER LINE CALLEE CALLS                              the same by call site
+ *   point  PROC PATH COUNT                                       summed over contexts
+ *   pointat CONTEXT PATH COUNT                                   of one context: its shortest path
+ *   line   PROC LINE COUNT                                       "-" when it is not known
+ *   lineat CONTEXT LINE COUNT
  *   context PATH CALLS                                           each edge once, by its path from
  *                                                                the root (names, shortest) */
 #include <inttypes.h>
@@ -12,8 +16,10 @@
 #include <string.h>
 
 #include "deep/profile.h"
+#include "deep/source_map.h"
 
 static const struct fm_profile *profile;
+static struct fm_source_map *map; /* of NAME.procrep, where there is one */
 
 static const char *pd_name(uint32_t pd)
 {
@@ -49,6 +55,46 @@ static void print_edge(uint32_t csd)
            pd_name(profile->csd_callee[csd]), fm_profile_calls(profile, csd));
 }
 
+static uint64_t point_of_pd(uint32_t pd, uint32_t point)
+{
+    return fm_column_get(&profile->pd_points, profile->pd_point_first[pd] + point);
+}
+
+static void print_counts(const char *kind, const char *of, uint32_t ps, const uint64_t *counts)
+{
+    const struct fm_ps *proc = &profile->ps[ps];
+    for (uint32_t i = 0; i < proc->point_count; i++)
+        printf("point%s\t%s\t%s\t%" PRIu64 "\n", kind, of,
+               profile->points[proc->point_first + i].goal_path, counts[i]);
+    for (uint32_t i = map->line_first[ps]; i < map->line_first[ps + 1]; i++) {
+        uint64_t count = fm_source_map_count(map, &map->lines[i], counts);
+        printf("line%s\t%s\t%u\t", kind, of, map->lines[i].line);
+        if (count == UINT64_MAX)
+            printf("-\n");
+        else
+            printf("%" PRIu64 "\n", count);
+    }
+}
+
+/* path: of each pd, or NULL. */
+static void print_coverage(char **paths)
+{
+    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
+        uint32_t count = profile->ps[ps].point_count;
+        g_autofree uint64_t *counts = g_new0(uint64_t, count + 1);
+        g_autofree uint64_t *sums = g_new0(uint64_t, count + 1);
+        for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+            if (profile->pd_ps[pd] != ps)
+                continue;
+            for (uint32_t i = 0; i < count; i++)
+                sums[i] += counts[i] = point_of_pd(pd, i);
+            if (paths[pd] != NULL && count > 0)
+                print_counts("at", paths[pd], ps, counts);
+        }
+        print_counts("", profile->ps[ps].unqualified_name, ps, sums);
+    }
+}
+
 /* Breadth first, so that each pd has one shortest path. */
 static void print_contexts(void)
 {
@@ -75,6 +121,8 @@ static void print_contexts(void)
             }
         }
     }
+    if (map != NULL)
+        print_coverage(paths);
     for (uint32_t i = 0; i <= profile->pd_count; i++)
         g_free(paths[i]);
 }
@@ -88,6 +136,13 @@ int main(int argc, char **argv)
         return 1;
     }
     profile = read;
+    g_autofree char *stem = g_strndup(argv[1], strlen(argv[1]) - MIN(strlen(argv[1]), 5));
+    g_autofree char *procrep = g_strconcat(stem, ".procrep", NULL);
+    if (g_file_test(procrep, G_FILE_TEST_EXISTS) &&
+        !fm_source_map_read(procrep, profile, &map, &error)) {
+        fprintf(stderr, "%s\n", error->message);
+        return 1;
+    }
     printf("header\tprogram\t%s\nheader\tcallseqs\t%" PRIu64 "\nheader\tquanta\t%" PRIu64
            "\nheader\tinstrumentation\t%" PRIu64 "\nheader\tticks\t%" PRIu64 "\nheader\tpds\t%u\n",
            profile->program_name, profile->callseqs, profile->user_quanta,
@@ -96,6 +151,7 @@ int main(int argc, char **argv)
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
         print_edge(csd);
     print_contexts();
+    fm_source_map_free(map);
     fm_profile_free(read);
     return 0;
 }

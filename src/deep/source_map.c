@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "deep/source_map.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mapped.h"
+#include "base/reader.h"
+#include "base/writer.h"
+
+static const char id_line[] = "fathom source lines version 1\n";
+
+struct fm_source_map_builder {
+    GArray *owners; /* uint32_t: ps of each line */
+    GArray *lines, *points;
+};
+
+struct fm_source_map_builder *fm_source_map_builder_new(void)
+{
+    struct fm_source_map_builder *builder = g_new0(struct fm_source_map_builder, 1);
+    builder->owners = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    builder->lines = g_array_new(FALSE, FALSE, sizeof(struct fm_source_code));
+    builder->points = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    return builder;
+}
+
+void fm_source_map_builder_add(struct fm_source_map_builder *builder, uint32_t ps, uint32_t line,
+                               const uint32_t *points, uint32_t point_count)
+{
+    struct fm_source_code code = {line, builder->points->len, point_count};
+    g_array_append_val(builder->owners, ps);
+    g_array_append_val(builder->lines, code);
+    g_array_append_vals(builder->points, points, point_count);
+}
+
+struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder *builder,
+                                                   uint32_t ps_count)
+{
+    struct fm_source_map *map = g_new0(struct fm_source_map, 1);
+    map->ps_count = ps_count;
+    map->line_first = g_new0(uint32_t, ps_count + 2u);
+    for (guint i = 0; i < builder->owners->len; i++)
+        map->line_first[g_array_index(builder->owners, uint32_t, i) + 1]++;
+    for (uint32_t ps = 1; ps <= ps_count + 1u; ps++)
+        map->line_first[ps] += map->line_first[ps - 1];
+    g_array_unref(builder->owners);
+    map->lines = (struct fm_source_code *)(void *)g_array_free(builder->lines, FALSE);
+    map->points = (uint32_t *)(void *)g_array_free(builder->points, FALSE);
+    g_free(builder);
+    return map;
+}
+
+bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profile *profile,
+                         const char *path, GError **error)
+{
+    struct fm_writer *writer;
+    if (!fm_writer_new(path, &writer, error))
+        return false;
+    fm_writer_bytes(writer, id_line, strlen(id_line));
+    fm_writer_string(writer, profile->program_name);
+    fm_writer_fixed(writer, profile->ps_count);
+    fm_writer_fixed(writer, profile->css_count);
+    for (uint32_t ps = 1; ps <= map->ps_count; ps++) {
+        uint32_t first = map->line_first[ps], end = map->line_first[ps + 1], before = 0;
+        if (first == end)
+            continue;
+        fm_writer_num(writer, ps);
+        fm_writer_num(writer, end - first);
+        for (uint32_t i = first; i < end; i++) {
+            const struct fm_source_code *code = &map->lines[i];
+            fm_writer_num(writer, code->line - before);
+            fm_writer_num(writer, code->point_count);
+            for (uint32_t p = 0; p < code->point_count; p++)
+                fm_writer_num(writer, map->points[code->point_first + p]);
+            before = code->line;
+        }
+    }
+    fm_writer_num(writer, 0);
+    return fm_writer_finish(writer, error);
+}
+
+static bool read_header(struct fm_reader *in, const struct fm_profile *profile, GError **error)
+{
+    size_t length = strlen(id_line);
+    const char *program;
+    size_t program_length;
+    uint64_t ps_count, css_count;
+    if (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0)
+        return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
+                              "not the source lines of a C program: expected \"%.*s\"",
+                              (int)length - 1, id_line);
+    in->at += length;
+    const uint8_t *begin = in->at;
+    if (!fm_reader_string(in, "program name", &program, &program_length, error) ||
+        !fm_reader_fixed(in, "number of procedures", &ps_count, error) ||
+        !fm_reader_fixed(in, "number of call sites", &css_count, error))
+        return false;
+    if (strlen(profile->program_name) != program_length ||
+        memcmp(profile->program_name, program, program_length) != 0 ||
+        ps_count != profile->ps_count || css_count != profile->css_count)
+        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
+                              "the lines of another profile: of %.*s, with %" G_GUINT64_FORMAT
+                              " procedures, expected %s with %u",
+                              (int)MIN(program_length, 200), program, (guint64)ps_count,
+                              profile->program_name, profile->ps_count);
+    return true;
+}
+
+static bool read_line(struct fm_reader *in, const struct fm_profile *profile, uint32_t ps,
+                      uint64_t *line, struct fm_source_map_builder *builder, GError **error)
+{
+    uint64_t step, point;
+    uint32_t count;
+    const uint8_t *begin = in->at;
+    if (!fm_reader_num_max(in, "step to the next line", UINT32_MAX, &step, error) ||
+        !fm_reader_count(in, "number of points of a line", 1, &count, error))
+        return false;
+    *line += step;
+    if (step == 0 || *line > UINT32_MAX)
+        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
+                              "line %" G_GUINT64_FORMAT ", expected one beyond the last",
+                              (guint64)*line);
+    struct fm_source_code code = {(uint32_t)*line, builder->points->len, count};
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *at = in->at;
+        if (!fm_reader_num(in, "coverage point", &point, error))
+            return false;
+        if (point >= profile->ps[ps].point_count)
+            return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                                  "coverage point %" G_GUINT64_FORMAT
+                                  " of procedure %u, expected less than %u",
+                                  (guint64)point, ps, profile->ps[ps].point_count);
+        uint32_t number = (uint32_t)point;
+        g_array_append_val(builder->points, number);
+    }
+    g_array_append_val(builder->owners, ps);
+    g_array_append_val(builder->lines, code);
+    return true;
+}
+
+static bool read_procedures(struct fm_reader *in, const struct fm_profile *profile,
+                            struct fm_source_map_builder *builder, GError **error)
+{
+    uint64_t ps, before = 0;
+    for (;;) {
+        const uint8_t *begin = in->at;
+        uint32_t count;
+        if (!fm_reader_num_max(in, "procedure", profile->ps_count, &ps, error))
+            return false;
+        if (ps == 0)
+            return true;
+        if (ps <= before)
+            return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
+                                  "procedure %u, expected more than %u", (unsigned)ps,
+                                  (unsigned)before);
+        before = ps;
+        if (!fm_reader_count(in, "number of lines", 2, &count, error))
+            return false;
+        uint64_t line = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!read_line(in, profile, (uint32_t)ps, &line, builder, error))
+                return false;
+        }
+    }
+}
+
+bool fm_source_map_read(const char *path, const struct fm_profile *profile,
+                        struct fm_source_map **ret, GError **error)
+{
+    g_autoptr(FmMappedFile) file = NULL;
+    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
+        return false;
+    }
+    if (!fm_mapped_file_open(path, &file, error))
+        return false;
+    struct fm_reader in = {file->bytes, file->bytes, file->bytes + file->size, path};
+    struct fm_source_map_builder *builder = fm_source_map_builder_new();
+    bool ok = read_header(&in, profile, error) && read_procedures(&in, profile, builder, error);
+    if (ok)
+        ok = fm_mapped_file_check(file, error);
+    struct fm_source_map *map = fm_source_map_builder_finish(builder, profile->ps_count);
+    if (ok)
+        *ret = map;
+    else
+        fm_source_map_free(map);
+    return ok;
+}
+
+void fm_source_map_free(struct fm_source_map *map)
+{
+    if (map == NULL)
+        return;
+    g_free(map->line_first);
+    g_free(map->lines);
+    g_free(map->points);
+    g_free(map);
+}
+
+uint64_t fm_source_map_count(const struct fm_source_map *map, const struct fm_source_code *code,
+                             const uint64_t *point_counts)
+{
+    uint64_t most = 0;
+    if (code->point_count == 0)
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < code->point_count; i++)
+        most = MAX(most, point_counts[map->points[code->point_first + i]]);
+    return most;
+}

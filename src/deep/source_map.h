@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NAME.procrep of a C program: which lines of the source each procedure has code on, and which of
+ * its coverage points stand for the blocks that this code lies in. Together with the profile it
+ * says how often each line ran: as often as the most frequent of its blocks. docs/format-data.md */
+#pragma once
+
+#include "deep/profile.h"
+
+struct fm_source_code {
+    uint32_t line;        /* of the file that the procedure is declared in */
+    uint32_t point_first; /* into points */
+    uint32_t point_count; /* 0 = it is not known how often it ran */
+};
+
+struct fm_source_map {
+    uint32_t ps_count;
+    uint32_t *line_first;         /* [ps_count + 2] into lines; lines of ps i: [i] to [i + 1] - 1 */
+    struct fm_source_code *lines; /* ascending by line within a procedure */
+    uint32_t *points;             /* numbers of coverage points of the procedure, ascending */
+};
+
+struct fm_source_map_builder;
+struct fm_source_map_builder *fm_source_map_builder_new(void);
+/* Adds a line; procedures and lines in ascending order. points are copied. */
+void fm_source_map_builder_add(struct fm_source_map_builder *builder, uint32_t ps, uint32_t line,
+                               const uint32_t *points, uint32_t point_count);
+/* Frees the builder. Caller owns the map. */
+struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder *builder,
+                                                   uint32_t ps_count);
+
+/* Writes a new file and renames it to path. */
+FM_MUST_USE bool fm_source_map_write(const struct fm_source_map *map,
+                                     const struct fm_profile *profile, const char *path,
+                                     GError **error);
+/* Reads the map that belongs to profile. Errors: FM_ERROR_IO, _NOT_FOUND (there is no such file),
+ * _FORMAT (also: a map of another profile, or the representation of a Mercury program), _TRUNCATED,
+ * _VERSION. Memory is bounded by a small multiple of the file's size and of ps_count. */
+FM_MUST_USE bool fm_source_map_read(const char *path, const struct fm_profile *profile,
+                                    struct fm_source_map **ret, GError **error);
+void fm_source_map_free(struct fm_source_map *map); /* NULL is allowed */
+
+typedef struct fm_source_map FmSourceMap;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmSourceMap, fm_source_map_free)
+
+/* How often the code on a line ran, UINT64_MAX if that is not known. point_counts: those of the
+ * procedure, summed or of one context, in the order of its points. */
+uint64_t fm_source_map_count(const struct fm_source_map *map, const struct fm_source_code *code,
+                             const uint64_t *point_counts);

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Coverage points of the recording joined to those of the code, and the lines that they stand for.
+ *
+ * The context in which a point was met has the last word on whose block it is: clang loses the
+ * scope of callbacks that were inlined, and an inlined body's first block is counted in its caller.
+ */
+#include "record/finish_internal.h"
+
+#include <string.h>
+
+static uint32_t add_point(struct finisher *f, const char *key, const struct node_point *point)
+{
+    gpointer known = g_hash_table_lookup(f->point_ids, key);
+    if (known != NULL)
+        return GPOINTER_TO_UINT(known) - 1;
+    g_array_append_val(f->points, *point);
+    uint32_t index = f->points->len - 1;
+    const char *stored = fm_finish_string(f, "%s", key);
+    g_hash_table_insert(f->point_ids, (gpointer)(uintptr_t)stored, GUINT_TO_POINTER(index + 1));
+    return index;
+}
+
+static uint32_t ps_of_owner(const struct image *image, uint32_t owner)
+{
+    return owner == FM_NONE ? FM_NONE : image->ps_of_proc[image->statics->scopes[owner].proc];
+}
+
+/* Blocks at one place of the source in several copies of the code are one; without a line each
+ * stands for itself. */
+static uint32_t static_point(struct finisher *f, const struct image *image, uint32_t index)
+{
+    const struct fm_point *at = &image->statics->points[index];
+    struct node_point point = {
+        .ps = ps_of_owner(image, at->owner),
+        .file = at->file,
+        .line = at->line,
+        .column = at->column,
+        .ordinal = at->ordinal,
+        .address = at->return_address,
+    };
+    if (point.ps == FM_NONE || at->entry || at->same_as != FM_NONE)
+        return FM_NONE;
+    g_autofree char *key =
+        g_strdup_printf("%u %s %u %u %u %" G_GINT64_MODIFIER "x", point.ps, point.file, point.line,
+                        point.column, point.ordinal, point.line == 0 ? (guint64)point.address : 0);
+    return add_point(f, key, &point);
+}
+
+static void add_image(struct finisher *f, struct image *image)
+{
+    const struct fm_statics *statics = image->statics;
+    if (image->ps_of_proc == NULL || statics->point_count == 0)
+        return;
+    image->node_of_point = g_new(uint32_t, statics->point_count);
+    for (uint32_t i = 0; i < statics->point_count; i++)
+        image->node_of_point[i] = static_point(f, image, i);
+    for (uint32_t i = 0; i < statics->proc_count; i++) {
+        if (image->ps_of_proc[i] == FM_NONE)
+            continue;
+        struct node_point entry = {.ps = image->ps_of_proc[i], .file = "", .entry = true};
+        g_autofree char *key = g_strdup_printf("entry %u", entry.ps);
+        fm_node_ps(f, entry.ps)->entry_point = add_point(f, key, &entry);
+    }
+}
+
+/* The node for a point that was met in a pd of another procedure than the code said. */
+static uint32_t moved_point(struct finisher *f, const struct image *image, uint32_t index,
+                            uint32_t ps)
+{
+    const struct fm_point *at = &image->statics->points[index];
+    struct node_point point = {
+        .ps = ps,
+        .file = at->file,
+        .line = at->line,
+        .column = at->column,
+        .address = at->return_address,
+    };
+    /* Inlined code stands on the line of its call. */
+    for (uint32_t scope = at->scope; scope != FM_NONE;
+         scope = image->statics->scopes[scope].parent) {
+        const struct fm_scope *around = &image->statics->scopes[scope];
+        if (image->ps_of_proc[around->proc] == ps)
+            break;
+        if (around->parent == FM_NONE)
+            continue;
+        point.file = around->call_file;
+        point.line = around->call_line;
+        point.column = around->call_column;
+    }
+    g_autofree char *key =
+        g_strdup_printf("moved %u %p %u", ps, (const void *)image->statics, index);
+    uint32_t node = add_point(f, key, &point);
+    g_array_index(f->points, struct node_point, node).at_home = true;
+    return node;
+}
+
+static void join_pd(struct finisher *f, uint32_t pd)
+{
+    const struct fm_raw_pd *raw = &f->recording->pds[pd];
+    for (uint32_t i = 0; i < raw->point_count; i++) {
+        const struct fm_raw_point *point = &f->recording->points[raw->point_first + i];
+        uint64_t file;
+        uint32_t at = fm_images_find(f, point->pc, point->epoch, &file);
+        const struct image *image = at == FM_NONE ? NULL : fm_image(f, at);
+        uint32_t index = image == NULL || image->node_of_point == NULL
+                             ? FM_NONE
+                             : fm_statics_point_at(image->statics, file);
+        if (index == FM_NONE) {
+            f->points_unknown++;
+            continue;
+        }
+        uint32_t node = image->node_of_point[index];
+        if (node != FM_NONE &&
+            g_array_index(f->points, struct node_point, node).ps == f->pd_ps[pd]) {
+            g_array_index(f->points, struct node_point, node).at_home = true;
+        } else {
+            if (node != FM_NONE)
+                g_array_index(f->points, struct node_point, node).elsewhere = true;
+            node = moved_point(f, image, index, f->pd_ps[pd]);
+        }
+        struct point_count count = {pd, node, point->count};
+        g_array_append_val(f->point_counts, count);
+    }
+}
+
+static int point_order(const void *a, const void *b, void *data)
+{
+    const GArray *points = data;
+    const struct node_point *left = &g_array_index(points, struct node_point, *(const guint *)a);
+    const struct node_point *right = &g_array_index(points, struct node_point, *(const guint *)b);
+    if (left->ps != right->ps)
+        return left->ps < right->ps ? -1 : 1;
+    if (left->entry != right->entry)
+        return left->entry ? -1 : 1;
+    int files = strcmp(left->file, right->file);
+    if (files != 0)
+        return files;
+    if (left->line != right->line)
+        return left->line < right->line ? -1 : 1;
+    if (left->column != right->column)
+        return left->column < right->column ? -1 : 1;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return left->ordinal < right->ordinal ? -1 : left->ordinal > right->ordinal;
+}
+
+/* Numbers the points of each procedure in the order of the source. */
+static void order_points(struct finisher *f)
+{
+    guint count = f->points->len;
+    f->point_order = g_new(guint, count + 1);
+    for (guint i = 0; i < count; i++)
+        f->point_order[i] = i;
+    g_qsort_with_data(f->point_order, (int)count, sizeof *f->point_order, point_order, f->points);
+    uint32_t number = 0, before = FM_NONE;
+    for (guint i = 0; i < count; i++) {
+        struct node_point *point = &g_array_index(f->points, struct node_point, f->point_order[i]);
+        if (point->elsewhere && !point->at_home) {
+            point->number = FM_NONE;
+            continue;
+        }
+        number = point->ps == before ? number + 1 : 0;
+        before = point->ps;
+        point->number = number;
+    }
+}
+
+void fm_coverage_join(struct finisher *f)
+{
+    f->points = g_array_new(FALSE, TRUE, sizeof(struct node_point));
+    f->point_counts = g_array_new(FALSE, TRUE, sizeof(struct point_count));
+    f->point_ids = g_hash_table_new(g_str_hash, g_str_equal);
+    if ((f->recording->header.grade_flags & FM_REC_COVERAGE) == 0)
+        return;
+    for (guint i = 0; i < f->ps->len; i++)
+        fm_node_ps(f, i)->entry_point = FM_NONE;
+    for (guint i = 0; i < f->images->len; i++)
+        add_image(f, fm_image(f, i));
+    for (uint32_t i = 0; i < f->recording->pd_count; i++)
+        join_pd(f, i);
+    order_points(f);
+    if (f->points_unknown > 0)
+        fm_finish_note(f, "%u coverage points lie in code that could not be read",
+                       f->points_unknown);
+}
+
+void fm_coverage_done(struct finisher *f)
+{
+    g_clear_pointer(&f->points, g_array_unref);
+    g_clear_pointer(&f->point_counts, g_array_unref);
+    g_clear_pointer(&f->point_ids, g_hash_table_unref);
+    g_free(f->point_order);
+}
+
+/* "entry", "12:5", "12:5.2" (the second block there), "other.h:12:5", "+0x1a" without lines. */
+char *fm_coverage_path(struct finisher *f, const struct node_point *point)
+{
+    const struct node_ps *ps = fm_node_ps(f, point->ps);
+    if (point->entry)
+        return g_strdup("entry");
+    if (point->line == 0) {
+        uint64_t entry = 0;
+        if (ps->image != FM_NONE && ps->proc != FM_NONE)
+            entry = fm_image(f, ps->image)->statics->procs[ps->proc].entry;
+        return g_strdup_printf("+0x%" G_GINT64_MODIFIER "x", (guint64)(point->address - entry));
+    }
+    GString *path = g_string_new(NULL);
+    if (strcmp(point->file, ps->file) != 0) {
+        g_autofree char *base = g_path_get_basename(point->file);
+        g_string_append_printf(path, "%s:", base);
+    }
+    g_string_append_printf(path, "%u:%u", point->line, point->column);
+    if (point->ordinal > 0)
+        g_string_append_printf(path, ".%u", point->ordinal + 1);
+    return g_string_free(path, FALSE);
+}
+
+struct line {
+    uint32_t ps_id, line, point; /* point: number within the ps, FM_NONE */
+};
+
+static int line_order(const void *a, const void *b)
+{
+    const struct line *left = a, *right = b;
+    if (left->ps_id != right->ps_id)
+        return left->ps_id < right->ps_id ? -1 : 1;
+    if (left->line != right->line)
+        return left->line < right->line ? -1 : 1;
+    return left->point < right->point ? -1 : left->point > right->point;
+}
+
+static uint32_t point_number(struct finisher *f, const struct image *image, uint32_t ps,
+                             uint32_t point)
+{
+    uint32_t node = FM_NONE;
+    if (image->node_of_point == NULL || point == FM_NONE)
+        return FM_NONE;
+    node = point == FM_POINT_ENTRY ? fm_node_ps(f, ps)->entry_point : image->node_of_point[point];
+    if (node == FM_NONE || g_array_index(f->points, struct node_point, node).ps != ps)
+        return FM_NONE;
+    return g_array_index(f->points, struct node_point, node).number;
+}
+
+static void collect_lines(struct finisher *f, const struct image *image, const uint32_t *ps_ids,
+                          GArray *lines)
+{
+    if (image->ps_of_proc == NULL)
+        return;
+    for (uint32_t i = 0; i < image->statics->code_line_count; i++) {
+        const struct fm_code_line *code = &image->statics->code_lines[i];
+        uint32_t ps = image->ps_of_proc[code->proc];
+        if (ps == FM_NONE)
+            continue;
+        struct line line = {ps_ids[ps], code->line, point_number(f, image, ps, code->point)};
+        g_array_append_val(lines, line);
+    }
+}
+
+struct fm_source_map *fm_coverage_lines(struct finisher *f, const uint32_t *ps_ids,
+                                        uint32_t ps_count)
+{
+    g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(struct line));
+    for (guint i = 0; i < f->images->len; i++)
+        collect_lines(f, fm_image(f, i), ps_ids, lines);
+    g_array_sort(lines, line_order);
+    struct fm_source_map_builder *builder = fm_source_map_builder_new();
+    g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (guint i = 0; i < lines->len; i++) {
+        struct line line = g_array_index(lines, struct line, i);
+        if (line.point != FM_NONE &&
+            (points->len == 0 || g_array_index(points, uint32_t, points->len - 1) != line.point))
+            g_array_append_val(points, line.point);
+        const struct line *next = &g_array_index(lines, struct line, i + 1);
+        if (i + 1 < lines->len && next->ps_id == line.ps_id && next->line == line.line)
+            continue;
+        fm_source_map_builder_add(builder, line.ps_id, line.line,
+                                  (const uint32_t *)(const void *)points->data, points->len);
+        g_array_set_size(points, 0);
+    }
+    return fm_source_map_builder_finish(builder, ps_count);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Coverage points, and the lines that have code.
+ *
+ * The compiler calls back at the start of each block of code, so a point stands for the code from
+ * there to the first branch, or to the next point, or to where a jump leads: its run. A line is run
+ * as often as the block whose run it has code in; it may have code in several. Blocks that hold no
+ * statement (a lone break) have no callback, so the count of such a line is not known. The first
+ * block of a function holds the entry hook; points before that are as many as the calls. */
+#include "record/statics_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_BYTES 5 /* of a direct call */
+
+struct run {
+    uint64_t low, high;
+    uint32_t point; /* or FM_POINT_ENTRY */
+    uint32_t owner; /* live scope */
+};
+
+struct builder {
+    struct fm_statics *statics;
+    struct fm_statics_storage *storage;
+    bool physical;
+    GArray *runs;         /* struct run, ascending */
+    uint64_t *first_hook; /* per scope: lowest entry hook in it */
+};
+
+static int mark_order(const void *a, const void *b)
+{
+    const struct mark *left = a, *right = b;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return (int)left->kind - (int)right->kind;
+}
+
+/* The code of an inlined body before its entry hook still belongs to the body around. */
+static uint32_t owner_of(const struct builder *b, uint32_t scope, uint64_t address)
+{
+    uint32_t owner = fm_sites_live_around(b->statics, b->physical, scope);
+    while (owner != FM_NONE && b->statics->scopes[owner].parent != FM_NONE &&
+           address < b->first_hook[owner] && b->first_hook[owner] != UINT64_MAX)
+        owner = fm_sites_live_around(b->statics, b->physical, b->statics->scopes[owner].parent);
+    return owner;
+}
+
+static void place_point(struct fm_statics_storage *storage, struct fm_point *point)
+{
+    point->file = "";
+    uint32_t unit = point->scope == FM_NONE
+                        ? FM_NONE
+                        : g_array_index(storage->scope_unit, uint32_t, point->scope);
+    if (unit == FM_NONE)
+        return;
+    Dwarf_Die *die = &g_array_index(storage->units, Dwarf_Die, unit);
+    Dwarf_Line *line = dwarf_getsrc_die(die, point->return_address - 1);
+    int number;
+    Dwarf_Addr begin;
+    /* A callback without a place of its own (gcc: before the exit hook) looks like what stands
+     * before it. */
+    if (line == NULL || dwarf_lineaddr(line, &begin) != 0 ||
+        begin != point->return_address - CALL_BYTES)
+        return;
+    if (dwarf_lineno(line, &number) == 0 && number > 0)
+        point->line = (uint32_t)number;
+    if (dwarf_linecol(line, &number) == 0 && number > 0)
+        point->column = (uint32_t)number;
+    point->file = fm_dwarf_path(storage, die, dwarf_linesrc(line, NULL, NULL));
+}
+
+static uint32_t point_before(const struct builder *b)
+{
+    const GArray *points = b->storage->points;
+    if (points->len == 0)
+        return FM_NONE;
+    const struct fm_point *last = &g_array_index(points, struct fm_point, points->len - 1);
+    return last->entry                ? FM_POINT_ENTRY
+           : last->same_as != FM_NONE ? last->same_as
+                                      : points->len - 1;
+}
+
+/* exit: the exit hook that ran just before, or NULL. */
+static void add_point(struct builder *b, const struct mark *mark, const struct mark *exit)
+{
+    struct fm_point point = {
+        .return_address = mark->address,
+        .scope = mark->scope,
+        .owner = owner_of(b, mark->scope, mark->address),
+        .same_as = FM_NONE,
+    };
+    place_point(b->storage, &point);
+    uint32_t left =
+        exit == NULL ? FM_NONE : fm_sites_live_around(b->statics, b->physical, exit->scope);
+    if (left != FM_NONE && left == point.owner) {
+        uint32_t around = b->statics->scopes[left].parent;
+        if (around == FM_NONE)
+            point.same_as = point_before(b);
+        else
+            point.owner = fm_sites_live_around(b->statics, b->physical, around);
+    }
+    point.entry = point.owner != FM_NONE && b->statics->scopes[point.owner].parent == FM_NONE &&
+                  b->first_hook[point.owner] != UINT64_MAX &&
+                  mark->address < b->first_hook[point.owner];
+    g_array_append_val(b->storage->points, point);
+}
+
+/* Points of one body at one place are told apart by their order in the code. */
+static int place_order(const void *a, const void *b, void *data)
+{
+    const struct fm_point *points = data;
+    const struct fm_point *left = &points[*(const uint32_t *)a];
+    const struct fm_point *right = &points[*(const uint32_t *)b];
+    if (left->owner != right->owner)
+        return left->owner < right->owner ? -1 : 1;
+    if (left->line != right->line)
+        return left->line < right->line ? -1 : 1;
+    if (left->column != right->column)
+        return left->column < right->column ? -1 : 1;
+    int files = left->file == right->file ? 0 : strcmp(left->file, right->file);
+    if (files != 0)
+        return files;
+    return left->return_address < right->return_address ? -1 : 1;
+}
+
+static bool same_place(const struct fm_point *left, const struct fm_point *right)
+{
+    return left->owner == right->owner && left->line == right->line &&
+           left->column == right->column && strcmp(left->file, right->file) == 0;
+}
+
+static void number_points(struct fm_statics_storage *storage)
+{
+    struct fm_point *points = (struct fm_point *)(void *)storage->points->data;
+    uint32_t count = storage->points->len;
+    g_autofree uint32_t *order = g_new(uint32_t, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    g_qsort_with_data(order, (int)count, sizeof *order, place_order, points);
+    for (uint32_t i = 1; i < count; i++) {
+        if (same_place(&points[order[i - 1]], &points[order[i]]))
+            points[order[i]].ordinal = points[order[i - 1]].ordinal + 1;
+    }
+}
+
+static void add_run(struct builder *b, uint64_t low, uint64_t high, uint32_t point, uint32_t owner)
+{
+    struct run run = {low, high, point, owner};
+    if (owner != FM_NONE && low < high)
+        g_array_append_val(b->runs, run);
+}
+
+/* The run that begins at low, at marks[at] or later: up to the first branch, point or target. */
+static uint64_t end_of_run(const GArray *marks, guint at, uint64_t low, uint64_t limit)
+{
+    for (; at < marks->len; at++) {
+        const struct mark *mark = &g_array_index(marks, struct mark, at);
+        if (mark->address >= limit)
+            return limit;
+        if (mark->kind == MARK_POINT && mark->address - CALL_BYTES > low)
+            return mark->address - CALL_BYTES;
+        if ((mark->kind == MARK_BRANCH || mark->kind == MARK_TARGET) && mark->address > low)
+            return mark->address;
+    }
+    return limit;
+}
+
+static guint first_mark(const GArray *marks, uint64_t address)
+{
+    guint low = 0, high = marks->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (g_array_index(marks, struct mark, middle).address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The code of a body from its entry on, if that is live: no callback is needed to know its count.
+ */
+static void add_entry_run(struct builder *b, const struct interval *interval)
+{
+    const GArray *marks = b->storage->marks;
+    const struct fm_scope *scope = &b->statics->scopes[interval->scope];
+    if (interval->depth != 0 || b->statics->procs[scope->proc].entry != interval->low ||
+        b->first_hook[interval->scope] == UINT64_MAX)
+        return;
+    uint32_t owner = fm_sites_live_around(b->statics, b->physical, interval->scope);
+    uint64_t end =
+        end_of_run(marks, first_mark(marks, interval->low), interval->low, interval->high);
+    add_run(b, interval->low, end, FM_POINT_ENTRY, owner);
+}
+
+static int run_order(const void *a, const void *b)
+{
+    const struct run *left = a, *right = b;
+    if (left->low != right->low)
+        return left->low < right->low ? -1 : 1;
+    return left->high < right->high ? -1 : left->high > right->high;
+}
+
+static void collect_runs(struct builder *b)
+{
+    const GArray *marks = b->storage->marks;
+    uint32_t point = 0;
+    for (guint i = 0; i < marks->len; i++) {
+        const struct mark *mark = &g_array_index(marks, struct mark, i);
+        if (mark->kind != MARK_POINT)
+            continue;
+        const struct fm_point *at = &g_array_index(b->storage->points, struct fm_point, point);
+        uint64_t low = mark->address - CALL_BYTES;
+        add_run(b, low, end_of_run(marks, i + 1, low, UINT64_MAX),
+                at->entry                ? FM_POINT_ENTRY
+                : at->same_as != FM_NONE ? at->same_as
+                                         : point,
+                at->owner);
+        point++;
+    }
+    for (guint i = 0; i < b->storage->intervals->len; i++)
+        add_entry_run(b, &g_array_index(b->storage->intervals, struct interval, i));
+    g_array_sort(b->runs, run_order);
+}
+
+static void add_code_line(struct builder *b, uint32_t proc, uint32_t line, uint32_t point)
+{
+    struct fm_code_line entry = {proc, line, point};
+    g_array_append_val(b->storage->code_lines, entry);
+}
+
+/* One row of a table of lines: [low, high) has code of a line. */
+static void use_row(struct builder *b, Dwarf_Die *unit, Dwarf_Line *row, uint64_t low,
+                    uint64_t high)
+{
+    int line;
+    uint32_t scope = fm_statics_scope_at(b->statics, low);
+    if (scope == FM_NONE || dwarf_lineno(row, &line) != 0 || line <= 0)
+        return;
+    uint32_t owner = fm_sites_live_around(b->statics, b->physical, scope);
+    if (owner == FM_NONE)
+        return;
+    /* Code of bodies that are not live is none of the owner's lines. */
+    uint32_t proc = b->statics->scopes[owner].proc;
+    const char *file = fm_dwarf_path(b->storage, unit, dwarf_linesrc(row, NULL, NULL));
+    if (scope != owner || (uint32_t)line < b->statics->procs[proc].line ||
+        strcmp(file, b->statics->procs[proc].file) != 0)
+        return;
+    bool known = false;
+    guint from = 0, to = b->runs->len; /* the first run that ends behind low */
+    while (from < to) {
+        guint middle = from + (to - from) / 2;
+        if (g_array_index(b->runs, struct run, middle).high <= low)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < b->runs->len; from++) {
+        const struct run *run = &g_array_index(b->runs, struct run, from);
+        if (run->low >= high)
+            break;
+        if (b->statics->scopes[run->owner].proc != proc || low < run->low)
+            continue;
+        add_code_line(b, proc, (uint32_t)line, run->point);
+        known = true;
+    }
+    if (!known)
+        add_code_line(b, proc, (uint32_t)line, FM_NONE);
+}
+
+static void use_unit(struct builder *b, Dwarf_Die *unit)
+{
+    Dwarf_Lines *lines;
+    size_t count;
+    if (dwarf_getsrclines(unit, &lines, &count) != 0)
+        return;
+    for (size_t i = 0; i + 1 < count; i++) {
+        Dwarf_Line *row = dwarf_onesrcline(lines, i), *next = dwarf_onesrcline(lines, i + 1);
+        Dwarf_Addr low, high;
+        bool end;
+        if (dwarf_lineendsequence(row, &end) != 0 || end || dwarf_lineaddr(row, &low) != 0 ||
+            dwarf_lineaddr(next, &high) != 0 || low >= high)
+            continue;
+        use_row(b, unit, row, low, high);
+    }
+}
+
+static int code_line_order(const void *a, const void *b)
+{
+    const struct fm_code_line *left = a, *right = b;
+    if (left->proc != right->proc)
+        return left->proc < right->proc ? -1 : 1;
+    if (left->line != right->line)
+        return left->line < right->line ? -1 : 1;
+    return left->point < right->point ? -1 : left->point > right->point;
+}
+
+static void sort_code_lines(GArray *lines)
+{
+    g_array_sort(lines, code_line_order);
+    guint kept = 0;
+    for (guint i = 0; i < lines->len; i++) {
+        struct fm_code_line line = g_array_index(lines, struct fm_code_line, i);
+        if (kept > 0 &&
+            code_line_order(&g_array_index(lines, struct fm_code_line, kept - 1), &line) == 0)
+            continue;
+        g_array_index(lines, struct fm_code_line, kept++) = line;
+    }
+    g_array_set_size(lines, kept);
+}
+
+void fm_points_build(struct fm_statics *statics, bool physical)
+{
+    struct fm_statics_storage *storage = statics->storage;
+    struct builder b = {
+        .statics = statics,
+        .storage = storage,
+        .physical = physical,
+        .runs = g_array_new(FALSE, TRUE, sizeof(struct run)),
+        .first_hook = g_new(uint64_t, statics->scope_count + 1),
+    };
+    memset(b.first_hook, 0xff, (statics->scope_count + 1) * sizeof *b.first_hook);
+    g_array_sort(storage->marks, mark_order);
+    for (guint i = 0; i < storage->marks->len; i++) {
+        const struct mark *mark = &g_array_index(storage->marks, struct mark, i);
+        if (mark->kind == MARK_ENTER && mark->scope != FM_NONE)
+            b.first_hook[mark->scope] = MIN(b.first_hook[mark->scope], mark->address);
+    }
+    const struct mark *exit = NULL;
+    for (guint i = 0; i < storage->marks->len; i++) {
+        const struct mark *mark = &g_array_index(storage->marks, struct mark, i);
+        if (mark->kind == MARK_POINT)
+            add_point(&b, mark, exit);
+        if (mark->kind != MARK_TARGET)
+            exit = mark->kind == MARK_EXIT ? mark : NULL;
+    }
+    number_points(storage);
+    if (storage->points->len > 0)
+        collect_runs(&b);
+    for (uint32_t i = 0; i < statics->proc_count; i++) {
+        const struct fm_proc *proc = &statics->procs[i];
+        if (proc->instrumented && proc->line > 0)
+            add_code_line(&b, i, proc->line, FM_POINT_ENTRY);
+    }
+    for (guint i = 0; i < storage->units->len; i++)
+        use_unit(&b, &g_array_index(storage->units, Dwarf_Die, i));
+    sort_code_lines(storage->code_lines);
+    g_array_unref(b.runs);
+    g_free(b.first_hook);
+}
+
+uint32_t fm_statics_point_at(const struct fm_statics *statics, uint64_t return_address)
+{
+    uint32_t low = 0, high = statics->point_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (statics->points[middle].return_address < return_address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == statics->point_count || statics->points[low].return_address != return_address)
+        return FM_NONE;
+    return low;
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""--grade=coverage: how often each line ran, against gcov over all contexts, and against what is
+known of the program in each context."""
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from finish_lib import CASES, DUMP, PROGRAMS, Tap, build, must, need, record, run
+
+# gcov takes it that calls return, so programs that longjmp, throw or exit from below are no
+# witnesses: the line that calls pthread_exit has the count 0 there, and a line that is left by
+# return and by exception counts once for each piece of cleaning up.
+WITNESSES = ["branches.c", "recursion.c", "mutual.c", "pointers.c", "sorting.c", "inlining.c"]
+
+
+def lines_of_gcov(source, folder):
+    """Line -> count, as gcov has it."""
+    compiler = "g++" if source.endswith(".cc") else "gcc"
+    must([compiler, "-O0", "--coverage", "-fprofile-update=atomic", PROGRAMS / source, "-o",
+          "gcov-prog", "-lpthread", "-ldl"], folder)
+    run([folder / "gcov-prog"], folder)
+    data = next(folder.glob("*.gcda"))
+    text = must(["gcov", "--json-format", "--stdout", data], folder).stdout
+    lines = {}
+    for file in json.loads(text)["files"]:
+        if pathlib.Path(file["file"]).name == source:
+            for line in file["lines"]:
+                number = line["line_number"]
+                lines[number] = max(lines.get(number, 0), line["count"])
+    return lines
+
+
+def dump(folder):
+    """(line -> count), (context -> line -> count); counts None where not known."""
+    text = must([DUMP, folder / "out.data"], folder).stdout
+    lines, contexts = {}, collections.defaultdict(dict)
+    for row in text.splitlines():
+        kind, *fields = row.split("\t")
+        if kind not in ("line", "lineat"):
+            continue
+        count = None if fields[2] == "-" else int(fields[2])
+        into = lines if kind == "line" else contexts[fields[0]]
+        number = int(fields[1])
+        # Two functions of one line (C++ instances): gcov's is the larger.
+        if number not in into or (count or 0) > (into[number] or 0):
+            into[number] = count
+    return lines, contexts
+
+
+def check_totals(tap, source, compiler, folder):
+    command = build(source, folder, compiler, ["-O0"], grade="coverage")
+    record(command, folder)
+    ours, contexts = dump(folder)
+    theirs = lines_of_gcov(source, folder)
+    common = {line for line in theirs if ours.get(line) is not None}
+    tap.same({line: ours[line] for line in common}, {line: theirs[line] for line in common},
+             f"{source}, {compiler}: counts of lines equal gcov's")
+    tap.check(len(common) >= 0.8 * len(theirs),
+              f"{source}, {compiler}: the counts of {len(common)} of {len(theirs)} lines are known",
+              sorted(set(theirs) - common))
+    return contexts
+
+
+def check_contexts(tap, compiler, contexts):
+    """branches.c: first() calls work(7, 0) ten times, second() work(9, 1) five times."""
+    text = (PROGRAMS / "branches.c").read_text().splitlines()
+    number = {words: at for at, line in enumerate(text, 1) for words in [line.strip()]}
+    expected = {
+        "first": {"for (int i = 0; i < n; i++) {": 80, "if (mode == 0)": 70, "sum += i;": 70,
+                  "else if (i % 3 == 0)": 0, "sum -= i;": 0, "if (i == 1000)": 70, "sum++;": 10,
+                  "sum--;": 0, "sum = 0;": 0, "return sum;": 10},
+        "second": {"for (int i = 0; i < n; i++) {": 50, "if (mode == 0)": 45, "sum += i;": 0,
+                   "else if (i % 3 == 0)": 45, "sum -= i;": 15, "if (i == 1000)": 45, "sum++;": 0,
+                   "sum--;": 5, "sum = 0;": 0, "return sum;": 5},
+    }
+    for caller, counts in expected.items():
+        found = contexts[f"/main thread/main/{caller}/work"]
+        tap.same({words: found.get(number[words]) for words in counts}, counts,
+                 f"branches.c, {compiler}: lines of work() as called by {caller}()")
+
+
+def check_optimised(tap, compiler, folder):
+    """What the optimiser leaves is still counted in its own context, and once."""
+    command = build("recursion.c", folder, compiler, ["-O2"], grade="coverage")
+    profile = record(command, folder).profile
+    plain = build("recursion.c", folder, compiler, ["-O2"])
+    expected = record(plain, folder, name="deep").profile
+    tap.same(dict(profile.calls()), dict(expected.calls()),
+             f"recursion.c, {compiler} -O2: calls are those of the deep grade")
+    lines, _ = dump(folder)
+    tap.check(any(count for count in lines.values()), f"{compiler} -O2: lines were counted", lines)
+
+
+def main():
+    tap = Tap()
+    CASES["branches.c"] = []
+    need("gcov")
+    for compiler in "gcc", "clang":
+        if subprocess.run(["which", compiler], capture_output=True).returncode != 0:
+            tap.skip(f"programs of {compiler}", "it is not installed")
+            continue
+        for source in WITNESSES:
+            with tempfile.TemporaryDirectory() as folder:
+                contexts = check_totals(tap, source, compiler, pathlib.Path(folder))
+                if source == "branches.c":
+                    check_contexts(tap, compiler, contexts)
+        with tempfile.TemporaryDirectory() as folder:
+            check_optimised(tap, compiler, pathlib.Path(folder))
+    return tap.done()
+
+
+sys.exit(main())
