@@ -36,6 +36,12 @@ static void name_states(struct eventlog_names *names)
     names->mark = fm_trace_value(trace, "concurrent mark", FM_STATE_COLLECTING);
     names->sync = fm_trace_value(trace, "concurrent sync", FM_STATE_COLLECTING);
     names->sweep = fm_trace_value(trace, "concurrent sweep", FM_STATE_COLLECTING);
+    static const char *const sparks[SPARK_NUMBERS] = {
+        "spark created", "spark dud",     "spark overflowed", "spark run",
+        "spark stolen",  "spark fizzled", "spark collected",
+    };
+    for (unsigned i = 0; i < SPARK_NUMBERS; i++)
+        names->sparks[i] = fm_trace_value(trace, sparks[i], FM_STATE_SPAN);
     for (unsigned i = 0; i < STOP_STATUSES; i++) {
         const char *word = fm_eventlog_enum_name(FM_EVENTLOG_UNIT_STOP_STATUS, i);
         char number[24];
@@ -121,6 +127,11 @@ uint32_t fm_eventlog_message_value(struct eventlog_names *names, const char *tex
     uint32_t value = fm_trace_value_bytes(names->trace, text, length, FM_STATE_SPAN);
     names->message_values += value >= before;
     return value;
+}
+
+void fm_eventlog_set_cost_centre(struct eventlog_names *names, uint32_t id, const char *name)
+{
+    g_hash_table_replace(names->cost_centres, GUINT_TO_POINTER(id), g_strdup(name));
 }
 
 /* --- functions --- */

@@ -2,7 +2,7 @@
 /* Event logs: what programs in C and in Haskell have in common, and who handles the rest. */
 #include <string.h>
 
-#include "trace/eventlog_state.h"
+#include "trace/eventlog_state_haskell.h"
 
 enum { CAPABILITIES_MAX = 65536 };
 
@@ -175,7 +175,8 @@ static void thread_label(struct happening *at)
 
 /* --- heap --- */
 
-static void heap_number(struct happening *at, uint64_t key, const char *name, double value)
+void fm_eventlog_heap_number(struct happening *at, enum heap_key key, const char *name,
+                             double value)
 {
     fm_state_number(at->state, fm_eventlog_number_lane(at, FM_LANE_HEAP, key, name), value,
                     at->time);
@@ -190,17 +191,17 @@ static void heap_allocated(struct happening *at)
     uint64_t allocated = u64_at(at, 4);
     model->allocated += allocated - capability->allocated;
     capability->allocated = allocated;
-    heap_number(at, HEAP_ALLOCATED, "allocated", (double)model->allocated);
+    fm_eventlog_heap_number(at, HEAP_ALLOCATED, "allocated", (double)model->allocated);
 }
 
 static void heap_size(struct happening *at)
 {
-    heap_number(at, HEAP_SIZE, "heap size", (double)u64_at(at, 4));
+    fm_eventlog_heap_number(at, HEAP_SIZE, "heap size", (double)u64_at(at, 4));
 }
 
 static void heap_live(struct happening *at)
 {
-    heap_number(at, HEAP_LIVE, "live", (double)u64_at(at, 4));
+    fm_eventlog_heap_number(at, HEAP_LIVE, "live", (double)u64_at(at, 4));
 }
 
 static const struct event_rule common_rules[] = {
@@ -263,7 +264,7 @@ static const struct event_rule *find_rule(const struct eventlog_model *model, ui
         if (rule != NULL)
             return rule;
     }
-    return NULL;
+    return fm_eventlog_rule_haskell(number);
 }
 
 /* Where an event belongs whose handler did not say. */

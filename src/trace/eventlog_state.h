@@ -30,6 +30,7 @@ struct eventlog_names {
     uint32_t held, waiting, message, missing, serving;
     uint32_t mark, sync, sweep;
     uint32_t stops[STOP_STATUSES];
+    uint32_t sparks[SPARK_NUMBERS]; /* marks, from event 35 on */
 };
 
 /* A capability; in logs of C programs what one thread at a time logs into. */
@@ -120,6 +121,7 @@ struct eventlog_names *fm_eventlog_names(struct fm_trace *trace);
 void fm_eventlog_set_text(struct eventlog_names *names, uint32_t id, const char *text,
                           size_t length);
 void fm_eventlog_set_function(struct eventlog_names *names, uint64_t address, uint32_t value);
+void fm_eventlog_set_cost_centre(struct eventlog_names *names, uint32_t id, const char *name);
 uint32_t fm_eventlog_function_value(struct eventlog_names *names, uint64_t address);
 uint32_t fm_eventlog_text_value(struct eventlog_names *names, uint32_t id);
 /* A text that may be anything: at most MESSAGE_VALUES_MAX of them are kept apart. */

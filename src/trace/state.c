@@ -383,7 +383,10 @@ static void end_top(struct fm_state *state, struct fm_lane *lane, uint64_t time)
 void fm_state_push(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t detail,
                    uint64_t time)
 {
-    g_return_if_fail(!lane->ended);
+    if (lane->ended) {
+        state->inconsistent++;
+        return;
+    }
     touch(state, lane);
     if (lane->depth >= FM_STATE_DEPTH_MAX) {
         lane->hidden++;
@@ -436,7 +439,6 @@ bool fm_state_pop_value(struct fm_state *state, struct fm_lane *lane, uint32_t v
 void fm_state_replace(struct fm_state *state, struct fm_lane *lane, uint32_t depth, uint32_t value,
                       uint64_t detail, uint64_t time)
 {
-    g_return_if_fail(depth <= lane->depth);
     lane->hidden = 0;
     while (lane->depth > depth)
         end_top(state, lane, time);
