@@ -7,7 +7,8 @@ static pthread_mutex_t sink_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     unsigned char *buffer;
     size_t size, used; /* used counts the marker */
-    uint64_t begin_ns;
+    uint64_t begin_ns, latest_ns; /* of its events */
+    uint64_t last_end_ns;
     uint32_t events;
 } global; /* under sink_mutex */
 
@@ -101,13 +102,23 @@ size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], const struct fm
 
 void fm_el_global_flush_locked(void)
 {
-    if (global.used <= FM_EL_MARKER_BYTES)
-        return;
-    struct fm_el_block b = {global.buffer, global.used, global.events, FM_EL_NO_CAP};
-    fm_el_marker(global.buffer, global.used, FM_EL_NO_CAP, global.begin_ns, fm_el_clock_ns());
-    fm_el_deliver(&b);
-    global.used = FM_EL_MARKER_BYTES;
-    global.events = 0;
+    struct fm_el_name *posted = fm_el_names_post();
+    if (global.used > FM_EL_MARKER_BYTES) {
+        struct fm_el_block b = {global.buffer, global.used, global.events, FM_EL_NO_CAP};
+        /* not the time of now: a name that is made now, and posted with the next block, must not
+         * get a later time than the events that use it */
+        global.last_end_ns = global.latest_ns;
+        fm_el_marker(global.buffer, global.used, FM_EL_NO_CAP, global.begin_ns, global.last_end_ns);
+        fm_el_deliver(&b);
+        global.used = FM_EL_MARKER_BYTES;
+        global.events = 0;
+    }
+    fm_el_names_posted(posted);
+}
+
+void fm_el_global_not_before(uint64_t ns)
+{
+    global.last_end_ns = ns > global.last_end_ns ? ns : global.last_end_ns;
 }
 
 /* Room for need bytes, in a buffer of the wanted size; an event that is larger than that gets a
@@ -134,7 +145,7 @@ static bool make_room(size_t need)
     return true;
 }
 
-void fm_el_global_post_locked(uint16_t type, const void *first, size_t first_bytes,
+void fm_el_global_post_locked(uint16_t type, uint64_t ns, const void *first, size_t first_bytes,
                               const void *second, size_t second_bytes)
 {
     bool variable = fm_el_sizes[type] == FM_EL_VARIABLE;
@@ -143,10 +154,12 @@ void fm_el_global_post_locked(uint16_t type, const void *first, size_t first_byt
         fm_el_count(&fm_el.dropped, 1);
         return;
     }
-    uint64_t now = fm_el_clock_ns();
-    if (global.events == 0)
-        global.begin_ns = now;
-    unsigned char *p = put_event(global.buffer + global.used, type, now);
+    ns = ns < global.last_end_ns ? global.last_end_ns : ns;
+    if (global.events == 0 || ns < global.begin_ns)
+        global.begin_ns = ns;
+    if (global.events == 0 || ns > global.latest_ns)
+        global.latest_ns = ns;
+    unsigned char *p = put_event(global.buffer + global.used, type, ns);
     if (variable) {
         uint16_t length = fm_eventlog_be16_((uint16_t)payload);
         memcpy(p, &length, 2);
@@ -164,7 +177,7 @@ void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, con
 {
     uint32_t before = fm_el_enter();
     fm_el_sink_lock();
-    fm_el_global_post_locked(type, first, first_bytes, second, second_bytes);
+    fm_el_global_post_locked(type, fm_el_clock_ns(), first, first_bytes, second, second_bytes);
     fm_el_sink_unlock();
     fm_el_leave(before);
 }

@@ -148,9 +148,11 @@ void fm_el_leave(uint32_t before);
 /* ---- global buffer; all with the sink lock held but post */
 void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,
                        size_t second_bytes);
-void fm_el_global_post_locked(uint16_t type, const void *first, size_t first_bytes,
+/* With that time, if no block before has ended later. */
+void fm_el_global_post_locked(uint16_t type, uint64_t ns, const void *first, size_t first_bytes,
                               const void *second, size_t second_bytes);
 void fm_el_global_flush_locked(void);
+void fm_el_global_not_before(uint64_t ns); /* no block begins earlier from now on */
 void fm_el_sink_lock(void);
 void fm_el_sink_unlock(void);
 void fm_el_global_after_fork(void);
@@ -181,6 +183,7 @@ void fm_el_memory_stats(struct fm_eventlog_stats *s);
  */
 struct fm_el_name {
     struct fm_el_name *next_all, *next_same_hash;
+    uint64_t made_ns;
     uint32_t id, bytes;
     char text[]; /* ends with a zero */
 };
@@ -188,6 +191,9 @@ struct fm_el_name {
 const struct fm_el_name *fm_el_name(const char *text, size_t bytes);
 const struct fm_el_name *fm_el_names_newest(void); /* the others by next_all */
 void fm_el_names_announce(void);                   /* takes the sink lock if there is any new */
+/* A flush of the global buffer: posts what is new; once that is delivered, posted is told. */
+struct fm_el_name *fm_el_names_post(void);
+void fm_el_names_posted(struct fm_el_name *newest_posted);
 void fm_el_names_again(void); /* all are new to the stream that comes; sink lock held */
 
 /* ---- state: threads; replay */

@@ -65,6 +65,7 @@ static struct fm_el_name *name_new(const char *text, size_t bytes, bool in_libra
     if (!n)
         return NULL;
     *n = (struct fm_el_name){.id = id + 1, .bytes = (uint32_t)bytes};
+    n->made_ns = atomic_load(&fm_el.running) ? fm_el_clock_ns() : 0;
     memcpy(n->text, text, bytes);
     n->text[bytes] = '\0';
     n->next_all = atomic_load(&newest);
@@ -100,20 +101,34 @@ const struct fm_el_name *fm_el_names_newest(void)
     return atomic_load(&newest);
 }
 
+/* Under the sink lock. Posting may flush a full buffer, which comes here again. */
+static bool posting;
+
+struct fm_el_name *fm_el_names_post(void)
+{
+    struct fm_el_name *end = atomic_load(&announced), *all = atomic_load(&newest);
+    if (posting || all == end)
+        return end;
+    posting = true;
+    for (const struct fm_el_name *n = all; fm_el_has_destination() && n != end; n = n->next_all) {
+        uint32_t id = fm_eventlog_be32_(n->id);
+        fm_el_global_post_locked(FM_EVENT_INTERN_STRING, n->made_ns, n->text, n->bytes, &id, 4);
+    }
+    posting = false;
+    return all;
+}
+
+void fm_el_names_posted(struct fm_el_name *newest_posted)
+{
+    atomic_store(&announced, newest_posted);
+}
+
 void fm_el_names_announce(void)
 {
     if (atomic_load(&announced) == atomic_load(&newest))
         return;
     fm_el_sink_lock();
-    bool on = fm_el_has_destination();
-    const struct fm_el_name *end = atomic_load(&announced);
-    struct fm_el_name *all = atomic_load(&newest);
-    for (const struct fm_el_name *n = all; on && n != end; n = n->next_all) {
-        uint32_t id = fm_eventlog_be32_(n->id);
-        fm_el_global_post_locked(FM_EVENT_INTERN_STRING, n->text, n->bytes, &id, 4);
-    }
     fm_el_global_flush_locked();
-    atomic_store(&announced, all);
     fm_el_sink_unlock();
 }
 

@@ -169,8 +169,12 @@ static void replay_names(struct out *o)
 {
     for (const struct fm_el_name *n = fm_el_names_newest(); n; n = n->next_all) {
         uint32_t id = fm_eventlog_be32_(n->id);
-        event(o, FM_EVENT_INTERN_STRING, o->now, n->text, n->bytes, &id, 4);
+        event(o, FM_EVENT_INTERN_STRING, n->made_ns, n->text, n->bytes, &id, 4);
     }
+}
+
+static void replay_lock_names(struct out *o)
+{
     uint64_t lock;
     uint32_t name;
     for (uint32_t i = 0; fm_el_state_lock_name(i, &lock, &name); i++) {
@@ -259,6 +263,7 @@ void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns)
     replay_lanes(&o);
     replay_threads(&o, list, threads);
     replay_names(&o);
+    replay_lock_names(&o);
     replay_tasks(&o);
     replay_thread_states(&o, list, threads);
     fm_el_pool_free(list, bytes);
@@ -268,5 +273,6 @@ void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns)
         event(&o, FM_EVENT_LOG_MESSAGE, o.now, text, (size_t)n, NULL, 0);
     }
     close_block(&o, o.now);
+    fm_el_global_not_before(o.now);
     fm_el_count(&fm_el.replayed, o.count);
 }

@@ -52,9 +52,13 @@ static void thread_event(struct check *c, unsigned type, const uint8_t *p, size_
 }
 
 /* A definition stands before the first use, in every stream. */
-static void name_event(struct check *c, unsigned type, const uint8_t *p, size_t n)
+static void name_event(struct check *c, unsigned type, uint64_t time, const uint8_t *p, size_t n)
 {
     if (type == 42) {
+        gpointer key = GUINT_TO_POINTER((guint)be(p + n - 4, 4));
+        uint64_t *known = g_hash_table_lookup(c->name_times, key);
+        if (!known || time < *known)
+            g_hash_table_replace(c->name_times, key, g_memdup2(&time, sizeof(time)));
         g_hash_table_replace(c->names, GUINT_TO_POINTER((guint)be(p + n - 4, 4)),
                              g_strndup((const char *)p, n - 4));
         return;
@@ -64,12 +68,14 @@ static void name_event(struct check *c, unsigned type, const uint8_t *p, size_t 
         return;
     guint id = (guint)be(type == 525 ? p + 8 : p, 4);
     c->unnamed += id == 0;
-    if (id != 0)
-        g_assert_nonnull(g_hash_table_lookup(c->names, GUINT_TO_POINTER(id)));
+    if (id == 0)
+        return;
+    g_assert_nonnull(g_hash_table_lookup(c->names, GUINT_TO_POINTER(id)));
+    c->before_name += time < *(uint64_t *)g_hash_table_lookup(c->name_times, GUINT_TO_POINTER(id));
 }
 
-static void note(struct check *c, struct walk *w, unsigned type, const uint8_t *p, size_t n,
-                 unsigned cap)
+static void note(struct check *c, struct walk *w, unsigned type, uint64_t time, const uint8_t *p,
+                 size_t n, unsigned cap)
 {
     static const char begins[] = "fathom: replay begins", ends[] = "fathom: replay ends";
     if (type == 16 && n >= sizeof(begins) - 1 && memcmp(p, begins, sizeof(begins) - 1) == 0)
@@ -78,7 +84,7 @@ static void note(struct check *c, struct walk *w, unsigned type, const uint8_t *
     c->seen++;
     if (c->first[type] == 0)
         c->first[type] = c->seen;
-    name_event(c, type, p, n);
+    name_event(c, type, time, p, n);
     if (replay) {
         c->replayed[type]++;
     } else if (type != 527 && !(type == 16 && n > 6 && memcmp(p, "fathom", 6) == 0)) {
@@ -131,7 +137,7 @@ static void walk_block(struct check *c, struct walk *w, const uint8_t *p, const 
         }
         g_assert_cmpuint(head + size, <=, (size_t)(end - p));
         g_assert_cmpuint(type, !=, 18);
-        note(c, w, type, p + head, size, cap);
+        note(c, w, type, time, p + head, size, cap);
         p += head + size;
     }
     if (!w->replay)
@@ -146,6 +152,7 @@ struct check *check_stream(const uint8_t *data, size_t bytes)
     c->next = g_new0(uint64_t, 64);
     c->threads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->caps = g_hash_table_new(NULL, NULL);
+    c->name_times = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->bytes = bytes;
     size_t at = read_header(&w, data, bytes);
@@ -193,6 +200,7 @@ void check_free(struct check *c)
     g_hash_table_unref(c->threads);
     g_hash_table_unref(c->caps);
     g_hash_table_unref(c->names);
+    g_hash_table_unref(c->name_times);
     g_free(c);
 }
 

@@ -21,9 +21,11 @@ struct check {
     uint64_t late_ns_max;    /* how far an event's time lies outside of its block */
     GHashTable *threads;     /* id -> label or "" : alive at the end */
     GHashTable *caps;        /* numbers created */
-    GHashTable *names; /* id -> text, as defined so far; events with another id abort the test,
-                          but for 0 */
-    uint64_t unnamed;  /* events with the name 0 */
+    GHashTable *names;      /* id -> text, as defined so far; events with another id abort the test,
+                               but for 0 */
+    GHashTable *name_times; /* id -> the earliest time of its definition */
+    uint64_t unnamed;       /* events with the name 0 */
+    uint64_t before_name;   /* events whose time is earlier than their name's definition */
     uint64_t first[CHECK_TYPES]; /* 1 + how many events stood before the first of a type */
     uint64_t seen;               /* events, replays included */
     char *args;                  /* joined by spaces */

@@ -44,6 +44,7 @@ static void names_made_inside_the_library_are_defined_before_use(void)
     g_assert_cmpuint(turns, ==, 300);
     g_assert_cmpuint(c->counts[528], >, 250);
     g_assert_cmpuint(c->unnamed, ==, 0);
+    g_assert_cmpuint(c->before_name, ==, 0);
     g_assert_cmpstr(g_hash_table_lookup(c->names, GUINT_TO_POINTER(fm_eventlog_intern("inside 7"))),
                     ==, "inside 7");
     check_free(c);
@@ -89,6 +90,7 @@ static void names_made_by_handlers_are_defined_before_use(void)
     validate_file(path);
     struct check *c = check_file(path);
     g_assert_cmpuint(c->unnamed, ==, 0);
+    g_assert_cmpuint(c->before_name, ==, 0);
     g_assert_cmpuint(c->gaps, ==, 0);
     g_assert_cmpuint(c->events + after.dropped_events - before.dropped_events, ==,
                      after.produced_events - before.produced_events);
@@ -135,6 +137,7 @@ static void threads_that_make_the_same_name_get_the_same_id(void)
     struct check *c = check_file(path);
     g_assert_cmpuint(c->counts[514], ==, RACERS * SAME);
     g_assert_cmpuint(c->unnamed, ==, 0);
+    g_assert_cmpuint(c->before_name, ==, 0);
     check_free(c);
     unlink(path);
 }
