@@ -19,7 +19,8 @@ enum {
     RECEIVE_BYTES = 4 << 20, /* a call */
     CONNECT_MS = 3000,
 };
-#define HOLD_NS UINT64_C(2000000000) /* how long a capability that delivers nothing is waited for \
+#define HOLD_NS                                                                                   \
+    UINT64_C(2000000000)             /* how long a capability that delivers nothing is waited for \
                                       */
 #define IDLE_US (2 * G_USEC_PER_SEC) /* a file unchanged for so long is not being written */
 

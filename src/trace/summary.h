@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary of a trace: enough, at every zoom, to draw any window without reading its events.
  *
- * Level 0 has one record for each run of events (128 at first), each higher level one for eight of
- * the level below. A record: its time, its number of events, and for each lane that was active in
- * it the time by value (the greatest few) and the deepest stack. A window is drawn from the level
- * that gives one to a few records a pixel, or, when it holds few events, from the events
- * themselves. Within a budget of bytes: when it is met, level 0 is dropped. */
+ * For each lane and depth the segments are kept as boxes, short ones merged with their neighbours:
+ * a box has its time, its number of segments and the time by value (the three longest). Over them
+ * stand merged boxes, so that a window is drawn from a few boxes a pixel. Within a budget of bytes:
+ * when it is met, boxes that lie in one cell of time are merged, and the cells become wider.
+ * Numbers of events are kept by runs (128 events at first). */
 #pragma once
 
 #include "trace/state.h"
@@ -42,11 +42,25 @@ struct fm_picture {
     bool clipped;        /* boxes were left out: the lanes that did not fit */
 };
 
-/* Events in [start, end), exact to a record. */
+/* Boxes shorter than that may stand for several segments: ns; 0 = every segment is kept. */
+uint64_t fm_summary_resolution(const struct fm_summary *summary);
+/* Events in [start, end), exact to a run at each end. */
 uint64_t fm_summary_events(const struct fm_summary *summary, uint64_t start, uint64_t end);
 /* Lanes active in [start, end): indexes, ascending. */
 GArray *fm_summary_lanes(const struct fm_summary *summary, uint64_t start, uint64_t end);
-/* Draws the chosen lanes (NULL = all). max_boxes at most 5,000. */
+/* Time by value on one lane at one depth in [start, end), the longest first. A box that sticks out
+ * of the window counts in proportion; where short segments were merged, values that were not among
+ * the three longest of their box are missing. */
+struct fm_value_time {
+    uint32_t value;
+    uint64_t count; /* of segments; of merged ones by their longest value */
+    double time;    /* ns */
+};
+GArray *fm_summary_values(const struct fm_summary *summary, uint32_t lane, uint32_t depth,
+                          uint64_t start, uint64_t end);
+/* Draws the chosen lanes (NULL = all) into the picture, whose start, end and columns are set, and
+ * whose arrays are made when they are NULL. max_boxes at most 5,000: when there is more to draw,
+ * boxes are merged over several pixels, and only then lanes are left out. */
 void fm_summary_draw(const struct fm_summary *summary, const uint32_t *lanes, unsigned lane_count,
                      struct fm_picture *picture, unsigned max_boxes);
 /* A counter's least, greatest and last value by column; NaN where nothing is known. ret: 3 doubles

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Summaries and painted pictures against sums over all segments. */
+#include <math.h>
+
+#include "trace/summary.h"
+
+enum { LANES = 4, DEPTHS = 3, VALUES = 3 };
+
+struct segment {
+    uint32_t lane, depth, value;
+    uint64_t start, end;
+};
+
+struct world {
+    struct fm_trace *trace;
+    struct fm_state *state;
+    struct fm_lane lanes[LANES + 1]; /* the last is a counter */
+    GArray *segments;
+    uint64_t end;
+};
+
+static void world_init(struct world *world)
+{
+    *world = (struct world){.trace = fm_trace_new("made", "made:1")};
+    world->state = fm_state_new(world->trace);
+    world->segments = g_array_new(FALSE, FALSE, sizeof(struct segment));
+    for (uint32_t i = 0; i <= LANES; i++)
+        world->lanes[i] = (struct fm_lane){.index = i, .kind = FM_LANE_THREAD, .key = i};
+}
+
+static void world_clear(struct world *world)
+{
+    fm_state_free(world->state);
+    fm_trace_free(world->trace);
+    g_array_unref(world->segments);
+}
+
+/* Segments of each lane and depth follow each other with gaps between; long and short by turns. */
+static void world_fill(struct world *world, unsigned count, unsigned seed)
+{
+    GRand *random = g_rand_new_with_seed(seed);
+    uint64_t now[LANES][DEPTHS] = {0};
+    for (unsigned i = 0; i < count; i++) {
+        struct segment segment = {.lane = (uint32_t)g_rand_int_range(random, 0, LANES),
+                                  .depth = (uint32_t)g_rand_int_range(random, 0, DEPTHS),
+                                  .value = 10 + (uint32_t)g_rand_int_range(random, 0, VALUES)};
+        uint64_t *at = &now[segment.lane][segment.depth];
+        int greatest = g_rand_int_range(random, 0, 50) == 0 ? 100000 : 300;
+        segment.start = *at + (uint64_t)g_rand_int_range(random, 0, 50);
+        segment.end = segment.start + (uint64_t)g_rand_int_range(random, 0, greatest);
+        *at = segment.end;
+        world->end = MAX(world->end, segment.end);
+        g_array_append_val(world->segments, segment);
+    }
+    g_rand_free(random);
+    world->trace->end_time = world->end;
+}
+
+static void tell(const struct world *world, const struct fm_state_observer *observer,
+                 struct fm_summary *summary)
+{
+    struct fm_tracefile_context at = {0};
+    for (guint i = 0; i < world->segments->len; i++) {
+        const struct segment *segment = &g_array_index(world->segments, struct segment, i);
+        struct fm_state_entry entry = {.value = segment->value, .since = segment->start};
+        observer->segment(observer->user, &world->lanes[segment->lane], segment->depth, &entry,
+                          segment->end);
+        at.event.time = (uint64_t)((double)world->end * i / world->segments->len);
+        if (summary != NULL)
+            fm_summary_hook(summary, &at);
+    }
+    if (summary != NULL)
+        fm_summary_end(summary, world->end);
+}
+
+static uint64_t time_of(const struct world *world, uint32_t lane, uint32_t depth, uint32_t value,
+                        uint64_t start, uint64_t end)
+{
+    uint64_t sum = 0;
+    for (guint i = 0; i < world->segments->len; i++) {
+        const struct segment *segment = &g_array_index(world->segments, struct segment, i);
+        uint64_t from = MAX(segment->start, start), to = MIN(segment->end, end);
+        if (segment->lane == lane && segment->depth == depth && segment->value == value &&
+            to > from)
+            sum += to - from;
+    }
+    return sum;
+}
+
+static double summed(const struct fm_summary *summary, uint32_t lane, uint32_t depth,
+                     uint32_t value, uint64_t start, uint64_t end)
+{
+    g_autoptr(GArray) values = fm_summary_values(summary, lane, depth, start, end);
+    for (guint i = 0; i < values->len; i++) {
+        const struct fm_value_time *at = &g_array_index(values, struct fm_value_time, i);
+        if (at->value == value)
+            return at->time;
+    }
+    return 0;
+}
+
+/* Windows: all of it, and random ones. tolerance: ns at each end of a window. */
+static void check_values(const struct world *world, const struct fm_summary *summary,
+                         double tolerance, unsigned seed)
+{
+    GRand *random = g_rand_new_with_seed(seed);
+    for (unsigned round = 0; round < 40; round++) {
+        uint64_t a = (uint64_t)(g_rand_double(random) * (double)world->end);
+        uint64_t b = (uint64_t)(g_rand_double(random) * (double)world->end);
+        uint64_t start = round == 0 ? 0 : MIN(a, b), end = round == 0 ? world->end : MAX(a, b);
+        uint32_t lane = (uint32_t)g_rand_int_range(random, 0, LANES);
+        uint32_t depth = (uint32_t)g_rand_int_range(random, 0, DEPTHS);
+        for (uint32_t value = 10; value < 10 + VALUES; value++) {
+            double expected = (double)time_of(world, lane, depth, value, start, end);
+            double found = summed(summary, lane, depth, value, start, end);
+            g_assert_cmpfloat(fabs(found - expected), <=,
+                              (round == 0 ? 0 : 2 * tolerance) + 1e-6 * expected + 1e-3);
+        }
+    }
+    g_rand_free(random);
+}
+
+static void test_small_summaries_are_exact(void)
+{
+    struct world world;
+    world_init(&world);
+    world_fill(&world, 3000, 1);
+    struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
+    tell(&world, fm_summary_observer(summary), summary);
+    g_assert_cmpuint(fm_summary_resolution(summary), ==, 0);
+    check_values(&world, summary, 0, 2);
+    g_assert_cmpuint(fm_summary_known_until(summary), ==, world.end);
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
+static void test_within_the_budget_sums_hold(void)
+{
+    struct world world;
+    world_init(&world);
+    world_fill(&world, 120000, 3);
+    struct fm_summary *summary = fm_summary_new(world.trace, 1 << 20);
+    tell(&world, fm_summary_observer(summary), summary);
+    g_assert_cmpuint(fm_summary_resolution(summary), >, 0);
+    g_assert_cmpuint(fm_summary_memory(summary), <=, (1 << 20) + (1 << 18));
+    check_values(&world, summary, 2 * (double)fm_summary_resolution(summary), 4);
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
+/* The boxes of a picture: ordered, apart, inside, and what they say about their time is so. */
+static void check_picture(const struct world *world, const struct fm_picture *picture,
+                          unsigned max_boxes, bool exact, double tolerance)
+{
+    const struct fm_box *before = NULL;
+    g_assert_cmpuint(picture->boxes->len, <=, max_boxes);
+    g_assert_cmpuint(picture->boxes->len, >, 0);
+    for (guint i = 0; i < picture->boxes->len; i++) {
+        const struct fm_box *box = &g_array_index(picture->boxes, struct fm_box, i);
+        g_assert_cmpuint(box->start, <=, box->end);
+        g_assert_cmpuint(box->start, >=, picture->start);
+        g_assert_cmpuint(box->end, <=, picture->end);
+        if (before != NULL && before->lane == box->lane && before->depth == box->depth)
+            g_assert_cmpuint(before->end, <=, box->start);
+        else if (before != NULL)
+            g_assert_true(before->lane < box->lane ||
+                          (before->lane == box->lane && before->depth < box->depth));
+        double length = (double)(box->end - box->start);
+        double in_value =
+            (double)time_of(world, box->lane, box->depth, box->value, box->start, box->end);
+        if (i % 7 == 0 || exact)
+            g_assert_cmpfloat(fabs(in_value - (double)box->share * length), <=,
+                              tolerance + 1e-5 * length + 1);
+        if (exact)
+            g_assert_cmpuint(box->count, ==, 1);
+        before = box;
+    }
+}
+
+static void test_pictures(void)
+{
+    struct world world;
+    world_init(&world);
+    world_fill(&world, 20000, 5);
+    struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
+    tell(&world, fm_summary_observer(summary), summary);
+    struct fm_picture picture = {.start = 0, .end = world.end, .columns = 300};
+    fm_summary_draw(summary, NULL, 0, &picture, 5000);
+    check_picture(&world, &picture, 5000, false, (double)world.end / 300);
+    g_assert_false(picture.clipped);
+    uint64_t events = 0;
+    g_assert_cmpuint(picture.events->len, ==, 300);
+    for (guint i = 0; i < picture.events->len; i++)
+        events += g_array_index(picture.events, uint32_t, i);
+    g_assert_cmpuint(events, ==, world.segments->len);
+    fm_picture_clear(&picture);
+    /* Few boxes: columns are taken together. */
+    picture = (struct fm_picture){.start = 0, .end = world.end, .columns = 1000};
+    fm_summary_draw(summary, NULL, 0, &picture, 500);
+    check_picture(&world, &picture, 500, false, (double)world.end / 10);
+    g_assert_false(picture.clipped);
+    fm_picture_clear(&picture);
+    /* So few that lanes are left out. */
+    picture = (struct fm_picture){.start = 0, .end = world.end, .columns = 1000};
+    fm_summary_draw(summary, NULL, 0, &picture, 10);
+    g_assert_true(picture.clipped);
+    g_assert_cmpuint(picture.boxes->len, <=, 10);
+    fm_picture_clear(&picture);
+    /* A narrow window shows every segment as it is. */
+    uint64_t middle = world.end / 2;
+    picture = (struct fm_picture){.start = middle, .end = middle + 3000, .columns = 3000};
+    const uint32_t lanes[] = {1, 3};
+    fm_summary_draw(summary, lanes, 2, &picture, 5000);
+    check_picture(&world, &picture, 5000, true, 1);
+    for (guint i = 0; i < picture.boxes->len; i++)
+        g_assert_true(g_array_index(picture.boxes, struct fm_box, i).lane % 2 == 1);
+    fm_picture_clear(&picture);
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
+static void test_painted_pictures_are_those_of_the_summary(void)
+{
+    struct world world;
+    world_init(&world);
+    world_fill(&world, 20000, 6);
+    struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
+    tell(&world, fm_summary_observer(summary), summary);
+    for (unsigned zoom = 1; zoom < 2000; zoom *= 7) {
+        uint64_t length = world.end / zoom, start = (world.end - length) / 2;
+        struct fm_painter *painter = fm_painter_new(world.state, start, start + length, 200, 5000);
+        tell(&world, fm_painter_observer(painter), NULL);
+        struct fm_picture painted, drawn = {.start = start, .end = start + length, .columns = 200};
+        fm_painter_picture(painter, world.end, &painted);
+        fm_summary_draw(summary, NULL, 0, &drawn, 5000);
+        check_picture(&world, &painted, 5000, false, (double)length / 200);
+        /* Segments by count are the same in both, but for those at the window's edges. */
+        uint64_t in_painted = 0, in_drawn = 0;
+        for (guint i = 0; i < painted.boxes->len; i++)
+            in_painted += g_array_index(painted.boxes, struct fm_box, i).count;
+        for (guint i = 0; i < drawn.boxes->len; i++)
+            in_drawn += g_array_index(drawn.boxes, struct fm_box, i).count;
+        g_assert_cmpfloat(fabs((double)in_painted - (double)in_drawn), <=,
+                          64.0 * 2 * LANES * DEPTHS);
+        fm_picture_clear(&painted);
+        fm_picture_clear(&drawn);
+        fm_painter_free(painter);
+    }
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
+static void test_events_and_lanes(void)
+{
+    struct world world;
+    world_init(&world);
+    world_fill(&world, 5000, 8);
+    struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
+    tell(&world, fm_summary_observer(summary), summary);
+    g_assert_cmpuint(fm_summary_events(summary, 0, world.end + 1), ==, 5000);
+    g_assert_cmpuint(fm_summary_events(summary, world.end, world.end), ==, 0);
+    for (unsigned i = 1; i < 10; i++) {
+        uint64_t start = world.end / 20 * i, end = world.end / 10 * i;
+        double expected = 5000.0 * (double)(end - start) / (double)world.end;
+        double found = (double)fm_summary_events(summary, start, end);
+        g_assert_cmpfloat(fabs(found - expected), <=, 2 * 128);
+    }
+    g_autoptr(GArray) lanes = fm_summary_lanes(summary, 0, world.end);
+    g_assert_cmpuint(lanes->len, ==, LANES);
+    g_autoptr(GArray) none = fm_summary_lanes(summary, world.end + 10, world.end + 20);
+    g_assert_cmpuint(none->len, ==, 0);
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
+static void check_numbers(size_t budget, unsigned count)
+{
+    enum { COLUMNS = 50 };
+    struct world world;
+    world_init(&world);
+    struct fm_summary *summary = fm_summary_new(world.trace, budget);
+    const struct fm_state_observer *observer = fm_summary_observer(summary);
+    struct fm_tracefile_context at = {0};
+    GRand *random = g_rand_new_with_seed(9);
+    g_autofree double *values = g_new(double, count);
+    for (unsigned i = 0; i < count; i++) {
+        values[i] = g_rand_int_range(random, 0, 1000);
+        at.event.time = 1000 + 100 * (uint64_t)i;
+        observer->number(observer->user, &world.lanes[LANES], at.event.time, values[i]);
+        fm_summary_hook(summary, &at);
+    }
+    g_assert_cmpuint(fm_summary_memory(summary), <=, budget + (1 << 18));
+    uint64_t end = 1000 + 100 * (uint64_t)count;
+    fm_summary_end(summary, end);
+    double found[3 * COLUMNS];
+    fm_summary_numbers(summary, LANES, 0, 900, COLUMNS, found);
+    g_assert_true(isnan(found[0]) && isnan(found[3 * COLUMNS - 1]));
+    fm_summary_numbers(summary, LANES, 1000, end, COLUMNS, found);
+    double width = (double)(end - 1000) / COLUMNS;
+    uint64_t slack = fm_summary_resolution(summary) + 200 + (uint64_t)width / 8;
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        double low = 1000 + width * c, high = 1000 + width * (c + 1);
+        double least_in = INFINITY, greatest_in = -INFINITY;     /* surely in the column */
+        double least_near = INFINITY, greatest_near = -INFINITY; /* perhaps */
+        for (unsigned i = 0; i < count; i++) {
+            double t = 1000 + 100.0 * i;
+            if (t >= low + (double)slack && t < high - (double)slack) {
+                least_in = MIN(least_in, values[i]);
+                greatest_in = MAX(greatest_in, values[i]);
+            }
+            if (t >= low - (double)slack && t < high + (double)slack) {
+                least_near = MIN(least_near, values[i]);
+                greatest_near = MAX(greatest_near, values[i]);
+            }
+        }
+        g_assert_cmpfloat(found[3 * c], <=, least_in);
+        g_assert_cmpfloat(found[3 * c], >=, least_near);
+        g_assert_cmpfloat(found[3 * c + 1], >=, greatest_in);
+        g_assert_cmpfloat(found[3 * c + 1], <=, greatest_near);
+    }
+    g_assert_cmpfloat(found[3 * COLUMNS - 1], ==, values[count - 1]);
+    /* Between two changes it stays what it was. */
+    fm_summary_numbers(summary, LANES, end - 50, end, 2, found);
+    g_assert_cmpfloat(found[0], ==, values[count - 1]);
+    g_assert_cmpfloat(found[4], ==, values[count - 1]);
+    g_rand_free(random);
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
+static void test_numbers(void)
+{
+    check_numbers(64 << 20, 5000);
+    check_numbers(1 << 20, 100000);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/summary/exact", test_small_summaries_are_exact);
+    g_test_add_func("/summary/budget", test_within_the_budget_sums_hold);
+    g_test_add_func("/summary/pictures", test_pictures);
+    g_test_add_func("/summary/painter", test_painted_pictures_are_those_of_the_summary);
+    g_test_add_func("/summary/events-lanes", test_events_and_lanes);
+    g_test_add_func("/summary/numbers", test_numbers);
+    return g_test_run();
+}
