@@ -6,14 +6,18 @@
 #include "base/error.h"
 #include "cli/cmd_log.h"
 #include "cli/cmd_log_print.h"
+#include "eventlog/reorder.h"
 #include "eventlog/transport.h"
 
-enum { POLL_MS = 50 };
+enum { POLL_MS = 50, PRINT_BYTES = 1 << 20 };
 
 struct follow {
     struct fm_cmd_log_printer printer;
     gboolean keep;
-    double wait_s, idle_s;
+    double wait_s, idle_s, hold_s;
+    struct fm_eventlog_reorder *reorder;
+    struct fm_eventlog_header *header; /* of what reorder holds */
+    uint64_t late;
     char *token;
     gint64 heard_us; /* when the last bytes came */
     int status;
@@ -27,6 +31,44 @@ static void report_tail(const char *name, const struct fm_eventlog_tail *tail)
                 tail->end_mark ? "follow the end mark" : "of an incomplete event");
 }
 
+static void print_due(struct follow *follow)
+{
+    struct fm_eventlog_event event;
+    uint64_t now = (uint64_t)g_get_monotonic_time();
+    while (!follow->printer.failed && fm_eventlog_reorder_pop(follow->reorder, now, &event))
+        fm_cmd_log_printer_event(&follow->printer, &event, follow->header);
+}
+
+/* All that is held back; another log, with its own header and times, may follow. */
+static void print_rest(struct follow *follow)
+{
+    if (follow->reorder != NULL) {
+        fm_eventlog_reorder_release(follow->reorder);
+        print_due(follow);
+        follow->late += fm_eventlog_reorder_late(follow->reorder);
+    }
+    g_clear_pointer(&follow->reorder, fm_eventlog_reorder_free);
+    g_clear_pointer(&follow->header, fm_eventlog_header_unref);
+}
+
+static void begin_log(struct follow *follow, struct fm_eventlog_header *header)
+{
+    print_rest(follow);
+    follow->reorder = fm_eventlog_reorder_new((uint64_t)(follow->hold_s * 1e6), 0);
+    follow->header = fm_eventlog_header_ref(header);
+}
+
+/* Names are learnt as they come: a definition may carry a later time than its first use. */
+static void take_event(struct follow *follow, const struct fm_eventlog_event *event)
+{
+    if (follow->hold_s <= 0) { /* in the order of arrival */
+        fm_cmd_log_printer_event(&follow->printer, event, follow->header);
+        return;
+    }
+    fm_eventlog_names_learn(follow->printer.names, event);
+    fm_eventlog_reorder_push(follow->reorder, event, (uint64_t)g_get_monotonic_time());
+}
+
 /* Prints what the reader has. Returns false when the log is over. */
 static bool print_items(struct follow *follow, struct fm_eventlog_source *source, GError **error)
 {
@@ -36,9 +78,12 @@ static bool print_items(struct follow *follow, struct fm_eventlog_source *source
         struct fm_eventlog_event event;
         switch (fm_eventlog_reader_next(reader, &event, error)) {
         case FM_EVENTLOG_HAS_EVENT:
-            fm_cmd_log_printer_event(&follow->printer, &event, fm_eventlog_reader_header(reader));
+            take_event(follow, &event);
+            if (fm_eventlog_reorder_bytes(follow->reorder) > PRINT_BYTES)
+                print_due(follow);
             break;
         case FM_EVENTLOG_HAS_HEADER:
+            begin_log(follow, fm_eventlog_reader_header(reader));
             break;
         case FM_EVENTLOG_HAS_GAP:
             fm_cmd_log_printer_flush(&follow->printer);
@@ -55,6 +100,8 @@ static bool print_items(struct follow *follow, struct fm_eventlog_source *source
         case FM_EVENTLOG_FAILED:
             return false;
         case FM_EVENTLOG_MORE:
+            if (follow->reorder != NULL)
+                print_due(follow);
             return true;
         }
     }
@@ -77,6 +124,10 @@ static bool wait_for_more(struct follow *follow, struct fm_eventlog_source *sour
             follow->heard_us = now;
             return true;
         }
+        if (follow->reorder != NULL) {
+            print_due(follow);
+            fm_cmd_log_printer_flush(&follow->printer);
+        }
         if (follow->idle_s > 0 && (double)(now - follow->heard_us) / 1e6 >= follow->idle_s)
             return false;
         /* A regular file answers at once that it has no more. */
@@ -95,7 +146,13 @@ static int follow_source(struct follow *follow, struct fm_eventlog_source *sourc
         if (!wait_for_more(follow, source, &error))
             break;
     }
+    print_rest(follow);
     fm_cmd_log_printer_flush(&follow->printer);
+    if (follow->late > 0)
+        fprintf(stderr,
+                "fathom log follow: %s: %" PRIu64 " events came too late for their place in time "
+                "(--hold waits longer)\n",
+                fm_eventlog_source_name(source), follow->late);
     return error != NULL ? fm_cli_fail("log follow", error) : follow->status;
 }
 
@@ -131,7 +188,7 @@ static int run(struct follow *follow, const char *place)
 
 int fm_cmd_log_follow(int argc, char **argv)
 {
-    struct follow follow = {0};
+    struct follow follow = {.hold_s = 1};
     const GOptionEntry own[] = {
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &follow.keep,
          "Go on after the end mark: another log may be appended", NULL},
@@ -139,6 +196,11 @@ int fm_cmd_log_follow(int argc, char **argv)
          "Wait that long for the file or the server to appear", "SECONDS"},
         {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &follow.idle_s,
          "Stop when nothing has come for that long", "SECONDS"},
+        {"hold", 0, 0, G_OPTION_ARG_DOUBLE, &follow.hold_s,
+         "Print in the order of time, waiting that long for idle lanes (default 1; 0 = print in "
+         "the "
+         "order of arrival)",
+         "SECONDS"},
         {"token", 0, 0, G_OPTION_ARG_STRING, &follow.token, "What the server asks clients for",
          "TOKEN"},
         {NULL},
@@ -146,7 +208,8 @@ int fm_cmd_log_follow(int argc, char **argv)
     g_autofree GOptionEntry *options = fm_cmd_log_printer_options(&follow.printer, own);
     int status =
         fm_cli_parse(&argc, &argv, options, "PLACE",
-                     "Prints events as they come. PLACE is a file that grows, a named pipe, - for "
+                     "Prints events as they come, in the order of time. PLACE is a file that "
+                     "grows, a named pipe, - for "
                      "standard input, unix:PATH, tcp:HOST:PORT, or the monitor's messages with "
                      "monitor:HOST:PORT (framed TCP) and udp:HOST:PORT. Ends at the end mark, when "
                      "the other side closes, or with SIGINT.",

@@ -197,7 +197,11 @@ def follow_a_file_that_grows():
             out.write(data[at:at + 40001])
             time.sleep(0.02)
     got, err = finish(process)
-    assert got == run("cat", "--csv", LOG).stdout and err == b""
+    assert got == run("cat", "--sort", "--csv", LOG).stdout and err == b""
+
+
+def follow_in_the_order_of_arrival():
+    assert run("follow", "--hold", "0", "--csv", LOG).stdout == run("cat", "--csv", LOG).stdout
 
 
 def follow_begins_again_when_the_file_is_replaced():
@@ -223,7 +227,7 @@ def follow_a_pipe_byte_by_byte():
     for at in range(len(data)):
         os.write(process.stdin.fileno(), data[at:at + 1])
     got, _ = finish(process)
-    assert got == run("cat", "--json", out).stdout
+    assert got == run("cat", "--sort", "--json", out).stdout
 
 
 def follow_stops_cleanly_when_asked():
@@ -258,7 +262,7 @@ def plain_streams():
             finish(client)
             assert pathlib.Path(f"{received}.{n}").read_bytes() == LOG.read_bytes()
         finish(server)
-        assert followed == run("cat", "--csv", LOG).stdout
+        assert followed == run("cat", "--sort", "--csv", LOG).stdout
     address = f"tcp:127.0.0.1:{free_port()}"
     receiver = start("recv", "--listen", "-o", received, address)
     receiver.stderr.readline()
