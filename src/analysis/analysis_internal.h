@@ -86,8 +86,11 @@ struct fm_nested_search; /* nested.c */
 struct fm_analysis_job {
     struct fm_analysis *analysis;
     unsigned phase;
-    uint32_t cursor; /* within the phase; 0 when it begins */
-    bool failed;     /* not enough memory */
+    uint32_t cursor;   /* within the phase; 0 when it begins */
+    unsigned stage;    /* of phases that walk several times: what goes before the walk of cursor */
+    uint32_t inner;    /* where that is */
+    bool failed;       /* not enough memory */
+    GArray *untouched; /* struct fm_untouched: large new arrays */
     uint32_t *scratch;
     struct fm_clique_search *cliques;
     struct fm_nested_search *nested;
@@ -95,6 +98,17 @@ struct fm_analysis_job {
 
 /* Array of zeros, or NULL and job->failed. */
 uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count);
+
+/* Pages of new arrays that the kernel has not given yet: they are asked for one at a time, before
+ * a phase that has just made arrays goes on. Such a phase returns false while there are some. */
+struct fm_untouched {
+    void *array;
+    size_t bytes, at;
+};
+static inline bool fm_job_must_touch(const struct fm_analysis_job *job)
+{
+    return job->untouched->len > 0;
+}
 
 /* Each phase does about `budget` nodes from job->cursor on and returns true when it is done. */
 typedef bool fm_phase_run(struct fm_analysis_job *job, uint32_t budget);

@@ -144,7 +144,7 @@ bool fm_phase_cliques(struct fm_analysis_job *job, uint32_t budget)
         job->cliques = g_new0(struct fm_clique_search, 1);
         job->cliques->index = fm_job_numbers(job, pds + 1u);
         a->pd_clique = fm_job_numbers(job, pds + 1u);
-        if (job->failed)
+        if (job->failed || fm_job_must_touch(job))
             return false;
     }
     struct fm_clique_search *search = job->cliques;
@@ -166,23 +166,34 @@ bool fm_phase_cliques(struct fm_analysis_job *job, uint32_t budget)
 /* Members of each clique, by counting. */
 bool fm_phase_members(struct fm_analysis_job *job, uint32_t budget)
 {
-    (void)budget; /* short */
     struct fm_analysis *a = job->analysis;
     uint32_t pds = a->profile->pd_count;
-    a->clique_first = fm_job_numbers(job, a->clique_count + 2u);
-    a->clique_pds = fm_job_numbers(job, pds);
-    if (job->failed)
-        return false;
-    /* clique_first[c + 1] runs from the start of clique c to its end while it is filled. */
-    for (uint32_t pd = 1; pd <= pds; pd++) {
-        if (a->pd_clique[pd] < a->clique_count)
-            a->clique_first[a->pd_clique[pd] + 2]++;
+    if (!a->clique_pds) {
+        a->clique_first = fm_job_numbers(job, a->clique_count + 2u);
+        a->clique_pds = fm_job_numbers(job, pds);
+        if (job->failed || fm_job_must_touch(job))
+            return false;
     }
-    for (uint32_t clique = 2; clique <= a->clique_count + 1; clique++)
-        a->clique_first[clique] += a->clique_first[clique - 1];
-    for (uint32_t pd = 1; pd <= pds; pd++)
+    /* clique_first[c + 1] runs from the start of clique c to its end while it is filled. */
+    for (; job->stage == 0 && budget > 0 && job->inner < pds; budget--) {
+        if (a->pd_clique[++job->inner] < a->clique_count)
+            a->clique_first[a->pd_clique[job->inner] + 2]++;
+    }
+    if (job->stage == 0 && job->inner == pds) {
+        job->stage = 1;
+        job->inner = 1;
+    }
+    for (; job->stage == 1 && budget > 0 && job->inner <= a->clique_count; budget--) {
+        job->inner++;
+        a->clique_first[job->inner] += a->clique_first[job->inner - 1];
+    }
+    if (job->stage == 1 && job->inner > a->clique_count)
+        job->stage = 2;
+    for (; job->stage == 2 && budget > 0 && job->cursor < pds; budget--) {
+        uint32_t pd = ++job->cursor;
         a->clique_pds[a->clique_first[a->pd_clique[pd] + 1]++] = pd;
-    return true;
+    }
+    return job->cursor == pds;
 }
 
 static void note_parent(struct fm_analysis *a, uint32_t pd, uint32_t csd)
@@ -202,7 +213,7 @@ bool fm_phase_parents(struct fm_analysis_job *job, uint32_t budget)
     const struct fm_profile *profile = a->profile;
     if (!a->clique_parent)
         a->clique_parent = fm_job_numbers(job, a->clique_count + 1u);
-    if (job->failed)
+    if (job->failed || fm_job_must_touch(job))
         return false;
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor;

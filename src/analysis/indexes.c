@@ -5,12 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts stand in first[i + 2]; afterwards first[i + 1] is where i begins, and after filling (each
- * put advances first[i + 1]) first[i] is. */
-static void make_starts(uint32_t *first, uint32_t count)
+typedef uint32_t key_function(const struct fm_profile *profile, uint32_t item);
+
+/* The first two stages of an index over items 1..items with keys 1..keys - 1: counts stand in
+ * first[key + 2], then first[key + 1] is where the key begins, and after filling (each put advances
+ * first[key + 1]) first[key] is. True when they are done. */
+static inline bool count_keys(struct fm_analysis_job *job, uint32_t *budget, uint32_t *first,
+                              uint32_t keys, uint32_t items, key_function *key)
 {
-    for (uint32_t i = 1; i < count; i++)
-        first[i + 2] += first[i + 1];
+    const struct fm_profile *profile = job->analysis->profile;
+    if (job->stage == 0) {
+        for (; *budget > 0 && job->inner < items; --*budget)
+            first[key(profile, ++job->inner) + 2]++;
+        if (job->inner < items)
+            return false;
+        job->stage = 1;
+        job->inner = 1;
+    }
+    if (job->stage == 1) {
+        for (; *budget > 0 && job->inner < keys; --*budget, job->inner++)
+            first[job->inner + 2] += first[job->inner + 1];
+        if (job->inner < keys)
+            return false;
+        job->stage = 2;
+    }
+    return true;
 }
 
 static inline void put(uint32_t *first, uint32_t *items, uint32_t key, uint32_t item)
@@ -24,7 +43,27 @@ static bool alloc_index(struct fm_analysis_job *job, uint32_t keys, uint32_t ite
     /* One more than is needed at the end, since counting is two ahead. */
     *ret_first = fm_job_numbers(job, keys + 3u);
     *ret_items = fm_job_numbers(job, items);
-    return !job->failed;
+    return !job->failed && !fm_job_must_touch(job);
+}
+
+static inline uint32_t callee_of(const struct fm_profile *profile, uint32_t csd)
+{
+    return profile->csd_callee[csd];
+}
+
+static inline uint32_t callee_ps_of(const struct fm_profile *profile, uint32_t csd)
+{
+    return profile->pd_ps[profile->csd_callee[csd]];
+}
+
+static inline uint32_t css_of(const struct fm_profile *profile, uint32_t csd)
+{
+    return profile->csd_css[csd];
+}
+
+static inline uint32_t ps_of(const struct fm_profile *profile, uint32_t pd)
+{
+    return profile->pd_ps[pd];
 }
 
 /* csds by callee pd, ascending. */
@@ -32,14 +71,12 @@ bool fm_phase_entries(struct fm_analysis_job *job, uint32_t budget)
 {
     const struct fm_profile *profile = job->analysis->profile;
     struct fm_analysis_storage *storage = job->analysis->storage;
-    if (job->cursor == 0) {
-        if (!alloc_index(job, profile->pd_count, profile->csd_count, &storage->pd_in_first,
-                         &storage->pd_in))
-            return false;
-        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
-            storage->pd_in_first[profile->csd_callee[csd] + 2]++;
-        make_starts(storage->pd_in_first, profile->pd_count + 1);
-    }
+    if (!storage->pd_in && !alloc_index(job, profile->pd_count, profile->csd_count,
+                                        &storage->pd_in_first, &storage->pd_in))
+        return false;
+    if (!count_keys(job, &budget, storage->pd_in_first, profile->pd_count + 1, profile->csd_count,
+                    callee_of))
+        return false;
     for (; budget > 0 && job->cursor < profile->csd_count; budget--) {
         uint32_t csd = ++job->cursor;
         put(storage->pd_in_first, storage->pd_in, profile->csd_callee[csd], csd);
@@ -52,14 +89,12 @@ bool fm_phase_callers(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
-    if (job->cursor == 0) {
-        if (!alloc_index(job, profile->ps_count, profile->csd_count, &a->ps_caller_first,
-                         &a->ps_callers))
-            return false;
-        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
-            a->ps_caller_first[profile->pd_ps[profile->csd_callee[csd]] + 2]++;
-        make_starts(a->ps_caller_first, profile->ps_count + 1);
-    }
+    if (!a->ps_callers && !alloc_index(job, profile->ps_count, profile->csd_count,
+                                       &a->ps_caller_first, &a->ps_callers))
+        return false;
+    if (!count_keys(job, &budget, a->ps_caller_first, profile->ps_count + 1, profile->csd_count,
+                    callee_ps_of))
+        return false;
     for (; budget > 0 && job->cursor < profile->csd_count; budget--) {
         uint32_t csd = profile->csd_count - job->cursor++;
         put(a->ps_caller_first, a->ps_callers, profile->pd_ps[profile->csd_callee[csd]], csd);
@@ -72,14 +107,12 @@ bool fm_phase_sites(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
-    if (job->cursor == 0) {
-        if (!alloc_index(job, profile->css_count, profile->csd_count, &a->css_csd_first,
-                         &a->css_csds))
-            return false;
-        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
-            a->css_csd_first[profile->csd_css[csd] + 2]++;
-        make_starts(a->css_csd_first, profile->css_count + 1);
-    }
+    if (!a->css_csds &&
+        !alloc_index(job, profile->css_count, profile->csd_count, &a->css_csd_first, &a->css_csds))
+        return false;
+    if (!count_keys(job, &budget, a->css_csd_first, profile->css_count + 1, profile->csd_count,
+                    css_of))
+        return false;
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = profile->pd_count - job->cursor++;
         uint32_t slots = fm_slot_count(profile, pd);
@@ -137,23 +170,28 @@ bool fm_phase_sort_sites(struct fm_analysis_job *job, uint32_t budget)
 /* pds by ps, ascending; and which procedures are zeroed. */
 bool fm_phase_procs(struct fm_analysis_job *job, uint32_t budget)
 {
-    (void)budget; /* short */
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
-    if (!alloc_index(job, profile->ps_count, profile->pd_count, &a->ps_pd_first, &a->ps_pds))
-        return false;
-    a->ps_zeroed = g_new0(bool, profile->ps_count + 1u);
-    for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
-        a->ps_pd_first[profile->pd_ps[pd] + 2]++;
-    make_starts(a->ps_pd_first, profile->ps_count + 1);
-    for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
-        put(a->ps_pd_first, a->ps_pds, profile->pd_ps[pd], pd);
-    for (uint32_t css = 1; css <= profile->css_count; css++) {
-        uint32_t ps = profile->css[css].ps;
-        enum fm_site_kind kind = profile->css[css].kind;
-        if ((kind == FM_SITE_HIGHER_ORDER || kind == FM_SITE_METHOD) &&
-            a->ps_pd_first[ps + 1] > a->ps_pd_first[ps])
-            a->ps_zeroed[ps] = true;
+    if (!a->ps_zeroed) {
+        a->ps_zeroed = g_new0(bool, profile->ps_count + 1u);
+        if (!alloc_index(job, profile->ps_count, profile->pd_count, &a->ps_pd_first, &a->ps_pds))
+            return false;
     }
-    return true;
+    if (!count_keys(job, &budget, a->ps_pd_first, profile->ps_count + 1, profile->pd_count, ps_of))
+        return false;
+    for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
+        uint32_t pd = ++job->cursor;
+        put(a->ps_pd_first, a->ps_pds, profile->pd_ps[pd], pd);
+    }
+    if (job->stage == 2) {
+        job->stage = 3;
+        job->inner = 0;
+    }
+    for (; budget > 0 && job->inner < profile->css_count; budget--) {
+        const struct fm_css *css = &profile->css[++job->inner];
+        if ((css->kind == FM_SITE_HIGHER_ORDER || css->kind == FM_SITE_METHOD) &&
+            a->ps_pd_first[css->ps + 1] > a->ps_pd_first[css->ps])
+            a->ps_zeroed[css->ps] = true;
+    }
+    return job->cursor == profile->pd_count && job->inner == profile->css_count;
 }

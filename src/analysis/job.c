@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#define NODES_A_PAGE 4000
+
 /* weight: share of the whole, measured. */
 static const struct {
     const char *name;
@@ -15,13 +17,13 @@ static const struct {
     double weight;
 } phases[] = {
     {"cliques", fm_phase_cliques, OVER_PDS, 0.20},
-    {"cliques", fm_phase_members, OVER_NOTHING, 0.02},
+    {"cliques", fm_phase_members, OVER_PDS, 0.02},
     {"cliques", fm_phase_parents, OVER_PDS, 0.06},
     {"callers", fm_phase_entries, OVER_CSDS, 0.04},
     {"callers", fm_phase_callers, OVER_CSDS, 0.07},
     {"callers", fm_phase_sites, OVER_PDS, 0.09},
     {"callers", fm_phase_sort_sites, OVER_CSSS, 0.04},
-    {"callers", fm_phase_procs, OVER_NOTHING, 0.02},
+    {"callers", fm_phase_procs, OVER_PDS, 0.02},
     {"costs", fm_phase_propagate, OVER_CLIQUES, 0.20},
     {"costs", fm_phase_nested, OVER_NOTHING, 0.10},
     {"summaries", fm_phase_sum_csds, OVER_CSDS, 0.11},
@@ -32,8 +34,11 @@ static const struct {
 uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count)
 {
     uint32_t *numbers = fm_memory_try_array(count, sizeof(uint32_t));
+    struct fm_untouched untouched = {numbers, count * sizeof(uint32_t), 0};
     if (!numbers)
         job->failed = true;
+    else if (untouched.bytes >= FM_MEMORY_PAGE_BYTES)
+        g_array_append_val(job->untouched, untouched);
     return numbers;
 }
 
@@ -42,18 +47,37 @@ struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile)
     struct fm_analysis_job *job = g_new0(struct fm_analysis_job, 1);
     job->analysis = g_new0(struct fm_analysis, 1);
     job->analysis->profile = profile;
+    job->untouched = g_array_new(FALSE, FALSE, sizeof(struct fm_untouched));
     job->analysis->storage = g_new0(struct fm_analysis_storage, 1);
     job->analysis->storage->inherited = profile->measure_count - FM_FIRST_INHERITED;
     return job;
+}
+
+/* A page for every so many nodes. */
+static void touch(struct fm_analysis_job *job, uint32_t nodes)
+{
+    while (job->untouched->len > 0 && nodes > 0) {
+        struct fm_untouched *last =
+            &g_array_index(job->untouched, struct fm_untouched, job->untouched->len - 1);
+        fm_memory_touch(last->array, last->bytes, last->at);
+        last->at += FM_MEMORY_PAGE_BYTES;
+        if (last->at >= last->bytes)
+            g_array_set_size(job->untouched, job->untouched->len - 1);
+        nodes -= MIN(nodes, NODES_A_PAGE);
+    }
 }
 
 enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error)
 {
     if (job->phase == G_N_ELEMENTS(phases))
         return FM_JOB_DONE;
+    if (fm_job_must_touch(job)) {
+        touch(job, nodes);
+        return FM_JOB_MORE;
+    }
     if (!job->failed && phases[job->phase].run(job, MAX(nodes, 1)) && !job->failed) {
         job->phase++;
-        job->cursor = 0;
+        job->cursor = job->inner = job->stage = 0;
     }
     if (job->failed) {
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "not enough memory to analyse the profile");
@@ -116,6 +140,7 @@ void fm_analysis_job_free(struct fm_analysis_job *job)
         return;
     fm_clique_search_free(job->cliques);
     fm_nested_search_free(job->nested);
+    g_array_unref(job->untouched);
     fm_analysis_free(job->analysis);
     g_free(job);
 }

@@ -22,3 +22,16 @@ double fm_analysis_job_part_fraction(const struct fm_analysis_job *job);
 /* The result, after FM_JOB_DONE; the caller owns it. */
 struct fm_analysis *fm_analysis_job_take(struct fm_analysis_job *job);
 void fm_analysis_job_free(struct fm_analysis_job *job); /* NULL is allowed */
+
+/* --- the invariants in small steps; fm_analysis_invariants() is the loop over them --- */
+
+struct fm_checking;
+
+struct fm_checking *fm_checking_new(const struct fm_analysis *analysis);
+/* Looks at `nodes` nodes (> 0). True when all have been looked at. */
+bool fm_checking_step(struct fm_checking *checking, uint32_t nodes);
+double fm_checking_fraction(const struct fm_checking *checking); /* 0 to 1 */
+/* As fm_analysis_invariants(), after the last step. */
+void fm_checking_finish(struct fm_checking *checking, struct fm_invariant **ret,
+                        unsigned *ret_count);
+void fm_checking_free(struct fm_checking *checking); /* NULL is allowed */

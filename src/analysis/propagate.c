@@ -98,10 +98,11 @@ bool fm_phase_propagate(struct fm_analysis_job *job, uint32_t budget)
         if (a->profile->csd_own[m].width == 0)
             continue;
         measures[measure_count++] = m;
-        if (job->cursor == 0)
+        if (job->stage == 0)
             a->storage->pd_total[m] = fm_job_numbers(job, a->profile->pd_count + 1u);
     }
-    if (job->failed)
+    job->stage = 1;
+    if (job->failed || fm_job_must_touch(job))
         return false;
     while (budget > 0 && job->cursor < a->clique_count) {
         uint32_t clique = ++job->cursor;

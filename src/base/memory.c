@@ -39,3 +39,11 @@ void *fm_memory_try_resize(void *array, size_t count, size_t item_bytes)
         prefer_huge(resized, bytes);
     return resized;
 }
+
+void fm_memory_touch(void *array, size_t bytes, size_t offset)
+{
+    if (!array || offset >= bytes)
+        return;
+    volatile char *at = (volatile char *)array + offset;
+    *at = *at;
+}

@@ -13,3 +13,9 @@ void *fm_memory_try_array(size_t count, size_t item_bytes);
 /* Makes an array longer (or shorter) without zeroing; NULL when there is not enough memory, the old
  * array then stays. */
 void *fm_memory_try_resize(void *array, size_t count, size_t item_bytes);
+
+/* The kernel clears a page when it is first written to, a huge one for about half a millisecond.
+ * Who works in short steps touches the pages of a new array one at a time before walking over it
+ * at random: writes the byte at offset back. Does nothing beyond bytes. */
+#define FM_MEMORY_PAGE_BYTES ((size_t)2 << 20)
+void fm_memory_touch(void *array, size_t bytes, size_t offset);

@@ -5,8 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define ID_LINE_DIGITS_MAX 10
+#define RESERVE_BYTES_MIN ((size_t)8 << 20) /* of the file */
+#define SLOT_BYTES_MIN 2
+#define COUNTS_A_BYTES 4 /* a coverage count for so many bytes of the file */
 
 /* What the smallest node of each kind takes in the file, with its token. */
 static size_t node_bytes_min(const struct fm_profile *profile, enum fm_node_token token)
@@ -203,6 +207,20 @@ bool fm_read_header(struct fm_profile_reading *reading, GError **error)
     return profile->flavour != FM_FLAVOUR_C || read_measures(reading, error);
 }
 
+/* Of a large file: room for as many slots and coverage counts as there can be, or usually are, so
+ * that the arrays need not move while they grow, which takes long. Only the address space is taken;
+ * without it they grow step by step. */
+static void reserve(struct fm_profile_reading *reading)
+{
+    size_t left = fm_reader_left(&reading->in);
+    if (left < RESERVE_BYTES_MIN)
+        return;
+    reading->slots.items = fm_memory_try_resize(NULL, left / SLOT_BYTES_MIN, sizeof(uint32_t));
+    reading->slots.capacity = reading->slots.items ? left / SLOT_BYTES_MIN : 0;
+    if (reading->profile->coverage == FM_COVERAGE_DYNAMIC)
+        reading->counts_capacity = left / COUNTS_A_BYTES;
+}
+
 bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
@@ -222,6 +240,7 @@ bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error)
     if (dynamic &&
         !(profile->pd_point_first = fm_array_alloc(name, pds + 2, sizeof(uint64_t), error)))
         return false;
+    reserve(reading);
     for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
         fm_u32s_push(&reading->multi, kind << FM_LIST_KIND_SHIFT);
     reading->points = g_array_new(FALSE, FALSE, sizeof(struct fm_coverage_point));

@@ -16,6 +16,7 @@ struct fm_recording_job {
     enum fm_recording_part part; /* the one that is next */
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
+    struct fm_checking *checking;
     unsigned extras; /* of FM_PART_SUMMARIES, that are done */
 };
 
@@ -119,11 +120,15 @@ static enum fm_job_state step_analysis(struct fm_recording_job *job, uint32_t no
     return state == FM_JOB_MORE && job->part > part ? FM_JOB_DONE : state;
 }
 
-static enum fm_job_state step_checks(struct fm_recording_job *job)
+static enum fm_job_state step_checks(struct fm_recording_job *job, uint32_t nodes)
 {
     struct fm_recording *recording = job->recording;
-    fm_analysis_invariants(recording->analysis, &recording->invariants,
-                           &recording->invariant_count);
+    if (job->checking == NULL)
+        job->checking = fm_checking_new(recording->analysis);
+    if (!fm_checking_step(job->checking, nodes))
+        return FM_JOB_MORE;
+    fm_checking_finish(job->checking, &recording->invariants, &recording->invariant_count);
+    g_clear_pointer(&job->checking, fm_checking_free);
     recording->known = FM_KNOWN_ALL;
     job->part = FM_PARTS;
     return FM_JOB_DONE;
@@ -137,7 +142,7 @@ enum fm_job_state fm_recording_job_step(struct fm_recording_job *job, enum fm_re
     g_return_val_if_fail(job->part == part, FM_JOB_DONE);
     if (part == FM_PART_LOADING)
         return step_reading(job, nodes, error);
-    return part == FM_PART_CHECKS ? step_checks(job) : step_analysis(job, nodes, error);
+    return part == FM_PART_CHECKS ? step_checks(job, nodes) : step_analysis(job, nodes, error);
 }
 
 double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_recording_part part)
@@ -146,7 +151,9 @@ double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_rec
         return job->part > part;
     if (job->reading != NULL)
         return fm_profile_job_fraction(job->reading);
-    return job->analysing != NULL ? fm_analysis_job_part_fraction(job->analysing) : 0;
+    if (job->analysing != NULL)
+        return fm_analysis_job_part_fraction(job->analysing);
+    return job->checking != NULL ? fm_checking_fraction(job->checking) : 0;
 }
 
 const struct fm_recording *fm_recording_job_recording(const struct fm_recording_job *job)
@@ -167,6 +174,7 @@ void fm_recording_job_free(struct fm_recording_job *job)
         job->recording->profile = NULL;
     fm_profile_job_free(job->reading);
     fm_analysis_job_free(job->analysing);
+    fm_checking_free(job->checking);
     fm_recording_free(job->recording);
     g_free(job);
 }
