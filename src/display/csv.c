@@ -134,12 +134,17 @@ static void append_source(struct csv *csv, const struct source *source)
     GString *out = csv->out;
 
     begin_table(csv);
-    g_string_append(out, "file,line,calls_count,self_percent,total_percent,text\r\n");
+    g_string_append_printf(out, "file,line,%scalls_count,self_percent,total_percent,text\r\n",
+                           source->has_runs ? "runs_count," : "");
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
 
         append_field(out, source->file ? source->file : "");
         g_string_append_printf(out, ",%u,", line->line);
+        if (line->runs_known)
+            g_string_append_printf(out, "%" G_GUINT64_FORMAT, (guint64)line->runs);
+        if (source->has_runs)
+            g_string_append_c(out, ',');
         if (line->calls >= 0)
             fm_append_plain_int(out, line->calls);
         append_share(out, line->self_percent);

@@ -63,7 +63,10 @@ struct fm_source_line {
     const char *text;                   /* NULL when the source is not at hand */
     int64_t calls;                      /* negative = no code on this line */
     double self_percent, total_percent; /* negative = not known */
+    bool runs_known;                    /* coverage: how often the code on the line ran */
+    uint64_t runs;
 };
+/* The column of runs is shown when one line has a known number of them. */
 void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_line *lines,
                    uint32_t count);
 

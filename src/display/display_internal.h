@@ -37,6 +37,7 @@ struct source {
     const char *file; /* may be NULL */
     const struct fm_source_line *lines;
     uint32_t count;
+    bool has_runs; /* one line at least */
 };
 
 struct item {

@@ -364,6 +364,21 @@ static void append_share(GString *out, double percent)
     g_string_append(out, "</td>");
 }
 
+/* Code that never ran says so in a word too: colour alone is not seen by all. */
+static void append_runs(GString *out, const struct fm_source_line *line)
+{
+    if (!line->runs_known) {
+        g_string_append(out, "<td></td>");
+        return;
+    }
+    g_string_append(out, line->runs == 0 ? "<td class=\"zero\">" : "<td>");
+    if (line->runs == 0)
+        g_string_append(out, "never");
+    else
+        fm_append_int(out, (int64_t)MIN(line->runs, (uint64_t)INT64_MAX));
+    g_string_append(out, "</td>");
+}
+
 void fm_html_source(struct html *html, const struct source *source)
 {
     GString *out = html->out;
@@ -371,19 +386,26 @@ void fm_html_source(struct html *html, const struct source *source)
 
     g_string_append(out, "<table class=\"source\">\n<caption>");
     fm_html_escape(out, source->file ? source->file : "source", HTML_TEXT);
-    g_string_append(out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>"
-                         "<th scope=\"col\">Calls</th><th scope=\"col\">Self %</th>"
+    g_string_append_printf(out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>%s",
+                           source->has_runs ? "<th scope=\"col\">Runs</th>" : "");
+    g_string_append(out, "<th scope=\"col\">Calls</th><th scope=\"col\">Self %</th>"
                          "<th scope=\"col\">Total %</th><th scope=\"col\" class=\"code\">Source"
                          "</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
 
-        g_string_append(out, line->calls < 0 ? "<tr class=\"dead\">" : "<tr>");
+        bool dead = source->has_runs ? !line->runs_known : line->calls < 0;
+        bool never = line->runs_known && line->runs == 0;
+        g_string_append(out, never  ? "<tr class=\"never\">"
+                             : dead ? "<tr class=\"dead\">"
+                                    : "<tr>");
         g_string_append(out, "<th scope=\"row\"");
         if (anchors)
             g_string_append_printf(out, " id=\"L%u\"", line->line);
-        g_string_append_printf(out, ">%u</th><td%s>", line->line,
-                               line->calls == 0 ? " class=\"zero\"" : "");
+        g_string_append_printf(out, ">%u</th>", line->line);
+        if (source->has_runs)
+            append_runs(out, line);
+        g_string_append(out, line->calls == 0 ? "<td class=\"zero\">" : "<td>");
         if (line->calls >= 0)
             fm_append_int(out, line->calls);
         g_string_append(out, "</td>");

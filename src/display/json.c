@@ -236,8 +236,13 @@ static void append_source(GString *out, const struct source *source)
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
 
-        g_string_append_printf(out, "%s\n        {\"line\": %u, \"calls_count\": ", i ? "," : "",
-                               line->line);
+        g_string_append_printf(out, "%s\n        {\"line\": %u, ", i ? "," : "", line->line);
+        if (source->has_runs && line->runs_known)
+            g_string_append_printf(out, "\"runs_count\": %" G_GUINT64_FORMAT ", ",
+                                   (guint64)line->runs);
+        else if (source->has_runs)
+            g_string_append(out, "\"runs_count\": null, ");
+        g_string_append(out, "\"calls_count\": ");
         if (line->calls < 0)
             g_string_append(out, "null");
         else

@@ -47,6 +47,16 @@ static void append_code(GString *out, const char *code)
     }
 }
 
+static void append_runs(GString *out, const struct fm_source_line *line, GString *number)
+{
+    g_string_truncate(number, 0);
+    if (line->runs_known && line->runs == 0)
+        g_string_append(number, "never");
+    else if (line->runs_known)
+        fm_append_int(number, (int64_t)MIN(line->runs, (uint64_t)INT64_MAX));
+    append_right(out, number, CALLS_COLUMNS);
+}
+
 void fm_text_source(const struct text *text, const struct source *source)
 {
     GString *out = text->out;
@@ -58,11 +68,14 @@ void fm_text_source(const struct text *text, const struct source *source)
         fm_text_unpaint(text, PAINT_BOLD);
         fm_text_end_line(out);
     }
-    g_string_append(out, "   Line          Calls  Self %  Total%  Source\n");
+    g_string_append_printf(out, "   Line  %s        Calls  Self %%  Total%%  Source\n",
+                           source->has_runs ? "         Runs" : "");
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
 
         g_string_append_printf(out, "%7u  ", line->line);
+        if (source->has_runs)
+            append_runs(out, line, number);
         g_string_truncate(number, 0);
         if (line->calls >= 0)
             fm_append_int(number, line->calls);

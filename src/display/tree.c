@@ -208,11 +208,13 @@ void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_
     struct fm_display *display = to->display;
     struct fm_source_line *own = fm_arena_alloc(&display->arena, count * sizeof *own);
 
+    bool has_runs = false;
     for (uint32_t i = 0; i < count; i++) {
         own[i] = lines[i];
         own[i].text = copy(display, lines[i].text);
+        has_runs = has_runs || lines[i].runs_known;
     }
-    add_item(to, ITEM_SOURCE)->source = (struct source){copy(display, file), own, count};
+    add_item(to, ITEM_SOURCE)->source = (struct source){copy(display, file), own, count, has_runs};
 }
 
 struct fm_table *fm_add_table(struct fm_list *to, enum fm_box box, const char *name)

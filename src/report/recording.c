@@ -80,6 +80,19 @@ struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct f
     return job;
 }
 
+/* NAME.procrep beside NAME.data. */
+static void read_source_map(struct fm_recording *recording)
+{
+    if (!g_str_has_suffix(recording->path, ".data"))
+        return;
+    size_t stem = strlen(recording->path) - strlen(".data");
+    g_autofree char *path = g_strdup_printf("%.*s.procrep", (int)stem, recording->path);
+    g_autoptr(GError) error = NULL;
+    if (!fm_source_map_read(path, recording->profile, &recording->source_map, &error) &&
+        !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
+        recording->source_map_message = g_strdup(error->message);
+}
+
 /* What belongs to the summaries beside the sums: one a step. True when all are there. */
 static bool step_extras(struct fm_recording_job *job)
 {
@@ -92,8 +105,10 @@ static bool step_extras(struct fm_recording_job *job)
                                 &recording->contour_message);
         return false;
     case 1:
-        if (recording->profile->flavour == FM_FLAVOUR_C)
+        if (recording->profile->flavour == FM_FLAVOUR_C) {
             recording->source_index = fm_source_index_new(recording->profile);
+            read_source_map(recording);
+        }
         break;
     }
     recording->known = FM_KNOWN_COSTS;
@@ -220,6 +235,8 @@ void fm_recording_free(struct fm_recording *recording)
     if (!recording)
         return;
     fm_source_index_free(recording->source_index);
+    fm_source_map_free(recording->source_map);
+    g_free(recording->source_map_message);
     fm_invariants_free(recording->invariants, recording->invariant_count);
     g_free(recording->contour_message);
     fm_contour_free(recording->contour);

@@ -73,9 +73,10 @@ bool fm_page_check_module(const struct fm_page *page, const struct fm_module **r
 
 struct page_entry {
     fm_page_function function;
-    const char *unavailable; /* instead: why this file has no such page */
-    enum fm_known needs;     /* 0 = FM_KNOWN_COSTS */
-    bool partial;            /* the function makes a page of less, too, from the header on */
+    const char *unavailable;     /* instead: why this file has no such page */
+    fm_page_function c_function; /* of C profiles, where that is another one */
+    enum fm_known needs;         /* 0 = FM_KNOWN_COSTS */
+    bool partial;                /* the function makes a page of less, too, from the header on */
 };
 
 static const struct page_entry pages[FM_CMD_COUNT] = {
@@ -94,9 +95,11 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_MODULE_REP] = {.unavailable =
                                "the representation of the procedures' bodies is not loaded"},
     [FM_CMD_TOP_PROCS] = {.function = fm_report_top_procs},
-    [FM_CMD_PROC_STATIC_COVERAGE] = {.unavailable = "coverage is shown on the representation of "
+    [FM_CMD_PROC_STATIC_COVERAGE] = {.c_function = fm_report_source_coverage,
+                                     .unavailable = "coverage is shown on the representation of "
                                                     "the procedures' bodies, which is not loaded"},
-    [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.unavailable = "coverage is shown on the representation of "
+    [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.c_function = fm_report_source_coverage,
+                                      .unavailable = "coverage is shown on the representation of "
                                                      "the procedures' bodies, which is not loaded"},
     [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.unavailable =
                                               "variable use needs the representation of the "
@@ -117,7 +120,7 @@ static enum fm_known needs_of(const struct page_entry *entry)
 bool fm_report_is_complete(const struct fm_recording *recording, const struct fm_query *query)
 {
     unsigned id = query->command.id;
-    if (id >= FM_CMD_COUNT || pages[id].function == NULL)
+    if (id >= FM_CMD_COUNT || (pages[id].function == NULL && pages[id].c_function == NULL))
         return true; /* an error whatever else will be known */
     return recording->known >= needs_of(&pages[id]);
 }
@@ -127,12 +130,13 @@ bool fm_report(const struct fm_recording *recording, const struct fm_query *quer
 {
     const struct page_entry *entry =
         (unsigned)query->command.id < FM_CMD_COUNT ? &pages[query->command.id] : NULL;
-    if (entry && entry->unavailable) {
+    bool of_c = entry && entry->c_function && recording->profile->flavour == FM_FLAVOUR_C;
+    if (entry && entry->unavailable && !of_c) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: not available for this file: %s",
                     recording->name, entry->unavailable);
         return false;
     }
-    if (!entry || !entry->function) {
+    if (!entry || (!entry->function && !of_c)) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "%s: a command to the server, not a page",
                     recording->name);
         return false;
@@ -149,6 +153,8 @@ bool fm_report(const struct fm_recording *recording, const struct fm_query *quer
     fm_recording_preferences(recording, query, &page.query.preferences);
     bool complete = recording->known >= needs_of(entry);
     fm_page_function function = complete || entry->partial ? entry->function : fm_report_unfinished;
+    if (of_c && complete)
+        function = entry->c_function;
     if (!function(&page, error)) {
         fm_display_free(page.display);
         return false;

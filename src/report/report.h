@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "deep/source_map.h"
 #include "display/display.h"
 #include "query/query.h"
 
@@ -32,6 +33,8 @@ struct fm_recording {
     struct fm_invariant *invariants; /* checked once, when opened */
     unsigned invariant_count;
     struct fm_source_index *source_index; /* C recordings only */
+    struct fm_source_map *source_map;     /* lines of a C recording; NULL: no such file */
+    char *source_map_message;             /* why a file that is there cannot be used, or NULL */
 };
 
 /* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no

@@ -216,7 +216,12 @@ void fm_dump_id_cell(struct fm_page *page, struct fm_table *table, enum fm_comma
 struct fm_source_index; /* procedures by place, to know where one ends */
 struct fm_source_index *fm_source_index_new(const struct fm_profile *profile);
 void fm_source_index_free(struct fm_source_index *index);
-void fm_source_add(struct fm_page *page, uint32_t ps);
+/* pd 0: over all contexts, else in that one. */
+void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd);
+/* Counts of the coverage points of ps, likewise; g_free(). */
+uint64_t *fm_source_point_counts(const struct fm_page *page, uint32_t ps, uint32_t pd);
+/* proc_static_coverage and proc_dynamic_coverage of C profiles. */
+bool fm_report_source_coverage(struct fm_page *page, GError **error);
 
 /* --- pages, one file each: report_<first word of the command>.c --- */
 

@@ -171,6 +171,23 @@ static void add_contexts(struct fm_page *page, uint32_t ps)
     }
 }
 
+/* How often its lines ran, and that in each context. */
+static void add_coverage(struct fm_page *page, uint32_t ps)
+{
+    const struct fm_analysis *a = page->analysis;
+    uint32_t first = a->ps_pd_first[ps], end = a->ps_pd_first[ps + 1];
+    if (page->profile->flavour != FM_FLAVOUR_C || page->profile->ps[ps].point_count == 0)
+        return;
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Coverage:");
+    struct fm_query all = fm_page_link(page, FM_CMD_PROC_STATIC_COVERAGE, ps);
+    fm_add_link(list, &all, "all contexts");
+    for (uint32_t i = first; i < end && end - first <= CONTEXTS_LINKED_MAX; i++) {
+        struct fm_query one = fm_page_link(page, FM_CMD_PROC_DYNAMIC_COVERAGE, a->ps_pds[i]);
+        g_autofree char *label = g_strdup_printf("in clique %" PRIu32, a->pd_clique[a->ps_pds[i]]);
+        fm_add_link(list, &one, label);
+    }
+}
+
 static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *cost)
 {
     const struct fm_ps *proc = &page->profile->ps[ps];
@@ -214,9 +231,10 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     fm_table_separator(view.table);
     add_sites(&view);
     if (page->profile->flavour == FM_FLAVOUR_C)
-        fm_source_add(page, ps);
+        fm_source_add(page, ps, 0);
 
     add_contexts(page, ps);
+    add_coverage(page, ps);
     g_autofree char *callers = g_strdup_printf("The %s's callers:", page->words->proc);
     fm_controls_grouping(page, callers, ps, CALLERS_A_PAGE, page->query.preferences.contour);
     fm_controls_summarize(page);

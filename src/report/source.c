@@ -200,6 +200,13 @@ static uint32_t count_lines(const char *from, const char *to)
 struct line_cost {
     bool any;
     struct fm_cost cost;
+    bool runs_known;
+    uint64_t runs;
+};
+
+/* What the lines tell about: a procedure in all its contexts (pd 0) or in one. */
+struct subject {
+    uint32_t ps, pd;
 };
 
 struct span {
@@ -209,8 +216,13 @@ struct span {
 static struct fm_source_line line_of(const struct fm_page *page, uint32_t number, const char *text,
                                      const struct line_cost *cost)
 {
-    struct fm_source_line line = {
-        .line = number, .text = text, .calls = -1, .self_percent = -1, .total_percent = -1};
+    struct fm_source_line line = {.line = number,
+                                  .text = text,
+                                  .calls = -1,
+                                  .self_percent = -1,
+                                  .total_percent = -1,
+                                  .runs_known = cost->runs_known,
+                                  .runs = cost->runs};
     if (!cost->any)
         return line;
     enum fm_measure_id measure = fm_times_tell(page->profile) ? FM_QUANTA : FM_CALLSEQS;
@@ -223,23 +235,81 @@ static struct fm_source_line line_of(const struct fm_page *page, uint32_t number
     return line;
 }
 
-/* Sums of the call sites on each line of the span. */
-static struct line_cost *line_costs(const struct fm_page *page, uint32_t ps, struct span span)
+/* The site's cost, in one context or in all; false when nothing is known of it. */
+static bool site_cost(const struct fm_page *page, const struct subject *of, uint32_t slot,
+                      uint32_t css, struct fm_cost *ret)
 {
     const struct fm_profile *profile = page->profile;
-    const struct fm_ps *proc = &profile->ps[ps];
+    const struct fm_analysis *a = page->analysis;
+    uint32_t count = a->css_csd_first[css + 1] - a->css_csd_first[css];
+    const uint32_t *csds = NULL;
+    *ret = (struct fm_cost){0};
+    if (of->pd != 0)
+        csds = fm_profile_slot(profile, of->pd, slot, &count);
+    /* What a library does is not recorded unless it calls back. */
+    if (profile->css[css].kind == FM_SITE_CALLBACK && count == 0)
+        return false;
+    if (of->pd == 0)
+        fm_analysis_css_cost(a, css, ret);
+    for (uint32_t i = 0; csds != NULL && i < count; i++) {
+        struct fm_cost cost;
+        fm_analysis_csd_cost(a, csds[i], &cost);
+        fm_cost_add(ret, &cost);
+    }
+    return true;
+}
+
+uint64_t *fm_source_point_counts(const struct fm_page *page, uint32_t ps, uint32_t pd)
+{
+    const struct fm_profile *profile = page->profile;
+    const struct fm_analysis *a = page->analysis;
+    uint32_t points = profile->ps[ps].point_count;
+    uint64_t *counts = g_new0(uint64_t, points + 1u);
+    for (uint32_t i = 0; i < points && profile->pd_point_first == NULL; i++)
+        counts[i] = profile->points[profile->ps[ps].point_first + i].count;
+    if (profile->pd_point_first == NULL)
+        return counts;
+    for (uint32_t at = a->ps_pd_first[ps]; at < a->ps_pd_first[ps + 1]; at++) {
+        uint32_t of = a->ps_pds[at];
+        for (uint32_t i = 0; (pd == 0 || pd == of) && i < points; i++)
+            counts[i] += fm_column_get(&profile->pd_points, profile->pd_point_first[of] + i);
+    }
+    return counts;
+}
+
+/* How often the code on each line of the span ran. */
+static void add_runs(const struct fm_page *page, const struct subject *of, struct span span,
+                     struct line_cost *costs)
+{
+    const struct fm_source_map *map = page->recording->source_map;
+    if (map == NULL || page->profile->ps[of->ps].point_count == 0)
+        return;
+    g_autofree uint64_t *counts = fm_source_point_counts(page, of->ps, of->pd);
+    for (uint32_t i = map->line_first[of->ps]; i < map->line_first[of->ps + 1]; i++) {
+        uint32_t line = map->lines[i].line;
+        uint64_t runs = fm_source_map_count(map, &map->lines[i], counts);
+        if (runs == UINT64_MAX || line < span.first || line - span.first >= span.count)
+            continue;
+        costs[line - span.first].runs_known = true;
+        costs[line - span.first].runs = runs;
+    }
+}
+
+/* Sums of the call sites on each line of the span. */
+static struct line_cost *line_costs(const struct fm_page *page, const struct subject *of,
+                                    struct span span)
+{
+    const struct fm_profile *profile = page->profile;
+    const struct fm_ps *proc = &profile->ps[of->ps];
     struct line_cost *costs = g_new0(struct line_cost, span.count);
+    add_runs(page, of, span, costs);
     for (uint32_t slot = 0; slot < proc->css_count; slot++) {
         uint32_t css = profile->css_of_ps[proc->css_first + slot];
         uint32_t line = profile->css[css].line;
-        /* What a library does is not recorded unless it calls back. */
-        bool unseen = profile->css[css].kind == FM_SITE_CALLBACK &&
-                      page->analysis->css_csd_first[css] == page->analysis->css_csd_first[css + 1];
-        if (unseen || line < span.first || line - span.first >= span.count ||
-            strcmp(fm_css_file(profile, css), proc->file) != 0)
-            continue;
         struct fm_cost cost;
-        fm_analysis_css_cost(page->analysis, css, &cost);
+        if (!site_cost(page, of, slot, css, &cost) || line < span.first ||
+            line - span.first >= span.count || strcmp(fm_css_file(profile, css), proc->file) != 0)
+            continue;
         fm_cost_add(&costs[line - span.first].cost, &cost);
         costs[line - span.first].any = true;
     }
@@ -259,14 +329,14 @@ static uint32_t last_site_line(const struct fm_profile *profile, uint32_t ps)
 }
 
 /* With text: all lines of the body. Without: the lines that hold call sites. */
-static void add_lines(struct fm_page *page, uint32_t ps, struct span span, char *body)
+static void add_lines(struct fm_page *page, const struct subject *of, struct span span, char *body)
 {
-    g_autofree struct line_cost *costs = line_costs(page, ps, span);
+    g_autofree struct line_cost *costs = line_costs(page, of, span);
     g_autofree struct fm_source_line *lines = g_new(struct fm_source_line, span.count);
     uint32_t count = 0;
     char *at = body;
     for (uint32_t i = 0; i < span.count && (!body || at); i++) {
-        if (!body && !costs[i].any)
+        if (!body && !costs[i].any && !costs[i].runs_known)
             continue;
         char *end = body ? strchr(at, '\n') : NULL;
         if (end)
@@ -275,11 +345,12 @@ static void add_lines(struct fm_page *page, uint32_t ps, struct span span, char 
         at = end ? end + 1 : NULL;
     }
     if (count > 0)
-        fm_add_source(page->body, page->profile->ps[ps].file, lines, count);
+        fm_add_source(page->body, page->profile->ps[of->ps].file, lines, count);
 }
 
-void fm_source_add(struct fm_page *page, uint32_t ps)
+void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
 {
+    const struct subject of = {ps, pd};
     const struct fm_ps *proc = &page->profile->ps[ps];
     if (!proc->file[0] || proc->line == 0)
         return; /* no debug information, or the system */
@@ -303,5 +374,7 @@ void fm_source_add(struct fm_page *page, uint32_t ps)
     if (note)
         fm_add_text(page->body, note);
     fm_display_fact_bool(page->display, "source_shown", start != NULL);
-    add_lines(page, ps, span, start ? text + (start - text) : NULL);
+    if (page->recording->source_map_message)
+        fm_add_text(page->body, page->recording->source_map_message);
+    add_lines(page, &of, span, start ? text + (start - text) : NULL);
 }

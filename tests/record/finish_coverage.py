@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from finish_lib import CASES, DUMP, PROGRAMS, Tap, build, must, need, record, run
+from finish_lib import CASES, DUMP, FATHOM, PROGRAMS, Tap, build, must, need, record, run
 
 # gcov takes it that calls return, so programs that longjmp, throw or exit from below are no
 # witnesses: the line that calls pthread_exit has the count 0 there, and a line that is left by
@@ -83,6 +83,30 @@ def check_contexts(tap, compiler, contexts):
                  f"branches.c, {compiler}: lines of work() as called by {caller}()")
 
 
+def page(query, folder):
+    done = run([FATHOM, "report", "--json", query, "out.data"], folder)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def check_pages(tap, compiler, folder):
+    """The pages tell what the file holds: work() in all contexts, and in each."""
+    found = {}
+    for pd in range(1, 20):
+        made = page(f"proc_dynamic_coverage/{pd}", folder)
+        if made is None or "work" not in made["title"]:
+            continue
+        runs = {line["text"].strip(): line["runs_count"] for line in made["sources"][0]["lines"]}
+        found[runs["sum += i;"]] = runs["sum -= i;"], runs["return sum;"]
+        ps = made["facts"]["ps"]
+    tap.same(found, {70: (0, 10), 0: (15, 5)}, f"branches.c, {compiler}: pages of the two contexts")
+    made = page(f"proc/{ps}", folder)
+    runs = {line["text"].strip(): line["runs_count"] for line in made["sources"][0]["lines"]}
+    tap.same((runs["sum += i;"], runs["sum -= i;"], runs["sum = 0;"], runs["case 0:"]),
+             (70, 15, 0, None), f"branches.c, {compiler}: the function's page")
+    dumped = run([FATHOM, "check", "out.data"], folder)
+    tap.same(dumped.returncode, 0, f"branches.c, {compiler}: fathom check finds no fault")
+
+
 def check_optimised(tap, compiler, folder):
     """What the optimiser leaves is still counted in its own context, and once."""
     command = build("recursion.c", folder, compiler, ["-O2"], grade="coverage")
@@ -108,6 +132,7 @@ def main():
                 contexts = check_totals(tap, source, compiler, pathlib.Path(folder))
                 if source == "branches.c":
                     check_contexts(tap, compiler, contexts)
+                    check_pages(tap, compiler, pathlib.Path(folder))
         with tempfile.TemporaryDirectory() as folder:
             check_optimised(tap, compiler, pathlib.Path(folder))
     return tap.done()
