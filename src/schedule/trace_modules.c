@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedule/trace_modules.h"
+
+#include "trace/state.h"
+#include "trace/summary.h"
+
+/* --- what a pass shares --- */
+
+static struct fm_trace *trace_of(void *call_data)
+{
+    const struct fm_context *context = call_data;
+    return context->traces[0].trace;
+}
+
+static struct fm_state *pass_state(const struct fm_trace *trace)
+{
+    return fm_attributes_get(trace->attributes, "pass/state");
+}
+
+static void each_tracefile(void *call_data, fm_hook_function *function, void *data,
+                           unsigned priority, bool add)
+{
+    const struct fm_context *context = call_data;
+    for (unsigned i = 0; i < context->traces[0].tracefile_count; i++) {
+        struct fm_hooks *hooks = context->traces[0].tracefiles[i].event_hooks;
+        if (add)
+            fm_hooks_add(hooks, function, data, priority);
+        else
+            fm_hooks_remove(hooks, function, data);
+    }
+}
+
+static void free_state(void *state)
+{
+    fm_state_free(state);
+}
+
+/* Once a pass, whatever the number of modules: all have the same function without data. */
+static bool add_state(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    struct fm_state *state = fm_state_new(trace);
+    fm_attributes_set(trace->attributes, "pass/state", state, NULL);
+    each_tracefile(call_data, fm_state_hook, state, FM_HOOK_STATE, true);
+    return false;
+}
+
+static void drop_state(struct fm_trace *trace)
+{
+    struct fm_state *state = pass_state(trace);
+    fm_attributes_remove(trace->attributes, "pass/state");
+    if (state != fm_attributes_get(trace->attributes, "summary/state"))
+        fm_state_free(state);
+}
+
+static bool remove_state(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    each_tracefile(call_data, fm_state_hook, pass_state(trace), FM_HOOK_STATE, false);
+    drop_state(trace);
+    return false;
+}
+
+/* --- summary --- */
+
+static void forget_summary(struct fm_trace *trace, void *user)
+{
+    (void)user;
+    fm_attributes_remove(trace->attributes, "summary/summary");
+    fm_attributes_remove(trace->attributes, "summary/state");
+}
+
+static void free_summary(void *summary)
+{
+    fm_summary_free(summary);
+}
+
+static bool add_summary(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    forget_summary(trace, NULL);
+    struct fm_summary *summary = fm_summary_new(trace, FM_SUMMARY_BUDGET);
+    fm_attributes_set(trace->attributes, "summary/summary", summary, free_summary);
+    fm_state_add_observer(pass_state(trace), fm_summary_observer(summary));
+    each_tracefile(call_data, fm_summary_hook, summary, FM_HOOK_LAST, true);
+    return false;
+}
+
+static bool remove_summary(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    struct fm_summary *summary = fm_attributes_get(trace->attributes, "summary/summary");
+    struct fm_state *state = pass_state(trace);
+    (void)hook_data;
+    each_tracefile(call_data, fm_summary_hook, summary, FM_HOOK_LAST, false);
+    fm_state_flush(state, trace->end_time, fm_summary_observer(summary));
+    fm_state_remove_observer(state, fm_summary_observer(summary));
+    fm_summary_end(summary, trace->end_time);
+    fm_attributes_set(trace->attributes, "summary/state", state, free_state);
+    return false;
+}
+
+/* A pass that was broken off leaves nothing. */
+static bool after_summary(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    if (fm_background_is_ready(trace, "summary"))
+        return false;
+    if (pass_state(trace) != NULL)
+        drop_state(trace);
+    forget_summary(trace, NULL);
+    return false;
+}
+
+/* --- registering --- */
+
+static struct fm_hooks *hooks_of(fm_hook_function *first, unsigned first_priority,
+                                 fm_hook_function *second, unsigned second_priority)
+{
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, first, NULL, first_priority);
+    if (second != NULL)
+        fm_hooks_add(hooks, second, NULL, second_priority);
+    return hooks;
+}
+
+/* A computation that reads all events with the shared state: add and remove once a pass, after when
+ * it ends or is broken off. */
+static bool register_pass(struct fm_engine *engine, const char *name, fm_hook_function *add,
+                          fm_hook_function *remove, fm_hook_function *after,
+                          void (*forget)(struct fm_trace *trace, void *user))
+{
+    struct fm_computation computation = {
+        .adder = hooks_of(add_state, FM_HOOK_STATE, add, FM_HOOK_DEFAULT),
+        .remover = hooks_of(remove, FM_HOOK_DEFAULT, remove_state, FM_HOOK_LAST),
+        .after_request = hooks_of(after, FM_HOOK_DEFAULT, NULL, 0),
+        .work = {.discard = forget},
+    };
+    return fm_engine_register_computation(engine, name, &computation);
+}
+
+static bool init_summary(struct fm_engine *engine, GError **error)
+{
+    (void)error;
+    return register_pass(engine, "summary", add_summary, remove_summary, after_summary,
+                         forget_summary);
+}
+
+static void destroy_summary(struct fm_engine *engine)
+{
+    fm_engine_unregister_computation(engine, "summary");
+}
+
+static const struct fm_schedule_module summary_module = {
+    .name = "summary",
+    .description = "boxes and counts of the whole trace, for drawing at any zoom",
+    .init = init_summary,
+    .destroy = destroy_summary,
+};
+
+static const struct fm_schedule_module *const modules[] = {&summary_module, NULL};
+
+bool fm_trace_modules_load(struct fm_engine *engine, GError **error)
+{
+    fm_engine_load_library(engine, "trace", modules);
+    for (unsigned i = 0; modules[i] != NULL; i++) {
+        if (!fm_engine_require(engine, modules[i]->name, error))
+            return false;
+    }
+    return true;
+}
