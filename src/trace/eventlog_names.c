@@ -29,7 +29,6 @@ static void name_states(struct eventlog_names *names)
     names->gc_idle = fm_trace_value(trace, "GC idle", FM_STATE_IDLE);
     names->gc_done = fm_trace_value(trace, "GC done", FM_STATE_WAITING);
     names->held = fm_trace_value(trace, "held", FM_STATE_RUNNING);
-    names->waiting = fm_trace_value(trace, "waiting for a lock", FM_STATE_WAITING);
     names->message = fm_trace_value(trace, "message", FM_STATE_SPAN);
     names->missing = fm_trace_value(trace, "missing events", FM_STATE_UNKNOWN);
     names->serving = fm_trace_value(trace, "serving", FM_STATE_RUNNING);
@@ -81,7 +80,7 @@ struct eventlog_names *fm_eventlog_names(struct fm_trace *trace)
     return fm_trace_model_names(trace, make_names, free_names);
 }
 
-static void set_text_value(struct eventlog_names *names, uint32_t id, uint32_t value)
+void fm_eventlog_set_text_value(struct eventlog_names *names, uint32_t id, uint32_t value)
 {
     if (id >= NEAR_TEXTS) {
         g_hash_table_insert(names->far_texts, GUINT_TO_POINTER(id), GUINT_TO_POINTER(value));
@@ -100,7 +99,8 @@ static void set_text_value(struct eventlog_names *names, uint32_t id, uint32_t v
 void fm_eventlog_set_text(struct eventlog_names *names, uint32_t id, const char *text,
                           size_t length)
 {
-    set_text_value(names, id, fm_trace_value_bytes(names->trace, text, length, FM_STATE_SPAN));
+    fm_eventlog_set_text_value(names, id,
+                               fm_trace_value_bytes(names->trace, text, length, FM_STATE_SPAN));
 }
 
 uint32_t fm_eventlog_text_value(struct eventlog_names *names, uint32_t id)
@@ -114,7 +114,8 @@ uint32_t fm_eventlog_text_value(struct eventlog_names *names, uint32_t id)
         char unknown[24];
         g_snprintf(unknown, sizeof unknown, "name %u", id);
         value = fm_trace_value(names->trace, unknown, FM_STATE_SPAN);
-        set_text_value(names, id, value); /* its definition, should it come, replaces it */
+        fm_eventlog_set_text_value(names, id,
+                                   value); /* its definition, should it come, replaces it */
     }
     return value;
 }

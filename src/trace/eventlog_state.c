@@ -41,7 +41,7 @@ static struct fm_lane *begin_process(struct happening *at, uint64_t key)
         /* What was seen before its process was. */
         for (uint32_t i = 0; i < fm_state_lane_count(at->state); i++) {
             struct fm_lane *early = fm_state_lane_at(at->state, i);
-            if (early->parent == FM_LANE_NONE && early != lane)
+            if (early->parent == FM_LANE_NONE && early != lane && !early->ended)
                 fm_state_lane_set_parent(at->state, early, lane->index);
         }
     }
@@ -313,5 +313,10 @@ const struct fm_state_model fm_state_model_eventlog = {
     .model_new = model_new,
     .model_copy = model_copy,
     .model_free = model_free,
+    .model_write = fm_eventlog_model_write,
+    .model_read = fm_eventlog_model_read,
+    .model_restored = fm_eventlog_model_restored,
+    .shared_write = fm_eventlog_names_write,
+    .shared_read = fm_eventlog_names_read,
     .event = handle_event,
 };

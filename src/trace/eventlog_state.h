@@ -27,7 +27,7 @@ struct eventlog_names {
     uint32_t message_values;
     bool native; /* written by a C program */
     uint32_t running, runnable, created, idle, disabled, collecting, gc_work, gc_idle, gc_done;
-    uint32_t held, waiting, message, missing, serving;
+    uint32_t held, message, missing, serving;
     uint32_t mark, sync, sweep;
     uint32_t stops[STOP_STATUSES];
     uint32_t sparks[SPARK_NUMBERS]; /* marks, from event 35 on */
@@ -120,6 +120,7 @@ struct fm_lane *fm_eventlog_number_lane(struct happening *at, enum fm_lane_kind 
 struct eventlog_names *fm_eventlog_names(struct fm_trace *trace);
 void fm_eventlog_set_text(struct eventlog_names *names, uint32_t id, const char *text,
                           size_t length);
+void fm_eventlog_set_text_value(struct eventlog_names *names, uint32_t id, uint32_t value);
 void fm_eventlog_set_function(struct eventlog_names *names, uint64_t address, uint32_t value);
 void fm_eventlog_set_cost_centre(struct eventlog_names *names, uint32_t id, const char *name);
 uint32_t fm_eventlog_function_value(struct eventlog_names *names, uint64_t address);
@@ -137,7 +138,8 @@ void fm_eventlog_asynchronous_add(struct eventlog_model *model, uint32_t name, u
 
 /* Saving, in eventlog_save.c. */
 void fm_eventlog_model_write(const void *model, GByteArray *to);
-void *fm_eventlog_model_read(struct fm_state *state, const uint8_t *bytes, size_t length);
+void *fm_eventlog_model_read(struct fm_state *state, const uint8_t *bytes, size_t length,
+                             uint32_t lanes);
 void fm_eventlog_model_restored(struct fm_state *state, void *model);
 void fm_eventlog_names_write(struct fm_trace *trace, GByteArray *to);
 bool fm_eventlog_names_read(struct fm_trace *trace, const uint8_t *bytes, size_t length);

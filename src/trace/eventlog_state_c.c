@@ -277,9 +277,15 @@ static struct fm_lane *lock_lane(struct happening *at, uint64_t address)
     return fm_state_lane_get(at->state, FM_LANE_LOCK, address, at->model->process, at->time);
 }
 
-static uint32_t wait_value(struct happening *at, const struct fm_lane *lock)
+static uint32_t wait_value(struct happening *at, struct fm_lane *lock)
 {
-    return lock->model[2] != 0 ? (uint32_t)lock->model[2] : at->names->waiting;
+    if (lock->model[2] == 0) {
+        char *name = g_strconcat("waiting for ", lock->name, NULL);
+        lock->model[2] = fm_trace_value(at->state->trace, name, FM_STATE_WAITING);
+        g_free(name);
+        fm_state_lane_changed(at->state, lock);
+    }
+    return (uint32_t)lock->model[2];
 }
 
 static void lock_wait(struct happening *at)
@@ -358,13 +364,10 @@ static void lock_release(struct happening *at)
 
 static void lock_name(struct happening *at)
 {
-    struct fm_trace *trace = at->state->trace;
-    const char *name = fm_trace_value_name(trace, fm_eventlog_text_value(at->names, u32_at(at, 8)));
+    uint32_t value = fm_eventlog_text_value(at->names, u32_at(at, 8));
     struct fm_lane *lock = lock_lane(at, u64_at(at, 0));
-    char *wait = g_strconcat("waiting for ", name, NULL);
-    lock->model[2] = fm_trace_value(trace, wait, FM_STATE_WAITING);
-    g_free(wait);
-    fm_state_lane_rename(at->state, lock, name);
+    lock->model[2] = 0; /* waiting is named after the lock */
+    fm_state_lane_rename(at->state, lock, fm_trace_value_name(at->state->trace, value));
 }
 
 /* --- allocation samples --- */

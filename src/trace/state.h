@@ -115,8 +115,10 @@ struct fm_state_model {
     void *(*model_copy)(const void *model);
     void (*model_free)(void *model);
     void (*model_write)(const void *model, GByteArray *to);
-    /* NULL when the bytes are not those of model_write. */
-    void *(*model_read)(struct fm_state *state, const uint8_t *bytes, size_t length);
+    /* NULL when the bytes are not those of model_write. lanes: how many the state will have, for
+     * checking numbers. */
+    void *(*model_read)(struct fm_state *state, const uint8_t *bytes, size_t length,
+                        uint32_t lanes);
     /* The lanes have been restored with this model; rebuilds what can be told from them. May be
      * NULL. */
     void (*model_restored)(struct fm_state *state, void *model);

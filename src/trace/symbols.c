@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/pack.h"
+
 enum { MODULES_MAX = 4096 };
 
 struct symbol {
@@ -186,4 +188,29 @@ char *fm_symbols_name(struct fm_symbols *symbols, uint64_t address)
             return demangled(symbol->name);
     }
     return g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address);
+}
+
+void fm_symbols_write(const struct fm_symbols *symbols, GByteArray *to)
+{
+    fm_pack(to, symbols->modules->len);
+    for (guint i = 0; i < symbols->modules->len; i++) {
+        const struct module *module = &g_array_index(symbols->modules, struct module, i);
+        fm_pack(to, module->base);
+        fm_pack(to, module->size);
+        fm_pack(to, module->bias);
+        fm_pack_bytes(to, module->object->path, strlen(module->object->path));
+    }
+}
+
+bool fm_symbols_read(struct fm_symbols *symbols, struct fm_unpack *from)
+{
+    uint32_t count = fm_unpack_count(from);
+    for (uint32_t i = 0; i < count && !from->bad; i++) {
+        uint64_t base = fm_unpack(from), size = fm_unpack(from), bias = fm_unpack(from);
+        uint32_t length;
+        const uint8_t *path = fm_unpack_bytes(from, &length);
+        if (!from->bad)
+            fm_symbols_add(symbols, base, size, bias, (const char *)path, length);
+    }
+    return !from->bad;
 }

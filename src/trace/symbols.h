@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct fm_symbols;
+struct fm_unpack;
 
 struct fm_symbols *fm_symbols_new(void);
 void fm_symbols_free(struct fm_symbols *symbols);
@@ -16,3 +17,6 @@ void fm_symbols_add(struct fm_symbols *symbols, uint64_t base, uint64_t size, ui
                     const char *path, size_t path_length);
 /* "parse", demangled for C++; "0x401234" where nothing is known. Caller frees. */
 char *fm_symbols_name(struct fm_symbols *symbols, uint64_t address);
+/* The list of modules, as bytes (pack.h). False when they are damaged. */
+void fm_symbols_write(const struct fm_symbols *symbols, GByteArray *to);
+bool fm_symbols_read(struct fm_symbols *symbols, struct fm_unpack *from);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/statistics.h"
+
+#include "event_trace.h"
+#include "trace/open.h"
+
+#define U(x) ((uint64_t)(x))
+enum { PARSE = 1, LEX = 2, QUEUE = 3 };
+
+/* Thread 1 in lane 0: parse 10-50 with lex 12-20 and 22-25 in it, then lex 60-; a counter. */
+static struct event_list *make_program(void)
+{
+    struct event_list *list = event_list_new();
+    event_add(list, 0, -1, 29, "4s", U(0), "fathom-0.1.0 C event log");
+    event_add(list, 0, -1, 32, "44", U(0), U(77));
+    event_add(list, 0, -1, 42, "s4", "parse", U(PARSE));
+    event_add(list, 0, -1, 42, "s4", "lex", U(LEX));
+    event_add(list, 0, -1, 42, "s4", "queue", U(QUEUE));
+    event_add(list, 1, 0, 0, "4", U(1));
+    event_add(list, 1, 0, 1, "4", U(1));
+    event_add(list, 2, 0, 44, "4s", U(1), "worker");
+    event_add(list, 10, 0, 512, "4", U(PARSE));
+    event_add(list, 12, 0, 512, "4", U(LEX));
+    event_add(list, 20, 0, 513, "4", U(LEX));
+    event_add(list, 22, 0, 512, "4", U(LEX));
+    event_add(list, 23, 0, 514, "4", U(QUEUE));
+    event_add(list, 25, 0, 513, "4", U(LEX));
+    event_add(list, 30, 0, 515, "48", U(QUEUE), U(4));
+    event_add(list, 40, 0, 515, "48", U(QUEUE), U(1));
+    event_add(list, 50, 0, 513, "4", U(PARSE));
+    event_add(list, 60, 0, 512, "4", U(LEX));
+    event_add(list, 70, 0, 515, "48", U(QUEUE), U(9));
+    event_add(list, 80, 0, 19, "s", "bye");
+    return list;
+}
+
+struct run {
+    struct fm_trace *trace;
+    struct fm_state *state;
+    struct fm_statistics *statistics;
+};
+
+static void run(struct run *run, struct fm_trace *trace, uint64_t start, uint64_t end)
+{
+    run->trace = trace;
+    run->state = fm_state_new(trace);
+    run->statistics = fm_statistics_new(run->state);
+    fm_statistics_set_interval(run->statistics, start, end);
+    fm_state_add_observer(run->state, fm_statistics_observer(run->statistics));
+    struct fm_context *context = fm_context_new(&trace, 1);
+    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
+    fm_hooks_add(hooks.event, fm_state_hook, run->state, FM_HOOK_STATE);
+    fm_hooks_add(hooks.event, fm_statistics_hook, run->statistics, FM_HOOK_DEFAULT);
+    fm_context_seek_time(context, 0);
+    fm_context_begin(context, &hooks, -1);
+    fm_context_middle(context, end, UINT64_MAX, NULL);
+    fm_context_detach(context, &hooks, -1);
+    fm_hooks_free(hooks.event);
+    fm_context_free(context);
+    fm_state_flush(run->state, MIN(end, trace->end_time), fm_statistics_observer(run->statistics));
+}
+
+static void run_end(struct run *run)
+{
+    fm_statistics_free(run->statistics);
+    fm_state_free(run->state);
+    fm_trace_free(run->trace);
+}
+
+static void assert_node(const struct fm_statistics_node *node, uint64_t count, uint64_t time,
+                        uint64_t self_time, uint64_t longest, uint64_t longest_at, uint64_t events)
+{
+    g_assert_nonnull(node);
+    g_assert_cmpuint(node->count, ==, count);
+    g_assert_cmpuint(node->time, ==, time);
+    g_assert_cmpuint(node->self_time, ==, self_time);
+    g_assert_cmpuint(node->longest, ==, longest);
+    g_assert_cmpuint(node->longest_at, ==, longest_at);
+    g_assert_cmpuint(node->events, ==, events);
+}
+
+static void test_tree(void)
+{
+    struct event_list *list = make_program();
+    struct run it;
+    run(&it, event_list_trace(list), 0, FM_TIME_INF);
+    const struct fm_statistics_node *root = fm_statistics_root(it.statistics);
+    const struct fm_statistics_node *lane = fm_statistics_find(root, "thread", "worker", NULL);
+    g_assert_nonnull(lane);
+    g_assert_cmpuint(lane->count, ==, 2);
+    g_assert_cmpuint(lane->time, ==, 60);
+    g_assert_cmpuint(lane->all_events, ==, 15);
+    const struct fm_statistics_node *parse = fm_statistics_find(lane, "parse", NULL);
+    /* its begin, the ends of both lex, two counters */
+    assert_node(parse, 1, 40, 29, 40, 10, 5);
+    assert_node(fm_statistics_find(parse, "lex", NULL), 2, 11, 11, 8, 12, 3);
+    assert_node(fm_statistics_find(lane, "lex", NULL), 1, 20, 20, 20, 60, 3); /* still open */
+    g_assert_cmpuint(fm_statistics_find(lane, "marks", "queue", NULL)->count, ==, 1);
+    g_assert_cmpuint(fm_statistics_find(lane, "marks", "bye", NULL)->count, ==, 1);
+    g_assert_cmpuint(fm_statistics_find(lane, "marks", NULL)->count, ==, 2);
+    g_assert_true(g_ptr_array_index(lane->children, 0) == parse); /* most time first */
+    g_assert_true(parse->parent == lane);
+    const struct fm_statistics_node *types = fm_statistics_find(root, "event types", NULL);
+    g_assert_cmpuint(types->count, ==, event_list_count(list));
+    g_assert_cmpuint(fm_statistics_find(types, "event 512", NULL)->count, ==, 4);
+    g_assert_cmpuint(root->all_events, ==, event_list_count(list));
+    const struct fm_statistics_node *counter = fm_statistics_find(root, "counter", "queue", NULL);
+    g_assert_cmpuint(counter->numbers, ==, 3);
+    g_assert_cmpfloat(counter->least, ==, 1);
+    g_assert_cmpfloat(counter->greatest, ==, 9);
+    g_assert_cmpfloat(counter->last, ==, 9);
+    /* 4 for 10 ns, 1 for 30 ns, 9 for 10 ns */
+    g_assert_cmpfloat(counter->mean, ==, (40.0 + 30 + 90) / 50);
+    run_end(&it);
+    event_list_free(list);
+}
+
+static void test_interval(void)
+{
+    struct event_list *list = make_program();
+    struct run it;
+    run(&it, event_list_trace(list), 15, 45);
+    const struct fm_statistics_node *root = fm_statistics_root(it.statistics);
+    const struct fm_statistics_node *lane = fm_statistics_find(root, "thread", "worker", NULL);
+    const struct fm_statistics_node *parse = fm_statistics_find(lane, "parse", NULL);
+    assert_node(parse, 1, 30, 22, 30, 15, 4);
+    assert_node(fm_statistics_find(parse, "lex", NULL), 2, 8, 8, 5, 15, 2);
+    g_assert_null(fm_statistics_find(lane, "lex", NULL));
+    g_assert_cmpuint(root->all_events, ==, 6);
+    const struct fm_statistics_node *counter = fm_statistics_find(root, "counter", "queue", NULL);
+    g_assert_cmpuint(counter->numbers, ==, 2);
+    g_assert_cmpfloat(counter->greatest, ==, 4);
+    run_end(&it);
+    event_list_free(list);
+}
+
+/* A counter keeps the value it had when the interval begins. */
+static void test_interval_of_counter(void)
+{
+    struct event_list *list = make_program();
+    struct run it;
+    run(&it, event_list_trace(list), 35, 75);
+    const struct fm_statistics_node *counter =
+        fm_statistics_find(fm_statistics_root(it.statistics), "counter", "queue", NULL);
+    g_assert_cmpuint(counter->numbers, ==, 3);
+    g_assert_cmpfloat(counter->greatest, ==, 9);
+    g_assert_cmpfloat(counter->mean, ==, (4 * 5 + 1 * 30) / 35.0);
+    run_end(&it);
+    event_list_free(list);
+}
+
+static void test_sum(void)
+{
+    struct event_list *list = make_program();
+    struct run a, b;
+    run(&a, event_list_trace(list), 0, FM_TIME_INF);
+    run(&b, event_list_trace(list), 0, FM_TIME_INF);
+    fm_statistics_add(a.statistics, b.statistics);
+    run_end(&b);
+    const struct fm_statistics_node *root = fm_statistics_root(a.statistics);
+    g_assert_cmpuint(root->all_events, ==, 2 * event_list_count(list));
+    const struct fm_statistics_node *lane = fm_statistics_find(root, "thread", "worker", NULL);
+    g_assert_cmpuint(lane->time, ==, 120);
+    assert_node(fm_statistics_find(lane, "parse", NULL), 2, 80, 58, 40, 10, 10);
+    g_assert_cmpuint(fm_statistics_find(root, "event types", "event 513", NULL)->count, ==, 6);
+    run_end(&a);
+    event_list_free(list);
+}
+
+static uint64_t sum_events(const struct fm_statistics_node *node)
+{
+    uint64_t sum = node->events;
+    for (guint i = 0; node->children != NULL && i < node->children->len; i++)
+        sum += sum_events(g_ptr_array_index(node->children, i));
+    g_assert_cmpuint(sum, ==, node->all_events);
+    return sum;
+}
+
+/* Time = self + children; nothing longer than the trace. */
+static void check_times(const struct fm_statistics_node *node, uint64_t length, unsigned level)
+{
+    uint64_t below = 0;
+    for (guint i = 0; node->children != NULL && i < node->children->len; i++) {
+        const struct fm_statistics_node *child = g_ptr_array_index(node->children, i);
+        check_times(child, length, level + 1);
+        below += child->time;
+    }
+    if (level >= 2)
+        g_assert_cmpuint(node->time, <=, length);
+    g_assert_cmpuint(node->self_time + below, ==, node->time);
+    g_assert_cmpuint(node->longest, <=, MAX(node->time, 1));
+}
+
+static void check_sample(const char *name, uint64_t events)
+{
+    const char *folder = g_getenv("FATHOM_SAMPLE_DATA");
+    char *path = g_build_filename(folder, "eventlog", name, NULL);
+    GError *error = NULL;
+    char *identity = fm_trace_identity(path, &error);
+    g_assert_no_error(error);
+    struct fm_trace *trace = fm_trace_open(path, identity, &error);
+    g_assert_no_error(error);
+    struct run it;
+    run(&it, trace, 0, FM_TIME_INF);
+    const struct fm_statistics_node *root = fm_statistics_root(it.statistics);
+    const struct fm_statistics_node *types = fm_statistics_find(root, "event types", NULL);
+    g_assert_cmpuint(types->count, ==, events);
+    g_assert_cmpuint(root->all_events, ==, events);
+    uint64_t sum = root->events;
+    for (guint i = 0; i < root->children->len; i++) {
+        const struct fm_statistics_node *kind = g_ptr_array_index(root->children, i);
+        if (kind != types) {
+            sum += sum_events(kind);
+            check_times(kind, trace->end_time - trace->start_time, 1);
+        }
+    }
+    g_assert_cmpuint(sum, ==, events);
+    g_test_message("%s: %" G_GUINT64_FORMAT " inconsistent", name, fm_state_inconsistent(it.state));
+    g_free(identity);
+    g_free(path);
+    run_end(&it);
+}
+
+static void test_samples(void)
+{
+    if (g_getenv("FATHOM_SAMPLE_DATA") == NULL) {
+        g_test_skip("FATHOM_SAMPLE_DATA is not set");
+        return;
+    }
+    check_sample("conc.eventlog", 53292);
+    check_sample("marks.eventlog", 21033);
+    check_sample("sparks.eventlog", 113901);
+    check_sample("profhc.eventlog", 18808);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/statistics/tree", test_tree);
+    g_test_add_func("/statistics/interval", test_interval);
+    g_test_add_func("/statistics/interval of a counter", test_interval_of_counter);
+    g_test_add_func("/statistics/sum", test_sum);
+    g_test_add_func("/statistics/samples", test_samples);
+    return g_test_run();
+}
