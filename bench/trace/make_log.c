@@ -8,7 +8,7 @@
 
 #include "eventlog/eventlog.h"
 
-enum { LANES = 8, BLOCK_BYTES = 2 << 20, DEPTH_MAX = 12, NAMES = 40, LOCKS = 16, COUNTERS = 6 };
+enum { LANES = 8, BLOCK_BYTES = 2 << 20, DEPTH_MAX = 10, NAMES = 40, LOCKS = 16, COUNTERS = 6 };
 
 struct lane {
     uint8_t bytes[BLOCK_BYTES];
@@ -116,7 +116,9 @@ static void begin_program(struct lane *lane, bool haskell)
 
 static void push(struct lane *lane, bool function)
 {
-    uint32_t id = 1 + roll(lane, NAMES);
+    /* What a function calls depends on it: three others. */
+    uint32_t above = lane->depth == 0 ? lane->number : lane->stack[lane->depth - 1].id;
+    uint32_t id = 1 + (above * 7 + roll(lane, 3)) % NAMES;
     if (function) {
         head(lane, FM_EVENTLOG_FUNCTION_ENTER);
         put(lane, 0x400000 + id * 64, 8);
@@ -158,7 +160,7 @@ static void c_event(struct lane *lane)
         text(lane, FM_EVENTLOG_USER_MESSAGE, "a request of 1,234 bytes from a client was answered",
              -1, -1);
     } else if (lane->depth == 0 || (lane->depth < DEPTH_MAX && roll(lane, 2) == 0)) {
-        push(lane, roll(lane, 4) != 0);
+        push(lane, lane->depth > 1);
     } else {
         pop(lane);
     }

@@ -2,6 +2,7 @@
 #include "schedule/trace_modules.h"
 
 #include "trace/state.h"
+#include "trace/statistics.h"
 #include "trace/summary.h"
 
 /* --- what a pass shares --- */
@@ -63,6 +64,19 @@ static bool remove_state(void *hook_data, void *call_data)
     return false;
 }
 
+typedef void forget_result(struct fm_trace *trace, void *user);
+
+/* A pass that was broken off leaves nothing. */
+static bool after_pass(struct fm_trace *trace, const char *name, forget_result *forget)
+{
+    if (fm_background_is_ready(trace, name))
+        return false;
+    if (pass_state(trace) != NULL)
+        drop_state(trace);
+    forget(trace, NULL);
+    return false;
+}
+
 /* --- summary --- */
 
 static void forget_summary(struct fm_trace *trace, void *user)
@@ -103,17 +117,53 @@ static bool remove_summary(void *hook_data, void *call_data)
     return false;
 }
 
-/* A pass that was broken off leaves nothing. */
 static bool after_summary(void *hook_data, void *call_data)
+{
+    (void)hook_data;
+    return after_pass(trace_of(call_data), "summary", forget_summary);
+}
+
+/* --- statistics --- */
+
+static void forget_statistics(struct fm_trace *trace, void *user)
+{
+    (void)user;
+    fm_attributes_remove(trace->attributes, "statistics/statistics");
+}
+
+static void free_statistics(void *statistics)
+{
+    fm_statistics_free(statistics);
+}
+
+static bool add_statistics(void *hook_data, void *call_data)
 {
     struct fm_trace *trace = trace_of(call_data);
     (void)hook_data;
-    if (fm_background_is_ready(trace, "summary"))
-        return false;
-    if (pass_state(trace) != NULL)
-        drop_state(trace);
-    forget_summary(trace, NULL);
+    struct fm_statistics *statistics = fm_statistics_new(pass_state(trace));
+    fm_attributes_set(trace->attributes, "statistics/statistics", statistics, free_statistics);
+    fm_state_add_observer(pass_state(trace), fm_statistics_observer(statistics));
+    each_tracefile(call_data, fm_statistics_hook, statistics, FM_HOOK_DEFAULT, true);
     return false;
+}
+
+static bool remove_statistics(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    struct fm_state *state = pass_state(trace);
+    struct fm_statistics *statistics =
+        fm_attributes_get(trace->attributes, "statistics/statistics");
+    (void)hook_data;
+    each_tracefile(call_data, fm_statistics_hook, statistics, FM_HOOK_DEFAULT, false);
+    fm_state_flush(state, trace->end_time, fm_statistics_observer(statistics));
+    fm_state_remove_observer(state, fm_statistics_observer(statistics));
+    return false;
+}
+
+static bool after_statistics(void *hook_data, void *call_data)
+{
+    (void)hook_data;
+    return after_pass(trace_of(call_data), "statistics", forget_statistics);
 }
 
 /* --- registering --- */
@@ -131,8 +181,7 @@ static struct fm_hooks *hooks_of(fm_hook_function *first, unsigned first_priorit
 /* A computation that reads all events with the shared state: add and remove once a pass, after when
  * it ends or is broken off. */
 static bool register_pass(struct fm_engine *engine, const char *name, fm_hook_function *add,
-                          fm_hook_function *remove, fm_hook_function *after,
-                          void (*forget)(struct fm_trace *trace, void *user))
+                          fm_hook_function *remove, fm_hook_function *after, forget_result *forget)
 {
     struct fm_computation computation = {
         .adder = hooks_of(add_state, FM_HOOK_STATE, add, FM_HOOK_DEFAULT),
@@ -162,7 +211,27 @@ static const struct fm_schedule_module summary_module = {
     .destroy = destroy_summary,
 };
 
-static const struct fm_schedule_module *const modules[] = {&summary_module, NULL};
+static bool init_statistics(struct fm_engine *engine, GError **error)
+{
+    (void)error;
+    return register_pass(engine, "statistics", add_statistics, remove_statistics, after_statistics,
+                         forget_statistics);
+}
+
+static void destroy_statistics(struct fm_engine *engine)
+{
+    fm_engine_unregister_computation(engine, "statistics");
+}
+
+static const struct fm_schedule_module statistics_module = {
+    .name = "statistics",
+    .description = "the statistics tree of the whole trace",
+    .init = init_statistics,
+    .destroy = destroy_statistics,
+};
+
+static const struct fm_schedule_module *const modules[] = {&statistics_module, &summary_module,
+                                                           NULL};
 
 bool fm_trace_modules_load(struct fm_engine *engine, GError **error)
 {
