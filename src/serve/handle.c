@@ -268,6 +268,18 @@ static void answer_page(const struct exchange *exchange, struct entry *entry,
         render_page(exchange, entry, query, notice, NULL, etag);
 }
 
+/* While it is being read the page is asked for again: that must not begin the reading anew. */
+static void answer_menu_later(const struct exchange *exchange, const struct entry *entry,
+                              const struct fm_query *query)
+{
+    g_autofree char *menu = fm_query_to_url(query);
+    GString *location = g_string_new(NULL);
+    g_string_append_printf(location, "?%s&", menu);
+    fm_query_append_part(location, entry->name);
+    fm_response_message(exchange->request, 303, "The file is being read again.", exchange->ret);
+    exchange->ret->location = g_string_free(location, FALSE);
+}
+
 /* quit and timeout answer with one message; restart goes on to the menu. */
 static void answer_server_command(const struct exchange *exchange, struct entry *entry,
                                   struct fm_query *query)
@@ -289,7 +301,10 @@ static void answer_server_command(const struct exchange *exchange, struct entry 
         }
         fm_command_clear(&query->command);
         query->command = (struct fm_command){.id = FM_CMD_MENU};
-        answer_page(exchange, entry, query, "The file was read again.");
+        if (fm_report_is_complete(entry->recording, query))
+            answer_page(exchange, entry, query, "The file was read again.");
+        else
+            answer_menu_later(exchange, entry, query);
         return;
     }
     g_autofree char *text =

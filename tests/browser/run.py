@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves a profile and runs pages.mjs against it in a headless Chromium.
+"""Serves a profile and runs pages.mjs against it in a headless Chromium; with "unfinished" as the
+last argument makes a large one and runs unfinished.mjs, which serves it itself.
 
 Installs playwright-core, as locked, into the build folder. Skips (77) when node, npm, the browser
 or the package cannot be had. Screenshots: the folder screenshots below the build folder.
@@ -36,7 +37,17 @@ def install(source, build):
     mark.write_text(lock)
 
 
-def main(fathom, generate, build):
+def read_while_open(fathom, generate, build, browser):
+    shots = build / "screenshots"
+    shots.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="fathom-browser-") as folder:
+        profile = os.path.join(folder, "large.data")
+        subprocess.run([generate, "--nodes=5000000", "--seed=1", profile], check=True)
+        return subprocess.run(["node", "unfinished.mjs", os.path.abspath(fathom), profile, browser,
+                               str(shots)], cwd=build).returncode
+
+
+def main(fathom, generate, build, what="pages"):
     source, build = pathlib.Path(__file__).resolve().parent, pathlib.Path(build)
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     for program, found in (("node", shutil.which("node")), ("npm", shutil.which("npm")),
@@ -45,7 +56,10 @@ def main(fathom, generate, build):
             skip(f"there is no {program}")
     build.mkdir(parents=True, exist_ok=True)
     install(source, build)
-    shutil.copy(source / "pages.mjs", build / "pages.mjs")
+    for script in ("pages.mjs", "unfinished.mjs"):
+        shutil.copy(source / script, build / script)
+    if what == "unfinished":
+        return read_while_open(fathom, generate, build, browser)
     with tempfile.TemporaryDirectory(prefix="fathom-browser-") as folder:
         real = pathlib.Path(os.environ.get("FATHOM_SAMPLE_DATA", ""), "mercury", "Deep.data")
         profile = str(real)
@@ -69,4 +83,4 @@ def main(fathom, generate, build):
             server.wait(20)
 
 
-sys.exit(main(*sys.argv[1:4]))
+sys.exit(main(*sys.argv[1:5]))

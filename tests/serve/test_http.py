@@ -335,6 +335,13 @@ class Reading(unittest.TestCase):
                                    large], check=True, capture_output=True)
             self.assertEqual(body, told.stdout)
             self.assertIsNone(json.loads(body)["incomplete"])
+            # Reading again begins; the page that is shown again is another one.
+            answer, _ = ask(port, page("restart", large), Sec_Fetch_Site="same-origin")
+            self.assertEqual(answer.status, 303)
+            self.assertEqual(answer.getheader("Location"), page("menu", large)[len("/deep"):])
+            answer, body = ask(port, page("menu", large, ".txt"))
+            self.assertIn(b"Incomplete: ", body)
+            self.assertEqual(self.events(port, "menu", large)[-1], ("ready", {}))
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(20), 0)
 
