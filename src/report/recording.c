@@ -168,6 +168,8 @@ double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_rec
         return fm_profile_job_fraction(job->reading);
     if (job->analysing != NULL)
         return fm_analysis_job_part_fraction(job->analysing);
+    if (part == FM_PART_SUMMARIES)
+        return 1; /* what is left of it is short */
     return job->checking != NULL ? fm_checking_fraction(job->checking) : 0;
 }
 

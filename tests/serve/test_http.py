@@ -283,6 +283,13 @@ class Loopback(unittest.TestCase):
             self.assertEqual(answer.status, 200)
 
 
+class TooLate(Exception):
+    """What was to be seen in the middle of it is over."""
+
+
+ATTEMPTS = 8
+
+
 class Reading(unittest.TestCase):
     """Pages while their profile is still being read."""
 
@@ -297,53 +304,69 @@ class Reading(unittest.TestCase):
                 found.append((lines["event"], json.loads(lines["data"])))
         return found
 
+    def unfinished(self, port, command, file, ending):
+        """A page that must not be whole yet; on a busy machine it may be."""
+        answer, body = ask(port, page(command, file, ending))
+        if b"Not all is known yet" not in body:
+            self.assertEqual(answer.status, 200, body)
+            raise TooLate()
+        return answer, body
+
+    def look_while_reading(self, port, file):
+        command = "top_procs/1-5/callseqs/self/oa"
+        answer, body = self.unfinished(port, command, file, ".json")
+        self.assertEqual(answer.status, 200)
+        self.assertIsNone(answer.getheader("ETag"))
+        self.assertEqual(answer.getheader("Cache-Control"), "no-store")
+        self.assertGreater(json.loads(body)["facts"]["pd_count"], 0)
+        self.assertIn("Not all is known yet", json.loads(body)["incomplete"])
+        _, body = self.unfinished(port, "menu", file, "")
+        self.assertIn(b'<p class="incomplete" role="status" data-events="events?menu&amp;', body)
+        self.assertIn(b'<noscript><meta http-equiv="refresh"', body)
+        _, body = self.unfinished(port, "menu", file, ".txt")
+        self.assertIn(b"Incomplete: Not all is known yet", body)
+        answer, _ = self.unfinished(port, command, file, ".csv")
+        self.assertEqual(answer.status, 503)
+        self.assertEqual(answer.getheader("Retry-After"), "1")
+        events = self.events(port, "menu", file)
+        self.assertEqual(events[-1], ("ready", {}))
+        self.assertEqual({name for name, _ in events[:-1]}, {"state"})
+        states = [state for _, state in events[:-1]]
+        self.assertTrue(states[-1]["complete"])
+        for what in ("stage", "whole"):
+            values = [state[what] for state in states]
+            self.assertEqual(sorted(values), values)
+        modules = [state["module"] for state in states]
+        if modules[0] not in ("loading", "cliques"):
+            raise TooLate()
+        for module in ("callers", "costs", "summaries", "checks"):
+            self.assertIn(module, modules)
+
     def test_pages_come_before_the_profile_is_read(self):
         large = os.path.join(FOLDER.name, "large.data")
-        subprocess.run([GENERATE, "--nodes=1500000", "--seed=2", large], check=True,
+        command = "top_procs/1-5/callseqs/self/oa"
+        subprocess.run([GENERATE, "--nodes=700000", "--seed=2", large], check=True,
                        stdout=subprocess.DEVNULL)
-        with serving(large) as (process, port, _):
-            answer, body = ask(port, page("top_procs/1-5/callseqs/self/oa", large, ".json"))
-            first = json.loads(body)
-            self.assertEqual(answer.status, 200)
-            self.assertIn("Not all is known yet", first["incomplete"])
-            self.assertIsNone(answer.getheader("ETag"))
-            self.assertEqual(answer.getheader("Cache-Control"), "no-store")
-            self.assertGreater(first["facts"]["pd_count"], 0)
-            answer, body = ask(port, page("menu", large))
-            self.assertIn(b'<p class="incomplete" role="status" data-events="events?menu&amp;', body)
-            self.assertIn(b'<noscript><meta http-equiv="refresh"', body)
-            answer, body = ask(port, page("menu", large, ".txt"))
-            self.assertIn(b"Incomplete: Not all is known yet", body)
-            answer, body = ask(port, page("top_procs/1-5/callseqs/self/oa", large, ".csv"))
-            self.assertEqual(answer.status, 503)
-            self.assertEqual(answer.getheader("Retry-After"), "1")
-            events = self.events(port, "menu", large)
-            self.assertEqual(events[-1], ("ready", {}))
-            self.assertEqual({name for name, _ in events[:-1]}, {"state"})
-            states = [state for _, state in events[:-1]]
-            self.assertFalse(states[0]["complete"])
-            self.assertTrue(states[-1]["complete"])
-            self.assertEqual(sorted(state["stage"] for state in states),
-                             [state["stage"] for state in states])
-            self.assertEqual(sorted(state["whole"] for state in states),
-                             [state["whole"] for state in states])
-            modules = [state["module"] for state in states]
-            for module in ("cliques", "costs", "checks"):
-                self.assertIn(module, modules)
-            answer, body = ask(port, page("top_procs/1-5/callseqs/self/oa", large, ".json"))
-            told = subprocess.run([FATHOM, "report", "--json", "top_procs/1-5/callseqs/self/oa",
-                                   large], check=True, capture_output=True)
-            self.assertEqual(body, told.stdout)
-            self.assertIsNone(json.loads(body)["incomplete"])
-            # Reading again begins; the page that is shown again is another one.
-            answer, _ = ask(port, page("restart", large), Sec_Fetch_Site="same-origin")
-            self.assertEqual(answer.status, 303)
-            self.assertEqual(answer.getheader("Location"), page("menu", large)[len("/deep"):])
-            answer, body = ask(port, page("menu", large, ".txt"))
-            self.assertIn(b"Incomplete: ", body)
-            self.assertEqual(self.events(port, "menu", large)[-1], ("ready", {}))
-            process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(20), 0)
+        for attempt in range(ATTEMPTS):
+            with serving(large) as (process, port, _):
+                try:
+                    self.look_while_reading(port, large)
+                except TooLate:
+                    self.assertLess(attempt, ATTEMPTS - 1, "the profile was always read too soon")
+                    continue
+                answer, body = ask(port, page(command, large, ".json"))
+                told = subprocess.run([FATHOM, "report", "--json", command, large], check=True,
+                                      capture_output=True)
+                self.assertEqual((answer.status, body), (200, told.stdout))
+                self.assertIsNone(json.loads(body)["incomplete"])
+                # Reading again begins; the page that is shown again is another one.
+                answer, _ = ask(port, page("restart", large), Sec_Fetch_Site="same-origin")
+                self.assertEqual(answer.status, 303)
+                self.assertEqual(answer.getheader("Location"), page("menu", large)[len("/deep"):])
+                self.assertEqual(self.events(port, "menu", large)[-1], ("ready", {}))
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(20), 0)
+                return
 
     def test_a_bad_end_is_told_by_the_page(self):
         short = os.path.join(FOLDER.name, "short.data")
@@ -374,7 +397,7 @@ class Reading(unittest.TestCase):
 
     def test_readers_may_leave_at_any_time(self):
         large = os.path.join(FOLDER.name, "leave.data")
-        subprocess.run([GENERATE, "--nodes=400000", "--seed=4", large], check=True,
+        subprocess.run([GENERATE, "--nodes=200000", "--seed=4", large], check=True,
                        stdout=subprocess.DEVNULL)
         request = (f"GET /events?menu&{urllib.parse.quote(large)} HTTP/1.1\r\n"
                    "Host: localhost:%d\r\n\r\n")
@@ -390,7 +413,7 @@ class Reading(unittest.TestCase):
 
     def test_the_end_of_the_server_ends_streams(self):
         large = os.path.join(FOLDER.name, "end.data")
-        subprocess.run([GENERATE, "--nodes=1500000", "--seed=5", large], check=True,
+        subprocess.run([GENERATE, "--nodes=400000", "--seed=5", large], check=True,
                        stdout=subprocess.DEVNULL)
         with serving(large) as (process, port, _):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
