@@ -224,6 +224,23 @@ void fm_context_seek_position(struct fm_context *context, const struct fm_positi
     rebuild_queue(context);
 }
 
+void fm_context_seek_trace(struct fm_context *context, const struct fm_trace *trace,
+                           const struct fm_place *places, uint64_t time)
+{
+    for (unsigned i = 0; i < context->trace_count; i++) {
+        if (context->traces[i].trace != trace)
+            continue;
+        for (unsigned j = 0; j < context->traces[i].tracefile_count; j++) {
+            struct fm_tracefile *tracefile = context->traces[i].tracefiles[j].tracefile;
+            if (places == NULL || places[j].time == FM_TIME_INF)
+                tracefile->class_->seek_time(tracefile, places == NULL ? time : FM_TIME_INF);
+            else
+                tracefile->class_->seek(tracefile, places[j].time, places[j].location);
+        }
+    }
+    rebuild_queue(context);
+}
+
 bool fm_context_is_first_at(struct fm_context *context, uint64_t time)
 {
     if (fm_context_time(context) < time || context->queue_count == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes with their stacks. Which event changes what is in the models: eventlog_state*.c,
  * kernel_state.c. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "trace/state_internal.h"
 
@@ -79,11 +79,16 @@ static void table_remove(struct fm_state *state, const struct fm_lane *lane)
 
 /* --- making and clearing --- */
 
+const struct fm_state_model *fm_state_model_of(const struct fm_trace *trace)
+{
+    return trace->state_model != NULL ? trace->state_model : &fm_state_model_eventlog;
+}
+
 struct fm_state *fm_state_new(struct fm_trace *trace)
 {
     struct fm_state *state = g_new0(struct fm_state, 1);
     state->trace = trace;
-    state->model = trace->state_model != NULL ? trace->state_model : &fm_state_model_eventlog;
+    state->model = fm_state_model_of(trace);
     state->slabs = g_ptr_array_new_with_free_func(g_free);
     state->observers = g_ptr_array_new();
     state->changes = g_array_new(false, false, sizeof(uint32_t));
@@ -355,6 +360,7 @@ void fm_state_lane_end(struct fm_state *state, struct fm_lane *lane, uint64_t ti
     fm_state_empty(state, lane, time);
     table_remove(state, lane);
     lane->ended = true;
+    memset(lane->model, 0, sizeof lane->model);
     touch(state, lane);
     g_free(lane->stack);
     lane->stack = NULL;

@@ -221,16 +221,30 @@ struct fm_checkpoints *fm_checkpoints_new(struct fm_trace *trace, size_t memory_
 void fm_checkpoints_free(struct fm_checkpoints *checkpoints);
 size_t fm_checkpoints_memory(const struct fm_checkpoints *checkpoints);
 unsigned fm_checkpoints_count(const struct fm_checkpoints *checkpoints);
-/* The state before the event at the context's place. Times ascend. */
+/* Of a state that reads the trace from its begin: the hook (FM_HOOK_STATE, added before that of the
+ * state) saves every so many events what the state was before the event. hook_data = the
+ * checkpoints. Only one state may be recorded at a time. NULL ends it. */
+void fm_checkpoints_record(struct fm_checkpoints *checkpoints, struct fm_state *state);
+bool fm_checkpoints_hook(void *checkpoints, void *tracefile_context);
+/* The same by hand: the state before the event at the context's place. Times ascend. */
 void fm_checkpoints_save(struct fm_checkpoints *checkpoints, struct fm_context *context,
                          struct fm_state *state);
-/* The last one strictly before time: state and cursors; false (state cleared, cursors at time, or
- * at the begin when all is computed) when there is none. */
+/* All has been read up to time. */
+void fm_checkpoints_end(struct fm_checkpoints *checkpoints, uint64_t time);
+bool fm_checkpoints_is_complete(const struct fm_checkpoints *checkpoints);
+/* Events between two; 25,000 at first, doubled whenever the budget is met. */
+uint64_t fm_checkpoints_interval(const struct fm_checkpoints *checkpoints);
+void fm_checkpoints_set_interval(struct fm_checkpoints *checkpoints, uint64_t events);
+/* The last one strictly before time: state and cursors of its trace; reading on to time gives the
+ * state there. False when there is none: the state is cleared, and the cursors stand at the begin
+ * if the time is known to lie near it (reading on gives the state as well), else at time itself. */
 bool fm_checkpoints_restore(struct fm_checkpoints *checkpoints, struct fm_context *context,
                             uint64_t time, struct fm_state *state);
 /* Beside the trace ("PATH.fathom-state"), or below the user's cache folder where that cannot be
- * written; used again if the trace's identity (device, inode, size, time of change) matches. */
+ * written; used again if the trace's identity (device, inode, size, time of change) matches.
+ * FM_ERROR_NOT_FOUND: the trace is no file or folder, or not all of it is known. */
 FM_MUST_USE bool fm_checkpoints_write(const struct fm_checkpoints *checkpoints, GError **error);
-/* NULL without error when there is none that matches; with FM_ERROR_FORMAT when damaged. */
+/* Before anything of the trace has been read. NULL without error when there is none that fits; with
+ * FM_ERROR_FORMAT when damaged. Nothing in such a file can do more harm than a wrong picture. */
 struct fm_checkpoints *fm_checkpoints_read(struct fm_trace *trace, size_t memory_budget,
                                            GError **error);

@@ -41,6 +41,7 @@ static inline struct fm_lane *fm_state_lane_fast(const struct fm_state *state, u
     return &slab[index % FM_LANE_SLAB];
 }
 
+const struct fm_state_model *fm_state_model_of(const struct fm_trace *trace);
 /* From here on changes are listed anew. */
 void fm_state_forget_changes(struct fm_state *state);
 /* Begins to build a state: no lanes; model_data replaced (taken). */

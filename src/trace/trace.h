@@ -193,6 +193,10 @@ int fm_context_compare_position(const struct fm_context *context,
                                 const struct fm_position *position);
 void fm_context_seek_position(struct fm_context *context, const struct fm_position *position);
 
+/* One trace's cursors, the others stay: to places (one a tracefile), or, NULL, to a time. */
+void fm_context_seek_trace(struct fm_context *context, const struct fm_trace *trace,
+                           const struct fm_place *places, uint64_t time);
+
 /* Whether the current place is the first one with time >= the given one, with an event there or
  * after it. May seek and come back. */
 bool fm_context_is_first_at(struct fm_context *context, uint64_t time);

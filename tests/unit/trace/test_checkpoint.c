@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* State at a time after restoring and reading on = state there after reading all. */
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "event_trace.h"
+#include "trace/checkpoint_internal.h"
+#include "trace/open.h"
+
+#define U(x) ((uint64_t)(x))
+enum { EVENTS = 20000, TIMES = 1000, BUDGET = 64 << 20 };
+
+/* --- random programs --- */
+
+static void define(struct event_list *list, uint64_t time, uint32_t name)
+{
+    event_add(list, time, -1, 42, "s4", name % 2 ? "odd name" : "even name", U(name));
+}
+
+static void random_c_event(struct event_list *list, GRand *rand, uint64_t time)
+{
+    int lane = g_rand_int_range(rand, 0, 6);
+    uint32_t name = (uint32_t)g_rand_int_range(rand, 1, 40);
+    uint64_t lock = 0x1000 + 16 * (uint64_t)g_rand_int_range(rand, 0, 12);
+    uint64_t id = (uint64_t)g_rand_int_range(rand, 0, 30);
+    switch (g_rand_int_range(rand, 0, 26)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+        event_add(list, time, lane, 512, "4", U(name));
+        break;
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+        event_add(list, time, lane, 513, "4", U(name));
+        break;
+    case 8:
+        event_add(list, time, lane, 515, "48", U(name), id);
+        break;
+    case 9:
+    case 10:
+        event_add(list, time, lane, 518, "8", lock);
+        break;
+    case 11:
+    case 12:
+        event_add(list, time, lane, 519, "8", lock);
+        break;
+    case 13:
+    case 14:
+        event_add(list, time, lane, 520, "8", lock);
+        break;
+    case 22:
+    case 23:
+    case 24:
+    case 25: /* more ends than begins: stacks stay small */
+        event_add(list, time, lane, name % 2 ? 520 : 513, name % 2 ? "8" : "4",
+                  name % 2 ? lock : U(name));
+        break;
+    case 15:
+        event_add(list, time, lane, 523, "48", U(name % 4), id);
+        break;
+    case 16:
+        event_add(list, time, lane, 524, "48", U(name % 4), id);
+        break;
+    case 17:
+        event_add(list, time, lane, 516, "4888", U(name), 16 * (id + 1), U(16), U(100 + id));
+        break;
+    case 18:
+        event_add(list, time, lane, 517, "8", 16 * (id + 1));
+        break;
+    case 19:
+        event_add(list, time, lane, 521, "88", 0x400000 + 64 * U(name), U(0));
+        break;
+    case 20:
+        event_add(list, time, lane, 522, "8", 0x400000 + 64 * U(name));
+        break;
+    default:
+        define(list, time, name);
+        break;
+    }
+}
+
+/* A lane that is used by one thread after the other. */
+static void next_thread(struct event_list *list, uint64_t time, unsigned lane, uint64_t thread)
+{
+    event_add(list, time, -1, 48, "2", U(lane));
+    event_add(list, time, -1, 55, "828", 1000 + thread, U(lane), 1000 + thread);
+    event_add(list, time, (int)lane, 0, "4", thread);
+    event_add(list, time, (int)lane, 1, "4", thread);
+}
+
+static struct event_list *random_c_program(uint32_t seed)
+{
+    GRand *rand = g_rand_new_with_seed(seed);
+    struct event_list *list = event_list_new();
+    for (uint32_t name = 0; name < 40; name++)
+        define(list, 0, name);
+    uint64_t time = 5, threads = 0, living[6] = {0};
+    event_add(list, 0, -1, 29, "4s", U(0), "fathom-0.1.0 C event log");
+    event_add(list, 0, -1, 32, "44", U(0), U(77));
+    while (event_list_count(list) < EVENTS) {
+        time += (uint64_t)g_rand_int_range(rand, 0, 4); /* equal times are frequent */
+        unsigned lane = (unsigned)g_rand_int_range(rand, 0, 6);
+        if (living[lane] == 0 && g_rand_int_range(rand, 0, 20) == 0) {
+            living[lane] = ++threads;
+            next_thread(list, time, lane, living[lane]);
+        } else if (living[lane] != 0 && g_rand_int_range(rand, 0, 400) == 0) {
+            event_add(list, time, (int)lane, 2, "424", living[lane], U(5), U(0));
+            event_add(list, time, -1, 47, "2", U(lane));
+            living[lane] = 0;
+        } else {
+            random_c_event(list, rand, time);
+        }
+    }
+    g_rand_free(rand);
+    return list;
+}
+
+static void random_haskell_event(struct event_list *list, GRand *rand, uint64_t time)
+{
+    int lane = g_rand_int_range(rand, 0, 4);
+    uint64_t thread = (uint64_t)g_rand_int_range(rand, 1, 60);
+    uint64_t number = (uint64_t)g_rand_int_range(rand, 0, 1000);
+    switch (g_rand_int_range(rand, 0, 20)) {
+    case 0:
+    case 1:
+        event_add(list, time, lane, 0, "4", thread);
+        break;
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+        event_add(list, time, lane, 1, "4", thread);
+        break;
+    case 6:
+    case 7:
+    case 8:
+        event_add(list, time, lane, 2, "424", thread, number % 21, U(0));
+        break;
+    case 9:
+        event_add(list, time, lane, 4, "42", thread, number % 4);
+        break;
+    case 10:
+        event_add(list, time, lane, 8, "42", thread, number % 4);
+        break;
+    case 11:
+        event_add(list, time, lane, 9, "");
+        break;
+    case 12:
+        event_add(list, time, lane, 20 + (unsigned)(number % 3), "");
+        break;
+    case 13:
+        event_add(list, time, lane, 10, "");
+        break;
+    case 14:
+        event_add(list, time, lane, 34, "8888888", number, number / 2, U(0), number / 3, U(0),
+                  number / 5, number % 7);
+        break;
+    case 15:
+        event_add(list, time, lane, 49, "48", U(0), number);
+        break;
+    case 16:
+        event_add(list, time, -1, number % 10 == 0 ? 46 : 45, "2", number % 4);
+        break;
+    case 17:
+        event_add(list, time, -1, number % 3 == 0 ? 165 : 162, "8", U(0));
+        break;
+    case 18:
+        event_add(list, time, -1, 164, "18z", U(0), number, number % 2 ? "THUNK" : "FUN");
+        break;
+    default:
+        event_add(list, time, -1, number % 2 ? 55 : 57, number % 2 ? "828" : "8", number % 9,
+                  number % 4, number);
+        break;
+    }
+}
+
+static struct event_list *random_haskell_program(uint32_t seed)
+{
+    GRand *rand = g_rand_new_with_seed(seed);
+    struct event_list *list = event_list_new();
+    uint64_t time = 5;
+    event_add(list, 0, -1, 29, "4s", U(0), "GHC-9.0.2 rts_thr_l");
+    event_add(list, 0, -1, 32, "44", U(0), U(77));
+    while (event_list_count(list) < EVENTS) {
+        time += (uint64_t)g_rand_int_range(rand, 0, 4);
+        random_haskell_event(list, rand, time);
+    }
+    g_rand_free(rand);
+    return list;
+}
+
+/* --- reading --- */
+
+static void read_until(struct fm_context *context, struct fm_state *state, uint64_t time)
+{
+    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
+    fm_hooks_add(hooks.event, fm_state_hook, state, FM_HOOK_STATE);
+    fm_context_begin(context, &hooks, -1);
+    fm_context_middle(context, time, UINT64_MAX, NULL);
+    fm_context_detach(context, &hooks, -1);
+    fm_hooks_free(hooks.event);
+}
+
+static struct fm_checkpoints *record(struct fm_trace *trace, uint64_t interval, size_t budget)
+{
+    struct fm_checkpoints *checkpoints = fm_checkpoints_new(trace, budget);
+    fm_checkpoints_set_interval(checkpoints, interval);
+    struct fm_state *state = fm_state_new(trace);
+    fm_checkpoints_record(checkpoints, state);
+    struct fm_context *context = fm_context_new(&trace, 1);
+    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
+    fm_hooks_add(hooks.event, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE);
+    fm_hooks_add(hooks.event, fm_state_hook, state, FM_HOOK_STATE);
+    fm_context_seek_time(context, 0);
+    fm_context_begin(context, &hooks, -1);
+    fm_context_middle(context, FM_TIME_INF, UINT64_MAX, NULL);
+    fm_context_detach(context, &hooks, -1);
+    fm_checkpoints_end(checkpoints, trace->end_time);
+    fm_hooks_free(hooks.event);
+    fm_context_free(context);
+    fm_state_free(state);
+    return checkpoints;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Random times, ascending; the first and the last are the trace's ends. */
+static uint64_t *random_times(const struct fm_trace *trace, uint32_t seed)
+{
+    GRand *rand = g_rand_new_with_seed(seed);
+    uint64_t *times = g_new(uint64_t, TIMES);
+    double length = (double)(trace->end_time - trace->start_time);
+    for (unsigned i = 0; i < TIMES; i++)
+        times[i] = trace->start_time + (uint64_t)(g_rand_double(rand) * length);
+    times[0] = trace->start_time;
+    times[1] = trace->end_time;
+    qsort(times, TIMES, sizeof *times, by_value);
+    g_rand_free(rand);
+    return times;
+}
+
+/* The states at the times, by reading once from begin to end. */
+static char **sequential_states(struct fm_trace *trace, const uint64_t *times)
+{
+    char **texts = g_new0(char *, TIMES + 1);
+    struct fm_state *state = fm_state_new(trace);
+    struct fm_context *context = fm_context_new(&trace, 1);
+    fm_context_seek_time(context, 0);
+    for (unsigned i = 0; i < TIMES; i++) {
+        read_until(context, state, times[i]);
+        texts[i] = describe_state(state);
+    }
+    fm_context_free(context);
+    fm_state_free(state);
+    return texts;
+}
+
+static void compare_restored(struct fm_trace *trace, struct fm_checkpoints *checkpoints,
+                             const uint64_t *times, char **expected, unsigned least_restored)
+{
+    struct fm_state *state = fm_state_new(trace);
+    struct fm_context *context = fm_context_new(&trace, 1);
+    unsigned restored = 0;
+    for (unsigned n = 0; n < TIMES; n++) {
+        unsigned i = n * 617 % TIMES; /* in some other order */
+        restored += fm_checkpoints_restore(checkpoints, context, times[i], state);
+        g_assert_true(fm_state_is_complete(state));
+        read_until(context, state, times[i]);
+        char *text = describe_state(state);
+        if (strcmp(text, expected[i]) != 0)
+            g_test_message("time %" G_GUINT64_FORMAT ":\n%s\n---- expected\n%s", times[i], text,
+                           expected[i]);
+        g_assert_true(strcmp(text, expected[i]) == 0);
+        g_free(text);
+    }
+    g_assert_cmpuint(restored, >=, least_restored);
+    fm_context_free(context);
+    fm_state_free(state);
+}
+
+static void check_trace(struct fm_trace *trace, uint64_t interval, size_t budget)
+{
+    struct fm_checkpoints *checkpoints = record(trace, interval, budget);
+    uint64_t *times = random_times(trace, 42);
+    char **expected = sequential_states(trace, times);
+    g_assert_cmpuint(fm_checkpoints_count(checkpoints), >, 1);
+    compare_restored(trace, checkpoints, times, expected, TIMES / 2);
+    g_strfreev(expected);
+    g_free(times);
+    fm_checkpoints_free(checkpoints);
+}
+
+static void check_list(struct event_list *list, uint64_t interval, size_t budget)
+{
+    struct fm_trace *trace = event_list_trace(list);
+    check_trace(trace, interval, budget);
+    fm_trace_free(trace);
+    event_list_free(list);
+}
+
+static void test_c_program(void)
+{
+    check_list(random_c_program(1), 1000, BUDGET);
+    check_list(random_c_program(2), 7, BUDGET);
+}
+
+static void test_haskell_program(void)
+{
+    check_list(random_haskell_program(3), 1000, BUDGET);
+    check_list(random_haskell_program(4), 7, BUDGET);
+}
+
+static void test_budget(void)
+{
+    struct event_list *list = random_c_program(5);
+    struct fm_trace *trace = event_list_trace(list);
+    struct fm_checkpoints *large = record(trace, 20, BUDGET);
+    struct fm_checkpoints *small = record(trace, 20, 60000);
+    g_assert_cmpuint(fm_checkpoints_count(large), ==, (event_list_count(list) - 1) / 20);
+    g_assert_cmpuint(fm_checkpoints_interval(large), ==, 20);
+    g_assert_cmpuint(fm_checkpoints_interval(small), >, 20);
+    g_assert_cmpuint(fm_checkpoints_count(small), <, fm_checkpoints_count(large) / 2);
+    g_assert_cmpuint(fm_checkpoints_memory(small), <, 90000);
+    uint64_t *times = random_times(trace, 6);
+    char **expected = sequential_states(trace, times);
+    compare_restored(trace, small, times, expected, TIMES / 2);
+    g_strfreev(expected);
+    g_free(times);
+    fm_checkpoints_free(small);
+    fm_checkpoints_free(large);
+    fm_trace_free(trace);
+    event_list_free(list);
+    check_list(random_haskell_program(7), 20, 30000);
+}
+
+static void check_sample(const char *name, uint64_t interval)
+{
+    char *path = g_build_filename(g_getenv("FATHOM_SAMPLE_DATA"), "eventlog", name, NULL);
+    GError *error = NULL;
+    char *identity = fm_trace_identity(path, &error);
+    g_assert_no_error(error);
+    struct fm_trace *trace = fm_trace_open(path, identity, &error);
+    g_assert_no_error(error);
+    check_trace(trace, interval, BUDGET);
+    fm_trace_free(trace);
+    g_free(identity);
+    g_free(path);
+}
+
+static void test_samples(void)
+{
+    if (g_getenv("FATHOM_SAMPLE_DATA") == NULL) {
+        g_test_skip("FATHOM_SAMPLE_DATA is not set");
+        return;
+    }
+    check_sample("sparks.eventlog", 2000);
+    check_sample("profhc.eventlog", 500);
+    check_sample("marks.eventlog", 500);
+}
+
+/* Before anything is known the state is unknown, and reading begins at the time itself. */
+static void test_not_yet_known(void)
+{
+    struct event_list *list = random_c_program(8);
+    struct fm_trace *trace = event_list_trace(list);
+    struct fm_checkpoints *checkpoints = fm_checkpoints_new(trace, BUDGET);
+    struct fm_state *state = fm_state_new(trace);
+    struct fm_context *context = fm_context_new(&trace, 1);
+    uint64_t middle = trace->end_time / 2;
+    g_assert_false(fm_checkpoints_restore(checkpoints, context, middle, state));
+    g_assert_cmpuint(fm_context_time(context), >=, middle);
+    g_assert_false(fm_state_is_complete(state));
+    g_assert_cmpuint(fm_state_origin(state), ==, middle);
+    g_assert_false(fm_checkpoints_restore(checkpoints, context, trace->start_time, state));
+    g_assert_cmpuint(fm_context_time(context), ==, trace->start_time);
+    g_assert_true(fm_state_is_complete(state));
+    fm_context_free(context);
+    fm_state_free(state);
+    fm_checkpoints_free(checkpoints);
+    fm_trace_free(trace);
+    event_list_free(list);
+}
+
+/* --- files --- */
+
+struct files {
+    char *folder, *trace_path, *state_path;
+};
+
+static void make_files(struct files *files)
+{
+    GError *error = NULL;
+    files->folder = g_dir_make_tmp("fathom-XXXXXX", &error);
+    g_assert_no_error(error);
+    files->trace_path = g_build_filename(files->folder, "a.eventlog", NULL);
+    files->state_path = g_strconcat(files->trace_path, ".fathom-state", NULL);
+    g_assert_true(g_file_set_contents(files->trace_path, "log", 3, NULL));
+}
+
+static void remove_files(struct files *files)
+{
+    g_unlink(files->state_path);
+    g_unlink(files->trace_path);
+    g_rmdir(files->folder);
+    g_free(files->folder);
+    g_free(files->trace_path);
+    g_free(files->state_path);
+}
+
+static struct fm_trace *trace_at(const struct event_list *list, const char *path)
+{
+    struct fm_trace *trace = event_list_trace(list);
+    g_free(trace->path);
+    trace->path = g_strdup(path);
+    return trace;
+}
+
+static void save(struct event_list *list, const char *path, uint64_t interval)
+{
+    struct fm_trace *trace = trace_at(list, path);
+    struct fm_checkpoints *checkpoints = record(trace, interval, BUDGET);
+    GError *error = NULL;
+    g_assert_true(fm_checkpoints_write(checkpoints, &error));
+    g_assert_no_error(error);
+    fm_checkpoints_free(checkpoints);
+    fm_trace_free(trace);
+}
+
+static void check_saved(struct event_list *list)
+{
+    struct files files;
+    make_files(&files);
+    save(list, files.trace_path, 700);
+    struct fm_trace *trace = event_list_trace(list);
+    uint64_t *times = random_times(trace, 9);
+    char **expected = sequential_states(trace, times);
+    fm_trace_free(trace);
+    trace = trace_at(list, files.trace_path); /* opened anew: nothing of it has been read */
+    GError *error = NULL;
+    struct fm_checkpoints *checkpoints = fm_checkpoints_read(trace, BUDGET, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(checkpoints);
+    g_assert_true(fm_checkpoints_is_complete(checkpoints));
+    g_assert_cmpuint(fm_checkpoints_count(checkpoints), ==, (event_list_count(list) - 1) / 700);
+    compare_restored(trace, checkpoints, times, expected, TIMES / 2);
+    fm_checkpoints_free(checkpoints);
+    fm_trace_free(trace);
+    /* The trace has changed: another length. */
+    g_assert_true(g_file_set_contents(files.trace_path, "longer", 6, NULL));
+    trace = trace_at(list, files.trace_path);
+    g_assert_null(fm_checkpoints_read(trace, BUDGET, &error));
+    g_assert_no_error(error);
+    fm_trace_free(trace);
+    g_strfreev(expected);
+    g_free(times);
+    remove_files(&files);
+    event_list_free(list);
+}
+
+static void test_saved(void)
+{
+    check_saved(random_c_program(10));
+    check_saved(random_haskell_program(11));
+}
+
+static void test_damaged(void)
+{
+    struct event_list *list = random_c_program(12);
+    struct files files;
+    make_files(&files);
+    save(list, files.trace_path, 700);
+    char *bytes;
+    size_t length;
+    g_assert_true(g_file_get_contents(files.state_path, &bytes, &length, NULL));
+    for (unsigned i = 0; i < 40; i++) {
+        size_t at = i * (length - 1) / 39;
+        bytes[at] ^= 0x10;
+        g_assert_true(g_file_set_contents(files.state_path, bytes, (gssize)length, NULL));
+        bytes[at] ^= 0x10;
+        struct fm_trace *trace = trace_at(list, files.trace_path);
+        GError *error = NULL;
+        g_assert_null(fm_checkpoints_read(trace, BUDGET, &error));
+        g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
+        g_assert_nonnull(strstr(error->message, files.state_path));
+        g_assert_nonnull(strstr(error->message, "offset"));
+        g_clear_error(&error);
+        fm_trace_free(trace);
+    }
+    /* Cut, and whole again. */
+    g_assert_true(g_file_set_contents(files.state_path, bytes, (gssize)(length / 2), NULL));
+    struct fm_trace *trace = trace_at(list, files.trace_path);
+    GError *error = NULL;
+    g_assert_null(fm_checkpoints_read(trace, BUDGET, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
+    g_clear_error(&error);
+    fm_trace_free(trace);
+    /* Without the checksum's help every byte may be anything: no crash, and no false state that
+     * would not end. */
+    for (unsigned i = 0; i < 300; i++) {
+        size_t at = 14 + (size_t)i * 7919 % (length - 30);
+        uint8_t *copy = g_memdup2(bytes, length);
+        copy[at] = (uint8_t)(i * 37);
+        trace = trace_at(list, files.trace_path);
+        struct fm_checkpoints *checkpoints =
+            fm_checkpoints_parse(trace, copy, length - 8, NULL, "copy", BUDGET, NULL);
+        if (checkpoints != NULL) {
+            struct fm_state *state = fm_state_new(trace);
+            struct fm_context *context = fm_context_new(&trace, 1);
+            for (uint64_t time = 0; time < trace->end_time; time += trace->end_time / 9) {
+                fm_checkpoints_restore(checkpoints, context, time, state);
+                read_until(context, state, time);
+            }
+            fm_context_free(context);
+            fm_state_free(state);
+            fm_checkpoints_free(checkpoints);
+        }
+        fm_trace_free(trace);
+        g_free(copy);
+    }
+    g_free(bytes);
+    remove_files(&files);
+    event_list_free(list);
+}
+
+/* Beside the trace it cannot be written (a folder of that name is in the way): the cache is used.
+ */
+static void test_cache(void)
+{
+    struct event_list *list = random_c_program(13);
+    struct files files;
+    make_files(&files);
+    char *cache = g_build_filename(files.folder, "cache", NULL);
+    g_assert_cmpint(g_mkdir(files.state_path, 0700), ==, 0);
+    g_setenv("XDG_CACHE_HOME", cache, true);
+    save(list, files.trace_path, 5000);
+    struct fm_trace *trace = trace_at(list, files.trace_path);
+    GError *error = NULL;
+    struct fm_checkpoints *checkpoints = fm_checkpoints_read(trace, BUDGET, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(checkpoints);
+    g_assert_cmpuint(fm_checkpoints_count(checkpoints), ==, (event_list_count(list) - 1) / 5000);
+    fm_checkpoints_free(checkpoints);
+    fm_trace_free(trace);
+    char *inner = g_build_filename(cache, "fathom", NULL);
+    GDir *dir = g_dir_open(inner, 0, NULL);
+    const char *name;
+    while ((name = g_dir_read_name(dir)) != NULL) {
+        char *path = g_build_filename(inner, name, NULL);
+        g_unlink(path);
+        g_free(path);
+    }
+    g_dir_close(dir);
+    g_rmdir(inner);
+    g_rmdir(cache);
+    g_rmdir(files.state_path);
+    g_unsetenv("XDG_CACHE_HOME");
+    g_free(inner);
+    g_free(cache);
+    remove_files(&files);
+    event_list_free(list);
+}
+
+static void test_not_a_file(void)
+{
+    struct event_list *list = random_c_program(14);
+    struct fm_trace *trace = trace_at(list, "/nonexistent/a.eventlog");
+    struct fm_checkpoints *checkpoints = record(trace, 1000, BUDGET);
+    GError *error = NULL;
+    g_assert_false(fm_checkpoints_write(checkpoints, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_NOT_FOUND);
+    g_clear_error(&error);
+    g_assert_null(fm_checkpoints_read(trace, BUDGET, &error));
+    g_assert_no_error(error);
+    fm_checkpoints_free(checkpoints);
+    fm_trace_free(trace);
+    event_list_free(list);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/checkpoint/C program", test_c_program);
+    g_test_add_func("/checkpoint/Haskell program", test_haskell_program);
+    g_test_add_func("/checkpoint/budget", test_budget);
+    g_test_add_func("/checkpoint/samples", test_samples);
+    g_test_add_func("/checkpoint/not yet known", test_not_yet_known);
+    g_test_add_func("/checkpoint/saved", test_saved);
+    g_test_add_func("/checkpoint/damaged", test_damaged);
+    g_test_add_func("/checkpoint/cache", test_cache);
+    g_test_add_func("/checkpoint/not a file", test_not_a_file);
+    return g_test_run();
+}
