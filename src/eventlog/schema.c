@@ -83,7 +83,7 @@ struct fm_eventlog_type *fm_eventlog_schema_parse(uint16_t number, int32_t size,
 {
     struct fm_eventlog_field fields[FM_EVENTLOG_FIELDS_MAX];
     size_t skipped = strlen(prefix);
-    if (extra_length <= skipped || memcmp(extra, prefix, skipped) != 0 ||
+    if (extra_length < skipped || memcmp(extra, prefix, skipped) != 0 ||
         memchr(extra, 0, extra_length) != NULL || name_length == 0)
         return NULL;
     char *texts = g_malloc(name_length + 1 + extra_length - skipped + 1);
@@ -96,7 +96,8 @@ struct fm_eventlog_type *fm_eventlog_schema_parse(uint16_t number, int32_t size,
     uint32_t fixed_size;
     bool variable;
     unsigned count = parse_fields(list, fields, &fixed_size, &variable);
-    if (count == 0 || (size >= 0 && (variable || (uint32_t)size < fixed_size))) {
+    bool told = count > 0 || extra_length == skipped;
+    if (!told || (size >= 0 && (variable || (uint32_t)size < fixed_size))) {
         g_free(texts);
         return NULL;
     }

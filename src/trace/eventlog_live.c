@@ -55,7 +55,7 @@ static void note_delivered(struct fm_eventlog_trace *self, int32_t capability, u
  * than HOLD_NS. The global buffer, which is written rarely, is not waited for. */
 static uint64_t find_horizon(struct fm_eventlog_trace *self, bool idle)
 {
-    if (!self->live || idle)
+    if (!self->live || (idle && !self->in_rounds))
         return FM_TIME_INF;
     uint64_t least = self->latest;
     GHashTableIter iter;
@@ -65,7 +65,7 @@ static uint64_t find_horizon(struct fm_eventlog_trace *self, bool idle)
         if (GPOINTER_TO_INT(capability) != FM_EVENTLOG_NO_CAPABILITY)
             least = MIN(least, *(const uint64_t *)end);
     }
-    return MAX(least, self->latest - MIN(self->latest, HOLD_NS));
+    return self->in_rounds ? least : MAX(least, self->latest - MIN(self->latest, HOLD_NS));
 }
 
 /* Takes note of blocks from first on: the trace's span, what each capability has delivered. */
@@ -75,8 +75,11 @@ static void note_blocks(struct fm_eventlog_trace *self, guint first)
         const struct fm_eventlog_block *block = block_at(self, i);
         uint64_t end = end_of_block(self, i);
         bool known = fm_eventlog_log_is_known(self->log, i);
-        if (known && block->events == 0)
+        if (known && block->events == 0) {
+            if (self->in_rounds)
+                note_delivered(self, block->capability, block->end_ns);
             continue;
+        }
         uint64_t begin = known ? block->min_ns : block->begin_ns;
         bool is_first = self->delivered != NULL && g_hash_table_size(self->delivered) == 0;
         self->trace->start_time = is_first ? begin : MIN(self->trace->start_time, begin);
@@ -179,6 +182,18 @@ struct fm_trace *fm_eventlog_trace_open(const char *path, const char *identity, 
     return NULL;
 }
 
+struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd,
+                                               GError **error)
+{
+    struct fm_trace *trace = fm_eventlog_trace_new(path, identity, fd);
+    struct fm_eventlog_trace *self = trace->implementation;
+    self->in_rounds = true;
+    if (first_look(self, error))
+        return trace;
+    fm_trace_free(trace);
+    return NULL;
+}
+
 /* --- growing --- */
 
 /* The file was cut, or its name is another file's: all begins anew. */
@@ -252,7 +267,7 @@ bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **er
 {
     struct fm_eventlog_trace *self = trace->implementation;
     bool grown;
-    if (self->socket < 0 && was_replaced(self)) {
+    if (self->socket < 0 && !self->in_rounds && was_replaced(self)) {
         grown = replace(self, error);
     } else if (self->socket >= 0) {
         GError *failure = NULL;
@@ -286,8 +301,7 @@ int fm_eventlog_trace_poll_fd(const struct fm_trace *trace)
 
 /* --- sockets --- */
 
-/* A file that vanishes with its descriptor. */
-static int nameless_file(GError **error)
+int fm_eventlog_trace_nameless_file(GError **error)
 {
     int fd = -1;
     g_autofree char *path = NULL;
@@ -315,7 +329,7 @@ struct fm_trace *fm_eventlog_trace_connect(const char *text, const char *identit
     if (!plain)
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "%s: expected unix:PATH or tcp:HOST:PORT",
                     text);
-    int fd = socket < 0 ? -1 : nameless_file(error);
+    int fd = socket < 0 ? -1 : fm_eventlog_trace_nameless_file(error);
     if (fd < 0) {
         if (socket >= 0)
             close(socket);

@@ -31,6 +31,8 @@ struct fm_eventlog_trace {
     /* eventlog_live.c */
     bool scanned;          /* all that the file holds has been found */
     bool live;             /* may still be written */
+    bool in_rounds;        /* an import: the path is not the file's; blocks of all capabilities come
+                              in rounds, each later than the one before */
     int64_t changed_us;    /* when it last grew, by the monotonic clock */
     GHashTable *delivered; /* capability -> uint64_t *: end of its last block */
     uint64_t latest;       /* ns: the greatest end of a block */
@@ -43,6 +45,9 @@ struct fm_eventlog_trace {
 /* Takes the descriptor of a regular file, from which nothing has been read yet. */
 struct fm_trace *fm_eventlog_trace_new(const char *path, const char *identity, int fd);
 struct fm_trace *fm_eventlog_trace_open(const char *path, const char *identity, GError **error);
+/* A nameless file (taken) that an importer writes in rounds; at least its header is there. */
+struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd,
+                                               GError **error);
 struct fm_trace *fm_eventlog_trace_connect(const char *address, const char *identity,
                                            GError **error);
 
@@ -56,6 +61,8 @@ void fm_eventlog_trace_note(struct fm_eventlog_trace *self, const char *format, 
     G_GNUC_PRINTF(2, 3);
 
 /* eventlog_live.c */
+/* A file that vanishes with its descriptor. */
+int fm_eventlog_trace_nameless_file(GError **error);
 bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
 bool fm_eventlog_trace_grows(const struct fm_trace *trace);
 int fm_eventlog_trace_poll_fd(const struct fm_trace *trace);

@@ -126,13 +126,3 @@ bool fm_filter_running_thread(const struct fm_tracefile_context *at, const struc
 
 bool fm_filter_compare_unsigned(const struct filter_test *test, uint64_t value);
 bool fm_filter_compare_text(const struct filter_test *test, const char *text, size_t length);
-
-/* Until state.c is there. */
-#pragma weak fm_lane_kind_name
-#pragma weak fm_state_class_name
-#pragma weak fm_state_find_lane
-#pragma weak fm_state_lane
-#pragma weak fm_state_trace
-#pragma weak fm_trace_value_class
-#pragma weak fm_trace_value_name
-#pragma weak fm_trace_value_count

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of the state: of the thread that runs on the event's CPU or capability, or of that CPU or
- * capability when no thread is known there. */
+/* Fields of the state: of the thread that the event happened in, or of its CPU or capability when
+ * no thread is known there. */
 #include <string.h>
 
 #include "trace/filter_internal.h"
 
-static const struct fm_lane *processor_of(const struct fm_tracefile_context *at,
-                                          const struct fm_state *state)
+/* The lane that the model saw the event on, or the CPU or capability that it happened on. */
+static const struct fm_lane *lane_of(const struct fm_tracefile_context *at,
+                                     const struct fm_state *state)
 {
-    if (at->event.lane < 0)
-        return NULL;
+    const struct fm_lane *lane = fm_state_event_lane(state);
+    if (lane != NULL || at->event.lane < 0)
+        return lane;
     uint64_t key = (uint64_t)at->event.lane;
-    const struct fm_lane *lane = fm_state_find_lane(state, FM_LANE_CPU, key);
+    lane = fm_state_find_lane(state, FM_LANE_CPU, key);
     return lane != NULL ? lane : fm_state_find_lane(state, FM_LANE_CAPABILITY, key);
 }
 
-/* The outermost state of a processor tells by its detail which thread runs. */
-static const struct fm_lane *thread_of(const struct fm_lane *processor,
-                                       const struct fm_state *state)
+/* The outermost state of a CPU or capability tells by its detail which thread runs. */
+static const struct fm_lane *thread_of(const struct fm_lane *lane, const struct fm_state *state)
 {
-    if (processor == NULL || processor->depth == 0 || processor->stack[0].detail == 0)
+    if (lane == NULL || lane->kind == FM_LANE_THREAD)
+        return lane;
+    bool processor = lane->kind == FM_LANE_CPU || lane->kind == FM_LANE_CAPABILITY;
+    if (!processor || lane->depth == 0 || lane->stack[0].detail == 0)
         return NULL;
-    return fm_state_find_lane(state, FM_LANE_THREAD, processor->stack[0].detail);
+    return fm_state_find_lane(state, FM_LANE_THREAD, lane->stack[0].detail);
 }
 
 bool fm_filter_running_thread(const struct fm_tracefile_context *at, const struct fm_state *state,
                               uint64_t *ret)
 {
-    const struct fm_lane *thread = thread_of(processor_of(at, state), state);
+    const struct fm_lane *thread = thread_of(lane_of(at, state), state);
     if (thread == NULL)
         return false;
     *ret = thread->key;
@@ -48,6 +52,7 @@ static unsigned mode_of(enum fm_state_class state_class)
     case FM_STATE_RUNNING:
         return 1;
     case FM_STATE_SYSTEM_CALL:
+    case FM_STATE_IDLE: /* the kernel's idle task */
         return 2;
     case FM_STATE_TRAP:
         return 3;
@@ -65,7 +70,10 @@ static const struct fm_state_entry *mode_entry(const struct fm_lane *thread,
                                                const struct fm_trace *trace, unsigned *ret_mode)
 {
     for (uint32_t i = thread->depth; i-- > 0;) {
-        *ret_mode = mode_of(fm_trace_value_class(trace, thread->stack[i].value));
+        uint32_t value = thread->stack[i].value;
+        *ret_mode = mode_of(fm_trace_value_class(trace, value));
+        if (*ret_mode == 1 && strcmp(fm_trace_value_name(trace, value), "running") == 0)
+            *ret_mode = 0; /* in which mode is not known */
         if (*ret_mode != 0)
             return &thread->stack[i];
     }
@@ -79,7 +87,9 @@ static const char *submode_of(const struct fm_lane *thread, const struct fm_trac
     const struct fm_state_entry *entry = mode_entry(thread, trace, &mode);
     if (entry == NULL)
         return "UNKNOWN";
-    return mode == 1 ? "NONE" : fm_trace_value_name(trace, entry->value);
+    const char *name = fm_trace_value_name(trace, entry->value);
+    bool plain = strcmp(name, "kernel thread") == 0 || strcmp(name, "idle") == 0;
+    return mode == 1 || plain ? "NONE" : name;
 }
 
 /* Index in the list of statuses: that of the innermost entry that tells one. Interrupts do not. */
@@ -150,7 +160,7 @@ static bool test_thread(const struct filter_test *test, const struct fm_tracefil
     case SOURCE_STATE_THREAD:
         return test_number(test, thread->key);
     case SOURCE_STATE_CPU:
-        return test_number(test, (uint64_t)at->event.lane);
+        return at->event.lane >= 0 && test_number(test, (uint64_t)at->event.lane);
     case SOURCE_STATE_THREAD_BRAND:
         return test_text(test, thread->name);
     case SOURCE_STATE_MODE:
@@ -186,11 +196,11 @@ static bool test_innermost(const struct filter_test *test, const struct fm_lane 
 bool fm_filter_test_state(const struct filter_test *test, const struct fm_tracefile_context *at,
                           const struct fm_state *state)
 {
-    const struct fm_lane *processor = processor_of(at, state);
-    const struct fm_lane *thread = thread_of(processor, state);
+    const struct fm_lane *own = lane_of(at, state);
+    const struct fm_lane *thread = thread_of(own, state);
     if (test->field->source <= SOURCE_STATE_BORN)
         return test_thread(test, at, thread, state);
-    const struct fm_lane *lane = thread != NULL ? thread : processor;
+    const struct fm_lane *lane = thread != NULL ? thread : own;
     if (lane == NULL)
         return false;
     switch (test->field->source) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "trace/ctf.h"
 #include "trace/eventlog_trace.h"
 
 static bool is_address(const char *path)
@@ -17,8 +18,8 @@ static bool is_address(const char *path)
 
 static bool is_ctf(const char *path)
 {
-    g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
-    return g_file_test(metadata, G_FILE_TEST_IS_REGULAR);
+    g_auto(GStrv) folders = fm_ctf_find(path);
+    return folders[0] != NULL;
 }
 
 char *fm_trace_identity(const char *path, GError **error)
@@ -55,9 +56,7 @@ struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **
         return fm_eventlog_trace_connect(path, identity, error);
     if (!g_file_test(path, G_FILE_TEST_IS_DIR))
         return fm_eventlog_trace_open(path, identity, error);
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                "%s: a folder; expected an event log, or a folder with a CTF trace", path);
-    return NULL;
+    return fm_ctf_open(path, identity, error);
 }
 
 /* --- what the formats answer --- */

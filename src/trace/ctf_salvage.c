@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library refuses a whole trace when one packet's head in one of its files is wrong, or a file
+ * is cut. So: each file is tried alone; a refused one is cut where its packets begin (each begins
+ * as the file does: magic number and the trace's identity), and what runs of packets are accepted
+ * are kept as files of their own. Only damaged files are copied, the others are linked to. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mapped.h"
+#include "trace/ctf_import.h"
+
+enum {
+    HEAD_BYTES = 20, /* magic number, identity of the trace */
+    ALIGNMENT = 4,
+    PACKETS_MAX = 1 << 20,
+    TRIALS_MAX = 400, /* of the library, for one file */
+};
+
+struct salvage {
+    const char *folder;
+    char *good, *trial; /* folders */
+    GString *notes;
+    unsigned files, trials;
+};
+
+void fm_ctf_salvage_remove(const char *folder)
+{
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        (void)g_unlink(path);
+    }
+    if (dir != NULL)
+        g_dir_close(dir);
+    (void)g_rmdir(folder);
+}
+
+static char *make_folder(const char *metadata)
+{
+    g_autofree char *absolute = realpath(metadata, NULL);
+    char *folder = g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
+    if (absolute == NULL || g_mkdtemp_full(folder, 0700) == NULL) {
+        g_free(folder);
+        return NULL;
+    }
+    g_autofree char *linked = g_build_filename(folder, "metadata", NULL);
+    if (symlink(absolute, linked) == 0)
+        return folder;
+    fm_ctf_salvage_remove(folder);
+    g_free(folder);
+    return NULL;
+}
+
+/* Ends the process. */
+static void read_trial(const struct salvage *salvage)
+{
+    bt_graph *graph = bt_graph_create(0);
+    char *message;
+    const bt_component_source *source = fm_ctf_add_source(graph, salvage->trial, "trial", &message);
+    bool good = source != NULL && bt_component_source_get_output_port_count(source) > 0 &&
+                fm_ctf_read_all(graph, source);
+    _exit(good ? 0 : 1);
+}
+
+/* Whether the library reads the folder "trial" to its end: in a process of its own, which it may
+ * end. There is one thread here, so that forking is safe. */
+static bool is_accepted(const struct salvage *salvage)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        (void)dup2(null, STDERR_FILENO); /* its last words */
+        read_trial(salvage);
+    }
+    if (child < 0)
+        return false;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            return false;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Puts bytes of a stream file, or a link to it, into "trial", tries, and moves it to "good". */
+static bool try_bytes(struct salvage *salvage, const char *path, const uint8_t *bytes,
+                      size_t length)
+{
+    g_autofree char *name = g_strdup_printf("stream%u", salvage->files);
+    g_autofree char *trial = g_build_filename(salvage->trial, name, NULL);
+    g_autofree char *good = g_build_filename(salvage->good, name, NULL);
+    bool there = bytes == NULL ? symlink(path, trial) == 0
+                               : g_file_set_contents(trial, (const char *)bytes, (gssize)length,
+                                                     NULL) != FALSE;
+    bool accepted = there && is_accepted(salvage) && g_rename(trial, good) == 0;
+    if (there && !accepted)
+        (void)g_unlink(trial);
+    salvage->files += accepted;
+    salvage->trials++;
+    return accepted;
+}
+
+/* Offsets of packets, with the file's length after the last. */
+static GArray *find_packets(const uint8_t *bytes, size_t length)
+{
+    GArray *begins = g_array_new(FALSE, FALSE, sizeof(size_t));
+    size_t at = 0;
+    while (at + HEAD_BYTES <= length && begins->len < PACKETS_MAX) {
+        if (memcmp(bytes + at, bytes, HEAD_BYTES) == 0)
+            g_array_append_val(begins, at);
+        const uint8_t *next =
+            at + ALIGNMENT >= length
+                ? NULL
+                : memmem(bytes + at + ALIGNMENT, length - at - ALIGNMENT, bytes, HEAD_BYTES);
+        at = next == NULL ? length : (size_t)(next - bytes);
+    }
+    g_array_append_val(begins, length);
+    return begins;
+}
+
+/* Packets [first, last): kept when the library takes them, else in halves. Bytes that were kept. */
+static size_t keep_packets(struct salvage *salvage, const char *path, const uint8_t *bytes,
+                           const GArray *begins, guint first, guint last)
+{
+    size_t begin = g_array_index(begins, size_t, first), end = g_array_index(begins, size_t, last);
+    if (salvage->trials >= TRIALS_MAX)
+        return 0;
+    if (try_bytes(salvage, path, bytes + begin, end - begin))
+        return end - begin;
+    if (last - first <= 1)
+        return 0;
+    guint middle = first + (last - first) / 2;
+    return keep_packets(salvage, path, bytes, begins, first, middle) +
+           keep_packets(salvage, path, bytes, begins, middle, last);
+}
+
+static void keep_parts(struct salvage *salvage, const char *path)
+{
+    struct fm_mapped_file *file;
+    GError *error = NULL;
+    if (!fm_mapped_file_open(path, &file, &error)) {
+        g_string_append_printf(salvage->notes, "%s\n", error->message);
+        g_clear_error(&error);
+        return;
+    }
+    size_t kept = 0;
+    guint packets = 0;
+    if (file->size > HEAD_BYTES) {
+        GArray *begins = find_packets(file->bytes, file->size);
+        packets = begins->len - 1;
+        /* The damage is most often at the end. */
+        if (packets > 1)
+            kept = keep_packets(salvage, path, file->bytes, begins, 0, packets - 1);
+        kept += keep_packets(salvage, path, file->bytes, begins, packets - 1, packets);
+        g_array_unref(begins);
+    }
+    g_string_append_printf(salvage->notes,
+                           "%s: damaged: %zu of its %zu bytes could not be read (it has %u packets "
+                           "that can be told apart)\n",
+                           path, file->size - kept, file->size, packets);
+    fm_mapped_file_free(file);
+}
+
+static void try_file(struct salvage *salvage, const char *path)
+{
+    struct stat stat_;
+    g_autofree char *absolute = realpath(path, NULL);
+    if (absolute == NULL || stat(absolute, &stat_) < 0 || !S_ISREG(stat_.st_mode) ||
+        stat_.st_size == 0)
+        return;
+    salvage->trials = 0;
+    if (!try_bytes(salvage, absolute, NULL, 0))
+        keep_parts(salvage, path);
+}
+
+char *fm_ctf_salvage(const char *folder, GString *notes)
+{
+    g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
+    struct salvage salvage = {.folder = folder, .notes = notes, .good = make_folder(metadata)};
+    salvage.trial = salvage.good == NULL ? NULL : make_folder(metadata);
+    GDir *dir = salvage.trial == NULL ? NULL : g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (strcmp(name, "metadata") != 0 && name[0] != '.')
+            try_file(&salvage, path);
+    }
+    if (dir != NULL)
+        g_dir_close(dir);
+    if (salvage.trial != NULL)
+        fm_ctf_salvage_remove(salvage.trial);
+    g_free(salvage.trial);
+    if (salvage.good != NULL && salvage.files == 0) {
+        fm_ctf_salvage_remove(salvage.good);
+        g_clear_pointer(&salvage.good, g_free);
+    }
+    return salvage.good;
+}
