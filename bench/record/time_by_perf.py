@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-PROGRAMS = [("fib.c", []), ("chain.c", []), ("heap.c", [])]
+PROGRAMS = [("fib.c", ["36"]), ("chain.c", ["6000000"]), ("heap.c", [])]
 
 
 def profile(dump, path):

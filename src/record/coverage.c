@@ -176,8 +176,10 @@ void fm_coverage_join(struct finisher *f)
         fm_node_ps(f, i)->entry_point = FM_NONE;
     for (guint i = 0; i < f->images->len; i++)
         add_image(f, fm_image(f, i));
-    for (uint32_t i = 0; i < f->recording->pd_count; i++)
-        join_pd(f, i);
+    for (uint32_t i = 0; i < f->recording->pd_count; i++) {
+        if (f->pd_gone == NULL || !f->pd_gone[i])
+            join_pd(f, i);
+    }
     order_points(f);
     if (f->points_unknown > 0)
         fm_finish_note(f, "%u coverage points lie in code that could not be read",

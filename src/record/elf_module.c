@@ -167,6 +167,27 @@ static void read_relocations(struct fm_statics_storage *storage)
     }
 }
 
+/* Strings, one after the other, of all objects. */
+static void read_choices(struct fm_statics_storage *storage)
+{
+    size_t names;
+    storage->choices = g_ptr_array_new_with_free_func(g_free);
+    if (elf_getshdrstrndx(storage->elf, &names) != 0)
+        return;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(storage->elf, section)) != NULL;) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == NULL || header.sh_type == SHT_NOBITS ||
+            g_strcmp0(elf_strptr(storage->elf, names, header.sh_name), "fathom_choice") != 0)
+            continue;
+        const Elf_Data *data = elf_getdata(section, NULL);
+        for (size_t at = 0; data != NULL && data->d_buf != NULL && at < data->d_size;) {
+            char *text = g_strndup((const char *)data->d_buf + at, data->d_size - at);
+            at += strlen(text) + 1;
+            g_ptr_array_add(storage->choices, text);
+        }
+    }
+}
+
 bool fm_elf_open(struct fm_statics *statics, const struct fm_statics_opts *opts, GError **error)
 {
     struct fm_statics_storage *storage = statics->storage;
@@ -208,6 +229,7 @@ bool fm_elf_open(struct fm_statics *statics, const struct fm_statics_opts *opts,
     if (!read_code(statics, error))
         return false;
     read_relocations(storage);
+    read_choices(storage);
     return true;
 }
 
@@ -215,6 +237,7 @@ void fm_elf_close(struct fm_statics_storage *storage)
 {
     g_clear_pointer(&storage->symbols, g_array_unref);
     g_clear_pointer(&storage->code, g_array_unref);
+    g_clear_pointer(&storage->choices, g_ptr_array_unref);
     g_clear_pointer(&storage->hooks, g_hash_table_unref);
     g_clear_pointer(&storage->got, g_hash_table_unref);
     if (storage->dwfl != NULL)

@@ -364,6 +364,8 @@ static void done(struct finisher *f)
     g_clear_pointer(&f->exported, g_hash_table_unref);
     g_free(f->image_of_module);
     g_free(f->pd_ps);
+    g_free(f->pd_gone);
+    g_free(f->maker_caller);
     g_free(f->csd_css);
     g_free(f->thread_ps);
     g_free(f->thread_css);
@@ -388,6 +390,7 @@ bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_pr
     f.exported = g_hash_table_new(g_str_hash, g_str_equal);
     collect_notes(&f);
     fm_images_open(&f);
+    fm_leave_out(&f);
     fm_images_make_nodes(&f);
     fm_resolve_sites(&f);
     fm_merge_edges(&f);

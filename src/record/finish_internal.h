@@ -3,6 +3,7 @@
  *
  *   finish.c   the order of the steps, and the profile from the nodes
  *   images.c   modules of the recording -> statics; procedures and sites as nodes
+ *   leave_out.c  functions that the user does not want to see
  *   resolve.c  each recorded edge -> its call site
  *   coverage.c coverage points by context, and the lines that they stand for
  *   merge.c    edges of one source site (several machine instances) become one edge */
@@ -85,14 +86,16 @@ struct finisher {
     uint32_t *csd_css;         /* per csd; FM_NONE for root csds */
     uint32_t *thread_ps;
     uint32_t *thread_css;
-    GHashTable *synthetic; /* key text -> ps + 1 or css + 1 */
-    GHashTable *exported;  /* linker's name -> ps + 1 */
-    uint32_t *pd_class;    /* union-find over pds */
-    GArray *csds;          /* struct node_csd */
-    GArray *points;        /* struct node_point */
-    GArray *point_counts;  /* struct point_count */
-    GHashTable *point_ids; /* key text -> point + 1 */
-    guint *point_order;    /* by procedure, in the order of the source */
+    GHashTable *synthetic;  /* key text -> ps + 1 or css + 1 */
+    GHashTable *exported;   /* linker's name -> ps + 1 */
+    bool *pd_gone;          /* per pd: left out by the user's choice; NULL = none is */
+    uint32_t *maker_caller; /* per pd: caller of its maker as recorded; only with pd_gone */
+    uint32_t *pd_class;     /* union-find over pds */
+    GArray *csds;           /* struct node_csd */
+    GArray *points;         /* struct node_point */
+    GArray *point_counts;   /* struct point_count */
+    GHashTable *point_ids;  /* key text -> point + 1 */
+    guint *point_order;     /* by procedure, in the order of the source */
     unsigned points_unknown;
 };
 
@@ -122,6 +125,9 @@ char *fm_images_describe(struct finisher *f, uint64_t address, uint32_t epoch);
 uint32_t fm_images_add_css(struct finisher *f, const struct node_css *css);
 /* The ps of each pd; makes nodes for all procedures and sites of the instrumented images. */
 void fm_images_make_nodes(struct finisher *f);
+
+/* leave_out.c: edges of left-out functions become those of their callers. */
+void fm_leave_out(struct finisher *f);
 
 /* resolve.c: fills csd_css. */
 void fm_resolve_sites(struct finisher *f);

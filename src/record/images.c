@@ -324,7 +324,8 @@ void fm_images_make_nodes(struct finisher *f)
     f->pd_ps = g_new0(uint32_t, recording->pd_count + 1);
     for (uint32_t i = 0; i < recording->pd_count; i++) {
         const struct fm_raw_pd *pd = &recording->pds[i];
-        f->pd_ps[i] = pd->fn == 0 ? FM_NONE : ps_of_address(f, pd->fn, pd->epoch);
+        bool gone = f->pd_gone != NULL && f->pd_gone[i];
+        f->pd_ps[i] = pd->fn == 0 || gone ? FM_NONE : ps_of_address(f, pd->fn, pd->epoch);
     }
     f->thread_ps = g_new0(uint32_t, recording->thread_count + 1);
     f->thread_css = g_new0(uint32_t, recording->thread_count + 1);

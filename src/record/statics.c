@@ -298,6 +298,7 @@ static bool extract(struct fm_statics *statics, const struct fm_statics_opts *op
     if (!fm_sweep(statics, opts->coverage, error))
         return false;
     publish(statics);
+    fm_statics_leave_out(statics);
     fm_sites_build(statics, opts->physical);
     fm_points_build(statics, opts->physical);
     return true;

@@ -34,7 +34,8 @@ struct fm_proc {
     bool external;
     bool virtual_method;
     bool cplusplus;
-    bool instrumented;   /* some body of it calls the hooks */
+    bool instrumented;   /* some body of it calls the hooks, and it is not left out */
+    bool left_out;       /* by the user's choice: its code is that of the bodies around */
     uint64_t entry;      /* of the first out-of-line body; 0 = only inlined */
     uint32_t site_first; /* into sites */
     uint32_t site_count;

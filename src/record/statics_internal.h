@@ -38,6 +38,7 @@ struct fm_statics_storage {
     GHashTable *got;   /* address of the entry (uint64_t *) -> struct got_entry * */
     GHashTable *hooks; /* addresses of hooks defined here (uint64_t *) -> name */
     bool uses_hooks;
+    GPtrArray *choices; /* of const char *: patterns, runtime/choice.h */
     GArray *procs, *scopes, *intervals, *segments, *machine_sites, *sites;
     GArray *marks; /* struct mark, by address within a body; only with coverage */
     GArray *points, *code_lines;
@@ -100,6 +101,9 @@ bool fm_statics_is_helper(const char *symbol);
 
 /* sweep.c: one disassembly sweep over all segments. */
 bool fm_sweep(struct fm_statics *statics, bool coverage, GError **error);
+
+/* leave_out.c: what the user does not want to see has no hooks any more. */
+void fm_statics_leave_out(struct fm_statics *statics);
 
 /* points.c: coverage points, and the lines that have code, with their blocks. */
 void fm_points_build(struct fm_statics *statics, bool physical);

@@ -177,6 +177,54 @@ static guint count_left_out(const struct fm_toolchain *toolchain,
     return left_out;
 }
 
+static bool add_pattern(GString *text, const char *prefix, const char *pattern, GError **error)
+{
+    if (strpbrk(pattern, "\\\"\n") != NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "a pattern cannot hold quotes, backslashes or ends of lines: %s", pattern);
+        return false;
+    }
+    g_string_append_printf(text, "\t.asciz \\\"%s%s\\\"\\n", prefix, pattern);
+    return true;
+}
+
+static bool add_patterns(GString *text, const char *prefix, const GPtrArray *patterns,
+                         GError **error)
+{
+    for (guint i = 0; i < patterns->len; i++) {
+        if (!add_pattern(text, prefix, g_ptr_array_index(patterns, i), error))
+            return false;
+    }
+    return true;
+}
+
+/* What the compiler cannot leave out itself the object carries to finishing (runtime/choice.h).
+ * lists: the compiler has lists of files and functions to leave out. */
+static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                       bool lists, GPtrArray *arguments, GError **error)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (!add_patterns(text, "+function:", toolchain->only.functions, error))
+        return false;
+    if (!lists && (!add_patterns(text, "-function:", toolchain->exclude.functions, error) ||
+                   !add_patterns(text, "-file:", toolchain->exclude.files, error)))
+        return false;
+    for (guint i = 0; !lists && i < line->inputs->len; i++) {
+        const struct fm_input *input = &g_array_index(line->inputs, struct fm_input, i);
+        if (!is_source(input) || !is_left_out(toolchain, input->path))
+            continue;
+        g_autofree char *absolute = g_canonicalize_filename(input->path, NULL);
+        if (!add_pattern(text, "-file:", absolute, error))
+            return false;
+    }
+    if (text->len == 0)
+        return true;
+    g_ptr_array_add(arguments, g_strdup("-include"));
+    g_ptr_array_add(arguments, g_build_filename(toolchain->runtime_folder, "choice.h", NULL));
+    g_ptr_array_add(arguments, g_strdup_printf("-D__FATHOM_CHOICE=\"%s\"", text->str));
+    return true;
+}
+
 static bool add_compile_flags(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, GPtrArray *arguments,
                               GError **error)
@@ -190,18 +238,11 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
         return true;
     }
     add_all(toolchain, arguments, toolchain->clang ? grade->clang : grade->gcc);
-    if (!toolchain->clang) {
+    /* gcc's lists work on the hooks that it puts in before inlining. */
+    bool lists = !toolchain->clang && strcmp(toolchain->grade, "fast") != 0;
+    if (lists)
         add_gcc_lists(toolchain, line, arguments);
-        return true;
-    }
-    if (left_out > 0 || toolchain->exclude.functions->len > 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "clang cannot leave out %s: %s",
-                    left_out > 0 ? "some files of one command" : "single functions",
-                    left_out > 0 ? "compile them one by one"
-                                 : "use gcc, or __attribute__((no_instrument_function))");
-        return false;
-    }
-    return true;
+    return add_choice(toolchain, line, lists, arguments, error);
 }
 
 /* The runtime stands before all else: its hooks must win over libc's empty ones. */

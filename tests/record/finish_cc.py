@@ -91,6 +91,42 @@ def mixed(tap):
                  "C, C++ and assembly in one program")
 
 
+LEFT_OUT = """
+#include <stdlib.h>
+static int leaf(int n) { return n + 1; }
+__attribute__((noinline)) int middle(int n)
+{
+    char *volatile p = malloc(100);
+    int sum = leaf(n) + leaf(n + 1);
+    free(p);
+    return sum;
+}
+int outer(int n) { return middle(n) + middle(n + 1); }
+int main(void) { return outer(1) + outer(2) == 0; }
+"""
+
+
+def left_out_contexts(tap, compiler):
+    """What a left-out function called and used is its caller's."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "x.c").write_text(LEFT_OUT)
+        lib.must([lib.FATHOM, "cc", "--only=function:outer", "--only=function:leaf",
+                  "--only=function:main", compiler, "-O1", "x.c", "-o", "prog"], folder)
+        profile = lib.record(["./prog"], folder).profile
+        edges = {edge: calls for edge, calls in profile.edges.items()
+                 if calls and edge[0] != "the program"}
+        tap.same(edges, {("main thread", "main"): 1, ("main", "outer"): 2, ("outer", "leaf"): 8},
+                 f"{compiler}: a left-out function's calls are its caller's")
+        tap.same((profile.allocs["outer"], profile.allocs["middle"]), (4, 0),
+                 f"{compiler}: and so are its allocations")
+        tap.check("middle" not in profile.procs, f"{compiler}: it is not in the profile",
+                  sorted(profile.procs))
+        lines = {line for caller, line, callee in profile.at
+                 if (caller, callee) == ("outer", "leaf")}
+        tap.same(lines, {11}, f"{compiler}: at the line that called it")
+
+
 def choices(tap):
     with tempfile.TemporaryDirectory() as name:
         folder = sources(name)
@@ -114,9 +150,22 @@ def choices(tap):
             tap.same(chosen("clang", "--exclude=sub/"), {"main"}, "clang: a folder left out")
             tap.same(chosen("clang", "--only=helper.c"), {"helper", "same"},
                      "clang: one file alone")
-            done = lib.run([lib.FATHOM, "cc", "--exclude=same", "clang", "-c", "main.c"], folder)
-            tap.check(done.returncode != 0 and "clang cannot leave out" in done.stderr,
-                      "clang: what it cannot do is said", done.stderr)
+            for grade in "deep", "fast", "coverage":
+                tap.same(chosen("clang", f"--grade={grade}", "--exclude=helper"),
+                         {"main", "same"}, f"clang, {grade}: a function left out")
+            tap.same(chosen("clang", "--exclude=h.h"), every - {"same"},
+                     "clang: a header left out")
+            tap.same(chosen("clang", "--only=helper", "--only=file:main.c"), set(),
+                     "clang: functions of some files alone")
+        for compiler in "gcc", "clang":
+            if shutil.which(compiler):
+                tap.same(chosen(compiler, "--only=same"), {"same"},
+                         f"{compiler}: one function alone")
+                left_out_contexts(tap, compiler)
+        tap.same(chosen("gcc", "--grade=fast", "--exclude=function:helper"), {"main", "same"}, "gcc, fast: a function left out")
+        done = lib.run([lib.FATHOM, "cc", "--only=a\"b", "gcc", "-c", "main.c"], folder)
+        tap.check(done.returncode == 2 and "quotes" in done.stderr,
+                  "a pattern with a quote is bad usage", done.stderr)
         done = lib.run([lib.FATHOM, "cc", "--grade=wrong", "main.c"], folder)
         tap.check(done.returncode == 2 and "no grade 'wrong'" in done.stderr,
                   "an unknown grade is bad usage", done.stderr)
@@ -140,6 +189,45 @@ def verification(tap):
                   "a link in which libc's hooks win is an error", done.stderr)
 
 
+CONFIGURE_AC = """AC_INIT([prog], [1])
+AM_INIT_AUTOMAKE([foreign subdir-objects])
+AC_PROG_CC
+AM_PROG_AR
+LT_INIT
+AC_CHECK_FUNCS([strdup])
+AC_CONFIG_FILES([Makefile])
+AC_OUTPUT
+"""
+MAKEFILE_AM = """lib_LTLIBRARIES = libhelper.la
+libhelper_la_SOURCES = sub/helper.c
+bin_PROGRAMS = prog
+prog_SOURCES = main.c
+prog_LDADD = libhelper.la
+"""
+
+
+def autotools(tap):
+    """configure, automake and libtool, with a shared library, in a build folder of its own."""
+    missing = [tool for tool in ("autoreconf", "automake", "libtoolize") if not shutil.which(tool)]
+    if missing:
+        tap.skip("autotools", f"{missing[0]} is not installed")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = sources(name)
+        (folder / "configure.ac").write_text(CONFIGURE_AC)
+        (folder / "Makefile.am").write_text(MAKEFILE_AM)
+        lib.must(["autoreconf", "--install"], folder)
+        (folder / "built").mkdir()
+        lib.must(["../configure", f"CC={lib.FATHOM} cc", f"CXX={lib.FATHOM} c++"], folder / "built")
+        lib.must(["make"], folder / "built")
+        config = (folder / "built" / "config.log").read_text()
+        tap.check("ac_cv_func_strdup=yes" in config and "ac_cv_prog_cc_g=yes" in config,
+                  "autotools: configure finds what it looks for", config[-1500:])
+        tap.check((folder / "built" / ".libs" / "libhelper.so").exists(),
+                  "autotools: libtool makes a shared library")
+        tap.same(counts(folder / "built"), COUNTS, "autotools: configure CC=\"fathom cc\"")
+
+
 def build_systems(tap):
     with tempfile.TemporaryDirectory() as name:
         folder = sources(name)
@@ -153,13 +241,14 @@ def build_systems(tap):
             for form, define in (("launchers", [f"-DCMAKE_C_COMPILER_LAUNCHER={lib.FATHOM};cc",
                                                 f"-DCMAKE_C_LINKER_LAUNCHER={lib.FATHOM};cc"]),
                                  ("CC", [])):
-                environment = {**os.environ, **({"CC": f"{lib.FATHOM} cc"} if not define else {})}
+                environment = {**os.environ, "CC": "gcc" if define else f"{lib.FATHOM} cc"}
                 lib.must(["cmake", "-B", form, "-G", "Unix Makefiles"] + define, folder,
                          env=environment)
                 lib.must(["cmake", "--build", form], folder)
                 tap.same(counts(folder / form), COUNTS, f"CMake by {form}")
         else:
             tap.skip("CMake", "cmake is not installed")
+        autotools(tap)
         (folder / "meson.build").write_text("project('p', 'c')\nexecutable('prog', 'main.c', "
                                             "'sub/helper.c')\n")
         environment = {**os.environ, "CC": f"{lib.FATHOM} cc"}

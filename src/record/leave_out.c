@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that the user does not want to see, and the compiler could not leave out: the objects
+ * carry the patterns (runtime/choice.h). Their code then belongs to the bodies around it, as with
+ * functions without hooks; what they called was called by their callers, and what they used is
+ * their callers' own. */
+#include <string.h>
+
+#include "record/finish_internal.h"
+#include "record/statics_internal.h"
+
+/* Does one of the choices that begin with prefix hold? *ret_any: is there one at all? */
+static bool matches(const GPtrArray *choices, const char *prefix, const char *name,
+                    const char *other, bool *ret_any)
+{
+    size_t length = strlen(prefix);
+    for (guint i = 0; i < choices->len; i++) {
+        const char *choice = g_ptr_array_index(choices, i);
+        if (strncmp(choice, prefix, length) != 0)
+            continue;
+        *ret_any = true;
+        if (strstr(name, choice + length) != NULL || strstr(other, choice + length) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool is_left_out(const GPtrArray *choices, const struct fm_proc *proc)
+{
+    bool any = false, alone = false;
+    if (matches(choices, "-function:", proc->name, proc->linkage, &any) ||
+        matches(choices, "-file:", proc->file, proc->unit, &any))
+        return true;
+    return !matches(choices, "+function:", proc->name, proc->linkage, &alone) && alone;
+}
+
+void fm_statics_leave_out(struct fm_statics *statics)
+{
+    const GPtrArray *choices = statics->storage->choices;
+    if (choices->len == 0)
+        return;
+    for (uint32_t i = 0; i < statics->proc_count; i++) {
+        struct fm_proc *proc = &statics->procs[i];
+        proc->left_out = proc->instrumented && is_left_out(choices, proc);
+        if (proc->left_out)
+            proc->instrumented = false;
+    }
+    for (uint32_t i = 0; i < statics->scope_count; i++) {
+        if (statics->procs[statics->scopes[i].proc].left_out)
+            statics->scopes[i].live = false;
+    }
+}
+
+static bool pd_left_out(struct finisher *f, uint32_t index)
+{
+    const struct fm_raw_pd *pd = &f->recording->pds[index];
+    uint64_t file;
+    uint32_t image = pd->fn == 0 ? FM_NONE : fm_images_find(f, pd->fn, pd->epoch, &file);
+    const struct fm_statics *statics = image == FM_NONE ? NULL : fm_image(f, image)->statics;
+    if (statics == NULL || statics->proc_count == 0)
+        return false;
+    uint32_t proc = fm_statics_proc_at(statics, file);
+    if (proc == FM_NONE) {
+        uint32_t scope = fm_statics_scope_at(statics, file);
+        proc = scope == FM_NONE ? FM_NONE : statics->scopes[scope].proc;
+    }
+    return proc != FM_NONE && statics->procs[proc].left_out;
+}
+
+static void move_costs(struct fm_raw_csd *to, struct fm_raw_csd *from)
+{
+    to->quanta += from->quanta;
+    to->allocs += from->allocs;
+    to->bytes += from->bytes;
+    to->usable_bytes += from->usable_bytes;
+    to->frees += from->frees;
+    to->freed_bytes += from->freed_bytes;
+    from->quanta = from->allocs = from->bytes = from->usable_bytes = 0;
+    from->frees = from->freed_bytes = 0;
+}
+
+/* The kept pd that a left-out one's code now belongs to, and how it was left: the return address of
+ * the call that led into left-out code. */
+static uint32_t home_of(struct finisher *f, const bool *left, uint32_t pd, uint64_t *ret_via)
+{
+    const struct fm_raw_recording *recording = f->recording;
+    for (uint32_t steps = 0; left[pd] && steps < recording->pd_count; steps++) {
+        const struct fm_raw_csd *maker = &recording->csds[recording->pds[pd].maker];
+        *ret_via = maker->site;
+        pd = f->maker_caller[pd];
+    }
+    return pd;
+}
+
+void fm_leave_out(struct finisher *f)
+{
+    struct fm_raw_recording *recording = f->recording;
+    g_autofree bool *left = g_new0(bool, recording->pd_count + 1);
+    bool any = false;
+    for (uint32_t i = 0; i < recording->pd_count; i++)
+        any = (left[i] = pd_left_out(f, i)) || any;
+    if (!any)
+        return;
+    /* Edges are changed below; the way back is that of the recording. */
+    f->maker_caller = g_new0(uint32_t, recording->pd_count + 1);
+    f->pd_gone = g_new0(bool, recording->pd_count + 1);
+    for (uint32_t i = 0; i < recording->pd_count; i++) {
+        uint32_t maker = recording->pds[i].maker;
+        f->maker_caller[i] = maker == FM_RAW_NONE ? i : recording->csds[maker].caller;
+        f->pd_gone[i] = left[i];
+    }
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        struct fm_raw_csd *csd = &recording->csds[i];
+        uint64_t via = 0;
+        if (csd->caller == FM_RAW_NONE)
+            continue;
+        if (left[csd->callee]) {
+            uint32_t home = home_of(f, left, csd->callee, &via);
+            uint32_t maker = recording->pds[home].maker;
+            if (maker == FM_RAW_NONE)
+                maker = recording->threads[recording->pds[home].thread].root_csd;
+            move_costs(&recording->csds[maker], csd);
+            csd->caller = FM_RAW_NONE;
+        } else if (left[csd->caller]) {
+            csd->caller = home_of(f, left, csd->caller, &via);
+            csd->flags = (csd->flags & ~(uint32_t)FM_REC_CSD_INLINED) | FM_REC_CSD_CALLBACK;
+            csd->via = via;
+            if (csd->site == 0)
+                csd->site = csd->hook_pc;
+        }
+    }
+}
