@@ -77,6 +77,7 @@ struct fm_eventlog_log *fm_eventlog_log_new(int fd, const char *name)
     log->blocks = g_array_new(FALSE, FALSE, sizeof(struct fm_eventlog_block));
     log->facts = g_ptr_array_new_with_free_func(free_facts);
     log->gaps = g_array_new(FALSE, FALSE, sizeof(struct fm_eventlog_gap));
+    log->spare_windows = g_ptr_array_new_with_free_func(g_free);
     log->counts = fm_eventlog_counts_new();
     return log;
 }
@@ -130,6 +131,7 @@ void fm_eventlog_log_free(struct fm_eventlog_log *log)
     g_ptr_array_unref(log->steps);
     g_array_unref(log->blocks);
     g_ptr_array_unref(log->facts);
+    g_ptr_array_unref(log->spare_windows);
     fm_eventlog_scan_free(log->scan);
     g_array_unref(log->gaps);
     fm_eventlog_counts_free(log->counts);

@@ -7,7 +7,12 @@
 
 #include "base/error.h"
 
-enum { WINDOW_BYTES = 256 << 10, AHEAD_BYTES = 16 << 10, EVENT_BYTES_MAX = 12 + 65535 };
+enum {
+    WINDOW_BYTES = 256 << 10,
+    AHEAD_BYTES = 16 << 10,
+    SPARE_WINDOWS = 16,
+    EVENT_BYTES_MAX = 12 + 65535
+};
 
 struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
                                              const struct fm_eventlog_block *block,
@@ -21,7 +26,11 @@ struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
     run->limit = block->offset + block->length;
     run->base = MAX(block->offset, skip_to);
     run->window_size = MAX((size_t)MIN(run->limit - run->base, MIN(window_max, WINDOW_BYTES)), 1);
-    run->window = g_malloc(run->window_size);
+    GPtrArray *spare = log->spare_windows;
+    if (run->window_size == WINDOW_BYTES && spare->len > 0)
+        run->window = g_ptr_array_steal_index_fast(spare, spare->len - 1);
+    else
+        run->window = g_malloc(run->window_size);
     run->ahead = AHEAD_BYTES;
     return run;
 }
@@ -36,7 +45,10 @@ void fm_eventlog_run_free(struct fm_eventlog_run *run)
 {
     if (run == NULL)
         return;
-    g_free(run->window);
+    if (run->window_size == WINDOW_BYTES && run->log->spare_windows->len < SPARE_WINDOWS)
+        g_ptr_array_add(run->log->spare_windows, run->window);
+    else
+        g_free(run->window);
     g_free(run);
 }
 

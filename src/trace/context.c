@@ -30,17 +30,25 @@ static void sift_down(struct fm_context *context, unsigned place)
     queue[place] = moving;
 }
 
-/* Looks at the next event of the queue's first tracefile, which has moved, and orders again. */
+/* Takes the next event of the queue's first tracefile, and orders again. */
 static void renew_first(struct fm_context *context)
 {
     struct fm_tracefile_context *first = context->queue[0];
-    if (first->tracefile->class_->peek(first->tracefile, &first->event)) {
+    struct fm_tracefile *tracefile = first->tracefile;
+    bool more;
+    if (tracefile->class_->next != NULL) {
+        more = tracefile->class_->next(tracefile, &first->event);
+    } else {
+        tracefile->class_->advance(tracefile);
+        more = tracefile->class_->peek(tracefile, &first->event);
+    }
+    if (more) {
         first->time = first->event.time;
     } else {
         first->time = FM_TIME_INF;
         context->queue[0] = context->queue[--context->queue_count];
     }
-    if (context->queue_count > 0)
+    if (context->queue_count > 1)
         sift_down(context, 0);
 }
 
@@ -398,7 +406,6 @@ uint64_t fm_context_middle(struct fm_context *context, uint64_t end_time, uint64
         struct fm_hooks *by_id =
             id < first->by_id->len ? g_ptr_array_index(first->by_id, id) : NULL;
         stop = fm_hooks_call_merge(first->event_hooks, first, by_id, first);
-        first->tracefile->class_->advance(first->tracefile);
         renew_first(context);
     }
     return count;

@@ -69,6 +69,18 @@ static void advance(struct fm_tracefile *tracefile)
         step(self);
 }
 
+static bool next(struct fm_tracefile *tracefile, struct fm_event *ret)
+{
+    struct fm_eventlog_trace *self = tracefile->implementation;
+    if (!self->has_event)
+        return false;
+    step(self);
+    if (!self->has_event || self->event.time > self->horizon)
+        return false;
+    *ret = self->event;
+    return true;
+}
+
 static void to_time(struct fm_eventlog_trace *self, uint64_t time)
 {
     GError *error = NULL;
@@ -106,6 +118,7 @@ static void seek(struct fm_tracefile *tracefile, uint64_t time, uint64_t locatio
 static const struct fm_tracefile_class tracefile_class = {
     .peek = peek,
     .advance = advance,
+    .next = next,
     .seek_time = seek_time,
     .tell = tell,
     .seek = seek,

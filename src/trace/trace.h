@@ -64,6 +64,8 @@ struct fm_tracefile_class {
     /* The names of the fields of a type, at most FM_EVENT_VALUES_MAX; constant while the trace is
      * open. May be NULL. */
     unsigned (*event_fields)(struct fm_tracefile *tracefile, uint32_t id, const char **ret_names);
+    /* Advance, then peek, in one call; may be NULL. */
+    bool (*next)(struct fm_tracefile *tracefile, struct fm_event *ret);
 };
 
 struct fm_tracefile {
