@@ -367,6 +367,7 @@ def usage_errors_have_status_2():
 
 TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, cat_filters, cut_gives_a_valid_log,
          validate_finds_what_is_broken, damage_is_reported_and_survived, follow_a_file_that_grows,
+         follow_in_the_order_of_arrival,
          follow_begins_again_when_the_file_is_replaced, follow_a_pipe_byte_by_byte,
          follow_stops_cleanly_when_asked, plain_streams, monitor_streams,
          a_bad_frame_closes_the_connection, tokens_are_asked_for, control_messages_and_answers,
