@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a reader waits for: bench/pages/run.py [BUILD [NODES]].
 
-1. Pages of a generated profile through the HTTP door, one connection, random ids: median and 99 %.
-2. `fathom report clique/N` from process start to the last byte, with a real profile if there is one
+1. `fathom view` of a generated profile: from process start to the first page, which is not whole, and
+   to the first whole one; pages asked for in between; how long the engine's steps take.
+2. Its pages once it is read, one connection, random ids: median and 99 %.
+3. `fathom report clique/N` from process start to the last byte, with a real profile if there is one
    (FATHOM_SAMPLE_DATA), interleaved with `fathom --version` as the cost of starting a process.
 """
 import http.client
@@ -21,6 +23,7 @@ import urllib.parse
 
 ROUNDS = 200
 STARTS = 40
+OPENINGS = 5
 
 
 def milliseconds(seconds):
@@ -32,13 +35,59 @@ def percentile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))]
 
 
+def ask(connection, path):
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    body = answer.read()
+    if answer.status != 200:
+        raise SystemExit(f"{path}: status {answer.status}")
+    return body
+
+
+def measure_opening(fathom, profile):
+    """Seconds to the address, to the first page, to the first whole page; times of pages between."""
+    file = urllib.parse.quote(profile)
+    begun = time.perf_counter()
+    server = subprocess.Popen([fathom, "view", "--no-open", profile], stdout=subprocess.PIPE,
+                              text=True)
+    try:
+        port = int(re.search(r":(\d+)/", server.stdout.readline())[1])
+        address = time.perf_counter() - begun
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        body = ask(connection, f"/deep?menu&{file}")
+        first = time.perf_counter() - begun
+        if b'class="incomplete"' not in body:
+            raise SystemExit("the first page is whole already: take a larger profile")
+        times = []
+        while b'class="incomplete"' in body:
+            before = time.perf_counter()
+            body = ask(connection, f"/deep?top_procs/1-100/callseqs/self/oa&{file}")
+            times.append(time.perf_counter() - before)
+            time.sleep(0.005)
+        return address, first, time.perf_counter() - begun, times[:-1]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def print_opening(fathom, profile):
+    rounds = [measure_opening(fathom, profile) for _ in range(OPENINGS)]
+    for index, name in enumerate(("address printed", "first page", "first whole page")):
+        values = [one[index] for one in rounds]
+        print(f"{name:18}{statistics.median(values):10.3f} s (fastest {min(values):.3f})")
+    between = [took for one in rounds for took in one[3]]
+    print(f"{len(between)} pages meanwhile: median {milliseconds(statistics.median(between))} ms, "
+          f"99 % {milliseconds(percentile(between, 0.99))}, "
+          f"longest {milliseconds(max(between))}")
+
+
 def measure_pages(fathom, profile):
     server = subprocess.Popen([fathom, "view", "--no-open", profile], stdout=subprocess.PIPE,
                               text=True)
     try:
-        begun = time.monotonic()
         port = int(re.search(r":(\d+)/", server.stdout.readline())[1])
-        print(f"open and analyse {time.monotonic() - begun:8.2f} s")
+        events = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        ask(events, f"/events?menu&{urllib.parse.quote(profile)}") # until all is known
         facts = json.loads(subprocess.run([fathom, "report", "--json", "menu", profile],
                                           capture_output=True, check=True).stdout)["facts"]
         cliques, procs = facts["cliques"], facts["ps_count"]
@@ -101,6 +150,8 @@ def main(build="build", nodes="10000000"):
     with tempfile.TemporaryDirectory(prefix="fathom-bench-", dir=os.environ.get("TMPDIR")) as folder:
         profile = os.path.join(folder, "Deep.data")
         subprocess.run([generate, f"--nodes={nodes}", "--procs=20000", profile], check=True)
+        print_opening(fathom, profile)
+        subprocess.run([os.path.join(build, "bench", "pages", "bench_steps"), profile], check=True)
         measure_pages(fathom, profile)
         real = os.path.join(os.environ.get("FATHOM_SAMPLE_DATA", ""), "mercury", "Deep.data")
         if os.path.exists(real):

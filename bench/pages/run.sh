@@ -5,5 +5,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build}
 [ $# -gt 0 ] && shift
-ninja -C "$build" src/cli/fathom tests/tools/generate-profile >/dev/null
+ninja -C "$build" src/cli/fathom tests/tools/generate-profile bench/pages/bench_steps \
+  >/dev/null
 exec python3 "$here/run.py" "$build" "$@"
