@@ -169,6 +169,10 @@ enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm
         return FM_REQUEST_IN_PROGRESS;
     if (fm_background_find_request(background->list_out, module, &index) != NULL)
         return FM_REQUEST_QUEUED_BEFORE;
+    if (computation->hooks.found != NULL && computation->hooks.found(trace)) {
+        fm_background_set_flag(trace, module, "ready", true);
+        return FM_REQUEST_READY;
+    }
     enum fm_request_result needs = request_needs(background, computation);
     if (needs != FM_REQUEST_READY)
         return needs;

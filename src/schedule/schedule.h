@@ -72,6 +72,9 @@ struct fm_computation {
     struct fm_step_work work;
     /* Computations that are asked for before this one; NULL-terminated, static; NULL = none. */
     const char *const *needs;
+    /* Asked at a request before anything is done: whether the result is there already, saved at
+     * another time; then the module is ready without a pass. May be NULL. */
+    bool (*found)(struct fm_trace *trace);
 };
 /* False, and the hooks freed, when the name is taken. */
 bool fm_engine_register_computation(struct fm_engine *engine, const char *module,

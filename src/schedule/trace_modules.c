@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/trace_modules.h"
 
+#include "trace/open.h"
 #include "trace/state.h"
 #include "trace/statistics.h"
 #include "trace/summary.h"
+
+/* Shorter logs are read again sooner than a file is worth its place. */
+enum { SAVE_CHECKPOINTS_MIN = 8 };
 
 /* --- what a pass shares --- */
 
@@ -166,6 +170,77 @@ static bool after_statistics(void *hook_data, void *call_data)
     return after_pass(trace_of(call_data), "statistics", forget_statistics);
 }
 
+/* --- state --- */
+
+static void free_checkpoints(void *checkpoints)
+{
+    fm_checkpoints_free(checkpoints);
+}
+
+static void forget_states(struct fm_trace *trace, void *user)
+{
+    (void)user;
+    fm_attributes_remove(trace->attributes, "state/checkpoints");
+}
+
+bool fm_trace_load_states(struct fm_trace *trace)
+{
+    if (fm_attributes_has(trace->attributes, "state/looked"))
+        return fm_attributes_has(trace->attributes, "state/saved") &&
+               fm_attributes_has(trace->attributes, "state/checkpoints");
+    fm_attributes_set(trace->attributes, "state/looked", NULL, NULL);
+    GError *error = NULL;
+    struct fm_checkpoints *checkpoints =
+        fm_trace_grows(trace) ? NULL : fm_checkpoints_read(trace, FM_STATE_BUDGET, &error);
+    if (error != NULL)
+        fm_attributes_set(trace->attributes, "state/damage", g_strdup(error->message), g_free);
+    g_clear_error(&error);
+    if (checkpoints == NULL)
+        return false;
+    fm_attributes_set(trace->attributes, "state/checkpoints", checkpoints, free_checkpoints);
+    fm_attributes_set(trace->attributes, "state/saved", NULL, NULL);
+    return true;
+}
+
+static bool add_checkpoints(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    fm_attributes_set(trace->attributes, "state/looked", NULL, NULL);
+    fm_attributes_remove(trace->attributes, "state/saved");
+    struct fm_checkpoints *checkpoints = fm_checkpoints_new(trace, FM_STATE_BUDGET);
+    fm_attributes_set(trace->attributes, "state/checkpoints", checkpoints, free_checkpoints);
+    fm_checkpoints_record(checkpoints, pass_state(trace));
+    /* What the state was before the event. */
+    each_tracefile(call_data, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE - 1, true);
+    return false;
+}
+
+static bool remove_checkpoints(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    struct fm_checkpoints *checkpoints = fm_attributes_get(trace->attributes, "state/checkpoints");
+    (void)hook_data;
+    each_tracefile(call_data, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE - 1, false);
+    fm_checkpoints_record(checkpoints, NULL);
+    fm_checkpoints_end(checkpoints, trace->end_time);
+    return false;
+}
+
+static bool after_state(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    struct fm_checkpoints *checkpoints = fm_attributes_get(trace->attributes, "state/checkpoints");
+    if (!fm_background_is_ready(trace, "state"))
+        return after_pass(trace, "state", forget_states);
+    GError *error = NULL;
+    if (fm_checkpoints_count(checkpoints) >= SAVE_CHECKPOINTS_MIN && !fm_trace_grows(trace) &&
+        !fm_checkpoints_write(checkpoints, &error))
+        g_clear_error(&error); /* it works without; the next time it is computed again */
+    return false;
+}
+
 /* --- registering --- */
 
 static struct fm_hooks *hooks_of(fm_hook_function *first, unsigned first_priority,
@@ -181,13 +256,15 @@ static struct fm_hooks *hooks_of(fm_hook_function *first, unsigned first_priorit
 /* A computation that reads all events with the shared state: add and remove once a pass, after when
  * it ends or is broken off. */
 static bool register_pass(struct fm_engine *engine, const char *name, fm_hook_function *add,
-                          fm_hook_function *remove, fm_hook_function *after, forget_result *forget)
+                          fm_hook_function *remove, fm_hook_function *after, forget_result *forget,
+                          bool (*found)(struct fm_trace *trace))
 {
     struct fm_computation computation = {
         .adder = hooks_of(add_state, FM_HOOK_STATE, add, FM_HOOK_DEFAULT),
         .remover = hooks_of(remove, FM_HOOK_DEFAULT, remove_state, FM_HOOK_LAST),
         .after_request = hooks_of(after, FM_HOOK_DEFAULT, NULL, 0),
         .work = {.discard = forget},
+        .found = found,
     };
     return fm_engine_register_computation(engine, name, &computation);
 }
@@ -196,7 +273,7 @@ static bool init_summary(struct fm_engine *engine, GError **error)
 {
     (void)error;
     return register_pass(engine, "summary", add_summary, remove_summary, after_summary,
-                         forget_summary);
+                         forget_summary, NULL);
 }
 
 static void destroy_summary(struct fm_engine *engine)
@@ -211,11 +288,30 @@ static const struct fm_schedule_module summary_module = {
     .destroy = destroy_summary,
 };
 
+static bool init_state(struct fm_engine *engine, GError **error)
+{
+    (void)error;
+    return register_pass(engine, "state", add_checkpoints, remove_checkpoints, after_state,
+                         forget_states, fm_trace_load_states);
+}
+
+static void destroy_state(struct fm_engine *engine)
+{
+    fm_engine_unregister_computation(engine, "state");
+}
+
+static const struct fm_schedule_module state_module = {
+    .name = "state",
+    .description = "states saved along the trace, so that any time is reached at once",
+    .init = init_state,
+    .destroy = destroy_state,
+};
+
 static bool init_statistics(struct fm_engine *engine, GError **error)
 {
     (void)error;
     return register_pass(engine, "statistics", add_statistics, remove_statistics, after_statistics,
-                         forget_statistics);
+                         forget_statistics, NULL);
 }
 
 static void destroy_statistics(struct fm_engine *engine)
@@ -230,8 +326,8 @@ static const struct fm_schedule_module statistics_module = {
     .destroy = destroy_statistics,
 };
 
-static const struct fm_schedule_module *const modules[] = {&statistics_module, &summary_module,
-                                                           NULL};
+static const struct fm_schedule_module *const modules[] = {&state_module, &statistics_module,
+                                                           &summary_module, NULL};
 
 bool fm_trace_modules_load(struct fm_engine *engine, GError **error)
 {

@@ -442,7 +442,8 @@ bool fm_checkpoints_restore(struct fm_checkpoints *checkpoints, struct fm_contex
                             uint64_t time, struct fm_state *state)
 {
     struct fm_trace *trace = checkpoints->trace;
-    bool known = time <= checkpoints->known_until || time <= trace->start_time;
+    bool known = time <= checkpoints->known_until || time <= trace->start_time ||
+                 (checkpoints->complete && trace->end_time <= checkpoints->known_until);
     guint before = known ? count_before(checkpoints, time) : 0;
     if (before > 0 && checkpoints->tracefile_count == trace->tracefiles->len &&
         restore_state(checkpoints, before - 1, state)) {

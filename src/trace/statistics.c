@@ -211,6 +211,15 @@ static void observe_number(void *user, const struct fm_lane *lane, uint64_t time
     statistics->stale = true;
 }
 
+void fm_statistics_begin(struct fm_statistics *statistics)
+{
+    for (uint32_t i = 0; i < fm_state_lane_count(statistics->state); i++) {
+        const struct fm_lane *lane = fm_state_lane(statistics->state, i);
+        if (lane->has_number && !lane->ended)
+            observe_number(statistics, lane, statistics->start, lane->number);
+    }
+}
+
 /* --- events --- */
 
 static void count_type(struct fm_statistics *statistics, struct fm_tracefile *tracefile,

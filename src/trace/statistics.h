@@ -41,6 +41,8 @@ const struct fm_state_observer *fm_statistics_observer(struct fm_statistics *sta
 bool fm_statistics_hook(void *statistics, void *tracefile_context);
 /* Segments are clipped to [start, end), events, marks and numbers outside are left out. */
 void fm_statistics_set_interval(struct fm_statistics *statistics, uint64_t start, uint64_t end);
+/* The state stands at the begin of the interval: counters have the values that they have there. */
+void fm_statistics_begin(struct fm_statistics *statistics);
 /* What is known so far; valid until more is counted and it is asked for again. */
 const struct fm_statistics_node *fm_statistics_root(struct fm_statistics *statistics);
 /* A lane, kind, value... by its names, "thread", "worker", "parse"; NULL when there is none. The

@@ -260,8 +260,9 @@ char *describe_state(const struct fm_state *state)
         for (uint32_t d = 0; d < lane->depth; d++) {
             const struct fm_state_entry *entry = &lane->stack[d];
             g_string_append_printf(
-                text, " [%u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "]",
-                entry->value, entry->since, entry->detail, entry->nested);
+                text, " [%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "]",
+                fm_trace_value_name(fm_state_trace(state), entry->value), entry->since,
+                entry->detail, entry->nested);
         }
         g_string_append_c(text, '\n');
     }
