@@ -97,7 +97,8 @@ class Programs:
         return {"fib": [str(40 - smaller)], "fib-inlined": [str(42 - smaller)],
                 "chain": [times(5000000)], "threads": [times(50)],
                 "lua": [HERE / "programs/work.lua", times(5)],
-                "bzip2": ["-9" if scale >= 1 else "-2", "-k", "-c", self.text],
+                "bzip2": (["-9" if scale >= 1 else "-2", "-k", "-c"] +
+                          [self.text] * max(1, round(scale))),
                 "sqlite": [HERE / "programs/work.sql", times(4)],
                 "heap": [times(100)]}[program]
 

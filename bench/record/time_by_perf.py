@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """CPU time per procedure: fathom's samples against perf's cpu-clock, taken of the same run.
 
-usage: time_by_perf.py FATHOM DUMP WORK-FOLDER [PROGRAM ARGUMENT...]
+usage: time_by_perf.py FATHOM DUMP WORK-FOLDER [SECONDS [NAME...]]
+       time_by_perf.py FATHOM DUMP WORK-FOLDER -- PROGRAM ARGUMENT...
   FATHOM  the command; DUMP  tests/record/finish_dump of the build tree
-Without PROGRAM: the programs beside this script. They must be built with `fathom cc -fno-inline`
-(done here), since perf names the functions that exist after inlining. perf's samples are charged as
-fathom's are: to the innermost function of the program itself, with what libc and the kernel did for
-it. Prints the differences in percentage points, largest first."""
+  NAME  lua, bzip2, sqlite (default), fib, chain, heap: built with `fathom cc -O2 -fno-inline`, since
+        perf names the functions that exist after inlining, and run for SECONDS (10) of CPU time.
+perf's samples are charged as fathom's are: to the innermost function of the program itself, with what
+libc and the kernel did for it. Prints the differences in percentage points, largest first."""
 import collections
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).parent
-PROGRAMS = [("fib.c", ["36"]), ("chain.c", ["6000000"]), ("heap.c", [])]
+from programs_built import Programs
 
 
 def profile(dump, path):
@@ -79,18 +80,29 @@ def compare(fathom, dump, command, folder, name):
     return abs(rows[0][0])
 
 
+def cpu_of(command, folder):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([str(word) for word in command], cwd=folder, stdout=subprocess.DEVNULL,
+                   env={**os.environ, "FATHOM_OUTPUT": str(folder / "trial")}, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    (folder / "trial.rec").unlink()
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
 def main():
-    fathom, dump, folder, *command = sys.argv[1:]
+    fathom, dump, folder, *rest = sys.argv[1:]
     folder = pathlib.Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    if command:
-        compare(fathom, dump, command, folder, pathlib.Path(command[0]).name)
+    if rest[:1] == ["--"]:
+        compare(fathom, dump, rest[1:], folder, pathlib.Path(rest[1]).name)
         return
-    for source, arguments in PROGRAMS:
-        program = folder / pathlib.Path(source).stem
-        subprocess.run([fathom, "cc", "gcc", "-O2", "-fno-inline", HERE / "programs" / source, "-o",
-                        program, "-lpthread"], check=True)
-        compare(fathom, dump, [program] + arguments, folder, program.name + "-run")
+    seconds = float(rest[0]) if rest else 10.0
+    programs = Programs(fathom, folder)
+    for name in rest[1:] or ["lua", "bzip2", "sqlite"]:
+        program = programs.build("deep-no-inline", "gcc", ["-fno-inline"], name, "deep")
+        trial = cpu_of([program] + programs.arguments(name), folder)
+        scale = max(1.0, seconds / trial)
+        compare(fathom, dump, [program] + programs.arguments(name, scale), folder, f"{name}-run")
 
 
 main()
