@@ -7,6 +7,11 @@ _fathom()
         mapfile -t COMPREPLY < <(compgen -W "$(fathom commands 2>/dev/null | cut -f1) --help --version" -- "$word")
         return
     fi
+    # "--grade=de" is three words here: '=' divides them.
+    if [[ " ${COMP_WORDS[*]:COMP_CWORD-2:3} " == *" --grade = "* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "deep fast coverage" -- "${word#=}")
+        return
+    fi
     if [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(fathom "$command" --help 2>/dev/null |
             sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p')" -- "$word")

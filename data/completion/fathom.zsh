@@ -8,6 +8,10 @@ _fathom() {
     _describe -t commands command commands
     return
   fi
+  if [[ $PREFIX == --grade=* ]]; then
+    compadd -P --grade= -- deep fast coverage
+    return
+  fi
   if [[ $PREFIX == -* ]]; then
     options=(${(f)"$(fathom ${words[2]} --help 2>/dev/null |
       sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p')"})

@@ -164,6 +164,21 @@ static bool read_procedures(struct fm_reader *in, const struct fm_profile *profi
     }
 }
 
+bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t size,
+                              const struct fm_profile *profile, struct fm_source_map **ret,
+                              GError **error)
+{
+    struct fm_reader in = {bytes, bytes, bytes + size, name};
+    struct fm_source_map_builder *builder = fm_source_map_builder_new();
+    bool ok = read_header(&in, profile, error) && read_procedures(&in, profile, builder, error);
+    struct fm_source_map *map = fm_source_map_builder_finish(builder, profile->ps_count);
+    if (ok)
+        *ret = map;
+    else
+        fm_source_map_free(map);
+    return ok;
+}
+
 bool fm_source_map_read(const char *path, const struct fm_profile *profile,
                         struct fm_source_map **ret, GError **error)
 {
@@ -174,16 +189,14 @@ bool fm_source_map_read(const char *path, const struct fm_profile *profile,
     }
     if (!fm_mapped_file_open(path, &file, error))
         return false;
-    struct fm_reader in = {file->bytes, file->bytes, file->bytes + file->size, path};
-    struct fm_source_map_builder *builder = fm_source_map_builder_new();
-    bool ok = read_header(&in, profile, error) && read_procedures(&in, profile, builder, error);
-    if (ok)
-        ok = fm_mapped_file_check(file, error);
-    struct fm_source_map *map = fm_source_map_builder_finish(builder, profile->ps_count);
-    if (ok)
-        *ret = map;
-    else
-        fm_source_map_free(map);
+    static const uint8_t nothing[1];
+    const uint8_t *bytes = file->bytes == NULL ? nothing : file->bytes;
+    bool ok = fm_source_map_read_bytes(path, bytes, file->size, profile, ret, error);
+    if (ok && !fm_mapped_file_check(file, error)) {
+        fm_source_map_free(*ret);
+        *ret = NULL;
+        ok = false;
+    }
     return ok;
 }
 

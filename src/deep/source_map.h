@@ -37,6 +37,10 @@ FM_MUST_USE bool fm_source_map_write(const struct fm_source_map *map,
  * _VERSION. Memory is bounded by a small multiple of the file's size and of ps_count. */
 FM_MUST_USE bool fm_source_map_read(const char *path, const struct fm_profile *profile,
                                     struct fm_source_map **ret, GError **error);
+/* The same from memory; name is used in messages. */
+FM_MUST_USE bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t size,
+                                          const struct fm_profile *profile,
+                                          struct fm_source_map **ret, GError **error);
 void fm_source_map_free(struct fm_source_map *map); /* NULL is allowed */
 
 typedef struct fm_source_map FmSourceMap;

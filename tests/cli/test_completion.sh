@@ -29,6 +29,9 @@ offers --json fathom report --j
 offers --no-open fathom view --n
 offers --sample fathom check --
 offers root/no fathom report r
+offers --grade fathom cc --g
+offers coverage fathom cc --grade = c
+offers deep fathom cc --grade =
 cd "$(dirname "$2")"
 offers fathom.bash fathom dump fathom.b
 exit $failed
