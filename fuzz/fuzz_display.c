@@ -177,7 +177,7 @@ static void build(struct input *input, struct fm_display *display)
         } else if (step < 40 && depth > 0) {
             depth--;
         } else if (step < 60) {
-            table = fm_add_table(lists[depth], (enum fm_box)(step % 3), text);
+            table = fm_add_table(lists[depth], (enum fm_table_box)(step % 3), text);
         } else if (step < 70) {
             fm_display_fact_double(display, text, take_double(input));
         } else if (step < 100) {

@@ -265,9 +265,12 @@ function watchUnfinished(line) {
   window.addEventListener("pagehide", () => source?.close());
 }
 
-for (const table of document.querySelectorAll("table:not(.source)")) {
-  addSorting(table);
-  addTools(table);
+// Pages of traces have a script of their own (trace/main.js), which takes the place of all this.
+if (!document.body.matches(".trace")) {
+  for (const table of document.querySelectorAll("table:not(.source)")) {
+    addSorting(table);
+    addTools(table);
+  }
+  document.addEventListener("keydown", onKey);
+  watchUnfinished(document.querySelector(".incomplete"));
 }
-document.addEventListener("keydown", onKey);
-watchUnfinished(document.querySelector(".incomplete"));

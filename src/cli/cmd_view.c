@@ -9,6 +9,8 @@
 #include "cli/cli.h"
 #include "display/assets.h"
 #include "serve/http.h"
+#include "serve/traces/traces.h"
+#include "trace/open.h"
 
 struct view_options {
     int port;
@@ -33,7 +35,7 @@ static bool is_folder(const char *path)
 
 static bool add(struct fm_server *server, const char *path, GError **error)
 {
-    if (is_folder(path))
+    if (is_folder(path) && !fm_trace_recognise(path))
         return fm_server_add_root(server, path, error);
     return fm_server_add(server, path, NULL, error);
 }
@@ -78,11 +80,17 @@ static bool open_browser(const char *url)
                          NULL, NULL, NULL, NULL);
 }
 
-/* Straight to the menu when there is one recording; with a token the login page comes first. */
+/* Straight to the menu when there is one profile, or to the traces, all in one page; with a token
+ * the login page comes first. */
 static char *first_page(const struct fm_server *server, const struct fm_http *http, bool only)
 {
-    if (!only || fm_server_count(server) != 1)
+    unsigned profiles = fm_server_count(server), traces = fm_trace_files_count(server);
+    if (!only || (profiles != 0) == (traces != 0) || profiles > 1)
         return g_strdup(fm_http_url(http));
+    if (traces > 0) {
+        g_autofree char *page = fm_trace_files_url(server);
+        return g_strconcat(fm_http_url(http), page, NULL);
+    }
     g_autofree char *menu = fm_server_menu_url(fm_server_path(server, 0));
     return g_strconcat(fm_http_url(http), menu, NULL);
 }
@@ -147,10 +155,14 @@ int fm_cmd_view(int argc, char **argv)
          "Answer only who knows this secret (at least 16 bytes)", "TOKEN"},
         {NULL},
     };
-    int status = fm_cli_parse(&argc, &argv, entries, "FILE|FOLDER...",
-                              "Serves the pages of profiles to a browser on this machine, and "
-                              "opens it. A FOLDER is the same as --root=FOLDER.",
+    int status = fm_cli_parse(&argc, &argv, entries, "FILE|FOLDER|ADDRESS...",
+                              "Serves the pages of profiles and traces to a browser on this "
+                              "machine, and opens it. A FILE is a deep profile or an event log, "
+                              "an ADDRESS a program's live log (unix:PATH, tcp:HOST:PORT); a "
+                              "FOLDER is a CTF trace, or else the same as --root=FOLDER.",
                               "fathom view Deep.data\n"
+                              "  fathom view server.eventlog client.eventlog\n"
+                              "  fathom view unix:/tmp/program.sock\n"
                               "  fathom view --port 8080 --no-open old.data new.data");
     if (status < 0 && argc < 2 && options.roots == NULL)
         status = fm_cli_usage("view", "expected a FILE or FOLDER; --help tells more");

@@ -44,6 +44,8 @@ enum fm_list_class {
 
 /* An item added to a developer list is shown in developer mode only. */
 struct fm_list *fm_add_list(struct fm_list *to, enum fm_list_class list_class, const char *title);
+/* In HTML; a place for scripts and styles. */
+void fm_list_set_id(struct fm_list *list, const char *id);
 struct fm_list *fm_add_developer(struct fm_list *to);
 void fm_add_heading(struct fm_list *to, const char *text);
 void fm_add_text(struct fm_list *to, const char *text);
@@ -72,7 +74,7 @@ void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_
 
 /* --- tables --- */
 
-enum fm_box { FM_BOX_NEVER, FM_BOX_ALWAYS, FM_BOX_IF_PREFERRED };
+enum fm_table_box { FM_BOX_NEVER, FM_BOX_ALWAYS, FM_BOX_IF_PREFERRED };
 enum fm_colour { FM_COLOUR_NEVER, FM_COLOUR_ALWAYS, FM_COLOUR_IF_PREFERRED };
 enum fm_column_class {
     FM_COLUMN_DEFAULT,
@@ -90,7 +92,7 @@ enum fm_column_class {
     FM_COLUMN_TICKS_AND_TIMES,
 };
 
-struct fm_table *fm_add_table(struct fm_list *to, enum fm_box box, const char *name);
+struct fm_table *fm_add_table(struct fm_list *to, enum fm_table_box box, const char *name);
 /* Header groups: first the group, then its columns. A group of one untitled column shows one
  * title over both header rows. A table none of whose groups and columns has a title shows no
  * header (key and value tables); its columns still want names. name: the JSON and CSV field, with
@@ -148,6 +150,9 @@ struct fm_html_options {
     bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
     bool no_navigation;         /* the page belongs to no recording: no links to menu and root */
     const char *home_url;       /* the list of recordings, behind the program's name; or NULL */
+    /* More scripts (modules) and stylesheets, below asset_prefix; ended by NULL. */
+    const char *const *scripts, *const *styles;
+    const char *body_class; /* NULL = none */
     const struct fm_html_alternate *alternates; /* linked at the bottom; ended by label NULL */
     const char *events_url; /* of an incomplete page: where its script hears more; or NULL */
     unsigned stage;         /* what is known, as events tell it: another number, another page */
@@ -165,6 +170,8 @@ void fm_text_write(const struct fm_display *display, const struct fm_preferences
                    const struct fm_text_options *options, GString *out);
 void fm_json_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    GString *out);
+/* A text as JSON, quoted; NULL is null. Bytes that are no UTF-8 become the replacement sign. */
+void fm_json_append_text(GString *out, const char *text);
 /* All tables of the page; one after another with a blank line between when there are several. */
 void fm_csv_write(const struct fm_display *display, const struct fm_preferences *preferences,
                   GString *out);

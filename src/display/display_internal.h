@@ -31,7 +31,12 @@ enum item_kind {
     ITEM_CONTROL,
     ITEM_SOURCE,
     ITEM_TABLE,
+    ITEM_DRAWING, /* drawing_internal.h; HTML only, as are forms */
+    ITEM_FORM,
 };
+
+struct fm_drawing;
+struct fm_form;
 
 struct source {
     const char *file; /* may be NULL */
@@ -43,20 +48,22 @@ struct source {
 struct item {
     struct item *next;
     enum item_kind kind;
-    const char *id; /* ITEM_CONTROL, may be NULL */
+    const char *id; /* of controls, drawings and forms; may be NULL */
     union {
         const char *text;
         struct link link;
         struct fm_list *list;
         struct fm_table *table;
         struct source source;
+        struct fm_drawing *drawing;
+        struct fm_form *form;
     };
 };
 
 struct fm_list {
     struct fm_display *display;
     enum fm_list_class list_class;
-    const char *title; /* may be NULL */
+    const char *title, *id; /* may be NULL */
     /* Its items belong to the list around it, and are shown in developer mode only. */
     bool developer;
     struct item *first, *last;
@@ -113,7 +120,7 @@ struct fm_table {
     struct fm_display *display;
     struct fm_table *next;
     const char *name; /* may be NULL */
-    enum fm_box box;
+    enum fm_table_box box;
     bool has_header; /* some group or column has a title */
     bool has_section;
     unsigned width; /* columns: defined, or used by the widest row */
@@ -161,6 +168,8 @@ struct fm_display {
 void *fm_arena_alloc(struct arena *arena, size_t size); /* 8-aligned, zeroed */
 const char *fm_arena_copy(struct arena *arena, const char *text, size_t size);
 void fm_arena_done(struct arena *arena);
+
+struct item *fm_list_add_item(struct fm_list *to, enum item_kind kind);
 
 /* Fills *ret with copies in the page's arena. */
 void fm_display_link(struct fm_display *display, const struct fm_query *query, const char *label,

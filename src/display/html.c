@@ -25,8 +25,7 @@ static void append_heading(const struct html *html, const char *text, unsigned d
     append_text_element(html, tag, text);
 }
 
-/* An id attribute, unless the id was given out before or cannot be one. */
-static void append_id(struct html *html, const char *id)
+void fm_html_id(struct html *html, const char *id)
 {
     if (!id || !*id || strpbrk(id, " \t\n\f\r") || !g_hash_table_add(html->ids, g_strdup(id)))
         return;
@@ -40,7 +39,7 @@ static void append_link(struct html *html, const struct item *item)
     GString *out = html->out;
 
     g_string_append(out, item->kind == ITEM_CONTROL ? "<a class=\"control\"" : "<a class=\"link\"");
-    append_id(html, item->id);
+    fm_html_id(html, item->id);
     fm_html_href(html, &item->link);
     g_string_append_c(out, '>');
     fm_html_escape(out, item->link.label, HTML_TEXT);
@@ -65,7 +64,9 @@ static void append_list(struct html *html, const struct fm_list *list, unsigned 
 {
     bool one_line = list->list_class == FM_LIST_HORIZONTAL;
 
-    g_string_append(html->out, one_line ? "<div class=\"list line\">\n" : "<div class=\"list\">\n");
+    g_string_append(html->out, one_line ? "<div class=\"list line\"" : "<div class=\"list\"");
+    fm_html_id(html, list->id);
+    g_string_append(html->out, ">\n");
     if (list->title)
         append_heading(html, list->title, depth);
     append_list_items(html, list, depth + (list->title ? 1 : 0));
@@ -104,6 +105,12 @@ static void append_item(struct html *html, const struct item *item, unsigned dep
         break;
     case ITEM_TABLE:
         fm_html_table(html, item->table);
+        break;
+    case ITEM_DRAWING:
+        fm_html_drawing(html, item);
+        break;
+    case ITEM_FORM:
+        fm_html_form(html, item);
         break;
     }
 }
@@ -155,6 +162,24 @@ static void append_items(struct html *html, const struct fm_list *list, unsigned
         g_string_append(html->out, "</nav>\n");
 }
 
+static void append_more(const struct html *html)
+{
+    GString *out = html->out;
+    const struct fm_html_options *options = html->options;
+
+    for (const char *const *style = options->styles; style && *style; style++) {
+        g_string_append(out, "<link rel=\"stylesheet\" href=\"");
+        fm_html_escape(out, options->asset_prefix, HTML_TEXT);
+        g_string_append_printf(out, "%s\">\n", *style);
+    }
+    for (const char *const *script = options->scripts; script && *script; script++) {
+        bool module = !g_str_has_suffix(*script, ".min.js");
+        g_string_append(out, module ? "<script type=\"module\" src=\"" : "<script defer src=\"");
+        fm_html_escape(out, options->asset_prefix, HTML_TEXT);
+        g_string_append_printf(out, "%s\"></script>\n", *script);
+    }
+}
+
 static void append_style(const struct html *html)
 {
     const struct fm_html_options *options = html->options;
@@ -173,6 +198,7 @@ static void append_style(const struct html *html)
         g_string_append(out, "style.css\">\n<script src=\"");
         fm_html_escape(out, options->asset_prefix, HTML_TEXT);
         g_string_append(out, "fathom.js\" defer></script>\n");
+        append_more(html);
     }
 }
 
@@ -344,7 +370,10 @@ void fm_html_write(const struct fm_display *display, const struct fm_preferences
     for (unsigned i = 0; i < G_N_ELEMENTS(own_ids); i++)
         g_hash_table_add(html.ids, g_strdup(own_ids[i]));
     append_head(&html);
-    g_string_append(out, "<body>\n");
+    if (html.options->body_class)
+        g_string_append_printf(out, "<body class=\"%s\">\n", html.options->body_class);
+    else
+        g_string_append(out, "<body>\n");
     append_top(&html);
     append_main(&html);
     append_foot(&html);

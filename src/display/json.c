@@ -11,7 +11,7 @@ struct json {
     bool developer;
 };
 
-static void append_string(GString *out, const char *text)
+void fm_json_append_text(GString *out, const char *text)
 {
     if (!text) {
         g_string_append(out, "null");
@@ -56,7 +56,7 @@ static void append_query(GString *out, const struct link *link)
     GString *text = g_string_new(NULL);
 
     fm_link_append_query(text, link);
-    append_string(out, text->str);
+    fm_json_append_text(out, text->str);
     g_string_free(text, TRUE);
 }
 
@@ -65,7 +65,7 @@ static void append_facts(GString *out, const struct fm_display *display)
     g_string_append(out, ",\n  \"facts\": {");
     for (const struct fact *fact = display->first_fact; fact; fact = fact->next) {
         g_string_append(out, fact == display->first_fact ? "\n    " : ",\n    ");
-        append_string(out, fact->name);
+        fm_json_append_text(out, fact->name);
         g_string_append(out, ": ");
         switch (fact->kind) {
         case FACT_INT:
@@ -75,7 +75,7 @@ static void append_facts(GString *out, const struct fm_display *display)
             append_double(out, fact->number);
             break;
         case FACT_STRING:
-            append_string(out, fact->text);
+            fm_json_append_text(out, fact->text);
             break;
         case FACT_BOOL:
             g_string_append(out, fact->flag ? "true" : "false");
@@ -110,13 +110,13 @@ static void append_columns(GString *out, const struct fm_table *table)
 
         fm_column_append_name(name, table, i);
         g_string_append(out, i ? ",\n        {\"name\": " : "\n        {\"name\": ");
-        append_string(out, name->str);
+        fm_json_append_text(out, name->str);
         g_string_append(out, ", \"group\": ");
-        append_string(out, group ? group->title : NULL);
+        fm_json_append_text(out, group ? group->title : NULL);
         g_string_append(out, ", \"title\": ");
-        append_string(out, column ? column->title : NULL);
+        fm_json_append_text(out, column ? column->title : NULL);
         g_string_append(out, ", \"unit\": ");
-        append_string(out, column_unit(name->str));
+        fm_json_append_text(out, column_unit(name->str));
         g_string_append_c(out, '}');
         g_string_free(name, TRUE);
     }
@@ -141,10 +141,10 @@ static void append_cell(GString *out, const struct cell *cell)
         append_double(out, cell->number);
         break;
     case CELL_STRING:
-        append_string(out, cell->text);
+        fm_json_append_text(out, cell->text);
         break;
     case CELL_LINK:
-        append_string(out, cell->link->label);
+        fm_json_append_text(out, cell->link->label);
         break;
     }
 }
@@ -160,7 +160,7 @@ static char **quoted_names(const struct fm_table *table)
 
         g_string_truncate(name, 0);
         fm_column_append_name(name, table, i);
-        append_string(quoted, name->str);
+        fm_json_append_text(quoted, name->str);
         names[i] = g_string_free(quoted, FALSE);
     }
     g_string_free(name, TRUE);
@@ -207,9 +207,9 @@ static void append_rows(const struct json *json, const struct fm_table *table)
         if (row->kind != FM_ROW_DATA || !fm_row_is_shown(row, json->developer))
             continue;
         g_string_append(out, any ? ",\n        {\"role\": " : "\n        {\"role\": ");
-        append_string(out, row->role ? table->roles[row->role - 1] : NULL);
+        fm_json_append_text(out, row->role ? table->roles[row->role - 1] : NULL);
         g_string_append(out, ", \"section\": ");
-        append_string(out, section);
+        fm_json_append_text(out, section);
         g_string_append(out, ", \"cells\": {");
         append_cells(out, table, row, names);
         g_string_append(out, "}}");
@@ -221,7 +221,7 @@ static void append_rows(const struct json *json, const struct fm_table *table)
 static void append_table(const struct json *json, const struct fm_table *table)
 {
     g_string_append(json->out, "    {\n      \"name\": ");
-    append_string(json->out, table->name);
+    fm_json_append_text(json->out, table->name);
     g_string_append(json->out, ",\n");
     append_columns(json->out, table);
     append_rows(json, table);
@@ -231,7 +231,7 @@ static void append_table(const struct json *json, const struct fm_table *table)
 static void append_source(GString *out, const struct source *source)
 {
     g_string_append(out, "    {\n      \"file\": ");
-    append_string(out, source->file);
+    fm_json_append_text(out, source->file);
     g_string_append(out, ",\n      \"lines\": [");
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
@@ -252,7 +252,7 @@ static void append_source(GString *out, const struct source *source)
         g_string_append(out, ", \"total_percent\": ");
         append_double(out, line->total_percent < 0 ? (double)NAN : line->total_percent);
         g_string_append(out, ", \"text\": ");
-        append_string(out, line->text);
+        fm_json_append_text(out, line->text);
         g_string_append_c(out, '}');
     }
     g_string_append(out, source->count ? "\n      ]\n    }" : "]\n    }");
@@ -277,6 +277,8 @@ static bool item_is_of(const struct item *item, enum part part)
         return part == PART_CONTROLS;
     case ITEM_LIST:
     case ITEM_BREAK:
+    case ITEM_DRAWING:
+    case ITEM_FORM:
         return false;
     }
     return false;
@@ -294,7 +296,7 @@ static void append_item(const struct json *json, const struct item *item, const 
                                item->kind == ITEM_HEADING ? "heading"
                                : item->kind == ITEM_TEXT  ? "text"
                                                           : "verbatim");
-        append_string(out, item->text);
+        fm_json_append_text(out, item->text);
         g_string_append_c(out, '}');
         break;
     case ITEM_TABLE:
@@ -308,19 +310,21 @@ static void append_item(const struct json *json, const struct item *item, const 
         g_string_append(out, "    {");
         if (item->kind == ITEM_CONTROL) {
             g_string_append(out, "\"id\": ");
-            append_string(out, item->id);
+            fm_json_append_text(out, item->id);
             g_string_append(out, ", ");
         }
         g_string_append(out, "\"list\": ");
-        append_string(out, list_title);
+        fm_json_append_text(out, list_title);
         g_string_append(out, ", \"text\": ");
-        append_string(out, item->link.label);
+        fm_json_append_text(out, item->link.label);
         g_string_append(out, ", \"query\": ");
         append_query(out, &item->link);
         g_string_append_c(out, '}');
         break;
     case ITEM_LIST:
     case ITEM_BREAK:
+    case ITEM_DRAWING:
+    case ITEM_FORM:
         break;
     }
 }
@@ -349,15 +353,15 @@ void fm_json_write(const struct fm_display *display, const struct fm_preferences
     struct json json = {out, preferences && preferences->developer};
 
     g_string_append(out, "{\n  \"page\": ");
-    append_string(out, display->name);
+    fm_json_append_text(out, display->name);
     g_string_append(out, ",\n  \"title\": ");
-    append_string(out, display->title);
+    fm_json_append_text(out, display->title);
     if (display->notice) {
         g_string_append(out, ",\n  \"notice\": ");
-        append_string(out, display->notice);
+        fm_json_append_text(out, display->notice);
     }
     g_string_append(out, ",\n  \"incomplete\": ");
-    append_string(out, display->incomplete);
+    fm_json_append_text(out, display->incomplete);
     append_facts(out, display);
     for (unsigned part = PART_TEXT; part <= PART_CONTROLS; part++) {
         unsigned count = 0;

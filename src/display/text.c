@@ -286,6 +286,8 @@ static void append_item(const struct text *text, const struct item *item,
         append_wrapped(text, item->link.label, first, (unsigned)strlen(first), PAINT_NONE);
         break;
     case ITEM_CONTROL:
+    case ITEM_DRAWING:
+    case ITEM_FORM:
         break;
     case ITEM_SOURCE:
         begin_block(text);

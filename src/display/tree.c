@@ -93,7 +93,7 @@ void fm_display_fact_bool(struct fm_display *display, const char *name, bool val
     add_fact(display, name, FACT_BOOL)->flag = value;
 }
 
-static struct item *add_item(struct fm_list *to, enum item_kind kind)
+struct item *fm_list_add_item(struct fm_list *to, enum item_kind kind)
 {
     struct item *item = fm_arena_alloc(&to->display->arena, sizeof *item);
 
@@ -113,7 +113,7 @@ struct fm_list *fm_add_list(struct fm_list *to, enum fm_list_class list_class, c
     list->display = to->display;
     list->list_class = list_class;
     list->title = copy(to->display, title);
-    add_item(to, ITEM_LIST)->list = list;
+    fm_list_add_item(to, ITEM_LIST)->list = list;
     return list;
 }
 
@@ -125,24 +125,29 @@ struct fm_list *fm_add_developer(struct fm_list *to)
     return list;
 }
 
+void fm_list_set_id(struct fm_list *list, const char *id)
+{
+    list->id = copy(list->display, id);
+}
+
 void fm_add_heading(struct fm_list *to, const char *text)
 {
-    add_item(to, ITEM_HEADING)->text = copy(to->display, text);
+    fm_list_add_item(to, ITEM_HEADING)->text = copy(to->display, text);
 }
 
 void fm_add_text(struct fm_list *to, const char *text)
 {
-    add_item(to, ITEM_TEXT)->text = copy(to->display, text);
+    fm_list_add_item(to, ITEM_TEXT)->text = copy(to->display, text);
 }
 
 void fm_add_paragraph_break(struct fm_list *to)
 {
-    add_item(to, ITEM_BREAK);
+    fm_list_add_item(to, ITEM_BREAK);
 }
 
 void fm_add_verbatim(struct fm_list *to, const char *text)
 {
-    add_item(to, ITEM_VERBATIM)->text = copy(to->display, text);
+    fm_list_add_item(to, ITEM_VERBATIM)->text = copy(to->display, text);
 }
 
 /* The text of the preferences, shared by the links that have the same ones. */
@@ -179,7 +184,7 @@ void fm_display_link(struct fm_display *display, const struct fm_query *query, c
 
 void fm_add_link(struct fm_list *to, const struct fm_query *query, const char *label)
 {
-    fm_display_link(to->display, query, label, &add_item(to, ITEM_LINK)->link);
+    fm_display_link(to->display, query, label, &fm_list_add_item(to, ITEM_LINK)->link);
 }
 
 void fm_display_href(struct fm_display *display, const char *url, const char *label,
@@ -190,13 +195,13 @@ void fm_display_href(struct fm_display *display, const char *url, const char *la
 
 void fm_add_href(struct fm_list *to, const char *url, const char *label)
 {
-    fm_display_href(to->display, url, label, &add_item(to, ITEM_LINK)->link);
+    fm_display_href(to->display, url, label, &fm_list_add_item(to, ITEM_LINK)->link);
 }
 
 void fm_add_control(struct fm_list *to, const struct fm_query *query, const char *label,
                     const char *id)
 {
-    struct item *item = add_item(to, ITEM_CONTROL);
+    struct item *item = fm_list_add_item(to, ITEM_CONTROL);
 
     item->id = copy(to->display, id);
     fm_display_link(to->display, query, label, &item->link);
@@ -214,10 +219,11 @@ void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_
         own[i].text = copy(display, lines[i].text);
         has_runs = has_runs || lines[i].runs_known;
     }
-    add_item(to, ITEM_SOURCE)->source = (struct source){copy(display, file), own, count, has_runs};
+    fm_list_add_item(to, ITEM_SOURCE)->source =
+        (struct source){copy(display, file), own, count, has_runs};
 }
 
-struct fm_table *fm_add_table(struct fm_list *to, enum fm_box box, const char *name)
+struct fm_table *fm_add_table(struct fm_list *to, enum fm_table_box box, const char *name)
 {
     struct fm_display *display = to->display;
     struct fm_table *table = fm_arena_alloc(&display->arena, sizeof *table);
@@ -227,7 +233,7 @@ struct fm_table *fm_add_table(struct fm_list *to, enum fm_box box, const char *n
     table->name = copy(display, name);
     table->next = display->tables;
     display->tables = table;
-    add_item(to, ITEM_TABLE)->table = table;
+    fm_list_add_item(to, ITEM_TABLE)->table = table;
     return table;
 }
 

@@ -122,6 +122,19 @@ unsigned fm_engine_references(const struct fm_engine *engine, const struct fm_tr
     return background == NULL ? 0 : background->references;
 }
 
+void fm_engine_trace_grown(struct fm_engine *engine, const struct fm_trace *trace,
+                           uint64_t old_end_time)
+{
+    struct background *background = fm_engine_background(engine, trace);
+    g_return_if_fail(background != NULL && !background->stepping);
+    fm_context_renew(background->context, trace, old_end_time);
+    for (unsigned i = 0; i < engine->tabs->len; i++) {
+        struct fm_tab *tab = g_ptr_array_index(engine->tabs, i);
+        if (g_ptr_array_find(tab->traces, trace, NULL))
+            fm_context_renew(tab->context, trace, old_end_time);
+    }
+}
+
 /* --- turns --- */
 
 bool fm_engine_has_foreground(const struct fm_engine *engine)

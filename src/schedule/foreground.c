@@ -144,6 +144,21 @@ bool fm_tab_add_trace(struct fm_tab *tab, const char *path, GError **error)
     return true;
 }
 
+void fm_tab_share(struct fm_tab *tab, const struct fm_tab *with)
+{
+    g_return_if_fail(!tab->stepping && tab->engine == with->engine);
+    withdraw(tab, NULL, true);
+    drop_context(tab);
+    for (unsigned i = 0; i < with->traces->len; i++) {
+        struct fm_trace *trace = g_ptr_array_index(with->traces, i);
+        if (g_ptr_array_find(tab->traces, trace, NULL))
+            continue;
+        fm_engine_background(tab->engine, trace)->references++;
+        g_ptr_array_add(tab->traces, trace);
+    }
+    make_context(tab);
+}
+
 void fm_tab_remove_trace(struct fm_tab *tab, struct fm_trace *trace)
 {
     g_return_if_fail(!tab->stepping);

@@ -75,7 +75,6 @@ bool fm_background_is_registered(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
 void fm_background_close(struct background *background); /* calls after_request of the pass */
 bool fm_tab_is_registered(const struct fm_tab *tab);
-bool fm_engine_has_foreground(const struct fm_engine *engine);
 const char *fm_background_check(const struct background *background);
 const char *fm_tab_check(const struct fm_tab *tab);
 void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);

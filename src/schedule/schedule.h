@@ -31,6 +31,7 @@ void fm_engine_set_background_share(struct fm_engine *engine, unsigned foregroun
 /* One step of whoever is next. False when nothing is registered. */
 bool fm_engine_step(struct fm_engine *engine);
 bool fm_engine_has_work(const struct fm_engine *engine);
+bool fm_engine_has_foreground(const struct fm_engine *engine); /* some tab has a request pending */
 /* Nestable: while disabled, steps do nothing. */
 void fm_engine_disable(struct fm_engine *engine);
 void fm_engine_enable(struct fm_engine *engine);
@@ -44,6 +45,10 @@ FM_MUST_USE struct fm_trace *fm_engine_open(struct fm_engine *engine, const char
                                             GError **error);
 /* The last reference closes it, in mid-pass too. */
 void fm_engine_close(struct fm_engine *engine, struct fm_trace *trace);
+/* The trace has grown beyond its old end: all contexts over it begin to see what is new. Not from
+ * inside a step. */
+void fm_engine_trace_grown(struct fm_engine *engine, const struct fm_trace *trace,
+                           uint64_t old_end_time);
 unsigned fm_engine_references(const struct fm_engine *engine, const struct fm_trace *trace);
 
 /* --- computations (background.c) --- */
@@ -145,6 +150,8 @@ void fm_tab_free(struct fm_tab *tab); /* frees its requests, gives its traces ba
 /* Adding a trace that is there has no effect. Pending requests are withdrawn when the set changes.
  */
 FM_MUST_USE bool fm_tab_add_trace(struct fm_tab *tab, const char *path, GError **error);
+/* Adds the traces of another tab, which has the same order of them then if there were none. */
+void fm_tab_share(struct fm_tab *tab, const struct fm_tab *with);
 void fm_tab_remove_trace(struct fm_tab *tab, struct fm_trace *trace);
 struct fm_context *fm_tab_context(struct fm_tab *tab); /* NULL while there is no trace */
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "serve/serve_internal.h"
+#include "serve/traces/traces.h"
+#include "trace/open.h"
 
 #define LISTED_FILES_MAX 200
 #define LISTED_DEPTH_MAX 3
@@ -49,8 +51,48 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
     }
 }
 
+static void add_traces(const struct fm_server *server, struct fm_list *body)
+{
+    static const struct {
+        const char *title, *name;
+        enum fm_column_class column_class;
+    } columns[] = {
+        {"Trace", "trace", FM_COLUMN_FIELD_NAME},
+        {"Kind", "kind", FM_COLUMN_FIELD_NAME},
+        {"Length", "length_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Streams", "streams_count", FM_COLUMN_NUMBER},
+        {"State", "state", FM_COLUMN_FIELD_NAME},
+    };
+    fm_add_heading(body, "Traces");
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "traces");
+    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
+        fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
+        fm_table_column(table, NULL, columns[i].name, NULL);
+    }
+    for (unsigned i = 0; i < fm_trace_files_count(server); i++) {
+        struct fm_trace_file_info info;
+        fm_trace_files_describe(server, i, &info);
+        g_autofree char *url = fm_trace_page_url(info.name);
+        fm_table_row(table, "trace", false);
+        fm_cell_href(table, url, info.name, FM_STYLE_PLAIN);
+        fm_cell_string(table, strcmp(info.format, "ctf") == 0 ? "CTF trace" : "event log",
+                       FM_STYLE_PLAIN);
+        fm_cell_time(table, (double)info.duration_ns / 1e9);
+        fm_cell_int(table, info.streams);
+        fm_cell_string(table,
+                       info.damaged ? "part of it could not be read"
+                       : info.grows ? "may still grow"
+                                    : "",
+                       FM_STYLE_PLAIN);
+    }
+    if (fm_trace_files_count(server) > 1) {
+        g_autofree char *url = fm_trace_files_url(server);
+        fm_add_href(body, url, "All of them on one time axis");
+    }
+}
+
 struct search {
-    GPtrArray *found; /* char *, real paths */
+    GPtrArray *found, *traces; /* char *, real paths */
     unsigned looked_at;
 };
 
@@ -59,13 +101,18 @@ static void look_into(struct search *search, const char *folder, unsigned depth)
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *name;
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-        if (search->found->len >= LISTED_FILES_MAX || ++search->looked_at > LOOKED_AT_MAX)
+        if (search->found->len + search->traces->len >= LISTED_FILES_MAX ||
+            ++search->looked_at > LOOKED_AT_MAX)
             return;
         g_autofree char *path = g_build_filename(folder, name, NULL);
         struct stat status;
         if (name[0] == '.' || lstat(path, &status) != 0)
             continue;
-        if (S_ISDIR(status.st_mode) && depth < LISTED_DEPTH_MAX)
+        bool is_folder = S_ISDIR(status.st_mode);
+        if ((is_folder || (S_ISREG(status.st_mode) && g_str_has_suffix(name, ".eventlog"))) &&
+            fm_trace_recognise(path))
+            g_ptr_array_add(search->traces, g_steal_pointer(&path));
+        else if (is_folder && depth < LISTED_DEPTH_MAX)
             look_into(search, path, depth + 1);
         else if (S_ISREG(status.st_mode) && g_str_has_suffix(name, ".data"))
             g_ptr_array_add(search->found, g_steal_pointer(&path));
@@ -77,27 +124,40 @@ static int compare_paths(gconstpointer a, gconstpointer b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static void list_paths(struct fm_list *body, const char *title, const GPtrArray *paths,
+                       const char *root, char *(*make_url)(const char *path))
+{
+    size_t skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
+    struct fm_list *list = fm_add_list(body, FM_LIST_BULLETS, title);
+    for (unsigned i = 0; i < paths->len; i++) {
+        const char *path = paths->pdata[i];
+        g_autofree char *url = make_url(path);
+        fm_add_href(list, url, path + skip);
+    }
+}
+
 static void add_root(struct fm_list *body, const char *root)
 {
-    struct search search = {g_ptr_array_new_with_free_func(g_free), 0};
+    struct search search = {g_ptr_array_new_with_free_func(g_free),
+                            g_ptr_array_new_with_free_func(g_free), 0};
     look_into(&search, root, 1);
     g_ptr_array_sort(search.found, compare_paths);
+    g_ptr_array_sort(search.traces, compare_paths);
     g_autofree char *title = g_strdup_printf("Profiles below %s", root);
-    if (search.found->len == 0) {
+    g_autofree char *traces_title = g_strdup_printf("Traces below %s", root);
+    if (search.found->len > 0) {
+        list_paths(body, title, search.found, root, fm_server_menu_url);
+    } else if (search.traces->len == 0) {
         fm_add_heading(body, title);
-        fm_add_text(body, "There is no file named *.data.");
-    } else {
-        struct fm_list *list = fm_add_list(body, FM_LIST_BULLETS, title);
-        for (unsigned i = 0; i < search.found->len; i++) {
-            const char *path = search.found->pdata[i];
-            g_autofree char *url = fm_server_menu_url(path);
-            size_t skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
-            fm_add_href(list, url, path + skip);
-        }
+        fm_add_text(body, "There is no file named *.data, and no trace.");
     }
-    if (search.found->len >= LISTED_FILES_MAX || search.looked_at > LOOKED_AT_MAX)
+    if (search.traces->len > 0)
+        list_paths(body, traces_title, search.traces, root, fm_trace_page_url);
+    if (search.found->len + search.traces->len >= LISTED_FILES_MAX ||
+        search.looked_at > LOOKED_AT_MAX)
         fm_add_text(body, "Only the first files are listed; others can be named in the address.");
     g_ptr_array_unref(search.found);
+    g_ptr_array_unref(search.traces);
 }
 
 struct fm_display *fm_front_page(const struct fm_server *server)
@@ -106,14 +166,19 @@ struct fm_display *fm_front_page(const struct fm_server *server)
     fm_display_set_name(display, "recordings");
     fm_display_fact_int(display, "recordings_count", server->entries->len);
     struct fm_list *body = fm_display_body(display);
+    fm_display_fact_int(display, "traces_count", fm_trace_files_count(server));
     if (server->entries->len > 0)
         add_opened(server, body);
-    else
+    if (fm_trace_files_count(server) > 0)
+        add_traces(server, body);
+    if (server->entries->len == 0 && fm_trace_files_count(server) == 0)
         fm_add_text(body, "No recording is open.");
     for (unsigned i = 0; i < server->roots->len; i++)
         add_root(body, server->roots->pdata[i]);
     fm_add_heading(body, "Opening more");
-    fm_add_verbatim(body, "fathom view FILE...    several recordings at once\n"
-                          "fathom view FOLDER     every profile below a folder, listed here\n");
+    fm_add_verbatim(body,
+                    "fathom view FILE...    several recordings at once\n"
+                    "fathom view FOLDER     every recording below a folder, listed here\n"
+                    "fathom view ADDRESS    a program's live log: unix:PATH, tcp:HOST:PORT\n");
     return display;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "display/assets.h"
 #include "serve/serve_internal.h"
+#include "serve/traces/traces.h"
 
 /* One request on its way through this file. */
 struct exchange {
@@ -380,6 +381,8 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
         fm_response_message(request, 405, "expected the method GET, HEAD or POST", ret);
     else if (format_of(request, "/deep", &exchange.format))
         answer_deep(&exchange);
+    else if (fm_trace_handle(server, request, ret))
+        return;
     else if (strcmp(request->path, "/events") == 0)
         fm_events_answer(server, request, ret);
     else if (g_str_has_prefix(request->path, "/assets/"))

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "serve/serve_internal.h"
+#include "serve/traces/traces.h"
+#include "trace/open.h"
 
 #define RECORDINGS_MAX_DEFAULT 16
 
@@ -51,6 +53,8 @@ static struct fm_trace *open_recording(const char *path, const char *identity, v
                                        GError **error)
 {
     (void)user;
+    if (fm_trace_recognise(path))
+        return fm_trace_open(path, identity, error);
     return fm_profile_open(path, identity, error);
 }
 
@@ -71,6 +75,8 @@ struct fm_server *fm_server_new(const struct fm_server_options *options)
     server->roots = g_ptr_array_new_with_free_func(g_free);
     server->streams = g_ptr_array_new();
     server->pages = g_ptr_array_new();
+    server->traces = g_ptr_array_new();
+    server->trace_pages = g_ptr_array_new();
     server->engine = fm_engine_new(open_recording, server);
     fm_profile_register(server->engine);
     return server;
@@ -81,6 +87,11 @@ void fm_server_free(struct fm_server *server)
     if (server == NULL)
         return;
     fm_streams_end_all(server);
+    fm_trace_files_clear(server);
+    g_ptr_array_unref(server->traces);
+    g_ptr_array_unref(server->trace_pages);
+    if (server->trace_tick != 0)
+        g_source_remove(server->trace_tick);
     g_ptr_array_unref(server->entries);
     g_ptr_array_unref(server->streams);
     g_ptr_array_unref(server->pages);
@@ -249,6 +260,8 @@ bool fm_server_add(struct fm_server *server, const char *path, const struct fm_p
 {
     g_autofree char *real = realpath(path, NULL);
     struct identity identity;
+    if (fm_trace_recognise(path))
+        return fm_trace_files_add(server, path, error);
     take_identity(path, &identity);
     if (find(server, path, &identity) != NULL)
         return true;
@@ -289,7 +302,7 @@ static bool lies_below(const char *real, const char *root)
 
 /* The real path that a request's file names below some root, or NULL. The answer is the same for
  * what is not there and for what lies elsewhere, so nothing is told about files outside. */
-static char *resolve_below_roots(const struct fm_server *server, const char *file)
+char *fm_resolve_below_roots(const struct fm_server *server, const char *file)
 {
     for (unsigned i = 0; i < server->roots->len; i++) {
         const char *root = server->roots->pdata[i];
@@ -298,7 +311,7 @@ static char *resolve_below_roots(const struct fm_server *server, const char *fil
         g_autofree char *real = realpath(path, NULL);
         struct stat status;
         if (real != NULL && lies_below(real, root) && stat(real, &status) == 0 &&
-            S_ISREG(status.st_mode))
+            (S_ISREG(status.st_mode) || (S_ISDIR(status.st_mode) && fm_trace_recognise(real))))
             return g_strdup(real);
     }
     return NULL;
@@ -328,7 +341,7 @@ static void close_least_used(struct fm_server *server, const struct entry *keep)
 static bool open_below_roots(struct fm_server *server, const char *file, struct entry **ret,
                              GError **error)
 {
-    g_autofree char *real = resolve_below_roots(server, file);
+    g_autofree char *real = fm_resolve_below_roots(server, file);
     if (real == NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: not one of the opened recordings%s",
                     file, server->roots->len > 0 ? ", and no file below the served folders" : "");

@@ -43,6 +43,10 @@ struct fm_server {
     struct fm_engine *engine;
     GPtrArray *streams; /* struct fm_stream, open ones */
     GPtrArray *pages;   /* struct page of events.c: those that hear of their recording */
+    GPtrArray *traces;  /* struct trace_file (traces/) */
+    GPtrArray *trace_pages;   /* struct trace_page (traces/): those with a stream */
+    unsigned trace_tick;      /* a GLib source that looks for growth; 0 = none */
+    uint64_t trace_cancelled; /* answers that were withdrawn before their end */
 };
 
 void fm_entry_free(struct entry *entry);
@@ -57,6 +61,10 @@ FM_MUST_USE bool fm_registry_get(struct fm_server *server, const char *file, str
 FM_MUST_USE bool fm_registry_restart(struct fm_server *server, struct entry *entry, GError **error);
 /* Everything that the bytes of an entry's pages depend on, appended. */
 void fm_entry_append_identity(const struct entry *entry, GString *out);
+
+/* The real path that a request's file names below some root, or NULL; of a file, or of a folder
+ * that is a trace. Caller frees. */
+char *fm_resolve_below_roots(const struct fm_server *server, const char *file);
 
 /* stream.c */
 void fm_streams_end_all(struct fm_server *server);

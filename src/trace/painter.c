@@ -112,7 +112,8 @@ static void copy_store(struct fm_box_store *to, const struct fm_box_store *from)
     }
 }
 
-void fm_painter_picture(struct fm_painter *painter, uint64_t time, struct fm_picture *ret)
+void fm_painter_picture(struct fm_painter *painter, uint64_t time, const uint32_t *lanes,
+                        unsigned lane_count, struct fm_picture *ret)
 {
     *ret = (struct fm_picture){.start = painter->start,
                                .end = painter->end,
@@ -128,6 +129,6 @@ void fm_painter_picture(struct fm_painter *painter, uint64_t time, struct fm_pic
     struct flushing flushing = {painter, &all};
     const struct fm_state_observer flush = {.user = &flushing, .segment = flush_entry};
     fm_state_flush((struct fm_state *)(uintptr_t)painter->state, MIN(time, painter->end), &flush);
-    fm_picture_draw(&all, NULL, 0, ret, painter->max_boxes);
+    fm_picture_draw(&all, lanes, lane_count, ret, painter->max_boxes);
     fm_box_store_clear(&all);
 }

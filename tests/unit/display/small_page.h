@@ -12,7 +12,7 @@ static inline struct fm_query small_query(enum fm_command_id id, uint32_t number
 }
 
 /* Two groups, three rows of which one is for developers, a section and a separator. */
-static inline struct fm_display *small_page(enum fm_box box)
+static inline struct fm_display *small_page(enum fm_table_box box)
 {
     struct fm_display *display = fm_display_new("Modules of <x>:");
     struct fm_list *body = fm_display_body(display);

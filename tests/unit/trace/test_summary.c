@@ -231,7 +231,7 @@ static void test_painted_pictures_are_those_of_the_summary(void)
         struct fm_painter *painter = fm_painter_new(world.state, start, start + length, 200, 5000);
         tell(&world, fm_painter_observer(painter), NULL);
         struct fm_picture painted, drawn = {.start = start, .end = start + length, .columns = 200};
-        fm_painter_picture(painter, world.end, &painted);
+        fm_painter_picture(painter, world.end, NULL, 0, &painted);
         fm_summary_draw(summary, NULL, 0, &drawn, 5000);
         check_picture(&world, &painted, 5000, false, (double)length / 200);
         /* Segments by count are the same in both, but for those at the window's edges. */

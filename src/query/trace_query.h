@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a page of traces shows, as it stands in its address. What we print we accept.
+ *
+ *   file=PATH            a recording; several make one set on one time axis
+ *   start=T end=T        the window; T is whole nanoseconds, or a number with ns, us, ms or s
+ *   cursor=T             the selected instant
+ *   event=POSITION       the selected event, exact among equal times
+ *   filter=EXPRESSION    which events are counted and listed
+ *   view=NAME            the panel below the timeline
+ *   from=POSITION | until=POSITION | at=T   where the list of events begins, or ends
+ *   rows=N               of the list of events
+ *   scope=trace|window   of the statistics
+ *   sort=NAME            of the statistics
+ *   find=TEXT            only lanes whose name holds the text
+ *   hide=LANE,LANE       lanes that are not shown: TRACE-KIND-KEY
+ *   first=N lanes=N      which of the lanes that are left
+ *   width=N              columns of the picture
+ *   follow=1             the window goes with a recording that grows
+ *
+ * The form is that of an HTML form that is sent with GET: "+" is a blank. Times are relative to the
+ * set's origin. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+#define FM_TRACE_TIME_UNSET UINT64_MAX
+#define FM_TRACE_FILES_MAX 16u
+#define FM_TRACE_LANES_HIDDEN_MAX 512u
+#define FM_TRACE_FILTER_BYTES_MAX 2000u
+#define FM_TRACE_ROWS_MAX 500u
+#define FM_TRACE_LANES_MAX 400u
+#define FM_TRACE_WIDTH_MAX 4000u
+#define FM_TRACE_PLACES_MAX 256u /* tracefiles of a set whose events can be named */
+
+enum fm_trace_view {
+    FM_TRACE_VIEW_EVENTS,
+    FM_TRACE_VIEW_STATISTICS,
+    FM_TRACE_VIEW_RESOURCES,
+    FM_TRACE_VIEW_COUNTERS,
+    FM_TRACE_VIEW_TIMELINE, /* only the timeline; as are the next two */
+    FM_TRACE_VIEW_OVERVIEW,
+    FM_TRACE_VIEW_SET, /* which recordings, how far they are known */
+    FM_TRACE_VIEW_COUNT
+};
+const char *fm_trace_view_name(enum fm_trace_view view); /* "events" */
+bool fm_trace_view_from_name(const char *name, enum fm_trace_view *ret);
+
+enum fm_trace_sort {
+    FM_TRACE_SORT_TIME,
+    FM_TRACE_SORT_SELF,
+    FM_TRACE_SORT_COUNT,
+    FM_TRACE_SORT_LONGEST,
+    FM_TRACE_SORT_EVENTS,
+    FM_TRACE_SORT_NAME,
+    FM_TRACE_SORT_KINDS
+};
+const char *fm_trace_sort_name(enum fm_trace_sort sort); /* "time" */
+
+struct fm_trace_query {
+    GPtrArray *files;    /* char * */
+    uint64_t start, end; /* ns; FM_TRACE_TIME_UNSET = the whole span */
+    uint64_t cursor;     /* ns; FM_TRACE_TIME_UNSET = none */
+    char *event;         /* NULL = none; the text of a position, not checked here */
+    char *from, *until;  /* NULL = none */
+    uint64_t at;         /* FM_TRACE_TIME_UNSET = the window's start */
+    char *filter;        /* NULL = none */
+    char *find;          /* NULL = none */
+    GPtrArray *hidden;   /* char * */
+    enum fm_trace_view view;
+    enum fm_trace_sort sort;
+    bool whole_trace; /* scope=trace */
+    bool follow;
+    unsigned rows, width; /* 0 = the default */
+    unsigned first, lanes;
+};
+
+void fm_trace_query_init(struct fm_trace_query *query);
+void fm_trace_query_clear(struct fm_trace_query *query);
+void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_query *ret);
+
+/* text: what follows the question mark; NULL = nothing. Keys that are not known are passed over
+ * when they begin with "_" (a script's own), else FM_ERROR_USAGE. */
+FM_MUST_USE bool fm_trace_query_parse(const char *text, struct fm_trace_query *ret, GError **error);
+/* Appends "file=...&start=...", what has its default left out. */
+void fm_trace_query_print(const struct fm_trace_query *query, GString *out);
+
+/* "1.5s", "20ms", "300us", "4000ns"; without unit "1.5" is seconds and "4000" nanoseconds. */
+FM_MUST_USE bool fm_trace_time_parse(const char *text, uint64_t *ret, GError **error);
+/* "1.5s", "20ms": the largest unit in which it is exact to the nanosecond. Caller frees. */
+char *fm_trace_time_print(uint64_t time);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A viewer's answer being made: ad hoc requests with the viewer's functions as hooks. */
+#include "base/error.h"
+#include "serve/traces/trace_internal.h"
+
+/* --- reading --- */
+
+static bool on_begin_chunk(void *data, void *call_data)
+{
+    (void)call_data;
+    struct trace_reading *reading = data;
+    if (!reading->begun && reading->begin != NULL)
+        reading->begin(reading);
+    reading->begun = true;
+    if (reading->observer != NULL)
+        fm_state_add_observer(reading->job->set->parts[reading->part].state,
+                              reading->observer(reading));
+    return false;
+}
+
+static bool on_event(void *data, void *call_data)
+{
+    struct trace_reading *reading = data;
+    return reading->event(reading, call_data);
+}
+
+static bool on_end_chunk(void *data, void *call_data)
+{
+    struct trace_reading *reading = data;
+    struct trace_job *job = reading->job;
+    if (reading->observer != NULL)
+        fm_state_remove_observer(job->set->parts[reading->part].state, reading->observer(reading));
+    uint64_t time = MIN(fm_context_time(call_data), job->end);
+    job->known_until = MAX(job->start, time);
+    if (reading->pause != NULL && job->wants_picture)
+        reading->pause(reading, job->known_until);
+    if (job->wants_picture && job->progressed != NULL)
+        job->progressed(job, job->user);
+    return false;
+}
+
+static bool on_end(void *data, void *call_data)
+{
+    (void)call_data;
+    struct trace_reading *reading = data;
+    struct trace_job *job = reading->job;
+    job->requests--;
+    if (reading->end != NULL)
+        reading->end(reading, job->end);
+    if (job->requests == 0) {
+        job->known_until = job->end;
+        if (job->progressed != NULL)
+            job->progressed(job, job->user);
+    }
+    return false;
+}
+
+static struct fm_hooks *hook(fm_hook_function *function, struct trace_reading *reading)
+{
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, function, reading, FM_HOOK_DEFAULT);
+    return hooks;
+}
+
+struct trace_reading *trace_job_read(struct trace_job *job, const struct trace_reading *like,
+                                     uint64_t start, const struct fm_position *from, uint64_t end,
+                                     const struct fm_position *until)
+{
+    struct trace_reading *reading = g_new0(struct trace_reading, 1);
+    *reading = *like;
+    reading->job = job;
+    reading->begun = false;
+    struct fm_events_request *request = fm_events_request_new(job);
+    request->start_time = from == NULL ? start : FM_TIME_INF;
+    request->start_position = from == NULL ? NULL : fm_position_copy(from);
+    request->end_time = end;
+    request->end_position = until == NULL ? NULL : fm_position_copy(until);
+    request->trace = reading->part;
+    request->chunk.before_traceset = hook(on_begin_chunk, reading);
+    request->chunk.after_traceset = hook(on_end_chunk, reading);
+    if (reading->event != NULL)
+        request->chunk.event = hook(on_event, reading);
+    request->after_request = hook(on_end, reading);
+    reading->request = request;
+    g_ptr_array_add(job->readings, reading);
+    job->requests++;
+    if (!fm_tab_request(job->set->tab, request))
+        job->requests--;
+    return reading;
+}
+
+/* --- life --- */
+
+bool trace_job_new(const struct trace_viewer *viewer, struct trace_set *set,
+                   const struct fm_trace_query *query, struct trace_job **ret, GError **error)
+{
+    struct trace_job *job = g_malloc0(viewer->size);
+    job->viewer = viewer;
+    job->set = trace_set_clone(set);
+    job->readings = g_ptr_array_new_with_free_func(g_free);
+    fm_trace_query_copy(query, &job->query);
+    trace_set_window(set, query, &job->start, &job->end);
+    job->columns = query->width == 0 ? TRACE_WIDTH_DEFAULT : query->width;
+    job->known_until = job->start;
+    if (query->filter != NULL) {
+        job->filter = fm_filter_new(query->filter, error);
+        if (job->filter == NULL) {
+            trace_job_free(job);
+            return false;
+        }
+    }
+    if (!viewer->begin(job, error)) {
+        trace_job_free(job);
+        return false;
+    }
+    if (job->requests == 0)
+        job->known_until = job->end;
+    *ret = job;
+    return true;
+}
+
+void trace_job_free(struct trace_job *job)
+{
+    if (job == NULL)
+        return;
+    fm_tab_remove_all(job->set->tab, job);
+    job->viewer->clear(job);
+    g_ptr_array_unref(job->readings);
+    fm_filter_free(job->filter);
+    trace_set_free(job->set);
+    fm_trace_query_clear(&job->query);
+    g_free(job);
+}
+
+static bool all_done(struct trace_job *const *jobs, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!trace_job_is_done(jobs[i]))
+            return false;
+    }
+    return true;
+}
+
+bool trace_jobs_run(struct trace_job *const *jobs, unsigned count, int64_t patience_us)
+{
+    int64_t begin = g_get_monotonic_time();
+    bool last = false;
+    while (!all_done(jobs, count) && !last) {
+        /* The last chunk takes pictures of what there is. */
+        last = g_get_monotonic_time() - begin > patience_us;
+        for (unsigned i = 0; i < count; i++) {
+            jobs[i]->wants_picture = last;
+            fm_foreground_step(jobs[i]->set->tab);
+        }
+    }
+    return all_done(jobs, count);
+}
+
+bool trace_job_is_incomplete(const struct trace_job *job)
+{
+    return !trace_job_is_done(job) || job->provisional;
+}
+
+void trace_job_write_json(struct trace_job *job, GString *out)
+{
+    const struct trace_set *set = job->set;
+    g_string_append_printf(
+        out,
+        "{\"viewer\": \"%s\", \"start_ns\": %" G_GUINT64_FORMAT ", \"end_ns\": %" G_GUINT64_FORMAT
+        ", \"columns\": %u, \"incomplete\": %s, \"done\": %s, \"known_until_ns\": "
+        "%" G_GUINT64_FORMAT,
+        job->viewer->name, (guint64)(job->start - set->origin), (guint64)(job->end - set->origin),
+        job->columns, trace_job_is_incomplete(job) ? "true" : "false",
+        trace_job_is_done(job) ? "true" : "false", (guint64)(job->known_until - set->origin));
+    job->viewer->write_json(job, out);
+    g_string_append(out, "}\n");
+}

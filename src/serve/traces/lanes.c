@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which lanes a viewer shows, and in which order. */
+#include <string.h>
+
+#include "serve/traces/trace_internal.h"
+
+#define SPAN_COLOURS 12u
+#define INDENT_MAX 8u
+#define ANCESTORS_MAX 64u
+
+static void clear_lane(gpointer lane)
+{
+    g_free(((struct trace_lane *)lane)->name);
+}
+
+void trace_lanes_init(struct trace_lanes *lanes)
+{
+    lanes->all = g_array_new(FALSE, TRUE, sizeof(struct trace_lane));
+    g_array_set_clear_func(lanes->all, clear_lane);
+    lanes->order = g_ptr_array_new();
+}
+
+void trace_lanes_clear(struct trace_lanes *lanes)
+{
+    g_clear_pointer(&lanes->order, g_ptr_array_unref);
+    g_clear_pointer(&lanes->all, g_array_unref);
+}
+
+/* Lanes of one part stand together, by index, as they were taken. */
+struct trace_lane *trace_lanes_find(const struct trace_lanes *lanes, unsigned part, uint32_t index)
+{
+    unsigned low = 0, high = lanes->all->len;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        struct trace_lane *lane = &g_array_index(lanes->all, struct trace_lane, middle);
+        if (lane->part == part && lane->index == index)
+            return lane;
+        if (lane->part < part || (lane->part == part && lane->index < index))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static int compare_places(gconstpointer a, gconstpointer b)
+{
+    const struct trace_lane *left = a, *right = b;
+    if (left->part != right->part)
+        return left->part < right->part ? -1 : 1;
+    return left->index < right->index ? -1 : left->index > right->index;
+}
+
+void trace_lanes_take(struct trace_lanes *lanes, unsigned part, const struct fm_state *state)
+{
+    unsigned known = lanes->all->len;
+    for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
+        const struct fm_lane *from = fm_state_lane(state, i);
+        struct trace_lane *lane = trace_lanes_find(lanes, part, from->index);
+        if (lane != NULL) {
+            if (g_strcmp0(lane->name, from->name) != 0) {
+                g_free(lane->name);
+                lane->name = g_strdup(from->name);
+            }
+            lane->parent = from->parent;
+            lane->ended = from->ended;
+            lane->has_number = from->has_number;
+            continue;
+        }
+        struct trace_lane added = {.part = part,
+                                   .index = from->index,
+                                   .parent = from->parent,
+                                   .kind = from->kind,
+                                   .key = from->key,
+                                   .born = from->born,
+                                   .ended = from->ended,
+                                   .has_number = from->has_number,
+                                   .name = g_strdup(from->name),
+                                   .levels = 1};
+        g_array_append_val(lanes->all, added);
+    }
+    if (lanes->all->len > known)
+        g_array_sort(lanes->all, compare_places);
+}
+
+/* --- kinds --- */
+
+bool trace_lane_is_resource(const struct trace_lane *lane)
+{
+    switch (lane->kind) {
+    case FM_LANE_CAPABILITY:
+    case FM_LANE_COLLECTOR:
+    case FM_LANE_LOCK:
+    case FM_LANE_CPU:
+    case FM_LANE_INTERRUPT:
+    case FM_LANE_SOFT_INTERRUPT:
+    case FM_LANE_TRAP:
+    case FM_LANE_DISK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool trace_lane_is_counter(const struct trace_lane *lane)
+{
+    return lane->has_number || lane->kind == FM_LANE_COUNTER || lane->kind == FM_LANE_HEAP ||
+           lane->kind == FM_LANE_SPARKS;
+}
+
+bool trace_lane_is_timeline(const struct trace_lane *lane)
+{
+    return lane->kind != FM_LANE_COUNTER && lane->kind != FM_LANE_HEAP &&
+           lane->kind != FM_LANE_SPARKS;
+}
+
+unsigned trace_colour(const struct fm_trace *trace, uint32_t value)
+{
+    enum fm_state_class state_class = fm_trace_value_class(trace, value);
+    if (state_class != FM_STATE_SPAN)
+        return state_class;
+    const char *name = fm_trace_value_name(trace, value);
+    return FM_STATE_CLASS_COUNT + g_str_hash(name == NULL ? "" : name) % SPAN_COLOURS;
+}
+
+char *trace_lane_id(const struct trace_lane *lane)
+{
+    return g_strdup_printf("%u-%d-%" G_GUINT64_FORMAT, lane->part, (int)lane->kind,
+                           (guint64)lane->key);
+}
+
+/* --- order --- */
+
+/* What has something to do stands first: CPUs and capabilities, then what runs on them. */
+static unsigned rank_of(enum fm_lane_kind kind)
+{
+    static const enum fm_lane_kind order[] = {
+        FM_LANE_CPU,     FM_LANE_CAPABILITY, FM_LANE_COLLECTOR,
+        FM_LANE_PROCESS, FM_LANE_THREAD,     FM_LANE_ASYNC,
+        FM_LANE_LOCK,    FM_LANE_INTERRUPT,  FM_LANE_SOFT_INTERRUPT,
+        FM_LANE_TRAP,    FM_LANE_DISK,       FM_LANE_SPARKS,
+        FM_LANE_HEAP,    FM_LANE_COUNTER};
+    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++) {
+        if (order[i] == kind)
+            return i;
+    }
+    return G_N_ELEMENTS(order);
+}
+
+static int compare_lanes(gconstpointer a, gconstpointer b)
+{
+    const struct trace_lane *left = *(struct trace_lane *const *)a;
+    const struct trace_lane *right = *(struct trace_lane *const *)b;
+    if (left->part != right->part)
+        return left->part < right->part ? -1 : 1;
+    unsigned left_rank = rank_of(left->kind), right_rank = rank_of(right->kind);
+    if (left_rank != right_rank)
+        return left_rank < right_rank ? -1 : 1;
+    if (left->key != right->key)
+        return left->key < right->key ? -1 : 1;
+    return left->born < right->born ? -1 : left->born > right->born;
+}
+
+struct ordering {
+    struct trace_lanes *lanes;
+    GHashTable *hidden;   /* lane ids */
+    char *find;           /* folded; NULL = all */
+    GHashTable *children; /* parent lane -> GPtrArray of lanes, in order */
+    trace_lane_test *test;
+};
+
+static bool is_wanted(const struct ordering *ordering, const struct trace_lane *lane)
+{
+    if (!ordering->test(lane))
+        return false;
+    g_autofree char *id = trace_lane_id(lane);
+    if (g_hash_table_contains(ordering->hidden, id))
+        return false;
+    if (ordering->find == NULL)
+        return true;
+    g_autofree char *valid = g_utf8_make_valid(lane->name == NULL ? "" : lane->name, -1);
+    g_autofree char *folded = g_utf8_casefold(valid, -1);
+    return strstr(folded, ordering->find) != NULL;
+}
+
+/* Depth first, without recursion: a stack of lanes still to visit. */
+static void visit_tree(struct ordering *ordering, struct trace_lane *root)
+{
+    g_autoptr(GPtrArray) stack = g_ptr_array_new();
+    root->indent = 0;
+    g_ptr_array_add(stack, root);
+    while (stack->len > 0) {
+        struct trace_lane *lane = g_ptr_array_steal_index(stack, stack->len - 1);
+        bool shown = is_wanted(ordering, lane);
+        if (shown)
+            g_ptr_array_add(ordering->lanes->order, lane);
+        GPtrArray *children = g_hash_table_lookup(ordering->children, lane);
+        for (unsigned i = children == NULL ? 0 : children->len; i-- > 0;) {
+            struct trace_lane *child = children->pdata[i];
+            child->indent = MIN(lane->indent + (shown ? 1 : 0), INDENT_MAX);
+            g_ptr_array_add(stack, child);
+        }
+    }
+}
+
+/* A lane's parent, when that is known and the lane is not its own ancestor. */
+static struct trace_lane *parent_of(const struct trace_lanes *lanes, const struct trace_lane *lane)
+{
+    struct trace_lane *parent =
+        lane->parent == FM_LANE_NONE ? NULL : trace_lanes_find(lanes, lane->part, lane->parent);
+    unsigned steps = 0;
+    for (const struct trace_lane *at = parent; at != NULL; steps++) {
+        if (at == lane || steps > ANCESTORS_MAX)
+            return NULL;
+        at = at->parent == FM_LANE_NONE ? NULL : trace_lanes_find(lanes, at->part, at->parent);
+    }
+    return parent;
+}
+
+void trace_lanes_order(struct trace_lanes *lanes, const struct fm_trace_query *query,
+                       trace_lane_test *test)
+{
+    struct ordering ordering = {
+        .lanes = lanes,
+        .hidden = g_hash_table_new(g_str_hash, g_str_equal),
+        .find = query->find == NULL ? NULL : g_utf8_casefold(query->find, -1),
+        .children = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref),
+        .test = test,
+    };
+    for (unsigned i = 0; i < query->hidden->len; i++)
+        g_hash_table_add(ordering.hidden, query->hidden->pdata[i]);
+    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+    for (unsigned i = 0; i < lanes->all->len; i++)
+        g_ptr_array_add(sorted, &g_array_index(lanes->all, struct trace_lane, i));
+    g_ptr_array_sort(sorted, compare_lanes);
+    g_autoptr(GPtrArray) roots = g_ptr_array_new();
+    for (unsigned i = 0; i < sorted->len; i++) {
+        struct trace_lane *lane = sorted->pdata[i], *parent = parent_of(lanes, lane);
+        GPtrArray *to = roots;
+        if (parent != NULL) {
+            to = g_hash_table_lookup(ordering.children, parent);
+            if (to == NULL) {
+                to = g_ptr_array_new();
+                g_hash_table_insert(ordering.children, parent, to);
+            }
+        }
+        g_ptr_array_add(to, lane);
+    }
+    g_ptr_array_set_size(lanes->order, 0);
+    for (unsigned i = 0; i < roots->len; i++)
+        visit_tree(&ordering, roots->pdata[i]);
+    g_hash_table_unref(ordering.hidden);
+    g_hash_table_unref(ordering.children);
+    g_free(ordering.find);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One page of traces without a stream: its viewers run to their ends, or until patience ends, and
+ * what is known is written. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "serve/traces/page.h"
+#include "serve/traces/show.h"
+
+#define PATIENCE_US 100000
+#define TITLE_FILES_MAX 4u
+#define ZOOM 2
+
+static const struct trace_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
+    [FM_TRACE_VIEW_EVENTS] = &trace_viewer_events,
+    [FM_TRACE_VIEW_STATISTICS] = &trace_viewer_statistics,
+    [FM_TRACE_VIEW_RESOURCES] = &trace_viewer_resources,
+    [FM_TRACE_VIEW_COUNTERS] = &trace_viewer_counters,
+    [FM_TRACE_VIEW_TIMELINE] = &trace_viewer_timeline,
+    [FM_TRACE_VIEW_OVERVIEW] = &trace_viewer_overview,
+};
+
+const struct trace_viewer *trace_viewer_of(enum fm_trace_view view)
+{
+    return viewers[view];
+}
+
+struct page {
+    struct fm_server *server;
+    struct trace_set *set;
+    const struct fm_trace_query *query;
+    enum fm_format format;
+    struct trace_job *jobs[3]; /* overview, timeline, panel; those that the format wants */
+    unsigned job_count;
+    char *filter_problem; /* then the page is made without the filter */
+    bool done;
+};
+
+static int64_t patience_of(const struct fm_server *server)
+{
+    return server->options.patience_us == 0 ? PATIENCE_US : server->options.patience_us;
+}
+
+/* A short log is known whole before its first page is written. */
+static void settle(struct page *page)
+{
+    int64_t end = g_get_monotonic_time() + patience_of(page->server) / 2;
+    while (!trace_set_precompute(page->set) && g_get_monotonic_time() < end &&
+           !fm_engine_has_foreground(page->server->engine)) {
+        if (!fm_engine_step(page->server->engine))
+            break;
+    }
+}
+
+static bool begin_job(struct page *page, enum fm_trace_view view, GError **error)
+{
+    return trace_job_new(viewers[view], page->set, page->query, &page->jobs[page->job_count],
+                         error) &&
+           ++page->job_count > 0;
+}
+
+static bool has_panel(enum fm_trace_view view)
+{
+    return view < FM_TRACE_VIEW_TIMELINE;
+}
+
+static bool begin_jobs(struct page *page, GError **error)
+{
+    if (page->format != FM_FORMAT_HTML)
+        return page->query->view == FM_TRACE_VIEW_SET || begin_job(page, page->query->view, error);
+    return begin_job(page, FM_TRACE_VIEW_OVERVIEW, error) &&
+           begin_job(page, FM_TRACE_VIEW_TIMELINE, error) &&
+           (!has_panel(page->query->view) || begin_job(page, page->query->view, error));
+}
+
+static void page_clear(struct page *page)
+{
+    for (unsigned i = 0; i < page->job_count; i++)
+        trace_job_free(page->jobs[i]);
+    trace_set_free(page->set);
+    g_free(page->filter_problem);
+}
+
+/* --- the set as JSON --- */
+
+static void write_lines(GString *out, const char *text)
+{
+    g_auto(GStrv) lines = g_strsplit(text == NULL ? "" : text, "\n", 0);
+    bool any = false;
+    g_string_append_c(out, '[');
+    for (char **line = lines; *line != NULL; line++) {
+        if ((*line)[0] == '\0')
+            continue;
+        g_string_append(out, any ? ", " : "");
+        fm_json_append_text(out, *line);
+        any = true;
+    }
+    g_string_append_c(out, ']');
+}
+
+static void write_passes(const struct fm_trace *trace, GString *out)
+{
+    g_string_append_c(out, '{');
+    for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
+        const char *name = trace_pass_names[pass];
+        g_string_append_printf(out, "%s\"%s\": \"%s\"", pass > 0 ? ", " : "", name,
+                               fm_background_is_ready(trace, name)         ? "ready"
+                               : fm_background_is_in_progress(trace, name) ? "in progress"
+                               : fm_background_error(trace, name) != NULL  ? "failed"
+                                                                           : "waiting");
+    }
+    g_string_append_c(out, '}');
+}
+
+void trace_set_write_json(const struct trace_set *set, GString *out)
+{
+    char progress[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append_printf(
+        out,
+        "{\"viewer\": \"set\", \"origin_ns\": \"%" PRIu64 "\", \"start_ns\": %" PRIu64
+        ", \"end_ns\": %" PRIu64 ", \"grows\": %s, \"progress\": %s,\n \"files\": [",
+        set->origin, set->start, set->end, trace_set_grows(set) ? "true" : "false",
+        g_ascii_formatd(progress, sizeof progress, "%.4g", trace_set_progress(set)));
+    for (unsigned i = 0; i < set->count; i++) {
+        const struct trace_part *part = &set->parts[i];
+        g_autofree char *damage = fm_trace_damage(part->trace);
+        g_string_append(out, i > 0 ? ",\n  {\"name\": " : "\n  {\"name\": ");
+        fm_json_append_text(out, part->name);
+        g_string_append_printf(
+            out,
+            ", \"format\": \"%s\", \"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
+            ", \"streams\": %u, \"grows\": %s, \"passes\": ",
+            fm_trace_format(part->trace),
+            part->trace->start_time - MIN(part->trace->start_time, set->origin),
+            part->trace->end_time - MIN(part->trace->end_time, set->origin),
+            part->trace->tracefiles->len, fm_trace_grows(part->trace) ? "true" : "false");
+        write_passes(part->trace, out);
+        g_string_append(out, ", \"damage\": ");
+        write_lines(out, damage);
+        g_string_append_c(out, '}');
+    }
+    g_string_append(out, "\n ]}\n");
+}
+
+/* --- the page --- */
+
+static void add_zoom(const struct page *page, struct fm_list *list, const char *label,
+                     uint64_t start, uint64_t end)
+{
+    const struct trace_set *set = page->set;
+    struct fm_trace_query query = *page->query;
+    query.start = start <= set->start ? FM_TRACE_TIME_UNSET : start;
+    query.end = end >= set->end ? FM_TRACE_TIME_UNSET : end;
+    query.from = query.until = NULL;
+    g_autofree char *url = trace_url(&query);
+    fm_add_href(list, url, label);
+}
+
+/* Zooming is about the cursor when it lies in the window, else about the middle. */
+static void show_zooms(const struct page *page, struct fm_list *body, uint64_t start, uint64_t end)
+{
+    const struct trace_set *set = page->set;
+    struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, "Window");
+    uint64_t width = end - start, cursor = page->query->cursor;
+    g_autofree char *from = trace_time_text(start, 6);
+    g_autofree char *to = trace_time_text(end, 6);
+    g_autofree char *length = trace_duration_text(width);
+    g_autofree char *text = g_strdup_printf("%s to %s (%s)", from, to, length);
+    fm_add_text(list, text);
+    double centre = cursor != FM_TRACE_TIME_UNSET && cursor > start && cursor < end
+                        ? (double)(cursor - start) / (double)width
+                        : 0.5;
+    uint64_t in = start + (uint64_t)(centre * (double)(width - width / ZOOM));
+    uint64_t out = (uint64_t)(centre * (double)(width * (ZOOM - 1)));
+    if (width / ZOOM > 0)
+        add_zoom(page, list, "Zoom in", in, in + MAX(width / ZOOM, 1));
+    if (start > set->start || end < set->end) {
+        uint64_t wide = start - MIN(out, start);
+        add_zoom(page, list, "Zoom out", wide, wide + width * ZOOM);
+        uint64_t step = width / 2 + 1, back = MIN(step, start - set->start);
+        uint64_t forth = MIN(step, set->end - end);
+        add_zoom(page, list, "Earlier", start - back, end - back);
+        add_zoom(page, list, "Later", start + forth, end + forth);
+        add_zoom(page, list, "Whole", set->start, set->end);
+    }
+}
+
+static void add_hidden(struct fm_form *form, const struct fm_trace_query *query)
+{
+    for (unsigned i = 0; i < query->files->len; i++)
+        fm_form_hidden(form, "file", query->files->pdata[i]);
+    if (query->view != FM_TRACE_VIEW_EVENTS)
+        fm_form_hidden(form, "view", fm_trace_view_name(query->view));
+    if (query->whole_trace)
+        fm_form_hidden(form, "scope", "trace");
+    for (unsigned i = 0; i < query->hidden->len; i++)
+        fm_form_hidden(form, "hide", query->hidden->pdata[i]);
+}
+
+static char *time_or_nothing(uint64_t time)
+{
+    return time == FM_TRACE_TIME_UNSET ? NULL : fm_trace_time_print(time);
+}
+
+static void show_form(const struct page *page, struct fm_list *body)
+{
+    const struct fm_trace_query *query = page->query;
+    struct fm_form *form = fm_add_form(body, "controls-form", "What is shown");
+    g_autofree char *start = time_or_nothing(query->start);
+    g_autofree char *end = time_or_nothing(query->end);
+    g_autofree char *at = time_or_nothing(query->at);
+    add_hidden(form, query);
+    fm_form_text(form, "start", "From", start, "the begin", 12, NULL);
+    fm_form_text(form, "end", "to", end, "the end", 12, NULL);
+    fm_form_text(form, "at", "List events from", at, "1.5s, 20ms", 12, NULL);
+    fm_form_text(form, "filter", "Events that pass", query->filter,
+                 "event.name = RunThread & event.field.thread > 3", 44, page->filter_problem);
+    fm_form_text(form, "find", "Lanes with", query->find, "part of a name", 12, NULL);
+    fm_form_submit(form, "Show");
+}
+
+static void show_tabs(const struct page *page, struct fm_list *body)
+{
+    static const char *const labels[] = {"Events", "Statistics", "Resources", "Counters and heap"};
+    struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, NULL);
+    fm_list_set_id(list, "tabs");
+    struct fm_trace_query query = *page->query;
+    query.from = query.until = NULL;
+    for (unsigned i = 0; i < G_N_ELEMENTS(labels); i++) {
+        query.view = (enum fm_trace_view)i;
+        g_autofree char *url = trace_url(&query);
+        if (query.view == page->query->view)
+            fm_add_text(list, labels[i]);
+        else
+            fm_add_href(list, url, labels[i]);
+    }
+}
+
+static void show_panel(const struct trace_show *show, struct trace_job *job)
+{
+    switch (show->query->view) {
+    case FM_TRACE_VIEW_EVENTS:
+        trace_show_events(show, (const struct trace_events *)job);
+        break;
+    case FM_TRACE_VIEW_STATISTICS:
+        trace_show_statistics(show, (struct trace_statistics *)job);
+        break;
+    case FM_TRACE_VIEW_RESOURCES:
+        trace_show_resources(show, (struct trace_timeline *)job);
+        break;
+    case FM_TRACE_VIEW_COUNTERS:
+        trace_show_counters(show, (struct trace_counters *)job);
+        break;
+    case FM_TRACE_VIEW_TIMELINE:
+        trace_show_timeline(show, (struct trace_timeline *)job);
+        break;
+    case FM_TRACE_VIEW_OVERVIEW:
+        trace_show_overview(show, (struct trace_overview *)job);
+        break;
+    case FM_TRACE_VIEW_SET:
+    case FM_TRACE_VIEW_COUNT:
+        break;
+    }
+}
+
+static void show_damage(const struct page *page, struct fm_display *display, struct fm_list *body)
+{
+    g_autofree char *damage = trace_set_damage(page->set);
+    if (damage == NULL)
+        return;
+    g_auto(GStrv) lines = g_strsplit(g_strstrip(damage), "\n", 21);
+    unsigned count = g_strv_length(lines);
+    g_autofree char *notice =
+        g_strdup_printf("Part of this could not be read; what could be is shown. %s%s", lines[0],
+                        count > 1 ? " More at the end of the page." : "");
+    fm_display_set_notice(display, notice);
+    fm_display_fact_string(display, "damage", damage);
+    if (count < 2)
+        return;
+    struct fm_list *list = fm_add_list(body, FM_LIST_BULLETS, "What could not be read");
+    for (unsigned i = 0; i < MIN(count, 20); i++)
+        fm_add_text(list, lines[i]);
+}
+
+static char *make_title(const struct trace_set *set)
+{
+    GString *title = g_string_new(NULL);
+    for (unsigned i = 0; i < MIN(set->count, TITLE_FILES_MAX); i++) {
+        g_autofree char *base = g_path_get_basename(set->parts[i].name);
+        g_string_append_printf(title, "%s%s", i > 0 ? " + " : "", base);
+    }
+    if (set->count > TITLE_FILES_MAX)
+        g_string_append(title, " ...");
+    return g_string_free(title, FALSE);
+}
+
+static bool is_incomplete(const struct page *page)
+{
+    bool incomplete = !page->done;
+    for (unsigned i = 0; i < page->job_count; i++)
+        incomplete |= trace_job_is_incomplete(page->jobs[i]);
+    return incomplete;
+}
+
+static struct fm_display *make_display(struct page *page)
+{
+    const struct trace_set *set = page->set;
+    g_autofree char *title = make_title(set);
+    struct fm_display *display = fm_display_new(title);
+    struct trace_show show = {
+        .set = set, .query = page->query, .format = page->format, .body = fm_display_body(display)};
+    trace_set_window(set, page->query, &show.start, &show.end);
+    fm_display_set_name(display, "trace");
+    if (is_incomplete(page)) {
+        g_autofree char *text = g_strdup_printf(
+            "The trace is still being read (%.0f %%): this is what is known so far.",
+            100 * trace_set_progress(set));
+        fm_display_set_incomplete(display, text);
+    }
+    if (page->format != FM_FORMAT_HTML) {
+        show_panel(&show, page->job_count > 0 ? page->jobs[0] : NULL);
+        show_damage(page, display, show.body);
+        return display;
+    }
+    show_zooms(page, show.body, show.start - set->origin, show.end - set->origin);
+    show_form(page, show.body);
+    trace_show_overview(&show, (struct trace_overview *)page->jobs[0]);
+    trace_show_timeline(&show, (struct trace_timeline *)page->jobs[1]);
+    show_tabs(page, show.body);
+    if (page->job_count > 2)
+        show_panel(&show, page->jobs[2]);
+    show_damage(page, display, show.body);
+    return display;
+}
+
+static void write_html(const struct page *page, const struct fm_display *display,
+                       const struct fm_preferences *preferences, GString *out)
+{
+    static const struct {
+        const char *label, *ending;
+        enum fm_format format;
+    } formats[] = {{"JSON", "json", FM_FORMAT_JSON},
+                   {"CSV", "csv", FM_FORMAT_CSV},
+                   {"text", "txt", FM_FORMAT_TEXT}};
+    static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
+    static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
+    struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
+    g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *query = trace_url(page->query);
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+        char *url = g_strconcat("trace.", formats[i].ending, query, NULL);
+        g_ptr_array_add(urls, url);
+        alternates[i] = (struct fm_html_alternate){formats[i].label,
+                                                   fm_format_content_type(formats[i].format), url};
+    }
+    g_autofree char *names = page->query->files->len == 1
+                                 ? g_strdup(page->query->files->pdata[0])
+                                 : g_strdup_printf("%u traces", page->set->count);
+    const struct fm_html_options options = {
+        .recording_name = names,
+        .url_prefix = "?",
+        .url_suffix = "",
+        .asset_prefix = "assets/",
+        .no_navigation = true,
+        .home_url = "./",
+        .alternates = alternates,
+        .scripts = scripts,
+        .styles = styles,
+        .body_class = "trace",
+    };
+    fm_html_write(display, preferences, &options, out);
+}
+
+static void write_page(struct page *page, GString *out)
+{
+    if (page->format == FM_FORMAT_JSON && page->query->view == FM_TRACE_VIEW_SET) {
+        trace_set_write_json(page->set, out);
+        return;
+    }
+    if (page->format == FM_FORMAT_JSON) {
+        trace_job_write_json(page->jobs[0], out);
+        return;
+    }
+    struct fm_preferences preferences;
+    fm_preferences_default(&preferences, true, false);
+    g_autoptr(FmDisplay) display = make_display(page);
+    if (page->format == FM_FORMAT_HTML)
+        write_html(page, display, &preferences, out);
+    else if (page->format == FM_FORMAT_TEXT)
+        fm_text_write(display, &preferences, NULL, out);
+    else
+        fm_csv_write(display, &preferences, out);
+}
+
+/* A reader of pages gets the page without a filter that is wrong, and the reason; a script gets
+ * the reason. */
+static void check_filter(struct page *page, struct fm_trace_query *query, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    if (query->filter == NULL)
+        return;
+    struct fm_filter *filter = fm_filter_new(query->filter, &problem);
+    if (filter != NULL)
+        fm_filter_free(filter);
+    else if (page->format == FM_FORMAT_HTML)
+        page->filter_problem = g_strdup(problem->message);
+    else
+        g_propagate_error(error, g_steal_pointer(&problem));
+}
+
+bool trace_page_write(struct fm_server *server, struct fm_trace_query *query, enum fm_format format,
+                      GString *out, GError **error)
+{
+    struct page page = {.server = server, .query = query, .format = format};
+    struct fm_trace_query without;
+    GError *problem = NULL;
+    bool good = trace_set_open(server, query, &page.set, &problem);
+    if (good)
+        check_filter(&page, query, &problem);
+    if (page.filter_problem != NULL) { /* the form still shows it */
+        without = *query;
+        without.filter = NULL;
+        page.query = &without;
+    }
+    if (problem == NULL)
+        settle(&page);
+    good = problem == NULL && begin_jobs(&page, &problem);
+    if (good) {
+        page.done = trace_jobs_run(page.jobs, page.job_count, patience_of(server));
+        page.query = query;
+        write_page(&page, out);
+    } else {
+        g_propagate_error(error, problem);
+    }
+    page_clear(&page);
+    return good;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page's traces: a tab of the engine, with a state for each trace. */
+#include <string.h>
+
+#include "base/error.h"
+#include "serve/traces/traces.h"
+#include "serve/traces/trace_internal.h"
+
+/* Times as these are of the calendar; pages show them from a whole second on. */
+#define CALENDAR_NS ((uint64_t)1 << 52)
+#define SECOND_NS UINT64_C(1000000000)
+
+const char *const trace_pass_names[TRACE_PASSES] = {"state", "statistics", "summary"};
+
+/* --- state --- */
+
+static bool keep_state(void *data, void *call_data)
+{
+    const struct trace_set *set = data;
+    const struct fm_tracefile_context *at = call_data;
+    return fm_state_hook(set->parts[at->trace_context->index].state, call_data);
+}
+
+static void restore(struct fm_context *context, uint64_t time, void *user)
+{
+    const struct trace_set *set = user;
+    fm_context_seek_time(context, time);
+    for (unsigned i = 0; i < set->count; i++) {
+        struct trace_part *part = &set->parts[i];
+        fm_state_clear(part->state, time);
+    }
+}
+
+static void set_span(struct trace_set *set)
+{
+    uint64_t start = FM_TIME_INF, end = 0;
+    for (unsigned i = 0; i < set->count; i++) {
+        start = MIN(start, set->parts[i].trace->start_time);
+        end = MAX(end, set->parts[i].trace->end_time);
+    }
+    end = MAX(end, start);
+    set->origin = start >= CALENDAR_NS ? start - start % SECOND_NS : 0;
+    set->start = start - set->origin;
+    set->end = end - set->origin;
+    if (set->end == set->start)
+        set->end++;
+}
+
+static void keep_states(struct trace_set *set)
+{
+    set->permanent.event = fm_hooks_new();
+    fm_hooks_add(set->permanent.event, keep_state, set, FM_HOOK_STATE);
+    fm_tab_set_permanent_hooks(set->tab, &set->permanent);
+    fm_tab_set_state(set->tab, restore, set);
+    set_span(set);
+}
+
+/* --- life --- */
+
+static bool add_parts(struct trace_set *set, const struct fm_trace_query *query, GError **error)
+{
+    set->parts = g_new0(struct trace_part, query->files->len);
+    for (unsigned i = 0; i < query->files->len; i++) {
+        const char *name = query->files->pdata[i];
+        const char *real = fm_trace_files_resolve(set->server, name, error);
+        if (real == NULL || !fm_tab_add_trace(set->tab, real, error))
+            return false;
+        const struct fm_context *context = fm_tab_context(set->tab);
+        if (context->trace_count == set->count)
+            continue; /* named twice */
+        struct fm_trace *trace = context->traces[set->count].trace;
+        set->parts[set->count++] =
+            (struct trace_part){.trace = trace, .name = name, .state = fm_state_new(trace)};
+    }
+    return true;
+}
+
+bool trace_set_open(struct fm_server *server, const struct fm_trace_query *query,
+                    struct trace_set **ret, GError **error)
+{
+    struct trace_set *set = g_new0(struct trace_set, 1);
+    set->server = server;
+    set->engine = server->engine;
+    set->tab = fm_tab_new(server->engine);
+    if (!add_parts(set, query, error)) {
+        trace_set_free(set);
+        return false;
+    }
+    keep_states(set);
+    *ret = set;
+    return true;
+}
+
+struct trace_set *trace_set_clone(const struct trace_set *set)
+{
+    struct trace_set *clone = g_new0(struct trace_set, 1);
+    clone->server = set->server;
+    clone->engine = set->engine;
+    clone->tab = fm_tab_new(set->engine);
+    clone->count = set->count;
+    clone->parts = g_new0(struct trace_part, set->count);
+    for (unsigned i = 0; i < set->count; i++)
+        clone->parts[i] = (struct trace_part){.trace = set->parts[i].trace,
+                                              .name = set->parts[i].name,
+                                              .state = fm_state_new(set->parts[i].trace)};
+    fm_tab_share(clone->tab, set->tab);
+    keep_states(clone);
+    return clone;
+}
+
+void trace_set_free(struct trace_set *set)
+{
+    if (set == NULL)
+        return;
+    for (unsigned i = 0; i < set->count; i++) {
+        fm_state_free(set->parts[i].state);
+        g_free(set->parts[i].kept_name);
+    }
+    fm_tab_free(set->tab);
+    fm_hooks_free(set->permanent.event);
+    g_free(set->parts);
+    g_free(set);
+}
+
+void trace_set_keep_names(struct trace_set *set)
+{
+    for (unsigned i = 0; i < set->count; i++)
+        set->parts[i].name = set->parts[i].kept_name = g_strdup(set->parts[i].name);
+}
+
+void trace_set_renew(struct trace_set *set)
+{
+    set_span(set);
+}
+
+/* --- passes --- */
+
+bool trace_set_precompute(struct trace_set *set)
+{
+    bool ready = true;
+    for (unsigned i = 0; i < set->count; i++) {
+        for (unsigned pass = 0; pass < TRACE_PASSES; pass++)
+            ready &= fm_background_request(set->engine, set->parts[i].trace,
+                                           trace_pass_names[pass]) == FM_REQUEST_READY;
+    }
+    return ready;
+}
+
+bool trace_set_is_ready(const struct trace_set *set, unsigned pass)
+{
+    for (unsigned i = 0; i < set->count; i++) {
+        if (!fm_background_is_ready(set->parts[i].trace, trace_pass_names[pass]))
+            return false;
+    }
+    return true;
+}
+
+double trace_set_progress(const struct trace_set *set)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < set->count; i++) {
+        struct fm_trace *trace = set->parts[i].trace;
+        bool ready = true;
+        for (unsigned pass = 0; pass < TRACE_PASSES; pass++)
+            ready &= fm_background_is_ready(trace, trace_pass_names[pass]);
+        sum += ready ? 1 : CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99);
+    }
+    return set->count == 0 ? 1 : sum / set->count;
+}
+
+uint64_t trace_part_bytes(const struct trace_part *part)
+{
+    struct stat status;
+    return stat(part->trace->path, &status) == 0 && S_ISREG(status.st_mode)
+               ? (uint64_t)status.st_size
+               : 0;
+}
+
+struct fm_summary *trace_part_summary(const struct trace_part *part)
+{
+    return fm_background_is_ready(part->trace, "summary")
+               ? fm_attributes_get(part->trace->attributes, "summary/summary")
+               : NULL;
+}
+
+const struct fm_state *trace_part_summary_state(const struct trace_part *part)
+{
+    return fm_attributes_get(part->trace->attributes, "summary/state");
+}
+
+struct fm_statistics *trace_part_statistics(const struct trace_part *part)
+{
+    return fm_background_is_ready(part->trace, "statistics")
+               ? fm_attributes_get(part->trace->attributes, "statistics/statistics")
+               : NULL;
+}
+
+/* --- facts --- */
+
+void trace_set_window(const struct trace_set *set, const struct fm_trace_query *query,
+                      uint64_t *ret_start, uint64_t *ret_end)
+{
+    uint64_t start = query->start == FM_TRACE_TIME_UNSET ? set->start : query->start;
+    uint64_t end = query->end == FM_TRACE_TIME_UNSET ? set->end : query->end;
+    start = CLAMP(start, set->start, set->end - 1);
+    end = CLAMP(end, start + 1, set->end);
+    *ret_start = set->origin + start;
+    *ret_end = set->origin + end;
+}
+
+char *trace_set_damage(const struct trace_set *set)
+{
+    GString *all = g_string_new(NULL);
+    for (unsigned i = 0; i < set->count; i++) {
+        g_autofree char *damage = fm_trace_damage(set->parts[i].trace);
+        if (damage == NULL || damage[0] == '\0')
+            continue;
+        if (all->len > 0 && all->str[all->len - 1] != '\n')
+            g_string_append_c(all, '\n');
+        g_string_append(all, damage);
+    }
+    if (all->len == 0)
+        return g_string_free(all, TRUE);
+    return g_string_free(all, FALSE);
+}
+
+bool trace_set_grows(const struct trace_set *set)
+{
+    for (unsigned i = 0; i < set->count; i++) {
+        if (fm_trace_grows(set->parts[i].trace))
+            return true;
+    }
+    return false;
+}
+
+/* --- positions --- */
+
+char *trace_position_print(const struct fm_position *position)
+{
+    GString *out = g_string_new(NULL);
+    for (unsigned i = 0; i < position->count; i++) {
+        if (i > 0)
+            g_string_append_c(out, '_');
+        if (position->places[i].time == FM_TIME_INF)
+            g_string_append_c(out, 'x');
+        else
+            g_string_append_printf(out, "%" G_GINT64_MODIFIER "x.%" G_GINT64_MODIFIER "x",
+                                   (guint64)position->places[i].time,
+                                   (guint64)position->places[i].location);
+    }
+    return g_string_free(out, FALSE);
+}
+
+static bool parse_place(const char *text, struct fm_place *ret)
+{
+    if (strcmp(text, "x") == 0) {
+        *ret = (struct fm_place){FM_TIME_INF, 0};
+        return true;
+    }
+    char *end;
+    if (!g_ascii_isxdigit(text[0]))
+        return false;
+    ret->time = g_ascii_strtoull(text, &end, 16);
+    if (*end != '.' || !g_ascii_isxdigit(end[1]))
+        return false;
+    ret->location = g_ascii_strtoull(end + 1, &end, 16);
+    return *end == '\0';
+}
+
+struct fm_position *trace_position_parse(const struct trace_set *set, const char *text,
+                                         GError **error)
+{
+    unsigned wanted = 0;
+    for (unsigned i = 0; i < set->count; i++)
+        wanted += set->parts[i].trace->tracefiles->len;
+    g_auto(GStrv) places = g_strsplit(text, "_", 0);
+    unsigned count = g_strv_length(places);
+    struct fm_position *position =
+        g_malloc(sizeof *position + (size_t)count * sizeof position->places[0]);
+    position->count = count;
+    position->time = FM_TIME_INF;
+    bool good = count == wanted;
+    for (unsigned i = 0; good && i < count; i++) {
+        good = parse_place(places[i], &position->places[i]);
+        if (good)
+            position->time = MIN(position->time, position->places[i].time);
+    }
+    if (good)
+        return position;
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                "'%.100s' is no position in these traces: expected %u places", text, wanted);
+    fm_position_free(position);
+    return NULL;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The statistics tree of the window or of the whole trace, as rows. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "serve/traces/trace_internal.h"
+
+#define ROWS_MAX 2000u
+#define CHILDREN_MAX 60u
+#define DEPTH_MAX 24u
+
+static void begin_reading(struct trace_reading *reading)
+{
+    reading->job->provisional |=
+        !fm_state_is_complete(reading->job->set->parts[reading->part].state);
+}
+
+static const struct fm_state_observer *observe(struct trace_reading *reading)
+{
+    return fm_statistics_observer(reading->viewer);
+}
+
+static bool count_event(struct trace_reading *reading, struct fm_tracefile_context *at)
+{
+    return fm_statistics_hook(reading->viewer, at);
+}
+
+/* What is still going on at the end of the window counts up to there. */
+static void end_reading(struct trace_reading *reading, uint64_t time)
+{
+    if (reading->begun)
+        fm_state_flush(reading->job->set->parts[reading->part].state, time,
+                       fm_statistics_observer(reading->viewer));
+}
+
+static bool begin(struct trace_job *job, GError **error)
+{
+    (void)error;
+    struct trace_statistics *statistics = (struct trace_statistics *)job;
+    const struct trace_set *set = job->set;
+    bool all = job->query.whole_trace ||
+               (job->start == set->origin + set->start && job->end == set->origin + set->end);
+    statistics->whole = all && trace_set_is_ready(set, TRACE_STATISTICS);
+    statistics->own = g_new0(struct fm_statistics *, set->count);
+    statistics->rows = g_array_new(FALSE, FALSE, sizeof(struct trace_statistics_row));
+    if (all) {
+        job->start = set->origin + set->start;
+        job->end = set->origin + set->end;
+    }
+    if (all)
+        job->end++;
+    statistics->length = job->end - job->start - (all ? 1 : 0);
+    job->known_until = job->start;
+    for (unsigned i = 0; !statistics->whole && i < set->count; i++) {
+        statistics->own[i] = fm_statistics_new(set->parts[i].trace);
+        fm_statistics_set_interval(statistics->own[i], job->start, job->end);
+        const struct trace_reading reading = {.part = (int)i,
+                                              .viewer = statistics->own[i],
+                                              .begin = begin_reading,
+                                              .event = count_event,
+                                              .observer = observe,
+                                              .end = end_reading};
+        trace_job_read(job, &reading, job->start, NULL, job->end, NULL);
+    }
+    return true;
+}
+
+/* --- rows --- */
+
+static uint64_t number_of(const struct fm_statistics_node *node, enum fm_trace_sort sort)
+{
+    switch (sort) {
+    case FM_TRACE_SORT_SELF:
+        return node->self_time;
+    case FM_TRACE_SORT_COUNT:
+        return node->count;
+    case FM_TRACE_SORT_LONGEST:
+        return node->longest;
+    case FM_TRACE_SORT_EVENTS:
+        return node->events;
+    default:
+        return node->time;
+    }
+}
+
+static int compare_nodes(gconstpointer a, gconstpointer b, gpointer user)
+{
+    const struct fm_statistics_node *left = *(struct fm_statistics_node *const *)a;
+    const struct fm_statistics_node *right = *(struct fm_statistics_node *const *)b;
+    enum fm_trace_sort sort = *(const enum fm_trace_sort *)user;
+    if (sort != FM_TRACE_SORT_NAME) {
+        uint64_t left_number = number_of(left, sort), right_number = number_of(right, sort);
+        if (left_number != right_number)
+            return left_number > right_number ? -1 : 1;
+        if (left->count != right->count)
+            return left->count > right->count ? -1 : 1;
+    }
+    return g_strcmp0(left->name, right->name);
+}
+
+struct waiting { /* a node whose row is still to come */
+    const struct fm_statistics_node *node;
+    int parent;
+    unsigned depth, part;
+};
+
+static void push_children(const struct trace_statistics *statistics, GArray *stack,
+                          const struct waiting *of, int row)
+{
+    const GPtrArray *children = of->node->children;
+    if (children == NULL || of->depth >= DEPTH_MAX)
+        return;
+    enum fm_trace_sort sort = statistics->job.query.sort;
+    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+    for (unsigned i = 0; i < children->len; i++)
+        g_ptr_array_add(sorted, children->pdata[i]);
+    g_ptr_array_sort_with_data(sorted, compare_nodes, &sort);
+    unsigned shown = MIN(sorted->len, CHILDREN_MAX);
+    if (row >= 0)
+        g_array_index(statistics->rows, struct trace_statistics_row, row).left_out =
+            sorted->len - shown;
+    for (unsigned i = shown; i-- > 0;) {
+        struct waiting child = {sorted->pdata[i], row, of->depth + 1, of->part};
+        g_array_append_val(stack, child);
+    }
+}
+
+void trace_statistics_fill(struct trace_statistics *statistics)
+{
+    const struct trace_set *set = statistics->job.set;
+    g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct waiting));
+    g_array_set_size(statistics->rows, 0);
+    for (unsigned i = set->count; i-- > 0;) {
+        struct fm_statistics *of =
+            statistics->whole ? trace_part_statistics(&set->parts[i]) : statistics->own[i];
+        struct waiting root = {fm_statistics_root(of), -1, 0, i};
+        g_array_append_val(stack, root);
+    }
+    while (stack->len > 0 && statistics->rows->len < ROWS_MAX) {
+        struct waiting at = g_array_index(stack, struct waiting, stack->len - 1);
+        g_array_set_size(stack, stack->len - 1);
+        struct trace_statistics_row row = {
+            .node = at.node,
+            .parent = at.parent,
+            .depth = at.depth,
+            .part = at.part,
+            .share =
+                statistics->length == 0 ? 0 : (double)at.node->time / (double)statistics->length,
+        };
+        g_array_append_val(statistics->rows, row);
+        push_children(statistics, stack, &at, (int)statistics->rows->len - 1);
+    }
+}
+
+static void write_json(struct trace_job *job, GString *out)
+{
+    struct trace_statistics *statistics = (struct trace_statistics *)job;
+    trace_statistics_fill(statistics);
+    g_string_append_printf(out, ", \"whole_trace\": %s, \"length_ns\": %" PRIu64 ",\n \"nodes\": [",
+                           statistics->whole ? "true" : "false", statistics->length);
+    for (unsigned i = 0; i < statistics->rows->len; i++) {
+        const struct trace_statistics_row *row =
+            &g_array_index(statistics->rows, struct trace_statistics_row, i);
+        const struct fm_statistics_node *node = row->node;
+        uint64_t origin = job->set->origin;
+        g_string_append_printf(out,
+                               "%s{\"id\": %u, \"parent\": %d, \"depth\": %u, \"trace\": %u, "
+                               "\"name\": ",
+                               i > 0 ? ",\n  " : "\n  ", i, row->parent, row->depth, row->part);
+        fm_json_append_text(out, row->depth == 0 ? job->set->parts[row->part].name : node->name);
+        g_string_append_printf(
+            out,
+            ", \"class\": \"%s\", \"count\": %" PRIu64 ", \"time_ns\": %" PRIu64
+            ", \"self_ns\": %" PRIu64 ", \"longest_ns\": %" PRIu64 ", \"longest_at_ns\": %" PRIu64
+            ", \"events\": %" PRIu64 ", \"left_out\": %u}",
+            fm_state_class_name(node->state_class), node->count, node->time, node->self_time,
+            node->longest, node->longest_at - MIN(node->longest_at, origin), node->events,
+            row->left_out);
+    }
+    g_string_append_c(out, ']');
+}
+
+static void clear(struct trace_job *job)
+{
+    struct trace_statistics *statistics = (struct trace_statistics *)job;
+    for (unsigned i = 0; statistics->own != NULL && i < job->set->count; i++)
+        fm_statistics_free(statistics->own[i]);
+    g_free(statistics->own);
+    g_clear_pointer(&statistics->rows, g_array_unref);
+}
+
+const struct trace_viewer trace_viewer_statistics = {"statistics", sizeof(struct trace_statistics),
+                                                     begin, write_json, clear};

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Boxes of lanes over the window: from the summary when there is one and the window holds many
+ * events, else painted from the events as they are read, with their marks and arrows. The resource
+ * viewer is the same for other kinds of lanes, with the time of each state added up. */
+#include <math.h>
+#include <string.h>
+
+#include "serve/traces/trace_internal.h"
+
+/* A window of no more events is read, which is exact and shows marks and arrows. */
+#define READ_EVENTS_MAX 50000u
+
+struct painting { /* one trace being read */
+    struct trace_timeline *timeline;
+    unsigned part;
+    struct fm_painter *painter;
+    bool last;                         /* the window has been read */
+    struct fm_state_observer observer; /* hands on to the painter, and notes marks and arrows */
+};
+
+/* --- usage --- */
+
+static uint64_t usage_key(unsigned part, uint32_t lane, uint32_t value)
+{
+    return ((uint64_t)part << 56) ^ ((uint64_t)lane << 28) ^ value;
+}
+
+static void add_usage(struct trace_timeline *timeline, unsigned part, uint32_t lane, uint32_t value,
+                      uint64_t time)
+{
+    if (timeline->usage == NULL || time == 0)
+        return;
+    uint64_t key = usage_key(part, lane, value);
+    struct trace_usage *usage = g_hash_table_lookup(timeline->usage, &key);
+    if (usage == NULL) {
+        usage = g_new0(struct trace_usage, 1);
+        *usage = (struct trace_usage){key, part, lane, value, 0};
+        g_hash_table_insert(timeline->usage, &usage->key, usage);
+    }
+    usage->time += time;
+}
+
+static bool is_busy(enum fm_state_class state_class)
+{
+    switch (state_class) {
+    case FM_STATE_UNKNOWN:
+    case FM_STATE_IDLE:
+    case FM_STATE_WAITING:
+    case FM_STATE_READY:
+    case FM_STATE_CREATED:
+    case FM_STATE_FINISHED:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static int compare_usage(gconstpointer a, gconstpointer b)
+{
+    const struct trace_usage *left = *(struct trace_usage *const *)a;
+    const struct trace_usage *right = *(struct trace_usage *const *)b;
+    if (left->time != right->time)
+        return left->time > right->time ? -1 : 1;
+    return left->value < right->value ? -1 : left->value > right->value;
+}
+
+GPtrArray *trace_timeline_usage(const struct trace_timeline *timeline,
+                                const struct trace_lane *lane)
+{
+    GPtrArray *of_lane = g_ptr_array_new();
+    GHashTableIter iter;
+    gpointer usage;
+    g_hash_table_iter_init(&iter, timeline->usage);
+    while (g_hash_table_iter_next(&iter, NULL, &usage)) {
+        const struct trace_usage *one = usage;
+        if (one->part == lane->part && one->lane == lane->index)
+            g_ptr_array_add(of_lane, usage);
+    }
+    g_ptr_array_sort(of_lane, compare_usage);
+    return of_lane;
+}
+
+double trace_timeline_busy(const struct trace_timeline *timeline, const struct trace_lane *lane)
+{
+    const struct trace_job *job = &timeline->job;
+    if (timeline->usage == NULL)
+        return -1;
+    uint64_t busy = 0, known = job->known_until - job->start;
+    g_autoptr(GPtrArray) all = trace_timeline_usage(timeline, lane);
+    for (unsigned i = 0; i < all->len; i++) {
+        const struct trace_usage *usage = all->pdata[i];
+        if (is_busy(fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
+            busy += usage->time;
+    }
+    return known == 0 ? -1 : MIN((double)busy / (double)known, 1.0);
+}
+
+static void set_active(struct trace_timeline *timeline, unsigned part, uint32_t lane)
+{
+    GByteArray *active = timeline->boxes[part].active;
+    guint known = active->len;
+    if (lane >= known) {
+        g_byte_array_set_size(active, lane + 1 + lane / 2);
+        memset(active->data + known, 0, active->len - known);
+    }
+    active->data[lane] = 1;
+}
+
+static bool is_active(const struct trace_timeline *timeline, const struct trace_lane *lane)
+{
+    const GByteArray *active = timeline->boxes[lane->part].active;
+    return lane->index < active->len && active->data[lane->index] != 0;
+}
+
+/* --- which lanes --- */
+
+/* Lanes at which nothing happened in the window and that have ended are left out. */
+static void select_lanes(struct trace_timeline *timeline)
+{
+    GPtrArray *order = timeline->lanes.order;
+    unsigned kept = 0;
+    trace_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
+    for (unsigned i = 0; i < order->len; i++) {
+        struct trace_lane *lane = order->pdata[i];
+        if (is_active(timeline, lane) || !lane->ended)
+            order->pdata[kept++] = lane;
+    }
+    g_ptr_array_set_size(order, (gint)kept);
+}
+
+/* The lanes whose boxes will be written. */
+static const uint32_t no_lanes[1]; /* NULL would be all */
+
+static const uint32_t *lane_numbers(const GArray *lanes)
+{
+    return lanes->len == 0 ? no_lanes : (const uint32_t *)(const void *)lanes->data;
+}
+
+static int compare_numbers(gconstpointer a, gconstpointer b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static GArray *chosen_lanes(const struct trace_timeline *timeline, unsigned part)
+{
+    const struct fm_trace_query *query = &timeline->job.query;
+    unsigned count = query->lanes == 0 ? TRACE_LANES_DEFAULT : query->lanes;
+    GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (unsigned i = query->first; i < timeline->lanes.order->len && i - query->first < count;
+         i++) {
+        const struct trace_lane *lane = timeline->lanes.order->pdata[i];
+        if (lane->part == part)
+            g_array_append_val(chosen, lane->index);
+    }
+    g_array_sort(chosen, compare_numbers); /* the order in which boxes are looked up */
+    return chosen;
+}
+
+/* --- reading --- */
+
+static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
+                       const struct fm_state_entry *entry, uint64_t end)
+{
+    struct painting *painting = user;
+    struct trace_timeline *timeline = painting->timeline;
+    const struct fm_state_observer *inner = fm_painter_observer(painting->painter);
+    if (inner->segment != NULL)
+        inner->segment(inner->user, lane, depth, entry, end);
+    uint64_t from = MAX(entry->since, timeline->job.start), to = MIN(end, timeline->job.end);
+    set_active(timeline, painting->part, lane->index);
+    if (depth == 0 && to > from)
+        add_usage(timeline, painting->part, lane->index, entry->value, to - from);
+}
+
+static void on_lane(void *user, const struct fm_lane *lane)
+{
+    const struct painting *painting = user;
+    const struct fm_state_observer *inner = fm_painter_observer(painting->painter);
+    if (inner->lane_added != NULL)
+        inner->lane_added(inner->user, lane);
+}
+
+static void on_number(void *user, const struct fm_lane *lane, uint64_t time, double value)
+{
+    const struct painting *painting = user;
+    const struct fm_state_observer *inner = fm_painter_observer(painting->painter);
+    if (inner->number != NULL)
+        inner->number(inner->user, lane, time, value);
+}
+
+static void on_mark(void *user, const struct fm_lane *lane, uint64_t time, uint32_t value)
+{
+    const struct painting *painting = user;
+    GArray *marks = painting->timeline->marks;
+    struct trace_point mark = {painting->part, lane->index, value, time};
+    if (marks->len < TRACE_MARKS_MAX)
+        g_array_append_val(marks, mark);
+}
+
+static void on_arrow(void *user, const struct fm_lane *from, uint64_t from_time,
+                     const struct fm_lane *to, uint64_t to_time)
+{
+    const struct painting *painting = user;
+    GArray *arrows = painting->timeline->arrows;
+    struct trace_arrow arrow = {painting->part, from->index, to->index, from_time, to_time};
+    if (arrows->len < TRACE_ARROWS_MAX)
+        g_array_append_val(arrows, arrow);
+}
+
+static void begin_painting(struct trace_reading *reading)
+{
+    struct painting *painting = reading->viewer;
+    struct trace_job *job = reading->job;
+    const struct fm_state *state = job->set->parts[painting->part].state;
+    job->provisional |= !fm_state_is_complete(state);
+    painting->painter = fm_painter_new(state, job->start, job->end, job->columns, TRACE_BOXES_MAX);
+}
+
+static bool paint_event(struct trace_reading *reading, struct fm_tracefile_context *at)
+{
+    const struct painting *painting = reading->viewer;
+    return fm_painter_hook(painting->painter, at);
+}
+
+static const struct fm_state_observer *observe(struct trace_reading *reading)
+{
+    return &((struct painting *)reading->viewer)->observer;
+}
+
+static void note_open(void *user, const struct fm_lane *lane, uint32_t depth,
+                      const struct fm_state_entry *entry, uint64_t end)
+{
+    const struct painting *painting = user;
+    const struct trace_job *job = &painting->timeline->job;
+    uint64_t from = MAX(entry->since, job->start), to = MIN(end, job->end);
+    set_active(painting->timeline, painting->part, lane->index);
+    if (painting->last && depth == 0 && to > from)
+        add_usage(painting->timeline, painting->part, lane->index, entry->value, to - from);
+}
+
+static void take_picture(struct trace_reading *reading, uint64_t time)
+{
+    struct painting *painting = reading->viewer;
+    struct trace_timeline *timeline = painting->timeline;
+    struct trace_boxes *boxes = &timeline->boxes[painting->part];
+    struct fm_state *state = timeline->job.set->parts[painting->part].state;
+    const struct fm_state_observer open = {.user = painting, .segment = note_open};
+    trace_lanes_take(&timeline->lanes, painting->part, state);
+    fm_state_flush(state, time, &open);
+    if (painting->painter == NULL) /* there was nothing to read */
+        return;
+    select_lanes(timeline);
+    g_autoptr(GArray) lanes = chosen_lanes(timeline, painting->part);
+    if (boxes->filled)
+        fm_picture_clear(&boxes->picture);
+    fm_painter_picture(painting->painter, time, lane_numbers(lanes), lanes->len, &boxes->picture);
+    boxes->filled = true;
+}
+
+static void end_painting(struct trace_reading *reading, uint64_t time)
+{
+    struct painting *painting = reading->viewer;
+    painting->last = true;
+    take_picture(reading, time);
+    g_clear_pointer(&painting->painter, fm_painter_free);
+}
+
+static void read_part(struct trace_timeline *timeline, unsigned part)
+{
+    struct painting *painting = g_new0(struct painting, 1);
+    *painting = (struct painting){.timeline = timeline,
+                                  .part = part,
+                                  .observer = {.user = painting,
+                                               .lane_added = on_lane,
+                                               .segment = on_segment,
+                                               .number = on_number,
+                                               .mark = on_mark,
+                                               .arrow = on_arrow}};
+    g_ptr_array_add(timeline->paintings, painting);
+    const struct trace_reading reading = {.part = (int)part,
+                                          .viewer = painting,
+                                          .begin = begin_painting,
+                                          .event = paint_event,
+                                          .observer = observe,
+                                          .pause = take_picture,
+                                          .end = end_painting};
+    trace_job_read(&timeline->job, &reading, timeline->job.start, NULL, timeline->job.end, NULL);
+}
+
+/* --- from the summary --- */
+
+static void draw_part(struct trace_timeline *timeline, unsigned part)
+{
+    const struct trace_job *job = &timeline->job;
+    struct trace_boxes *boxes = &timeline->boxes[part];
+    g_autoptr(GArray) lanes = chosen_lanes(timeline, part);
+    boxes->picture =
+        (struct fm_picture){.start = job->start, .end = job->end, .columns = job->columns};
+    fm_summary_draw(trace_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
+                    &boxes->picture, TRACE_BOXES_MAX);
+    boxes->filled = true;
+    for (unsigned i = 0; timeline->usage != NULL && i < lanes->len; i++) {
+        uint32_t lane = g_array_index(lanes, uint32_t, i);
+        g_autoptr(GArray) values = fm_summary_values(trace_part_summary(&job->set->parts[part]),
+                                                     lane, 0, job->start, job->end);
+        for (unsigned k = 0; k < values->len; k++) {
+            const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, k);
+            add_usage(timeline, part, lane, value->value, (uint64_t)value->time);
+        }
+    }
+}
+
+/* --- the viewer --- */
+
+static bool begin_with(struct trace_timeline *timeline, trace_lane_test *test)
+{
+    struct trace_job *job = &timeline->job;
+    const struct trace_set *set = job->set;
+    timeline->test = test;
+    trace_lanes_init(&timeline->lanes);
+    timeline->boxes = g_new0(struct trace_boxes, set->count);
+    timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct trace_point));
+    timeline->arrows = g_array_new(FALSE, FALSE, sizeof(struct trace_arrow));
+    timeline->paintings = g_ptr_array_new_with_free_func(g_free);
+    g_autofree bool *drawn = g_new0(bool, set->count);
+    for (unsigned i = 0; i < set->count; i++) {
+        const struct fm_summary *summary = trace_part_summary(&set->parts[i]);
+        const struct fm_state *state = trace_part_summary_state(&set->parts[i]);
+        drawn[i] =
+            summary != NULL && state != NULL &&
+            fm_summary_known_until(summary) >= MIN(job->end, set->parts[i].trace->end_time) &&
+            fm_summary_events(summary, job->start, job->end) > READ_EVENTS_MAX;
+        timeline->boxes[i].active = g_byte_array_new();
+        if (drawn[i]) {
+            g_autoptr(GArray) active = fm_summary_lanes(summary, job->start, job->end);
+            trace_lanes_take(&timeline->lanes, i, state);
+            for (unsigned k = 0; k < active->len; k++)
+                set_active(timeline, i, g_array_index(active, uint32_t, k));
+        } else {
+            read_part(timeline, i);
+        }
+        job->from_summary |= drawn[i];
+    }
+    select_lanes(timeline);
+    for (unsigned i = 0; i < set->count; i++) {
+        if (drawn[i])
+            draw_part(timeline, i);
+    }
+    return true;
+}
+
+static bool begin_timeline(struct trace_job *job, GError **error)
+{
+    (void)error;
+    return begin_with((struct trace_timeline *)job, trace_lane_is_timeline);
+}
+
+static bool begin_resources(struct trace_job *job, GError **error)
+{
+    (void)error;
+    struct trace_timeline *timeline = (struct trace_timeline *)job;
+    timeline->usage = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+    return begin_with(timeline, trace_lane_is_resource);
+}
+
+static void clear(struct trace_job *job)
+{
+    struct trace_timeline *timeline = (struct trace_timeline *)job;
+    for (unsigned i = 0; timeline->paintings != NULL && i < timeline->paintings->len; i++)
+        fm_painter_free(((struct painting *)timeline->paintings->pdata[i])->painter);
+    g_clear_pointer(&timeline->paintings, g_ptr_array_unref);
+    for (unsigned i = 0; timeline->boxes != NULL && i < job->set->count; i++) {
+        if (timeline->boxes[i].filled)
+            fm_picture_clear(&timeline->boxes[i].picture);
+        if (timeline->boxes[i].active != NULL)
+            g_byte_array_unref(timeline->boxes[i].active);
+    }
+    g_free(timeline->boxes);
+    g_clear_pointer(&timeline->marks, g_array_unref);
+    g_clear_pointer(&timeline->arrows, g_array_unref);
+    g_clear_pointer(&timeline->usage, g_hash_table_unref);
+    trace_lanes_clear(&timeline->lanes);
+}
+
+const struct fm_box *trace_timeline_boxes(const struct trace_timeline *timeline,
+                                          const struct trace_lane *lane, unsigned *ret_count)
+{
+    *ret_count = 0;
+    const struct trace_boxes *of = &timeline->boxes[lane->part];
+    if (!of->filled)
+        return NULL;
+    const struct fm_box *boxes = (const struct fm_box *)(const void *)of->picture.boxes->data;
+    unsigned low = 0, high = of->picture.boxes->len;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (boxes[middle].lane < lane->index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    unsigned end = low;
+    while (end < of->picture.boxes->len && boxes[end].lane == lane->index)
+        end++;
+    *ret_count = end - low;
+    return end > low ? &boxes[low] : NULL;
+}
+
+/* --- what of it is shown --- */
+
+void trace_timeline_arrange(struct trace_timeline *timeline, unsigned *ret_first, unsigned *ret_end)
+{
+    const struct fm_trace_query *query = &timeline->job.query;
+    select_lanes(timeline);
+    unsigned count = query->lanes == 0 ? TRACE_LANES_DEFAULT : query->lanes;
+    unsigned total = timeline->lanes.order->len;
+    *ret_first = MIN(query->first, total);
+    *ret_end = MIN(*ret_first + count, total);
+    unsigned boxes = 0;
+    timeline->clipped = false;
+    for (unsigned i = *ret_first; i < *ret_end; i++) {
+        unsigned of_lane;
+        struct trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_box *all = trace_timeline_boxes(timeline, lane, &of_lane);
+        lane->levels = 1;
+        for (unsigned j = 0; j < of_lane; j++)
+            lane->levels = MAX(lane->levels, all[j].depth + 1);
+        boxes += of_lane;
+        if (boxes > TRACE_BOXES_MAX && i > *ret_first) {
+            *ret_end = i;
+            timeline->clipped = true;
+        }
+    }
+}
+
+/* --- JSON --- */
+
+struct values { /* those that an answer names, numbered anew */
+    GHashTable *numbers;
+    GString *text;
+};
+
+static unsigned number_of(struct values *values, const struct trace_timeline *timeline,
+                          unsigned part, uint32_t value)
+{
+    gpointer key = GUINT_TO_POINTER((part << 24) ^ value), found;
+    if (g_hash_table_lookup_extended(values->numbers, key, NULL, &found))
+        return GPOINTER_TO_UINT(found);
+    unsigned number = g_hash_table_size(values->numbers);
+    const struct fm_trace *trace = timeline->job.set->parts[part].trace;
+    g_hash_table_insert(values->numbers, key, GUINT_TO_POINTER(number));
+    g_string_append(values->text, number > 0 ? ", [" : "[");
+    fm_json_append_text(values->text, fm_trace_value_name(trace, value));
+    g_string_append_printf(values->text, ", %u, \"%s\"]", trace_colour(trace, value),
+                           fm_state_class_name(fm_trace_value_class(trace, value)));
+    return number;
+}
+
+static void write_boxes(const struct trace_timeline *timeline, const struct trace_lane *lane,
+                        struct values *values, GString *out)
+{
+    unsigned count;
+    const struct fm_box *boxes = trace_timeline_boxes(timeline, lane, &count);
+    uint64_t origin = timeline->job.set->origin;
+    for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
+        const struct fm_box *box = &boxes[i];
+        char share[G_ASCII_DTOSTR_BUF_SIZE];
+        g_string_append_printf(out,
+                               "%s[%u, %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
+                               ", %u, %u, %s, %" G_GUINT64_FORMAT "]",
+                               i > 0 ? ", " : "", box->depth, (guint64)(box->start - origin),
+                               (guint64)(box->end - origin),
+                               number_of(values, timeline, lane->part, box->value), box->count,
+                               g_ascii_formatd(share, sizeof share, "%.3g", (double)box->share),
+                               (guint64)box->detail);
+    }
+}
+
+static void write_lane(const struct trace_timeline *timeline, const struct trace_lane *lane,
+                       struct values *values, GString *out)
+{
+    g_autofree char *id = trace_lane_id(lane);
+    g_string_append_printf(out, "{\"id\": \"%s\", \"trace\": %u, \"kind\": \"%s\", \"name\": ", id,
+                           lane->part, fm_lane_kind_name(lane->kind));
+    fm_json_append_text(out, lane->name);
+    g_string_append_printf(out, ", \"indent\": %u, \"levels\": %u", lane->indent, lane->levels);
+    double busy = trace_timeline_busy(timeline, lane);
+    if (busy >= 0) {
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+        g_string_append_printf(out, ", \"busy_percent\": %s",
+                               g_ascii_formatd(text, sizeof text, "%.2f", 100 * busy));
+        g_string_append(out, ", \"states\": [");
+        g_autoptr(GPtrArray) all = trace_timeline_usage(timeline, lane);
+        for (unsigned i = 0; i < all->len; i++) {
+            const struct trace_usage *usage = all->pdata[i];
+            g_string_append_printf(out, "%s[%u, %" G_GUINT64_FORMAT "]", i > 0 ? ", " : "",
+                                   number_of(values, timeline, lane->part, usage->value),
+                                   (guint64)usage->time);
+        }
+        g_string_append_c(out, ']');
+    }
+    g_string_append(out, ",\n   \"boxes\": [");
+    write_boxes(timeline, lane, values, out);
+    g_string_append(out, "]}");
+}
+
+static int place_of(const struct trace_timeline *timeline, unsigned first, unsigned end,
+                    unsigned part, uint32_t index)
+{
+    for (unsigned i = first; i < end; i++) {
+        const struct trace_lane *lane = timeline->lanes.order->pdata[i];
+        if (lane->part == part && lane->index == index)
+            return (int)(i - first);
+    }
+    return -1;
+}
+
+static void write_marks(const struct trace_timeline *timeline, unsigned first, unsigned end,
+                        struct values *values, GString *out)
+{
+    uint64_t origin = timeline->job.set->origin;
+    bool any = false;
+    g_string_append(out, "],\n \"marks\": [");
+    for (unsigned i = 0; i < timeline->marks->len; i++) {
+        const struct trace_point *mark = &g_array_index(timeline->marks, struct trace_point, i);
+        int place = place_of(timeline, first, end, mark->part, mark->lane);
+        if (place < 0)
+            continue;
+        g_string_append_printf(out, "%s[%d, %" G_GUINT64_FORMAT ", %u]", any ? ", " : "", place,
+                               (guint64)(mark->time - origin),
+                               number_of(values, timeline, mark->part, mark->value));
+        any = true;
+    }
+    any = false;
+    g_string_append(out, "],\n \"arrows\": [");
+    for (unsigned i = 0; i < timeline->arrows->len; i++) {
+        const struct trace_arrow *arrow = &g_array_index(timeline->arrows, struct trace_arrow, i);
+        int from = place_of(timeline, first, end, arrow->part, arrow->from);
+        int to = place_of(timeline, first, end, arrow->part, arrow->to);
+        if (from < 0 || to < 0)
+            continue;
+        g_string_append_printf(out, "%s[%d, %" G_GUINT64_FORMAT ", %d, %" G_GUINT64_FORMAT "]",
+                               any ? ", " : "", from, (guint64)(arrow->from_time - origin), to,
+                               (guint64)(arrow->to_time - origin));
+        any = true;
+    }
+    g_string_append_c(out, ']');
+}
+
+static void write_json(struct trace_job *job, GString *out)
+{
+    struct trace_timeline *timeline = (struct trace_timeline *)job;
+    struct values values = {g_hash_table_new(NULL, NULL), g_string_new(NULL)};
+    unsigned first, end;
+    trace_timeline_arrange(timeline, &first, &end);
+    g_string_append_printf(out,
+                           ", \"lanes_total\": %u, \"first\": %u, \"clipped\": %s, \"exact\": %s",
+                           timeline->lanes.order->len, first, timeline->clipped ? "true" : "false",
+                           job->from_summary ? "false" : "true");
+    g_string_append(out, ",\n \"lanes\": [");
+    for (unsigned i = first; i < end; i++) {
+        g_string_append(out, i > first ? ",\n  " : "\n  ");
+        write_lane(timeline, timeline->lanes.order->pdata[i], &values, out);
+    }
+    write_marks(timeline, first, end, &values, out);
+    g_string_append_printf(out, ",\n \"values\": [%s]", values.text->str);
+    g_hash_table_unref(values.numbers);
+    g_string_free(values.text, TRUE);
+}
+
+const struct trace_viewer trace_viewer_timeline = {"timeline", sizeof(struct trace_timeline),
+                                                   begin_timeline, write_json, clear};
+const struct trace_viewer trace_viewer_resources = {"resources", sizeof(struct trace_timeline),
+                                                    begin_resources, write_json, clear};

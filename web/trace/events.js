@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of events: as many rows as were scrolled to are there; more are asked for by position,
+// after the last row or before the first.
+import { element, seconds } from "./util.js";
+
+const ROWS = 80;
+const KEPT = 600;
+
+export class Events {
+  constructor(page) {
+    this.page = page;
+    this.rows = [];
+    this.body = element("tbody");
+    this.head = element("thead", {}, element("tr", {}, ...["Time (s)", "Where", "Event", "Fields"].map((title) =>
+      element("th", { scope: "col" }, title))));
+    this.table = element("table", { className: "events" }, this.head, this.body);
+    this.scroller = element("div", { className: "events-scroller", tabIndex: 0, role: "group",
+      "aria-label": "Events; up and down choose one" }, this.table);
+    this.at = element("input", { type: "text", size: 14, placeholder: "1.5s, 20ms", spellcheck: false,
+      "aria-label": "Jump to time" });
+    this.state = element("span", { className: "found", role: "status" });
+    const jump = element("form", { className: "jump" }, element("label", {}, "Jump to ", this.at),
+      element("button", { type: "submit" }, "Go"), this.state);
+    jump.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const time = page.readTime(this.at);
+      if (!Number.isNaN(time)) page.setCursor(time);
+    });
+    this.node = element("div", { className: "panel-events" }, jump, this.scroller);
+    this.scroller.addEventListener("scroll", () => this.more());
+    this.scroller.addEventListener("keydown", (event) => this.key(event));
+    this.body.addEventListener("click", (event) => {
+      const row = event.target.closest("tr");
+      if (row && !getSelection().toString()) this.select(this.rows[row.sectionRowIndex]);
+    });
+  }
+
+  // From the cursor, or the window's begin, on.
+  ask() {
+    this.direction = "anew";
+    const { page } = this;
+    const at = page.cursor ?? page.window.start;
+    const from = page.event && page.eventTime === page.cursor ? page.event : "";
+    this.send(from ? { from } : { at: Math.max(0, Math.round(at)) });
+  }
+
+  send(parameters) {
+    this.waiting = true;
+    this.page.link.ask("events", { ...this.page.common(), view: "events", rows: ROWS, ...parameters });
+  }
+
+  more() {
+    if (this.waiting || !this.rows.length) return;
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    if (scrollTop + clientHeight > scrollHeight - 300 && this.next) {
+      this.direction = "after";
+      this.send({ from: this.next });
+    } else if (scrollTop < 200 && !this.atStart) {
+      this.direction = "before";
+      this.send({ until: this.rows[0].position });
+    }
+  }
+
+  take(answer) {
+    if (answer.done) this.waiting = false;
+    if (!answer.done && this.direction !== "anew") {
+      this.state.textContent = `searching, ${seconds(answer.searched_until_ns, 3)} s`;
+      return;
+    }
+    this.state.textContent = answer.done ? "" : `searching, ${seconds(answer.searched_until_ns, 3)} s`;
+    if (this.direction === "before") this.putBefore(answer);
+    else this.putAfter(answer);
+    this.mark();
+    if (answer.done && this.direction === "anew" && !this.filled) {
+      this.filled = true;
+    }
+    if (answer.done && this.direction === "anew") {
+      this.scroller.scrollTop = 0;
+      // Something before the first row, so that one can scroll up.
+      if (this.rows.length) {
+        this.direction = "before";
+        this.send({ until: this.rows[0].position, rows: 30 });
+      }
+    } else if (answer.done) {
+      this.more();
+    }
+    if (!this.rows.length && answer.done)
+      this.state.textContent = this.page.filter ? "no event passes the filter from here on" : "no events from here on";
+  }
+
+  putBefore(answer) {
+    const height = this.table.offsetHeight;
+    this.rows.unshift(...answer.rows);
+    this.body.prepend(...answer.rows.map((row) => this.row(row)));
+    this.atStart = answer.at_start || !answer.rows.length;
+    this.scroller.scrollTop += this.table.offsetHeight - height;
+    while (this.rows.length > KEPT) {
+      this.rows.pop();
+      this.body.lastChild.remove();
+      this.next = null;
+    }
+    if (!this.next && this.rows.length === KEPT) this.nextAfter(); // the tail was dropped
+  }
+
+  nextAfter() {
+    this.next = this.rows.at(-1)?.position ?? null;
+    if (this.next) {
+      this.rows.pop(); // it comes again as the first of the next answer
+      this.body.lastChild.remove();
+    }
+  }
+
+  putAfter(answer) {
+    if (this.direction === "anew") {
+      this.rows = [];
+      this.body.replaceChildren();
+      this.atStart = false;
+    }
+    this.rows.push(...answer.rows);
+    this.body.append(...answer.rows.map((row) => this.row(row)));
+    this.next = answer.next;
+    let dropped = 0;
+    while (this.rows.length > KEPT) {
+      this.rows.shift();
+      dropped += this.body.firstChild.offsetHeight;
+      this.body.firstChild.remove();
+      this.atStart = false;
+    }
+    if (dropped) this.scroller.scrollTop -= dropped;
+  }
+
+  row(row) {
+    const { page } = this;
+    const many = page.set?.files.length > 1;
+    const where = row.lane === null ? row.source : `${row.source} ${row.lane}`;
+    const fields = element("td", { className: "fields" });
+    for (const [name, value] of Object.entries(row.fields))
+      fields.append(element("span", { className: "field" }, element("i", {}, name), ` ${value}`), " ");
+    return element("tr", {}, element("td", { className: "number" }, seconds(row.time_ns)),
+      element("td", { className: many ? `where t${row.trace % 6} many` : "where" }, where),
+      element("td", { className: "event-name" }, row.name), fields);
+  }
+
+  mark() {
+    this.body.querySelector("tr.selected")?.classList.remove("selected");
+    const at = this.rows.findIndex((row) => row.position === this.page.event);
+    if (at >= 0) this.body.rows[at].classList.add("selected");
+  }
+
+  select(row) {
+    if (!row) return;
+    this.page.setCursor(row.time_ns, row.position, "events");
+    this.mark();
+  }
+
+  key(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const at = this.rows.findIndex((row) => row.position === this.page.event);
+    const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), this.rows.length - 1);
+    this.select(this.rows[to]);
+    this.body.rows[to]?.scrollIntoView({ block: "nearest" });
+    this.more();
+  }
+
+  // Somebody else chose a time.
+  moved() {
+    if (this.rows.some((row) => row.position === this.page.event)) this.mark();
+    else this.ask();
+  }
+}

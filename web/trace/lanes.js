@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes over time on a canvas: states, spans as a flame chart, arrows, marks. What is at hand is
+// drawn at once when the window moves; the server is asked for the rest.
+import { button, colours, duration, element, fitCanvas, fitText, hideTip, seconds, showTip, ticks } from "./util.js";
+
+const LABELS = 220;
+const AXIS = 24;
+const LEVEL = 17;
+const DENSE_LEVEL = 12;
+const GAP = 3;
+const CHUNK = 200;
+const FONT = "11px system-ui, sans-serif";
+
+export class Lanes {
+  constructor(page, viewer, height) {
+    this.page = page;
+    this.viewer = viewer;
+    this.answer = null;
+    this.tops = [];
+    this.first = 0;
+    this.selected = null;
+    this.axis = element("canvas", { className: "axis", title: "Drag to choose a window" });
+    this.canvas = element("canvas", { className: "lanes-canvas", role: "img" });
+    this.labels = element("div", { className: "labels" });
+    this.spacer = element("div", { className: "spacer" }, this.labels);
+    this.scroller = element("div", { className: "scroller", tabIndex: 0, role: "group",
+      "aria-label": `${viewer}: lanes over time; W and S zoom, A and D move` }, this.canvas, this.spacer);
+    this.scroller.style.maxHeight = height;
+    this.legend = element("div", { className: "legend" });
+    this.node = element("div", { className: `lanes ${viewer}` }, this.axis, this.scroller, this.legend);
+    this.listen();
+  }
+
+  get plotWidth() {
+    return Math.max(this.scroller.clientWidth - LABELS, 100);
+  }
+
+  ask() {
+    const { start, end } = this.page.window;
+    this.page.link.ask(this.viewer, { ...this.page.common(), view: this.viewer, start, end,
+      width: Math.min(Math.round(this.plotWidth), 4000), first: this.first || "", lanes: CHUNK,
+      hide: this.page.hidden.size ? [...this.page.hidden].join(",") : "", find: this.page.find });
+  }
+
+  take(answer) {
+    this.answer = answer;
+    this.first = answer.first;
+    this.arrange();
+    this.draw();
+  }
+
+  // Where each lane stands; lanes that have not been asked for are taken as one level high.
+  arrange() {
+    const lanes = this.answer.lanes;
+    let top = this.first * (LEVEL + GAP);
+    this.tops = lanes.map((lane) => {
+      lane.level = lane.levels > 8 ? DENSE_LEVEL : LEVEL;
+      lane.height = lane.level * lane.levels;
+      const at = top;
+      top += lane.height + GAP;
+      return at;
+    });
+    const after = Math.max(0, this.answer.lanes_total - this.first - lanes.length);
+    this.total = top + after * (LEVEL + GAP);
+    this.spacer.style.height = `${this.total}px`;
+    const previous = this.page.set?.files.length > 1;
+    this.labels.replaceChildren(...lanes.map((lane, i) => this.label(lane, this.tops[i], previous)));
+    if (!lanes.length)
+      this.labels.replaceChildren(element("p", { className: "empty" },
+        this.answer.done ? "No lanes in this window." : "Reading…"));
+    const seen = new Map();
+    for (const [, colour, name] of this.answer.values)
+      if (name !== "span") seen.set(name, colour);
+    this.legend.replaceChildren(...[...seen].sort((a, b) => a[1] - b[1]).map(([name, colour]) =>
+      element("span", { className: "key" }, element("i", { className: `swatch b${colour}` }), name)));
+    if (this.answer.lanes.length < this.answer.lanes_total)
+      this.legend.append(element("span", { className: "key" },
+        `lanes ${this.first + 1} to ${this.first + lanes.length} of ${this.answer.lanes_total}`));
+    if (this.page.hidden.size)
+      this.legend.append(button(`Show ${this.page.hidden.size} hidden`, "Show all lanes again", () => {
+        this.page.hidden.clear();
+        this.page.changed({ ask: true });
+      }));
+  }
+
+  label(lane, top, many) {
+    const name = element("span", { className: "name" }, lane.name ?? lane.id);
+    const row = element("div", { className: `label t${lane.trace % 6}${many ? " many" : ""}`,
+      title: `${lane.kind} · ${this.page.set?.files[lane.trace]?.name ?? ""}` }, name);
+    row.style.top = `${top}px`;
+    row.style.height = `${Math.min(lane.height, 20)}px`;
+    row.style.paddingLeft = `${6 + lane.indent * 12}px`;
+    if (lane.busy_percent !== undefined)
+      row.append(element("span", { className: "busy" }, `${lane.busy_percent.toFixed(lane.busy_percent < 10 ? 1 : 0)} %`));
+    row.append(button("×", `Hide ${lane.name ?? "this lane"}`, () => {
+      this.page.hidden.add(lane.id);
+      this.page.changed({ ask: true });
+    }));
+    return row;
+  }
+
+  x(time) {
+    const { start, end } = this.page.window;
+    return ((time - start) / (end - start)) * this.plotWidth;
+  }
+
+  time(x) {
+    const { start, end } = this.page.window;
+    return start + (x / this.plotWidth) * (end - start);
+  }
+
+  draw() {
+    if (this.pending) return;
+    this.pending = requestAnimationFrame(() => {
+      this.pending = 0;
+      this.paint();
+    });
+  }
+
+  paint() {
+    this.paintAxis();
+    const height = Math.min(this.scroller.clientHeight, Math.max(this.total ?? 40, 40));
+    const width = this.plotWidth;
+    const context = fitCanvas(this.canvas, width, height);
+    context.font = FONT;
+    context.textBaseline = "middle";
+    if (!this.answer) return;
+    const scroll = this.scroller.scrollTop;
+    const { times } = ticks(this.page.window.start, this.page.window.end, width / 130);
+    this.answer.lanes.forEach((lane, i) => {
+      const top = this.tops[i] - scroll;
+      if (top > height || top + lane.height < 0) return;
+      context.fillStyle = colours.laneOf;
+      context.fillRect(0, top, width, lane.height);
+    });
+    context.fillStyle = colours.lineOf;
+    for (const time of times) context.fillRect(Math.round(this.x(time)), 0, 1, height);
+    this.answer.lanes.forEach((lane, i) => {
+      const top = this.tops[i] - scroll;
+      if (top <= height && top + lane.height >= 0) this.paintLane(context, lane, top, width);
+    });
+    this.paintArrows(context, scroll, height);
+    this.paintMarks(context, scroll);
+    this.paintUnknown(context, width, height);
+    this.paintOver(context, height);
+  }
+
+  paintLane(context, lane, top, width) {
+    for (const box of lane.boxes) {
+      const [level, start, end, value, count] = box;
+      const left = this.x(start), right = this.x(end);
+      if (right < 0 || left > width) continue;
+      const from = Math.max(left, -1), to = Math.min(Math.max(right, left + 0.7), width + 1);
+      const colour = this.answer.values[value][1];
+      const y = top + level * lane.level, high = lane.level - (lane.levels > 1 ? 1 : 0);
+      context.fillStyle = colours.box[colour];
+      context.fillRect(from, y, to - from, high);
+      if (to - from > 3 && this.answer.values[value][2] === "span") {
+        context.fillStyle = colours.groundOf;
+        context.fillRect(to - 1, y, 1, high); // spans side by side
+      }
+      if (count > 1 && to - from > 6) { // detail is hidden here
+        context.fillStyle = colours.markOf;
+        context.fillRect(from, y, Math.min(to - from, width), 1.5);
+      }
+      if (to - from > 28) {
+        context.fillStyle = colours.ink[colour];
+        const visible = Math.max(from, 0);
+        context.fillText(fitText(context, this.answer.values[value][0] ?? "", to - visible - 8), visible + 4, y + high / 2 + 0.5);
+      }
+      if (this.selected && this.selected[0] === lane.id && this.selected[1] === start && this.selected[2] === level) {
+        context.strokeStyle = colours.inkOf;
+        context.lineWidth = 1.5;
+        context.strokeRect(from + 0.75, y + 0.75, to - from - 1.5, high - 1.5);
+      }
+    }
+  }
+
+  paintArrows(context, scroll, height) {
+    context.strokeStyle = colours.cursorOf;
+    context.globalAlpha = 0.65;
+    context.lineWidth = 1;
+    for (const [from, start, to, end] of this.answer.arrows) {
+      if (from === to) continue;
+      const lanes = this.answer.lanes;
+      const y0 = this.tops[from] - scroll + Math.min(lanes[from].height, LEVEL) / 2;
+      const y1 = this.tops[to] - scroll + (to > from ? 0 : Math.min(lanes[to].height, LEVEL));
+      if (Math.max(y0, y1) < 0 || Math.min(y0, y1) > height) continue;
+      const x0 = this.x(start), x1 = this.x(end), down = y1 > y0 ? -4 : 4;
+      context.beginPath();
+      context.moveTo(x0, y0);
+      context.lineTo(x1, y1);
+      context.moveTo(x1 - 2.5, y1 + down);
+      context.lineTo(x1, y1);
+      context.lineTo(x1 + 2.5, y1 + down);
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  paintMarks(context, scroll) {
+    context.fillStyle = colours.markOf;
+    for (const [lane, time] of this.answer.marks) {
+      const x = this.x(time), y = this.tops[lane] - scroll;
+      context.beginPath();
+      context.moveTo(x - 3.5, y - 1);
+      context.lineTo(x + 3.5, y - 1);
+      context.lineTo(x, y + 6);
+      context.fill();
+    }
+  }
+
+  // What has not been read yet.
+  paintUnknown(context, width, height) {
+    if (this.answer.done) return;
+    const from = Math.max(0, this.x(this.answer.known_until_ns));
+    context.fillStyle = colours.shadeOf;
+    if (from < width) context.fillRect(from, 0, width - from, height);
+  }
+
+  paintOver(context, height) {
+    const { cursor } = this.page;
+    if (cursor !== null) {
+      context.fillStyle = colours.cursorOf;
+      context.fillRect(Math.round(this.x(cursor)), 0, 1, height);
+    }
+    if (this.brush) {
+      context.fillStyle = colours.shadeOf;
+      const [a, b] = this.brush.map((time) => this.x(time)).sort((p, q) => p - q);
+      context.fillRect(a, 0, b - a, height);
+    }
+  }
+
+  paintAxis() {
+    const width = this.plotWidth;
+    const context = fitCanvas(this.axis, width, AXIS);
+    const { times, decimals } = ticks(this.page.window.start, this.page.window.end, width / 130);
+    context.font = FONT;
+    context.textBaseline = "middle";
+    for (const time of times) {
+      const x = Math.round(this.x(time));
+      context.fillStyle = colours.lineOf;
+      context.fillRect(x, AXIS - 6, 1, 6);
+      context.fillStyle = colours.faintOf;
+      context.fillText(`${seconds(time, decimals)} s`, x + 4, AXIS / 2);
+    }
+    const { cursor } = this.page;
+    if (cursor !== null && this.x(cursor) >= 0 && this.x(cursor) <= width) {
+      const text = `${seconds(cursor)} s`;
+      const wide = context.measureText(text).width + 10;
+      const x = Math.min(Math.max(this.x(cursor) - wide / 2, 0), width - wide);
+      context.fillStyle = colours.cursorOf;
+      context.fillRect(x, 2, wide, AXIS - 5);
+      context.fillStyle = colours.groundOf;
+      context.fillText(text, x + 5, AXIS / 2);
+    }
+  }
+
+  // --- the pointer ---
+
+  place(event) {
+    const frame = this.canvas.getBoundingClientRect();
+    return { x: event.clientX - frame.left, y: event.clientY - frame.top + this.scroller.scrollTop };
+  }
+
+  find({ x, y }) {
+    if (!this.answer) return null;
+    const i = this.tops.findIndex((top, at) => y >= top && y < top + this.answer.lanes[at].height);
+    if (i < 0) return null;
+    const lane = this.answer.lanes[i];
+    const level = Math.floor((y - this.tops[i]) / lane.level);
+    const time = this.time(x), slack = this.time(x + 1.5) - time;
+    const box = lane.boxes.find((one) => one[0] === level && time >= one[1] && time < one[2]) ??
+      lane.boxes.find((one) => one[0] === level && time >= one[1] - slack && time < one[2] + slack);
+    const mark = this.answer.marks.find(([at, when]) => at === i && Math.abs(when - time) < 3 * slack && y - this.tops[i] < 8);
+    return { lane, box, mark };
+  }
+
+  tipOf({ lane, box, mark }) {
+    if (mark) return [this.answer.values[mark[2]][0], `mark on ${lane.name}`, `at ${seconds(mark[1])} s`];
+    if (!box) return null;
+    const [, start, end, value, count, share, detail] = box;
+    const [name, , kind] = this.answer.values[value];
+    const lines = [name ?? "?", `${lane.name} · ${kind}`, `${duration(end - start)}, from ${seconds(start)} s`];
+    if (count > 1) lines.push(`${count} in all, this one ${Math.round(share * 100)} % of the time`);
+    else if (detail) lines.push(`detail ${detail}`);
+    return lines;
+  }
+
+  listen() {
+    const page = this.page;
+    this.scroller.addEventListener("scroll", () => {
+      this.draw();
+      this.fetchMore();
+    });
+    this.canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const { x } = this.place(event);
+      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+        page.pan((event.deltaX || event.deltaY) / this.plotWidth);
+      else if (event.altKey) this.scroller.scrollTop += event.deltaY;
+      else page.zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), this.time(x));
+    }, { passive: false });
+    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
+    this.canvas.addEventListener("pointerleave", hideTip);
+    this.canvas.addEventListener("pointerdown", (event) => this.drag(event, event.shiftKey));
+    this.canvas.addEventListener("dblclick", (event) => {
+      const found = this.find(this.place(event));
+      if (!found?.box) return;
+      const margin = (found.box[2] - found.box[1]) / 4 + 1;
+      page.setWindow(found.box[1] - margin, found.box[2] + margin);
+    });
+    this.axis.addEventListener("pointerdown", (event) => this.drag(event, true));
+  }
+
+  hover(event) {
+    if (this.dragging) return;
+    const at = this.place(event);
+    this.page.pointer = this.time(at.x);
+    const found = this.find(at);
+    const lines = found && this.tipOf(found);
+    if (lines) showTip(event.clientX, event.clientY, lines);
+    else hideTip();
+    this.canvas.style.cursor = found?.box ? "pointer" : "default";
+  }
+
+  // Dragging moves the window; with Shift, and on the axis, it chooses one.
+  drag(event, choose) {
+    if (event.button !== 0) return;
+    const target = event.currentTarget, begin = this.place(event), page = this.page;
+    const from = { ...page.window };
+    this.scroller.focus({ preventScroll: true });
+    target.setPointerCapture(event.pointerId);
+    hideTip();
+    const move = (now) => {
+      const at = this.place(now);
+      if (!this.dragging && Math.abs(at.x - begin.x) < 4 && Math.abs(at.y - begin.y) < 4) return;
+      this.dragging = true;
+      if (choose) {
+        this.brush = [this.time(begin.x), this.time(at.x)];
+        this.draw();
+      } else {
+        const by = ((at.x - begin.x) / this.plotWidth) * (from.end - from.start);
+        page.setWindow(from.start - by, from.end - by, { keepWidth: true });
+        this.scroller.scrollTop -= now.movementY;
+      }
+    };
+    const up = (now) => {
+      target.removeEventListener("pointermove", move);
+      target.removeEventListener("pointerup", up);
+      target.removeEventListener("pointercancel", up);
+      const dragged = this.dragging, brush = this.brush;
+      this.dragging = false;
+      this.brush = null;
+      if (!dragged && now.type === "pointerup") this.click(this.place(now));
+      else if (brush && now.type === "pointerup") page.setWindow(Math.min(...brush), Math.max(...brush));
+      this.draw();
+    };
+    target.addEventListener("pointermove", move);
+    target.addEventListener("pointerup", up);
+    target.addEventListener("pointercancel", up);
+  }
+
+  click(at) {
+    const found = this.find(at);
+    this.selected = found?.box ? [found.lane.id, found.box[1], found.box[0]] : null;
+    this.page.setCursor(Math.round(this.time(at.x)));
+    if (found?.box) this.page.say(this.tipOf(found).join(" · "));
+    this.draw();
+  }
+
+  // Lanes that were scrolled to.
+  fetchMore() {
+    if (!this.answer || this.answer.lanes.length >= this.answer.lanes_total) return;
+    const top = this.scroller.scrollTop, bottom = top + this.scroller.clientHeight;
+    const begin = this.tops[0] ?? 0, last = this.tops.length - 1;
+    const end = last < 0 ? 0 : this.tops[last] + this.answer.lanes[last].height;
+    let first = this.first;
+    if (top < begin && this.first > 0) first = Math.max(0, Math.floor(top / (LEVEL + GAP)) - CHUNK / 2);
+    else if (bottom > end + GAP && this.first + this.answer.lanes.length < this.answer.lanes_total)
+      first = this.first + Math.max(1, this.answer.lanes.length >> 1);
+    if (first !== this.first && first !== this.asked) {
+      this.asked = this.first = first;
+      this.ask();
+    }
+  }
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page of traces: the window, the cursor, the filter and the lanes that are hidden belong to the
+// page, and all its viewers show the same. They stand in the address, so that back and forward undo
+// and redo, and a link shows what its sender saw. The page as the server wrote it is whole without
+// this script, which takes its place as soon as the first picture is there.
+import { Counters } from "./counters.js";
+import { Events } from "./events.js";
+import { Lanes } from "./lanes.js";
+import { Link } from "./link.js";
+import { Overview } from "./overview.js";
+import { Statistics } from "./statistics.js";
+import { button, duration, element, hideTip, parseTime, readColours, seconds } from "./util.js";
+
+const ASK_MS = 40;
+const HISTORY_MS = 450;
+const PANELS = [["events", "Events"], ["statistics", "Statistics"], ["resources", "Resources"],
+  ["counters", "Counters and heap"]];
+const KEYS = [["W  S", "zoom in and out at the pointer"], ["A  D", "earlier, later"], ["←  →", "earlier, later"],
+  ["↑  ↓", "scroll the lanes; in the list of events choose one"], ["+  −", "zoom in and out about the cursor"],
+  ["Home", "the whole span"], ["F", "follow a trace that grows"], ["Esc", "drop the cursor and the selection"],
+  ["/", "filter events"], ["1 to 4", "events, statistics, resources, counters"], ["Z  Y", "undo and redo the window"],
+  ["Wheel", "zoom at the pointer; with Shift move, with Alt scroll"], ["Drag", "move; with Shift choose a window"],
+  ["?", "these keys"]];
+
+class Page {
+  constructor(main) {
+    this.main = main;
+    this.set = null;
+    this.window = { start: 0, end: 1 };
+    this.hidden = new Set();
+    this.read(new URLSearchParams(location.search));
+    this.overview = new Overview(this);
+    this.timeline = new Lanes(this, "timeline", "46vh");
+    this.panels = { events: new Events(this), statistics: new Statistics(this),
+      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this) };
+    this.build();
+    this.link = new Link(this.files, (event, data) => this.heard(event, data));
+    addEventListener("popstate", () => {
+      this.read(new URLSearchParams(location.search));
+      this.setBounds();
+      this.showInputs();
+      this.showPanel();
+      this.changed({ ask: true, history: false });
+    });
+    addEventListener("keydown", (event) => this.key(event), true);
+    addEventListener("resize", () => this.changed({ ask: true, history: false }));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      readColours();
+      this.draw();
+      this.panels.counters.draw();
+    });
+  }
+
+  // --- the address ---
+
+  read(parameters) {
+    this.files = parameters.getAll("file");
+    const time = (name) => (parameters.get(name) ? parseTime(parameters.get(name)) : null);
+    this.wanted = { start: time("start"), end: time("end") };
+    this.cursor = time("cursor");
+    this.event = parameters.get("event") || null;
+    this.eventTime = this.cursor;
+    this.filter = parameters.get("filter") ?? "";
+    this.find = parameters.get("find") ?? "";
+    this.follow = parameters.get("follow") === "1";
+    this.hidden.clear();
+    for (const part of parameters.getAll("hide").join(",").split(",")) if (part) this.hidden.add(part);
+    const view = parameters.get("view");
+    this.panel = PANELS.some(([name]) => name === view) ? view : "events";
+  }
+
+  address() {
+    const parameters = new URLSearchParams();
+    for (const file of this.files) parameters.append("file", file);
+    const put = (name, value) => value !== null && value !== "" && parameters.set(name, value);
+    if (this.window.start > this.set.start_ns) put("start", Math.round(this.window.start));
+    if (this.window.end < this.set.end_ns) put("end", Math.round(this.window.end));
+    put("cursor", this.cursor);
+    put("event", this.event);
+    put("filter", this.filter);
+    put("find", this.find);
+    if (this.panel !== "events") put("view", this.panel);
+    if (this.hidden.size) put("hide", [...this.hidden].join(","));
+    if (this.follow) put("follow", "1");
+    return `?${parameters}`;
+  }
+
+  remember() {
+    clearTimeout(this.historyTimer);
+    this.historyTimer = setTimeout(() => {
+      const address = this.address();
+      if (address !== location.search) history.pushState(null, "", address);
+    }, HISTORY_MS);
+  }
+
+  common() {
+    return { filter: this.filter };
+  }
+
+  // --- the window ---
+
+  setBounds() {
+    const { start_ns: first, end_ns: last } = this.set;
+    this.window.start = Math.max(first, Math.min(this.wanted.start ?? first, last - 1));
+    this.window.end = Math.min(last, Math.max(this.wanted.end ?? last, this.window.start + 1));
+  }
+
+  setWindow(start, end, { keepWidth = false } = {}) {
+    const { start_ns: first, end_ns: last } = this.set;
+    let width = Math.max(Math.round(end - start), 10);
+    if (width >= last - first) {
+      start = first;
+      width = last - first;
+    } else if (keepWidth || start < first || start + width > last) {
+      start = Math.min(Math.max(start, first), last - width);
+    }
+    start = Math.round(start);
+    end = Math.min(start + width, last);
+    if (start === this.window.start && end === this.window.end) return;
+    this.window = { start, end };
+    if (this.follow && end < last) this.setFollow(false);
+    this.changed({ ask: true });
+  }
+
+  zoom(factor, about) {
+    const { start, end } = this.window;
+    const centre = about ?? (this.cursor !== null && this.cursor > start && this.cursor < end ? this.cursor : (start + end) / 2);
+    const width = (end - start) * factor;
+    this.setWindow(centre - ((centre - start) / (end - start)) * width, centre - ((centre - start) / (end - start)) * width + width);
+  }
+
+  pan(share) {
+    const by = (this.window.end - this.window.start) * share;
+    this.setWindow(this.window.start + by, this.window.end + by, { keepWidth: true });
+  }
+
+  whole() {
+    this.setWindow(this.set.start_ns, this.set.end_ns);
+  }
+
+  setCursor(time, event = null, by = null) {
+    this.cursor = time;
+    this.event = event;
+    this.eventTime = time;
+    const { start, end } = this.window;
+    if (time !== null && (time < start || time > end))
+      this.setWindow(time - (end - start) / 2, time + (end - start) / 2, { keepWidth: true });
+    this.changed({});
+    if (by !== this.panel) this.panels[this.panel].moved?.();
+  }
+
+  setFollow(follow) {
+    this.follow = follow;
+    this.followButton.setAttribute("aria-pressed", String(follow));
+    if (follow && this.set) this.slide();
+    this.remember();
+  }
+
+  slide() {
+    const width = Math.min(this.window.end - this.window.start, this.set.end_ns - this.set.start_ns);
+    this.window = { start: this.set.end_ns - width, end: this.set.end_ns };
+    this.changed({ ask: true, history: false });
+  }
+
+  // Something of the page is other than before.
+  changed({ ask = false, history: remember = true }) {
+    this.showWindow();
+    this.draw();
+    if (remember && this.set) this.remember();
+    if (!ask || !this.set) return;
+    if (this.askTimer) return;
+    this.askTimer = setTimeout(() => {
+      this.askTimer = 0;
+      this.timeline.ask();
+      if (this.panel !== "events") this.panels[this.panel].ask();
+      else if (this.cursor === null) this.panels.events.ask();
+    }, ASK_MS);
+  }
+
+  draw() {
+    this.overview.draw();
+    this.timeline.draw();
+    if (this.panel === "resources") this.panels.resources.draw();
+  }
+
+  // --- what the server says ---
+
+  heard(event, data) {
+    if (event === "set") this.takeSet(data);
+    else if (event === "problem") this.problem(data);
+    else {
+      if (data.owner === "timeline" || data.owner === "events") this.setProblem("");
+      const viewer = { overview: this.overview, timeline: this.timeline, ...this.panels }[data.owner];
+      viewer?.take(data.answer);
+      if (data.owner === "timeline") this.ready();
+    }
+  }
+
+  takeSet(set) {
+    const first = this.set === null;
+    this.set = set;
+    if (first) {
+      this.setBounds();
+      if (this.follow) this.slide();
+    } else if (set.event === "grown" && this.follow) this.slide();
+    this.followButton.hidden = !set.grows && !this.follow;
+    this.progress.hidden = set.progress >= 1;
+    this.progress.value = set.progress;
+    this.progressText.textContent = set.progress < 1 ? `reading ${Math.floor(100 * set.progress)} %` : set.grows ? "live" : "";
+    this.showWindow();
+    if (first) {
+      this.overview.ask();
+      this.changed({ ask: true, history: false });
+      this.panels[this.panel].ask();
+    } else if (set.event === "grown") {
+      this.overview.ask();
+      if (!this.follow) this.draw();
+    } else if (set.event === "ready" && this.panel !== "events") this.panels[this.panel].ask();
+  }
+
+  problem({ owner, text }) {
+    if (["timeline", "overview", "events", null].includes(owner)) this.setProblem(text);
+    else this.say(text);
+    if (owner === "timeline") this.ready();
+  }
+
+  setProblem(text) {
+    this.filterProblem.textContent = text;
+    this.filterInput.setAttribute("aria-invalid", String(Boolean(text)));
+  }
+
+  // The first picture is there: what the server drew is not needed any more.
+  ready() {
+    if (this.shown) return;
+    this.shown = true;
+    this.server.remove();
+    this.app.classList.remove("waiting");
+    document.documentElement.dataset.trace = "ready";
+    this.changed({ ask: false, history: false });
+    this.panels[this.panel].draw?.();
+  }
+
+  say(text) {
+    this.status.textContent = text;
+  }
+
+  // --- the frame ---
+
+  build() {
+    const kept = [...this.main.children].filter((child) => child.matches("h1, .notice"));
+    this.server = element("div", { className: "server" });
+    this.server.append(...[...this.main.children].filter((child) => !kept.includes(child)));
+    this.main.append(this.server);
+    this.where = element("span", { className: "window-text", role: "status" });
+    this.progress = element("progress", { max: 1, value: 0, hidden: true, "aria-label": "Reading" });
+    this.progressText = element("span", { className: "progress-text" });
+    this.followButton = button("Follow", "Keep the end of a growing trace in view (F)", () => this.setFollow(!this.follow));
+    this.followButton.setAttribute("aria-pressed", String(this.follow));
+    this.followButton.hidden = true;
+    const step = (label, title, action) => button(label, title, action);
+    const buttons = element("div", { className: "buttons", role: "group", "aria-label": "Window" },
+      step("−", "Zoom out (S, −)", () => this.zoom(2)), step("+", "Zoom in (W, +)", () => this.zoom(0.5)),
+      step("◂", "Earlier (A)", () => this.pan(-0.4)), step("▸", "Later (D)", () => this.pan(0.4)),
+      step("Whole", "The whole span (Home)", () => this.whole()),
+      step("↶", "Undo the window (Z)", () => history.back()), step("↷", "Redo the window (Y)", () => history.forward()),
+      this.followButton);
+    this.filterInput = this.input("filter", "Filter events:  event.name = RunThread & lane.name = \"worker*\"", 46);
+    this.filterInput.setAttribute("list", "filter-fields");
+    this.findInput = this.input("find", "Lanes with …", 14);
+    this.filterProblem = element("strong", { className: "problem", role: "alert" });
+    const form = element("form", { className: "filter" }, this.filterInput, this.findInput, this.filterProblem);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.setFilter(this.filterInput.value.trim(), this.findInput.value.trim());
+    });
+    const help = button("?", "The keys", () => this.showKeys());
+    this.bar = element("div", { className: "bar" }, buttons, this.where,
+      element("span", { className: "progress" }, this.progress, this.progressText), form, help);
+    this.status = element("div", { className: "status", role: "status" });
+    this.tabs = element("div", { className: "tabs", role: "tablist" }, ...PANELS.map(([name, label], i) => {
+      const tab = button(label, `${label} (${i + 1})`, () => this.choosePanel(name));
+      tab.setAttribute("role", "tab");
+      tab.id = `tab-${name}`;
+      return tab;
+    }), this.status);
+    this.panelNode = element("div", { className: "panel", role: "tabpanel" });
+    this.app = element("div", { className: "app waiting", id: "app" }, this.bar, this.overview.node, this.timeline.node,
+      this.tabs, this.panelNode);
+    this.main.append(this.app);
+    this.showInputs();
+    this.showPanel();
+  }
+
+  input(name, example, size) {
+    const made = element("input", { type: "search", name, placeholder: example, size, spellcheck: false, autocomplete: "off",
+      "aria-label": name === "filter" ? "Filter events" : "Find lanes" });
+    made.addEventListener("search", () => this.setFilter(this.filterInput.value.trim(), this.findInput.value.trim()));
+    return made;
+  }
+
+  showInputs() {
+    this.filterInput.value = this.filter;
+    this.findInput.value = this.find;
+  }
+
+  showWindow() {
+    if (!this.set) return;
+    const { start, end } = this.window;
+    this.where.replaceChildren(element("b", {}, `${seconds(start, 6)} – ${seconds(end, 6)} s`), ` ${duration(end - start)}`);
+  }
+
+  setFilter(filter, find) {
+    if (filter === this.filter && find === this.find) return;
+    this.filter = filter;
+    this.find = find;
+    this.setProblem("");
+    this.overview.ask();
+    this.panels.events.cancelled = false;
+    if (this.panel === "events") this.panels.events.ask();
+    this.changed({ ask: true });
+  }
+
+  choosePanel(name) {
+    if (name === this.panel) return;
+    this.link.cancel(this.panel);
+    this.panel = name;
+    this.showPanel();
+    this.panels[name].ask();
+    this.remember();
+  }
+
+  showPanel() {
+    for (const tab of this.tabs.querySelectorAll("[role=tab]"))
+      tab.setAttribute("aria-selected", String(tab.id === `tab-${this.panel}`));
+    this.panelNode.setAttribute("aria-labelledby", `tab-${this.panel}`);
+    this.panelNode.replaceChildren(this.panels[this.panel].node);
+  }
+
+  readTime(input) {
+    const time = parseTime(input.value);
+    input.setAttribute("aria-invalid", String(Number.isNaN(time)));
+    if (Number.isNaN(time)) this.say("expected a time as 1.5s, 20ms, 300us or 4000 (nanoseconds)");
+    return time;
+  }
+
+  // --- keys ---
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || !this.set) return;
+    if (event.target.closest("input, textarea, select")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const lanes = this.panel === "resources" && document.activeElement === this.panels.resources.scroller
+      ? this.panels.resources : this.timeline;
+    const about = this.pointer;
+    const inList = event.target.closest(".events-scroller") && event.key.startsWith("Arrow");
+    const actions = {
+      w: () => this.zoom(0.5, about), s: () => this.zoom(2, about), a: () => this.pan(-0.25), d: () => this.pan(0.25),
+      ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
+      ArrowUp: () => { lanes.scroller.scrollTop -= 40; }, ArrowDown: () => { lanes.scroller.scrollTop += 40; },
+      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), Home: () => this.whole(),
+      f: () => this.followButton.hidden || this.setFollow(!this.follow), Escape: () => this.drop(),
+      "/": () => this.filterInput.focus(), z: () => history.back(), y: () => history.forward(),
+      "?": () => this.showKeys(),
+      ...Object.fromEntries(PANELS.map(([name], i) => [String(i + 1), () => this.choosePanel(name)])),
+    };
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (inList || !Object.hasOwn(actions, key)) return;
+    event.preventDefault();
+    event.stopPropagation(); // the pages' own keys
+    actions[key]();
+  }
+
+  drop() {
+    hideTip();
+    document.querySelector("dialog[open]")?.close();
+    this.timeline.selected = null;
+    this.say("");
+    this.setCursor(null);
+  }
+
+  showKeys() {
+    const list = element("dl", {}, ...KEYS.flatMap(([key, meaning]) =>
+      [element("dt", {}, ...key.split("  ").flatMap((one, i) => (i ? [" ", element("kbd", {}, one)] : [element("kbd", {}, one)]))),
+        element("dd", {}, meaning)]));
+    const dialog = element("dialog", { className: "keys" }, element("h2", {}, "Keys"), list);
+    dialog.addEventListener("close", () => dialog.remove());
+    dialog.addEventListener("click", () => dialog.close());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+}
+
+readColours();
+const main = document.getElementById("main");
+if (main && new URLSearchParams(location.search).has("file")) {
+  window.fathomTrace = new Page(main); // for the curious, and for tests
+}
