@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "serve/serve_internal.h"
 #include "serve/traces/traces.h"
+#include "schedule/trace_modules.h"
 #include "trace/open.h"
 
 #define RECORDINGS_MAX_DEFAULT 16
@@ -79,6 +80,8 @@ struct fm_server *fm_server_new(const struct fm_server_options *options)
     server->trace_pages = g_ptr_array_new();
     server->engine = fm_engine_new(open_recording, server);
     fm_profile_register(server->engine);
+    if (!fm_trace_modules_load(server->engine, NULL))
+        g_warn_if_reached(); /* their names are taken */
     return server;
 }
 

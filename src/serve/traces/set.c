@@ -137,13 +137,16 @@ void trace_set_renew(struct trace_set *set)
 
 bool trace_set_precompute(struct trace_set *set)
 {
-    bool ready = true;
+    bool settled = true;
     for (unsigned i = 0; i < set->count; i++) {
-        for (unsigned pass = 0; pass < TRACE_PASSES; pass++)
-            ready &= fm_background_request(set->engine, set->parts[i].trace,
-                                           trace_pass_names[pass]) == FM_REQUEST_READY;
+        for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
+            enum fm_request_result result =
+                fm_background_request(set->engine, set->parts[i].trace, trace_pass_names[pass]);
+            settled &= result == FM_REQUEST_READY || result == FM_REQUEST_FAILED ||
+                       result == FM_REQUEST_NO_MODULE;
+        }
     }
-    return ready;
+    return settled;
 }
 
 bool trace_set_is_ready(const struct trace_set *set, unsigned pass)
@@ -155,15 +158,23 @@ bool trace_set_is_ready(const struct trace_set *set, unsigned pass)
     return true;
 }
 
+static bool is_wanted(const struct trace_set *set, struct fm_trace *trace)
+{
+    for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
+        if (fm_background_is_in_progress(trace, trace_pass_names[pass]) ||
+            fm_background_find(set->engine, trace, trace_pass_names[pass]))
+            return true;
+    }
+    return false;
+}
+
 double trace_set_progress(const struct trace_set *set)
 {
     double sum = 0;
     for (unsigned i = 0; i < set->count; i++) {
         struct fm_trace *trace = set->parts[i].trace;
-        bool ready = true;
-        for (unsigned pass = 0; pass < TRACE_PASSES; pass++)
-            ready &= fm_background_is_ready(trace, trace_pass_names[pass]);
-        sum += ready ? 1 : CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99);
+        sum += is_wanted(set, trace) ? CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99)
+                                     : 1;
     }
     return set->count == 0 ? 1 : sum / set->count;
 }

@@ -177,7 +177,7 @@ void trace_show_statistics(const struct trace_show *show, struct trace_statistic
         fm_cell_percent(table, row->share);
         fm_cell_time(table, (double)node->self_time / 1e9);
         fm_cell_time(table, (double)node->longest / 1e9);
-        fm_cell_int(table, (int64_t)node->events);
+        fm_cell_int(table, (int64_t)node->all_events);
     }
 }
 

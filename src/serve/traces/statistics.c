@@ -52,7 +52,7 @@ static bool begin(struct trace_job *job, GError **error)
     statistics->length = job->end - job->start - (all ? 1 : 0);
     job->known_until = job->start;
     for (unsigned i = 0; !statistics->whole && i < set->count; i++) {
-        statistics->own[i] = fm_statistics_new(set->parts[i].trace);
+        statistics->own[i] = fm_statistics_new(set->parts[i].state);
         fm_statistics_set_interval(statistics->own[i], job->start, job->end);
         const struct trace_reading reading = {.part = (int)i,
                                               .viewer = statistics->own[i],
@@ -77,7 +77,7 @@ static uint64_t number_of(const struct fm_statistics_node *node, enum fm_trace_s
     case FM_TRACE_SORT_LONGEST:
         return node->longest;
     case FM_TRACE_SORT_EVENTS:
-        return node->events;
+        return node->all_events;
     default:
         return node->time;
     }
@@ -174,7 +174,7 @@ static void write_json(struct trace_job *job, GString *out)
             ", \"self_ns\": %" PRIu64 ", \"longest_ns\": %" PRIu64 ", \"longest_at_ns\": %" PRIu64
             ", \"events\": %" PRIu64 ", \"left_out\": %u}",
             fm_state_class_name(node->state_class), node->count, node->time, node->self_time,
-            node->longest, node->longest_at - MIN(node->longest_at, origin), node->events,
+            node->longest, node->longest_at - MIN(node->longest_at, origin), node->all_events,
             row->left_out);
     }
     g_string_append_c(out, ']');

@@ -74,7 +74,7 @@ void trace_set_free(struct trace_set *set); /* ends its requests; NULL is allowe
 void trace_set_keep_names(struct trace_set *set);
 /* The traces have grown: the span is taken again. */
 void trace_set_renew(struct trace_set *set);
-/* Asks for the passes that are not made yet. True when all are ready. */
+/* Asks for the passes that are not made yet. True when there is nothing to wait for. */
 bool trace_set_precompute(struct trace_set *set);
 bool trace_set_is_ready(const struct trace_set *set, unsigned pass);
 /* 0 to 1, over all passes of all traces. */
