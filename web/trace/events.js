@@ -132,12 +132,11 @@ export class Events {
   row(row) {
     const { page } = this;
     const many = page.set?.files.length > 1;
-    const where = row.lane === null ? row.source : `${row.source} ${row.lane}`;
     const fields = element("td", { className: "fields" });
     for (const [name, value] of Object.entries(row.fields))
       fields.append(element("span", { className: "field" }, element("i", {}, name), ` ${value}`), " ");
     return element("tr", {}, element("td", { className: "number" }, seconds(row.time_ns)),
-      element("td", { className: many ? `where t${row.trace % 6} many` : "where" }, where),
+      element("td", { className: many ? `where t${row.trace % 6} many` : "where" }, row.source),
       element("td", { className: "event-name" }, row.name), fields);
   }
 

@@ -48,6 +48,17 @@ static char *trace_value_text(const struct fm_event_value *value)
     return cut ? g_strconcat(valid, "\xE2\x80\xA6", NULL) : g_steal_pointer(&valid);
 }
 
+/* "capability 3" of an event log, "kernel, CPU 2" of a trace with a stream a CPU. */
+static char *where_text(const struct fm_tracefile_context *at)
+{
+    const struct fm_tracefile *file = at->tracefile;
+    if (strcmp(fm_trace_format(file->trace), "ctf") != 0)
+        return at->event.lane < 0 ? g_strdup("program")
+                                  : g_strdup_printf("capability %" PRId32, at->event.lane);
+    return at->event.lane < 0 ? g_strdup(file->channel)
+                              : g_strdup_printf("%s, CPU %" PRId32, file->channel, at->event.lane);
+}
+
 static struct trace_event_row *make_row(const struct fm_tracefile_context *at)
 {
     struct fm_tracefile *file = at->tracefile;
@@ -58,7 +69,7 @@ static struct trace_event_row *make_row(const struct fm_tracefile_context *at)
     row->time = at->event.time;
     row->part = at->trace_context->index;
     row->lane = at->event.lane;
-    row->source = g_strdup(file->name);
+    row->source = where_text(at);
     const char *name =
         file->class_->event_name == NULL ? NULL : file->class_->event_name(file, at->event.id);
     row->name = name == NULL ? g_strdup_printf("event %u", at->event.id) : g_strdup(name);
@@ -189,7 +200,7 @@ static bool begin(struct trace_job *job, GError **error)
     else if (query->cursor != FM_TRACE_TIME_UNSET)
         time = set->origin + query->cursor;
     job->start = set->origin + set->start;
-    job->end = set->origin + set->end + 1;
+    job->end = set->origin + set->end;
     job->known_until = job->start;
     events->rows = g_ptr_array_new_with_free_func(free_row);
     events->wanted = query->rows == 0 ? TRACE_ROWS_DEFAULT : query->rows;

@@ -4,6 +4,8 @@
 
 /* A log that is longer waits for its summary: counting would hold up the pass that makes it. */
 #define COUNTED_BYTES_MAX (64u << 20)
+/* Few events are counted in any case: a summary's numbers are exact only to its runs of events. */
+#define COUNTED_EVENTS_MAX 500000u
 
 static unsigned column_of(const struct trace_job *job, uint64_t time)
 {
@@ -43,21 +45,23 @@ static bool begin(struct trace_job *job, GError **error)
     struct trace_overview *overview = (struct trace_overview *)job;
     const struct trace_set *set = job->set;
     job->start = set->origin + set->start;
-    job->end = set->origin + set->end + 1; /* the last event, too */
+    job->end = set->origin + set->end;
     job->known_until = job->start;
     overview->counts = g_new0(uint64_t, job->columns);
     for (unsigned i = 0; i < set->count; i++) {
         struct fm_summary *summary =
             job->filter == NULL ? trace_part_summary(&set->parts[i]) : NULL;
-        if (summary != NULL) {
+        if (summary != NULL &&
+            fm_summary_events(summary, job->start, job->end) > COUNTED_EVENTS_MAX) {
             take_from_summary(overview, summary);
             job->from_summary = true;
             continue;
         }
         const struct trace_reading reading = {.part = (int)i, .event = count_event};
-        job->provisional |= job->filter == NULL;
         if (job->filter != NULL || trace_part_bytes(&set->parts[i]) <= COUNTED_BYTES_MAX)
             trace_job_read(job, &reading, job->start, NULL, job->end, NULL);
+        else
+            job->provisional = true;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 
 /* Times as these are of the calendar; pages show them from a whole second on. */
 #define CALENDAR_NS ((uint64_t)1 << 52)
+#define SHORT_BYTES_MAX (4u << 20)
 #define SECOND_NS UINT64_C(1000000000)
 
 const char *const trace_pass_names[TRACE_PASSES] = {"state", "statistics", "summary"};
@@ -21,13 +22,28 @@ static bool keep_state(void *data, void *call_data)
     return fm_state_hook(set->parts[at->trace_context->index].state, call_data);
 }
 
+/* Short logs are read from their begin: that is done before a saved state has been looked for. */
+static bool is_short(const struct trace_set *set)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < set->count; i++) {
+        uint64_t of_part = trace_part_bytes(&set->parts[i]);
+        if (of_part == 0)
+            return false;
+        bytes += of_part;
+    }
+    return bytes <= SHORT_BYTES_MAX;
+}
+
 static void restore(struct fm_context *context, uint64_t time, void *user)
 {
     const struct trace_set *set = user;
-    fm_context_seek_time(context, time);
+    bool from_start = is_short(set);
+    uint64_t begin = from_start ? MIN(context->start_time, time) : time;
+    fm_context_seek_time(context, begin);
     for (unsigned i = 0; i < set->count; i++) {
         struct trace_part *part = &set->parts[i];
-        fm_state_clear(part->state, time);
+        fm_state_clear(part->state, from_start ? MIN(part->trace->start_time, time) : time);
     }
 }
 
@@ -41,9 +57,7 @@ static void set_span(struct trace_set *set)
     end = MAX(end, start);
     set->origin = start >= CALENDAR_NS ? start - start % SECOND_NS : 0;
     set->start = start - set->origin;
-    set->end = end - set->origin;
-    if (set->end == set->start)
-        set->end++;
+    set->end = end - set->origin + 1;
 }
 
 static void keep_states(struct trace_set *set)

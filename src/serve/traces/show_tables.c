@@ -40,10 +40,7 @@ static char *source_text(const struct trace_show *show, const struct trace_event
 {
     g_autofree char *trace =
         show->set->count > 1 ? g_path_get_basename(show->set->parts[row->part].name) : NULL;
-    g_autofree char *lane =
-        row->lane < 0 ? NULL : g_strdup_printf("%s %" PRId32, row->source, row->lane);
-    const char *place = lane == NULL ? row->source : lane;
-    return trace == NULL ? g_strdup(place) : g_strdup_printf("%s: %s", trace, place);
+    return trace == NULL ? g_strdup(row->source) : g_strdup_printf("%s: %s", trace, row->source);
 }
 
 static void add_step(const struct trace_show *show, struct fm_list *list, const char *label,

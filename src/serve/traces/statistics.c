@@ -47,8 +47,6 @@ static bool begin(struct trace_job *job, GError **error)
         job->start = set->origin + set->start;
         job->end = set->origin + set->end;
     }
-    if (all)
-        job->end++;
     statistics->length = job->end - job->start - (all ? 1 : 0);
     job->known_until = job->start;
     for (unsigned i = 0; !statistics->whole && i < set->count; i++) {

@@ -59,7 +59,7 @@ struct trace_set {
     unsigned count;
     struct fm_chunk_hooks permanent;
     uint64_t origin;     /* ns: what times on pages are relative to */
-    uint64_t start, end; /* ns, relative: the span */
+    uint64_t start, end; /* ns, relative: the span, with its last event */
 };
 
 /* Opens what the query names. Errors: FM_ERROR_NOT_FOUND for what may not be opened, those of
@@ -264,7 +264,7 @@ struct trace_event_row {
     uint64_t time;
     unsigned part;
     int32_t lane;
-    char *source; /* tracefile */
+    char *source; /* where: for people */
     char *name;
     GPtrArray *fields; /* char *: name, text, name, text, ... */
 };

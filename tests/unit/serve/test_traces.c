@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of traces: every viewer in every format, with exact values of a small log. */
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "schedule/schedule.h"
+#include "serve/serve.h"
+#include "serve/stream.h"
+#include "trace_log.h"
+
+#define FAR_NS UINT64_C(5000000000)
+#define WHOLE_HOUR_US (INT64_C(3600) * 1000000)
+
+struct fixture {
+    char *folder, *log;
+    struct fm_server *server;
+};
+
+static void write_log(const char *path, const GByteArray *bytes)
+{
+    g_assert_true(g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, NULL));
+}
+
+static void write_small(const char *path, bool end)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write(bytes, end);
+    write_log(path, bytes);
+}
+
+static void set_up(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GError) error = NULL;
+    const struct fm_server_options options = {.patience_us = WHOLE_HOUR_US};
+    f->folder = g_dir_make_tmp("fathom-traces-XXXXXX", &error);
+    g_assert_no_error(error);
+    f->log = g_build_filename(f->folder, "small.eventlog", NULL);
+    write_small(f->log, true);
+    f->server = fm_server_new(&options);
+    bool added = fm_server_add(f->server, f->log, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(added);
+}
+
+static void remove_all(const char *folder)
+{
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (g_remove(path) != 0)
+            remove_all(path);
+    }
+    g_remove(folder);
+}
+
+static void tear_down(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    fm_server_free(f->server);
+    remove_all(f->folder);
+    g_free(f->folder);
+    g_free(f->log);
+}
+
+/* --- asking --- */
+
+static char *ask(struct fixture *f, const char *path, const char *query, unsigned status)
+{
+    struct fm_response response;
+    const struct fm_request request = {.method = "GET", .path = path, .query = query};
+    fm_server_handle(f->server, &request, &response);
+    gsize size;
+    const char *bytes = g_bytes_get_data(response.body, &size);
+    char *body = g_strndup(bytes == NULL ? "" : bytes, size);
+    if (response.status != status)
+        g_test_message("%s?%s: %s", path, query, body);
+    g_assert_cmpuint(response.status, ==, status);
+    fm_response_clear(&response);
+    return body;
+}
+
+/* The path, with "file=LOG&" before the query. */
+static char *ask_log(struct fixture *f, const char *path, const char *query, unsigned status)
+{
+    g_autofree char *whole = g_strdup_printf("file=%s&%s", f->log, query);
+    return ask(f, path, whole, status);
+}
+
+static void assert_has(const char *body, const char *text)
+{
+    if (strstr(body, text) == NULL)
+        g_error("'%s' is not in: %s", text, body);
+}
+
+static void assert_has_not(const char *body, const char *text)
+{
+    if (strstr(body, text) != NULL)
+        g_error("'%s' is in: %s", text, body);
+}
+
+static unsigned count(const char *body, const char *text)
+{
+    unsigned found = 0;
+    for (const char *at = body; (at = strstr(at, text)) != NULL; at += strlen(text))
+        found++;
+    return found;
+}
+
+/* --- viewers as JSON --- */
+
+static void test_timeline(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *body = ask_log(f, "/trace.json", "view=timeline&width=10", 200);
+    assert_has(body, "\"start_ns\": 0, \"end_ns\": 9001, \"columns\": 10, \"incomplete\": false, "
+                     "\"done\": true, \"known_until_ns\": 9001");
+    assert_has(body, "\"lanes_total\": 3, \"first\": 0, \"clipped\": false, \"exact\": true");
+    assert_has(body, "{\"id\": \"0-1-1\", \"trace\": 0, \"kind\": \"thread\", \"name\": "
+                     "\"thread 1\", \"indent\": 1, \"levels\": 2,\n   \"boxes\": "
+                     "[[0, 1000, 5000, 0, 1, 1, 0], [1, 2000, 3000, 1, 1, 1, 0]]}");
+    assert_has(body, "\"name\": \"thread 2\", \"indent\": 1, \"levels\": 1,\n   \"boxes\": "
+                     "[[0, 4000, 8000, 2, 1, 1, 0]]}");
+    assert_has(body, "\"marks\": [[1, 3500, 3], [2, 9000, 4]]");
+    assert_has(body, "[[\"parse\", ");
+    assert_has(body, "[\"<b>&\\\"'</script>\", ");
+}
+
+static void test_window_and_lanes(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *window = ask_log(f, "/trace.json", "view=timeline&start=2500&end=4500", 200);
+    assert_has(window, "\"boxes\": [[0, 2500, 4500, 0, 1, 1, 0], [1, 2500, 3000, 1, 1, 1, 0]]");
+    assert_has(window, "\"boxes\": [[0, 4000, 4500, 2, 1, 1, 0]]");
+    g_autofree char *hidden = ask_log(f, "/trace.json", "view=timeline&hide=0-1-1,0-0-77", 200);
+    assert_has(hidden, "\"lanes_total\": 1,");
+    assert_has_not(hidden, "thread 1");
+    g_autofree char *found = ask_log(f, "/trace.json", "view=timeline&find=THREAD+2", 200);
+    assert_has(found, "\"lanes_total\": 1,");
+    assert_has(found, "\"name\": \"thread 2\"");
+    g_autofree char *paged = ask_log(f, "/trace.json", "view=timeline&first=1&lanes=1", 200);
+    assert_has(paged, "\"lanes_total\": 3, \"first\": 1,");
+    assert_has(paged, "\"name\": \"thread 1\"");
+    assert_has_not(paged, "\"name\": \"thread 2\"");
+    g_autofree char *beyond = ask_log(f, "/trace.json", "view=timeline&start=1h&end=2s", 400);
+    assert_has(beyond, "is no time");
+    g_autofree char *outside = ask_log(f, "/trace.json", "view=timeline&start=1s&end=2s", 200);
+    assert_has(outside, "\"start_ns\": 9000, \"end_ns\": 9001");
+}
+
+static void test_overview(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *body = ask_log(f, "/trace.json", "view=overview&width=9", 200);
+    assert_has(body, "\"events\": 21, \"greatest\": 12, \"counts\": [12,1,2,3,1,0,0,1,1]");
+    g_autofree char *filtered =
+        ask_log(f, "/trace.json", "view=overview&width=9&filter=event.name+%3D+SpanEnd", 200);
+    assert_has(filtered, "\"events\": 3, \"greatest\": 1, \"counts\": [0,0,1,0,1,0,0,1,0]");
+}
+
+/* The text between two others; caller frees. */
+static char *between(const char *body, const char *before, const char *after)
+{
+    const char *start = strstr(body, before);
+    g_assert_nonnull(start);
+    start += strlen(before);
+    const char *end = strstr(start, after);
+    g_assert_nonnull(end);
+    return g_strndup(start, (gsize)(end - start));
+}
+
+static void test_events_by_position(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GString) names = g_string_new(NULL);
+    g_autofree char *query = g_strdup("view=events&rows=4");
+    unsigned rows = 0, pages = 0;
+    for (;;) { /* forward, four by four */
+        g_autofree char *body = ask_log(f, "/trace.json", query, 200);
+        rows += count(body, "\"position\": ");
+        pages++;
+        g_assert_cmpuint(pages, <, 20);
+        if (strstr(body, "\"next\": null") != NULL)
+            break;
+        g_autofree char *next = between(body, "\"next\": \"", "\"");
+        g_free(query);
+        query = g_strdup_printf("view=events&rows=4&from=%s", next);
+    }
+    g_assert_cmpuint(rows, ==, 21);
+    g_assert_cmpuint(pages, ==, 6);
+}
+
+static void test_events_backward(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *all = ask_log(f, "/trace.json", "view=events&at=9000", 200);
+    g_autofree char *last = between(all, "{\"position\": \"", "\"");
+    g_autofree char *query = g_strdup_printf("view=events&rows=3&until=%s", last);
+    g_autofree char *before = ask_log(f, "/trace.json", query, 200);
+    g_assert_cmpuint(count(before, "\"position\": "), ==, 3);
+    g_autofree char *times = between(before, "\"rows\": [", "]");
+    const char *at = strstr(times, "\"time_ns\": 4000, \"trace\": 0, \"lane\": 1");
+    g_assert_nonnull(at);
+    at = strstr(at, "\"time_ns\": 5000,");
+    g_assert_nonnull(at);
+    g_assert_nonnull(strstr(at, "\"time_ns\": 8000,"));
+    g_autofree char *many = g_strdup_printf("view=events&rows=100&until=%s", last);
+    g_autofree char *everything = ask_log(f, "/trace.json", many, 200);
+    g_assert_cmpuint(count(everything, "\"position\": "), ==, 20);
+    assert_has(everything, "\"at_start\": true");
+}
+
+static void test_events_filtered(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *body =
+        ask_log(f, "/trace.json", "view=events&filter=event.name+%3D+UserMessage", 200);
+    g_assert_cmpuint(count(body, "\"position\": "), ==, 2);
+    assert_has(body, "\"time_ns\": 3500, \"trace\": 0, \"lane\": 0");
+    assert_has(body, "\"fields\": {\"text\": \"hello <script>\"}");
+    g_autofree char *bad = ask_log(f, "/trace.json", "view=events&filter=event.name+%3D%3D", 400);
+    assert_has(bad, "\"error\"");
+    /* A reader of pages gets the page, and what is wrong beside the filter. */
+    g_autofree char *page = ask_log(f, "/trace", "filter=event.name+%3D%3D", 200);
+    assert_has(page, "class=\"problem\"");
+    assert_has(page, "value=\"event.name ==\"");
+    assert_has(page, "aria-invalid=\"true\"");
+}
+
+static void test_statistics(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    for (unsigned whole = 0; whole < 2; whole++) {
+        g_autofree char *body = ask_log(
+            f, "/trace.json", whole ? "view=statistics&scope=trace" : "view=statistics", 200);
+        assert_has(body, "\"name\": \"parse\", \"class\": \"span\", \"count\": 1, "
+                         "\"time_ns\": 4000, \"self_ns\": 3000, \"longest_ns\": 4000, "
+                         "\"longest_at_ns\": 1000");
+        assert_has(body, "\"name\": \"lex\", \"class\": \"span\", \"count\": 1, "
+                         "\"time_ns\": 1000, \"self_ns\": 1000");
+        assert_has(body, "\"name\": \"UserMessage\", \"class\": \"unknown\", \"count\": 2");
+    }
+    g_autofree char *window =
+        ask_log(f, "/trace.json", "view=statistics&start=2500&end=4500&sort=name", 200);
+    assert_has(window, "\"whole_trace\": false, \"length_ns\": 2000");
+    assert_has(window, "\"name\": \"parse\", \"class\": \"span\", \"count\": 1, "
+                       "\"time_ns\": 2000, \"self_ns\": 1500");
+    assert_has(window, "\"name\": \"lex\", \"class\": \"span\", \"count\": 1, \"time_ns\": 500");
+}
+
+static void test_counters(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *body = ask_log(f, "/trace.json", "view=counters&width=3", 200);
+    assert_has(body, "\"kind\": \"counter\", \"name\": \"queue\"");
+    assert_has(body, "\"least\": [5,5,9], \"greatest\": [5,9,9], \"last\": [5,9,9]");
+}
+
+static void test_set(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *body = ask_log(f, "/trace.json", "view=set", 200);
+    assert_has(body, "\"origin_ns\": \"0\", \"start_ns\": 0, \"end_ns\": 9001, \"grows\": false, "
+                     "\"progress\": 1");
+    assert_has(body, "\"format\": \"eventlog\"");
+    assert_has(body, "\"statistics\": \"ready\", \"summary\": \"ready\"}, \"damage\": []");
+}
+
+/* --- other formats --- */
+
+static void test_pages(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    static const char *const views[] = {"events",   "statistics", "resources",
+                                        "counters", "timeline",   "overview"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(views); i++) {
+        g_autofree char *query = g_strdup_printf("view=%s", views[i]);
+        g_autofree char *page = ask_log(f, "/trace", query, 200);
+        assert_has(page, "<svg role=\"img\" aria-label=\"Lanes over time\"");
+        assert_has(page, "aria-label=\"Density of events over the whole span: 21 events");
+        assert_has(page, "<h1>small.eventlog</h1>");
+        assert_has(page, "Zoom in");
+        assert_has(page, "<form method=\"get\" id=\"controls-form\"");
+        assert_has_not(page, "still being read");
+        /* Names of the log are text wherever they stand. */
+        assert_has_not(page, "<b>&");
+        assert_has_not(page, "<script>");
+        assert_has_not(page, "'</script>");
+        assert_has_not(page, " style=");
+        assert_has_not(page, " onclick");
+        g_assert_cmpuint(count(page, "<script"), ==, 3);
+        g_assert_cmpuint(count(page, "</script>"), ==, 3);
+    }
+    g_autofree char *events = ask_log(f, "/trace", "view=events", 200);
+    assert_has(events, "hello &lt;script&gt;");
+}
+
+static void test_zoom_links(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *page = ask_log(f, "/trace", "start=2000&end=4000&cursor=3000", 200);
+    assert_has(page, "start=2500&amp;end=3500"); /* in */
+    assert_has(page, "start=1000&amp;end=5000"); /* out */
+    assert_has(page, "start=999&amp;end=2999");  /* earlier */
+    assert_has(page, "start=3001&amp;end=5001"); /* later */
+    assert_has(page, "class=\"cursor\"");
+    assert_has(page, "class=\"shade\"");
+}
+
+static void test_text(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *text = ask_log(f, "/trace.txt", "view=timeline", 200);
+    assert_has(text, "thread 1");
+    assert_has(text, "0.000001000  0.000005000  parse");
+    g_autofree char *csv = ask_log(f, "/trace.csv", "view=timeline", 200);
+    assert_has(csv, "lane,level,start_seconds,end_seconds,state,count,share_percent\r\n");
+    assert_has(csv, "thread 1,1,0.000002000,0.000003000,lex,1,100\r\n");
+    g_autofree char *events = ask_log(f, "/trace.csv", "view=events&rows=1&at=3500", 200);
+    assert_has(events, "time_seconds,source,event,fields\r\n0.000003500,capability 0,UserMessage,"
+                       "text = hello <script>");
+    g_autofree char *statistics = ask_log(f, "/trace.csv", "view=statistics", 200);
+    assert_has(statistics, "depth,name,count,time_seconds,share_percent,self_seconds,"
+                           "longest_seconds,events_count\r\n");
+    g_autofree char *counters = ask_log(f, "/trace.txt", "view=counters", 200);
+    assert_has(counters, "queue");
+    g_autofree char *overview = ask_log(f, "/trace.csv", "view=overview&width=1", 200);
+    assert_has(overview, "start_seconds,events_count\r\n0.000000000,21");
+}
+
+/* --- what may not be --- */
+
+static void test_refused(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_free(ask(f, "/trace.json", "file=/etc/passwd", 404));
+    g_free(ask(f, "/trace", "", 400));
+    g_free(ask(f, "/trace.exe", "file=x", 404));
+    g_free(ask_log(f, "/trace.json", "view=events&from=zz", 400));
+    g_free(ask_log(f, "/trace.json", "view=events&from=1.2_3.4", 400));
+    g_free(ask_log(f, "/trace.json", "view=nothing", 400));
+    /* A position that no event has is taken for the place where it would be. */
+    g_free(ask_log(f, "/trace.json", "view=events&from=dac.99999999999", 200));
+    g_free(ask_log(f, "/trace.json", "view=events&from=ffffffffffffffff.0", 200));
+    g_free(ask_log(f, "/trace.json", "view=events&until=0.0", 200));
+    g_autofree char *many = g_strnfill(20000, 'x');
+    g_free(ask_log(f, "/trace", many, 400));
+}
+
+static void test_below_root(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *other = g_build_filename(f->folder, "other.eventlog", NULL);
+    g_autofree char *query = g_strdup_printf("file=%s&view=set", other);
+    write_small(other, true);
+    g_free(ask(f, "/trace.json", query, 404));
+    g_assert_true(fm_server_add_root(f->server, f->folder, NULL));
+    g_free(ask(f, "/trace.json", query, 200));
+    g_free(ask(f, "/trace.json", "file=other.eventlog&view=set", 200));
+    g_free(ask(f, "/trace.json", "file=../../../etc/passwd&view=set", 404));
+    g_autofree char *front = ask(f, "/", NULL, 200);
+    assert_has(front, "Traces below");
+    assert_has(front, "other.eventlog");
+    assert_has(front, "event log");
+}
+
+/* --- several, damaged, growing --- */
+
+static void test_two(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *other = g_build_filename(f->folder, "other.eventlog", NULL);
+    write_small(other, true);
+    g_assert_true(fm_server_add(f->server, other, NULL, NULL));
+    g_autofree char *files = g_strdup_printf("file=%s&file=%s", f->log, other);
+    g_autofree char *timeline_query = g_strconcat(files, "&view=timeline", NULL);
+    g_autofree char *timeline = ask(f, "/trace.json", timeline_query, 200);
+    assert_has(timeline, "\"lanes_total\": 6");
+    assert_has(timeline, "\"id\": \"0-1-1\"");
+    assert_has(timeline, "\"id\": \"1-1-1\"");
+    g_autofree char *events_query = g_strconcat(files, "&view=events&at=9000", NULL);
+    g_autofree char *events = ask(f, "/trace.json", events_query, 200);
+    g_assert_cmpuint(count(events, "\"time_ns\": 9000"), ==, 2);
+    g_autofree char *overview_query = g_strconcat(files, "&view=overview&width=2", NULL);
+    g_autofree char *overview = ask(f, "/trace.json", overview_query, 200);
+    assert_has(overview, "\"events\": 42");
+    g_autofree char *page = ask(f, "/trace", files, 200);
+    assert_has(page, "small.eventlog + other.eventlog");
+}
+
+static void test_damaged(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *cut = g_build_filename(f->folder, "cut.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write(bytes, true);
+    /* A number that no type has, in place of thread 1's message. */
+    static const uint8_t text[] = "hello <script>";
+    uint8_t *at = memmem(bytes->data, bytes->len, text, sizeof text - 1);
+    g_assert_nonnull(at);
+    at[-12] = 0x7F; /* number 2, time 8, length 2 */
+    write_log(cut, bytes);
+    g_assert_true(fm_server_add(f->server, cut, NULL, NULL));
+    g_autofree char *query = g_strdup_printf("file=%s&view=events", cut);
+    g_free(ask(f, "/trace", query, 200)); /* reads it */
+    g_autofree char *page = ask(f, "/trace", query, 200);
+    assert_has(page, "Part of this could not be read");
+    assert_has(page, "parse"); /* what could be */
+    g_autofree char *set_query = g_strdup_printf("file=%s&view=set", cut);
+    g_autofree char *set = ask(f, "/trace.json", set_query, 200);
+    assert_has_not(set, "\"damage\": []");
+    g_autofree char *front = ask(f, "/", NULL, 200);
+    assert_has(front, "part of it could not be read");
+}
+
+static void append_to(const char *path, uint64_t from_ns, unsigned spans)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_append(bytes, from_ns, spans);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    g_assert_cmpint(fd, >=, 0);
+    g_assert_cmpint(write(fd, bytes->data, bytes->len), ==, (gssize)bytes->len);
+    close(fd);
+}
+
+static char *growing_log(struct fixture *f)
+{
+    char *path = g_build_filename(f->folder, "growing.eventlog", NULL);
+    write_small(path, false);
+    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    return path;
+}
+
+static void test_growing(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = growing_log(f);
+    g_autofree char *query = g_strdup_printf("file=%s&view=set", path);
+    g_autofree char *before = ask(f, "/trace.json", query, 200);
+    assert_has(before, "\"end_ns\": 5001, \"grows\": true"); /* as far as all have delivered */
+    append_to(path, 20000, 3);
+    append_to(path, FAR_NS, 1); /* so that what lies two seconds before is sure to be whole */
+    g_autofree char *after = ask(f, "/trace.json", query, 200);
+    g_autofree char *end = between(after, "\"end_ns\": ", ",");
+    g_assert_cmpuint(g_ascii_strtoull(end, NULL, 10), >=, 22101);
+    g_autofree char *timeline_query =
+        g_strdup_printf("file=%s&view=timeline&find=thread+1&start=19000&end=24000", path);
+    g_autofree char *timeline = ask(f, "/trace.json", timeline_query, 200);
+    assert_has(timeline, "[0, 20000, 20100, ");
+    assert_has(timeline, "[0, 22000, 22100, ");
+}
+
+/* --- a page with a stream --- */
+
+struct sink {
+    GString *got;
+    bool ended;
+};
+
+static void sink_write(void *user, const char *bytes, size_t size)
+{
+    g_string_append_len(((struct sink *)user)->got, bytes, (gssize)size);
+}
+
+static size_t sink_backlog(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+static void sink_end(void *user)
+{
+    ((struct sink *)user)->ended = true;
+}
+
+static const struct fm_stream_sink sink_functions = {sink_write, sink_backlog, sink_end};
+
+static struct fm_stream *open_stream(struct fixture *f, const char *file, struct sink *sink)
+{
+    g_autofree char *query = g_strdup_printf("file=%s", file);
+    const struct fm_request request = {
+        .method = "GET", .path = "/trace/stream", .query = query, .can_stream = true};
+    struct fm_response response;
+    sink->got = g_string_new(NULL);
+    fm_server_handle(f->server, &request, &response);
+    g_assert_cmpuint(response.status, ==, 200);
+    g_assert_nonnull(response.stream);
+    struct fm_stream *stream = g_steal_pointer(&response.stream);
+    fm_response_clear(&response);
+    fm_stream_attach(stream, &sink_functions, sink);
+    assert_has(sink->got->str, "event: hello");
+    return stream;
+}
+
+/* The loop's turns and the engine's steps, until the text has come. */
+static void run_until(struct fixture *f, struct sink *sink, const char *text)
+{
+    for (unsigned i = 0; strstr(sink->got->str, text) == NULL; i++) {
+        if (i > 3000000)
+            g_error("'%s' does not come: %.2000s", text, sink->got->str);
+        fm_engine_step(fm_server_engine(f->server));
+        g_main_context_iteration(NULL, FALSE);
+    }
+}
+
+static void ask_stream(struct fixture *f, const struct fm_stream *stream, const char *file,
+                       const char *rest, unsigned status)
+{
+    g_autofree char *query =
+        g_strdup_printf("file=%s&_stream=%s&%s", file, fm_stream_id(stream), rest);
+    g_free(ask(f, "/trace/ask", query, status));
+}
+
+static void test_stream(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    struct sink sink = {0};
+    struct fm_stream *stream = open_stream(f, f->log, &sink);
+    ask_stream(f, stream, f->log, "_owner=timeline&_serial=1&view=timeline", 204);
+    run_until(f, &sink, "\"owner\": \"timeline\", \"serial\": 1");
+    run_until(f, &sink, "[0, 1000, 5000, 0, 1, 1, 0]");
+    ask_stream(f, stream, f->log, "_owner=events&_serial=2&view=events&rows=2", 204);
+    run_until(f, &sink, "\"owner\": \"events\", \"serial\": 2");
+    run_until(f, &sink, "event: ready"); /* the passes */
+    ask_stream(f, stream, f->log, "_owner=events&_serial=3&view=events&filter=x%3D", 400);
+    ask_stream(f, stream, f->log, "_owner=Bad&_serial=3&view=events", 404);
+    ask_stream(f, stream, f->log, "_owner=set&_serial=3&view=set", 400);
+    g_free(ask(f, "/trace/ask", "_stream=0123&_owner=events&view=events", 404));
+    g_autofree char *status = ask(f, "/trace/status", NULL, 200);
+    assert_has(status, "\"pages\": 1, \"requests\": 0, \"cancelled\": 0");
+    fm_stream_gone(stream);
+    g_autofree char *after = ask(f, "/trace/status", NULL, 200);
+    assert_has(after, "\"pages\": 0, \"requests\": 0");
+    g_string_free(sink.got, TRUE);
+}
+
+static void test_stream_needs_a_door(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_free(ask_log(f, "/trace/stream", "", 406));
+    struct fm_response response;
+    g_autofree char *query = g_strdup_printf("file=%s", f->log);
+    const struct fm_request foreign = {.method = "GET",
+                                       .path = "/trace/stream",
+                                       .query = query,
+                                       .can_stream = true,
+                                       .foreign = true};
+    fm_server_handle(f->server, &foreign, &response);
+    g_assert_cmpuint(response.status, ==, 403);
+    fm_response_clear(&response);
+}
+
+/* A later request of the same owner takes the place of the one before; a page that goes away takes
+ * its work with it. */
+static void test_cancelled(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = g_build_filename(f->folder, "long.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_long(bytes, 60000);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    struct sink sink = {0};
+    struct fm_stream *stream = open_stream(f, path, &sink);
+    ask_stream(f, stream, path, "_owner=timeline&_serial=1&view=timeline", 204);
+    fm_engine_step(fm_server_engine(f->server));
+    g_autofree char *reading = ask(f, "/trace/status", NULL, 200);
+    assert_has(reading, "\"requests\": 1, \"cancelled\": 0");
+    ask_stream(f, stream, path, "_owner=timeline&_serial=2&view=timeline&start=2000&end=9000", 204);
+    g_autofree char *replaced = ask(f, "/trace/status", NULL, 200);
+    assert_has(replaced, "\"requests\": 1, \"cancelled\": 1");
+    ask_stream(f, stream, path, "_owner=timeline&_cancel=1", 204);
+    g_autofree char *cancelled = ask(f, "/trace/status", NULL, 200);
+    assert_has(cancelled, "\"requests\": 0, \"cancelled\": 2");
+    ask_stream(f, stream, path, "_owner=statistics&_serial=3&view=statistics", 204);
+    fm_engine_step(fm_server_engine(f->server));
+    fm_stream_gone(stream);
+    g_autofree char *gone = ask(f, "/trace/status", NULL, 200);
+    assert_has(gone, "\"pages\": 0, \"requests\": 0, \"cancelled\": 3");
+    g_assert_null(fm_engine_check(fm_server_engine(f->server)));
+    assert_has_not(sink.got->str, "\"serial\": 1");
+    g_string_free(sink.got, TRUE);
+}
+
+static void test_stream_of_a_growing_log(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = growing_log(f);
+    struct sink sink = {0};
+    struct fm_stream *stream = open_stream(f, path, &sink);
+    assert_has(sink.got->str, "\"grows\": true");
+    append_to(path, 20000, 2);
+    append_to(path, FAR_NS, 1);
+    run_until(f, &sink, "event: grown");
+    ask_stream(f, stream, path,
+               "_owner=timeline&_serial=1&view=timeline&find=thread+1&start=19000&end=24000", 204);
+    run_until(f, &sink, "[0, 21000, 21100, ");
+    fm_stream_gone(stream);
+    g_string_free(sink.got, TRUE);
+}
+
+/* --- real logs --- */
+
+static void test_real(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    const char *data = g_getenv("FATHOM_SAMPLE_DATA");
+    g_autofree char *path = g_build_filename(data == NULL ? "" : data, "eventlog", NULL);
+    if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        g_test_skip("no real logs: FATHOM_SAMPLE_DATA");
+        return;
+    }
+    static const struct {
+        const char *name;
+        unsigned events;
+    } logs[] = {{"conc.eventlog", 53292}, {"marks.eventlog", 0}, {"profhc.eventlog", 0}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(logs); i++) {
+        g_autofree char *log = g_build_filename(path, logs[i].name, NULL);
+        g_assert_true(fm_server_add(f->server, log, NULL, NULL));
+        g_autofree char *overview_query = g_strdup_printf("file=%s&view=overview&width=100", log);
+        g_autofree char *overview = ask(f, "/trace.json", overview_query, 200);
+        g_autofree char *events = g_strdup_printf("\"events\": %u,", logs[i].events);
+        if (logs[i].events > 0)
+            assert_has(overview, events);
+        static const char *const views[] = {"events", "statistics", "resources", "counters"};
+        for (unsigned j = 0; j < G_N_ELEMENTS(views); j++) {
+            g_autofree char *query = g_strdup_printf("file=%s&view=%s", log, views[j]);
+            g_autofree char *page = ask(f, "/trace", query, 200);
+            g_assert_cmpuint(count(page, "<rect"), >, 10);
+            g_assert_cmpuint(count(page, "<rect"), <, 15100);
+        }
+    }
+    g_autofree char *header = g_build_filename(path, "trunc_header.eventlog", NULL);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(fm_server_add(f->server, header, NULL, &error));
+    g_assert_nonnull(error);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(struct fixture *f, gconstpointer user);
+    } tests[] = {
+        {"timeline", test_timeline},
+        {"window-and-lanes", test_window_and_lanes},
+        {"overview", test_overview},
+        {"events-by-position", test_events_by_position},
+        {"events-backward", test_events_backward},
+        {"events-filtered", test_events_filtered},
+        {"statistics", test_statistics},
+        {"counters", test_counters},
+        {"set", test_set},
+        {"pages", test_pages},
+        {"zoom-links", test_zoom_links},
+        {"text-and-csv", test_text},
+        {"refused", test_refused},
+        {"below-root", test_below_root},
+        {"two", test_two},
+        {"damaged", test_damaged},
+        {"growing", test_growing},
+        {"stream", test_stream},
+        {"stream-needs-a-door", test_stream_needs_a_door},
+        {"cancelled", test_cancelled},
+        {"stream-of-a-growing-log", test_stream_of_a_growing_log},
+        {"real-logs", test_real},
+    };
+    g_test_init(&argc, &argv, NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(tests); i++) {
+        g_autofree char *path = g_strconcat("/traces/", tests[i].name, NULL);
+        g_test_add(path, struct fixture, NULL, set_up, tests[i].run, tear_down);
+    }
+    return g_test_run();
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_log.h"
+
+#include <string.h>
+
+#include "eventlog/eventlog.h"
+
+enum { PARSE = 1, LEX = 2, QUEUE = 3, HOSTILE = 4, LATE = 5, BLOCK_EVENTS = 500 };
+
+static void put(GByteArray *to, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = bytes; i-- > 0;) {
+        uint8_t byte = (uint8_t)(value >> (8 * i));
+        g_byte_array_append(to, &byte, 1);
+    }
+}
+
+static void put_header(GByteArray *to)
+{
+    static const struct {
+        uint16_t number;
+        int32_t size;
+        const char *text;
+    } types[] = {
+        {FM_EVENTLOG_CREATE_THREAD, 4, "Create thread"},
+        {FM_EVENTLOG_RUN_THREAD, 4, "Run thread"},
+        {FM_EVENTLOG_BLOCK_MARKER, 14, "Block marker"},
+        {FM_EVENTLOG_USER_MESSAGE, -1, "User message"},
+        {FM_EVENTLOG_RTS_IDENTIFIER, -1, "RTS name and version"},
+        {FM_EVENTLOG_PROGRAM_ARGS, -1, "Program arguments"},
+        {FM_EVENTLOG_OS_PROCESS_PID, 8, "Process id"},
+        {FM_EVENTLOG_INTERN_STRING, -1, "Interned string"},
+        {FM_EVENTLOG_SPAN_BEGIN, 4, "Span begin"},
+        {FM_EVENTLOG_SPAN_END, 4, "Span end"},
+        {FM_EVENTLOG_COUNTER, 12, "Counter"},
+    };
+    struct fm_eventlog_header *header = fm_eventlog_header_begin();
+    for (unsigned i = 0; i < G_N_ELEMENTS(types); i++)
+        fm_eventlog_header_add(header, types[i].number, types[i].size, types[i].text);
+    fm_eventlog_header_end(header);
+    g_byte_array_append(to, header->bytes->data, header->bytes->len);
+    fm_eventlog_header_unref(header);
+}
+
+/* --- blocks --- */
+
+struct block {
+    GByteArray *to;
+    guint begin;
+    uint64_t end_ns;
+};
+
+static struct block begin_block(GByteArray *to, uint16_t capability, uint64_t time)
+{
+    struct block block = {to, to->len, time};
+    put(to, FM_EVENTLOG_BLOCK_MARKER, 2);
+    put(to, time, 8);
+    put(to, 0, 4);
+    put(to, 0, 8);
+    put(to, capability, 2);
+    return block;
+}
+
+static void end_block(struct block *block)
+{
+    uint32_t size = GUINT32_TO_BE(block->to->len - block->begin);
+    uint64_t end = GUINT64_TO_BE(block->end_ns);
+    memcpy(block->to->data + block->begin + 10, &size, sizeof size);
+    memcpy(block->to->data + block->begin + 14, &end, sizeof end);
+}
+
+static void event(struct block *block, uint16_t number, uint64_t time)
+{
+    put(block->to, number, 2);
+    put(block->to, time, 8);
+    block->end_ns = MAX(block->end_ns, time);
+}
+
+static void event4(struct block *block, uint16_t number, uint64_t time, uint32_t value)
+{
+    event(block, number, time);
+    put(block->to, value, 4);
+}
+
+static void text_event(struct block *block, uint16_t number, uint64_t time, const char *text,
+                       int64_t number_before, int64_t number_after)
+{
+    size_t size = strlen(text);
+    event(block, number, time);
+    put(block->to, size + (number_before >= 0 ? 4 : 0) + (number_after >= 0 ? 4 : 0), 2);
+    if (number_before >= 0)
+        put(block->to, (uint64_t)number_before, 4);
+    g_byte_array_append(block->to, (const guint8 *)text, (guint)size);
+    if (number_after >= 0)
+        put(block->to, (uint64_t)number_after, 4);
+}
+
+static void counter(struct block *block, uint64_t time, uint64_t value)
+{
+    event4(block, FM_EVENTLOG_COUNTER, time, QUEUE);
+    put(block->to, value, 8);
+}
+
+static void begin_log(GByteArray *to)
+{
+    put_header(to);
+    struct block block = begin_block(to, 0xFFFF, 0);
+    text_event(&block, FM_EVENTLOG_RTS_IDENTIFIER, 0, "fathom-0.1.0 C event log", 0, -1);
+    event4(&block, FM_EVENTLOG_OS_PROCESS_PID, 0, 0);
+    put(to, 77, 4);
+    static const char *const names[] = {[PARSE] = "parse",
+                                        [LEX] = "lex",
+                                        [QUEUE] = "queue",
+                                        [HOSTILE] = TRACE_LOG_HOSTILE,
+                                        [LATE] = "late"};
+    for (unsigned i = PARSE; i <= LATE; i++)
+        text_event(&block, FM_EVENTLOG_INTERN_STRING, 0, names[i], -1, i);
+    end_block(&block);
+}
+
+static struct block begin_thread(GByteArray *to, uint16_t lane)
+{
+    struct block block = begin_block(to, lane, 0);
+    event4(&block, FM_EVENTLOG_CREATE_THREAD, 0, lane + 1u);
+    event4(&block, FM_EVENTLOG_RUN_THREAD, 0, lane + 1u);
+    return block;
+}
+
+void trace_log_write(GByteArray *to, bool end)
+{
+    begin_log(to);
+    struct block block = begin_thread(to, 0);
+    event4(&block, FM_EVENTLOG_SPAN_BEGIN, 1000, PARSE);
+    event4(&block, FM_EVENTLOG_SPAN_BEGIN, 2000, LEX);
+    counter(&block, 2500, 5);
+    event4(&block, FM_EVENTLOG_SPAN_END, 3000, LEX);
+    text_event(&block, FM_EVENTLOG_USER_MESSAGE, 3500, "hello <script>", -1, -1);
+    counter(&block, 4000, 9);
+    event4(&block, FM_EVENTLOG_SPAN_END, 5000, PARSE);
+    end_block(&block);
+    block = begin_thread(to, 1);
+    event4(&block, FM_EVENTLOG_SPAN_BEGIN, 4000, HOSTILE);
+    event4(&block, FM_EVENTLOG_SPAN_END, 8000, HOSTILE);
+    text_event(&block, FM_EVENTLOG_USER_MESSAGE, 9000, "bye", -1, -1);
+    end_block(&block);
+    if (end)
+        put(to, 0xFFFF, 2);
+}
+
+void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count)
+{
+    for (unsigned i = 0; i < count;) {
+        struct block block = begin_block(to, 0, from_ns + i * UINT64_C(1000));
+        for (unsigned j = 0; j < BLOCK_EVENTS && i < count; i++, j++) {
+            event4(&block, FM_EVENTLOG_SPAN_BEGIN, from_ns + i * UINT64_C(1000), LATE);
+            event4(&block, FM_EVENTLOG_SPAN_END, from_ns + i * UINT64_C(1000) + 100, LATE);
+        }
+        end_block(&block);
+    }
+}
+
+void trace_log_write_long(GByteArray *to, unsigned spans)
+{
+    begin_log(to);
+    struct block block = begin_thread(to, 0);
+    for (unsigned i = 0; i < spans; i++) {
+        uint32_t name = i % 2 == 0 ? PARSE : LEX;
+        uint64_t time = 1000 + i * UINT64_C(100);
+        if (i % BLOCK_EVENTS == BLOCK_EVENTS - 1) {
+            end_block(&block);
+            block = begin_block(to, 0, time);
+        }
+        event4(&block, FM_EVENTLOG_SPAN_BEGIN, time, name);
+        event4(&block, FM_EVENTLOG_SPAN_END, time + 100, name);
+    }
+    end_block(&block);
+    put(to, 0xFFFF, 2);
+}

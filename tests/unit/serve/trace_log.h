@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A small event log of a C program, byte by byte, whose every time is known.
+ *
+ *   ns            0    1000  2000  3000  3500  4000  5000        8000  9000
+ *   thread 1      |    [parse [lex  ]    (message)     ]
+ *   thread 2      |                            [<b>&"'</script>   ]
+ *   counter queue          5 at 2500           9 at 4000
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_LOG_HOSTILE "<b>&\"'</script>"
+
+/* Appends the log; with end false the end mark is left out, so that it may grow. */
+void trace_log_write(GByteArray *to, bool end);
+/* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
+void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count);
+/* Many spans in one log: thread 1 has spans "a" and "b" by turns, of 100 ns each. */
+void trace_log_write_long(GByteArray *to, unsigned spans);
