@@ -83,4 +83,5 @@ def main(fathom, generate, build, what="pages"):
             server.wait(20)
 
 
-sys.exit(main(*sys.argv[1:5]))
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:5]))

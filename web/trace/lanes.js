@@ -81,6 +81,7 @@ export class Lanes {
         this.page.hidden.clear();
         this.page.changed({ ask: true });
       }));
+    this.legend.hidden = !this.legend.children.length;
   }
 
   label(lane, top, many) {

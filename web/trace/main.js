@@ -108,7 +108,7 @@ class Page {
   setWindow(start, end, { keepWidth = false } = {}) {
     const { start_ns: first, end_ns: last } = this.set;
     let width = Math.max(Math.round(end - start), 10);
-    if (width >= last - first) {
+    if (width >= (last - first) * 0.998) {
       start = first;
       width = last - first;
     } else if (keepWidth || start < first || start + width > last) {

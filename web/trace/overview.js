@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strip that is always there: how many events there are over the whole span, and which part of
 // it is the window. Dragging chooses a window, dragging within it moves it.
-import { colours, element, fitCanvas, seconds, ticks } from "./util.js";
+import { colours, duration, element, fitCanvas, seconds, ticks } from "./util.js";
 
 const HEIGHT = 58;
 const LABELS = 220;
@@ -34,7 +34,7 @@ export class Overview {
     this.answer = answer;
     this.note.replaceChildren(element("b", {}, answer.events.toLocaleString("en")),
       ` ${this.page.filter ? "events pass" : "events"}`, element("br"),
-      answer.incomplete && !answer.events ? "counting…" : `over ${seconds(answer.end_ns - answer.start_ns, 3)} s`);
+      answer.incomplete && !answer.events ? "counting…" : `over ${duration(answer.end_ns - answer.start_ns)}`);
     this.draw();
   }
 

@@ -107,7 +107,7 @@ export class Statistics {
       fold.setAttribute("aria-expanded", String(Boolean(opened)));
       name.append(fold);
     } else name.append(element("span", { className: "fold" }));
-    name.append(node.name ?? "?");
+    name.append(node.parent < 0 ? String(node.name).split("/").at(-1) : node.name ?? "?");
     if (node.left_out) name.append(element("small", {}, ` and ${node.left_out} more`));
     const longest = element("td", { className: "number" });
     if (node.longest_ns)
