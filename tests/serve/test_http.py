@@ -61,6 +61,7 @@ class Loopback(unittest.TestCase):
     def setUpClass(cls):
         cls.context = serving(PROFILE)
         cls.process, cls.port, cls.url = cls.context.__enter__()
+        ask(cls.port, page("menu").replace("/deep", "/events")) # until the profile is read
 
     @classmethod
     def tearDownClass(cls):

@@ -384,7 +384,6 @@ static void closed_in_mid_pass(struct fixture *f, gconstpointer user)
 static void the_server_ends_in_mid_pass(struct fixture *f, gconstpointer user)
 {
     struct door door;
-    g_autoptr(GError) error = NULL;
     (void)user;
     listen(f, &door, "menu", f->one);
     step(f);
