@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "trace/filter_internal.h"
+#include "trace/synchronize.h"
 
 enum opcode { CODE_TEST, CODE_NOT, CODE_JUMP_IF_FALSE, CODE_JUMP_IF_TRUE, CODE_PUSH, CODE_XOR };
 
@@ -435,7 +436,7 @@ static bool run_test(struct fm_filter *filter, unsigned index,
     case SOURCE_EVENT_TIME:
         return holds(test->op, (at->event.time > test->number) - (at->event.time < test->number));
     case SOURCE_EVENT_TSC:
-        return fm_filter_compare_unsigned(test, at->event.time);
+        return fm_filter_compare_unsigned(test, fm_trace_recorded_time(at));
     case SOURCE_EVENT_CPU:
         return at->event.lane >= 0 && fm_filter_compare_unsigned(test, (uint64_t)at->event.lane);
     case SOURCE_EVENT_TARGET:

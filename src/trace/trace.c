@@ -27,6 +27,7 @@ void fm_trace_free(struct fm_trace *trace)
 {
     if (trace == NULL)
         return;
+    fm_trace_clock_free(trace);
     fm_attributes_free(trace->attributes);
     fm_trace_values_free(trace->values);
     g_ptr_array_unref(trace->tracefiles);

@@ -83,6 +83,7 @@ struct fm_attributes;
 
 struct fm_state_model;
 struct fm_trace_values;
+struct fm_trace_clock;
 
 /* What a format knows of a trace as a whole. All but format may be NULL. */
 struct fm_trace_class {
@@ -108,12 +109,14 @@ struct fm_trace {
     const void *cursor_owner; /* the context that moved the cursors last */
     const struct fm_state_model *state_model; /* state.h; NULL = the event log's */
     struct fm_trace_values *values;           /* state.h: names met so far; NULL = none yet */
+    struct fm_trace_clock *clock; /* synchronize.h; NULL = times are as recorded */
     void *implementation;
     void (*free_implementation)(struct fm_trace *trace);
 };
 
 struct fm_trace *fm_trace_new(const char *path, const char *identity);
 void fm_trace_free(struct fm_trace *trace);
+void fm_trace_clock_free(struct fm_trace *trace); /* private: for fm_trace_free */
 /* name and channel are copied. */
 struct fm_tracefile *fm_trace_add_tracefile(struct fm_trace *trace,
                                             const struct fm_tracefile_class *class_,
