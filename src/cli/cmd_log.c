@@ -72,6 +72,7 @@ static const struct {
     {"send", fm_cmd_log_send, "send a log over a socket, or serve it"},
     {"recv", fm_cmd_log_recv, "receive a log from a socket into a file"},
     {"control", fm_cmd_log_control, "send a control message to a program that logs"},
+    {"sync", fm_cmd_log_sync, "find drift and offset of clocks of several hosts"},
     {"validate", fm_cmd_log_validate, "check a log against every rule of the format"},
     {"types", fm_cmd_log_types, "list the known event types with fields and units"},
 };

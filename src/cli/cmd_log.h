@@ -14,6 +14,7 @@ fm_cli_run fm_cmd_log_recv;
 fm_cli_run fm_cmd_log_control;
 fm_cli_run fm_cmd_log_validate;
 fm_cli_run fm_cmd_log_types;
+fm_cli_run fm_cmd_log_sync;
 
 /* "1.5", "1.5s", "200ms", "3us", "17ns" since the log's begin, as nanoseconds. */
 bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error);

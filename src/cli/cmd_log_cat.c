@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/cmd_log.h"
 #include "cli/cmd_log_print.h"
+#include "cli/cmd_log_trace.h"
 #include "eventlog/log.h"
 
 static int cat_in_file_order(struct fm_cmd_log_printer *printer, struct fm_eventlog_source *source)
@@ -80,7 +81,12 @@ int fm_cmd_log_cat(int argc, char **argv)
 {
     struct fm_cmd_log_printer printer = {0};
     gboolean sort = FALSE;
+    g_autofree char *filter = NULL;
     const GOptionEntry own[] = {
+        {"filter", 0, 0, G_OPTION_ARG_STRING, &filter,
+         "Only events that a filter accepts, such as 'event.name = Run* & state.thread = 3'; in "
+         "the order of time",
+         "EXPR"},
         {"sort", 's', 0, G_OPTION_ARG_NONE, &sort,
          "In the order of time over all capabilities; needs a regular file", NULL},
         {NULL},
@@ -90,12 +96,14 @@ int fm_cmd_log_cat(int argc, char **argv)
         fm_cli_parse(&argc, &argv, options, "FILE",
                      "Prints the events of a log, in the order of the file (which is the order "
                      "of flushed blocks) unless --sort is given. FILE may be - for "
-                     "standard input.",
+                     "standard input, or a folder with CTF traces.",
                      "fathom log cat --type UserMarker --from 1.5 program.eventlog");
     if (status < 0 && argc != 2)
         status = fm_cli_usage("log cat", "expected one FILE, got %d arguments", argc - 1);
     if (status < 0)
-        status = cat_file(&printer, argv[1], sort);
+        status = filter != NULL || fm_cmd_log_is_folder(argv[1])
+                     ? fm_cmd_log_cat_trace(&printer, argv[1], filter)
+                     : cat_file(&printer, argv[1], sort);
     fm_cmd_log_printer_done(&printer);
     return status;
 }

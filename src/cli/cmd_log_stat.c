@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/cmd_log.h"
+#include "cli/cmd_log_trace.h"
 #include "eventlog/count.h"
 #include "eventlog/format.h"
 
@@ -290,22 +291,44 @@ static int stat_file(const char *path, bool json, bool by_capability)
     return status;
 }
 
+static int stat_path(const char *path, bool json, bool by_capability, const char *filter,
+                     const char *by)
+{
+    if (by != NULL && strcmp(by, "state") == 0)
+        return fm_cmd_log_stat_states(path, json);
+    if (filter != NULL || fm_cmd_log_is_folder(path))
+        return fm_cmd_log_stat_trace(path, filter, json);
+    return stat_file(path, json, by_capability);
+}
+
 int fm_cmd_log_stat(int argc, char **argv)
 {
     gboolean json = FALSE, by_capability = FALSE;
+    g_autofree char *filter = NULL;
+    g_autofree char *by = NULL;
     const GOptionEntry options[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
         {"by-capability", 0, 0, G_OPTION_ARG_NONE, &by_capability,
          "Also count each type on each capability", NULL},
+        {"by", 0, 0, G_OPTION_ARG_STRING, &by,
+         "type (default), or state: time and events by lane and state, nested as they were",
+         "WHAT"},
+        {"filter", 0, 0, G_OPTION_ARG_STRING, &filter, "Only events that a filter accepts", "EXPR"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "FILE",
                               "Counts the events of a log by type and by capability; block markers "
-                              "are not counted. FILE may be - for standard input.",
-                              "fathom log stat --json program.eventlog");
+                              "are not counted. FILE may be - for standard input, or a folder with "
+                              "CTF traces.",
+                              "fathom log stat --json program.eventlog\n"
+                              "  fathom log stat --by state program.eventlog");
     if (status >= 0)
         return status;
     if (argc != 2)
         return fm_cli_usage("log stat", "expected one FILE, got %d arguments", argc - 1);
-    return stat_file(argv[1], json, by_capability);
+    if (by != NULL && strcmp(by, "state") != 0 && strcmp(by, "type") != 0)
+        return fm_cli_usage("log stat", "--by is type or state, not '%s'", by);
+    if (filter != NULL && by != NULL && strcmp(by, "state") == 0)
+        return fm_cli_usage("log stat", "--filter chooses events: it cannot go with --by state");
+    return stat_path(argv[1], json, by_capability, filter, by);
 }

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd_log_trace.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "cli/cmd_log.h"
+
+enum { HELD_BYTES = 64 << 10 };
+
+bool fm_cmd_log_is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Until nothing more comes, or for a file that may still be written, nothing more is there. */
+static bool read_whole(struct fm_trace *trace, GError **error)
+{
+    bool ended = !fm_trace_grows(trace);
+    while (!ended) {
+        GError *failure = NULL;
+        bool grown = fm_trace_grow(trace, &ended, &failure);
+        struct pollfd wait = {.fd = fm_trace_poll_fd(trace), .events = POLLIN};
+        if (failure != NULL) {
+            g_propagate_error(error, failure);
+            return false;
+        }
+        if (!grown && wait.fd < 0)
+            return true;
+        if (!grown && !ended)
+            poll(&wait, 1, 200);
+    }
+    return true;
+}
+
+bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const char *path, const char *filter,
+                           GError **error)
+{
+    g_autofree char *identity = NULL;
+    reading->filter = filter == NULL ? NULL : fm_filter_new(filter, error);
+    if ((filter != NULL && reading->filter == NULL) ||
+        (identity = fm_trace_identity(path, error)) == NULL ||
+        (reading->trace = fm_trace_open(path, identity, error)) == NULL ||
+        !read_whole(reading->trace, error))
+        return false;
+    if (reading->wants_state || (reading->filter != NULL && fm_filter_needs_state(reading->filter)))
+        reading->state = fm_state_new(reading->trace);
+    return true;
+}
+
+static bool on_event(void *user, void *context)
+{
+    struct fm_cmd_log_trace *reading = user;
+    const struct fm_tracefile_context *at = context;
+    if (at->event.time < reading->from_ns ||
+        (reading->filter != NULL && !fm_filter_accepts(reading->filter, at, reading->state)))
+        return false;
+    return reading->event(reading->user, at);
+}
+
+void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading)
+{
+    struct fm_hooks *hooks = fm_hooks_new();
+    const struct fm_chunk_hooks chunk = {.event = hooks};
+    struct fm_context *context = fm_context_new(&reading->trace, 1);
+    if (reading->state != NULL)
+        fm_hooks_add(hooks, fm_state_hook, reading->state, FM_HOOK_STATE);
+    fm_hooks_add(hooks, on_event, reading, FM_HOOK_DEFAULT);
+    /* The state must be read from the begin. */
+    fm_context_seek_time(context, reading->state == NULL ? reading->from_ns : 0);
+    fm_context_begin(context, &chunk, -1);
+    uint64_t end = reading->to_ns == UINT64_MAX ? FM_TIME_INF : reading->to_ns + 1;
+    fm_context_middle(context, end, UINT64_MAX, NULL);
+    fm_context_detach(context, &chunk, -1);
+    fm_context_free(context);
+    fm_hooks_free(hooks);
+}
+
+int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command)
+{
+    int status = FM_EXIT_DONE;
+    if (reading->trace != NULL) {
+        g_autofree char *damage = fm_trace_damage(reading->trace);
+        g_auto(GStrv) lines = g_strsplit(damage, "\n", -1);
+        for (unsigned i = 0; lines[i] != NULL; i++) {
+            if (lines[i][0] == '\0')
+                continue;
+            fprintf(stderr, "fathom %s: %s\n", command, lines[i]);
+            /* A log that is only unfinished has been read whole. */
+            if (strstr(lines[i], "no end mark") == NULL)
+                status = FM_EXIT_FAILED;
+        }
+    }
+    fm_state_free(reading->state);
+    fm_filter_free(reading->filter);
+    fm_trace_free(reading->trace);
+    return status;
+}
+
+/* --- cat --- */
+
+static const char *name_of(const struct fm_tracefile_context *at)
+{
+    const struct fm_tracefile_class *class_ = at->tracefile->class_;
+    const char *name =
+        class_->event_name == NULL ? NULL : class_->event_name(at->tracefile, at->event.id);
+    return name == NULL ? "unknown" : name;
+}
+
+static void append_text(GString *out, const char *text, size_t length, bool json)
+{
+    if (json) {
+        fm_eventlog_format_json_text(out, (const uint8_t *)text, length);
+        return;
+    }
+    g_string_append_c(out, '"');
+    fm_eventlog_format_text(out, (const uint8_t *)text, length, '"');
+    g_string_append_c(out, '"');
+}
+
+static void append_value(GString *out, const struct fm_event_value *value, bool json)
+{
+    char real[G_ASCII_DTOSTR_BUF_SIZE];
+    switch (value->kind) {
+    case FM_VALUE_UNSIGNED:
+        g_string_append_printf(out, "%" PRIu64, value->number);
+        if (!json && value->text != NULL) {
+            g_string_append(out, " (");
+            fm_eventlog_format_text(out, (const uint8_t *)value->text, value->text_length, ')');
+            g_string_append_c(out, ')');
+        }
+        break;
+    case FM_VALUE_SIGNED:
+        g_string_append_printf(out, "%" PRId64, (int64_t)value->number);
+        break;
+    case FM_VALUE_ADDRESS:
+        g_string_append_printf(out, json ? "%" PRIu64 : "0x%" PRIx64, value->number);
+        break;
+    case FM_VALUE_REAL:
+        g_string_append(out, json && !isfinite(value->real)
+                                 ? "null"
+                                 : g_ascii_dtostr(real, sizeof real, value->real));
+        break;
+    case FM_VALUE_TEXT:
+        append_text(out, value->text, value->text_length, json);
+        break;
+    }
+}
+
+static void append_fields(GString *out, const struct fm_tracefile_context *at, bool json)
+{
+    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    const struct fm_tracefile_class *class_ = at->tracefile->class_;
+    unsigned count =
+        class_->event_values == NULL ? 0 : class_->event_values(at->tracefile, &at->event, values);
+    for (unsigned i = 0; i < count; i++) {
+        g_string_append(out, i == 0 ? "" : json ? "," : " ");
+        g_string_append_printf(out, json ? "\"%s\":" : "%s=", values[i].name);
+        append_value(out, &values[i], json);
+    }
+}
+
+static void append_event(GString *out, const struct fm_tracefile_context *at,
+                         enum fm_eventlog_format as)
+{
+    const char *name = name_of(at);
+    uint64_t time = at->event.time;
+    g_autofree char *lane = at->event.lane < 0 ? NULL : g_strdup_printf("%d", at->event.lane);
+    g_autoptr(GString) fields = g_string_new(NULL);
+    append_fields(fields, at, as == FM_EVENTLOG_AS_JSON);
+    if (as == FM_EVENTLOG_AS_TEXT) {
+        g_string_append_printf(out, "%4" PRIu64 ".%09" PRIu64 " %4s ", time / 1000000000,
+                               time % 1000000000, lane == NULL ? "-" : lane);
+        fm_eventlog_format_text(out, (const uint8_t *)name, strlen(name), 0);
+        g_string_append_printf(out, "%s%s\n", fields->len == 0 ? "" : " ", fields->str);
+    } else if (as == FM_EVENTLOG_AS_JSON) {
+        g_string_append_printf(out, "{\"time_ns\":%" PRIu64 ",\"cap\":%s,\"type\":", time,
+                               lane == NULL ? "null" : lane);
+        append_text(out, name, strlen(name), true);
+        g_string_append_printf(out, ",\"fields\":{%s}}\n", fields->str);
+    } else {
+        g_string_append_printf(out, "%" PRIu64 ",%s,%s,\"", time, lane == NULL ? "none" : lane,
+                               name);
+        for (const char *c = fields->str; *c != '\0'; c++)
+            g_string_append(out, *c == '"' ? "\"\"" : (char[]){*c, '\0'});
+        g_string_append(out, "\"\r\n");
+    }
+}
+
+static bool is_chosen(const struct fm_cmd_log_printer *printer,
+                      const struct fm_tracefile_context *at)
+{
+    uint32_t id = at->event.id;
+    return (!printer->by_type || (id <= UINT16_MAX && printer->type_chosen[id])) &&
+           (!printer->by_capability ||
+            (at->event.lane <= 65534 && printer->capability_chosen[at->event.lane + 1]));
+}
+
+static bool print_event(void *user, const struct fm_tracefile_context *at)
+{
+    struct fm_cmd_log_printer *printer = user;
+    if (!is_chosen(printer, at))
+        return false;
+    append_event(printer->out, at, printer->as);
+    printer->printed++;
+    if (printer->out->len >= HELD_BYTES)
+        fm_cmd_log_printer_flush(printer);
+    return printer->failed;
+}
+
+int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, const char *filter)
+{
+    GError *error = NULL;
+    struct fm_cmd_log_trace reading = {.event = print_event, .user = printer};
+    int status = FM_EXIT_DONE;
+    if (fm_cmd_log_printer_begin(printer, &error) &&
+        fm_cmd_log_trace_open(&reading, path, filter, &error)) {
+        reading.from_ns = printer->from_ns;
+        reading.to_ns = printer->to_ns;
+        fm_cmd_log_trace_read(&reading);
+        fm_cmd_log_printer_flush(printer);
+    } else {
+        status = fm_cli_fail("log cat", error);
+    }
+    int read_status = fm_cmd_log_trace_done(&reading, "log cat");
+    return status != FM_EXIT_DONE ? status : read_status;
+}
+
+/* --- stat --- */
+
+struct counted {
+    uint64_t events, min_ns, max_ns;
+    GHashTable *types; /* name -> uint64_t */
+    GHashTable *lanes; /* number + 1 -> uint64_t */
+};
+
+static void count_one(GHashTable *table, void *key)
+{
+    uint64_t *count = g_hash_table_lookup(table, key);
+    if (count == NULL) {
+        count = g_new0(uint64_t, 1);
+        g_hash_table_insert(table, key, count);
+    }
+    ++*count;
+}
+
+static bool count_event(void *user, const struct fm_tracefile_context *at)
+{
+    struct counted *counted = user;
+    counted->min_ns = counted->events == 0 ? at->event.time : counted->min_ns;
+    counted->max_ns = at->event.time;
+    counted->events++;
+    /* Names live as long as the trace. */
+    count_one(counted->types, (void *)(uintptr_t)name_of(at));
+    count_one(counted->lanes, GINT_TO_POINTER(at->event.lane + 1));
+    return false;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    intptr_t x = (intptr_t) * (void *const *)a, y = (intptr_t) * (void *const *)b;
+    return (x > y) - (x < y);
+}
+
+static void **sorted_keys(GHashTable *table, int (*compare)(const void *, const void *))
+{
+    guint count;
+    void **keys = g_hash_table_get_keys_as_array(table, &count);
+    qsort(keys, count, sizeof *keys, compare);
+    return keys;
+}
+
+static void print_counts(const struct counted *counted, bool json)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_autofree void **types = sorted_keys(counted->types, compare_texts);
+    g_autofree void **lanes = sorted_keys(counted->lanes, compare_numbers);
+    g_string_append_printf(out,
+                           json ? "{\"events\": %" PRIu64 ", \"min_ns\": %" PRIu64
+                                  ", \"max_ns\": %" PRIu64 ",\n \"caps\": {"
+                                : "events %" PRIu64 "\nmin_ns %" PRIu64 "\nmax_ns %" PRIu64 "\n",
+                           counted->events, counted->min_ns, counted->max_ns);
+    for (guint i = 0; i < g_hash_table_size(counted->lanes); i++) {
+        int lane = GPOINTER_TO_INT(lanes[i]) - 1;
+        g_autofree char *name = lane < 0 ? g_strdup("none") : g_strdup_printf("%d", lane);
+        uint64_t count = *(uint64_t *)g_hash_table_lookup(counted->lanes, lanes[i]);
+        if (json)
+            g_string_append_printf(out, "%s\"%s\": %" PRIu64, i == 0 ? "" : ", ", name, count);
+        else
+            g_string_append_printf(out, "cap %s %" PRIu64 "\n", name, count);
+    }
+    g_string_append(out, json ? "},\n \"types\": {" : "");
+    for (guint i = 0; i < g_hash_table_size(counted->types); i++) {
+        const char *name = types[i];
+        uint64_t count = *(uint64_t *)g_hash_table_lookup(counted->types, name);
+        g_string_append(out, json ? (i == 0 ? "" : ", ") : "type ");
+        if (json)
+            append_text(out, name, strlen(name), true);
+        else
+            fm_eventlog_format_text(out, (const uint8_t *)name, strlen(name), 0);
+        g_string_append_printf(out, json ? ": %" PRIu64 : " %" PRIu64 "\n", count);
+    }
+    g_string_append(out, json ? "}}\n" : "");
+    fputs(out->str, stdout);
+}
+
+int fm_cmd_log_stat_trace(const char *path, const char *filter, bool json)
+{
+    GError *error = NULL;
+    struct counted counted = {
+        .types = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free),
+        .lanes = g_hash_table_new_full(NULL, NULL, NULL, g_free),
+    };
+    struct fm_cmd_log_trace reading = {.event = count_event, .user = &counted, .to_ns = UINT64_MAX};
+    int status = FM_EXIT_DONE;
+    if (fm_cmd_log_trace_open(&reading, path, filter, &error)) {
+        fm_cmd_log_trace_read(&reading);
+        print_counts(&counted, json);
+    } else {
+        status = fm_cli_fail("log stat", error);
+    }
+    g_hash_table_unref(counted.types);
+    g_hash_table_unref(counted.lanes);
+    int read_status = fm_cmd_log_trace_done(&reading, "log stat");
+    return status != FM_EXIT_DONE ? status : read_status;
+}

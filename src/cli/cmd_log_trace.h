@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of `fathom log` that read traces of any format, with filters: cat and stat of CTF folders,
+ * or with --filter. */
+#pragma once
+
+#include "cli/cmd_log_print.h"
+#include "trace/filter.h"
+#include "trace/open.h"
+
+/* Whether the path must be read as a trace: it is a folder. */
+bool fm_cmd_log_is_folder(const char *path);
+
+struct fm_cmd_log_trace {
+    struct fm_trace *trace;
+    struct fm_state *state; /* NULL: nobody wants it */
+    bool wants_state;
+    struct fm_filter *filter;
+    uint64_t from_ns, to_ns;
+    /* Called for each event that the filter accepts; true ends the reading. */
+    bool (*event)(void *user, const struct fm_tracefile_context *at);
+    void *user;
+};
+
+/* Opens the trace and waits until all of it is there; filter may be NULL. */
+FM_MUST_USE bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const char *path,
+                                       const char *filter, GError **error);
+void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading);
+/* What could not be read goes to standard error. Returns the exit status. */
+int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command);
+
+int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, const char *filter);
+int fm_cmd_log_stat_trace(const char *path, const char *filter, bool json);
+int fm_cmd_log_stat_states(const char *path, bool json);
