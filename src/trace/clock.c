@@ -88,6 +88,15 @@ static void advance(struct fm_tracefile *tracefile)
     take_end(tracefile->trace);
 }
 
+static bool next(struct fm_tracefile *tracefile, struct fm_event *ret)
+{
+    bool more = own_class(tracefile)->next(tracefile, ret);
+    take_end(tracefile->trace);
+    if (more)
+        ret->time = to_corrected(tracefile->trace->clock, ret->time);
+    return more;
+}
+
 static void seek_time(struct fm_tracefile *tracefile, uint64_t time)
 {
     own_class(tracefile)->seek_time(tracefile, to_recorded(tracefile->trace->clock, time));
@@ -147,6 +156,8 @@ static void set_up(struct fm_trace *trace)
         clock->corrected[i] = *tracefile->class_;
         clock->corrected[i].peek = peek;
         clock->corrected[i].advance = advance;
+        if (tracefile->class_->next != NULL)
+            clock->corrected[i].next = next;
         clock->corrected[i].seek_time = seek_time;
         clock->corrected[i].tell = tell;
         clock->corrected[i].seek = seek;
