@@ -266,9 +266,10 @@ void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
         else
             g_string_append(out, "    - ");
         append_label(out, event, header, false);
-        if (event->payload_length > 0)
-            g_string_append_c(out, ' ');
+        g_string_append_c(out, ' ');
         append_fields(out, event, false, names);
+        if (out->str[out->len - 1] == ' ')
+            g_string_truncate(out, out->len - 1);
         g_string_append_c(out, '\n');
         break;
     case FM_EVENTLOG_AS_JSON:
