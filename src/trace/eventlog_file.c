@@ -124,6 +124,7 @@ static const struct fm_tracefile_class tracefile_class = {
     .seek = seek,
     .event_name = fm_eventlog_event_name,
     .event_values = fm_eventlog_event_values,
+    .event_fields = fm_eventlog_event_fields,
 };
 
 void fm_eventlog_trace_renew(struct fm_eventlog_trace *self)

@@ -74,3 +74,5 @@ const char *fm_eventlog_trace_text(const struct fm_trace *trace, uint32_t id);
 const char *fm_eventlog_event_name(struct fm_tracefile *tracefile, uint32_t id);
 unsigned fm_eventlog_event_values(struct fm_tracefile *tracefile, const struct fm_event *event,
                                   struct fm_event_value *ret);
+unsigned fm_eventlog_event_fields(struct fm_tracefile *tracefile, uint32_t id,
+                                  const char **ret_names);

@@ -205,3 +205,17 @@ unsigned fm_eventlog_event_values(struct fm_tracefile *tracefile, const struct f
     }
     return count;
 }
+
+unsigned fm_eventlog_event_fields(struct fm_tracefile *tracefile, uint32_t id,
+                                  const char **ret_names)
+{
+    struct fm_eventlog_trace *self = tracefile->implementation;
+    const struct fm_eventlog_declared *declared = NULL;
+    for (guint i = self->log->headers->len; i-- > 0 && declared == NULL;)
+        declared = fm_eventlog_header_find(self->log->headers->pdata[i], id);
+    if (declared == NULL || declared->known == NULL)
+        return 0;
+    for (unsigned i = 0; i < declared->known->field_count; i++)
+        ret_names[i] = declared->known->fields[i].name;
+    return declared->known->field_count;
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A trace recorded by LTTng of a program, read by `fathom log`: log_lttng_test.py FATHOM. Skips where
+LTTng is not there. Speaks TAP."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+FATHOM = sys.argv[1]
+PROGRAM = """
+#include <lttng/tracef.h>
+int main(void)
+{
+    for (int i = 0; i < 1000; i++)
+        lttng_ust_tracef("step %d", i);
+    return 0;
+}
+"""
+
+
+def skip(reason):
+    print(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60,
+                          **options)
+    assert done.returncode == 0, (command, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+for tool in ("lttng", "lttng-sessiond", "cc"):
+    if not shutil.which(tool):
+        skip(f"{tool} is not installed")
+folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-lttng-"))
+source, program, trace = folder / "steps.c", folder / "steps", folder / "trace"
+source.write_text(PROGRAM)
+built = subprocess.run(["cc", "-o", program, source, "-llttng-ust", "-ldl"], capture_output=True)
+if built.returncode != 0:
+    shutil.rmtree(folder)
+    skip("liblttng-ust-dev is not installed")
+# A home of its own: a daemon of somebody else is left alone.
+environment = dict(os.environ, LTTNG_HOME=str(folder), HOME=str(folder),
+                   LTTNG_UST_REGISTER_TIMEOUT="10000")
+pid_file = folder / "pid"
+daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--pidfile", pid_file],
+                          env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True)
+try:
+    ready = False
+    for attempt in range(100):
+        if daemon.poll() is not None:
+            break
+        if subprocess.run(["lttng", "--no-sessiond", "list"], env=environment, capture_output=True,
+                          timeout=60).returncode == 0 and pid_file.exists():
+            ready = True
+            break
+        try:
+            daemon.wait(0.1)
+        except subprocess.TimeoutExpired:
+            pass
+    if not ready:
+        skip("lttng-sessiond does not start here")
+
+    def lttng(*arguments):
+        run("lttng", "--no-sessiond", *arguments, env=environment)
+
+    lttng("create", "steps", f"--output={trace}")
+    lttng("enable-event", "--userspace", "lttng_ust_tracef:*")
+    lttng("add-context", "--userspace", "--type=vtid", "--type=vpid", "--type=procname")
+    lttng("start")
+    run(program, env=environment)
+    lttng("stop")
+    lttng("destroy", "steps")
+    print("1..3")
+    events = [json.loads(line) for line in run(FATHOM, "log", "cat", "--json", trace).splitlines()]
+    steps = [event["fields"]["msg"] for event in events if event["type"] == "lttng_ust_tracef:event"]
+    good = steps == [f"step {i}" for i in range(1000)]
+    print("ok 1 - every event in order" if good else f"not ok 1 - {len(steps)} steps, {events[:2]}")
+    fields = events[0]["fields"]
+    good = good and fields["vtid"] == fields["vpid"] > 0 and fields["procname"] == "steps"
+    print("ok 2 - contexts" if good else f"not ok 2 - {fields}")
+    tree = json.loads(run(FATHOM, "log", "stat", "--by", "state", "--json", trace))
+    named = [lane["name"] for kind in tree["children"] if kind["name"] == "thread"
+             for lane in kind["children"]]
+    good = good and named == ["steps"]
+    print("ok 3 - the thread is known" if good else f"not ok 3 - {named}")
+    sys.exit(0 if good else 1)
+finally:
+    if daemon.poll() is None:
+        os.kill(daemon.pid, signal.SIGTERM)
+        daemon.wait(30)
+    shutil.rmtree(folder, ignore_errors=True)
