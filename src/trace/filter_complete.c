@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/filter_internal.h"
@@ -240,7 +239,7 @@ GPtrArray *fm_filter_complete(const char *text, size_t cursor, struct fm_trace *
     while (g_hash_table_iter_next(&iter, &word, NULL))
         g_ptr_array_add(sorted, g_strdup(word));
     g_hash_table_unref(completion.found);
-    qsort(sorted->pdata, sorted->len, sizeof *sorted->pdata, compare_texts);
+    g_ptr_array_sort(sorted, compare_texts);
     if (sorted->len > SUGGESTIONS_MAX)
         g_ptr_array_set_size(sorted, SUGGESTIONS_MAX);
     return sorted;

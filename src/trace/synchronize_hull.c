@@ -37,7 +37,8 @@ static void reduce(GArray *points, guint *ret_sorted, bool is_above)
 {
     struct hull_point *at = (struct hull_point *)(void *)points->data;
     guint count = 0;
-    qsort(at, points->len, sizeof *at, compare_points);
+    if (points->len > 1)
+        qsort(at, points->len, sizeof *at, compare_points);
     for (guint i = 0; i < points->len; i++) {
         struct hull_point point = at[i];
         while (count >= 2) {
