@@ -126,6 +126,29 @@ static bool synchronize(struct sync_input *input, const struct sync_options *opt
     return good;
 }
 
+char *fm_cmd_log_synchronize(char **paths, GError **error)
+{
+    char *table = NULL;
+    struct sync_input input = {.traces =
+                                   g_ptr_array_new_with_free_func((GDestroyNotify)fm_trace_free)};
+    if (open_traces(&input, paths, error)) {
+        g_autofree struct fm_correction *corrections = g_new0(struct fm_correction, input.count);
+        struct fm_synchronize *solver = fm_synchronize_new(input.count, FM_SYNCHRONIZE_HULL);
+        struct fm_message_sink sink = fm_synchronize_sink(solver);
+        if (feed(&input, &sink, error)) {
+            fm_synchronize_solve(solver, corrections);
+            table = fm_synchronize_print(solver, corrections, (const char *const *)paths);
+            for (unsigned i = 0; i < input.count; i++) {
+                const struct fm_trace *trace = input.traces->pdata[i];
+                fm_trace_expect_correction(trace->identity, corrections[i]);
+            }
+        }
+        fm_synchronize_free(solver);
+    }
+    g_ptr_array_unref(input.traces);
+    return table;
+}
+
 static int run(const struct sync_options *options, char **paths)
 {
     GError *error = NULL;

@@ -215,6 +215,32 @@ void fm_trace_clock_free(struct fm_trace *trace)
     g_free(clock);
 }
 
+static GMutex expected_lock;
+static GHashTable *expected; /* identity -> struct fm_correction; as long as the process */
+
+void fm_trace_expect_correction(const char *identity, struct fm_correction correction)
+{
+    g_mutex_lock(&expected_lock);
+    if (expected == NULL)
+        expected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_hash_table_replace(expected, g_strdup(identity), g_memdup2(&correction, sizeof correction));
+    g_mutex_unlock(&expected_lock);
+}
+
+void fm_trace_apply_expected(struct fm_trace *trace)
+{
+    struct fm_correction correction = {1, 0};
+    g_mutex_lock(&expected_lock);
+    const struct fm_correction *found =
+        expected == NULL ? NULL : g_hash_table_lookup(expected, trace->identity);
+    if (found != NULL)
+        correction = *found;
+    g_mutex_unlock(&expected_lock);
+    GError *error = NULL;
+    if (found != NULL && !fm_trace_set_correction(trace, correction, &error))
+        g_clear_error(&error);
+}
+
 uint64_t fm_trace_recorded_time(const struct fm_tracefile_context *at)
 {
     const struct fm_trace *trace = at->tracefile->trace;

@@ -270,7 +270,13 @@ static bool parse_not(struct parser *parser, unsigned *ret)
     }
     if (!(token == TOKEN_OPEN ? parse_brackets(parser, ret) : parse_test(parser, ret)))
         return false;
-    if (negated)
+    if (!negated)
+        return true;
+    const struct filter_node *operand =
+        &g_array_index(parser->tree->nodes, struct filter_node, *ret);
+    if (operand->kind == NODE_NOT) /* !(!a) */
+        *ret = operand->left;
+    else
         *ret = add_node(parser, NODE_NOT, *ret, 0);
     return true;
 }

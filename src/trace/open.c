@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "trace/ctf.h"
 #include "trace/eventlog_trace.h"
+#include "trace/synchronize.h"
 
 static bool is_address(const char *path)
 {
@@ -50,13 +51,21 @@ bool fm_trace_recognise(const char *path)
     return recognised;
 }
 
-struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error)
+static struct fm_trace *open_any(const char *path, const char *identity, GError **error)
 {
     if (is_address(path) && !g_file_test(path, G_FILE_TEST_EXISTS))
         return fm_eventlog_trace_connect(path, identity, error);
     if (!g_file_test(path, G_FILE_TEST_IS_DIR))
         return fm_eventlog_trace_open(path, identity, error);
     return fm_ctf_open(path, identity, error);
+}
+
+struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error)
+{
+    struct fm_trace *trace = open_any(path, identity, error);
+    if (trace != NULL)
+        fm_trace_apply_expected(trace);
+    return trace;
 }
 
 /* --- what the formats answer --- */

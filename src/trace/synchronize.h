@@ -132,5 +132,9 @@ FM_MUST_USE bool fm_messages_of_traces(struct fm_trace *const *traces, unsigned 
 FM_MUST_USE bool fm_trace_set_correction(struct fm_trace *trace, struct fm_correction correction,
                                          GError **error);
 struct fm_correction fm_trace_correction(const struct fm_trace *trace);
+/* Traces of this identity (open.h) that are opened from now on are corrected. Thread-safe. */
+void fm_trace_expect_correction(const char *identity, struct fm_correction correction);
+/* For openers: applies what is expected; what cannot be applied is left out. */
+void fm_trace_apply_expected(struct fm_trace *trace);
 /* A time as it was recorded: of the event where the cursor of its tracefile stands. */
 uint64_t fm_trace_recorded_time(const struct fm_tracefile_context *at);

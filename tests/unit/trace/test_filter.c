@@ -243,6 +243,7 @@ static void test_precedence(void)
         {"!(event.cpu=0 | event.cpu=1)", "23", "!(event.cpu = 0 | event.cpu = 1)"},
         {"!!(event.cpu=0 | event.cpu=1)", "01", "event.cpu = 0 | event.cpu = 1"},
         {"![event.cpu=0 ^ event.cpu=1] & !event.cpu=65535", "2", NULL},
+        {"!(!event.cpu=0)", "0", "event.cpu = 0"},
         {"((event.cpu\n=\n0))", "0", "event.cpu = 0"},
         {"event.name = \"RunThread\"", "0", "event.name = RunThread"},
         {"event.name = a  b ", "", "event.name = a  b"},
