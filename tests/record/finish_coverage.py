@@ -108,6 +108,44 @@ def check_pages(tap, compiler, folder):
     tap.same(dumped.returncode, 0, f"branches.c, {compiler}: fathom check finds no fault")
 
 
+FORK = """
+#include <sys/wait.h>
+#include <unistd.h>
+static int work(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        if (i % 2)
+            sum++;
+    return sum;
+}
+int main(void)
+{
+    int sum = work(10);
+    pid_t child = fork();
+    if (child == 0)
+        return work(100) != 50;
+    waitpid(child, 0, 0);
+    return sum != 5;
+}
+"""
+
+
+def check_fork(tap, compiler, folder):
+    """A child counts from zero, in a profile of its own."""
+    (folder / "fork.c").write_text(FORK)
+    must([FATHOM, "cc", "--grade=coverage", compiler, "-O0", "fork.c", "-o", "prog"], folder)
+    must([FATHOM, "record", "-q", "-o", "out", "--", "./prog"], folder)
+    found = []
+    for data in sorted(folder.glob("out*.data"), key=lambda path: len(path.name)):
+        text = must([DUMP, data], folder).stdout
+        lines = dict(row.split("\t")[2:] for row in text.splitlines()
+                     if row.startswith("line\twork"))
+        found.append((lines["7"], lines["8"], lines["9"]))
+    tap.same(found, [("11", "10", "5"), ("101", "100", "50")],
+             f"{compiler}: parent and child have counts of their own")
+
+
 def calls_of(profile):
     """Threads are numbered as they come."""
     calls = collections.Counter()
@@ -146,6 +184,8 @@ def main():
                 if source == "branches.c":
                     check_contexts(tap, compiler, contexts)
                     check_pages(tap, compiler, pathlib.Path(folder))
+        with tempfile.TemporaryDirectory() as folder:
+            check_fork(tap, compiler, pathlib.Path(folder))
         check_every_program(tap, compiler)
     return tap.done()
 
