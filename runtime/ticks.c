@@ -78,7 +78,8 @@ static struct fm_rec_csd *callee_at_its_edge(const struct fm_thread *thread,
     uint64_t fn = fm_function_start(pc);
     if (fn == 0 || fn == running->fn)
         return NULL;
-    bool own_frame = frame != (top->cfa & ~(uint64_t)FM_CFA_FLAGS);
+    /* The frame's address without its marks, which are worth less than 4 either way. */
+    bool own_frame = frame != ((top->cfa + 4) & ~(uint64_t)7);
     bool at_edge = pc - fn <= PROLOGUE_BYTES || *(const uint8_t *)pc == RET_OPCODE;
     unsigned count = 0;
     /* A body inlined into the top's frame is no other function. */
