@@ -164,10 +164,11 @@ export class Lanes {
         context.fillStyle = colours.markOf;
         context.fillRect(from, y, Math.min(to - from, width), 1.5);
       }
-      if (to - from > 28) {
+      const name = this.answer.values[value][0] ?? "";
+      if (to - from > 44 || (to - from > 20 && context.measureText(name).width < to - from - 8)) {
         context.fillStyle = colours.ink[colour];
         const visible = Math.max(from, 0);
-        context.fillText(fitText(context, this.answer.values[value][0] ?? "", to - visible - 8), visible + 4, y + high / 2 + 0.5);
+        context.fillText(fitText(context, name, to - visible - 8), visible + 4, y + high / 2 + 0.5);
       }
       if (this.selected && this.selected[0] === lane.id && this.selected[1] === start && this.selected[2] === level) {
         context.strokeStyle = colours.inkOf;

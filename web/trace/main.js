@@ -13,6 +13,7 @@ import { button, duration, element, hideTip, parseTime, readColours, seconds } f
 
 const ASK_MS = 40;
 const HISTORY_MS = 450;
+const COMPLETE_MS = 120;
 const PANELS = [["events", "Events"], ["statistics", "Statistics"], ["resources", "Resources"],
   ["counters", "Counters and heap"]];
 const KEYS = [["W  S", "zoom in and out at the pointer"], ["A  D", "earlier, later"], ["←  →", "earlier, later"],
@@ -265,10 +266,15 @@ class Page {
       step("↶", "Undo the window (Z)", () => history.back()), step("↷", "Redo the window (Y)", () => history.forward()),
       this.followButton);
     this.filterInput = this.input("filter", "Filter events:  event.name = RunThread & lane.name = \"worker*\"", 46);
-    this.filterInput.setAttribute("list", "filter-fields");
+    const words = element("datalist", { id: "filter-words" });
+    this.filterInput.setAttribute("list", "filter-words");
+    this.filterInput.addEventListener("input", () => {
+      clearTimeout(this.completeTimer);
+      this.completeTimer = setTimeout(() => this.complete(words), COMPLETE_MS);
+    });
     this.findInput = this.input("find", "Lanes with …", 14);
     this.filterProblem = element("strong", { className: "problem", role: "alert" });
-    const form = element("form", { className: "filter" }, this.filterInput, this.findInput, this.filterProblem);
+    const form = element("form", { className: "filter" }, this.filterInput, words, this.findInput, this.filterProblem);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.setFilter(this.filterInput.value.trim(), this.findInput.value.trim());
@@ -307,6 +313,21 @@ class Page {
     if (!this.set) return;
     const { start, end } = this.window;
     this.where.replaceChildren(element("b", {}, `${seconds(start, 6)} – ${seconds(end, 6)} s`), ` ${duration(end - start)}`);
+  }
+
+  // What may come next, of the traces at hand.
+  async complete(words) {
+    const text = this.filterInput.value;
+    if (this.filterInput.selectionStart !== text.length) return;
+    try {
+      const response = await fetch(this.link.address("trace/complete", { filter: text }));
+      if (!response.ok || this.filterInput.value !== text) return;
+      const found = await response.json();
+      const kept = new TextDecoder().decode(new TextEncoder().encode(text).slice(0, found.at));
+      words.replaceChildren(...found.words.map((word) => element("option", { value: kept + word })));
+    } catch {
+      words.replaceChildren(); // typing goes on without
+    }
   }
 
   setFilter(filter, find) {

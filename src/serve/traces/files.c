@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "schedule/trace_modules.h"
 #include "serve/traces/trace_internal.h"
 
 #define FILES_FOUND_MAX 8 /* of those below roots, the least used is closed */
@@ -56,6 +57,7 @@ static struct trace_file *add(struct fm_server *server, const char *name, const 
             return other;
         }
     }
+    fm_trace_load_states(trace); /* before anything of it is read */
     struct trace_file *file = g_new0(struct trace_file, 1);
     *file = (struct trace_file){g_strdup(name), g_strdup(real), added, 0, trace};
     g_ptr_array_add(server->traces, file);

@@ -33,6 +33,41 @@ static void answer_page(struct fm_server *server, const struct fm_request *reque
     fm_trace_query_clear(&query);
 }
 
+/* What may stand at the end of a filter that is being typed: {"at": byte, "words": [...]}. */
+static void answer_complete(struct fm_server *server, const struct fm_request *request,
+                            struct fm_response *ret)
+{
+    GError *error = NULL;
+    struct fm_trace_query query;
+    struct trace_set *set = NULL;
+    if (!fm_trace_query_parse(request->query, &query, &error)) {
+        fm_response_error(request, error, ret);
+        return;
+    }
+    if (!trace_set_open(server, &query, &set, &error)) {
+        fm_response_error(request, error, ret);
+        fm_trace_query_clear(&query);
+        return;
+    }
+    g_autofree struct fm_trace **traces = g_new(struct fm_trace *, set->count);
+    for (unsigned i = 0; i < set->count; i++)
+        traces[i] = set->parts[i].trace;
+    const char *text = query.filter == NULL ? "" : query.filter;
+    size_t at = 0;
+    g_autoptr(GPtrArray) words = fm_filter_complete(text, strlen(text), traces, set->count, &at);
+    GString *out = g_string_new(NULL);
+    g_string_append_printf(out, "{\"at\": %zu, \"words\": [", at);
+    for (unsigned i = 0; i < words->len; i++) {
+        g_string_append(out, i > 0 ? ", " : "");
+        fm_json_append_text(out, words->pdata[i]);
+    }
+    g_string_append(out, "]}\n");
+    *ret = (struct fm_response){
+        .status = 200, .content_type = "application/json", .body = g_string_free_to_bytes(out)};
+    trace_set_free(set);
+    fm_trace_query_clear(&query);
+}
+
 bool fm_trace_handle(struct fm_server *server, const struct fm_request *request,
                      struct fm_response *ret)
 {
@@ -47,6 +82,8 @@ bool fm_trace_handle(struct fm_server *server, const struct fm_request *request,
         trace_live_stream(server, request, ret);
     else if (strcmp(path, "/trace/ask") == 0)
         trace_live_ask(server, request, ret);
+    else if (strcmp(path, "/trace/complete") == 0)
+        answer_complete(server, request, ret);
     else if (strcmp(path, "/trace/status") == 0)
         trace_live_status(server, request, ret);
     else

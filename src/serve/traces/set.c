@@ -39,11 +39,18 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
 {
     const struct trace_set *set = user;
     bool from_start = is_short(set);
-    uint64_t begin = from_start ? MIN(context->start_time, time) : time;
-    fm_context_seek_time(context, begin);
     for (unsigned i = 0; i < set->count; i++) {
         struct trace_part *part = &set->parts[i];
-        fm_state_clear(part->state, from_start ? MIN(part->trace->start_time, time) : time);
+        struct fm_checkpoints *checkpoints =
+            fm_attributes_get(part->trace->attributes, "state/checkpoints");
+        uint64_t begin = part->trace->start_time;
+        if (checkpoints != NULL) {
+            fm_checkpoints_restore(checkpoints, context, time, part->state);
+            continue;
+        }
+        begin = from_start ? begin : MAX(begin, time);
+        fm_state_clear(part->state, begin);
+        fm_context_seek_trace(context, part->trace, NULL, begin);
     }
 }
 

@@ -231,6 +231,16 @@ static void test_events_filtered(struct fixture *f, gconstpointer user)
     assert_has(page, "aria-invalid=\"true\"");
 }
 
+static void test_completion(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *fields = ask_log(f, "/trace/complete", "filter=event.na", 200);
+    assert_has(fields, "{\"at\": 0, \"words\": [\"event.name\"");
+    g_autofree char *values = ask_log(f, "/trace/complete", "filter=event.name+%3D+UserM", 200);
+    assert_has(values, "UserMessage");
+    g_free(ask(f, "/trace/complete", "file=/etc/passwd&filter=e", 404));
+}
+
 static void test_statistics(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -652,6 +662,7 @@ int main(int argc, char **argv)
         {"events-by-position", test_events_by_position},
         {"events-backward", test_events_backward},
         {"events-filtered", test_events_filtered},
+        {"completion", test_completion},
         {"statistics", test_statistics},
         {"counters", test_counters},
         {"set", test_set},
