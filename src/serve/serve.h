@@ -20,7 +20,7 @@ struct fm_engine;
 struct fm_stream;
 
 struct fm_server_options {
-    int64_t patience_us; /* a page of a trace is written after so long at most; 0 = 100,000 */
+    int64_t patience_us; /* a page of a trace is written after so long at most; 0 = 60,000 */
     unsigned recordings_max; /* of those opened below roots, the least used is closed; 0 = 16 */
     /* Recordings are read while the engine's source runs on a main loop, and pages are made of what
      * is known so far and say so. Without, each answer waits until all is known. */

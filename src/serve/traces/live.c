@@ -79,6 +79,7 @@ static bool begin_owner(struct owner *owner, GError **error)
         return false;
     job->progressed = on_progressed;
     job->user = owner;
+    job->wants_picture = true; /* the first one at once */
     owner->job = job;
     if (trace_job_is_done(job))
         send_answer(owner);

@@ -8,9 +8,10 @@
 #include "serve/traces/page.h"
 #include "serve/traces/show.h"
 
-#define PATIENCE_US 100000
+#define PATIENCE_US 60000
 #define TITLE_FILES_MAX 4u
 #define ZOOM 2
+#define SETTLED_BYTES_MAX (8u << 20)
 
 static const struct trace_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
     [FM_TRACE_VIEW_EVENTS] = &trace_viewer_events,
@@ -46,6 +47,10 @@ static int64_t patience_of(const struct fm_server *server)
 static void settle(struct page *page)
 {
     int64_t end = g_get_monotonic_time() + patience_of(page->server) / 2;
+    if (trace_set_bytes(page->set) > SETTLED_BYTES_MAX && page->server->options.patience_us == 0) {
+        trace_set_precompute(page->set); /* it would not be done in time */
+        return;
+    }
     while (!trace_set_precompute(page->set) && g_get_monotonic_time() < end &&
            !fm_engine_has_foreground(page->server->engine)) {
         if (!fm_engine_step(page->server->engine))

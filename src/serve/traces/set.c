@@ -208,6 +208,14 @@ uint64_t trace_part_bytes(const struct trace_part *part)
                : 0;
 }
 
+uint64_t trace_set_bytes(const struct trace_set *set)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < set->count; i++)
+        bytes += trace_part_bytes(&set->parts[i]);
+    return bytes;
+}
+
 struct fm_summary *trace_part_summary(const struct trace_part *part)
 {
     return fm_background_is_ready(part->trace, "summary")

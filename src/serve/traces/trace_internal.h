@@ -86,6 +86,7 @@ void trace_set_window(const struct trace_set *set, const struct fm_trace_query *
 char *trace_set_damage(const struct trace_set *set);
 bool trace_set_grows(const struct trace_set *set);
 
+uint64_t trace_set_bytes(const struct trace_set *set);
 uint64_t trace_part_bytes(const struct trace_part *part);             /* 0 = not a file */
 struct fm_summary *trace_part_summary(const struct trace_part *part); /* NULL until it is ready */
 const struct fm_state *trace_part_summary_state(const struct trace_part *part);
