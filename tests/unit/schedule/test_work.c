@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Work in steps, as deep profiles have it: passes of their own, in the order of what needs what. */
+#include <string.h>
+
 #include "base/error.h"
 #include "world.h"
 
@@ -348,6 +350,114 @@ static void running_to_the_end(struct fixture *f, gconstpointer data)
     g_assert_error(error, FM_ERROR, FM_ERROR_NOT_FOUND);
 }
 
+/* --- random operations --- */
+
+#define OPERATIONS 20000
+
+struct promise { /* of a notification: it comes once, when no flag of its pass is in progress */
+    unsigned asked, came;
+};
+
+static bool keep_promise(void *hook_data, void *call_data)
+{
+    struct promise *promise = hook_data;
+    const struct fm_notify *notify = call_data;
+    static const char *const names[] = {"load", "sums", "pages"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        g_assert_false(fm_background_is_in_progress(notify->trace, names[i]));
+    promise->came++;
+    g_assert_cmpuint(promise->came, <=, promise->asked);
+    return false;
+}
+
+static void ask_at_random(struct fixture *f, struct fm_trace *trace, GRand *chance,
+                          struct promise *promise)
+{
+    static const char *const names[] = {"load", "sums", "pages"};
+    const char *name = names[g_rand_int_range(chance, 0, 3)];
+    bool ready = fm_background_is_ready(trace, name);
+    bool failed = fm_background_error(trace, name) != NULL;
+    bool running = fm_background_is_in_progress(trace, name);
+    enum fm_request_result result = fm_background_request(f->engine, trace, name);
+    g_assert_cmpint(result == FM_REQUEST_READY, ==, ready);
+    g_assert_cmpint(result == FM_REQUEST_IN_PROGRESS, ==, running);
+    if (failed)
+        g_assert_cmpint(result, ==, FM_REQUEST_FAILED);
+    if (result == FM_REQUEST_QUEUED) {
+        promise->asked++;
+        fm_background_notify_queue(f->engine, promise, trace, FM_TIME_INF, NULL,
+                                   one_hook(keep_promise, promise));
+    } else if (running && fm_background_notify_current(f->engine, promise, trace, FM_TIME_INF, NULL,
+                                                       one_hook(keep_promise, promise))) {
+        promise->asked++;
+    }
+}
+
+static void one_operation(struct fixture *f, struct fm_trace *trace, GRand *chance,
+                          struct promise *promise)
+{
+    struct work *works[] = {&f->load, &f->sums, &f->pages};
+    switch (g_rand_int_range(chance, 0, 12)) {
+    case 0:
+    case 1:
+        ask_at_random(f, trace, chance, promise);
+        break;
+    case 2:
+        if (g_rand_int_range(chance, 0, 4) == 0)
+            fm_background_discard(f->engine, trace);
+        break;
+    case 3: /* from now on this module's work fails, or does no more */
+        works[g_rand_int_range(chance, 0, 3)]->fail_at =
+            (unsigned)g_rand_int_range(chance, 0, 2 * STEPS);
+        break;
+    case 4:
+        if (g_rand_int_range(chance, 0, 20) == 0) { /* everything at once */
+            while (fm_engine_step(f->engine))
+                g_assert_cmpstr(fm_engine_check(f->engine), ==, NULL);
+        }
+        break;
+    default:
+        fm_engine_step(f->engine);
+    }
+    g_assert_cmpstr(fm_engine_check(f->engine), ==, NULL);
+}
+
+static unsigned count_words(const char *text, const char *word)
+{
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void random_operations(struct fixture *f, gconstpointer data)
+{
+    GRand *chance = g_rand_new_with_seed(20261122);
+    struct fm_trace *traces[] = {f->trace, f->other};
+    struct promise promises[2] = {{0, 0}, {0, 0}};
+    (void)data;
+    for (unsigned i = 0; i < OPERATIONS; i++) {
+        unsigned which = (unsigned)g_rand_int_range(chance, 0, 2);
+        one_operation(f, traces[which], chance, &promises[which]);
+    }
+    while (fm_engine_step(f->engine)) {
+    }
+    /* Every pass that began has ended. */
+    g_assert_cmpuint(count_words(f->world->log->str, "BR."), >, 500);
+    g_assert_cmpuint(count_words(f->world->log->str, "BR."), ==,
+                     count_words(f->world->log->str, "AR."));
+    static const char *const endings[] = {"+ ", "! ", "- "}; /* ready, failed, broken off */
+    for (unsigned i = 0; i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *word = g_strdup_printf("AR.sums%s", endings[i]);
+        g_assert_cmpuint(count_words(f->world->log->str, word), >, 0);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        g_assert_cmpuint(promises[i].asked, >, 100);
+        g_assert_cmpuint(promises[i].came, >, promises[i].asked / 2);
+    }
+    g_rand_free(chance);
+}
+
 #define SCENARIO(name, function) \
     g_test_add("/schedule/work/" name, struct fixture, NULL, set_up, function, tear_down)
 
@@ -365,5 +475,6 @@ int main(int argc, char **argv)
     SCENARIO("both-kinds", both_kinds);
     SCENARIO("watch", watching);
     SCENARIO("run", running_to_the_end);
+    SCENARIO("random", random_operations);
     return g_test_run();
 }
