@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/cmd_log_trace.h"
 #include "display/assets.h"
 #include "serve/http.h"
 #include "serve/traces/traces.h"
@@ -14,7 +15,7 @@
 
 struct view_options {
     int port;
-    gboolean no_open;
+    gboolean no_open, sync;
     char **roots;
     char *assets, *listen, *token;
 };
@@ -121,9 +122,29 @@ static int serve(struct fm_server *server, const struct view_options *options, G
     return FM_EXIT_DONE;
 }
 
+/* Clocks are corrected when the traces are opened. Tells what was found. */
+static bool synchronize(char **paths, GError **error)
+{
+    g_autoptr(GPtrArray) traces = g_ptr_array_new();
+    for (char **path = paths; *path != NULL; path++) {
+        /* Not of programs that still run: all messages are read now. */
+        if (g_file_test(*path, G_FILE_TEST_EXISTS) && fm_trace_recognise(*path))
+            g_ptr_array_add(traces, *path);
+    }
+    if (traces->len < 2)
+        return true;
+    g_ptr_array_add(traces, NULL);
+    g_autofree char *table = fm_cmd_log_synchronize((char **)traces->pdata, error);
+    if (table != NULL)
+        fputs(table, stdout);
+    return table != NULL;
+}
+
 static int view(char **paths, const struct view_options *options)
 {
     GError *error = NULL;
+    if (options->sync && !synchronize(paths, &error))
+        return fm_cli_fail("view", error);
     if (options->assets != NULL) {
         if (!is_folder(options->assets))
             return fm_cli_usage("view", "--assets: %s is no folder", options->assets);
@@ -145,6 +166,8 @@ int fm_cmd_view(int argc, char **argv)
         {"port", 'p', 0, G_OPTION_ARG_INT, &options.port, "Port; 0 = any free one (the default)",
          "N"},
         {"no-open", 'n', 0, G_OPTION_ARG_NONE, &options.no_open, "Do not start a browser", NULL},
+        {"sync", 0, 0, G_OPTION_ARG_NONE, &options.sync,
+         "Correct the clocks of several traces by the messages between them", NULL},
         {"root", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
          "Profiles below this folder may be opened from the pages", "FOLDER"},
         {"assets", 0, 0, G_OPTION_ARG_FILENAME, &options.assets,

@@ -114,6 +114,16 @@ def test_sync():
                       '77600 0 AsyncEnd name="m" id=2\n77700 0 AsyncBegin name="r" id=2\n')
     found = json.loads(run("sync", "--json", here, there).stdout)
     assert found["pairs"][0]["status"] == "accurate" and found["messages"] == 4, found
+    view = subprocess.Popen([FATHOM, "view", "--no-open", "--sync", here, there], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    line = ""
+    while not line.startswith("fathom: serving"):
+        line = view.stdout.readline()
+        assert line, view.stderr.read()
+        if line.startswith("  0   1"):
+            assert "accurate" in line, line
+    view.terminate()
+    view.communicate(timeout=60)
     messages.write_text("2\n0 7 1 2\n")
     assert "messages: line 2: expected" in run("sync", "--messages", messages, status=1).stderr
     run("sync", here, status=2)
