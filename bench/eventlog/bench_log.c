@@ -5,6 +5,7 @@
 #include <fathom/eventlog.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -65,13 +66,26 @@ static double memory(void)
     return ns;
 }
 
-static double file_at(const char *path)
+/* Of all threads, that which writes the file included. */
+static double process_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double file_at(const char *path, bool whole)
 {
     fm_eventlog_start(NULL);
     if (fm_eventlog_open_file(path) != 0)
         exit(1);
     log_events(1000000);
-    double ns = time_log(EVENTS);
+    fm_eventlog_flush(-1);
+    double begin = process_ns(), ns = time_log(EVENTS);
+    if (whole) {
+        fm_eventlog_flush(-1);
+        ns = (process_ns() - begin) / EVENTS;
+    }
     fm_eventlog_stop();
     if (strncmp(path, "/dev/", 5) != 0 || strncmp(path, "/dev/shm/", 9) == 0)
         unlink(path);
@@ -80,17 +94,27 @@ static double file_at(const char *path)
 
 static double file_null(void)
 {
-    return file_at("/dev/null");
+    return file_at("/dev/null", false);
 }
 
 static double file_disk(void)
 {
-    return file_at("/var/tmp/fathom-bench.eventlog");
+    return file_at("/var/tmp/fathom-bench.eventlog", false);
 }
 
 static double file_tmpfs(void)
 {
-    return file_at("/dev/shm/fathom-bench.eventlog");
+    return file_at("/dev/shm/fathom-bench.eventlog", false);
+}
+
+static double file_disk_whole(void)
+{
+    return file_at("/var/tmp/fathom-bench.eventlog", true);
+}
+
+static double file_tmpfs_whole(void)
+{
+    return file_at("/dev/shm/fathom-bench.eventlog", true);
 }
 
 static double null_sink(void)
@@ -167,10 +191,26 @@ static double two_threads(void)
 /* ---- a client that reads a kilobyte a second ----------------------------------------------------
  */
 
+static _Atomic int reading;
+
+static void *read_slowly(void *context)
+{
+    char kilobyte[1024];
+    int fd = *(int *)context;
+    while (reading) {
+        if (recv(fd, kilobyte, sizeof(kilobyte), 0) <= 0)
+            exit(1);
+        for (int i = 0; i < 100 && reading; i++)
+            usleep(10000);
+    }
+    return NULL;
+}
+
 static double with_client(void)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     char address[128];
+    pthread_t reader;
     snprintf(a.sun_path, sizeof(a.sun_path), "/tmp/fathom-bench-%d.sock", (int)getpid());
     snprintf(address, sizeof(address), "unix:%s", a.sun_path);
     start_memory();
@@ -183,11 +223,12 @@ static double with_client(void)
         usleep(1000);
         fm_eventlog_stats(&s);
     } while (s.clients == 0);
-    log_events(2000000); /* its queue is full from here on: it reads (next to) nothing */
+    log_events(2000000); /* its queue is full from here on */
+    reading = 1;
+    pthread_create(&reader, NULL, read_slowly, &fd);
     double ns = time_log(EVENTS);
-    char some[1024];
-    if (recv(fd, some, sizeof(some), 0) <= 0)
-        exit(1);
+    reading = 0;
+    pthread_join(reader, NULL);
     close(fd);
     fm_eventlog_unlisten(listener);
     fm_eventlog_stop();
@@ -203,10 +244,12 @@ static const struct variant {
 } variants[] = {
     {"rdtsc alone", "ns", rdtsc_loop},
     {"event in memory", "ns", memory},
-    {"event, slow client", "ns", with_client},
+    {"event, client of 1 KB/s", "ns", with_client},
     {"event, sink /dev/null", "ns", file_null},
     {"event, file in /var/tmp", "ns", file_disk},
     {"event, file in tmpfs", "ns", file_tmpfs},
+    {"  the writer's thread too", "ns", file_disk_whole},
+    {"  the same, tmpfs", "ns", file_tmpfs_whole},
     {"call site, no sink", "ns", null_sink},
     {"fprintf line", "ns", printed},
 #ifdef HAVE_LTTNG

@@ -6,7 +6,7 @@
 static pthread_mutex_t sink_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     unsigned char *buffer;
-    size_t size, used; /* used counts the marker */
+    size_t size, used;            /* used counts the marker */
     uint64_t begin_ns, latest_ns; /* of its events */
     uint64_t last_end_ns;
     uint32_t events;
