@@ -14,17 +14,26 @@ static struct fm_point_entry *entry_at(const struct fm_tls *tls, uint64_t offset
 }
 
 /* The entry that has the identity, or the free one where it belongs: home, its neighbour in the
- * pair, then pair after pair. At most half full. */
-static struct fm_point_entry *entry_for(const struct fm_tls *tls, uint64_t identity)
+ * pair, then pair after pair. At most a quarter full. */
+static struct fm_point_entry *entry_for(const struct fm_tls *of, uint64_t identity)
 {
+    /* A signal handler may put a larger table in place meanwhile: the mask is read first. */
+    struct fm_tls tls = {.point_mask = *(const volatile uint64_t *)&of->point_mask};
+    tls.points = *(struct fm_point_entry *const volatile *)&of->points;
     for (uint64_t step = 0;; step += 32) {
-        struct fm_point_entry *entry = entry_at(tls, (identity & ~15ull) + step);
+        struct fm_point_entry *entry = entry_at(&tls, (identity & ~15ull) + step);
         if (entry->identity == identity || entry->identity == 0)
             return entry;
-        entry = entry_at(tls, ((identity & ~15ull) + step) ^ 16);
+        entry = entry_at(&tls, ((identity & ~15ull) + step) ^ 16);
         if (entry->identity == identity || entry->identity == 0)
             return entry;
     }
+}
+
+static uint64_t identity_of(const struct fm_tls *tls, uint64_t pc)
+{
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)tls->top->csd;
+    return pc * FM_HOOK_FACTOR + fm_key_of_ref(csd->callee);
 }
 
 static bool grow(struct fm_thread *thread)
@@ -69,12 +78,12 @@ static FM_RUNTIME_TEXT void count_locked(struct fm_thread *thread, uint64_t pc)
 {
     struct fm_tls *tls = thread->tls;
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)tls->top->csd;
-    uint64_t identity = pc * FM_HOOK_FACTOR + fm_key_of_ref(csd->callee);
+    uint64_t identity = identity_of(tls, pc);
     if (identity <= 1)
         return; /* means "free" and "purged": one chance in 2^63 */
     struct fm_point_entry *entry = entry_for(tls, identity);
     if (entry->identity == 0) {
-        if (tls->points == fm_no_points || thread->points_used * 2ull > tls->point_mask / 16) {
+        if (tls->points == fm_no_points || thread->points_used * 4ull > tls->point_mask / 16) {
             if (!grow(thread))
                 return;
             entry = entry_for(tls, identity);
@@ -100,6 +109,13 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_point_slow_v1(uint64_t pc, uint64_t frame)
         fm_frames_leave(frame + 8);
     if ((tls->top->cfa & ~(uint64_t)FM_CFA_FLAGS) != frame || tls->top == thread->stack->frames)
         return;
+    /* Most often the counter is there, but not in its home pair. */
+    uint64_t identity = identity_of(tls, pc);
+    const struct fm_point_entry *known = identity > 1 ? entry_for(tls, identity) : NULL;
+    if (known != NULL && known->identity == identity) {
+        known->point->count++;
+        return;
+    }
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
