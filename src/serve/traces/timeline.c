@@ -9,6 +9,7 @@
 
 /* A window of no more events is read, which is exact and shows marks and arrows. */
 #define READ_EVENTS_MAX 50000u
+#define USAGE_DEPTH_MAX 8u
 
 struct painting { /* one trace being read */
     struct trace_timeline *timeline;
@@ -26,7 +27,7 @@ static uint64_t usage_key(unsigned part, uint32_t lane, uint32_t value)
 }
 
 static void add_usage(struct trace_timeline *timeline, unsigned part, uint32_t lane, uint32_t value,
-                      uint64_t time)
+                      int64_t time)
 {
     if (timeline->usage == NULL || time == 0)
         return;
@@ -73,7 +74,7 @@ GPtrArray *trace_timeline_usage(const struct trace_timeline *timeline,
     g_hash_table_iter_init(&iter, timeline->usage);
     while (g_hash_table_iter_next(&iter, NULL, &usage)) {
         const struct trace_usage *one = usage;
-        if (one->part == lane->part && one->lane == lane->index)
+        if (one->part == lane->part && one->lane == lane->index && one->time > 0)
             g_ptr_array_add(of_lane, usage);
     }
     g_ptr_array_sort(of_lane, compare_usage);
@@ -90,7 +91,7 @@ double trace_timeline_busy(const struct trace_timeline *timeline, const struct t
     for (unsigned i = 0; i < all->len; i++) {
         const struct trace_usage *usage = all->pdata[i];
         if (is_busy(fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
-            busy += usage->time;
+            busy += (uint64_t)usage->time;
     }
     return known == 0 ? -1 : MIN((double)busy / (double)known, 1.0);
 }
@@ -159,6 +160,16 @@ static GArray *chosen_lanes(const struct trace_timeline *timeline, unsigned part
 
 /* --- reading --- */
 
+/* Time belongs to the innermost entry: what is counted for one is taken off the one below it. */
+static void count_segment(const struct painting *painting, const struct fm_lane *lane,
+                          uint32_t depth, uint32_t value, int64_t time)
+{
+    add_usage(painting->timeline, painting->part, lane->index, value, time);
+    if (depth > 0 && depth <= lane->depth)
+        add_usage(painting->timeline, painting->part, lane->index, lane->stack[depth - 1].value,
+                  -time);
+}
+
 static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
                        const struct fm_state_entry *entry, uint64_t end)
 {
@@ -169,8 +180,8 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
         inner->segment(inner->user, lane, depth, entry, end);
     uint64_t from = MAX(entry->since, timeline->job.start), to = MIN(end, timeline->job.end);
     set_active(timeline, painting->part, lane->index);
-    if (depth == 0 && to > from)
-        add_usage(timeline, painting->part, lane->index, entry->value, to - from);
+    if (to > from)
+        count_segment(painting, lane, depth, entry->value, (int64_t)(to - from));
 }
 
 static void on_lane(void *user, const struct fm_lane *lane)
@@ -235,8 +246,8 @@ static void note_open(void *user, const struct fm_lane *lane, uint32_t depth,
     const struct trace_job *job = &painting->timeline->job;
     uint64_t from = MAX(entry->since, job->start), to = MIN(end, job->end);
     set_active(painting->timeline, painting->part, lane->index);
-    if (painting->last && depth == 0 && to > from)
-        add_usage(painting->timeline, painting->part, lane->index, entry->value, to - from);
+    if (painting->last && to > from)
+        count_segment(painting, lane, depth, entry->value, (int64_t)(to - from));
 }
 
 static void take_picture(struct trace_reading *reading, uint64_t time)
@@ -290,6 +301,34 @@ static void read_part(struct trace_timeline *timeline, unsigned part)
 
 /* --- from the summary --- */
 
+/* Time at one depth is taken off the longest value below it that is not busy, else off the longest:
+ * which one it stood on is not in the summary. */
+static void add_summed(struct trace_timeline *timeline, unsigned part, uint32_t lane)
+{
+    const struct trace_job *job = &timeline->job;
+    const struct trace_part *of = &job->set->parts[part];
+    uint32_t below = 0;
+    for (uint32_t depth = 0; depth < USAGE_DEPTH_MAX; depth++) {
+        g_autoptr(GArray) values =
+            fm_summary_values(trace_part_summary(of), lane, depth, job->start, job->end);
+        if (values->len == 0)
+            return;
+        uint32_t next = g_array_index(values, struct fm_value_time, 0).value;
+        bool found = false;
+        for (unsigned i = 0; i < values->len; i++) {
+            const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, i);
+            add_usage(timeline, part, lane, value->value, (int64_t)value->time);
+            if (depth > 0)
+                add_usage(timeline, part, lane, below, -(int64_t)value->time);
+            if (!found && !is_busy(fm_trace_value_class(of->trace, value->value))) {
+                next = value->value;
+                found = true;
+            }
+        }
+        below = next;
+    }
+}
+
 static void draw_part(struct trace_timeline *timeline, unsigned part)
 {
     const struct trace_job *job = &timeline->job;
@@ -300,15 +339,8 @@ static void draw_part(struct trace_timeline *timeline, unsigned part)
     fm_summary_draw(trace_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
                     &boxes->picture, TRACE_BOXES_MAX);
     boxes->filled = true;
-    for (unsigned i = 0; timeline->usage != NULL && i < lanes->len; i++) {
-        uint32_t lane = g_array_index(lanes, uint32_t, i);
-        g_autoptr(GArray) values = fm_summary_values(trace_part_summary(&job->set->parts[part]),
-                                                     lane, 0, job->start, job->end);
-        for (unsigned k = 0; k < values->len; k++) {
-            const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, k);
-            add_usage(timeline, part, lane, value->value, (uint64_t)value->time);
-        }
-    }
+    for (unsigned i = 0; timeline->usage != NULL && i < lanes->len; i++)
+        add_summed(timeline, part, g_array_index(lanes, uint32_t, i));
 }
 
 /* --- the viewer --- */

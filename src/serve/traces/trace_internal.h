@@ -237,12 +237,12 @@ struct trace_timeline {
 /* Orders the lanes and tells which are shown: [first, end). */
 void trace_timeline_arrange(struct trace_timeline *timeline, unsigned *ret_first,
                             unsigned *ret_end);
-/* The time of one value on one lane within the window. */
+/* The time in which one value was the innermost on one lane within the window. */
 struct trace_usage {
     uint64_t key;
     unsigned part;
     uint32_t lane, value;
-    uint64_t time; /* ns */
+    int64_t time; /* ns */
 };
 /* Of one lane, greatest first. Free the array. */
 GPtrArray *trace_timeline_usage(const struct trace_timeline *timeline,
