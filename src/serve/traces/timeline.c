@@ -301,31 +301,43 @@ static void read_part(struct trace_timeline *timeline, unsigned part)
 
 /* --- from the summary --- */
 
-/* Time at one depth is taken off the longest value below it that is not busy, else off the longest:
- * which one it stood on is not in the summary. */
+/* What the entries of the next depth stood on, which is not in the summary: a collection (its work
+ * is nested), else what is not busy (an interrupt of an idle CPU), else the longest. */
+static uint32_t stood_on(const struct fm_trace *trace, const GArray *values, double time)
+{
+    for (unsigned turn = 0; turn < 2; turn++) {
+        for (unsigned i = 0; i < values->len; i++) {
+            const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, i);
+            enum fm_state_class state_class = fm_trace_value_class(trace, value->value);
+            if (value->time >= time &&
+                (turn == 0 ? state_class == FM_STATE_COLLECTING : !is_busy(state_class)))
+                return value->value;
+        }
+    }
+    return g_array_index(values, struct fm_value_time, 0).value;
+}
+
+/* Time belongs to the innermost entry. */
 static void add_summed(struct trace_timeline *timeline, unsigned part, uint32_t lane)
 {
     const struct trace_job *job = &timeline->job;
     const struct trace_part *of = &job->set->parts[part];
-    uint32_t below = 0;
+    g_autoptr(GArray) below = NULL;
     for (uint32_t depth = 0; depth < USAGE_DEPTH_MAX; depth++) {
         g_autoptr(GArray) values =
             fm_summary_values(trace_part_summary(of), lane, depth, job->start, job->end);
-        if (values->len == 0)
-            return;
-        uint32_t next = g_array_index(values, struct fm_value_time, 0).value;
-        bool found = false;
+        double sum = 0;
         for (unsigned i = 0; i < values->len; i++) {
             const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, i);
             add_usage(timeline, part, lane, value->value, (int64_t)value->time);
-            if (depth > 0)
-                add_usage(timeline, part, lane, below, -(int64_t)value->time);
-            if (!found && !is_busy(fm_trace_value_class(of->trace, value->value))) {
-                next = value->value;
-                found = true;
-            }
+            sum += value->time;
         }
-        below = next;
+        if (below != NULL)
+            add_usage(timeline, part, lane, stood_on(of->trace, below, sum), -(int64_t)sum);
+        if (values->len == 0)
+            return;
+        g_clear_pointer(&below, g_array_unref);
+        below = g_steal_pointer(&values);
     }
 }
 
