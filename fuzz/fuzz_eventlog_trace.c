@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     seek(tracefile, MIN(count, 2000));
     if (read_all(tracefile) != count)
         g_error("the second reading gives other events");
-    g_autofree char *damage = fm_trace_damage(trace);
+    g_free(fm_trace_damage(trace));
     fm_trace_free(trace);
     close(fd);
     return 0;
