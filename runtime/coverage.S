@@ -22,12 +22,15 @@ __sanitizer_cov_trace_pc:
         .cfi_startproc
         movq fm_tls_v1@gottpoff(%rip), %rcx
         movq (%rsp), %rdi
-        cmpq $-2, %fs:TLS_LOW(%rcx)
-        jae .Ldone /* stopped, or no state yet: nothing is entered */
+        cmpq %fs:TLS_LOW(%rcx), %rbp
+        jo .Ldone /* stopped */
+        cmpq $-1, %fs:TLS_LOW(%rcx)
+        je .Ldone /* no state yet: nothing is entered */
         movq %fs:TLS_TOP(%rcx), %r8
         movq (%r8), %rax
         subq %rbp, %rax
-        cmpq $3, %rax /* the frame's address may have two flags */
+        addq $4, %rax /* an inlined body's frame is 4 lower, and there are two flags */
+        cmpq $7, %rax
         ja .Lother
         imulq $FM_HOOK_FACTOR, %rdi, %r11
         addq 16(%r8), %r11

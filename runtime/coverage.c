@@ -105,9 +105,9 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_point_slow_v1(uint64_t pc, uint64_t frame)
         fm_process_is_copy() || tls->top == thread->stack->frames)
         return;
     /* Control came back to a frame that others left without their exit hooks. */
-    if (frame > (tls->top->cfa | FM_CFA_FLAGS) && frame < thread->stack->high)
+    if (frame > fm_frame_address(tls->top->cfa) && frame < thread->stack->high)
         fm_frames_leave(frame + 8);
-    if ((tls->top->cfa & ~(uint64_t)FM_CFA_FLAGS) != frame || tls->top == thread->stack->frames)
+    if (fm_frame_address(tls->top->cfa) != frame || tls->top == thread->stack->frames)
         return;
     /* Most often the counter is there, but not in its home pair. */
     uint64_t identity = identity_of(tls, pc);

@@ -14,20 +14,26 @@ struct fm_grade {
 
 #define FM_FRAME_FLAGS "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"
 
-/* The assembler of this folder expands the hooks into the code. */
+/* The assembler of this folder writes the hooks into the code. */
 #define FM_ASSEMBLER "-B%L/assembler"
+
+static const char *const fm_assembler_gcc[] = {FM_ASSEMBLER, NULL};
 
 static const char *const fm_deep_gcc[] = {"-g",
                                           "-finstrument-functions",
                                           FM_FRAME_FLAGS,
                                           "-fno-partial-inlining",
                                           "-fno-crossjumping",
+                                          "-include",
+                                          "%L/inline_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
 static const char *const fm_deep_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
-/* gcc: a hook at the entry of each function that exists; frames need no exit hook and no frame
- * pointer. gcc's lists of excluded functions have no effect here. */
-static const char *const fm_fast_gcc[] = {"-g", "-fpatchable-function-entry=1", FM_ASSEMBLER, NULL};
+/* gcc: a hook at the entry of each function that exists, which changes registers that callers
+ * within a file might know to be kept (ipa-ra); frames need no exit hook and no frame pointer.
+ * gcc's lists of excluded functions have no effect here. */
+static const char *const fm_fast_gcc[] = {"-g", "-fpatchable-function-entry=1", "-fno-ipa-ra",
+                                          FM_ASSEMBLER, NULL};
 static const char *const fm_fast_clang[] = {"-g", "-finstrument-functions-after-inlining",
                                             FM_FRAME_FLAGS, NULL};
 

@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) struct fm_rec_alloc *record_of_call
     if (thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED)
         return NULL;
     const struct fm_rec_frame *frame = tls->top;
-    if (FM_UNLIKELY((frame->cfa & ~(uint64_t)FM_CFA_FLAGS) + FM_CFA_FROM_FRAME <= sp))
+    if (FM_UNLIKELY(fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= sp))
         frame = fm_stack_charged(thread, sp);
     struct fm_rec_csd *csd = (struct fm_rec_csd *)frame->csd;
     return FM_LIKELY(csd->alloc != 0) ? (struct fm_rec_alloc *)fm_at(csd->alloc)

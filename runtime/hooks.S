@@ -3,8 +3,9 @@
  *
  *   rdi = function entered, rsi = its frame's return address, rbp = its frame pointer.
  *
- * Frames are compared by their address, rbp (the canonical frame address minus 16): equal to the top's means that the body is inlined into the top's frame; above it means that the top
- * was left without its exit hook. Layouts: hot.h, recording_format.h. */
+ * Frames are compared by their address, rbp: equal to the top's (which is stored 4 lower for an
+ * inlined body) means that the body is inlined into the top's frame; above it means that the top was
+ * left without its exit hook. Layouts: hot.h, recording_format.h. */
 #define TLS_LOW 0
 #define TLS_TOP 8
 #define TLS_TABLE 16
@@ -22,34 +23,37 @@ __cyg_profile_func_enter:
         movq fm_tls_v1@gottpoff(%rip), %rcx
         movq %rbp, %rax
         movq (%rsp), %rdx
-        movq %fs:TLS_LOW(%rcx), %r9
-        cmpq %r9, %rax
+        cmpq %fs:TLS_LOW(%rcx), %rax
         jb .Lenter_low
         movq %fs:TLS_TOP(%rcx), %r8
-        cmpq (%r8), %rax
+        cmpq %fs:TLS_LIMIT(%rcx), %r8
+        jae .Lenter_slow
+        movq %rsi, %r11
+        movq %rax, %r9
+        subq (%r8), %r9
+        jb .Lenter_look
+        cmpq $4, %r9
         ja .Lenter_slow
-        movl $0, %r11d
-        cmovneq %rsi, %r11
-        shlq $5, %r11
+        xorl %r11d, %r11d
+        subq $4, %rax
+.Lenter_look:
         imulq $FM_HOOK_FACTOR, %rdx, %r9
+        leaq (%r9, %r11, 8), %r11
         addq 16(%r8), %r11
-        addq %r9, %r11
         movq %fs:TLS_MASK(%rcx), %r10
         andq %r11, %r10
         addq %fs:TLS_TABLE(%rcx), %r10
         cmpq %r11, (%r10)
         jne .Lenter_second
 .Lenter_found:
-        addq $32, %r8
-        cmpq %fs:TLS_LIMIT(%rcx), %r8
-        ja .Lenter_slow
         movq 16(%r10), %r9
         movq 8(%r10), %r10
         incq (%r10)
-        movq %r10, 8(%r8)
-        movq %r9, 16(%r8)
-        movq %rdi, 24(%r8)
-        movq %rax, (%r8)
+        movq %r10, 40(%r8)
+        movq %r9, 48(%r8)
+        movq %rdi, 56(%r8)
+        movq %rax, 32(%r8)
+        addq $32, %r8
         movq %r8, %fs:TLS_TOP(%rcx)
         ret
 .Lenter_second:
@@ -57,11 +61,10 @@ __cyg_profile_func_enter:
         cmpq %r11, (%r10)
         je .Lenter_found
 .Lenter_slow:
-        movq %rax, %rcx
+        movq %rbp, %rcx
         jmp fm_enter_slow_v1@PLT
-.Lenter_low:
-        cmpq $-2, %r9
-        jne .Lenter_slow
+.Lenter_low: /* only FM_LOW_STOPPED makes the comparison overflow */
+        jno .Lenter_slow
         ret
         .cfi_endproc
         .size __cyg_profile_func_enter, .-__cyg_profile_func_enter
@@ -78,7 +81,9 @@ __cyg_profile_func_exit:
         cmpq %rsi, (%rsp)
         je .Lexit_tail
 .Lexit_test:
-        cmpq %rax, (%r8)
+        movq %rax, %r9
+        subq (%r8), %r9
+        testq $-5, %r9
         jne .Lexit_other
         cmpq %rdi, 24(%r8)
         jne .Lexit_slow
@@ -91,25 +96,22 @@ __cyg_profile_func_exit:
         leaq -8(%rsp), %rax
         jmp .Lexit_test
 .Lexit_other:
+        cmpq %rax, (%r8)
         jb .Lexit_slow
         /* The top is an older frame; while recording is stopped that is the normal case. */
-        cmpq $-2, %fs:TLS_LOW(%rcx)
-        je .Lexit_done
+        cmpq %fs:TLS_LOW(%rcx), %rax
+        jo .Lexit_done
 .Lexit_slow:
         movq %rax, %rsi
         jmp fm_exit_slow_v1@PLT
         .cfi_endproc
         .size __cyg_profile_func_exit, .-__cyg_profile_func_exit
 
-/* --grade=fast: at the entry of a function, before its prologue. On the stack: the hook pc, the
- * function's return address. Every register that can carry an argument is kept, the vector ones
- * whole: the slow path calls into libc. */
-        .globl fm_entry_hook_v1
-        .type fm_entry_hook_v1, @function
-        .p2align 5
-fm_entry_hook_v1:
+/* Slow paths of hooks that are written out in the code: on the stack stands the hook pc, to return
+ * to. Every register is kept, the vector ones whole, as the code around knows of no call: the slow
+ * path calls into libc. */
+        .macro KEEP_ALL
         .cfi_startproc
-        .cfi_def_cfa_offset 8
         pushq %rbp
         .cfi_def_cfa_offset 16
         .cfi_offset %rbp, -16
@@ -123,6 +125,7 @@ fm_entry_hook_v1:
         pushq %r8
         pushq %r9
         pushq %r10
+        pushq %r11
         subq $4096, %rsp
         andq $-64, %rsp
         /* The header must be zero; components: SSE, AVX and the three of AVX-512. */
@@ -130,18 +133,20 @@ fm_entry_hook_v1:
         movq %rsp, %rdi
         addq $512, %rdi
         movl $8, %ecx
+        cld
         rep stosq
         movl $0xe6, %eax
         xorl %edx, %edx
         xsave64 (%rsp)
-        movq 16(%rbp), %rdi
-        movq 8(%rbp), %rsi
-        leaq 8(%rbp), %rdx
-        call fm_enter_lazy_v1@PLT
+        .endm
+
+        /* leave: bytes above the hook pc to take off the stack */
+        .macro GIVE_BACK leave
         movl $0xe6, %eax
         xorl %edx, %edx
         xrstor64 (%rsp)
-        leaq -64(%rbp), %rsp
+        leaq -72(%rbp), %rsp
+        popq %r11
         popq %r10
         popq %r9
         popq %r8
@@ -152,8 +157,47 @@ fm_entry_hook_v1:
         popq %rax
         popq %rbp
         .cfi_def_cfa %rsp, 8
-        ret
+        ret $\leave
         .cfi_endproc
+        .endm
+
+/* --grade=deep: above the hook pc the function and 128 bytes that are not ours; rbp = its frame. */
+        .globl fm_enter_slow_at_v1
+        .type fm_enter_slow_at_v1, @function
+        .p2align 5
+fm_enter_slow_at_v1:
+        KEEP_ALL
+        movq 16(%rbp), %rdi
+        movq (%rbp), %rcx
+        movq 8(%rcx), %rsi
+        movq 8(%rbp), %rdx
+        call fm_enter_slow_v1@PLT
+        GIVE_BACK 136
+        .size fm_enter_slow_at_v1, .-fm_enter_slow_at_v1
+
+        .globl fm_exit_slow_at_v1
+        .type fm_exit_slow_at_v1, @function
+        .p2align 5
+fm_exit_slow_at_v1:
+        KEEP_ALL
+        movq 16(%rbp), %rdi
+        movq (%rbp), %rsi
+        call fm_exit_slow_v1@PLT
+        GIVE_BACK 136
+        .size fm_exit_slow_at_v1, .-fm_exit_slow_at_v1
+
+/* --grade=fast: at the entry of a function, before its prologue; above the hook pc stands the
+ * function's return address. */
+        .globl fm_entry_hook_v1
+        .type fm_entry_hook_v1, @function
+        .p2align 5
+fm_entry_hook_v1:
+        KEEP_ALL
+        movq 16(%rbp), %rdi
+        movq 8(%rbp), %rsi
+        leaq 8(%rbp), %rdx
+        call fm_enter_lazy_v1@PLT
+        GIVE_BACK 0
         .size fm_entry_hook_v1, .-fm_entry_hook_v1
 
         .section .note.GNU-stack, "", @progbits

@@ -8,12 +8,21 @@
 
 static uint64_t plain_cfa(const struct fm_rec_frame *frame)
 {
-    return frame->cfa & ~(uint64_t)FM_CFA_FLAGS;
+    return fm_frame_address(frame->cfa);
+}
+
+/* The function entered. What the hooks' fast paths push has it in its csd alone. */
+static uint64_t function_of(const struct fm_rec_frame *frame)
+{
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+    if ((frame->cfa & FM_CFA_UNCOUNTED) != 0)
+        return frame->fn;
+    return ((const struct fm_rec_pd *)fm_at(csd->callee))->fn;
 }
 
 static bool is_guard_value(const struct fm_rec_frame *frame)
 {
-    return frame->cfa == UINT64_MAX;
+    return frame->cfa == FM_CFA_GUARD;
 }
 
 static bool is_guard(const struct fm_thread *thread, const struct fm_rec_frame *frame)
@@ -41,7 +50,7 @@ static void pop(struct fm_thread *thread, bool left)
         thread->stack->top = tls->top;
         thread->stack = below;
         tls->top = below->top;
-        tls->limit = below->limit;
+        tls->limit = fm_process.stopped ? NULL : below->limit;
         if (!fm_process.stopped)
             tls->low = below->low;
     }
@@ -58,7 +67,7 @@ static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t h
     uint64_t cfa = plain_cfa(frame);
     for (; !is_guard(thread, frame) && plain_cfa(frame) == cfa; frame--) {
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
-        if (frame->fn == fn && (csd->epoch_flags & FM_REC_CSD_INLINED) == 0 &&
+        if (function_of(frame) == fn && (csd->epoch_flags & FM_REC_CSD_INLINED) == 0 &&
             csd->hook_pc != hook_pc)
             return false;
     }
@@ -140,7 +149,7 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
 }
 
 static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, uint64_t cfa,
-                 bool signal)
+                 bool signal, bool inlined)
 {
     struct fm_tls *tls = thread->tls;
     if (tls->top == tls->limit && !fm_stack_grow(thread)) {
@@ -153,8 +162,9 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
         if (thread->signal_saves_used < FM_SIGNAL_SAVES_MAX)
             thread->signal_saves[thread->signal_saves_used] = *frame;
         thread->signal_saves_used++;
-        cfa |= FM_CFA_SIGNAL;
     }
+    cfa -= inlined ? FM_CFA_INLINED : 0;
+    cfa |= signal ? FM_CFA_SIGNAL : 0;
     if (csd != NULL) {
         csd->calls++;
         frame->csd = (uint64_t)csd;
@@ -198,9 +208,9 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
         csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, key_site, signal);
     if (csd == NULL)
         csd = edge_make(thread, fn, key_site, hook_pc, cfa, flags);
-    else if (thread->overflow_hits > 4096 && tls->mask / 32 < thread->entries_used * 64ull)
+    else if (thread->overflow_hits > 512 && tls->mask / 32 < thread->entries_used * 64ull)
         fm_table_grow(thread, (uint32_t)(tls->mask / 32 + 1) * 2);
-    push(thread, csd, fn, cfa, signal);
+    push(thread, csd, fn, cfa, signal, key_site == 0);
 }
 
 /* --grade=fast: a function as it exists in the code, exits not seen. Frames that are not above the
@@ -234,10 +244,10 @@ static FM_RUNTIME_TEXT void enter_lazy_locked(struct fm_thread *thread, uint64_t
         uint64_t fn = fm_function_start(hook_pc);
         uint32_t flags = signal ? FM_REC_CSD_SIGNAL : 0;
         csd = edge_make(thread, fn != 0 ? fn : hook_pc, site, hook_pc, cfa, flags);
-    } else if (thread->overflow_hits > 4096 && tls->mask / 32 < thread->entries_used * 64ull) {
+    } else if (thread->overflow_hits > 512 && tls->mask / 32 < thread->entries_used * 64ull) {
         fm_table_grow(thread, (uint32_t)(tls->mask / 32 + 1) * 2);
     }
-    push(thread, csd, 0, cfa, false);
+    push(thread, csd, 0, cfa, false, false);
 }
 
 static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t cfa,
@@ -289,7 +299,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
         pop(thread, true);
     if (plain_cfa(tls->top) == cfa) {
         const struct fm_rec_frame *frame = tls->top;
-        while (plain_cfa(frame) == cfa && frame->fn != fn)
+        while (plain_cfa(frame) == cfa && function_of(frame) != fn)
             frame--;
         if (plain_cfa(frame) == cfa) {
             while (tls->top != frame)
@@ -297,7 +307,8 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
             pop(thread, false);
             return;
         }
-    } else if (!is_guard(thread, tls->top) && tls->top->fn == fn && !fm_process.was_stopped) {
+    } else if (!is_guard(thread, tls->top) && function_of(tls->top) == fn &&
+               !fm_process.was_stopped) {
         /* A function split by the compiler: its exit stands in a frame of its own, deeper. */
         pop(thread, false);
         return;

@@ -11,10 +11,10 @@
 #include "recording_format.h"
 
 /* Index entry: an edge's identity -> csd and callee's key. The identity is one number,
- *   hook_pc * FM_HOOK_FACTOR + (site << 5) + key of the caller,
+ *   hook_pc * FM_HOOK_FACTOR + site * 8 + key of the caller,
  * so that a lookup is one comparison. Keys are 64 random bits for each pd. Two edges of one caller
- * collide only if their sites are 1.5 GiB apart (the factor is odd and of that size); others with a
- * chance of 2^-64 a pair: 3e-10 for 100,000 edges.
+ * collide only if their sites are 200 MiB apart (the factor is odd and eight times as large);
+ * others with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
  *
  * An entry is filled once, identity last, and never changed while its code can run: a signal
  * handler's hooks may come between any two instructions of a lookup. */
@@ -41,8 +41,9 @@ static_assert(offsetof(struct fm_rec_point, count) == 0, "coverage.S");
 
 /* low = lowest address of the stack that the hooks run on; two special values send every entry
  * hook elsewhere. */
-#define FM_LOW_NOT_READY UINT64_MAX     /* take the slow path: no state yet */
-#define FM_LOW_STOPPED (UINT64_MAX - 1) /* do nothing: recording is stopped */
+#define FM_LOW_NOT_READY UINT64_MAX /* take the slow path: no state yet */
+/* Do nothing: recording is stopped. The only value whose comparison with an address overflows. */
+#define FM_LOW_STOPPED (1ull << 63)
 
 struct fm_thread;
 
@@ -74,7 +75,7 @@ extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")
 
 static inline uint64_t fm_identity(uint64_t hook_pc, uint64_t site, uint64_t caller_key)
 {
-    uint64_t identity = hook_pc * FM_HOOK_FACTOR + (site << 5) + caller_key;
+    uint64_t identity = hook_pc * FM_HOOK_FACTOR + site * 8 + caller_key;
     return identity > 1 ? identity : identity + 2;
 }
 
@@ -92,7 +93,15 @@ static inline uint64_t fm_key_of_ref(uint32_t pd)
 #define FM_CFA_FROM_FRAME 16u
 #define FM_CFA_UNCOUNTED 1u
 #define FM_CFA_SIGNAL 2u
-#define FM_CFA_FLAGS 3u
+/* The frame of an inlined body is stored 4 lower: so it is told from the frame around it, and both
+ * are above whatever is called from them. The frame around has its fn only if a slow path or a
+ * called hook made it. */
+#define FM_CFA_INLINED 4u
+#define FM_CFA_GUARD (UINT64_MAX - 7) /* above all frames */
+static inline uint64_t fm_frame_address(uint64_t cfa)
+{
+    return (cfa + FM_CFA_INLINED) & ~(uint64_t)7;
+}
 
 /* Slow paths, called by the hooks with all caller-saved registers free. */
 /* frame: the function's frame address. */

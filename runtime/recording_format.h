@@ -245,15 +245,16 @@ static_assert(sizeof(struct fm_rec_point) == 24, "docs/format-recording.md");
 
 /* Shadow stack of one thread on one stack of memory (the thread's own, a signal stack, a
  * coroutine). Its open frames are frames[1 .. n] where n + 1 is the first index with cfa = 0 or
- * capacity; frames[0] is a guard (csd: that below which the stack was entered; cfa = all ones).
+ * capacity; frames[0] is a guard (csd: that below which the stack was entered; cfa above all).
  * Popping a frame zeroes its cfa; pushing stores the cfa last. */
 struct fm_rec_frame {
     uint64_t cfa; /* canonical frame address. Bit 0 set: its call is not counted in this file
                      (inherited over fork, or entered when the file was full), so do not count
-                     its exit. Bit 1 set: a signal handler's frame. */
+                     its exit. Bit 1 set: a signal handler's frame.
+                     Bit 2 set: an inlined body's, stored 4 lower than the frame around it. */
     uint64_t csd; /* address of the csd in the process: (csd - map_base) is its offset */
     uint64_t key; /* the runtime's lookup key of csd.callee; readers ignore it */
-    uint64_t fn;  /* the function entered */
+    uint64_t fn;  /* the function entered, if the hook stored it: it is that of csd.callee */
 };
 static_assert(sizeof(struct fm_rec_frame) == 32, "docs/format-recording.md");
 

@@ -101,7 +101,7 @@ static void guard_set(struct fm_thread *thread, struct fm_stack *stack,
 {
     struct fm_rec_csd *root = fm_at(thread->rec->root_csd);
     stack->frames[0] = (struct fm_rec_frame){
-        .cfa = UINT64_MAX,
+        .cfa = FM_CFA_GUARD,
         .csd = below != NULL ? below->csd : (uint64_t)root,
         .key = below != NULL ? below->key : thread->root_key,
     };
@@ -172,7 +172,7 @@ static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
     }
     thread->stack = stack;
     tls->top = stack->top;
-    tls->limit = stack->limit;
+    tls->limit = fm_process.stopped ? NULL : stack->limit;
     if (!fm_process.stopped)
         tls->low = stack->low;
 }
@@ -236,8 +236,7 @@ const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint
     const struct fm_stack *stack = thread->stack;
     const struct fm_rec_frame *frame = thread->tls->top;
     if (stack->low <= sp && sp <= stack->high)
-        while (frame > stack->frames &&
-               (frame->cfa & ~(uint64_t)FM_CFA_FLAGS) + FM_CFA_FROM_FRAME <= sp)
+        while (frame > stack->frames && fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= sp)
             frame--;
     return frame;
 }

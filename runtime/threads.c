@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* What the hooks of a thread without state find at the top: not their frame, nor below it. */
-static struct fm_rec_frame no_frame = {.cfa = UINT64_MAX};
+static struct fm_rec_frame no_frame = {.cfa = FM_CFA_GUARD};
 __thread struct fm_tls fm_tls_v1 FM_EXPORT = {
     .low = FM_LOW_NOT_READY, .top = &no_frame, .points = fm_no_points};
 
@@ -130,7 +130,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     }
     list_add(thread);
     tls->top = thread->stack->top;
-    tls->limit = thread->stack->limit;
+    tls->limit = fm_process.stopped ? NULL : thread->stack->limit;
     __atomic_store_n(&tls->thread, thread, __ATOMIC_RELEASE);
     tls->low = fm_process.stopped ? FM_LOW_STOPPED : thread->stack->low;
     /* glibc keeps the first 32 keys in the thread itself: no allocation here. */
@@ -153,6 +153,7 @@ void fm_threads_control(bool stopped)
             fm_lock_take(&t->lock);
             __atomic_store_n(&t->tls->low, stopped ? FM_LOW_STOPPED : t->stack->low,
                              __ATOMIC_RELEASE);
+            __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
             fm_lock_give(&t->lock);
         }
     }
@@ -220,6 +221,7 @@ static bool clone_stack(struct fm_thread *thread, const char *old_base, struct f
             return false;
         frames[i] = old[i];
         frames[i].csd = (uint64_t)csd;
+        frames[i].fn = ((struct fm_rec_pd *)fm_at(csd->callee))->fn;
         frames[i].key = fm_key_of_ref(csd->callee);
         if (i > 0)
             frames[i].cfa |= FM_CFA_UNCOUNTED;
@@ -270,7 +272,7 @@ void fm_threads_after_fork(const char *old_base)
         return;
     }
     tls->top = current->top;
-    tls->limit = current->limit;
+    tls->limit = fm_process.stopped ? NULL : current->limit;
     list_add(thread);
     fm_ticks_start(thread);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler's front: found as "as" by the compiler (-B), it expands calls of the hooks into
- * the hooks' fast paths, then runs the real assembler on the result. Works behind gcc and clang
- * (-fno-integrated-as), for C and C++, with LTO too, since every object passes through it.
+/* The assembler's front: found as "as" by gcc (-B), it writes the hooks out as instructions, then
+ * runs the real assembler on the result. Works for C and C++, with LTO too, since every object
+ * passes through it.
  *
- *   call __cyg_profile_func_enter/exit   -> the fast path; else on to the called hook
- *   nop at a .LPFE label                 -> the fast path of --grade=fast
- *     (-fpatchable-function-entry=1)
+ *   fathom_enter $f %rax %rdx %rcx    by inline_hooks.h: the function, registers that are free
+ *   fathom_exit $f %rax %rdx
+ *   nop at a .LPFE label              --grade=fast (-fpatchable-function-entry=1)
  *
- * The expansion ends in a label that is its hook pc: the slow path returns there, so unwinding
- * and debug information see a call made at that place. Steps and layouts: hooks.S, hot.h. */
+ * The end of what is written is the hook pc: the slow path returns there, so unwinding and debug
+ * information see a call made at that place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -18,128 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Local labels 9771.. do not meet those of compilers or of people. All caller-saved registers are
- * free at a call but rdi and rsi, its arguments. */
-static const char enter_text[] = "\tmovq fm_tls_v1@gottpoff(%rip), %rcx\n"
-                                 "\tleaq 9777f(%rip), %rdx\n"
-                                 "\txorl %r11d, %r11d\n"
-                                 "\tmovq %fs:(%rcx), %rax\n"
-                                 "\tcmpq %rax, %rbp\n"
-                                 "\tjb 9771f\n"
-                                 "\tmovq %fs:8(%rcx), %r8\n"
-                                 "\tcmpq (%r8), %rbp\n"
-                                 "\tja 9772f\n"
-                                 "\tcmovneq %rsi, %r11\n"
-                                 "\timulq $-0x61C8864F, %rdx, %r9\n"
-                                 "\tshlq $5, %r11\n"
-                                 "\taddq %r9, %r11\n"
-                                 "\taddq 16(%r8), %r11\n"
-                                 "\tmovq %fs:24(%rcx), %r10\n"
-                                 "\tandq %r11, %r10\n"
-                                 "\taddq %fs:16(%rcx), %r10\n"
-                                 "\tcmpq %r11, (%r10)\n"
-                                 "\tjne 9773f\n"
-                                 "9774:\n"
-                                 "\tcmpq %fs:32(%rcx), %r8\n"
-                                 "\tjae 9772f\n"
-                                 "\tmovq 16(%r10), %r9\n"
-                                 "\tmovq 8(%r10), %r10\n"
-                                 "\tincq (%r10)\n"
-                                 "\tmovq %r10, 40(%r8)\n"
-                                 "\tmovq %r9, 48(%r8)\n"
-                                 "\tmovq %rdi, 56(%r8)\n"
-                                 "\tmovq %rbp, 32(%r8)\n"
-                                 "\taddq $32, %r8\n"
-                                 "\tmovq %r8, %fs:8(%rcx)\n"
-                                 "\tjmp 9777f\n"
-                                 "9772:\tcall __cyg_profile_func_enter@PLT\n"
-                                 "9777:\n"
-                                 "\t.subsection 1\n"
-                                 "9773:\txorq $32, %r10\n"
-                                 "\tcmpq %r11, (%r10)\n"
-                                 "\tje 9774b\n"
-                                 "\tjmp 9772b\n"
-                                 "9771:\tcmpq $-2, %rax\n"
-                                 "\tje 9777b\n"
-                                 "\tjmp 9772b\n"
-                                 "\t.subsection 0\n";
-
-static const char exit_text[] = "\tmovq fm_tls_v1@gottpoff(%rip), %rcx\n"
-                                "\tmovq %fs:8(%rcx), %r8\n"
-                                "\tcmpq (%r8), %rbp\n"
-                                "\tjne 9771f\n"
-                                "\tcmpq %rdi, 24(%r8)\n"
-                                "\tjne 9772f\n"
-                                "\tleaq -32(%r8), %r9\n"
-                                "\tmovq %r9, %fs:8(%rcx)\n"
-                                "\tmovq $0, (%r8)\n"
-                                "\tjmp 9777f\n"
-                                "9772:\tcall __cyg_profile_func_exit@PLT\n"
-                                "9777:\n"
-                                "\t.subsection 1\n"
-                                "9771:\tja 9772b\n"
-                                "\tcmpq $-2, %fs:(%rcx)\n"
-                                "\tje 9777b\n"
-                                "\tjmp 9772b\n"
-                                "\t.subsection 0\n";
-
-/* At a function's entry r10, r11 and rax are free; r10 is the static chain of a nested function
- * and al the number of vector arguments of a variadic one, so both are kept below the stack
- * pointer, where a signal handler does not write. Frames whose address is not above ours are dead.
- * The frame's fields are written together, at the end. */
-static const char entry_text[] = "\tmovq %rax, -16(%rsp)\n"
-                                 "\tmovq %r10, -24(%rsp)\n"
-                                 "\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
-                                 "\tleaq -8(%rsp), %r10\n"
-                                 "\tmovq %fs:8(%r11), %rax\n"
-                                 "\tcmpq %fs:(%r11), %r10\n"
-                                 "\tjb 9771f\n"
-                                 "\tcmpq (%rax), %r10\n"
-                                 "\tjb 9775f\n"
-                                 "9776:\tsubq $32, %rax\n"
-                                 "\tcmpq (%rax), %r10\n"
-                                 "\tjae 9776b\n"
-                                 "9775:\tcmpq %fs:32(%r11), %rax\n"
-                                 "\tjae 9779f\n"
-                                 "\tmovq (%rsp), %r11\n"
-                                 "\tleaq 9777f(%rip), %r10\n"
-                                 "\timulq $-0x61C8864F, %r10, %r10\n"
-                                 "\tshlq $5, %r11\n"
-                                 "\taddq %r11, %r10\n"
-                                 "\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
-                                 "\taddq 16(%rax), %r10\n"
-                                 "\tmovq %r10, -32(%rsp)\n"
-                                 "\tandq %fs:24(%r11), %r10\n"
-                                 "\taddq %fs:16(%r11), %r10\n"
-                                 "\tmovq -32(%rsp), %r11\n"
-                                 "\tcmpq %r11, (%r10)\n"
-                                 "\tjne 9773f\n"
-                                 "9774:\tmovq 16(%r10), %r11\n"
-                                 "\tmovq 8(%r10), %r10\n"
-                                 "\tincq (%r10)\n"
-                                 "\tmovq %r11, 48(%rax)\n"
-                                 "\tmovq %r10, 40(%rax)\n"
-                                 "\tleaq -8(%rsp), %r10\n"
-                                 "\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
-                                 "\tmovq %r10, 32(%rax)\n"
-                                 "\taddq $32, %rax\n"
-                                 "\tmovq %rax, %fs:8(%r11)\n"
-                                 "9778:\tmovq -16(%rsp), %rax\n"
-                                 "\tmovq -24(%rsp), %r10\n"
-                                 "\tjmp 9777f\n"
-                                 "9772:\tcall fm_entry_hook_v1@PLT\n"
-                                 "9777:\n"
-                                 "\t.subsection 1\n"
-                                 "9771:\tcmpq $-2, %fs:(%r11)\n"
-                                 "\tje 9778b\n"
-                                 "\tjmp 9779f\n"
-                                 "9773:\txorq $32, %r10\n"
-                                 "\tcmpq %r11, (%r10)\n"
-                                 "\tje 9774b\n"
-                                 "9779:\tmovq -16(%rsp), %rax\n"
-                                 "\tmovq -24(%rsp), %r10\n"
-                                 "\tjmp 9772b\n"
-                                 "\t.subsection 0\n";
+#include "expand.h"
 
 static const char *skip_space(const char *at)
 {
@@ -148,39 +27,129 @@ static const char *skip_space(const char *at)
     return at;
 }
 
-/* "call f", "callq f@PLT", "call *f@GOTPCREL(%rip)": is f the name? */
-static bool is_call_of(const char *line, const char *name)
+/* What is known of the function that the lines belong to. */
+struct state {
+    char function[1024];  /* its symbol */
+    char announced[1024]; /* by .type NAME, @function */
+    bool has_own_hook;    /* of its own body, met before */
+    bool at_entry;
+    bool intel; /* the file's syntax */
+};
+
+static void copy_name(char *to, size_t size, const char *from, const char *until)
 {
-    const char *at = skip_space(line);
-    if (strncmp(at, "call", 4) != 0)
+    size_t length = strcspn(from, until);
+    if (length >= size)
+        length = 0;
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+/* f, f(%rip), f@GOTPCREL(%rip) name f; in code, clones of f have a suffix: f.constprop.0 */
+static bool names_function(const char *operand, const char *function)
+{
+    static const char *const clones[] = {".constprop.", ".isra.", ".part.", ".cold", NULL};
+    size_t length = strcspn(operand, "@( \n");
+    if (length == 0 || strncmp(operand, function, length) != 0)
         return false;
-    at += 4 + (at[4] == 'q');
-    if (*at != ' ' && *at != '\t')
+    const char *rest = function + length;
+    for (unsigned i = 0; clones[i] != NULL; i++)
+        if (strncmp(rest, clones[i], strlen(clones[i])) == 0)
+            return true;
+    return *rest == '\0';
+}
+
+/* Of the function's own body? Inlined into one that has its own hook? A guess that is wrong costs
+ * time, not exactness. */
+static enum fm_hook_kind kind_of_hook(struct state *state, bool enter, const char *function)
+{
+    bool known = function[0] == '$', own = known && names_function(function + 1, state->function);
+    if (!enter)
+        return own ? FM_HOOK_EXIT_OWN : FM_HOOK_EXIT_ANY;
+    if (known && state->has_own_hook)
+        return FM_HOOK_ENTER_INLINED;
+    state->has_own_hook |= own;
+    return own ? FM_HOOK_ENTER_OWN : FM_HOOK_ENTER_ANY;
+}
+
+static void write_hook(FILE *out, const struct state *state, enum fm_hook_kind kind,
+                       const struct fm_hook_place *place)
+{
+    if (state->intel)
+        fputs("\t.att_syntax\n", out);
+    fm_hook_write(out, kind, place);
+    if (state->intel)
+        fputs("\t.intel_syntax noprefix\n", out);
+}
+
+/* "fathom_enter $f %rax %rdx %rcx", or %rbx for $f; a fourth register in position independent code.
+ */
+static bool expand_marker(FILE *out, struct state *state, const char *text)
+{
+    bool enter = strncmp(text, "fathom_enter ", 13) == 0;
+    if (!enter && strncmp(text, "fathom_exit ", 12) != 0)
         return false;
-    at = skip_space(at);
-    at += *at == '*';
-    size_t size = strlen(name);
-    return strncmp(at, name, size) == 0 && strchr("@\n (", at[size]) != NULL;
+    char words[5][1024], operand[1040];
+    unsigned count = 0;
+    for (text += enter ? 13 : 12; count < 5 && *text != '\n' && *text != '\0'; count++) {
+        copy_name(words[count], sizeof words[count], text, " \n");
+        text += strcspn(text, " \n");
+        text += strspn(text, " ");
+    }
+    unsigned registers = enter ? 3 : 2;
+    if (count <= registers)
+        return false;
+    snprintf(operand, sizeof operand, words[0][0] == '$' ? "%s(%%rip)" : "(%s)",
+             words[0] + (words[0][0] == '$'));
+    struct fm_hook_place place = {.function = operand,
+                                  .registers = {words[1], words[2], words[3]},
+                                  .thread = count > registers + 1 ? words[registers + 1] : NULL};
+    write_hook(out, state, kind_of_hook(state, enter, words[0]), &place);
+    return true;
+}
+
+static void expand_entry(FILE *out, const struct state *state)
+{
+    /* A function's own name may end in .0: it is nested then, and uses its static chain. */
+    struct fm_hook_place place = {.keep_rax = true,
+                                  .keep_chain = strrchr(state->function, '.') != NULL};
+    write_hook(out, state, FM_HOOK_ENTRY, &place);
+}
+
+/* Follows the functions' labels. */
+static void follow(struct state *state, const char *line, const char *text)
+{
+    if (strncmp(text, ".intel_syntax", 13) == 0) {
+        state->intel = true;
+    } else if (strncmp(text, ".att_syntax", 11) == 0) {
+        state->intel = false;
+    } else if (strncmp(text, ".type", 5) == 0 && strstr(text, "@function") != NULL) {
+        copy_name(state->announced, sizeof state->announced, skip_space(text + 5), ", \t\n");
+    } else if (line == text && state->announced[0] != '\0') {
+        size_t length = strlen(state->announced);
+        if (strncmp(line, state->announced, length) == 0 && line[length] == ':') {
+            memcpy(state->function, state->announced, length + 1);
+            state->announced[0] = '\0';
+            state->has_own_hook = false;
+        }
+    }
 }
 
 static void filter(FILE *in, FILE *out)
 {
+    static struct state state;
     char *line = NULL;
     size_t room = 0;
-    bool at_entry = false;
     while (getline(&line, &room, in) >= 0) {
         const char *text = skip_space(line);
+        follow(&state, line, text);
         if (strncmp(line, ".LPFE", 5) == 0) {
             fputs(line, out);
-            at_entry = true;
-        } else if (at_entry && strncmp(text, "nop", 3) == 0) {
-            fputs(entry_text, out);
-            at_entry = false;
-        } else if (is_call_of(line, "__cyg_profile_func_enter")) {
-            fputs(enter_text, out);
-        } else if (is_call_of(line, "__cyg_profile_func_exit")) {
-            fputs(exit_text, out);
-        } else {
+            state.at_entry = true;
+        } else if (state.at_entry && strncmp(text, "nop", 3) == 0) {
+            expand_entry(out, &state);
+            state.at_entry = false;
+        } else if (!expand_marker(out, &state, text)) {
             fputs(line, out);
         }
     }

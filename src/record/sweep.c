@@ -249,6 +249,15 @@ static void add_call(struct sweep *sweep, uint64_t next, const struct call *call
     g_array_append_val(sweep->storage->machine_sites, site);
 }
 
+/* A hook that the assembler's front wrote out has no call in the body; this it has, and hardly
+ * anything else: imul $-0x61C8864F, register, register. */
+static bool is_written_hook(const struct decoded *d)
+{
+    static const uint8_t factor[] = {0xb1, 0x79, 0x37, 0x9e};
+    return d->size == 6 && (d->rex & 8) != 0 && d->opcode[0] == 0x69 && d->opcode[1] >= 0xc0 &&
+           memcmp(d->opcode + 2, factor, sizeof factor) == 0;
+}
+
 /* Disassembles one stretch of a body. *segment = where in the segments to look for scopes. */
 static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint *segment)
 {
@@ -272,7 +281,8 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
         decode_call(sweep, address, &decoded, &call);
         if (sweep->coverage)
             note_branch(sweep, address, &decoded);
-        if (!call.is_call) {
+        bool hook = is_written_hook(&decoded);
+        if (!call.is_call && !hook) {
             follow(sweep, &decoded);
             continue;
         }
@@ -280,7 +290,10 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
                g_array_index(segments, struct fm_segment, *segment).high < address)
             (*segment)++;
         const struct fm_segment *found = &g_array_index(segments, struct fm_segment, *segment);
-        if (address - 1 >= found->low && address - 1 < found->high)
+        bool inside = address - 1 >= found->low && address - 1 < found->high;
+        if (hook && inside)
+            mark_live(sweep, found->scope);
+        else if (inside)
             add_call(sweep, address, &call, found->scope);
         if (!call.is_jump)
             forget(sweep);

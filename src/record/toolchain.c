@@ -238,6 +238,11 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
         return true;
     }
     add_all(toolchain, arguments, toolchain->clang ? grade->clang : grade->gcc);
+    /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
+    for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
+        if (strcmp(g_ptr_array_index(line->arguments, i), "-masm=intel") == 0)
+            g_ptr_array_add(arguments, g_strdup("-DFATHOM_INLINE_HOOKS"));
+    }
     /* gcc's lists work on the hooks that it puts in before inlining. */
     bool lists = !toolchain->clang && strcmp(toolchain->grade, "fast") != 0;
     if (lists)
@@ -331,6 +336,8 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
         add_headers(toolchain, arguments);
     if (compiles || (makes_code && line->lto))
         ok = add_compile_flags(toolchain, line, arguments, error);
+    else if (makes_code && !toolchain->clang && line->inputs->len > 0)
+        add_all(toolchain, arguments, fm_assembler_gcc); /* assembly that the compiler made (-S) */
     g_ptr_array_add(arguments, NULL);
     char **result = (char **)g_ptr_array_free(arguments, FALSE);
     if (ok)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "expand.h"
+
+#include <string.h>
+
+/* In the texts below: @A @B @C registers, @F the function's operand, @0 @8 ... fields of fm_tls_v1
+ * (hot.h). Local labels 9771.. do not meet those of compilers or of people; 9777 ends the hook and
+ * is its hook pc. What is rarely run stands at the end of the section. The multiplication tells
+ * finishing that a hook stands here. */
+
+#define UNLESS_STOPPED  \
+    "\tcmpq @0, %rbp\n" \
+    "\tjo 9777f\n"
+#define IDENTITY_OF_HOOK       \
+    "\tleaq 9777f(%rip), @B\n" \
+    "\timulq $-0x61C8864F, @B, @B\n"
+#define ADD_SITE "\tleaq (@B, @C, 8), @B\n"
+/* Found: count, and fill the frame but for its address; @C is the index entry. */
+#define LOOK_UP_AND_FILL      \
+    "\taddq 16(@A), @B\n"     \
+    "\tmovq @24, @C\n"        \
+    "\tandq @B, @C\n"         \
+    "\taddq @16, @C\n"        \
+    "\tcmpq @B, (@C)\n"       \
+    "\tjne 9773f\n"           \
+    "9774:\tmovq 8(@C), @B\n" \
+    "\tincq (@B)\n"           \
+    "\tmovq @B, 40(@A)\n"     \
+    "\tmovq 16(@C), @B\n"     \
+    "\tmovq @B, 48(@A)\n"
+#define STORE_FUNCTION \
+    "\tleaq @F, @B\n"  \
+    "\tmovq @B, 56(@A)\n"
+/* The second place of the pair; else out of line, all registers kept but @A. The stack below the
+ * pointer may be in use (red zone). */
+#define PUSH_AND_COLD                 \
+    "\taddq $32, @A\n"                \
+    "\tmovq @A, @8\n"                 \
+    "9777:\n"                         \
+    "\t.subsection 1\n"               \
+    "9773:\txorq $32, @C\n"           \
+    "\tcmpq @B, (@C)\n"               \
+    "\tje 9774b\n"                    \
+    "9772:\tleaq -128(%rsp), %rsp\n"  \
+    "\tleaq @F, @A\n"                 \
+    "\tpushq @A\n"                    \
+    "\tleaq 9777b(%rip), @A\n"        \
+    "\tpushq @A\n"                    \
+    "\tjmp fm_enter_slow_at_v1@PLT\n" \
+    "\t.subsection 0\n"
+
+static const char enter_own[] =
+    UNLESS_STOPPED "\tjb 9772f\n"
+                   "\tmovq @8, @A\n"
+                   "\tcmpq (@A), %rbp\n"
+                   "\tjae 9772f\n"
+                   "\tcmpq @32, @A\n"
+                   "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE LOOK_UP_AND_FILL
+                   "\tmovq %rbp, 32(@A)\n" PUSH_AND_COLD;
+
+/* The frame around it is the top's, or that of another body inlined there (4 lower); so the stack
+ * is the right one. */
+static const char enter_inlined[] = UNLESS_STOPPED
+    "\tmovq @8, @A\n"
+    "\tmovq %rbp, @B\n"
+    "\tsubq (@A), @B\n"
+    "\tcmpq $4, @B\n"
+    "\tja 9772f\n"
+    "\tcmpq @32, @A\n"
+    "\tjae 9772f\n" IDENTITY_OF_HOOK LOOK_UP_AND_FILL STORE_FUNCTION "\tleaq -4(%rbp), @B\n"
+    "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
+
+static const char enter_any[] = UNLESS_STOPPED
+    "\tjb 9772f\n"
+    "\tmovq @8, @A\n"
+    "\tcmpq @32, @A\n"
+    "\tjae 9772f\n"
+    "\tmovq 8(%rbp), @C\n"
+    "\tmovq %rbp, @B\n"
+    "\tsubq (@A), @B\n"
+    "\tjb 9775f\n"
+    "\tcmpq $4, @B\n"
+    "\tja 9772f\n"
+    "\tsubq @C, @C\n"
+    "9775:\n" IDENTITY_OF_HOOK ADD_SITE LOOK_UP_AND_FILL STORE_FUNCTION "\tmovq %rbp, @B\n"
+    "\tsubq (@A), @B\n"
+    "\tsbbq @B, @B\n" /* all ones: a new frame */
+    "\tandq $4, @B\n"
+    "\tleaq -4(%rbp, @B), @B\n"
+    "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
+
+#define POP                 \
+    "9774:\tsubq $32, @A\n" \
+    "\tmovq @A, @8\n"       \
+    "\tmovq $0, 32(@A)\n"   \
+    "9777:\n"               \
+    "\t.subsection 1\n"
+/* The top is a frame further out, as always while recording is stopped, or one of another stack. */
+#define OLDER                  \
+    "9771:\tcmpq (@A), %rbp\n" \
+    "\tjae 9776f\n"            \
+    "\tcmpq @0, %rbp\n"        \
+    "\tjo 9777b\n"             \
+    "\tjmp 9772f\n"
+#define EXIT_COLD                    \
+    "9772:\tleaq -128(%rsp), %rsp\n" \
+    "\tleaq @F, @A\n"                \
+    "\tpushq @A\n"                   \
+    "\tleaq 9777b(%rip), @A\n"       \
+    "\tpushq @A\n"                   \
+    "\tjmp fm_exit_slow_at_v1@PLT\n" \
+    "\t.subsection 0\n"
+
+/* The same function may be inlined into itself: its exit looks the same. */
+static const char exit_own[] = "\tmovq @8, @A\n"
+                               "\tcmpq %rbp, (@A)\n"
+                               "\tjne 9771f\n" POP OLDER "9776:\tleaq -4(%rbp), @B\n"
+                               "\tcmpq @B, (@A)\n"
+                               "\tjne 9772f\n"
+                               "\tleaq @F, @B\n"
+                               "\tcmpq @B, 24(@A)\n"
+                               "\tje 9774b\n" EXIT_COLD;
+
+static const char exit_any[] = "\tmovq @8, @A\n"
+                               "\tmovq %rbp, @B\n"
+                               "\tsubq (@A), @B\n"
+                               "\tjb 9771f\n"
+                               "\ttestq $-5, @B\n"
+                               "\tjne 9772f\n"
+                               "\tleaq @F, @B\n"
+                               "\tcmpq @B, 24(@A)\n"
+                               "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
+
+/* At a function's entry rax, r10 and r11 are free but for the two exceptions, which are kept below
+ * the stack pointer, where a signal handler does not write. Frames whose address is not above ours
+ * are dead. */
+static void write_entry(FILE *out, bool keep_rax, bool keep_chain)
+{
+    if (keep_rax)
+        fputs("\tmovq %rax, -16(%rsp)\n", out);
+    if (keep_chain)
+        fputs("\tmovq %r10, -24(%rsp)\n", out);
+    fputs("\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
+          "\tleaq -8(%rsp), %r10\n"
+          "\tmovq %fs:8(%r11), %rax\n"
+          "\tcmpq %fs:(%r11), %r10\n"
+          "\tjo 9771f\n"
+          "\tjb 9772f\n"
+          "\tcmpq (%rax), %r10\n"
+          "\tjae 9776f\n"
+          "9775:\tcmpq %fs:32(%r11), %rax\n"
+          "\tjae 9772f\n"
+          "\tleaq 9777f(%rip), %r10\n"
+          "\timulq $-0x61C8864F, %r10, %r10\n"
+          "\tmovq (%rsp), %r11\n"
+          "\tleaq (%r10, %r11, 8), %r10\n"
+          "\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
+          "\taddq 16(%rax), %r10\n"
+          "\tmovq %r10, -32(%rsp)\n"
+          "\tandq %fs:24(%r11), %r10\n"
+          "\taddq %fs:16(%r11), %r10\n"
+          "\tmovq -32(%rsp), %r11\n"
+          "\tcmpq %r11, (%r10)\n"
+          "\tjne 9773f\n"
+          "9774:\tmovq 8(%r10), %r11\n"
+          "\tincq (%r11)\n"
+          "\tmovq %r11, 40(%rax)\n"
+          "\tmovq 16(%r10), %r11\n"
+          "\tmovq %r11, 48(%rax)\n"
+          "\tleaq -8(%rsp), %r10\n"
+          "\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
+          "\tmovq %r10, 32(%rax)\n"
+          "\taddq $32, %rax\n"
+          "\tmovq %rax, %fs:8(%r11)\n",
+          out);
+    fputs("9771:\n", out);
+    if (keep_rax)
+        fputs("\tmovq -16(%rsp), %rax\n", out);
+    if (keep_chain)
+        fputs("\tmovq -24(%rsp), %r10\n", out);
+    fputs("9777:\n"
+          "\t.subsection 1\n"
+          "9776:\tsubq $32, %rax\n"
+          "\tcmpq (%rax), %r10\n"
+          "\tjae 9776b\n"
+          "\tjmp 9775b\n"
+          "9773:\txorq $32, %r10\n"
+          "\tcmpq %r11, (%r10)\n"
+          "\tje 9774b\n"
+          "9772:\n",
+          out);
+    if (keep_rax)
+        fputs("\tmovq -16(%rsp), %rax\n", out);
+    if (keep_chain)
+        fputs("\tmovq -24(%rsp), %r10\n", out);
+    fputs("\tleaq 9777b(%rip), %r11\n"
+          "\tpushq %r11\n"
+          "\tjmp fm_entry_hook_v1@PLT\n"
+          "\t.subsection 0\n",
+          out);
+}
+
+static void write_field(FILE *out, const char *thread, unsigned offset)
+{
+    if (thread != NULL)
+        fprintf(out, "%%fs:%u(%s)", offset, thread);
+    else
+        fprintf(out, "%%fs:fm_tls_v1@tpoff+%u", offset);
+}
+
+static void write_text(FILE *out, const char *text, const struct fm_hook_place *place)
+{
+    if (place->thread != NULL)
+        fprintf(out, "\tmovq fm_tls_v1@gottpoff(%%rip), %s\n", place->thread);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at != '@' || strchr("ABCF0123456789", at[1]) == NULL) {
+            putc(*at, out);
+            continue;
+        }
+        at++;
+        if (*at == 'A' || *at == 'B' || *at == 'C') {
+            fputs(place->registers[*at - 'A'], out);
+        } else if (*at == 'F') {
+            fputs(place->function, out);
+        } else {
+            unsigned offset = (unsigned)(*at - '0');
+            for (; at[1] >= '0' && at[1] <= '9'; at++)
+                offset = offset * 10 + (unsigned)(at[1] - '0');
+            write_field(out, place->thread, offset);
+        }
+    }
+}
+
+void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
+{
+    switch (kind) {
+    case FM_HOOK_ENTER_OWN:
+        write_text(out, enter_own, place);
+        break;
+    case FM_HOOK_ENTER_INLINED:
+        write_text(out, enter_inlined, place);
+        break;
+    case FM_HOOK_ENTER_ANY:
+        write_text(out, enter_any, place);
+        break;
+    case FM_HOOK_EXIT_OWN:
+        write_text(out, exit_own, place);
+        break;
+    case FM_HOOK_EXIT_ANY:
+        write_text(out, exit_any, place);
+        break;
+    case FM_HOOK_ENTRY:
+        write_entry(out, place->keep_rax, place->keep_chain);
+        break;
+    }
+}

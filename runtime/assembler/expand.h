@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks written out as instructions: the fast paths of runtime/hooks.S, cut to what is known where
+ * they stand. Layouts: hot.h. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum fm_hook_kind {
+    FM_HOOK_ENTER_OWN,     /* of the function's own body: its frame is a new one */
+    FM_HOOK_ENTER_INLINED, /* of a body inside a frame that has its own hook */
+    FM_HOOK_ENTER_ANY,     /* not known */
+    FM_HOOK_EXIT_OWN,
+    FM_HOOK_EXIT_ANY,
+    FM_HOOK_ENTRY, /* --grade=fast, in the place of the nop at a function's entry */
+};
+
+struct fm_hook_place {
+    const char *function;     /* an operand of lea that gives the function's address */
+    const char *registers[3]; /* "%rax": different ones, free to change; exits need two */
+    const char *thread;       /* another one, for code that is not an executable's; else NULL */
+    bool keep_rax;            /* FM_HOOK_ENTRY: it may hold the number of vector arguments */
+    bool keep_chain;          /* FM_HOOK_ENTRY: r10 may be the static chain of a nested function */
+};
+
+void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place);
