@@ -29,7 +29,9 @@ def valgrind(tap):
                 else:
                     before += ["--error-exitcode=9", "--leak-check=full"]
                 done = lib.record(before + command, folder, name=tool, timeout=120)
-                tap.same(contexts(done.profile), contexts(expected), f"{source} under {tool}")
+                # valgrind may deliver a signal later than the kernel does, in another context.
+                of = (lambda p: p.calls()) if source == "signals.c" else contexts
+                tap.same(of(done.profile), of(expected), f"{source} under {tool}")
 
 
 def sanitized(tap, compiler):
