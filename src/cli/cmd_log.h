@@ -16,6 +16,14 @@ fm_cli_run fm_cmd_log_validate;
 fm_cli_run fm_cmd_log_types;
 fm_cli_run fm_cmd_log_sync;
 
+/* cmd_log_stat_by.c: the statistics tree as tables. */
+struct fm_log_stat_by {
+    const char *by;          /* a word of fm_trace_statistics_words() */
+    uint64_t from_ns, to_ns; /* [from, to) */
+    bool json, csv;
+};
+int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options);
+
 /* "1.5", "1.5s", "200ms", "3us", "17ns" since the log's begin, as nanoseconds. */
 bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error);
 

@@ -291,44 +291,71 @@ static int stat_file(const char *path, bool json, bool by_capability)
     return status;
 }
 
-static int stat_path(const char *path, bool json, bool by_capability, const char *filter,
-                     const char *by)
+/* How much of what; NULL words where nothing was said. */
+struct wanted {
+    char *by, *from, *to, *filter;
+    gboolean json, csv, by_capability;
+};
+
+/* -1 = they go together. */
+static int check_wanted(const struct wanted *wanted)
 {
-    if (by != NULL && strcmp(by, "state") == 0)
-        return fm_cmd_log_stat_states(path, json);
-    if (filter != NULL || fm_cmd_log_is_folder(path))
-        return fm_cmd_log_stat_trace(path, filter, json);
-    return stat_file(path, json, by_capability);
+    if (wanted->by == NULL && (wanted->from != NULL || wanted->to != NULL || wanted->csv))
+        return fm_cli_usage("log stat", "--from, --to and --csv need --by");
+    if (wanted->json && wanted->csv)
+        return fm_cli_usage("log stat", "choose one of --json and --csv");
+    if (wanted->filter != NULL && wanted->by != NULL)
+        return fm_cli_usage("log stat", "--filter chooses events: it cannot go with --by");
+    return -1;
+}
+
+static int stat_path(const char *path, const struct wanted *wanted)
+{
+    if (wanted->by == NULL && (wanted->filter != NULL || fm_cmd_log_is_folder(path)))
+        return fm_cmd_log_stat_trace(path, wanted->filter, wanted->json);
+    if (wanted->by == NULL)
+        return stat_file(path, wanted->json, wanted->by_capability);
+    struct fm_log_stat_by by = {
+        .by = wanted->by, .to_ns = UINT64_MAX, .json = wanted->json, .csv = wanted->csv};
+    GError *error = NULL;
+    if ((wanted->from != NULL && !fm_cmd_log_parse_time(wanted->from, &by.from_ns, &error)) ||
+        (wanted->to != NULL && !fm_cmd_log_parse_time(wanted->to, &by.to_ns, &error)))
+        return fm_cli_fail("log stat", error);
+    return fm_cmd_log_stat_by(path, &by);
 }
 
 int fm_cmd_log_stat(int argc, char **argv)
 {
-    gboolean json = FALSE, by_capability = FALSE;
-    g_autofree char *filter = NULL;
-    g_autofree char *by = NULL;
+    struct wanted wanted = {0};
     const GOptionEntry options[] = {
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-        {"by-capability", 0, 0, G_OPTION_ARG_NONE, &by_capability,
+        {"json", 0, 0, G_OPTION_ARG_NONE, &wanted.json, "Print one JSON object", NULL},
+        {"csv", 0, 0, G_OPTION_ARG_NONE, &wanted.csv, "Print a table as CSV, with --by", NULL},
+        {"by-capability", 0, 0, G_OPTION_ARG_NONE, &wanted.by_capability,
          "Also count each type on each capability", NULL},
-        {"by", 0, 0, G_OPTION_ARG_STRING, &by,
-         "type (default), or state: time and events by lane and state, nested as they were",
-         "WHAT"},
-        {"filter", 0, 0, G_OPTION_ARG_STRING, &filter, "Only events that a filter accepts", "EXPR"},
+        {"by", 0, 0, G_OPTION_ARG_STRING, &wanted.by,
+         "Where time went: by state, type, tree, thread, lock, counter, ...", "WORD"},
+        {"from", 0, 0, G_OPTION_ARG_STRING, &wanted.from, "With --by: from this time on", "TIME"},
+        {"to", 0, 0, G_OPTION_ARG_STRING, &wanted.to, "With --by: before this time", "TIME"},
+        {"filter", 0, 0, G_OPTION_ARG_STRING, &wanted.filter, "Only events that a filter accepts",
+         "EXPR"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "FILE",
                               "Counts the events of a log by type and by capability; block markers "
                               "are not counted. FILE may be - for standard input, or a folder with "
-                              "CTF traces.",
+                              "CTF traces.\n"
+                              "With --by: the statistics of a trace, where time and events went.",
                               "fathom log stat --json program.eventlog\n"
-                              "  fathom log stat --by state program.eventlog");
-    if (status >= 0)
-        return status;
-    if (argc != 2)
-        return fm_cli_usage("log stat", "expected one FILE, got %d arguments", argc - 1);
-    if (by != NULL && strcmp(by, "state") != 0 && strcmp(by, "type") != 0)
-        return fm_cli_usage("log stat", "--by is type or state, not '%s'", by);
-    if (filter != NULL && by != NULL && strcmp(by, "state") == 0)
-        return fm_cli_usage("log stat", "--filter chooses events: it cannot go with --by state");
-    return stat_path(argv[1], json, by_capability, filter, by);
+                              "  fathom log stat --by thread --from 1.5s --to 2s program.eventlog");
+    if (status < 0 && argc != 2)
+        status = fm_cli_usage("log stat", "expected one FILE, got %d arguments", argc - 1);
+    if (status < 0)
+        status = check_wanted(&wanted);
+    if (status < 0)
+        status = stat_path(argv[1], &wanted);
+    g_free(wanted.by);
+    g_free(wanted.from);
+    g_free(wanted.to);
+    g_free(wanted.filter);
+    return status;
 }

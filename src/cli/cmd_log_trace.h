@@ -30,7 +30,6 @@ int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command)
 
 int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, const char *filter);
 int fm_cmd_log_stat_trace(const char *path, const char *filter, bool json);
-int fm_cmd_log_stat_states(const char *path, bool json);
 
 /* Finds the corrections of the clocks of these traces and expects them of those opened from now on.
  * Returns the table for people (caller frees); NULL with an error. */

@@ -225,7 +225,8 @@ static void *model_new(struct fm_state *state)
 {
     struct eventlog_model *model = g_new0(struct eventlog_model, 1);
     model->names = fm_eventlog_names(state->trace);
-    model->native = model->names->native;
+    /* Read from the begin it is told in time. */
+    model->native = !state->complete && model->names->native;
     model->process = model->collector = model->sweeper = FM_LANE_NONE;
     model->asynchronous = fm_eventlog_asynchronous_new();
     model->heap_bands = g_array_new(false, false, sizeof(uint32_t));

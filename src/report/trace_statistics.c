@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/trace_statistics.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+enum { NAME_INDENT_MAX = 60 };
+
+/* "soft-interrupt" for "soft interrupt". */
+static char *kind_word(unsigned kind)
+{
+    return g_strdelimit(g_strdup(fm_lane_kind_name((enum fm_lane_kind)kind)), " ", '-');
+}
+
+char *fm_trace_statistics_words(void)
+{
+    GString *words = g_string_new("state, type, tree");
+    for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++) {
+        char *word = kind_word(i);
+        g_string_append_printf(words, ", %s", word);
+        g_free(word);
+    }
+    return g_string_free(words, false);
+}
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static guint child_count(const struct fm_statistics_node *node)
+{
+    return node == NULL || node->children == NULL ? 0 : node->children->len;
+}
+
+static const struct fm_statistics_node *child_at(const struct fm_statistics_node *node, guint i)
+{
+    return g_ptr_array_index(node->children, i);
+}
+
+static void add_column(struct fm_table *table, const char *title, const char *name,
+                       enum fm_column_class column_class)
+{
+    fm_table_group(table, title, column_class, FM_COLOUR_IF_PREFERRED);
+    fm_table_column(table, "", name, NULL);
+}
+
+static bool is_marks(const struct fm_statistics_node *node)
+{
+    return node->time == 0 && strcmp(node->name, "marks") == 0;
+}
+
+/* --- by state: lanes of a kind together --- */
+
+struct state_row {
+    const char *kind, *name;
+    enum fm_state_class state_class;
+    uint64_t count, self_time, longest, longest_at, events;
+};
+
+struct state_rows {
+    GHashTable *by_key; /* kind, class and name -> struct state_row */
+    GPtrArray *rows;
+    uint64_t time; /* of all */
+};
+
+static void collect_states(struct state_rows *rows, const char *kind,
+                           const struct fm_statistics_node *node)
+{
+    for (guint i = 0; i < child_count(node); i++) {
+        const struct fm_statistics_node *child = child_at(node, i);
+        if (is_marks(child))
+            continue;
+        char *key = g_strdup_printf("%s\n%u\n%s", kind, child->state_class, child->name);
+        struct state_row *row = g_hash_table_lookup(rows->by_key, key);
+        if (row == NULL) {
+            row = g_new0(struct state_row, 1);
+            *row = (struct state_row){
+                .kind = kind, .name = child->name, .state_class = child->state_class};
+            g_ptr_array_add(rows->rows, row);
+            g_hash_table_insert(rows->by_key, g_steal_pointer(&key), row);
+        }
+        g_free(key);
+        row->count += child->count;
+        row->self_time += child->self_time;
+        row->events += child->events;
+        rows->time += child->self_time;
+        if (child->longest > row->longest) {
+            row->longest = child->longest;
+            row->longest_at = child->longest_at;
+        }
+        collect_states(rows, kind, child);
+    }
+}
+
+static int by_self_time(const void *a, const void *b)
+{
+    const struct state_row *x = *(struct state_row *const *)a, *y = *(struct state_row *const *)b;
+    if (x->self_time != y->self_time)
+        return x->self_time > y->self_time ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : strcmp(x->kind, y->kind);
+}
+
+static void add_states(struct fm_list *body, const struct fm_statistics_node *root)
+{
+    struct state_rows rows = {
+        .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+        .rows = g_ptr_array_new_with_free_func(g_free),
+    };
+    for (guint i = 0; i < child_count(root); i++) {
+        const struct fm_statistics_node *kind = child_at(root, i);
+        for (guint j = 0; strcmp(kind->name, "event types") != 0 && j < child_count(kind); j++)
+            collect_states(&rows, kind->name, child_at(kind, j));
+    }
+    g_ptr_array_sort(rows.rows, by_self_time);
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "states");
+    add_column(table, "Lanes", "lanes", FM_COLUMN_FIELD_NAME);
+    add_column(table, "State", "state", FM_COLUMN_PROC);
+    add_column(table, "Class", "class", FM_COLUMN_FIELD_NAME);
+    add_column(table, "Count", "count", FM_COLUMN_NUMBER);
+    add_column(table, "Own time", "own_time_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Share", "share_percent", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "At", "longest_at_ns", FM_COLUMN_NUMBER);
+    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
+    for (guint i = 0; i < rows.rows->len; i++) {
+        const struct state_row *row = g_ptr_array_index(rows.rows, i);
+        fm_table_row(table, "state", false);
+        fm_cell_string(table, row->kind, FM_STYLE_PLAIN);
+        fm_cell_string(table, row->name, FM_STYLE_PLAIN);
+        fm_cell_string(table, fm_state_class_name(row->state_class), FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)row->count);
+        fm_cell_time(table, seconds(row->self_time));
+        fm_cell_percent(table, rows.time == 0 ? 0 : (double)row->self_time / (double)rows.time);
+        fm_cell_time(table, seconds(row->longest));
+        fm_cell_int(table, (int64_t)row->longest_at);
+        fm_cell_int(table, (int64_t)row->events);
+    }
+    g_hash_table_unref(rows.by_key);
+    g_ptr_array_unref(rows.rows);
+}
+
+/* --- by type of event --- */
+
+static void add_types(struct fm_list *body, const struct fm_statistics_node *root)
+{
+    const struct fm_statistics_node *types = fm_statistics_find(root, "event types", NULL);
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "types");
+    add_column(table, "Type", "type", FM_COLUMN_PROC);
+    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
+    add_column(table, "Share", "share_percent", FM_COLUMN_NUMBER);
+    for (guint i = 0; i < child_count(types); i++) {
+        const struct fm_statistics_node *type = child_at(types, i);
+        fm_table_row(table, "type", false);
+        fm_cell_string(table, type->name, FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)type->count);
+        fm_cell_percent(table, (double)type->count / (double)types->count);
+    }
+}
+
+/* --- by lane --- */
+
+static uint64_t class_time(const struct fm_statistics_node *node, unsigned classes)
+{
+    uint64_t time = 0;
+    for (guint i = 0; i < child_count(node); i++) {
+        const struct fm_statistics_node *child = child_at(node, i);
+        if (!is_marks(child))
+            time += class_time(child, classes) +
+                    (classes >> child->state_class & 1 ? child->self_time : 0);
+    }
+    return time;
+}
+
+static uint64_t class_count(const struct fm_statistics_node *node, const char *name,
+                            uint64_t *ret_time, uint64_t *ret_longest)
+{
+    uint64_t count = 0;
+    for (guint i = 0; i < child_count(node); i++) {
+        const struct fm_statistics_node *child = child_at(node, i);
+        if (child->state_class == FM_STATE_WAITING && strcmp(child->name, name) == 0) {
+            count += child->count;
+            *ret_time += child->time;
+            *ret_longest = MAX(*ret_longest, child->longest);
+        }
+        count += class_count(child, name, ret_time, ret_longest);
+    }
+    return count;
+}
+
+static void add_numbers(struct fm_list *body, const struct fm_statistics_node *kind)
+{
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "numbers");
+    add_column(table, "Name", "name", FM_COLUMN_PROC);
+    add_column(table, "Set", "count", FM_COLUMN_NUMBER);
+    add_column(table, "Least", "least", FM_COLUMN_NUMBER);
+    add_column(table, "Mean over time", "mean", FM_COLUMN_NUMBER);
+    add_column(table, "Greatest", "greatest", FM_COLUMN_NUMBER);
+    add_column(table, "Last", "last", FM_COLUMN_NUMBER);
+    for (guint i = 0; i < child_count(kind); i++) {
+        const struct fm_statistics_node *lane = child_at(kind, i);
+        if (lane->numbers == 0)
+            continue;
+        fm_table_row(table, "lane", false);
+        fm_cell_string(table, lane->name, FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)lane->numbers);
+        fm_cell_float(table, lane->least);
+        fm_cell_float(table, lane->mean);
+        fm_cell_float(table, lane->greatest);
+        fm_cell_float(table, lane->last);
+    }
+}
+
+/* Who waited for a lock stands with the threads, by the lock's name. */
+static void add_waits(struct fm_table *table, const struct fm_statistics_node *root,
+                      const char *lock)
+{
+    char *name = g_strconcat("waiting for ", lock, NULL);
+    uint64_t time = 0, longest = 0;
+    uint64_t count = class_count(fm_statistics_find(root, "thread", NULL), name, &time, &longest);
+    fm_cell_int(table, (int64_t)count);
+    fm_cell_time(table, seconds(time));
+    fm_cell_time(table, seconds(longest));
+    g_free(name);
+}
+
+static void add_locks(struct fm_list *body, const struct fm_statistics_node *root,
+                      const struct fm_statistics_node *kind)
+{
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "locks");
+    add_column(table, "Lock", "name", FM_COLUMN_PROC);
+    add_column(table, "Held", "held_count", FM_COLUMN_NUMBER);
+    add_column(table, "Time held", "held_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Longest", "held_longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Waits", "wait_count", FM_COLUMN_NUMBER);
+    add_column(table, "Time waited", "wait_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Longest", "wait_longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    for (guint i = 0; i < child_count(kind); i++) {
+        const struct fm_statistics_node *lane = child_at(kind, i);
+        fm_table_row(table, "lane", false);
+        fm_cell_string(table, lane->name, FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)lane->count);
+        fm_cell_time(table, seconds(lane->time));
+        fm_cell_time(table, seconds(lane->longest));
+        add_waits(table, root, lane->name);
+    }
+}
+
+static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kind)
+{
+    enum {
+        WORKING = 1 << FM_STATE_RUNNING | 1 << FM_STATE_SPAN | 1 << FM_STATE_SYSTEM_CALL |
+                  1 << FM_STATE_TRAP | 1 << FM_STATE_INTERRUPT | 1 << FM_STATE_SOFT_INTERRUPT |
+                  1 << FM_STATE_READING | 1 << FM_STATE_WRITING,
+        READY = 1 << FM_STATE_READY | 1 << FM_STATE_CREATED,
+    };
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "lanes");
+    add_column(table, "Name", "name", FM_COLUMN_PROC);
+    add_column(table, "States", "count", FM_COLUMN_NUMBER);
+    add_column(table, "Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Working", "working_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Waiting", "waiting_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Ready", "ready_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Collecting", "collecting_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Idle", "idle_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
+    for (guint i = 0; i < child_count(kind); i++) {
+        const struct fm_statistics_node *lane = child_at(kind, i);
+        fm_table_row(table, "lane", false);
+        fm_cell_string(table, lane->name, FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)lane->count);
+        fm_cell_time(table, seconds(lane->time));
+        fm_cell_time(table, seconds(class_time(lane, WORKING)));
+        fm_cell_time(table, seconds(class_time(lane, 1 << FM_STATE_WAITING)));
+        fm_cell_time(table, seconds(class_time(lane, READY)));
+        fm_cell_time(table, seconds(class_time(lane, 1 << FM_STATE_COLLECTING)));
+        fm_cell_time(table, seconds(class_time(lane, 1 << FM_STATE_IDLE)));
+        fm_cell_time(table, seconds(lane->longest));
+        fm_cell_int(table, (int64_t)lane->all_events);
+    }
+}
+
+/* --- all --- */
+
+static void add_branch(struct fm_table *table, const struct fm_statistics_node *node,
+                       unsigned depth)
+{
+    for (guint i = 0; i < child_count(node); i++) {
+        const struct fm_statistics_node *child = child_at(node, i);
+        char *name =
+            g_strdup_printf("%*s%s", (int)MIN(2 * depth, NAME_INDENT_MAX), "", child->name);
+        fm_table_row(table, "node", false);
+        fm_cell_int(table, depth);
+        fm_cell_string(table, name, FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)child->count);
+        fm_cell_time(table, seconds(child->time));
+        fm_cell_time(table, seconds(child->self_time));
+        fm_cell_time(table, seconds(child->longest));
+        fm_cell_int(table, (int64_t)child->all_events);
+        g_free(name);
+        add_branch(table, child, depth + 1);
+    }
+}
+
+static void add_tree(struct fm_list *body, const struct fm_statistics_node *root)
+{
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "tree");
+    add_column(table, "Depth", "depth", FM_COLUMN_NUMBER);
+    add_column(table, "Name", "name", FM_COLUMN_PROC);
+    add_column(table, "Count", "count", FM_COLUMN_NUMBER);
+    add_column(table, "Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Own time", "own_time_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
+    add_branch(table, root, 0);
+}
+
+/* --- the page --- */
+
+static int find_kind(const char *by)
+{
+    for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++) {
+        char *word = kind_word(i);
+        bool same = strcmp(word, by) == 0;
+        g_free(word);
+        if (same)
+            return (int)i;
+    }
+    return -1;
+}
+
+static bool has_numbers(const struct fm_statistics_node *kind)
+{
+    for (guint i = 0; i < child_count(kind); i++) {
+        if (child_at(kind, i)->numbers > 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_kind(struct fm_list *body, const struct fm_statistics_node *root, int number)
+{
+    const char *name = fm_lane_kind_name((enum fm_lane_kind)number);
+    const struct fm_statistics_node *kind = fm_statistics_find(root, name, NULL);
+    if (number == FM_LANE_COUNTER || number == FM_LANE_HEAP || has_numbers(kind))
+        add_numbers(body, kind);
+    else if (number == FM_LANE_LOCK)
+        add_locks(body, root, kind);
+    else
+        add_lanes(body, kind);
+}
+
+struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *root, const char *by,
+                                            uint64_t start, uint64_t end, GError **error)
+{
+    int kind = find_kind(by);
+    bool tree = strcmp(by, "tree") == 0, type = strcmp(by, "type") == 0;
+    if (kind < 0 && !tree && !type && strcmp(by, "state") != 0) {
+        char *words = fm_trace_statistics_words();
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%s' is none of %s", by, words);
+        g_free(words);
+        return NULL;
+    }
+    struct fm_display *display = fm_display_new(NULL);
+    fm_display_set_name(display, "trace_statistics");
+    fm_display_fact_string(display, "by", by);
+    fm_display_fact_int(display, "start_ns", (int64_t)start);
+    fm_display_fact_int(display, "end_ns", (int64_t)end);
+    fm_display_fact_int(display, "events", (int64_t)root->all_events);
+    struct fm_list *body = fm_display_body(display);
+    if (kind >= 0)
+        add_kind(body, root, kind);
+    else if (tree)
+        add_tree(body, root);
+    else if (type)
+        add_types(body, root);
+    else
+        add_states(body, root);
+    return display;
+}
