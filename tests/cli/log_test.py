@@ -104,6 +104,59 @@ def stat_of_a_made_log():
         assert sum(types.values()) == stat_cells["capabilities"][capability]
 
 
+def stat_by(path, word, *arguments, **options):
+    page = json.loads(run("stat", "--json", "--by", word, *arguments, path, **options).stdout)
+    return page["facts"], [row["cells"] for row in page["tables"][0]["rows"]]
+
+
+def statistics_of_a_made_log():
+    facts, types = stat_by(LOG, "type")
+    counted = stat(LOG)
+    assert facts["events"] == 20000
+    assert {row["type"]: row["events"] for row in types} == counted["types"]
+    assert (facts["start_ns"], facts["end_ns"]) == (counted["min_ns"], counted["max_ns"])
+    middle = (counted["min_ns"] + counted["max_ns"]) // 2
+    first = stat_by(LOG, "type", "--to", f"{middle}ns")[0]["events"]
+    second = stat_by(LOG, "type", "--from", f"{middle}ns")[0]["events"]
+    assert 0 < first < 20000 and first + second == 20000
+    # The parts of an interval add up to the whole, state by state.
+    def times(*arguments):
+        return {(row["lanes"], row["state"]): round(row["own_time_seconds"] * 1e9)
+                for row in stat_by(LOG, "state", *arguments)[1]}
+    # The last event itself is in the second half only: its time is the end of both.
+    whole, parts = times(), [times("--to", f"{middle}ns"), times("--from", f"{middle}ns")]
+    assert whole
+    for key, time in whole.items():
+        assert sum(part.get(key, 0) for part in parts) == time, key
+    for line in csv.DictReader(io.StringIO(run("stat", "--by", "state", "--csv", LOG)
+                                           .stdout.decode())):
+        key = (line["lanes"], line["state"])
+        assert round(float(line["own_time_seconds"]) * 1e9) == whole[key]
+    assert run("stat", "--by", "tree", LOG).stdout.startswith(b"Depth | Name")
+    for arguments in (("--by", "nonsense"), ("--from", "1s"), ("--csv",),
+                      ("--by", "state", "--json", "--csv"), ("--by", "state", "--from", "x")):
+        run("stat", *arguments, LOG, status=2)
+    run("stat", "--by", "state", FOLDER / "missing", status=1)
+
+
+def statistics_of_the_real_logs():
+    if not SAMPLES.exists():
+        return "the real recordings are not there"
+    for name in ("conc-state", "sparks-state", "marks-state", "profhc-state", "conc-type",
+                 "sparks-capability", "sparks-sparks", "profhc-heap", "marks-collector",
+                 "conc-task"):
+        log, word = name.split("-")
+        text = run("stat", "--by", word, SAMPLES / f"{log}.eventlog").stdout.decode()
+        golden = pathlib.Path(__file__).parent / "golden" / "log" / f"{name}.txt"
+        if "FATHOM_UPDATE_GOLDEN" in os.environ:
+            golden.parent.mkdir(exist_ok=True)
+            golden.write_text(text)
+        assert golden.read_text() == text, name
+    damaged = run("stat", "--by", "type", SAMPLES / "trunc_mid.eventlog", status=1)
+    assert b"499996" in damaged.stderr and b"RunThread" in damaged.stdout
+    return None
+
+
 def cat_filters():
     everything = events_of(LOG)
     assert len(everything) == 20000
@@ -365,7 +418,8 @@ def usage_errors_have_status_2():
         assert "Example:" in help_text and f"fathom log {command}" in help_text
 
 
-TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, cat_filters, cut_gives_a_valid_log,
+TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, statistics_of_a_made_log,
+         statistics_of_the_real_logs, cat_filters, cut_gives_a_valid_log,
          validate_finds_what_is_broken, damage_is_reported_and_survived, follow_a_file_that_grows,
          follow_in_the_order_of_arrival,
          follow_begins_again_when_the_file_is_replaced, follow_a_pipe_byte_by_byte,
