@@ -35,6 +35,15 @@ static void name_states(struct eventlog_names *names)
     names->mark = fm_trace_value(trace, "concurrent mark", FM_STATE_COLLECTING);
     names->sync = fm_trace_value(trace, "concurrent sync", FM_STATE_COLLECTING);
     names->sweep = fm_trace_value(trace, "concurrent sweep", FM_STATE_COLLECTING);
+    names->sequential = fm_trace_value(trace, "sequential collection asked for", FM_STATE_SPAN);
+    names->parallel = fm_trace_value(trace, "parallel collection asked for", FM_STATE_SPAN);
+    names->stopped = fm_trace_value(trace, "all capabilities stopped", FM_STATE_SPAN);
+    names->shutdown = fm_trace_value(trace, "shutdown", FM_STATE_SPAN);
+    for (unsigned i = 0; i < GENERATIONS; i++) {
+        char generation[24];
+        g_snprintf(generation, sizeof generation, "generation %u", i);
+        names->generations[i] = fm_trace_value(trace, generation, FM_STATE_COLLECTING);
+    }
     static const char *const sparks[SPARK_NUMBERS] = {
         "spark created", "spark dud",     "spark overflowed", "spark run",
         "spark stolen",  "spark fizzled", "spark collected",

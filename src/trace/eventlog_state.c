@@ -108,11 +108,27 @@ struct fm_lane *fm_eventlog_lane_here(struct happening *at)
 
 /* --- process, names, messages --- */
 
+/* What was taken for a Haskell program's until then. */
+static void become_native(struct fm_state *state, struct eventlog_model *model, uint64_t time)
+{
+    if (model->native)
+        return;
+    model->native = true;
+    for (uint32_t i = 0; i < model->capability_count; i++) {
+        struct capability *capability = &model->capabilities[i];
+        if (capability->lane != FM_LANE_NONE)
+            fm_state_lane_end(state, fm_state_lane_at(state, capability->lane), time);
+        capability->lane = FM_LANE_NONE;
+    }
+}
+
 static void rts_identifier(struct happening *at)
 {
     uint32_t length = at->event->payload_size - 4;
-    if (length >= 6 && memcmp(text_at(at, 4), "fathom", 6) == 0)
-        at->model->native = at->names->native = true;
+    if (length < 6 || memcmp(text_at(at, 4), "fathom", 6) != 0)
+        return;
+    at->names->native = true;
+    become_native(at->state, at->model, at->time);
 }
 
 static void program_args(struct happening *at)
@@ -292,7 +308,7 @@ static void handle_event(struct fm_state *state, void *data, const struct fm_tra
                            .capability_number = UINT32_MAX,
                            .time = event->time};
     if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_VALUE)
-        model->native = true;
+        become_native(state, model, event->time);
     if (event->lane >= 0) {
         at.capability_number = (uint32_t)event->lane;
         at.capability = fm_eventlog_capability(model, at.capability_number);

@@ -10,6 +10,7 @@
 enum {
     SPARK_NUMBERS = 7,
     STOP_STATUSES = 32,
+    GENERATIONS = 8,            /* greater ones are shown as the last */
     MESSAGE_VALUES_MAX = 10000, /* more different texts are shown as "message" */
 };
 
@@ -29,6 +30,8 @@ struct eventlog_names {
     uint32_t running, runnable, created, idle, disabled, collecting, gc_work, gc_idle, gc_done;
     uint32_t held, message, missing, serving;
     uint32_t mark, sync, sweep;
+    uint32_t sequential, parallel, stopped, shutdown;
+    uint32_t generations[GENERATIONS];
     uint32_t stops[STOP_STATUSES];
     uint32_t sparks[SPARK_NUMBERS]; /* marks, from event 35 on */
 };

@@ -328,41 +328,39 @@ static void gc_done(struct happening *at)
     gc_phase(at, at->names->gc_done);
 }
 
-static void mark_here(struct happening *at, const char *text)
+static void mark_here(struct happening *at, uint32_t value)
 {
     struct fm_lane *lane = capability_here(at);
     if (lane == NULL)
         lane = fm_eventlog_process(at);
     fm_state_set_event_lane(at->state, lane);
-    fm_state_mark(at->state, lane, fm_trace_value(at->state->trace, text, FM_STATE_SPAN), at->time);
+    fm_state_mark(at->state, lane, value, at->time);
 }
 
 static void request_sequential(struct happening *at)
 {
-    mark_here(at, "sequential collection asked for");
+    mark_here(at, at->names->sequential);
 }
 
 static void request_parallel(struct happening *at)
 {
-    mark_here(at, "parallel collection asked for");
+    mark_here(at, at->names->parallel);
 }
 
 static void global_sync(struct happening *at)
 {
-    mark_here(at, "all capabilities stopped");
+    mark_here(at, at->names->stopped);
 }
 
 static void shutdown(struct happening *at)
 {
-    mark_here(at, "shutdown");
+    mark_here(at, at->names->shutdown);
 }
 
 static void gc_statistics(struct happening *at)
 {
-    char generation[40];
-    g_snprintf(generation, sizeof generation, "generation %u", u16_at(at, 4));
-    fm_state_mark(at->state, collector_lane(at),
-                  fm_trace_value(at->state->trace, generation, FM_STATE_COLLECTING), at->time);
+    uint32_t generation = MIN(u16_at(at, 4), GENERATIONS - 1);
+    fm_state_mark(at->state, collector_lane(at), at->names->generations[generation], at->time);
     fm_eventlog_heap_number(at, HEAP_COPIED, "copied", (double)u64_at(at, 6));
     fm_eventlog_heap_number(at, HEAP_SLOP, "slop", (double)u64_at(at, 14));
     fm_eventlog_heap_number(at, HEAP_FRAGMENTATION, "fragmentation", (double)u64_at(at, 22));

@@ -37,8 +37,12 @@ static uint32_t add_node(struct fm_statistics *statistics, uint32_t parent, uint
     if (statistics->nodes->len >= statistics->table_mask / 2)
         grow_table(statistics);
     uint32_t index = statistics->nodes->len;
-    struct node node = {
-        .parent = parent, .value = value, .next = NONE, .child = NONE, .numbers = NONE};
+    struct node node = {.parent = parent,
+                        .value = value,
+                        .next = NONE,
+                        .child = NONE,
+                        .recent = NONE,
+                        .numbers = NONE};
     if (parent != NONE) {
         node.next = node_at(statistics, parent)->child;
         node_at(statistics, parent)->child = index;
@@ -50,12 +54,17 @@ static uint32_t add_node(struct fm_statistics *statistics, uint32_t parent, uint
 
 static uint32_t child_of(struct fm_statistics *statistics, uint32_t parent, uint32_t value)
 {
+    uint32_t recent = node_at(statistics, parent)->recent;
+    if (recent != NONE && node_at(statistics, recent)->value == value)
+        return recent;
     uint32_t slot = slot_of(statistics, parent, value);
     for (; statistics->table[slot] != 0; slot = (slot + 1) & statistics->table_mask) {
         uint32_t index = statistics->table[slot] - 1;
         const struct node *node = node_at(statistics, index);
-        if (node->parent == parent && node->value == value)
+        if (node->parent == parent && node->value == value) {
+            node_at(statistics, parent)->recent = index;
             return index;
+        }
     }
     return statistics->nodes->len < NODES_MAX ? add_node(statistics, parent, value) : parent;
 }

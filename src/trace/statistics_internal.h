@@ -18,6 +18,7 @@ struct node {
     uint32_t parent, value;
     uint32_t next;    /* sibling, in the chain of the parent's children */
     uint32_t child;   /* its first */
+    uint32_t recent;  /* the child asked for last */
     uint32_t numbers; /* NONE = none */
     uint64_t count, time, self_time, longest, longest_at, events;
 };

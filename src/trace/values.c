@@ -120,10 +120,30 @@ static char *clean_name(const char *bytes, size_t length)
     return valid;
 }
 
+/* The usual case, without taking memory: a name that needs no cleaning and is known. */
+static bool find_known(const struct fm_trace_values *values, const char *bytes, size_t length,
+                       enum fm_state_class state_class, uint32_t *ret)
+{
+    char key[NAME_BYTES_MAX + 2];
+    if (length > NAME_BYTES_MAX)
+        return false;
+    key[0] = (char)('A' + (char)state_class);
+    memcpy(key + 1, bytes, length);
+    key[length + 1] = '\0';
+    void *found;
+    if (!g_hash_table_lookup_extended(values->by_name, key, NULL, &found))
+        return false;
+    *ret = GPOINTER_TO_UINT(found);
+    return strlen(key) == length + 1; /* a zero byte inside is not known as such */
+}
+
 uint32_t fm_trace_value_bytes(struct fm_trace *trace, const char *bytes, size_t length,
                               enum fm_state_class state_class)
 {
     struct fm_trace_values *values = values_of(trace);
+    uint32_t known;
+    if (find_known(values, bytes, length, state_class, &known))
+        return known;
     char *clean = clean_name(bytes, length);
     char *key = g_strdup_printf("%c%s", 'A' + (char)state_class, clean);
     g_free(clean);
