@@ -95,9 +95,14 @@ static void compare(const struct fm_state *a, const struct fm_state *b)
         const struct fm_lane *x = fm_state_lane(a, i), *y = fm_state_lane(b, i);
         if (x->kind != y->kind || x->key != y->key || x->depth != y->depth ||
             x->ended != y->ended || x->hidden != y->hidden || x->has_number != y->has_number ||
-            memcmp(x->model, y->model, sizeof x->model) != 0 ||
-            (x->depth > 0 && memcmp(x->stack, y->stack, x->depth * sizeof *x->stack) != 0))
+            memcmp(x->model, y->model, sizeof x->model) != 0)
             abort();
+        for (uint32_t j = 0; j < x->depth; j++) {
+            const struct fm_state_entry *e = &x->stack[j], *f = &y->stack[j];
+            if (e->value != f->value || e->since != f->since || e->detail != f->detail ||
+                e->nested != f->nested)
+                abort();
+        }
     }
 }
 
