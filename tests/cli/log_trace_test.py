@@ -74,12 +74,17 @@ def test_stat():
                        "types": {"irq_handler_entry": 1, "sched_switch": 2,
                                  "syscall_entry_read": 1, "syscall_exit_read": 1}}, counted
     assert "type sched_switch 2\n" in run("stat", folder).stdout
-    tree = json.loads(run("stat", "--by", "state", "--json", folder).stdout)
-    node = tree
-    for name in ("thread", "make", "user mode", "read"):
-        node = [child for child in node["children"] if child["name"] == name][0]
-    assert (node["time_ns"], node["count"]) == (1000, 1), node
-    assert " read\n" in run("stat", "--by", "state", folder).stdout
+    page = json.loads(run("stat", "--by", "tree", "--json", folder).stdout)
+    path, found = [], None
+    for row in (row["cells"] for row in page["tables"][0]["rows"]):
+        path = path[:row["depth"]] + [row["name"].strip()]
+        if path == ["thread", "make", "user mode", "read"]:
+            found = (round(row["time_seconds"] * 1e9), row["count"])
+    assert found == (1000, 1), page
+    states = json.loads(run("stat", "--by", "state", "--json", folder).stdout)
+    assert [row["cells"]["count"] for row in states["tables"][0]["rows"]
+            if row["cells"]["lanes"] == "thread" and row["cells"]["state"] == "read"] == [1]
+    assert "thread" in run("stat", "--by", "state", folder).stdout
     run("stat", "--by", "colour", folder, status=2)
     run("stat", "--by", "state", "--filter", "event.cpu = 1", folder, status=2)
 
