@@ -41,6 +41,13 @@ static const char *keep(struct fm_build *build, const char *string)
     return string ? fm_strings_add(build->profile->storage->strings, string) : "";
 }
 
+/* Of pd << 32 | point: GLib's own adds the halves, so that all small pairs meet. */
+static guint pair_hash(gconstpointer key)
+{
+    uint64_t mix = (uint64_t) * (const gint64 *)key * UINT64_C(0x9e3779b97f4a7c15);
+    return (guint)(mix >> 32);
+}
+
 struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name)
 {
     struct fm_build *build = g_new0(struct fm_build, 1);
@@ -56,7 +63,7 @@ struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name)
     if (flavour == FM_FLAVOUR_C)
         build->profile->measures[FM_WORDS] = (struct fm_measure){"bytes", "bytes", 1.0};
     build->points = g_array_new(FALSE, FALSE, sizeof(struct owned_point));
-    build->pd_points = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    build->pd_points = g_hash_table_new_full(pair_hash, g_int64_equal, g_free, NULL);
     build->pd_point_counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     /* Element 0 of every id space. */
     build->ps_capacity = build->css_capacity = 64;
