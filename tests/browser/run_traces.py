@@ -18,6 +18,7 @@ LONG_SPANS = 700000
 def main(fathom, make_trace, build):
     source = pathlib.Path(__file__).resolve().parent
     build = pathlib.Path(build).resolve() / "traces"
+    make_trace = str(pathlib.Path(make_trace).resolve())  # it is run from another folder, too
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     for program, found in (("node", shutil.which("node")), ("npm", shutil.which("npm")),
                            ("chromium", browser)):
