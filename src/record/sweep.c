@@ -249,13 +249,18 @@ static void add_call(struct sweep *sweep, uint64_t next, const struct call *call
     g_array_append_val(sweep->storage->machine_sites, site);
 }
 
-/* A hook that the assembler's front wrote out has no call in the body; this it has, and hardly
- * anything else: imul $-0x61C8864F, register, register. */
-static bool is_written_hook(const struct decoded *d)
+/* A hook that the assembler's front wrote out has no call in the body; this it has:
+ * lea hook_pc(%rip), R; imul $-0x61C8864F, R, R. The runtime's own code multiplies, too, but not
+ * the address of an instruction. behind: bytes of the body before the multiplication. */
+static bool is_written_hook(const struct decoded *d, const uint8_t *begin, size_t behind)
 {
     static const uint8_t factor[] = {0xb1, 0x79, 0x37, 0x9e};
-    return d->size == 6 && (d->rex & 8) != 0 && d->opcode[0] == 0x69 && d->opcode[1] >= 0xc0 &&
-           memcmp(d->opcode + 2, factor, sizeof factor) == 0;
+    if (d->size != 6 || (d->rex & 8) == 0 || d->opcode[0] != 0x69 || d->opcode[1] < 0xc0 ||
+        memcmp(d->opcode + 2, factor, sizeof factor) != 0 || behind < 7)
+        return false;
+    const uint8_t *lea = begin - 7;
+    return (lea[0] & 0xf8) == 0x48 && lea[1] == 0x8d && (lea[2] & 0xc7) == 5 &&
+           (lea[2] & 0x38) == (d->opcode[1] & 0x38) && ((lea[0] ^ d->rex) & 4) == 0;
 }
 
 /* Disassembles one stretch of a body. *segment = where in the segments to look for scopes. */
@@ -265,6 +270,7 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
     const uint8_t *bytes = fm_elf_bytes_at(sweep->storage, low, &available);
     if (bytes == NULL)
         return;
+    const uint8_t *start = bytes;
     size_t size = MIN(available, (size_t)(high - low));
     uint64_t address = low;
     const GArray *segments = sweep->storage->segments;
@@ -281,7 +287,7 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
         decode_call(sweep, address, &decoded, &call);
         if (sweep->coverage)
             note_branch(sweep, address, &decoded);
-        bool hook = is_written_hook(&decoded);
+        bool hook = is_written_hook(&decoded, begin, (size_t)(begin - start));
         if (!call.is_call && !hook) {
             follow(sweep, &decoded);
             continue;
