@@ -28,7 +28,8 @@ static double now_ms(clockid_t clock)
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-static struct fm_trace *opener(const char *path, const char *identity, void *user, GError **error)
+static struct fm_trace *open_trace(const char *path, const char *identity, void *user,
+                                   GError **error)
 {
     (void)user;
     return fm_trace_open(path, identity, error);
@@ -94,12 +95,11 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
 {
     struct page *page = user;
     struct fm_trace *trace = context->traces[0].trace;
-    (void)trace;
-#ifdef HAVE_CHECKPOINTS
     struct fm_checkpoints *saved = fm_attributes_get(trace->attributes, "state/checkpoints");
-    if (saved != NULL && fm_checkpoints_restore(saved, context, time, page->state))
+    if (saved != NULL) {
+        fm_checkpoints_restore(saved, context, time, page->state);
         return;
-#endif
+    }
     fm_state_clear(page->state, time);
     fm_context_seek_time(context, time);
 }
@@ -219,13 +219,9 @@ int main(int argc, char **argv)
 {
     static struct times during;
     bool requests = argc > 2 ? atoi(argv[2]) != 0 : true;
-    const char *const modules[] = {
-#ifdef HAVE_CHECKPOINTS
-        "state",
-#endif
-        "statistics", "summary", NULL};
+    const char *const modules[] = {"state", "statistics", "summary", NULL};
     GError *error = NULL;
-    struct fm_engine *engine = fm_engine_new(opener, NULL);
+    struct fm_engine *engine = fm_engine_new(open_trace, NULL);
     if (!fm_trace_modules_load(engine, &error))
         g_error("%s", error->message);
     GSource *source = fm_engine_source_new(engine);
