@@ -148,7 +148,7 @@ static bool find(struct finding *finding, struct fm_eventlog_block *block, GErro
         if (wanted > left && run->base + run->end < run->limit) {
             if (!fm_eventlog_run_fill(run, wanted, error))
                 return false;
-            if (run->end - run->pos >= MIN(wanted, 12))
+            if (run->end - run->pos > left)
                 continue;
         }
         cut_block(finding, block, wanted > 0 ? "an event crosses the end of its block" : reason);

@@ -28,6 +28,7 @@ static void put_header(GByteArray *to)
     fm_eventlog_header_add(header, FM_EVENTLOG_INTERN_STRING, -1, "Interned string");
     fm_eventlog_header_add(header, FM_EVENTLOG_SPAN_BEGIN, 4, "Span begin");
     fm_eventlog_header_add(header, FM_EVENTLOG_SPAN_END, 4, "Span end");
+    fm_eventlog_header_add(header, FM_EVENTLOG_START_GC, 0, "GC begins");
     fm_eventlog_header_end(header);
     g_byte_array_append(to, header->bytes->data, header->bytes->len);
     fm_eventlog_header_unref(header);
@@ -65,6 +66,20 @@ static void put_event(GByteArray *to, GRand *random, uint64_t time, unsigned thr
     }
 }
 
+/* A message that leaves place for an event without payload before end. */
+static void fill_block(GByteArray *to, guint end, uint64_t time)
+{
+    g_assert_cmpuint(to->len + 22, <=, end);
+    unsigned length = end - to->len - 22;
+    put(to, FM_EVENTLOG_USER_MESSAGE, 2);
+    put(to, time, 8);
+    put(to, length, 2);
+    for (unsigned i = 0; i < length; i++)
+        put(to, 'x', 1);
+    put(to, FM_EVENTLOG_START_GC, 2);
+    put(to, time, 8);
+}
+
 static uint64_t put_block(GByteArray *to, GRand *random, const struct maker_options *options,
                           unsigned capability, uint64_t time)
 {
@@ -87,6 +102,8 @@ static uint64_t put_block(GByteArray *to, GRand *random, const struct maker_opti
             at -= MIN(at, (uint64_t)(g_rand_double(random) * (double)options->stray_ns));
         put_event(to, random, at, capability + 1);
     }
+    if (options->block_bytes > 0)
+        fill_block(to, begin + options->block_bytes, time);
     if (!options->unmarked) {
         uint32_t size = GUINT32_TO_BE(to->len - begin);
         uint64_t end = GUINT64_TO_BE(time);

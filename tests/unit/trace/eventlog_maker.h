@@ -11,12 +11,13 @@ struct maker_options {
     unsigned blocks; /* of each capability */
     unsigned events; /* of each block */
     unsigned seed;
-    uint64_t step_ns;  /* mean time between the events of a capability */
-    unsigned strays;   /* one event in so many is earlier than the one before it; 0 = none */
-    uint64_t stray_ns; /* by up to that */
-    bool unmarked;     /* no block markers */
-    bool no_end;       /* no end mark */
-    bool ties;         /* times are multiples of 100 ns: many are equal */
+    uint64_t step_ns;     /* mean time between the events of a capability */
+    unsigned strays;      /* one event in so many is earlier than the one before it; 0 = none */
+    uint64_t stray_ns;    /* by up to that */
+    bool unmarked;        /* no block markers */
+    bool no_end;          /* no end mark */
+    unsigned block_bytes; /* exactly, the last event having no payload; 0 = as it comes */
+    bool ties;            /* times are multiples of 100 ns: many are equal */
 };
 
 /* Appends a whole log. */

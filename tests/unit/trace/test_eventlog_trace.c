@@ -241,6 +241,25 @@ static void test_a_whole_log_has_no_damage(void)
     maker_remove(path);
 }
 
+/* Blocks of every length around that of a window (256 KiB): the last event may lie across its end.
+ */
+static void test_blocks_of_any_length(void)
+{
+    for (unsigned length = (256 << 10) - 14; length < (256 << 10) + 14; length++) {
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        const struct maker_options options = {
+            .capabilities = 1, .blocks = 2, .events = 12000, .step_ns = 100, .block_bytes = length};
+        maker_log(bytes, &options);
+        char *path = maker_file(bytes);
+        check_same_as_merge(path);
+        struct fm_trace *trace = open_trace(path);
+        g_autofree char *damage = fm_trace_damage(trace);
+        g_assert_cmpstr(damage, ==, "");
+        fm_trace_free(trace);
+        maker_remove(path);
+    }
+}
+
 static void test_names_values_and_texts(void)
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -336,6 +355,7 @@ int main(int argc, char **argv)
     g_test_add_func("/eventlog-trace/several-logs", test_several_logs_in_one_file);
     g_test_add_func("/eventlog-trace/damage", test_damage_is_skipped_and_told);
     g_test_add_func("/eventlog-trace/whole", test_a_whole_log_has_no_damage);
+    g_test_add_func("/eventlog-trace/lengths", test_blocks_of_any_length);
     g_test_add_func("/eventlog-trace/values", test_names_values_and_texts);
     g_test_add_func("/eventlog-trace/real", test_real_logs);
     g_test_add_func("/eventlog-trace/recognise", test_recognise);
