@@ -152,7 +152,7 @@ static void request(struct page *page, uint64_t start, uint64_t end, struct time
     while (!page->done)
         g_main_context_iteration(NULL, TRUE);
     struct fm_picture picture;
-    fm_painter_picture(page->painter, end, &picture);
+    fm_painter_picture(page->painter, end, NULL, 0, &picture);
     fm_picture_clear(&picture);
     fm_state_remove_observer(page->state, fm_painter_observer(page->painter));
     g_clear_pointer(&page->painter, fm_painter_free);

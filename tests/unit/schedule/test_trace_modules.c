@@ -183,7 +183,7 @@ static void test_the_ad_hoc_picture_is_that_of_the_summary(void)
     struct fm_summary *summary = fm_attributes_get(trace->attributes, "summary/summary");
     struct fm_picture painted,
         drawn = {.start = trace->start_time, .end = trace->end_time + 1, .columns = 100};
-    fm_painter_picture(painter, trace->end_time, &painted);
+    fm_painter_picture(painter, trace->end_time, NULL, 0, &painted);
     fm_summary_draw(summary, NULL, 0, &drawn, 5000);
     uint64_t in_painted = 0, in_drawn = 0;
     for (guint i = 0; i < painted.boxes->len; i++)
