@@ -86,9 +86,13 @@ try:
     fields = events[0]["fields"]
     good = good and fields["vtid"] == fields["vpid"] > 0 and fields["procname"] == "steps"
     print("ok 2 - contexts" if good else f"not ok 2 - {fields}")
-    tree = json.loads(run(FATHOM, "log", "stat", "--by", "state", "--json", trace))
-    named = [lane["name"] for kind in tree["children"] if kind["name"] == "thread"
-             for lane in kind["children"]]
+    page = json.loads(run(FATHOM, "log", "stat", "--by", "tree", "--json", trace))
+    rows = [row["cells"] for row in page["tables"][0]["rows"]]
+    named, path = [], []
+    for row in rows:
+        path = path[:row["depth"]] + [row["name"].strip()]
+        if len(path) == 2 and path[0] == "thread":
+            named.append(path[1])
     good = good and named == ["steps"]
     print("ok 3 - the thread is known" if good else f"not ok 3 - {named}")
     sys.exit(0 if good else 1)
