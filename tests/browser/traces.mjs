@@ -267,6 +267,19 @@ async function listsEvents(page) {
   assert.equal(await page.locator("tr.selected td.event-name").innerText(), "Counter");
   await page.locator(".events-scroller").press("ArrowUp");
   await waitFor(page, () => globalThis.fathomTrace.cursor === 3500);
+  // A field gets a column of its own, and gives it back.
+  await page.locator(".columns summary").click();
+  await page.locator(".columns label", { hasText: /^ value$/ }).click();
+  assert.deepEqual(await page.locator("table.events th").allInnerTexts(), ["Time (s)", "Where", "Event", "value", "Fields"]);
+  const counter = page.locator("table.events tbody tr", { hasText: "Counter" }).first();
+  const value = await counter.locator("td.chosen").innerText();
+  assert.match(value, /^-?[0-9]/);
+  assert.ok(!(await counter.locator("td.fields").innerText()).includes("value"));
+  assert.equal(await page.locator("tr.selected td.event-name").innerText(), "UserMessage");
+  await page.locator(".columns label", { hasText: /^ value$/ }).click();
+  assert.equal(await page.locator("table.events th").count(), 4);
+  assert.match(await counter.locator("td.fields").innerText(), new RegExp(`value ${value}`));
+  await page.locator(".columns summary").click();
   await page.locator(".jump input").fill("8us");
   await page.locator(".jump input").press("Enter");
   await waitFor(page, () => globalThis.fathomTrace.cursor === 8000);

@@ -11,8 +11,12 @@ export class Events {
     this.page = page;
     this.rows = [];
     this.body = element("tbody");
-    this.head = element("thead", {}, element("tr", {}, ...["Time (s)", "Where", "Event", "Fields"].map((title) =>
-      element("th", { scope: "col" }, title))));
+    this.columns = []; // names of fields that have a column of their own, in order of choosing
+    this.names = new Set(); // of the fields seen
+    this.head = element("thead");
+    this.chooser = element("div", { className: "choices" });
+    const columns = element("details", { className: "columns" }, element("summary", {}, "Columns"), this.chooser);
+    this.chooser.addEventListener("change", (event) => this.choose(event.target.value, event.target.checked));
     this.table = element("table", { className: "events" }, this.head, this.body);
     this.scroller = element("div", { className: "events-scroller", tabIndex: 0, role: "group",
       "aria-label": "Events; up and down choose one" }, this.table);
@@ -26,13 +30,38 @@ export class Events {
       const time = page.readTime(this.at);
       if (!Number.isNaN(time)) page.setCursor(time);
     });
-    this.node = element("div", { className: "panel-events" }, jump, this.scroller);
+    this.node = element("div", { className: "panel-events" }, element("div", { className: "events-bar" }, jump, columns),
+      this.scroller);
+    this.putHead();
     this.scroller.addEventListener("scroll", () => this.more());
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr");
       if (row && !getSelection().toString()) this.select(this.rows[row.sectionRowIndex]);
     });
+  }
+
+  putHead() {
+    const titles = ["Time (s)", "Where", "Event", ...this.columns, "Fields"];
+    this.head.replaceChildren(element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title))));
+  }
+
+  // A field's column is shown, or its values go back to the column "Fields".
+  choose(name, shown) {
+    this.columns = this.columns.filter((other) => other !== name);
+    if (shown) this.columns.push(name);
+    this.putHead();
+    this.body.replaceChildren(...this.rows.map((row) => this.row(row)));
+    this.mark();
+  }
+
+  // Fields met for the first time can be chosen from now on.
+  meet(rows) {
+    for (const name of rows.flatMap((row) => Object.keys(row.fields)))
+      if (!this.names.has(name)) {
+        this.names.add(name);
+        this.chooser.append(element("label", {}, element("input", { type: "checkbox", value: name }), ` ${name}`));
+      }
   }
 
   // From the cursor, or the window's begin, on.
@@ -68,6 +97,7 @@ export class Events {
       return;
     }
     this.state.textContent = answer.done ? "" : `searching, ${seconds(answer.searched_until_ns, 3)} s`;
+    this.meet(answer.rows);
     if (this.direction === "before") this.putBefore(answer);
     else this.putAfter(answer);
     this.mark();
@@ -134,10 +164,11 @@ export class Events {
     const many = page.set?.files.length > 1;
     const fields = element("td", { className: "fields" });
     for (const [name, value] of Object.entries(row.fields))
-      fields.append(element("span", { className: "field" }, element("i", {}, name), ` ${value}`), " ");
+      if (!this.columns.includes(name)) fields.append(element("span", { className: "field" }, element("i", {}, name), ` ${value}`), " ");
     return element("tr", {}, element("td", { className: "number" }, seconds(row.time_ns)),
       element("td", { className: many ? `where t${row.trace % 6} many` : "where" }, row.source),
-      element("td", { className: "event-name" }, row.name), fields);
+      element("td", { className: "event-name" }, row.name),
+      ...this.columns.map((name) => element("td", { className: "chosen" }, row.fields[name] ?? "")), fields);
   }
 
   mark() {
