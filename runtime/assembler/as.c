@@ -111,8 +111,7 @@ static bool expand_marker(FILE *out, struct state *state, const char *text)
 static void expand_entry(FILE *out, const struct state *state)
 {
     /* A function's own name may end in .0: it is nested then, and uses its static chain. */
-    struct fm_hook_place place = {.keep_rax = true,
-                                  .keep_chain = strrchr(state->function, '.') != NULL};
+    struct fm_hook_place place = {.keep_chain = strrchr(state->function, '.') != NULL};
     write_hook(out, state, FM_HOOK_ENTRY, &place);
 }
 

@@ -131,13 +131,12 @@ static const char exit_any[] = "\tmovq @8, @A\n"
                                "\tcmpq @B, 24(@A)\n"
                                "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
 
-/* At a function's entry rax, r10 and r11 are free but for the two exceptions, which are kept below
- * the stack pointer, where a signal handler does not write. Frames whose address is not above ours
- * are dead. */
-static void write_entry(FILE *out, bool keep_rax, bool keep_chain)
+/* At a function's entry rax, r10 and r11 are free, but rax may hold the number of vector arguments
+ * and r10 a static chain: they are kept below the stack pointer, where a signal handler does not
+ * write. Frames whose address is not above ours are dead. */
+static void write_entry(FILE *out, bool keep_chain)
 {
-    if (keep_rax)
-        fputs("\tmovq %rax, -16(%rsp)\n", out);
+    fputs("\tmovq %rax, -16(%rsp)\n", out);
     if (keep_chain)
         fputs("\tmovq %r10, -24(%rsp)\n", out);
     fputs("\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
@@ -173,9 +172,9 @@ static void write_entry(FILE *out, bool keep_rax, bool keep_chain)
           "\taddq $32, %rax\n"
           "\tmovq %rax, %fs:8(%r11)\n",
           out);
-    fputs("9771:\n", out);
-    if (keep_rax)
-        fputs("\tmovq -16(%rsp), %rax\n", out);
+    fputs("9771:\n"
+          "\tmovq -16(%rsp), %rax\n",
+          out);
     if (keep_chain)
         fputs("\tmovq -24(%rsp), %r10\n", out);
     fputs("9777:\n"
@@ -187,10 +186,9 @@ static void write_entry(FILE *out, bool keep_rax, bool keep_chain)
           "9773:\txorq $32, %r10\n"
           "\tcmpq %r11, (%r10)\n"
           "\tje 9774b\n"
-          "9772:\n",
+          "9772:\n"
+          "\tmovq -16(%rsp), %rax\n",
           out);
-    if (keep_rax)
-        fputs("\tmovq -16(%rsp), %rax\n", out);
     if (keep_chain)
         fputs("\tmovq -24(%rsp), %r10\n", out);
     fputs("\tleaq 9777b(%rip), %r11\n"
@@ -250,7 +248,7 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
         write_text(out, exit_any, place);
         break;
     case FM_HOOK_ENTRY:
-        write_entry(out, place->keep_rax, place->keep_chain);
+        write_entry(out, place->keep_chain);
         break;
     }
 }
