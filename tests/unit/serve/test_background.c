@@ -6,11 +6,11 @@
 #include <utime.h>
 
 #include "base/error.h"
-#include "deep/build.h"
 #include "schedule/schedule.h"
 #include "serve/profile.h"
 #include "serve/serve.h"
 #include "serve/stream.h"
+#include "small_profile.h"
 
 struct fixture {
     char *folder, *one, *two;
@@ -18,29 +18,6 @@ struct fixture {
     struct fm_engine *engine;
     unsigned failures;
 };
-
-static void write_profile(const char *path, const char *program, uint64_t callseqs)
-{
-    struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, program);
-    uint32_t runtime = fm_build_ps(build, &(struct fm_ps){.name = "runtime",
-                                                          .decl_module = "Mercury runtime",
-                                                          .def_module = "Mercury runtime"});
-    uint32_t main_ps = fm_build_ps(build, &(struct fm_ps){.name = "main",
-                                                          .decl_module = "hello",
-                                                          .def_module = "hello",
-                                                          .file = "hello.m",
-                                                          .line = 7});
-    fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
-    uint32_t root = fm_build_pd(build, runtime);
-    uint32_t main_pd = fm_build_pd(build, main_ps);
-    uint32_t csd = fm_build_csd(build, root, 0, main_pd);
-    fm_build_add(build, csd, FM_EXITS, 1);
-    fm_build_add(build, csd, FM_CALLSEQS, callseqs);
-    g_autoptr(FmProfile) profile = NULL;
-    g_autoptr(GError) error = NULL;
-    g_assert_true(fm_build_finish(build, &profile, &error));
-    g_assert_true(fm_profile_write(profile, path, false, &error));
-}
 
 static void count_failure(void *user, const GError *error)
 {
@@ -59,8 +36,8 @@ static void set_up(struct fixture *f, gconstpointer user)
     g_assert_no_error(error);
     f->one = g_build_filename(f->folder, "one.data", NULL);
     f->two = g_build_filename(f->folder, "two.data", NULL);
-    write_profile(f->one, "./one", 1000);
-    write_profile(f->two, "./two", 2000);
+    write_small_profile(f->one, "./one", "main", "hello", "hello.m", 1000);
+    write_small_profile(f->two, "./two", "main", "hello", "hello.m", 2000);
     f->server = fm_server_new(&options);
     f->waiting = fm_server_new(NULL);
     f->engine = fm_server_engine(f->server);
@@ -452,7 +429,7 @@ static void a_bad_file(struct fixture *f, gconstpointer user)
     expect(f->server, "/events", "menu", f->one, 422, "one.data");
     expect(f->server, "/", "", "", 200, "could not be read");
     g_assert_false(fm_engine_has_work(f->engine)); /* nobody tries in vain */
-    write_profile(f->one, "./mended", 77);
+    write_small_profile(f->one, "./mended", "main", "hello", "hello.m", 77);
     expect(f->server, "/deep.txt", "menu", f->one, 200, "./mended");
     finish(f);
     expect_same(f, "/deep", "menu", f->one);
@@ -508,7 +485,7 @@ static void a_file_becomes_bad(struct fixture *f, gconstpointer user)
     g_assert_null(fm_engine_check(f->engine));
     finish(f);
     expect(f->server, "/", "", "", 200, "could not be read again");
-    write_profile(f->one, "./again", 5);
+    write_small_profile(f->one, "./again", "main", "hello", "hello.m", 5);
     expect(f->server, "/deep.txt", "menu", f->one, 200, "./again");
     finish(f);
     g_remove(f->one);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "deep/build.h"
 #include "serve/serve.h"
+#include "small_profile.h"
 
 /* A folder with root/one.data, root/odd &name.data, outside.data, root/link.data -> outside.data,
  * root/broken.data, root/pipe.data (a FIFO). */
@@ -15,30 +15,6 @@ struct fixture {
     char *folder, *root, *one, *odd, *outside;
     struct fm_server *server;
 };
-
-/* A runtime that calls main, which has a name that must be escaped in HTML. */
-static void write_profile(const char *path, uint64_t callseqs)
-{
-    struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "./<prog>");
-    uint32_t runtime = fm_build_ps(build, &(struct fm_ps){.name = "runtime",
-                                                          .decl_module = "Mercury runtime",
-                                                          .def_module = "Mercury runtime"});
-    uint32_t main_ps = fm_build_ps(build, &(struct fm_ps){.name = "<script>main",
-                                                          .decl_module = "a&b",
-                                                          .def_module = "a&b",
-                                                          .file = "main.m",
-                                                          .line = 7});
-    fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
-    uint32_t root = fm_build_pd(build, runtime);
-    uint32_t main_pd = fm_build_pd(build, main_ps);
-    uint32_t csd = fm_build_csd(build, root, 0, main_pd);
-    fm_build_add(build, csd, FM_EXITS, 1);
-    fm_build_add(build, csd, FM_CALLSEQS, callseqs);
-    g_autoptr(FmProfile) profile = NULL;
-    g_autoptr(GError) error = NULL;
-    g_assert_true(fm_build_finish(build, &profile, &error));
-    g_assert_true(fm_profile_write(profile, path, false, &error));
-}
 
 static void set_up(struct fixture *f, gconstpointer user)
 {
@@ -54,9 +30,9 @@ static void set_up(struct fixture *f, gconstpointer user)
     g_autofree char *link = g_build_filename(f->root, "link.data", NULL);
     g_autofree char *broken = g_build_filename(f->root, "broken.data", NULL);
     g_autofree char *fifo = g_build_filename(f->root, "pipe.data", NULL);
-    write_profile(f->one, 1000);
-    write_profile(f->odd, 2000);
-    write_profile(f->outside, 3000);
+    write_small_profile(f->one, "./<prog>", "<script>main", "a&b", "main.m", 1000);
+    write_small_profile(f->odd, "./<prog>", "<script>main", "a&b", "main.m", 2000);
+    write_small_profile(f->outside, "./<prog>", "<script>main", "a&b", "main.m", 3000);
     g_assert_cmpint(symlink(f->outside, link), ==, 0);
     g_assert_true(g_file_set_contents(broken, "no profile", -1, NULL));
     g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
@@ -371,7 +347,7 @@ static void a_changed_file_is_read_again(struct fixture *f, gconstpointer user)
     g_autofree char *text = query("menu", f->one);
     struct answer before = ASK(f, .query = text, .path = "/deep.txt");
     assert_has(before.body, "1,000");
-    write_profile(f->one, 4321);
+    write_small_profile(f->one, "./<prog>", "<script>main", "a&b", "main.m", 4321);
     struct answer after = ASK(f, .query = text, .path = "/deep.txt", .if_none_match = before.etag);
     g_assert_cmpuint(after.status, ==, 200);
     assert_has(after.body, "4,321");
@@ -379,7 +355,7 @@ static void a_changed_file_is_read_again(struct fixture *f, gconstpointer user)
     g_assert_true(g_file_set_contents(f->one, "broken now", -1, NULL));
     EXPECT(f, 422, "one.data", .query = text);
     EXPECT(f, 200, "could not be read again", .path = "/");
-    write_profile(f->one, 555);
+    write_small_profile(f->one, "./<prog>", "<script>main", "a&b", "main.m", 555);
     EXPECT(f, 200, "555", .query = text);
     g_assert_cmpint(g_remove(f->one), ==, 0);
     EXPECT(f, 200, "The file is gone", .query = text);
