@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a program at --grade=fast, and without hooks but otherwise by the same flags, so that the
+compiler makes the same functions of it. Used by the tests of that grade."""
+import collections
+import pathlib
+import re
+import shlex
+import shutil
+
+import finish_lib as lib
+
+PROGRAMS = pathlib.Path(__file__).parent / "fast_programs"
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+# What brings the hooks into the code: everything else of the grade's flags stays.
+HOOK_FLAGS = ("-B", "-finstrument-", "-fpatchable-function-entry", "-mfentry", "-mrecord-mcount",
+              "-mnop-mcount", "-pg", "-fplugin")
+CLONE = re.compile(r"\.(constprop|isra|part|cold|lto_priv)(\.\d+)?")
+
+
+def source_path(source):
+    return PROGRAMS / source if (PROGRAMS / source).exists() else lib.PROGRAMS / source
+
+
+def driver(source, compiler):
+    """The front of fathom, and the compiler, for the language."""
+    if source.endswith(".cc"):
+        return [lib.FATHOM, "c++", "--grade=fast"], {"gcc": "g++", "clang": "clang++"}[compiler]
+    return [lib.FATHOM, "cc", "--grade=fast"], compiler
+
+
+def without_hooks(command):
+    words, kept = shlex.split(command), []
+    while words:
+        word = words.pop(0)
+        if word == "-include":
+            words.pop(0)
+        elif not word.startswith(HOOK_FLAGS):
+            kept.append(word)
+    return kept
+
+
+class Program:
+    """prog: at --grade=fast. plain: the same without hooks. functions: the symbols of those that
+    the compiler made, in both."""
+
+    def __init__(self, source, folder, compiler, flags):
+        self.source, self.folder = source, pathlib.Path(folder)
+        front, real = driver(source, compiler)
+        shared = [self.part("plugin.c", front, real, flags + ["-fPIC"])] \
+            if "PLUGIN" in lib.CASES.get(source, []) else []
+        self.functions = self.part(source, front, real, flags)
+        for functions in shared:
+            self.functions = self.functions | functions
+        self.prog, self.plain = [self.folder / "prog"], [self.folder / "plain"]
+        for name, linker in (("prog", front + [real]), ("plain", [real])):
+            if shared:
+                lib.must(linker + ["-shared", f"plugin.c.{name}.o", "-o", f"plugin.{name}.so"],
+                         folder)
+                getattr(self, name).append(self.folder / f"plugin.{name}.so")
+            # Lazy binding would be a call to callgrind.
+            lib.must(linker + ["-Wl,-z,now", f"{source}.{name}.o", "-o", name, "-lpthread", "-ldl",
+                               "-lm"], folder)
+
+    def part(self, source, front, real, flags):
+        path = source_path(source)
+        lib.must(front + [real, *flags, "-c", path, "-o", f"{source}.prog.o"], self.folder)
+        shown = lib.must(front + ["--show", real, *flags, "-c", path, "-o",
+                                  f"{source}.plain.o"], self.folder).stdout
+        lib.must(without_hooks(shown), self.folder)
+        made = [symbols(self.folder / f"{source}.{name}.o") for name in ("prog", "plain")]
+        if made[0] != made[1]:
+            raise RuntimeError(f"{source}: hooks changed which functions there are: {made}")
+        return made[0]
+
+    def record(self, name="out", **options):
+        return lib.record(self.prog, self.folder, name=name, **options)
+
+
+def symbols(path):
+    """Functions defined in an object, without the parts moved out of line."""
+    found = set()
+    for line in lib.must(["nm", path], path.parent).stdout.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[1] in "tTwWiu" and ".cold" not in words[2]:
+            found.add(words[2])
+    return found
+
+
+def plain_name(symbol):
+    """The function that a clone was made of; constructors and destructors of C++ go by one name, as
+    profiles show them."""
+    return re.sub(r"([CD])[0-3](?=E[a-z])", r"\1x", CLONE.sub("", symbol))
+
+
+def profile_edges(profile, functions):
+    """Calls by (caller, callee), by symbols, of the profile's procedures that stand in functions.
+    From outside: the caller is None."""
+    symbol = {}
+    for name, procs in profile.procs.items():
+        for proc in procs:
+            if plain_name(proc["linkage"]) in {plain_name(known) for known in functions}:
+                symbol[name] = plain_name(proc["linkage"])
+    edges = collections.Counter()
+    for (caller, callee), calls in profile.edges.items():
+        if callee in symbol and calls:
+            edges[symbol.get(caller), symbol[callee]] += calls
+    return edges
+
+
+SEPARATE = 40 # callers in the name of a context; libraries have fewer functions between two of ours
+
+
+def read_callgrind(path, functions):
+    """Calls by (caller, callee), by symbols without clones' suffixes. The caller is the nearest of
+    the program's own functions, libraries' between them left out; None where there is none.
+
+    callgrind writes contexts as CALLEE'CALLER'ITS_CALLER... A jump into the middle of a function (to
+    the landing pad of a C++ exception) is a call to it, but not by its entry."""
+    names, edges, entries = {}, [], {}
+    known = {plain_name(symbol) for symbol in functions}
+
+    def named(text):
+        number, name = re.match(r"\((\d+)\)(?: (.*))?$", text).groups()
+        if name is not None:
+            names[number] = name
+        return names[number]
+
+    for line in pathlib.Path(path).read_text().splitlines():
+        key, _, value = line.partition("=")
+        if key == "fn":
+            current = named(value)
+        elif key == "cfn":
+            callee = named(value)
+        elif key == "calls":
+            count, target = value.split()[:2]
+            symbol = callee.partition("'")[0]
+            edges.append((current, symbol, int(target, 16), int(count)))
+            entries[symbol] = min(entries.get(symbol, 1 << 64), int(target, 16))
+    found = collections.Counter()
+    for caller, symbol, target, count in edges:
+        if plain_name(symbol) in known and target == entries[symbol] and ".cold" not in symbol:
+            own = [name for name in map(plain_name, caller.split("'")) if name in known]
+            found[own[0] if own else None, plain_name(symbol)] += count
+    return found
+
+
+def callgrind(program):
+    out = program.folder / "cg.out"
+    lib.must(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--demangle=no",
+              f"--separate-callers={SEPARATE}", "--dump-instr=yes", "--compress-pos=no"] +
+             program.plain, program.folder)
+    return read_callgrind(out, program.functions)
+
+
+def callees(edges):
+    """Calls of each function."""
+    totals = collections.Counter()
+    for (_, callee), calls in edges.items():
+        totals[callee] += calls
+    return totals
+
+
+def contexts(profile):
+    """Calls by path. Threads are numbered in the order in which they come, which may differ."""
+    result = collections.Counter()
+    for path, calls in profile.contexts.items():
+        result[re.sub(r"(^|/)thread \d+", r"\1thread", path)] += calls
+    return dict(result)
