@@ -56,8 +56,9 @@ static const struct fm_grade fm_grades[] = {
 };
 
 /* When linking an executable, before all of the user's objects and libraries:
- *   fm_link_core always; fm_link_interpose unless -static or a sanitizer that brings its own
- * malloc (-fsanitize=address, thread, memory, leak, hwaddress) is given.
+ *   fm_link_static for -static and -static-pie, else fm_link_core, and fm_link_interpose unless a
+ * sanitizer that brings its own malloc (-fsanitize=address, thread, memory, leak, hwaddress) is
+ * given.
  * When linking a shared object (-shared): fm_link_shared. The exported symbols let shared
  * objects use the executable's copy. */
 static const char *const fm_link_core[] = {"%L/libfathom.a",
@@ -67,4 +68,10 @@ static const char *const fm_link_core[] = {"%L/libfathom.a",
                                            "-Wl,--export-dynamic-symbol=fathom_runtime_*",
                                            NULL};
 static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
-static const char *const fm_link_shared[] = {"%L/libfathom.so", "-Wl,-rpath,%L", NULL};
+/* A fully static program: no shared object will use its copy (exported symbols would make a static
+ * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. */
+static const char *const fm_link_static[] = {"%L/libfathom.a", "-Wl,-u,_Unwind_Backtrace",
+                                             "-Wl,-u,_Unwind_GetCFA", "-Wl,-u,_Unwind_GetIP", NULL};
+/* Many compilers pass --as-needed, which drops what nothing before it needs. */
+static const char *const fm_link_shared[] = {"-Wl,--push-state,--no-as-needed", "%L/libfathom.so",
+                                             "-Wl,--pop-state", "-Wl,-rpath,%L", NULL};

@@ -19,6 +19,7 @@
 /* Code whose CPU time counts as instrumentation: ticks that interrupt it are not the program's. */
 #define FM_RUNTIME_TEXT __attribute__((section("fm_runtime_text"), noinline))
 #define FM_EXPORT __attribute__((visibility("default")))
+#define FM_HIDDEN __attribute__((visibility("hidden")))
 
 #define FM_THREAD_CHUNK_BYTES (64u << 10)
 #define FM_PROCESS_CHUNK_BYTES (16u << 10)

@@ -244,7 +244,13 @@ uint64_t fm_function_start(uint64_t pc)
 }
 
 /* The unwinder is libgcc's. Programs in C need not have it: then it is loaded, once, at the start
- * (loading is not possible later, inside a signal handler). */
+ * (loading is not possible later, inside a signal handler). A fully static program has it linked
+ * in: a loaded one would bring a second libc. The linker warns of that wherever it reads the name
+ * dlopen, so it is looked up. */
+#pragma weak dlsym
+#pragma weak _Unwind_Backtrace
+#pragma weak _Unwind_GetCFA
+#pragma weak _Unwind_GetIP
 typedef _Unwind_Reason_Code (*backtrace_fn)(_Unwind_Trace_Fn, void *);
 static backtrace_fn unwind_backtrace;
 static _Unwind_Word (*unwind_cfa)(struct _Unwind_Context *);
@@ -252,7 +258,16 @@ static _Unwind_Ptr (*unwind_ip)(struct _Unwind_Context *);
 
 void fm_unwind_prepare(void)
 {
-    void *library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (_Unwind_Backtrace != NULL && _Unwind_GetCFA != NULL && _Unwind_GetIP != NULL) {
+        unwind_cfa = _Unwind_GetCFA;
+        unwind_ip = _Unwind_GetIP;
+        unwind_backtrace = _Unwind_Backtrace;
+        return;
+    }
+    void *(*load)(const char *, int);
+    void *found = dlsym != NULL ? dlsym(RTLD_DEFAULT, "dlopen") : NULL;
+    memcpy(&load, &found, sizeof load);
+    void *library = load != NULL ? load("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL) : NULL;
     if (library == NULL)
         return;
     void *backtrace = dlsym(library, "_Unwind_Backtrace");

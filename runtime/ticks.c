@@ -34,8 +34,9 @@ struct f_owner_ex {
 #define PROLOGUE_BYTES 8 /* endbr64, push %rbp, mov %rsp, %rbp */
 #define EDGES_MAX 4096   /* looked at for one tick */
 
-extern const char __start_fm_hooks_text[], __stop_fm_hooks_text[];
-extern const char __start_fm_runtime_text[], __stop_fm_runtime_text[];
+/* Hidden: a program must not take those of libfathom.so for its own. */
+extern const char __start_fm_hooks_text[] FM_HIDDEN, __stop_fm_hooks_text[] FM_HIDDEN;
+extern const char __start_fm_runtime_text[] FM_HIDDEN, __stop_fm_runtime_text[] FM_HIDDEN;
 
 static bool in_runtime(uint64_t pc)
 {

@@ -12,8 +12,9 @@
 
 struct wrapper {
     struct fm_toolchain toolchain;
-    const char *name; /* "cc" or "c++" */
-    char *compiler;   /* as chosen by option, environment or place in the command */
+    const char *name;    /* "cc" or "c++" */
+    char *compiler;      /* as chosen by option, environment or place in the command */
+    GPtrArray *launcher; /* of char *: what runs the compiler, as ccache; NULL at its end */
     bool show;
 };
 
@@ -30,13 +31,30 @@ static const char help[] =
     "  --only=PATTERN              record these files, folders or functions alone; may be "
     "repeated\n"
     "  --cc=COMPILER               the real compiler (default: cc or c++; also $FATHOM_CC,\n"
-    "                              $FATHOM_CXX, or the first argument as with launchers)\n"
+    "                              $FATHOM_CXX, or the first argument as with launchers);\n"
+    "                              ccache may stand before it\n"
     "  --show                      print the real command and do not run it\n"
     "  --help                      show this help\n\n"
     "Environment: FATHOM_GRADE, FATHOM_EXCLUDE and FATHOM_ONLY (patterns separated by ':')\n"
     "hold where no option says otherwise.\n\n"
     "Example:\n"
     "  make CC=\"fathom cc\" CXX=\"fathom c++\"\n";
+
+/* "ccache gcc" is two words, but a program's name may hold a space. */
+static void choose_compiler(struct wrapper *wrapper, const char *given)
+{
+    g_auto(GStrv) words = NULL;
+    g_autofree char *whole = g_find_program_in_path(given);
+    int count = 0;
+    g_clear_pointer(&wrapper->compiler, g_free);
+    if (whole != NULL || !g_shell_parse_argv(given, &count, &words, NULL)) {
+        wrapper->compiler = g_strdup(given);
+        return;
+    }
+    for (int i = 0; i + 1 < count; i++)
+        g_ptr_array_add(wrapper->launcher, g_strdup(words[i]));
+    wrapper->compiler = g_strdup(words[count - 1]);
+}
 
 static void add_patterns(struct fm_choice *choice, const char *list)
 {
@@ -62,8 +80,7 @@ static bool take_option(struct wrapper *wrapper, const char *argument, GError **
     } else if (g_str_has_prefix(argument, "--only=")) {
         fm_choice_add(&toolchain->only, argument + strlen("--only="));
     } else if (g_str_has_prefix(argument, "--cc=")) {
-        g_free(wrapper->compiler);
-        wrapper->compiler = g_strdup(argument + strlen("--cc="));
+        choose_compiler(wrapper, argument + strlen("--cc="));
     } else if (strcmp(argument, "--show") == 0) {
         wrapper->show = true;
     } else {
@@ -91,9 +108,11 @@ static void identify(struct wrapper *wrapper)
     toolchain->cplusplus = cplusplus;
     if (wrapper->compiler == NULL) {
         const char *given = g_getenv(cplusplus ? "FATHOM_CXX" : "FATHOM_CC");
-        wrapper->compiler = g_strdup(given != NULL && given[0] != '\0' ? given : wrapper->name);
+        choose_compiler(wrapper, given != NULL && given[0] != '\0' ? given : wrapper->name);
     }
     toolchain->compiler = wrapper->compiler;
+    g_ptr_array_add(wrapper->launcher, NULL);
+    toolchain->launcher = (const char *const *)wrapper->launcher->pdata;
     if (fm_compiler_name(wrapper->compiler, &toolchain->cplusplus, &toolchain->clang) &&
         toolchain->clang)
         return;
@@ -182,6 +201,8 @@ static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
         printf(help, wrapper->name);
         return FM_EXIT_DONE;
     }
+    while (at < argc && fm_is_compiler_launcher(argv[at]))
+        g_ptr_array_add(wrapper->launcher, g_strdup(argv[at++]));
     bool cplusplus, clang;
     if (at < argc && argv[at][0] != '-' && fm_compiler_name(argv[at], &cplusplus, &clang)) {
         g_free(wrapper->compiler);
@@ -198,12 +219,17 @@ static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
 
 int fm_cmd_cc(int argc, char **argv)
 {
-    struct wrapper wrapper = {.name = argv[0], .toolchain.grade = "deep"};
+    struct wrapper wrapper = {
+        .name = argv[0],
+        .toolchain.grade = "deep",
+        .launcher = g_ptr_array_new_with_free_func(g_free),
+    };
     fm_choice_init(&wrapper.toolchain.exclude);
     fm_choice_init(&wrapper.toolchain.only);
     int status = run_wrapper(&wrapper, argc, argv);
     fm_choice_done(&wrapper.toolchain.exclude);
     fm_choice_done(&wrapper.toolchain.only);
+    g_ptr_array_unref(wrapper.launcher);
     g_free(wrapper.compiler);
     return status;
 }

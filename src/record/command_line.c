@@ -215,9 +215,31 @@ static void read_mode(struct reading *reading, const char *option)
         reading->query = true;
 }
 
+/* Is this the first part of a triplet: x86_64-linux-gnu? */
+static bool is_our_machine(const char *triplet)
+{
+    return g_str_has_prefix(triplet, "x86_64-") || strcmp(triplet, "x86_64") == 0 ||
+           g_str_has_prefix(triplet, "amd64-") || strcmp(triplet, "native") == 0;
+}
+
+static void read_machine(struct reading *reading, const char *option)
+{
+    static const char *const others[] = {"-m32", "-mx32", "-m16", NULL};
+    const char *target = NULL;
+    if (is_one_of(option, others))
+        reading->line->other_machine = option;
+    else if (strcmp(option, "-m64") == 0)
+        reading->line->other_machine = NULL;
+    else if (g_str_has_prefix(option, "--target="))
+        target = option + strlen("--target=");
+    if (target != NULL)
+        reading->line->other_machine = is_our_machine(target) ? NULL : option;
+}
+
 static void read_flag(struct reading *reading, const char *option)
 {
     struct fm_command_line *line = reading->line;
+    read_machine(reading, option);
     if (strcmp(option, "-flto") == 0 || g_str_has_prefix(option, "-flto="))
         line->lto = true;
     else if (strcmp(option, "-fno-lto") == 0)
@@ -238,6 +260,8 @@ static void read_value(struct reading *reading, const char *option, const char *
         reading->line->output = value;
     else if (strcmp(option, "-x") == 0)
         reading->forced = language_of_option(value, &reading->forced_language);
+    else if (strcmp(option, "-target") == 0)
+        reading->line->other_machine = is_our_machine(value) ? NULL : value;
 }
 
 static void read_arguments(struct reading *reading)
@@ -274,6 +298,7 @@ bool fm_command_line_parse(int argc, char **argv, struct fm_command_line **ret, 
     }
     struct reading reading = {.line = line};
     read_arguments(&reading);
+    line->language_forced = reading.forced;
     if (reading.query || line->inputs->len == 0)
         line->stage = FM_STAGE_QUERY;
     else if (reading.preprocess)
@@ -334,4 +359,21 @@ bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang)
         }
     }
     return false;
+}
+
+bool fm_is_compiler_launcher(const char *path)
+{
+    static const char *const names[] = {"ccache", "sccache", "buildcache", "distcc", "icecc", NULL};
+    g_autofree char *base = g_path_get_basename(path);
+    return is_one_of(base, names);
+}
+
+bool fm_compiler_is_foreign(const char *path)
+{
+    bool cplusplus, clang;
+    g_autofree char *base = g_path_get_basename(path);
+    /* aarch64-linux-gnu-gcc has more than one dash; gcc-12 and x86_64-linux-gnu-gcc are ours. */
+    const char *dash = strchr(base, '-');
+    return fm_compiler_name(path, &cplusplus, &clang) && dash != NULL &&
+           !g_ascii_isdigit(dash[1]) && !is_our_machine(base);
 }

@@ -40,6 +40,9 @@ struct fm_command_line {
     bool lto;
     bool split_dwarf;
     bool sanitizers;      /* -fsanitize=address, thread, memory */
+    bool language_forced; /* -x holds for what comes behind the last argument too */
+    const char
+        *other_machine;   /* the option that asks for other code than that of x86-64, or NULL */
     GArray *inputs;       /* struct fm_input */
     GPtrArray *arguments; /* all of them, @files opened */
 };
@@ -60,3 +63,9 @@ bool fm_command_line_compiles(const struct fm_command_line *line);
 /* Is this how a C or C++ compiler is called: gcc, x86_64-linux-gnu-g++-12, clang-14, c++, ...?
  * *ret_cplusplus and *ret_clang tell which, as far as the name does. */
 bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang);
+
+/* A program that runs the compiler behind it: ccache and the like? */
+bool fm_is_compiler_launcher(const char *path);
+
+/* Is the compiler, by a triplet in its name, one for another processor than x86-64? */
+bool fm_compiler_is_foreign(const char *path);

@@ -260,8 +260,12 @@ static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_co
         add_all(toolchain, arguments, fm_link_shared);
         return;
     }
+    if (line->fully_static) {
+        add_all(toolchain, arguments, fm_link_static);
+        return;
+    }
     add_all(toolchain, arguments, fm_link_core);
-    if (!line->fully_static && !line->sanitizers)
+    if (!line->sanitizers)
         add_all(toolchain, arguments, fm_link_interpose);
 }
 
@@ -277,6 +281,10 @@ static void add_eventlog(const struct fm_toolchain *toolchain, const struct fm_c
             g_build_filename(toolchain->runtime_folder, places[i], "libfathom-eventlog.a", NULL);
         if (access(path, R_OK) != 0)
             continue;
+        if (line->language_forced) { /* "-x c -": it would be read as C */
+            g_ptr_array_add(arguments, g_strdup("-x"));
+            g_ptr_array_add(arguments, g_strdup("none"));
+        }
         g_ptr_array_add(arguments, g_canonicalize_filename(path, NULL));
         g_ptr_array_add(arguments, g_strdup("-pthread"));
         return;
@@ -313,11 +321,28 @@ static void add_own(const struct fm_command_line *line, int argc, char **argv, G
     }
 }
 
+static bool check_machine(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                          GError **error)
+{
+    const char *found = line->other_machine;
+    if (found == NULL && fm_compiler_is_foreign(toolchain->compiler))
+        found = toolchain->compiler;
+    if (found == NULL || line->stage < FM_STAGE_COMPILE)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                "%s: only programs for x86-64 (64 bits) can be recorded", found);
+    return false;
+}
+
 char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, int argc, char **argv,
                               GError **error)
 {
+    if (!check_machine(toolchain, line, error))
+        return NULL;
     GPtrArray *arguments = g_ptr_array_new_with_free_func(g_free);
+    for (const char *const *word = toolchain->launcher; word != NULL && *word != NULL; word++)
+        g_ptr_array_add(arguments, g_strdup(*word));
     g_ptr_array_add(arguments, g_strdup(toolchain->compiler));
     bool makes_code = line->stage >= FM_STAGE_COMPILE;
     bool compiles = makes_code && fm_command_line_compiles(line);

@@ -11,6 +11,7 @@ struct fm_choice {
 };
 
 struct fm_toolchain {
+    const char *const *launcher; /* words before the compiler, as ccache; NULL = none */
     const char *compiler;
     bool cplusplus, clang;
     const char *grade; /* one of runtime/grades.h */
@@ -33,7 +34,7 @@ FM_MUST_USE char *fm_toolchain_runtime_folder(GError **error);
 
 /* The arguments (compiler first, NULL last; g_strfreev) that carry out line in the grade asked for.
  * Commands that make no code are passed on unchanged. Errors: FM_ERROR_UNAVAILABLE (something that
- * this compiler cannot leave out), FM_ERROR_NOT_FOUND. */
+ * this compiler cannot leave out, code of another processor), FM_ERROR_NOT_FOUND. */
 FM_MUST_USE char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                                           const struct fm_command_line *line, int argc, char **argv,
                                           GError **error);

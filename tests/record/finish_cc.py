@@ -62,7 +62,17 @@ def forms(tap, compiler):
         try_form("-gsplit-dwarf is left out", "-gsplit-dwarf -O1 main.c sub/helper.c -o prog")
         try_form("-g0 and -fomit-frame-pointer do not win",
                  "-O2 main.c sub/helper.c -g0 -fomit-frame-pointer -o prog")
-        try_form("fully static", "-static main.c sub/helper.c -o prog")
+        try_form("fully static, without a word of the linker",
+                 "-static -Wl,--fatal-warnings main.c sub/helper.c -o prog")
+        try_form("static and position independent",
+                 "-static-pie -Wl,--fatal-warnings -O2 main.c sub/helper.c -o prog")
+        (folder / "prog").unlink()
+        lib.must(cc + ["-O1", "-I", "sub", "-x", "c", "-", "-o", "prog"], folder,
+                 input=MAIN + HELPER)
+        tap.same(counts(folder), COUNTS, f"{compiler}: a program from standard input")
+        done = lib.run(cc + ["-m32", "-c", "main.c"], folder)
+        tap.check(done.returncode == 1 and "-m32: only programs for x86-64" in done.stderr,
+                  f"{compiler}: another processor is refused", done.stderr)
         lib.must(cc + ["-M", "main.c", "-o", "deps"], folder)
         tap.check("main.c" in (folder / "deps").read_text(), f"{compiler}: -M")
         wrapped = lib.must(cc + ["-E", "main.c"], folder).stdout
@@ -73,6 +83,24 @@ def forms(tap, compiler):
         done = lib.run(cc + ["-c", "missing.c"], folder)
         tap.check(done.returncode == 1 and "missing.c" in done.stderr,
                   f"{compiler}: the compiler's failure passes through", done.stderr)
+
+
+def launchers(tap):
+    """ccache and the like between fathom and the compiler."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = sources(name)
+        log = folder / "log"
+        fake = folder / "ccache"  # the name makes it one
+        fake.write_text(f"#!/bin/sh\necho $1 >>{log}\nexec \"$@\"\n")
+        fake.chmod(0o755)
+        lib.must([lib.FATHOM, "cc", fake, "gcc", "-c", "main.c"], folder)
+        lib.must([lib.FATHOM, "cc", f"--cc={fake} gcc", "-c", "sub/helper.c"], folder)
+        lib.must([lib.FATHOM, "cc", "main.o", "helper.o", "-o", "prog"], folder,
+                 env={**os.environ, "FATHOM_CC": f"{fake} gcc"})
+        tap.same(log.read_text().split(), ["gcc"] * 3, "a launcher runs the compiler")
+        tap.same(counts(folder), COUNTS, "and the program records")
+        shown = lib.must([lib.FATHOM, "cc", "--show", fake, "-c", "main.c"], folder).stdout.split()
+        tap.same(shown[:2], [str(fake), "cc"], "alone it runs the usual one")
 
 
 def mixed(tap):
@@ -264,6 +292,7 @@ def main():
     forms(tap, "gcc")
     if shutil.which("clang"):
         forms(tap, "clang")
+    launchers(tap)
     mixed(tap)
     choices(tap)
     verification(tap)

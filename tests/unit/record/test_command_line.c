@@ -156,6 +156,42 @@ static void compilers_are_known_by_name(void)
     }
 }
 
+static void other_machines_are_seen(void)
+{
+    static const struct {
+        const char *text;
+        const char *option; /* NULL: ours */
+    } cases[] = {
+        {"-c a.c", NULL},
+        {"-m32 -c a.c", "-m32"},
+        {"-mx32 a.c", "-mx32"},
+        {"-m32 -m64 a.c", NULL},
+        {"--target=aarch64-linux-gnu a.c", "--target=aarch64-linux-gnu"},
+        {"-target i386-pc-linux a.c", "i386-pc-linux"},
+        {"-target x86_64-pc-linux-gnu a.c", NULL},
+        {"-march=native -mtune=generic a.c", NULL},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(FmCommandLine) line = parse(cases[i].text);
+        g_assert_cmpstr(line->other_machine, ==, cases[i].option);
+    }
+    g_assert_true(fm_compiler_is_foreign("/usr/bin/aarch64-linux-gnu-gcc-12"));
+    g_assert_true(fm_compiler_is_foreign("i686-linux-gnu-g++"));
+    g_assert_false(fm_compiler_is_foreign("x86_64-linux-gnu-gcc-12"));
+    g_assert_false(fm_compiler_is_foreign("gcc-12"));
+    g_assert_false(fm_compiler_is_foreign("/opt/my-tools/cc-that-drops"));
+    g_assert_true(fm_is_compiler_launcher("/usr/bin/ccache"));
+    g_assert_false(fm_is_compiler_launcher("gcc"));
+}
+
+static void a_forced_language_is_seen(void)
+{
+    g_autoptr(FmCommandLine) forced = parse("-x c - -o prog");
+    g_assert_true(forced->language_forced);
+    g_autoptr(FmCommandLine) ended = parse("-x c - -x none a.o -o prog");
+    g_assert_false(ended->language_forced);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -166,5 +202,7 @@ int main(int argc, char **argv)
     g_test_add_func("/command_line/flags_that_matter_are_seen", flags_that_matter_are_seen);
     g_test_add_func("/command_line/response_files_are_opened", response_files_are_opened);
     g_test_add_func("/command_line/compilers_are_known_by_name", compilers_are_known_by_name);
+    g_test_add_func("/command_line/other_machines_are_seen", other_machines_are_seen);
+    g_test_add_func("/command_line/a_forced_language_is_seen", a_forced_language_is_seen);
     return g_test_run();
 }
