@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/finishing.h"
+#include "record/recording.h"
 #include "record/toolchain.h"
 
 /* The shell's statuses for what could not be run. */
@@ -54,16 +56,22 @@ static int run(char **argv, int *ret_exit)
         fprintf(stderr, "fathom record: %s\n", g_strerror(errno));
         return -1;
     }
+    /* One that comes before the program's number is known waits. */
+    sigset_t all, mask;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
     catch_signals(old);
     pid_t pid = fork();
     if (pid == 0) {
         restore_signals(old);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
         execvp(argv[0], argv);
         int failure = errno;
         ssize_t written = write(report[1], &failure, sizeof failure);
         _exit(written == (ssize_t)sizeof failure ? CANNOT_RUN : NOT_FOUND);
     }
     child_pid = pid;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     close(report[1]);
     int failure = pid < 0 ? errno : 0, status = -1;
     if (pid > 0 && read(report[0], &failure, sizeof failure) != (ssize_t)sizeof failure)
@@ -86,8 +94,9 @@ static gint by_name(gconstpointer left, gconstpointer right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* The recordings of the run: NAME.rec first, then NAME.<pid>.<n>.rec of other processes. */
-static GPtrArray *find_recordings(const char *base)
+/* The recordings of the run: NAME.rec first, then NAME.<pid>.<n>.rec of other processes. Those that
+ * were there before are of other runs: of programs started by hand, perhaps, or killed. */
+static GPtrArray *find_recordings(const char *base, GPtrArray *before)
 {
     GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *folder_name = g_path_get_dirname(base);
@@ -99,8 +108,12 @@ static GPtrArray *find_recordings(const char *base)
         const char *rest = name + strlen(stem);
         size_t numbers = strspn(rest, ".0123456789");
         if (strcmp(rest, ".rec") == 0 ||
-            (rest[0] == '.' && numbers > 2 && strcmp(rest + numbers - 1, ".rec") == 0))
-            g_ptr_array_add(found, g_build_filename(folder_name, name, NULL));
+            (rest[0] == '.' && numbers > 2 && strcmp(rest + numbers - 1, ".rec") == 0)) {
+            g_autofree char *path = g_build_filename(folder_name, name, NULL);
+            if (before == NULL ||
+                !g_ptr_array_find_with_equal_func(before, path, g_str_equal, NULL))
+                g_ptr_array_add(found, g_steal_pointer(&path));
+        }
     }
     if (folder != NULL)
         g_dir_close(folder);
@@ -117,11 +130,19 @@ static GPtrArray *find_recordings(const char *base)
     return found;
 }
 
-static void remove_recordings(const char *base)
+/* An old NAME.rec must go, as the program would not write over it. */
+static bool make_room(const char *base, GError **error)
 {
-    g_autoptr(GPtrArray) old = find_recordings(base);
-    for (guint i = 0; i < old->len; i++)
-        g_unlink(g_ptr_array_index(old, i));
+    g_autofree char *path = g_strdup_printf("%s.rec", base);
+    int writer = fm_raw_recording_writer(path);
+    if (writer != 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "%s is being written by process %d; another name, please (-o NAME)", path,
+                    (int)writer);
+        return false;
+    }
+    g_unlink(path);
+    return true;
 }
 
 static void say_nothing_recorded(const char *program)
@@ -141,9 +162,10 @@ static void say_nothing_recorded(const char *program)
                 program);
 }
 
-static int finish_all(const struct fm_finishing *how, const char *base, const char *program)
+static int finish_all(const struct fm_finishing *how, const char *base, GPtrArray *before,
+                      const char *program)
 {
-    g_autoptr(GPtrArray) found = find_recordings(base);
+    g_autoptr(GPtrArray) found = find_recordings(base, before);
     int status = FM_EXIT_DONE;
     if (found->len == 0) {
         say_nothing_recorded(program);
@@ -187,7 +209,10 @@ static int record(const struct fm_finishing *how, const char *name, char **comma
     if (g_str_has_suffix(trimmed, ".data") || g_str_has_suffix(trimmed, ".rec"))
         *strrchr(trimmed, '.') = '\0';
     g_autofree char *base = g_canonicalize_filename(trimmed, NULL);
-    remove_recordings(base);
+    GError *error = NULL;
+    if (!make_room(base, &error))
+        return fm_cli_fail("record", error);
+    g_autoptr(GPtrArray) before = find_recordings(base, NULL);
     g_setenv("FATHOM_OUTPUT", base, TRUE);
     int status = FM_EXIT_FAILED;
     int wait_status = run(command, &status);
@@ -197,7 +222,7 @@ static int record(const struct fm_finishing *how, const char *name, char **comma
     if (WIFSIGNALED(wait_status) && !how->quiet)
         fprintf(stderr, "fathom record: %s was ended by signal %d (%s)\n", command[0],
                 WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
-    status = finish_all(how, base, command[0]);
+    status = finish_all(how, base, before, command[0]);
     int own = end_like(wait_status);
     return own != 0 ? own : status;
 }

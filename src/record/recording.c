@@ -435,9 +435,8 @@ const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recor
     return found;
 }
 
-bool fm_raw_recording_is_live(const struct fm_raw_recording *recording)
+static bool is_being_written(const struct fm_rec_header *header)
 {
-    const struct fm_rec_header *header = &recording->header;
     if (header->state != FM_REC_RUNNING || header->snapshot_of != 0)
         return false;
     g_autofree char *path = g_strdup_printf("/proc/%u/stat", header->pid);
@@ -454,4 +453,22 @@ bool fm_raw_recording_is_live(const struct fm_raw_recording *recording)
     if (rest != NULL)
         start = strtoull(rest + 1, NULL, 10);
     return start == header->process_start;
+}
+
+bool fm_raw_recording_is_live(const struct fm_raw_recording *recording)
+{
+    return is_being_written(&recording->header);
+}
+
+int fm_raw_recording_writer(const char *path)
+{
+    struct fm_rec_header header;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return 0;
+    bool ours = read(file, &header, sizeof header) == (ssize_t)sizeof header &&
+                memcmp(header.magic, FM_REC_MAGIC, sizeof header.magic) == 0 &&
+                is_being_written(&header);
+    close(file);
+    return ours ? (int)header.pid : 0;
 }

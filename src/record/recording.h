@@ -87,3 +87,6 @@ const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recor
 
 /* Does the process that writes the recording still run? */
 bool fm_raw_recording_is_live(const struct fm_raw_recording *recording);
+
+/* The number of the process that still writes the recording at path; 0 = none, or no recording. */
+int fm_raw_recording_writer(const char *path);

@@ -80,8 +80,26 @@ def live(tap, folder):
               done.stderr)
     tap.same(lib.Profile(pathlib.Path(folder) / "now.data").calls()["main"], 1, "with its counts")
     tap.check((pathlib.Path(folder) / "alive.rec").exists(), "and goes on")
+    done = lib.run([lib.FATHOM, "record", "-o", "alive", "--"] + command, folder)
+    tap.check(done.returncode == 2 and "alive.rec is being written by process" in done.stderr,
+              "another record does not take its file away", done.stderr)
     recorder.terminate()
     recorder.communicate()
+    tap.same(lib.Profile(pathlib.Path(folder) / "alive.data").calls()["main"], 1,
+             "so it has its profile in the end")
+
+
+def kept(tap, folder):
+    """What other runs left to be finished by hand is theirs."""
+    command = lib.build("processes.c", folder, "gcc", ["-O1"])
+    done = lib.run(command + ["abort"], folder)
+    (left,) = pathlib.Path(folder).glob("Deep.*.rec")
+    lib.run([lib.FATHOM, "record", "--"] + command + ["status"], folder)
+    tap.check(left.exists() and not left.with_suffix(".data").exists(),
+              "the recording of a program run by hand is left alone")
+    lib.must([lib.FATHOM, "finish", left.name], folder)
+    tap.same((done.returncode, lib.Profile(left.with_suffix(".data")).calls()["main"]),
+             (-signal.SIGABRT, 1), "and can be finished later")
 
 
 def libraries(tap, folder):
@@ -108,7 +126,7 @@ def libraries(tap, folder):
 def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = []
-    for test in (processes, statuses, not_recorded, live, libraries):
+    for test in (processes, statuses, not_recorded, live, kept, libraries):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
     return tap.done()
