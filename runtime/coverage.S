@@ -59,4 +59,9 @@ __sanitizer_cov_trace_pc:
         .cfi_endproc
         .size __sanitizer_cov_trace_pc, .-__sanitizer_cov_trace_pc
 
+/* Under a name of our own (library.S). */
+        .globl fm_called_point_v1
+        .type fm_called_point_v1, @function
+        .set fm_called_point_v1, __sanitizer_cov_trace_pc
+
         .section .note.GNU-stack, "", @progbits

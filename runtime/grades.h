@@ -73,5 +73,7 @@ static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL
 static const char *const fm_link_static[] = {"%L/libfathom.a", "-Wl,-u,_Unwind_Backtrace",
                                              "-Wl,-u,_Unwind_GetCFA", "-Wl,-u,_Unwind_GetIP", NULL};
 /* Many compilers pass --as-needed, which drops what nothing before it needs. */
-static const char *const fm_link_shared[] = {"-Wl,--push-state,--no-as-needed", "%L/libfathom.so",
-                                             "-Wl,--pop-state", "-Wl,-rpath,%L", NULL};
+static const char *const fm_link_shared[] = {
+    "%L/libfathom_library.a", "-Wl,--push-state,--no-as-needed",
+    "%L/libfathom.so",        "-Wl,--pop-state",
+    "-Wl,-rpath,%L",          NULL};

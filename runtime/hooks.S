@@ -200,4 +200,12 @@ fm_entry_hook_v1:
         GIVE_BACK 0
         .size fm_entry_hook_v1, .-fm_entry_hook_v1
 
+/* The called hooks under names that libc does not have (library.S). */
+        .globl fm_called_enter_v1
+        .type fm_called_enter_v1, @function
+        .set fm_called_enter_v1, __cyg_profile_func_enter
+        .globl fm_called_exit_v1
+        .type fm_called_exit_v1, @function
+        .set fm_called_exit_v1, __cyg_profile_func_exit
+
         .section .note.GNU-stack, "", @progbits

@@ -134,6 +134,7 @@ static inline uint32_t fm_ref(const void *object)
 
 /* modules.c. Async-signal-safe but for the refresh itself, which takes the loader's lock. */
 void fm_modules_refresh(void);
+FM_EXPORT void fm_module_leaves_v1(const void *inside);
 void fm_modules_after_fork(void);
 uint32_t fm_modules_epoch(void);
 bool fm_module_known(uint64_t address);

@@ -168,6 +168,38 @@ void fm_modules_refresh(void)
     fm_restore_signals(mask);
 }
 
+/* A shared object that is still mapped says that it leaves (library.c). Should a hook in it run
+ * once more, it is listed anew. */
+FM_EXPORT void fm_module_leaves_v1(const void *inside)
+{
+    if (fm_process.state != FM_RECORDING || fm_process_is_copy() ||
+        fm_process.header->state != FM_REC_RUNNING)
+        return;
+    uint64_t address = (uint64_t)inside;
+    uint64_t mask = fm_block_signals();
+    fm_lock_take(&refresh_lock);
+    const struct module_list *old = current;
+    size_t bytes = sizeof *old + (old == NULL ? 0 : old->count) * sizeof(struct module);
+    struct module_list *list = old == NULL ? NULL : fm_private_alloc(bytes);
+    struct fm_rec_module *gone = NULL;
+    for (uint32_t i = 0; list != NULL && i < old->count; i++) {
+        if (old->modules[i].start <= address && address < old->modules[i].end)
+            gone = old->modules[i].rec;
+        else
+            list->modules[list->count++] = old->modules[i];
+    }
+    if (gone != NULL) {
+        gone->unloaded = fm_process.header->module_epoch + 1;
+        fm_graph_purge(gone->start, gone->end);
+        fm_process.header->module_epoch = gone->unloaded;
+        __atomic_store_n(&current, list, __ATOMIC_RELEASE);
+    } else if (list != NULL) {
+        fm_private_free(list, bytes);
+    }
+    fm_lock_give(&refresh_lock);
+    fm_restore_signals(mask);
+}
+
 void fm_modules_after_fork(void)
 {
     refresh_lock.held = 0;

@@ -3,6 +3,7 @@
 """fathom record and finish: several processes, shared libraries, exit statuses and signals, live
 recordings, and programs that do not record."""
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -123,10 +124,79 @@ def libraries(tap, folder):
     tap.same(site, [(0, "one")], "the call's site knows its callee in the other file")
 
 
+HOST = """#include <dlfcn.h>
+#include <pthread.h>
+static pthread_barrier_t barrier;
+static int (*run)(int);
+static void *before(void *unused)
+{
+    (void)unused;
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    run(100);
+    return 0;
+}
+static void *load(const char *name)
+{
+    void *library = dlopen(name, RTLD_NOW);
+    if (library != 0)
+        run = (int (*)(int))dlsym(library, "run");
+    return library;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_barrier_init(&barrier, 0, 3);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, before, 0);
+    pthread_barrier_wait(&barrier);
+    void *library = load("./first.so");
+    if (library == 0)
+        return 2;
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    for (int i = 0; i < 6; i++) {
+        run(1000);
+        dlclose(library);
+        library = load(i % 2 ? "./first.so" : "./second.so");
+    }
+    return 0;
+}
+"""
+LOADED = """static volatile int count;
+static void NAME(void) { count++; }
+int run(int n) { for (int i = 0; i < n; i++) NAME(); return count; }
+"""
+
+
+def plain_hosts(tap, folder):
+    """Only a plug-in is instrumented; the program has threads already, and unloads it: two that get
+    the same addresses in turn must not be taken for each other."""
+    folder = pathlib.Path(folder)
+    (folder / "host.c").write_text(HOST)
+    lib.must(["gcc", "host.c", "-o", "host", "-lpthread", "-ldl"], folder)
+    forms = [("gcc", ["-O1"], []), ("gcc", ["-O1"], ["--grade=fast"]),
+             ("gcc", ["-O0"], ["--grade=coverage"])]
+    forms += [("clang", ["-O1"], []), ("clang", ["-O0"], ["--grade=coverage"])] \
+        if shutil.which("clang") else []
+    for compiler, flags, grade in forms:
+        for which in "first", "second":
+            (folder / f"{which}.c").write_text(LOADED.replace("NAME", which).replace(
+                "static void", "__attribute__((noinline)) static void"))
+            lib.must([lib.FATHOM, "cc", *grade, compiler, *flags, "-shared", "-fPIC", f"{which}.c",
+                      "-o", f"{which}.so"], folder)
+        profile = lib.record(["./host"], folder).profile
+        calls = profile.calls()
+        tap.same((calls["first"], calls["second"], calls["run"]), (3200, 3000, 8),
+                 f"plug-ins of a plain program, {compiler} {' '.join(grade)}")
+
+
 def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = []
-    for test in (processes, statuses, not_recorded, live, kept, libraries):
+    for test in (processes, statuses, not_recorded, live, kept, libraries,
+                 plain_hosts):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
     return tap.done()

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In each shared object: tells the runtime when the object leaves. A program that is not
+ * instrumented itself calls libc's dlclose, so nobody else would. Linked first, so this runs after
+ * the object's own destructors. */
+#include "hot.h"
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+__attribute__((weak)) void fm_module_leaves_v1(const void *inside);
+
+__attribute__((destructor)) static void leave(void)
+{
+    if (fm_module_leaves_v1 != NULL)
+        fm_module_leaves_v1(__ehdr_start);
+}
