@@ -2,6 +2,8 @@
 """Builds a program at --grade=fast, and without hooks but otherwise by the same flags, so that the
 compiler makes the same functions of it. Used by the tests of that grade."""
 import collections
+import functools
+import os
 import pathlib
 import re
 import shlex
@@ -14,7 +16,7 @@ COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 # What brings the hooks into the code: everything else of the grade's flags stays.
 HOOK_FLAGS = ("-B", "-finstrument-", "-fpatchable-function-entry", "-mfentry", "-mrecord-mcount",
               "-mnop-mcount", "-pg", "-fplugin")
-CLONE = re.compile(r"\.(constprop|isra|part|cold|lto_priv)(\.\d+)?")
+CLONE = re.compile(r"\.cold|(\.(constprop|isra|part|cold|lto_priv))?\.\d+")
 
 
 def source_path(source):
@@ -86,24 +88,28 @@ def symbols(path):
     return found
 
 
+@functools.cache
 def plain_name(symbol):
-    """The function that a clone was made of; constructors and destructors of C++ go by one name, as
-    profiles show them."""
-    return re.sub(r"([CD])[0-3](?=E[a-z])", r"\1x", CLONE.sub("", symbol))
+    """The name that profiles show: demangled, of the function that a clone was made of. Two
+    constructors of one name are one."""
+    name = CLONE.sub("", symbol)
+    return lib.must(["c++filt", "-i", name], "/").stdout.strip() if name.startswith("_Z") else name
+
+
+def shown_name(name):
+    """A profile's name of a procedure, without what was done to clones."""
+    return re.sub(r" \[clone [^]]*\]", "", name)
 
 
 def profile_edges(profile, functions):
-    """Calls by (caller, callee), by symbols, of the profile's procedures that stand in functions.
+    """Calls by (caller, callee) of the profile's procedures that stand in functions, by their names.
     From outside: the caller is None."""
-    symbol = {}
-    for name, procs in profile.procs.items():
-        for proc in procs:
-            if plain_name(proc["linkage"]) in {plain_name(known) for known in functions}:
-                symbol[name] = plain_name(proc["linkage"])
+    known = {plain_name(symbol) for symbol in functions}
     edges = collections.Counter()
     for (caller, callee), calls in profile.edges.items():
-        if callee in symbol and calls:
-            edges[symbol.get(caller), symbol[callee]] += calls
+        caller, callee = shown_name(caller), shown_name(callee)
+        if callee in known and calls:
+            edges[caller if caller in known else None, callee] += calls
     return edges
 
 
@@ -111,7 +117,7 @@ SEPARATE = 40 # callers in the name of a context; libraries have fewer functions
 
 
 def read_callgrind(path, functions):
-    """Calls by (caller, callee), by symbols without clones' suffixes. The caller is the nearest of
+    """Calls by (caller, callee), by names. The caller is the nearest of
     the program's own functions, libraries' between them left out; None where there is none.
 
     callgrind writes contexts as CALLEE'CALLER'ITS_CALLER... A jump into the middle of a function (to
@@ -161,8 +167,23 @@ def callees(edges):
 
 
 def contexts(profile):
-    """Calls by path. Threads are numbered in the order in which they come, which may differ."""
+    """Calls by path from a thread's root. Threads are numbered in the order in which they come, which
+    may differ."""
     result = collections.Counter()
     for path, calls in profile.contexts.items():
-        result[re.sub(r"(^|/)thread \d+", r"\1thread", path)] += calls
+        result[re.sub(r"(^|/)thread \d+", r"\1thread", shown_name(path))] += calls
     return dict(result)
+
+
+def main_contexts(profile):
+    """The same of the main thread alone, paths beginning below it."""
+    root = "/main thread/"
+    return {path[len(root):]: calls for path, calls in contexts(profile).items()
+            if path.startswith(root)}
+
+
+def deep_output(source, folder, compiler, flags):
+    """What the program prints when built at --grade=deep."""
+    front, real = driver(source, compiler)
+    lib.must([*front[:2], real, *flags, source_path(source), "-o", "deep", "-lpthread", "-ldl"], folder)
+    return lib.must(["./deep"], folder, env={**os.environ, "FATHOM_OUTPUT": f"{folder}/deep.rec"}).stdout

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""--grade=fast: every call in its whole context against a debugger's account of the same code without
+hooks (fast_replay.py), and against what the programs count themselves. Programs do and print the same
+in each grade, so that every argument and result arrives.
+
+Arguments: quick, full, or COMPILER LEVEL PROGRAM..."""
+import collections
+import sys
+import tempfile
+
+import fast_lib as fast
+import fast_replay
+import finish_lib as lib
+
+LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O1"]), ("gcc", ["-O2"]), ("gcc", ["-O3"]), ("gcc", ["-Os"]),
+          ("gcc", ["-O2", "-fno-omit-frame-pointer", "-fcf-protection"]),
+          ("clang", ["-O0"]), ("clang", ["-O2"]), ("clang", ["-O3"])]
+QUICK = [("gcc", ["-O2"], "jumps.c"), ("gcc", ["-O2"], "tail.c"), ("gcc", ["-O0"], "room.c"),
+         ("gcc", ["-O2"], "arguments.c")]
+PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "inlining.c",
+            "exceptions.cc", "jumps.c", "unwinding.cc", "tail.c", "room.c", "arguments.c", "nested.c",
+            "deep.c", "workers.c"]
+# The debugger follows one thread, and takes long over a million steps.
+ONLY_COUNTS = {"deep.c", "workers.c"}
+NOT_BY = {("nested.c", "clang")}
+# clang tells nobody of the frames that an exception leaves: what the library calls then, deeper,
+# is taken for called from them.
+NOT_IN_CONTEXT = {("exceptions.cc", "clang", "-O0")}
+
+
+def counted(output):
+    """What the program counted itself."""
+    counts = {}
+    for line in output.splitlines():
+        if line.startswith("count "):
+            _, name, calls = line.split()
+            counts[name] = counts.get(name, 0) + int(calls)
+    return counts
+
+
+def short_names(profile):
+    """Calls by the name alone, as __func__ has it."""
+    calls = collections.Counter()
+    for name, n in profile.calls().items():
+        calls[fast.shown_name(name).partition("(")[0] if "::" not in name else
+              fast.shown_name(name).rpartition("::")[2].partition("(")[0]] += n
+    return calls
+
+
+def check(tap, source, compiler, flags):
+    what = f"{source} {compiler} {' '.join(flags)}"
+    with tempfile.TemporaryDirectory() as folder:
+        program = fast.Program(source, folder, compiler, flags)
+        plain = lib.must(program.plain, folder).stdout
+        recorded, again = program.record(), program.record("again")
+        profile = recorded.profile
+        deep = fast.deep_output(source, folder, compiler, flags)
+        expected = why = None
+        if source not in ONLY_COUNTS and (source, compiler, *flags) not in NOT_IN_CONTEXT:
+            expected, why = fast_replay.replay(program)
+    tap.same(recorded.stdout, plain, f"{what}: does what it does without hooks")
+    tap.same(deep, plain, f"{what}: and so does --grade=deep")
+    own, calls = counted(plain), short_names(profile)
+    if own:
+        tap.same({name: calls[name] for name in own}, own, f"{what}: calls as the program counted")
+    if expected is not None:
+        tap.same(fast.main_contexts(profile), dict(expected.contexts),
+                 f"{what}: every call in its context")
+    elif why is not None:
+        tap.skip(f"{what}: every call in its context", why)
+    tap.same(fast.contexts(again.profile), fast.contexts(profile), f"{what}: a second run is the same")
+    tap.same((int(profile.header["callseqs"]), sum(profile.contexts.values())),
+             (sum(profile.calls().values()),) * 2, f"{what}: the total is the sum over contexts")
+
+
+def cases(arguments):
+    if arguments[0] == "quick":
+        return QUICK
+    if arguments[0] == "full":
+        return [(compiler, flags, source) for source in PROGRAMS for compiler, flags in LEVELS
+                if (source, compiler) not in NOT_BY]
+    return [(arguments[0], arguments[1].split(), source) for source in arguments[2:]]
+
+
+def main():
+    tap = lib.Tap()
+    for compiler, flags, source in cases(sys.argv[1:]):
+        if compiler in fast.COMPILERS:
+            check(tap, source, compiler, flags)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
