@@ -15,6 +15,7 @@
 #define RESERVE_BYTES_MIN (64ull << 20)
 #define STEP_BYTES_MIN (1u << 20)
 #define STEP_BYTES_MAX (16u << 20)
+#define REFUSED_PAUSE_NS 1000000000u
 #define FD_LOWEST 200 /* out of the way of programs that count on low numbers */
 
 static int open_new(const char *path)
@@ -118,6 +119,25 @@ static uint64_t size_limit(void)
     return limit;
 }
 
+/* Asks for blocks of the disk from bytes_extended to *end, or else to least: *end is what it
+ * became. To be refused takes long on some file systems, and each new edge would ask: not again at
+ * once. */
+static bool allot(uint64_t *end, uint64_t least)
+{
+    struct fm_process *p = &fm_process;
+    uint64_t now = fm_now_ns(CLOCK_MONOTONIC);
+    if (p->refused_ns != 0 && now - p->refused_ns < REFUSED_PAUSE_NS)
+        return false;
+    off_t start = (off_t)p->bytes_extended;
+    if (posix_fallocate(p->fd, start, (off_t)*end - start) == 0)
+        return true;
+    *end = least;
+    if (posix_fallocate(p->fd, start, (off_t)least - start) == 0)
+        return true;
+    p->refused_ns = now;
+    return false;
+}
+
 /* Makes room up to bytes, really allotted: a hole would end in SIGBUS when the disk is full. */
 static bool extend(uint64_t bytes)
 {
@@ -148,7 +168,7 @@ static bool extend(uint64_t bytes)
         }
         p->fd = again;
     }
-    if (posix_fallocate(p->fd, (off_t)p->bytes_extended, (off_t)(end - p->bytes_extended)) != 0)
+    if (!allot(&end, (bytes + 4095) & ~4095ull))
         return false;
     /* Mapped as it grows: tools that look through all mapped memory (valgrind, core dumps) must
      * not find gigabytes. */

@@ -86,6 +86,7 @@ struct fm_process {
     char *base;                  /* where the file is mapped */
     int fd;
     uint64_t file_dev, file_inode;
+    uint64_t refused_ns;     /* when the disk was full last; 0 = never */
     uint64_t bytes_extended; /* the file has room up to here */
     uint64_t bytes_reserved; /* of address space */
     struct fm_rec_header *header;

@@ -127,11 +127,11 @@ def test_exit_below_main(tmp, exe):
     assert counts(rec, exe)["inner"][:2] == (1, 0)
 
 
-def test_full(tmp, exe):
-    """A program whose file may not grow goes on; what is known is counted, losses are told."""
+def build_wide(tmp, before=""):
+    """540,001 calls in many contexts, as DIR/process."""
     small = os.path.join(tmp, "small.c")
     with open(small, "w") as f:
-        f.write("#include <stdlib.h>\n")
+        f.write("#define _GNU_SOURCE\n#include <stdlib.h>\n" + before)
         for i in range(40):
             f.write(f"static void f{i}(int d);\n")
         f.write("static void (*const all[])(int) = {" + ",".join(f"f{i}" for i in range(40)) +
@@ -143,6 +143,11 @@ def test_full(tmp, exe):
     exe = os.path.join(tmp, "process")
     subprocess.run(["gcc", "-O1", "-g", "-finstrument-functions", "-fno-omit-frame-pointer",
                     "-fno-optimize-sibling-calls", small, "-o", exe, *runtime()], check=True)
+
+
+def test_full(tmp, exe):
+    """A program whose file may not grow goes on; what is known is counted, losses are told."""
+    build_wide(tmp)
     rec = Rec(run(tmp, "", FATHOM_LIMIT=str(1 << 20)))
     t = rec.threads[0]
     calls = sum(c["calls"] for c in t["csds"].values())
@@ -157,6 +162,38 @@ def test_full(tmp, exe):
     assert len(t["csds"]) < 20000 or per_pair <= 96, per_pair
 
 
+FULL_DISK = """
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+static unsigned asked;
+__attribute__((no_instrument_function)) int posix_fallocate64(int fd, off_t at, off_t bytes)
+{
+    asked++;
+    return at + bytes > 1500000 ? ENOSPC : ftruncate(fd, at + bytes) == 0 ? 0 : errno;
+}
+__attribute__((no_instrument_function, destructor)) static void tell(void)
+{
+    FILE *file = fopen("asked", "w");
+    fprintf(file, "%u", asked);
+    fclose(file);
+}
+"""
+
+
+def test_disk_full(tmp, exe):
+    """A disk that is full is used to the end, and not asked again for each new edge."""
+    build_wide(tmp, FULL_DISK)
+    rec = Rec(run(tmp, ""))
+    with open(os.path.join(tmp, "asked")) as f:
+        asked = int(f.read())
+    t = rec.threads[0]
+    calls = sum(c["calls"] for c in t["csds"].values())
+    assert calls + t["dropped"] == 60000 * 9 + 1, (calls, t["dropped"])
+    assert rec.dropped_nodes > 10000 and rec.used > 1200000, (rec.dropped_nodes, rec.used)
+    assert asked < 200, asked
+
+
 def test_without_runtime(tmp, exe):
     plain = build(tmp)
     done = subprocess.run([plain, "control"], capture_output=True)
@@ -164,7 +201,7 @@ def test_without_runtime(tmp, exe):
 
 
 TESTS = [test_control, test_stopped_from_the_start, test_heap, test_ticks, test_fork, test_exec,
-         test_exit_below_main, test_full, test_without_runtime]
+         test_exit_below_main, test_full, test_disk_full, test_without_runtime]
 
 
 def main():
