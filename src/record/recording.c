@@ -272,11 +272,13 @@ static bool read_graph(struct fm_raw_recording *recording, guint *at_pd, GError 
     return true;
 }
 
-/* Frames that are open count as calls without an exit. */
+/* Frames that are open count as calls without an exit. Where exits are not seen, frames stay behind
+ * when their functions have returned, and tell nothing. */
 static bool read_stacks(struct fm_raw_recording *recording, const struct fm_rec_thread *thread,
                         GError **error)
 {
     struct fm_raw_recording_storage *storage = recording->storage;
+    bool lazy = (recording->header.grade_flags & FM_REC_LAZY_EXITS) != 0;
     uint64_t steps = 0;
     for (uint32_t ref = thread->first_stack; ref != 0;) {
         const struct fm_rec_stack *stack = at(recording, ref, sizeof *stack);
@@ -291,7 +293,7 @@ static bool read_stacks(struct fm_raw_recording *recording, const struct fm_rec_
         for (uint32_t i = 1; i < capacity && frames[i].cfa != 0; i++) {
             uint64_t offset = frames[i].csd - recording->header.map_base;
             bool inherited = (frames[i].cfa & 1) != 0;
-            if (inherited || offset % FM_REC_UNIT != 0 || offset >= storage->size)
+            if (lazy || inherited || offset % FM_REC_UNIT != 0 || offset >= storage->size)
                 continue;
             uint32_t seen = storage->seen[offset / FM_REC_UNIT];
             if ((seen & CSD_MARK) != 0 && seen != CSD_MARK)

@@ -14,9 +14,31 @@ LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O2"]), ("gcc", ["-O3"]), ("clang", ["-O0"
 # Not here, as callgrind takes a signal's handler and a switch of stacks for no call: signals,
 # coroutines.
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "exceptions.cc",
-            "threads.c", "loading.c", "inlining.c"]
+            "threads.c", "loading.c", "inlining.c", "jumps.c", "unwinding.cc", "tail.c", "room.c",
+            "arguments.c", "nested.c", "deep.c", "workers.c"]
+NOT_BY = {("nested.c", "clang")}
+# To callgrind a function that ends in a jump to another calls it; at this grade it gives its frame
+# away, and the other's caller is its own. Compared by caller where the compiler makes no such jumps.
+JUMPS = {"tail.c", "room.c", "unwinding.cc"}
+NO_JUMPS = "-fno-optimize-sibling-calls"
 # clang tells nobody of frames that an exception leaves.
 ONLY_TOTALS = {("exceptions.cc", "clang", "-O0")}
+# A signal's handler; and functions for instructions that valgrind's processor does not have, which
+# are not called there.
+NOT_SEEN = {"handler", "eight", "eight_doubles"}
+
+
+def levels(source):
+    for compiler, flags in LEVELS:
+        if compiler in fast.COMPILERS and (source, compiler) not in NOT_BY:
+            yield compiler, flags
+            if source in JUMPS and compiler == "gcc" and flags != ["-O0"]:
+                yield compiler, flags + [NO_JUMPS]
+
+
+def comparable_by_caller(source, compiler, flags):
+    jumps = source in JUMPS and compiler == "gcc" and flags[0] != "-O0" and NO_JUMPS not in flags
+    return not jumps and (source, compiler, *flags) not in ONLY_TOTALS
 
 
 def compare(tap, source, compiler, flags):
@@ -25,10 +47,10 @@ def compare(tap, source, compiler, flags):
         program = fast.Program(source, folder, compiler, flags)
         expected = fast.callgrind(program)
         profile, again = (program.record(name).profile for name in ("out", "again"))
-        found = fast.profile_edges(profile, program.functions)
+        found = fast.profile_edges(profile, program.functions - NOT_SEEN)
     tap.same(dict(fast.callees(found)), dict(fast.callees(expected)),
              f"{what}: calls of each function")
-    if (source, compiler, *flags) not in ONLY_TOTALS:
+    if comparable_by_caller(source, compiler, flags):
         tap.same({edge: n for edge, n in found.items() if edge[0]},
                  {edge: n for edge, n in expected.items() if edge[0]},
                  f"{what}: calls by caller and callee")
@@ -41,9 +63,8 @@ def main():
     lib.need("valgrind")
     tap = lib.Tap()
     for source in sys.argv[1:] or PROGRAMS:
-        for compiler, flags in LEVELS:
-            if compiler in fast.COMPILERS:
-                compare(tap, source, compiler, flags)
+        for compiler, flags in levels(source):
+            compare(tap, source, compiler, flags)
     return tap.done()
 
 

@@ -27,6 +27,8 @@ NOT_BY = {("nested.c", "clang")}
 # clang tells nobody of the frames that an exception leaves: what the library calls then, deeper,
 # is taken for called from them.
 NOT_IN_CONTEXT = {("exceptions.cc", "clang", "-O0")}
+# Ways to leave a function but by its exit.
+LEAVING = ("longjmp", "throw", "pthread_exit")
 
 
 def counted(output):
@@ -69,6 +71,8 @@ def check(tap, source, compiler, flags):
                  f"{what}: every call in its context")
     elif why is not None:
         tap.skip(f"{what}: every call in its context", why)
+    if not any(word in fast.source_path(source).read_text() for word in LEAVING):
+        tap.same(+profile.excps, collections.Counter(), f"{what}: no call is left without its exit")
     tap.same(fast.contexts(again.profile), fast.contexts(profile), f"{what}: a second run is the same")
     tap.same((int(profile.header["callseqs"]), sum(profile.contexts.values())),
              (sum(profile.calls().values()),) * 2, f"{what}: the total is the sum over contexts")

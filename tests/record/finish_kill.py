@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""SIGKILL at random moments: the profile has what the program itself had counted. Argument: how
-many times."""
+"""SIGKILL at random moments: the profile has what the program itself had counted. Arguments: how
+many times, and at which grade (deep)."""
 import pathlib
 import random
 import signal
@@ -14,7 +14,7 @@ import time
 import finish_lib as lib
 
 
-def once(tap, command, folder, threads, delay, number):
+def once(tap, command, folder, threads, delay, number, grade):
     log, base = pathlib.Path(folder) / f"log{number}", f"kill{number}"
     recorder = subprocess.Popen([lib.FATHOM, "record", "-q", "-o", base, "--"] + command +
                                 [log, str(threads)], cwd=folder, stderr=subprocess.PIPE, text=True)
@@ -37,10 +37,13 @@ def once(tap, command, folder, threads, delay, number):
     # further calls a thread.
     ok = (recorder.returncode == -signal.SIGKILL and
           steps * 1000 <= calls["leaf"] <= (steps + threads) * 1000 and
-          steps <= calls["step"] <= steps + threads and
-          profile.excps["step"] <= threads and
-          profile.exits["work"] == 0 and profile.excps["work"] == threads)
-    tap.check(ok, f"{threads} threads, killed after {delay:.3f} s and {steps} steps",
+          steps <= calls["step"] <= steps + threads and calls["work"] == threads and
+          profile.edges["step", "leaf"] == calls["leaf"] and
+          profile.edges["work", "step"] == calls["step"])
+    if grade == "deep": # fast does not see how functions are left
+        ok = ok and (profile.excps["step"] <= threads and
+                     profile.exits["work"] == 0 and profile.excps["work"] == threads)
+    tap.check(ok, f"{grade}: {threads} threads, killed after {delay:.3f} s and {steps} steps",
               f"status {recorder.returncode} calls {dict(calls)} excps {dict(profile.excps)} "
               f"{stderr}")
 
@@ -48,12 +51,16 @@ def once(tap, command, folder, threads, delay, number):
 def main():
     tap = lib.Tap()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    grade = sys.argv[2] if len(sys.argv) > 2 else "deep"
+    # The fast grade counts what is left after inlining.
+    flags = ["-O2"] if grade == "deep" else ["-O2", "-fno-inline"]
     generator = random.Random(20)
     lib.CASES["logging.c"] = []
     with tempfile.TemporaryDirectory() as folder:
-        command = lib.build("logging.c", folder, "gcc", ["-O2"])
+        command = lib.build("logging.c", folder, "gcc", flags, grade=grade)
         for i in range(rounds):
-            once(tap, command, folder, 1 if i % 4 else 3, generator.random() * 0.05, i)
+            once(tap, command, folder, 1 if i % 4 else 3, generator.random() * 0.05, i,
+                 grade)
     return tap.done()
 
 
