@@ -135,6 +135,11 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         *ret_calls = notes.calls;
     if (!how->keep && !notes.live && !notes.incomplete)
         g_unlink(rec_path);
+    if (notes.incomplete)
+        fprintf(stderr,
+                "fathom %s: note: %s is kept: when the files are there, `fathom finish` makes the "
+                "profile again (--debug-path names folders of debug files)\n",
+                how->command, rec_path);
     fm_finish_notes_done(&notes);
     return true;
 }

@@ -59,6 +59,7 @@ static void read_image(struct finisher *f, struct image *image)
                        "that the compiler inlined have no call site",
                        image->raw->path,
                        image->statics->debug_note == NULL ? "none" : image->statics->debug_note);
+        f->notes->incomplete = true;
     }
 }
 

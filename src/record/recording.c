@@ -27,6 +27,14 @@ struct fm_raw_recording_storage {
 static bool fail(struct fm_raw_recording *recording, uint32_t ref, const char *found,
                  const char *expected, GError **error)
 {
+    uint64_t size = recording->storage->size;
+    if ((uint64_t)ref * FM_REC_UNIT >= size) {
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                    "%s: offset %" G_GUINT64_FORMAT ": beyond the %" G_GUINT64_FORMAT
+                    " bytes of the file, expected %s",
+                    recording->path, (guint64)ref * FM_REC_UNIT, (guint64)size, expected);
+        return false;
+    }
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                 "%s: offset %" G_GUINT64_FORMAT ": %s, expected %s", recording->path,
                 (guint64)ref * FM_REC_UNIT, found, expected);
@@ -112,6 +120,12 @@ static bool open_file(struct fm_raw_recording *recording, int file, GError **err
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", recording->path, g_strerror(errno));
         return false;
     }
+    if (!S_ISREG(status.st_mode)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s, expected a recording",
+                    recording->path,
+                    S_ISDIR(status.st_mode) ? "is a folder" : "is not an ordinary file");
+        return false;
+    }
     ssize_t got = pread(file, &header, sizeof header, 0);
     if (got != (ssize_t)sizeof header) {
         g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
@@ -138,7 +152,7 @@ static bool read_modules(struct fm_raw_recording *recording, GError **error)
     for (uint32_t ref = recording->header.first_module; ref != 0;) {
         const struct fm_rec_module *module = at(recording, ref, sizeof *module);
         if (module == NULL || ++steps > recording->storage->size / sizeof *module)
-            return fail(recording, ref, "no module", "the next of the modules", error);
+            return fail(recording, ref, "no module", "the next module", error);
         struct fm_raw_module raw = {
             .path = text_at(recording, module->path),
             .start = module->start,
@@ -339,7 +353,7 @@ static bool read_threads(struct fm_raw_recording *recording, GError **error)
     for (uint32_t ref = recording->header.first_thread; ref != 0;) {
         const struct fm_rec_thread *thread = at(recording, ref, sizeof *thread);
         if (thread == NULL || ++steps > recording->storage->size / sizeof *thread)
-            return fail(recording, ref, "no thread", "the next of the threads", error);
+            return fail(recording, ref, "no thread", "the next thread", error);
         /* A thread whose root is not there yet has just begun. */
         if (thread->root_pd != 0 && thread->root_csd != 0 &&
             !read_thread(recording, thread, &at_pd, error))
@@ -376,7 +390,7 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
     storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
     storage->threads = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_thread));
     storage->queue = g_array_new(FALSE, TRUE, sizeof(uint32_t));
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
     if (file < 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
         return false;

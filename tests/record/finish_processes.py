@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fathom record and finish: several processes, shared libraries, exit statuses and signals, live
 recordings, and programs that do not record."""
+import os
 import pathlib
 import shutil
 import signal
@@ -68,6 +69,22 @@ def not_recorded(tap, folder):
     done = lib.run([lib.FATHOM, "finish", "bad.rec"], folder)
     tap.check(done.returncode == 1 and "bad.rec: offset 0" in done.stderr,
               "what is no recording is refused", done.stderr)
+    (pathlib.Path(folder) / "folder.rec").mkdir()
+    os.mkfifo(pathlib.Path(folder) / "pipe.rec")
+    for name, message in (("folder", "is a folder"), ("pipe", "is not an ordinary file")):
+        done = lib.run([lib.FATHOM, "finish", f"{name}.rec"], folder, timeout=20)
+        tap.check(done.returncode == 1 and f"{name}.rec: {message}" in done.stderr,
+                  f"a {name} is refused", done.stderr)
+
+
+def cut_short(tap, folder):
+    command = lib.build("processes.c", folder, "gcc", ["-O1"])
+    lib.run([lib.FATHOM, "record", "-k", "-o", "cut", "--"] + command + ["status"], folder)
+    path = pathlib.Path(folder) / "cut.rec"
+    path.write_bytes(path.read_bytes()[:5000])
+    done = lib.run([lib.FATHOM, "finish", "cut.rec"], folder)
+    tap.check(done.returncode == 1 and "beyond the 5000 bytes of the file" in done.stderr,
+              "a recording that was cut short says so", done.stderr)
 
 
 def live(tap, folder):
@@ -195,7 +212,7 @@ def plain_hosts(tap, folder):
 def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = []
-    for test in (processes, statuses, not_recorded, live, kept, libraries,
+    for test in (processes, statuses, not_recorded, cut_short, live, kept, libraries,
                  plain_hosts):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)

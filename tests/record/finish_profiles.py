@@ -3,6 +3,7 @@
 """Whole programs: the same profile from every optimisation level, from each run, and what the
 profile says about names, sites, contexts and ways of leaving."""
 import collections
+import os
 import re
 import subprocess
 import sys
@@ -134,6 +135,12 @@ def stripped(tap):
         linked = lib.record(command, folder).profile
         lib.must(["mv", "apart.dbg", "elsewhere"], folder)
         bare = lib.record(command, folder)
+        lib.must(["mkdir", "debug"], folder)
+        lib.must(["mv", "elsewhere", "debug/apart.dbg"], folder)
+        lib.must([lib.FATHOM, "finish", f"--debug-path={folder}/debug", "out.rec"], folder)
+        again = lib.Profile(os.path.join(folder, "out.data"))
+    tap.same(dict(again.at), dict(whole.at),
+             "the recording is kept until its debug files are there (--debug-path)")
     tap.same(dict(linked.at), dict(whole.at), "stripped with a debug link: the same profile")
     tap.same(sorted(bare.profile.contexts.values()), sorted(whole.contexts.values()),
              "stripped without: the same counts, by address")
