@@ -19,16 +19,20 @@ LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O1"]), ("gcc", ["-O2"]), ("gcc", ["-O3"])
 QUICK = [("gcc", ["-O2"], "jumps.c"), ("gcc", ["-O2"], "tail.c"), ("gcc", ["-O0"], "room.c"),
          ("gcc", ["-O2"], "arguments.c")]
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "inlining.c",
-            "exceptions.cc", "jumps.c", "unwinding.cc", "tail.c", "room.c", "arguments.c", "nested.c",
+            "exceptions.cc", "jumps.c", "unwinding.cc", "tail.c", "room.c", "arguments.c",
+            "nested.c",
+            "callbacks.c", "handlers.c", "switching.c", "chain.c", "chain.cc",
             "deep.c", "workers.c"]
 # The debugger follows one thread, and takes long over a million steps.
 ONLY_COUNTS = {"deep.c", "workers.c"}
 NOT_BY = {("nested.c", "clang")}
 # clang tells nobody of the frames that an exception leaves: what the library calls then, deeper,
-# is taken for called from them.
-NOT_IN_CONTEXT = {("exceptions.cc", "clang", "-O0")}
+# is taken for called from them. gcc's entry hooks alone take frames for alive that have returned,
+# where another stack is entered, and where a library's frame lies around them.
+NOT_IN_CONTEXT = {("exceptions.cc", "clang -O0"), ("callbacks.c", "gcc"), ("handlers.c", "gcc"),
+                  ("switching.c", "gcc")}
 # Ways to leave a function but by its exit.
-LEAVING = ("longjmp", "throw", "pthread_exit")
+LEAVING = ("longjmp", "throw", "pthread_exit", "makecontext")
 
 
 def counted(output):
@@ -50,6 +54,15 @@ def short_names(profile):
     return calls
 
 
+def in_context(source, compiler, flags):
+    return source not in ONLY_COUNTS and (source, compiler) not in NOT_IN_CONTEXT and (
+        source, " ".join([compiler] + flags)) not in NOT_IN_CONTEXT
+
+
+# A second run with these: the hooks' other ways through must keep every register too.
+OTHER_WAYS = {"stopped": {"FATHOM_RECORDING": "off"}, "in a full file": {"FATHOM_LIMIT": "1048576"}}
+
+
 def check(tap, source, compiler, flags):
     what = f"{source} {compiler} {' '.join(flags)}"
     with tempfile.TemporaryDirectory() as folder:
@@ -57,12 +70,15 @@ def check(tap, source, compiler, flags):
         plain = lib.must(program.plain, folder).stdout
         recorded, again = program.record(), program.record("again")
         profile = recorded.profile
+        others = {way: program.run(**settings) for way, settings in OTHER_WAYS.items()}
         deep = fast.deep_output(source, folder, compiler, flags)
         expected = why = None
-        if source not in ONLY_COUNTS and (source, compiler, *flags) not in NOT_IN_CONTEXT:
+        if in_context(source, compiler, flags):
             expected, why = fast_replay.replay(program)
     tap.same(recorded.stdout, plain, f"{what}: does what it does without hooks")
     tap.same(deep, plain, f"{what}: and so does --grade=deep")
+    for way, output in others.items():
+        tap.same(output, plain, f"{what}: and so does a recording that is {way}")
     own, calls = counted(plain), short_names(profile)
     if own:
         tap.same({name: calls[name] for name in own}, own, f"{what}: calls as the program counted")
@@ -73,7 +89,8 @@ def check(tap, source, compiler, flags):
         tap.skip(f"{what}: every call in its context", why)
     if not any(word in fast.source_path(source).read_text() for word in LEAVING):
         tap.same(+profile.excps, collections.Counter(), f"{what}: no call is left without its exit")
-    tap.same(fast.contexts(again.profile), fast.contexts(profile), f"{what}: a second run is the same")
+    tap.same(fast.contexts(again.profile), fast.contexts(profile),
+             f"{what}: a second run is the same")
     tap.same((int(profile.header["callseqs"]), sum(profile.contexts.values())),
              (sum(profile.calls().values()),) * 2, f"{what}: the total is the sum over contexts")
 

@@ -74,6 +74,11 @@ class Program:
             raise RuntimeError(f"{source}: hooks changed which functions there are: {made}")
         return made[0]
 
+    def run(self, **settings):
+        """What it prints."""
+        environment = {**os.environ, "FATHOM_OUTPUT": f"{self.folder}/run.rec", **settings}
+        return lib.must(self.prog, self.folder, env=environment).stdout
+
     def record(self, name="out", **options):
         return lib.record(self.prog, self.folder, name=name, **options)
 
@@ -185,5 +190,7 @@ def main_contexts(profile):
 def deep_output(source, folder, compiler, flags):
     """What the program prints when built at --grade=deep."""
     front, real = driver(source, compiler)
-    lib.must([*front[:2], real, *flags, source_path(source), "-o", "deep", "-lpthread", "-ldl"], folder)
-    return lib.must(["./deep"], folder, env={**os.environ, "FATHOM_OUTPUT": f"{folder}/deep.rec"}).stdout
+    lib.must([*front[:2], real, *flags, source_path(source), "-o", "deep", "-lpthread",
+              "-ldl"], folder)
+    return lib.must(["./deep"], folder,
+                    env={**os.environ, "FATHOM_OUTPUT": f"{folder}/deep.rec"}).stdout
