@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation accounting: the malloc family in front of libc's own, which stays reachable by the
  * __libc_ names, so nothing needs to be looked up. An object of its own: programs that bring
- * another allocator (sanitizers) or are linked statically do without. */
+ * another allocator (sanitizers) or are linked statically do without.
+ *
+ * malloc and free are short in programs that live on them, and what they wait for is the store
+ * queue: so the counts are kept with as few stores as can be, and whatever is not usual is done out
+ * of line (docs/decisions.md: what it costs). */
 #include "internal.h"
 
+#include <dlfcn.h>
+#include <emmintrin.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,101 +26,208 @@ extern void *__libc_pvalloc(size_t);
 
 #define FLUSH_BYTES (64 << 10)
 
-__attribute__((noinline, cold)) static struct fm_rec_alloc *record_make(struct fm_thread *thread,
-                                                                        struct fm_rec_csd *csd)
+/* The CFA of the interposed function: frames of the program that are alive lie above it. */
+#define HERE ((uint64_t)__builtin_dwarf_cfa())
+
+/* glibc's chunks have their size in the word in front of the block, with flags in its low bits; all
+ * of it but one word is usable, unless the chunk is a mapping. malloc_usable_size says the same
+ * and looks at the next chunk as well. */
+#define CHUNK_FLAGS 7u
+#define CHUNK_MAPPED 2u
+static bool chunks_known; /* the allocator is glibc's, and its chunks are as above */
+
+static inline size_t chunk_word(const void *block)
+{
+    return ((const size_t *)block)[-1];
+}
+
+static inline size_t chunk_usable(size_t word)
+{
+    return (word & ~(size_t)CHUNK_FLAGS) - sizeof word;
+}
+
+static inline size_t usable_bytes(void *block)
+{
+    if (FM_LIKELY(chunks_known) && FM_LIKELY((chunk_word(block) & CHUNK_MAPPED) == 0))
+        return chunk_usable(chunk_word(block));
+    return malloc_usable_size(block);
+}
+
+static uint64_t object_of(uint64_t function)
+{
+    struct dl_find_object found;
+    return _dl_find_object((void *)function, &found) == 0 ? (uint64_t)found.dlfo_map_start : 0;
+}
+
+/* Another allocator that was preloaded or linked may have taken the __libc_ names. */
+__attribute__((constructor)) static void find_allocator(void)
+{
+    uint64_t libc = object_of((uint64_t)gnu_get_libc_version);
+    chunks_known = libc != 0 && libc == object_of((uint64_t)__libc_malloc) &&
+                   libc == object_of((uint64_t)__libc_free) &&
+                   libc != object_of((uint64_t)find_allocator);
+}
+
+/* The first record of a callee; block: one in use. */
+__attribute__((noinline, cold)) static struct fm_rec_alloc *
+record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
 {
     uint64_t mask = fm_block_signals();
+    if (chunks_known && (chunk_word(block) & CHUNK_MAPPED) == 0)
+        chunks_known = chunk_usable(chunk_word(block)) == malloc_usable_size(block);
     if (csd->alloc == 0) {
-        struct fm_rec_alloc *record = fm_arena_alloc(&thread->bump, sizeof *record);
-        if (record != NULL)
-            __atomic_store_n(&csd->alloc, fm_ref(record), __ATOMIC_RELEASE);
-        else
+        /* The pair that free changes at once lies in one cache line. */
+        char *place = fm_arena_alloc(&thread->bump, sizeof(struct fm_rec_alloc) + FM_REC_UNIT);
+        if (place != NULL) {
+            if (((uint64_t)place + offsetof(struct fm_rec_alloc, frees)) % 16 != 0)
+                place += FM_REC_UNIT;
+            __atomic_store_n(&csd->alloc, fm_ref(place), __ATOMIC_RELEASE);
+        } else {
             __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
+        }
         fm_process.header->grade_flags |= FM_REC_ALLOCATION;
     }
     fm_restore_signals(mask);
     return csd->alloc != 0 ? fm_at(csd->alloc) : NULL;
 }
 
-/* What the running call is charged to; NULL: nothing to do. */
-static inline __attribute__((always_inline)) struct fm_rec_alloc *record_of_caller(uint64_t sp)
+/* What the running call is charged to, if that is told by the frame on top; else NULL. A thread
+ * without state, or stopped, has its low above all addresses of the program. */
+static inline __attribute__((always_inline)) struct fm_rec_alloc *record_at_hand(uint64_t cfa)
+{
+    const struct fm_tls *tls = &fm_tls_v1;
+    if (FM_UNLIKELY(cfa < tls->low) || FM_UNLIKELY(tls->inside != 0))
+        return NULL;
+    const struct fm_rec_frame *frame = tls->top;
+    /* = fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= cfa */
+    if (FM_UNLIKELY(frame->cfa < cfa - FM_CFA_FROM_FRAME + FM_CFA_INLINED))
+        return NULL;
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+    return FM_LIKELY(csd->alloc != 0) ? fm_at(csd->alloc) : NULL;
+}
+
+/* The same for all cases; NULL: nothing to do. */
+__attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, void *block)
 {
     struct fm_tls *tls = &fm_tls_v1;
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED)
         return NULL;
-    const struct fm_rec_frame *frame = tls->top;
-    if (FM_UNLIKELY(fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= sp))
-        frame = fm_stack_charged(thread, sp);
-    struct fm_rec_csd *csd = (struct fm_rec_csd *)frame->csd;
+    struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
     return FM_LIKELY(csd->alloc != 0) ? (struct fm_rec_alloc *)fm_at(csd->alloc)
-                                      : record_make(thread, csd);
+                                      : record_make(thread, csd, block);
 }
 
-static inline void live_add(int64_t bytes)
+__attribute__((noinline, cold)) static void *flush_and_return(void *block)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
-    int64_t delta = thread->live_delta += bytes;
-    if (FM_UNLIKELY(delta > FLUSH_BYTES || delta < -FLUSH_BYTES))
-        fm_heap_flush(thread);
+    fm_heap_flush(fm_tls_v1.thread);
+    return block;
 }
 
-static inline void note_alloc(struct fm_rec_alloc *record, void *block, size_t bytes)
+/* Returns block. */
+static inline __attribute__((always_inline)) void *
+count_alloc(struct fm_rec_alloc *record, void *block, size_t bytes, size_t usable)
 {
-    if (record == NULL || block == NULL)
-        return;
-    size_t usable = malloc_usable_size(block);
     record->allocs++;
     record->bytes += bytes;
     record->usable_bytes += usable;
-    live_add((int64_t)usable);
+    int64_t *delta = &fm_tls_v1.thread->live_delta;
+    return FM_UNLIKELY((*delta += (int64_t)usable) > FLUSH_BYTES) ? flush_and_return(block) : block;
 }
 
-static inline void note_free(struct fm_rec_alloc *record, size_t usable)
+/* true: the header wants to hear of it. */
+static inline __attribute__((always_inline)) bool count_free(struct fm_rec_alloc *record,
+                                                             size_t usable)
 {
-    if (record == NULL)
-        return;
-    record->frees++;
-    record->freed_bytes += usable;
-    live_add(-(int64_t)usable);
+    static const uint64_t one[2] __attribute__((aligned(16))) = {1, 0};
+    static_assert(offsetof(struct fm_rec_alloc, freed_bytes) ==
+                      offsetof(struct fm_rec_alloc, frees) + 8,
+                  "both are added to with one store");
+    __m128i *pair = (__m128i *)(void *)&record->frees;
+    __m128i bytes = _mm_slli_si128(_mm_cvtsi64_si128((long long)usable), 8);
+    __m128i added = _mm_add_epi64(bytes, *(const __m128i *)(const void *)one);
+    *pair = _mm_add_epi64(*pair, added);
+    int64_t *delta = &fm_tls_v1.thread->live_delta;
+    return FM_UNLIKELY((*delta -= (int64_t)usable) < -FLUSH_BYTES);
 }
 
-/* The CFA of the interposed function: frames of the program that are alive lie above it. */
-#define HERE ((uint64_t)__builtin_frame_address(0) + 16)
+__attribute__((noinline)) static void *note_alloc_any(void *block, size_t bytes, uint64_t cfa)
+{
+    struct fm_rec_alloc *record = block != NULL ? record_find(cfa, block) : NULL;
+    return record != NULL ? count_alloc(record, block, bytes, usable_bytes(block)) : block;
+}
+
+__attribute__((noinline)) static void note_free_any(void *block, uint64_t cfa)
+{
+    struct fm_rec_alloc *record = record_find(cfa, block);
+    if (record != NULL && count_free(record, usable_bytes(block)))
+        fm_heap_flush(fm_tls_v1.thread);
+    __libc_free(block);
+}
+
+__attribute__((noinline, cold)) static void flush_and_free(void *block)
+{
+    fm_heap_flush(fm_tls_v1.thread);
+    __libc_free(block);
+}
+
+static inline __attribute__((always_inline)) void *note_alloc(void *block, size_t bytes,
+                                                              uint64_t cfa)
+{
+    if (FM_UNLIKELY(block == NULL))
+        return NULL;
+    struct fm_rec_alloc *record = record_at_hand(cfa);
+    if (FM_UNLIKELY(record == NULL) || FM_UNLIKELY(!chunks_known))
+        return note_alloc_any(block, bytes, cfa);
+    size_t word = chunk_word(block);
+    if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0))
+        return note_alloc_any(block, bytes, cfa);
+    return count_alloc(record, block, bytes, chunk_usable(word));
+}
 
 FM_EXPORT void *malloc(size_t bytes)
 {
-    void *block = __libc_malloc(bytes);
-    note_alloc(record_of_caller(HERE), block, bytes);
-    return block;
+    return note_alloc(__libc_malloc(bytes), bytes, HERE);
 }
 
 FM_EXPORT void *calloc(size_t count, size_t bytes)
 {
-    void *block = __libc_calloc(count, bytes);
-    note_alloc(record_of_caller(HERE), block, count * bytes);
-    return block;
+    return note_alloc(__libc_calloc(count, bytes), count * bytes, HERE);
 }
 
 FM_EXPORT void free(void *block)
 {
     if (block == NULL)
         return;
-    struct fm_rec_alloc *record = record_of_caller(HERE);
-    if (record != NULL)
-        note_free(record, malloc_usable_size(block));
-    __libc_free(block);
+    struct fm_rec_alloc *record = record_at_hand(HERE);
+    if (FM_UNLIKELY(record == NULL) || FM_UNLIKELY(!chunks_known)) {
+        note_free_any(block, HERE);
+        return;
+    }
+    size_t word = chunk_word(block);
+    if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0)) {
+        note_free_any(block, HERE);
+        return;
+    }
+    if (count_free(record, chunk_usable(word)))
+        flush_and_free(block);
+    else
+        __libc_free(block);
 }
 
-static void *reallocate(void *block, size_t bytes, uint64_t sp)
+static void *reallocate(void *block, size_t bytes, uint64_t cfa)
 {
-    struct fm_rec_alloc *record = record_of_caller(sp);
-    size_t old = block != NULL && record != NULL ? malloc_usable_size(block) : 0;
+    struct fm_rec_alloc *record = record_at_hand(cfa);
+    if (record == NULL && block != NULL)
+        record = record_find(cfa, block);
+    size_t old = block != NULL && record != NULL ? usable_bytes(block) : 0;
     void *fresh = __libc_realloc(block, bytes);
-    if (block != NULL && (fresh != NULL || bytes == 0))
-        note_free(record, old);
-    note_alloc(record, fresh, bytes);
-    return fresh;
+    if (record != NULL && block != NULL && (fresh != NULL || bytes == 0) && count_free(record, old))
+        fm_heap_flush(fm_tls_v1.thread);
+    if (fresh == NULL)
+        return NULL;
+    return record != NULL ? count_alloc(record, fresh, bytes, usable_bytes(fresh))
+                          : note_alloc_any(fresh, bytes, cfa);
 }
 
 FM_EXPORT void *realloc(void *block, size_t bytes)
@@ -133,16 +247,12 @@ FM_EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 
 FM_EXPORT void *memalign(size_t alignment, size_t bytes)
 {
-    void *block = __libc_memalign(alignment, bytes);
-    note_alloc(record_of_caller(HERE), block, bytes);
-    return block;
+    return note_alloc_any(__libc_memalign(alignment, bytes), bytes, HERE);
 }
 
 FM_EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    void *block = __libc_memalign(alignment, bytes);
-    note_alloc(record_of_caller(HERE), block, bytes);
-    return block;
+    return note_alloc_any(__libc_memalign(alignment, bytes), bytes, HERE);
 }
 
 FM_EXPORT int posix_memalign(void **ret, size_t alignment, size_t bytes)
@@ -154,21 +264,16 @@ FM_EXPORT int posix_memalign(void **ret, size_t alignment, size_t bytes)
     errno = saved_errno;
     if (block == NULL)
         return ENOMEM;
-    note_alloc(record_of_caller(HERE), block, bytes);
-    *ret = block;
+    *ret = note_alloc_any(block, bytes, HERE);
     return 0;
 }
 
 FM_EXPORT void *valloc(size_t bytes)
 {
-    void *block = __libc_valloc(bytes);
-    note_alloc(record_of_caller(HERE), block, bytes);
-    return block;
+    return note_alloc_any(__libc_valloc(bytes), bytes, HERE);
 }
 
 FM_EXPORT void *pvalloc(size_t bytes)
 {
-    void *block = __libc_pvalloc(bytes);
-    note_alloc(record_of_caller(HERE), block, bytes);
-    return block;
+    return note_alloc_any(__libc_pvalloc(bytes), bytes, HERE);
 }

@@ -101,7 +101,7 @@ struct fm_process {
     char path[4096];      /* of the file */
     char base_name[4000]; /* path of the first process's file without .rec */
 };
-extern struct fm_process fm_process;
+extern struct fm_process fm_process FM_HIDDEN;
 
 /* sys.c: what else would need stdio or malloc. */
 uint64_t fm_block_signals(void); /* all; returns the old mask */
