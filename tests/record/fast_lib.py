@@ -46,7 +46,7 @@ class Program:
     the compiler made, in both."""
 
     def __init__(self, source, folder, compiler, flags):
-        self.source, self.folder = source, pathlib.Path(folder)
+        self.folder = pathlib.Path(folder)
         front, real = driver(source, compiler)
         shared = [self.part("plugin.c", front, real, flags + ["-fPIC"])] \
             if "PLUGIN" in lib.CASES.get(source, []) else []
@@ -60,15 +60,16 @@ class Program:
                          folder)
                 getattr(self, name).append(self.folder / f"plugin.{name}.so")
             # Lazy binding would be a call to callgrind.
-            lib.must(linker + ["-Wl,-z,now", f"{source}.{name}.o", "-o", name, "-lpthread", "-ldl",
+            lib.must(linker + ["-Wl,-z,now", f"{pathlib.Path(source).name}.{name}.o", "-o", name, "-lpthread", "-ldl",
                                "-lm"], folder)
 
     def part(self, source, front, real, flags):
-        path = source_path(source)
+        path, source = source_path(source), pathlib.Path(source).name
         lib.must(front + [real, *flags, "-c", path, "-o", f"{source}.prog.o"], self.folder)
         shown = lib.must(front + ["--show", real, *flags, "-c", path, "-o",
                                   f"{source}.plain.o"], self.folder).stdout
-        lib.must(without_hooks(shown), self.folder)
+        # A nop at the entry, so that no loop goes back to a function's first instruction.
+        lib.must(without_hooks(shown) + ["-fpatchable-function-entry=1"], self.folder)
         made = [symbols(self.folder / f"{source}.{name}.o") for name in ("prog", "plain")]
         if made[0] != made[1]:
             raise RuntimeError(f"{source}: hooks changed which functions there are: {made}")

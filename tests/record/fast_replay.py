@@ -22,14 +22,8 @@ class Node:
     """A procedure in a context."""
 
     def __init__(self, name, symbol, parent):
-        self.name, self.symbol, self.parent, self.edges = name, symbol, parent, {}
-
-    def path(self):
-        names, node = [], self
-        while node.parent is not None:
-            names.append(node.name)
-            node = node.parent
-        return "/".join(reversed(names))
+        self.name, self.symbol, self.parent = name, symbol, parent
+        self.edges = {}  # (symbol, return address): [node, calls]
 
 
 class Replay:
@@ -38,9 +32,6 @@ class Replay:
     def __init__(self):
         self.root = Node("", None, None)
         self.frames, self.below, self.now = collections.defaultdict(list), {}, None
-        self.calls = collections.Counter()  # by (node of the caller, symbol, return address)
-        self.contexts = collections.Counter()
-        self.edges = collections.Counter()
 
     def top(self):
         if self.now is None:
@@ -48,12 +39,13 @@ class Replay:
         frames = self.frames[self.now]
         return frames[-1][1] if frames else self.below[self.now]
 
-    def stack_is(self, pointer):
-        """Frames that the stack pointer has left are gone."""
+    def stack_is(self, pointer, entering=False):
+        """Frames that the stack pointer has left are gone. Where another stack is entered by a new
+        function, what had its slot was left by siglongjmp."""
         stack = (pointer - 1) >> 16 if pointer < STATIC else "own"
         from_here = self.top()
         frames = self.frames[stack]
-        while frames and frames[-1][0] < pointer:
+        while frames and frames[-1][0] < pointer + (entering and stack != self.now):
             frames.pop()
         if stack != self.now:
             if not frames:
@@ -77,13 +69,27 @@ class Replay:
         if not frames and self.now not in self.below:
             self.below[self.now] = self.root
         caller = self.top()
-        node = caller.edges.get((symbol, site))
-        if node is None:
+        edge = caller.edges.get((symbol, site))
+        if edge is None:
             node = self.active(symbol) or Node(name, symbol, caller)
-            caller.edges[symbol, site] = node
-        frames.append((pointer, node))
-        self.contexts[f"{caller.path()}/{name}".lstrip("/")] += 1
-        self.edges[caller.name or None, name] += 1
+            edge = caller.edges[symbol, site] = [node, 0]
+        edge[1] += 1
+        frames.append((pointer, edge[0]))
+
+    def contexts(self):
+        """Calls by path. A node has the first of its shortest paths, as in finish_dump.c."""
+        found, paths, level = collections.Counter(), {self.root: ""}, [self.root]
+        while level:
+            reached = {}
+            for node in level:
+                for callee, calls in node.edges.values():
+                    path = f"{paths[node]}/{callee.name}"
+                    found[path[1:]] += calls
+                    if callee not in paths:
+                        reached[callee] = min(path, reached.get(callee, path))
+            paths.update(reached)
+            level = list(reached)
+        return dict(found)
 
 
 def functions_of(program):
@@ -101,7 +107,7 @@ def functions_of(program):
 def replay(program):
     """None, and why, if the machine does not allow tracing."""
     functions = functions_of(program)
-    starts = {start: (symbol, end) for start, end, symbol in functions if ".cold" not in symbol}
+    starts = {start: symbol for start, _, symbol in functions if ".cold" not in symbol}
     ranges, steps = program.folder / "ranges", program.folder / "steps"
     ranges.write_text("".join(f"{start:x} {end:x} {int('.cold' not in symbol)}\n"
                               for start, end, symbol in functions))
@@ -110,17 +116,12 @@ def replay(program):
         return None, done.stderr.strip()
     if done.returncode != 0:
         raise RuntimeError(f"fast_trace: status {done.returncode}\n{done.stderr}")
-    result, before = Replay(), 0
+    result = Replay()
     for at, pointer, word in STEP.iter_unpack(steps.read_bytes()):
         if at in starts:
-            symbol, end = starts[at]
-            stack_frames = result.frames.get(result.now, [])
-            # A loop whose head is the function's first instruction.
-            loops = at <= before < end and stack_frames and stack_frames[-1][0] == pointer
-            result.stack_is(pointer)
-            if not loops:
-                result.enter(symbol, fast.plain_name(symbol), pointer, word)
+            symbol = starts[at]
+            result.stack_is(pointer, entering=True)
+            result.enter(symbol, fast.plain_name(symbol), pointer, word)
         else:
             result.stack_is(pointer)
-        before = at
     return result, done.stdout

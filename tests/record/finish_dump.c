@@ -95,11 +95,12 @@ static void print_coverage(char **paths)
     }
 }
 
-/* Breadth first, so that each pd has one shortest path. */
+/* Breadth first; of a pd's shortest paths the first in the order of strcmp counts. */
 static void print_contexts(void)
 {
     g_autofree char **paths = g_new0(char *, profile->pd_count + 1);
     g_autofree uint32_t *queue = g_new0(uint32_t, profile->pd_count + 1);
+    g_autofree uint32_t *depths = g_new0(uint32_t, profile->pd_count + 1);
     uint32_t head = 0, tail = 0;
     paths[profile->root_pd] = g_strdup("");
     queue[tail++] = profile->root_pd;
@@ -114,10 +115,15 @@ static void print_contexts(void)
                 char *path = g_strdup_printf("%s/%s", paths[pd], pd_name(callee));
                 printf("context\t%s\t%" PRId64 "\n", path, fm_profile_calls(profile, csds[i]));
                 if (paths[callee] == NULL) {
-                    paths[callee] = g_strdup(path);
                     queue[tail++] = callee;
+                    depths[callee] = depths[pd] + 1;
+                    paths[callee] = path;
+                } else if (depths[callee] == depths[pd] + 1 && strcmp(path, paths[callee]) < 0) {
+                    g_free(paths[callee]);
+                    paths[callee] = path;
+                } else {
+                    g_free(path);
                 }
-                g_free(path);
             }
         }
     }
