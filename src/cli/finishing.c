@@ -11,6 +11,7 @@
 #include "record/finish.h"
 
 #define SUMMARY_ROWS 10
+#define NAME_BYTES 100
 
 /* "12.3k": four significant places are enough for a glance. */
 static const char *short_number(double value, char *buffer, size_t size)
@@ -26,6 +27,36 @@ static const char *short_number(double value, char *buffer, size_t size)
     else
         snprintf(buffer, size, "%.1f%c", value, suffixes[step]);
     return buffer;
+}
+
+/* C++ names may be longer than a screen is wide: leaves out what stands in brackets, those of
+ * templates first. */
+static char *short_name(const char *name)
+{
+    GString *text = g_string_new(name);
+    static const char pairs[][2] = {{'<', '>'}, {'(', ')'}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(pairs) && text->len > NAME_BYTES; i++) {
+        g_autofree char *whole = g_strdup(text->str);
+        g_string_truncate(text, 0);
+        unsigned depth = 0;
+        for (const char *at = whole; *at != '\0'; at++) {
+            if (depth == 0 && g_str_has_suffix(text->str, "operator")) {
+                size_t symbol = strncmp(at, "()", 2) == 0 ? 2 : strspn(at, "<>=-");
+                g_string_append_len(text, at, (gssize)symbol);
+                at += symbol;
+                if (*at == '\0')
+                    break;
+            }
+            bool arrow = at > whole && at[-1] == '-' && *at == '>';
+            if (*at == pairs[i][1] && !arrow && depth > 0 && --depth == 0)
+                g_string_append(text, "...");
+            if (depth == 0)
+                g_string_append_c(text, *at);
+            if (*at == pairs[i][0])
+                depth++;
+        }
+    }
+    return g_string_free(text, FALSE);
 }
 
 static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_measure_id measure,
@@ -45,14 +76,15 @@ static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_m
     }
     if (all <= 0)
         all = 1;
+    g_autofree char *name = short_name(analysis->profile->ps[ps].qualified_name);
     fprintf(stderr, "%10s %5.1f%% %10s %5.1f%% %10s  %s\n", own_text, 100 * own / all, total_text,
             100 * total / all, short_number((double)cost.calls, calls_text, sizeof calls_text),
-            analysis->profile->ps[ps].qualified_name);
+            name);
 }
 
 static void print_table(const struct fm_profile *profile, const struct fm_analysis *analysis)
 {
-    bool sampled = fm_cost_total(&analysis->root_total, FM_QUANTA) > 0;
+    bool sampled = fm_cost_total(&analysis->root_total, FM_QUANTA) > FM_FEW_QUANTA;
     enum fm_measure_id measure = sampled ? FM_QUANTA : FM_CALLSEQS;
     double unit = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
     struct fm_top_query query = {
@@ -69,6 +101,29 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
             sampled ? "total time" : "total calls", "calls");
     for (uint32_t i = 0; i < count; i++)
         print_row(analysis, top[i], measure, unit);
+}
+
+/* Those that the program marked, with their CPU time. */
+static void print_phases(const struct fm_profile *profile)
+{
+    const struct fm_facts *facts = &profile->facts;
+    const struct fm_mark *begun = NULL;
+    for (uint32_t i = 0; i <= facts->mark_count; i++) {
+        bool last = i == facts->mark_count;
+        if (!last && facts->marks[i].snapshot != 0)
+            continue;
+        uint64_t quanta = last ? profile->user_quanta : facts->marks[i].quanta;
+        uint64_t end = last ? facts->duration_ns : facts->marks[i].ns;
+        if (begun != NULL && profile->ticks_per_second > 0) {
+            uint64_t used = quanta > begun->quanta ? quanta - begun->quanta : 0;
+            fprintf(stderr, "phase %s: %.2f s CPU time", begun->name,
+                    (double)used / (double)profile->ticks_per_second);
+            if (end > begun->ns)
+                fprintf(stderr, " in %.2f s", (double)(end - begun->ns) / 1e9);
+            fputs("\n", stderr);
+        }
+        begun = last ? NULL : &facts->marks[i];
+    }
 }
 
 static void print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
@@ -88,8 +143,12 @@ static void print_summary(const struct fm_profile *profile, const struct fm_fini
         fprintf(stderr, ", %.2f s CPU time in %" PRIu64 " samples",
                 (double)profile->user_quanta / (double)profile->ticks_per_second,
                 profile->user_quanta);
+    if (profile->facts.peak_bytes > 0)
+        fprintf(stderr, ", %sB of heap at most",
+                short_number((double)profile->facts.peak_bytes, calls, sizeof calls));
     fputs("\n", stderr);
     print_table(profile, analysis);
+    print_phases(profile);
     g_autofree char *quoted = g_shell_quote(data_path);
     bool plain = strpbrk(data_path, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
     fprintf(stderr, "open the pages:  fathom view %s\n", plain ? data_path : quoted);

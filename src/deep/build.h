@@ -35,6 +35,7 @@ struct fm_build_header {
     bool has_totals; /* false: finish sets the two below to the sums over all csds */
     uint64_t user_quanta;
     uint64_t callseqs;
+    uint64_t duration_ns, peak_bytes; /* C only; struct fm_facts */
 };
 struct fm_build_header *fm_build_header(struct fm_build *build); /* belongs to build */
 
@@ -63,6 +64,10 @@ void fm_build_pd_point(struct fm_build *build, uint32_t pd, uint32_t point, uint
 uint32_t fm_build_csd(struct fm_build *build, uint32_t caller_pd, uint32_t slot,
                       uint32_t callee_pd);
 void fm_build_add(struct fm_build *build, uint32_t csd, unsigned measure, uint64_t value);
+
+/* Facts of a C profile. Marks in order of time; their names, and notes, are copied. */
+void fm_build_mark(struct fm_build *build, const struct fm_mark *mark);
+void fm_build_note(struct fm_build *build, const char *note);
 
 /* Checks everything that profile.h promises and hands out the profile (caller owns it). Frees the
  * build, also on failure. FM_ERROR_FORMAT names the node that is wrong. */

@@ -82,6 +82,11 @@ FM_MUST_USE static inline bool fm_column_set(struct fm_column *column, size_t co
 }
 void fm_column_clear(struct fm_column *column);
 
+/* The strings must be the profile's own. */
+void fm_facts_add_mark(struct fm_profile *profile, const struct fm_mark *mark);
+void fm_facts_add_note(struct fm_profile *profile, const char *note);
+void fm_facts_clear(struct fm_facts *facts);
+
 /* --- checks after reading or building --- */
 
 /* While a profile is read or built, the first word of each list in fm_profile.multi holds the kind

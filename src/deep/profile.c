@@ -68,6 +68,7 @@ void fm_profile_free(struct fm_profile *profile)
     g_free(profile->csd_css);
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
         fm_column_clear(&profile->csd_own[m]);
+    fm_facts_clear(&profile->facts);
     fm_strings_free(profile->storage->strings);
     g_free(profile->storage);
     g_free(profile);

@@ -59,6 +59,9 @@ static inline uint64_t fm_column_get(const struct fm_column *column, size_t inde
     return column->width == 4 ? column->u32[index] : column->width == 8 ? column->u64[index] : 0;
 }
 
+/* So many quanta or fewer say nothing of times. */
+#define FM_FEW_QUANTA 10
+
 enum fm_flavour { FM_FLAVOUR_MERCURY, FM_FLAVOUR_C };
 enum fm_coverage_kind { FM_COVERAGE_NONE, FM_COVERAGE_STATIC, FM_COVERAGE_DYNAMIC };
 
@@ -116,6 +119,23 @@ struct fm_css {
     uint32_t slot;         /* its number there, from 0 */
 };
 
+/* A moment that the recorded program marked (fathom/fathom.h). */
+struct fm_mark {
+    const char *name;
+    uint64_t ns;       /* since the recording's start */
+    uint64_t quanta;   /* of CPU time, all threads together, until then */
+    uint32_t snapshot; /* the number of the snapshot taken then; 0 = a phase begins */
+};
+
+/* What a recording of a C program says beside the graph; all zero for Mercury's profiles. */
+struct fm_facts {
+    uint32_t mark_count, note_count;
+    struct fm_mark *marks; /* ascending by time */
+    const char **notes;    /* what was lost or could not be found: a sentence each */
+    uint64_t duration_ns;  /* 0 = not known */
+    uint64_t peak_bytes;   /* most heap memory at one moment; 0 = not known */
+};
+
 struct fm_profile {
     enum fm_flavour flavour;
     unsigned version; /* of the file read: 8 or 9; C: 1 */
@@ -150,6 +170,8 @@ struct fm_profile {
     uint32_t *csd_callee;                      /* [csd_count + 1] pd */
     uint32_t *csd_css;                         /* [csd_count + 1] css */
     struct fm_column csd_own[FM_MEASURES_MAX]; /* [csd_count + 1] each */
+
+    struct fm_facts facts;
 
     struct fm_profile_storage *storage; /* who owns the above; private to src/deep */
 };

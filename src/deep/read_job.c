@@ -78,6 +78,9 @@ static bool step_nodes(struct fm_profile_job *job, uint32_t budget, GError **err
         fm_mapped_file_release_before(job->file, fm_reader_offset(in));
         job->release_at = fm_reader_offset(in) + RELEASE_BYTES;
     }
+    if (end && job->reading.profile->flavour == FM_FLAVOUR_C &&
+        !fm_read_facts(&job->reading, error))
+        return false;
     if (end)
         begin_phase(job, job->reading.in_order ? PHASE_ARRAYS : PHASE_ORDER_SLOTS);
     return true;

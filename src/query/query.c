@@ -144,14 +144,16 @@ bool fm_query_equal(const struct fm_query *a, const struct fm_query *b)
            (!a->has_preferences || fm_preferences_equal(&a->preferences, &b->preferences));
 }
 
-void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing, bool bytes)
+void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing, bool c_program)
 {
     *ret = (struct fm_preferences){
         .ports = true,
-        .time = times_worth_showing ? FM_TIME_TICKS : FM_TIME_NONE,
+        .time = !times_worth_showing ? FM_TIME_NONE
+                : c_program          ? FM_TIME_TIME
+                                     : FM_TIME_TICKS,
         .callseqs = FM_COUNT_OVERALL,
         .allocs = FM_COUNT_NONE,
-        .memory = bytes ? FM_MEMORY_BYTES : FM_MEMORY_WORDS,
+        .memory = c_program ? FM_MEMORY_BYTES : FM_MEMORY_WORDS,
         .box = true,
         .colour = true,
         .ancestors_limited = true,

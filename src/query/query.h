@@ -178,6 +178,6 @@ void fm_command_copy(const struct fm_command *from, struct fm_command *to);
 /* The word a command begins with: "top_procs". */
 const char *fm_command_name(enum fm_command_id id);
 
-/* Time columns are shown only when the profile has more than 10 user quanta; bytes instead of
- * words for C. */
-void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing, bool bytes);
+/* Time columns are shown only when the profile has more than 10 user quanta; for C times instead of
+ * clock ticks, and bytes instead of words. */
+void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing, bool c_program);

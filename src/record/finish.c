@@ -288,6 +288,25 @@ static void emit_header(struct emission *e)
     e->freed_bytes = fm_build_measure(e->build, "freed_bytes", "bytes", 1.0);
 }
 
+/* What is known beside the graph. */
+static void emit_facts(struct emission *e)
+{
+    const struct fm_raw_recording *recording = e->f->recording;
+    const struct fm_rec_header *raw = &recording->header;
+    struct fm_build_header *header = fm_build_header(e->build);
+    if (raw->end_monotonic_ns > raw->start_monotonic_ns)
+        header->duration_ns = raw->end_monotonic_ns - raw->start_monotonic_ns;
+    if ((raw->grade_flags & FM_REC_ALLOCATION) != 0 && raw->peak_live_bytes > 0)
+        header->peak_bytes = (uint64_t)raw->peak_live_bytes;
+    for (uint32_t i = 0; i < recording->mark_count; i++) {
+        const struct fm_raw_mark *mark = &recording->marks[i];
+        fm_build_mark(e->build,
+                      &(struct fm_mark){mark->name, mark->ns, mark->quanta, mark->snapshot});
+    }
+    for (guint i = 0; i < e->f->notes->lines->len; i++)
+        fm_build_note(e->build, g_ptr_array_index(e->f->notes->lines, i));
+}
+
 static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **error)
 {
     struct emission e = {
@@ -299,6 +318,7 @@ static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **e
     emit_statics(&e);
     emit_dynamics(&e);
     emit_point_counts(&e);
+    emit_facts(&e);
     bool ok = fm_build_finish(e.build, ret, error);
     if (ok)
         f->notes->source_map = fm_coverage_lines(f, e.ps_ids, (*ret)->ps_count);

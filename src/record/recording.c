@@ -19,7 +19,7 @@ struct fm_raw_recording_storage {
     uint8_t *bytes;
     size_t size;
     uint32_t *seen; /* per reference */
-    GArray *modules, *pds, *csds, *points, *threads;
+    GArray *modules, *pds, *csds, *points, *threads, *marks;
     GArray *queue; /* references of pds, parallel to pds */
     char *path;
 };
@@ -166,6 +166,35 @@ static bool read_modules(struct fm_raw_recording *recording, GError **error)
         };
         g_array_append_val(recording->storage->modules, raw);
         ref = module->next;
+    }
+    return true;
+}
+
+static bool read_marks(struct fm_raw_recording *recording, GError **error)
+{
+    const struct fm_raw_recording_storage *storage = recording->storage;
+    uint64_t steps = 0;
+    for (uint32_t ref = recording->header.first_mark; ref != 0;) {
+        const struct fm_rec_mark *mark = at(recording, ref, sizeof *mark);
+        if (mark == NULL || ++steps > storage->size / sizeof *mark)
+            return fail(recording, ref, "no mark", "the next mark", error);
+        uint64_t start = recording->header.start_monotonic_ns;
+        struct fm_raw_mark raw = {
+            .name = text_at(recording, mark->name),
+            .ns = mark->monotonic_ns < start ? 0 : mark->monotonic_ns - start,
+            .quanta = mark->user_quanta,
+            .snapshot = mark->snapshot,
+        };
+        g_array_append_val(storage->marks, raw);
+        ref = mark->next;
+    }
+    /* Newest first in the file. */
+    for (guint i = 0, end = storage->marks->len; i < end / 2; i++) {
+        struct fm_raw_mark *left = &g_array_index(storage->marks, struct fm_raw_mark, i);
+        struct fm_raw_mark *right = &g_array_index(storage->marks, struct fm_raw_mark, end - 1 - i);
+        struct fm_raw_mark swap = *left;
+        *left = *right;
+        *right = swap;
     }
     return true;
 }
@@ -376,6 +405,8 @@ static void publish(struct fm_raw_recording *recording)
     recording->point_count = storage->points->len;
     recording->threads = (struct fm_raw_thread *)(void *)storage->threads->data;
     recording->thread_count = storage->threads->len;
+    recording->marks = (struct fm_raw_mark *)(void *)storage->marks->data;
+    recording->mark_count = storage->marks->len;
 }
 
 bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
@@ -389,6 +420,7 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
     storage->csds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_csd));
     storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
     storage->threads = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_thread));
+    storage->marks = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_mark));
     storage->queue = g_array_new(FALSE, TRUE, sizeof(uint32_t));
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
     if (file < 0) {
@@ -402,7 +434,8 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
     storage->seen = g_new0(uint32_t, storage->size / FM_REC_UNIT + 1);
     recording->program = text_at(recording, recording->header.program);
     recording->directory = text_at(recording, recording->header.directory);
-    if (!read_modules(recording, error) || !read_threads(recording, error))
+    if (!read_modules(recording, error) || !read_threads(recording, error) ||
+        !read_marks(recording, error))
         return false;
     g_clear_pointer(&storage->seen, g_free);
     publish(recording);
@@ -425,8 +458,8 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     if (recording == NULL)
         return;
     struct fm_raw_recording_storage *storage = recording->storage;
-    GArray *arrays[] = {storage->modules, storage->pds,     storage->csds,
-                        storage->points,  storage->threads, storage->queue};
+    GArray *arrays[] = {storage->modules, storage->pds,   storage->csds, storage->points,
+                        storage->threads, storage->queue, storage->marks};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_free(storage->bytes);

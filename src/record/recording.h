@@ -57,17 +57,25 @@ struct fm_raw_thread {
     char name[17];
 };
 
+struct fm_raw_mark {
+    const char *name;
+    uint64_t ns;       /* since the start */
+    uint64_t quanta;   /* user quanta until then */
+    uint32_t snapshot; /* 0 = a phase begins */
+};
+
 struct fm_raw_recording {
     struct fm_rec_header header; /* a copy */
     const char *path;
     const char *program;
     const char *directory;
-    uint32_t module_count, pd_count, csd_count, point_count, thread_count;
+    uint32_t module_count, pd_count, csd_count, point_count, thread_count, mark_count;
     struct fm_raw_module *modules;
     struct fm_raw_pd *pds;
     struct fm_raw_csd *csds;
     struct fm_raw_point *points;
     struct fm_raw_thread *threads; /* in order of their numbers */
+    struct fm_raw_mark *marks;     /* in order of time */
     struct fm_raw_recording_storage *storage;
 };
 

@@ -194,12 +194,12 @@ static void offer_cost_order(struct fm_controls *controls, enum fm_query_cost ki
 
 void fm_controls_sort(struct fm_page *page)
 {
-    static const struct {
+    const struct {
         enum fm_query_cost kind;
         const char *word, *id;
     } kinds[] = {
         {FM_QUERY_TIME, "time", "time"},
-        {FM_QUERY_CALLSEQS, "callseqs", "callseqs"},
+        {FM_QUERY_CALLSEQS, page->words->callseqs_order, "callseqs"},
         {FM_QUERY_ALLOCS, "allocs", "allocs"},
         {FM_QUERY_WORDS, "memory", "memory"},
     };

@@ -4,11 +4,9 @@
 
 #include "base/error.h"
 
-#define FEW_QUANTA 10
-
 bool fm_times_tell(const struct fm_profile *profile)
 {
-    return profile->user_quanta > FEW_QUANTA;
+    return profile->user_quanta > FM_FEW_QUANTA;
 }
 
 void fm_recording_preferences(const struct fm_recording *recording, const struct fm_query *query,

@@ -42,6 +42,8 @@ FM_MUST_USE bool fm_page_check_module(const struct fm_page *page, const struct f
 
 /* The table of the menu: what the file's header says, and what has been counted (report_menu.c). */
 void fm_add_summary(struct fm_page *page);
+/* Notes, phases and snapshots of a C program's recording (report_facts.c). */
+void fm_add_facts(struct fm_page *page);
 /* Instead of a page that cannot be made yet (report_unfinished.c). */
 bool fm_report_unfinished(struct fm_page *page, GError **error);
 
@@ -54,12 +56,15 @@ struct fm_words {
     const char *runtime_module; /* not listed as a module of the program */
     const char *site_kinds[FM_SITE_KINDS];
     const char *callseqs_title; /* heading of the columns */
+    const char *callseqs_order; /* as in "By self callseqs" */
     const char *callseqs_kind;  /* as in "ordered by total call sequence numbers" */
     const char *words_kind;     /* "words allocated" */
     const char *excps_title;
     const char *qualify; /* "module qualify predicate and function names" */
     const char *higher_order_calls;
     const char *explore_root, *explore_modules;
+    /* Rows of the menu: csds, pds, csss, pss. */
+    const char *csd_count, *pd_count, *css_count, *ps_count;
     bool has_fails; /* fails and redos exist */
 };
 const struct fm_words *fm_words_of(enum fm_flavour flavour);

@@ -133,12 +133,21 @@ void fm_add_summary(struct fm_page *page)
     } else {
         fm_cell_string(table, "unknown", FM_STYLE_PLAIN);
     }
+    if (profile->facts.duration_ns > 0) {
+        double seconds = (double)profile->facts.duration_ns / 1e9;
+        begin_row(table, "run_time_seconds", "Time from start to end:");
+        fm_cell_time(table, seconds);
+        fm_display_fact_double(page->display, "run_time_seconds", seconds);
+    }
+    if (profile->facts.peak_bytes > 0)
+        add_number(page, table, "peak_heap_bytes",
+                   "Most heap memory at once, bytes:", profile->facts.peak_bytes);
     g_autofree char *callseqs = g_strconcat(page->words->callseqs_title, ":", NULL);
     add_number(page, table, "callseqs", callseqs, profile->callseqs);
-    add_number(page, table, "csd_count", "CallSiteDynamic structures:", profile->csd_count);
-    add_number(page, table, "pd_count", "ProcDynamic structures:", profile->pd_count);
-    add_number(page, table, "css_count", "CallSiteStatic structures:", profile->css_count);
-    add_number(page, table, "ps_count", "ProcStatic structures:", profile->ps_count);
+    add_number(page, table, "csd_count", page->words->csd_count, profile->csd_count);
+    add_number(page, table, "pd_count", page->words->pd_count, profile->pd_count);
+    add_number(page, table, "css_count", page->words->css_count, profile->css_count);
+    add_number(page, table, "ps_count", page->words->ps_count, profile->ps_count);
     if (page->recording->known < FM_KNOWN_COSTS)
         return;
     add_number(page, table, "cliques", "Cliques:", page->analysis->clique_count);
@@ -176,6 +185,7 @@ bool fm_report_menu(struct fm_page *page, GError **error)
     fm_display_fact_string(page->display, "recording", page->recording->name);
     add_links(page);
     fm_add_summary(page);
+    fm_add_facts(page);
     if (page->recording->known == FM_KNOWN_ALL)
         add_invariants(page);
     fm_controls_general(page);

@@ -21,6 +21,7 @@ static const struct fm_words mercury = {
             [FM_SITE_CALLBACK] = "callback",
         },
     .callseqs_title = "Call sequence numbers",
+    .callseqs_order = "callseqs",
     .callseqs_kind = "call sequence numbers",
     .words_kind = "words allocated",
     .excps_title = "Excps",
@@ -28,6 +29,10 @@ static const struct fm_words mercury = {
     .higher_order_calls = "higher order calls",
     .explore_root = "Exploring the call graph, starting at the root.",
     .explore_modules = "Exploring the program module by module.",
+    .csd_count = "CallSiteDynamic structures:",
+    .pd_count = "ProcDynamic structures:",
+    .css_count = "CallSiteStatic structures:",
+    .ps_count = "ProcStatic structures:",
     .has_fails = true,
 };
 
@@ -50,6 +55,7 @@ static const struct fm_words c_words = {
             [FM_SITE_CALLBACK] = "callback",
         },
     .callseqs_title = "Calls with those below",
+    .callseqs_order = "calls",
     .callseqs_kind = "calls",
     .words_kind = "bytes allocated",
     .excps_title = "Exceptional exits",
@@ -57,6 +63,10 @@ static const struct fm_words c_words = {
     .higher_order_calls = "calls through pointers",
     .explore_root = "Exploring the call graph, starting at the threads.",
     .explore_modules = "Exploring the program by translation unit.",
+    .csd_count = "Call edges in context:",
+    .pd_count = "Functions in context:",
+    .css_count = "Call sites:",
+    .ps_count = "Functions:",
     .has_fails = false,
 };
 

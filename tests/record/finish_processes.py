@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fathom record and finish: several processes, shared libraries, exit statuses and signals, live
 recordings, and programs that do not record."""
+import json
 import os
 import pathlib
 import shutil
@@ -141,6 +142,59 @@ def libraries(tap, folder):
     tap.same(site, [(0, "one")], "the call's site knows its callee in the other file")
 
 
+STEERED = """#include <fathom/fathom.h>
+#include <map>
+#include <string>
+#include <vector>
+template <class Key, class Value> struct table {
+    bool operator<(const std::map<Key, std::vector<Value>> &) const { return true; }
+    void operator()(const std::map<Key, std::vector<Value>> &, const Value &) {}
+};
+int main()
+{
+    table<std::string, std::vector<std::string>> t;
+    fathom_mark("load");
+    char *volatile memory = new char[3000000];
+    fathom_snapshot("half");
+    fathom_mark("use");
+    bool less = t < std::map<std::string, std::vector<std::vector<std::string>>>();
+    t({}, {});
+    fathom_stop();
+    t({}, {});
+    fathom_start();
+    delete[] memory;
+    return less ? 0 : 1;
+}
+"""
+
+
+def steered(tap, folder):
+    folder = pathlib.Path(folder)
+    (folder / "s.cc").write_text(STEERED)
+    lib.must([lib.FATHOM, "c++", "--exclude=/usr/include/", "g++", "-O1", "s.cc", "-o", "s"], folder)
+    done = lib.record(["./s"], folder, name="s")
+    lines = done.stderr.splitlines()
+    tap.check(any(line.endswith("  s.cc:table<...>::operator<(std::map<...> const&) const")
+                  for line in lines) and
+              any(line.endswith("  s.cc:table<...>::operator()(std::map<...> const&, "
+                                "std::vector<...> const&)") for line in lines),
+              "long names are shortened in the summary", done.stderr)
+    tap.check(any(line.startswith("phase load: ") for line in lines) and
+              any(line.startswith("phase use: ") for line in lines) and
+              " of heap at most" in done.stderr,
+              "it tells the phases and the most memory", done.stderr)
+    menu = json.loads(lib.must([lib.FATHOM, "report", "--json", "menu", "s.data"], folder).stdout)
+    phases = [table for table in menu["tables"] if table["name"] == "phases"][0]["rows"]
+    tap.same([row["cells"]["phase"] for row in phases], ["before the first", "load", "use"],
+             "the menu has the phases")
+    calls = {name: n for name, n in done.profile.calls().items() if "operator()" in name}
+    tap.same(list(calls.values()), [1], "what ran while it was stopped is not counted")
+    lib.must([lib.FATHOM, "finish", "s.snap1.rec"], folder)
+    early = lib.Profile(folder / "s.snap1.data")
+    tap.same((early.calls()["main"], [n for n in early.calls() if "operator()" in n]), (1, []),
+             "the snapshot has what was then")
+
+
 HOST = """#include <dlfcn.h>
 #include <pthread.h>
 static pthread_barrier_t barrier;
@@ -213,7 +267,7 @@ def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = []
     for test in (processes, statuses, not_recorded, cut_short, live, kept, libraries,
-                 plain_hosts):
+                 plain_hosts, steered):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
     return tap.done()

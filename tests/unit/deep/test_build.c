@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building, writing and reading back made-up profiles; mistakes in building. */
 #include <glib/gstdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "compare.h"
@@ -55,6 +56,79 @@ static void test_contents(void)
         callseqs += fm_profile_own(profile, csd, FM_CALLSEQS);
     g_assert_cmpuint(profile->callseqs, ==, callseqs);
     g_assert_cmpuint(callseqs, >, 0);
+}
+
+static struct fm_profile *profile_with_facts(void)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "x");
+    fm_build_ps(build, &(struct fm_ps){.name = "f"});
+    fm_build_pd(build, 1);
+    fm_build_header(build)->duration_ns = 9000000000;
+    fm_build_header(build)->peak_bytes = (uint64_t)1 << 40;
+    fm_build_mark(build, &(struct fm_mark){"load", 1000, 3, 0});
+    fm_build_mark(build, &(struct fm_mark){"half", 2000000, 70, 4});
+    fm_build_note(build, "something was lost");
+    struct fm_profile *profile = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fm_build_finish(build, &profile, &error));
+    return profile;
+}
+
+static void test_facts(void)
+{
+    g_autoptr(FmProfile) profile = profile_with_facts();
+    g_autoptr(GBytes) bytes = encode(profile, 9, false);
+    g_autoptr(FmProfile) again = decode(bytes);
+    const struct fm_facts *facts = &again->facts;
+    g_assert_cmpuint(facts->mark_count, ==, 2);
+    g_assert_cmpstr(facts->marks[0].name, ==, "load");
+    g_assert_cmpuint(facts->marks[0].ns, ==, 1000);
+    g_assert_cmpuint(facts->marks[0].snapshot, ==, 0);
+    g_assert_cmpstr(facts->marks[1].name, ==, "half");
+    g_assert_cmpuint(facts->marks[1].quanta, ==, 70);
+    g_assert_cmpuint(facts->marks[1].snapshot, ==, 4);
+    g_assert_cmpuint(facts->note_count, ==, 1);
+    g_assert_cmpstr(facts->notes[0], ==, "something was lost");
+    g_assert_cmpuint(facts->duration_ns, ==, 9000000000);
+    g_assert_cmpuint(facts->peak_bytes, ==, (uint64_t)1 << 40);
+    g_autoptr(GBytes) twice = encode(again, 9, false);
+    g_assert_true(g_bytes_equal(bytes, twice));
+    g_autoptr(GBytes) strict = encode(again, 9, true);
+    g_autoptr(FmProfile) mercury = decode(strict);
+    g_assert_cmpuint(mercury->facts.mark_count + mercury->facts.note_count, ==, 0);
+}
+
+/* The nodes are whole: what is behind them is facts, whole ones, or an error. */
+static void test_damaged_facts(void)
+{
+    g_autoptr(FmProfile) profile = profile_with_facts();
+    g_autoptr(GBytes) whole = encode(profile, 9, false);
+    size_t size, refused = 0, accepted = 0;
+    const uint8_t *bytes = g_bytes_get_data(whole, &size);
+    struct fm_profile bare = *profile;
+    bare.facts = (struct fm_facts){0};
+    g_autoptr(GBytes) nodes = encode(&bare, 9, false);
+    size_t nodes_end = g_bytes_get_size(nodes) + 1; /* with the token that ends them */
+    for (size_t length = nodes_end; length < size; length++) {
+        g_autofree uint8_t *copy = g_memdup2(bytes, length);
+        g_autoptr(FmProfile) cut = NULL;
+        g_autoptr(GError) error = NULL;
+        if (fm_profile_read_bytes("cut", copy, length, NULL, &cut, &error)) {
+            accepted++;
+        } else {
+            refused++;
+            g_assert_error(error, FM_ERROR, FM_ERROR_TRUNCATED);
+        }
+    }
+    g_assert_cmpuint(accepted, ==, 5); /* before each fact */
+    g_assert_cmpuint(refused, >, 20);
+    g_autofree uint8_t *copy = g_memdup2(bytes, size);
+    copy[nodes_end] = 9;
+    g_autoptr(FmProfile) none = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(fm_profile_read_bytes("cut", copy, size, NULL, &none, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
+    g_assert_nonnull(strstr(error->message, "fact of kind 9, expected 1 to 4"));
 }
 
 /* A C profile in Mercury's strict form. */
@@ -290,6 +364,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/build/round-trip", test_round_trip);
     g_test_add_func("/build/contents", test_contents);
+    g_test_add_func("/build/facts", test_facts);
+    g_test_add_func("/build/damaged facts", test_damaged_facts);
     g_test_add_func("/build/strict", test_strict);
     g_test_add_func("/build/file", test_file);
     g_test_add_func("/build/mistakes", test_mistakes);

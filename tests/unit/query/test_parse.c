@@ -262,17 +262,19 @@ static void a_long_wrong_part_is_cut_in_the_message(void)
 static void defaults_depend_on_the_recording(void)
 {
     static const struct {
-        bool times, bytes;
+        bool times, c_program;
         const char *columns;
-    } cases[] = {
-        {true, false, "p-q-s-_-w"}, {false, false, "p-_-s-_-w"}, {true, true, "p-q-s-_-b"}};
+    } cases[] = {{true, false, "p-q-s-_-w"},
+                 {false, false, "p-_-s-_-w"},
+                 {true, true, "p-t-s-_-b"},
+                 {false, true, "p-_-s-_-b"}};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct fm_preferences preferences;
         g_autofree char *want = g_strconcat(
             cases[i].columns, "/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev", NULL);
 
-        fm_preferences_default(&preferences, cases[i].times, cases[i].bytes);
+        fm_preferences_default(&preferences, cases[i].times, cases[i].c_program);
         g_autofree char *text = fm_preferences_print(&preferences);
         g_assert_cmpstr(text, ==, want);
     }

@@ -36,6 +36,29 @@ static void pages_speak_of_functions(void)
     page_done(&page);
 }
 
+static void the_menu_tells_phases_and_notes(void)
+{
+    g_autoptr(FmRecording) recording = world_c(NULL);
+    struct page page = page_of(recording, "menu");
+    JsonObject *row = row_where(&page, "phases", "phase", "before the first");
+    g_assert_cmpfloat(cell_double(row, "lasted_seconds"), ==, 1.0);
+    g_assert_cmpfloat(cell_double(row, "cpu_seconds"), ==, 0.1);
+    row = row_where(&page, "phases", "phase", "load"); /* up to the next phase, not the snapshot */
+    g_assert_cmpfloat(cell_double(row, "lasted_seconds"), ==, 1.0);
+    g_assert_cmpfloat(cell_double(row, "cpu_seconds"), ==, 0.2);
+    row = row_where(&page, "phases", "phase", "sort");
+    g_assert_cmpfloat(cell_double(row, "begin_seconds"), ==, 2.0);
+    g_assert_cmpfloat(cell_double(row, "lasted_seconds"), ==, 3.0);
+    g_assert_cmpfloat(cell_double(row, "cpu_seconds"), ==, 0.1);
+    g_assert_cmpfloat(cell_double(row, "cpu_percent"), ==, 25.0);
+    g_assert_nonnull(strstr(page_text(&page), "three threads are not in it"));
+    g_assert_nonnull(strstr(page_text(&page), "half: after 1.500 s, c.snap1.rec"));
+    page_done(&page);
+    page = page_of(recording, "top_procs/1-9/callseqs/both/oa");
+    g_assert_cmpstr(control(&page, "sort-callseqs-self"), !=, NULL);
+    page_done(&page);
+}
+
 static void memory_is_bytes_and_further_measures_follow(void)
 {
     g_autoptr(FmRecording) recording = world_c(NULL);
@@ -201,6 +224,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/c/pages speak of functions", pages_speak_of_functions);
+    g_test_add_func("/c/the menu tells phases and notes", the_menu_tells_phases_and_notes);
     g_test_add_func("/c/memory is bytes and further measures follow",
                     memory_is_bytes_and_further_measures_follow);
     g_test_add_func("/c/threads are roots", threads_are_roots);

@@ -164,6 +164,12 @@ struct fm_recording *world_c(const char *source_folder)
     edge(build, pd_main, 1, pd_compare, 5);
     edge(build, root, 0, pd_worker, 1);
     edge(build, pd_worker, 0, pd_insert2, 7);
+    fm_build_header(build)->duration_ns = 5000000000;
+    fm_build_header(build)->peak_bytes = 65536;
+    fm_build_mark(build, &(struct fm_mark){"load", 1000000000, 10, 0});
+    fm_build_mark(build, &(struct fm_mark){"half", 1500000000, 20, 1});
+    fm_build_mark(build, &(struct fm_mark){"sort", 2000000000, 30, 0});
+    fm_build_note(build, "three threads are not in it");
     return finish(build, source_folder ? "c.data" : "/nowhere/c.data");
 }
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows the nodes of a C program's profile: marks, notes, single figures. */
+#include "base/error.h"
+#include "deep/encode.h"
+#include "deep/read_internal.h"
+
+enum fact_kind { FACT_MARK = 1, FACT_NOTE, FACT_DURATION, FACT_PEAK, FACT_KINDS };
+
+void fm_facts_add_mark(struct fm_profile *profile, const struct fm_mark *mark)
+{
+    struct fm_facts *facts = &profile->facts;
+    facts->marks = g_renew(struct fm_mark, facts->marks, facts->mark_count + 1u);
+    facts->marks[facts->mark_count++] = *mark;
+}
+
+void fm_facts_add_note(struct fm_profile *profile, const char *note)
+{
+    struct fm_facts *facts = &profile->facts;
+    facts->notes = g_renew(const char *, facts->notes, facts->note_count + 1u);
+    facts->notes[facts->note_count++] = note;
+}
+
+void fm_facts_clear(struct fm_facts *facts)
+{
+    g_free(facts->marks);
+    g_free(facts->notes);
+    *facts = (struct fm_facts){0};
+}
+
+static bool read_mark(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    struct fm_mark mark;
+    if (!fm_read_string(reading, "name of a mark", &mark.name, error) ||
+        !fm_reader_num(in, "time of a mark", &mark.ns, error) ||
+        !fm_reader_num(in, "quanta of a mark", &mark.quanta, error) ||
+        !fm_reader_u32(in, "snapshot of a mark", &mark.snapshot, error))
+        return false;
+    fm_facts_add_mark(reading->profile, &mark);
+    return true;
+}
+
+static bool read_note(struct fm_profile_reading *reading, GError **error)
+{
+    const char *note;
+    if (!fm_read_string(reading, "note", &note, error))
+        return false;
+    fm_facts_add_note(reading->profile, note);
+    return true;
+}
+
+bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    struct fm_facts *facts = &reading->profile->facts;
+    if (in->at == in->end)
+        return true;
+    in->at++; /* the token that ends the nodes */
+    while (in->at < in->end) {
+        const uint8_t *at = in->at;
+        uint8_t kind;
+        bool ok = fm_reader_byte(in, "kind of a fact", &kind, error);
+        if (ok && kind == FACT_MARK)
+            ok = read_mark(reading, error);
+        else if (ok && kind == FACT_NOTE)
+            ok = read_note(reading, error);
+        else if (ok && kind == FACT_DURATION)
+            ok = fm_reader_num(in, "duration", &facts->duration_ns, error);
+        else if (ok && kind == FACT_PEAK)
+            ok = fm_reader_num(in, "peak of allocated bytes", &facts->peak_bytes, error);
+        else if (ok)
+            return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                                  "fact of kind %u, expected 1 to %d", kind, FACT_KINDS - 1);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+void fm_encode_facts(struct fm_writer *writer, const struct fm_facts *facts)
+{
+    if (facts->mark_count == 0 && facts->note_count == 0 && facts->duration_ns == 0 &&
+        facts->peak_bytes == 0)
+        return;
+    fm_writer_byte(writer, FM_TOKEN_END);
+    for (uint32_t i = 0; i < facts->mark_count; i++) {
+        const struct fm_mark *mark = &facts->marks[i];
+        fm_writer_byte(writer, FACT_MARK);
+        fm_writer_string(writer, mark->name);
+        fm_writer_num(writer, mark->ns);
+        fm_writer_num(writer, mark->quanta);
+        fm_writer_num(writer, mark->snapshot);
+    }
+    for (uint32_t i = 0; i < facts->note_count; i++) {
+        fm_writer_byte(writer, FACT_NOTE);
+        fm_writer_string(writer, facts->notes[i]);
+    }
+    if (facts->duration_ns != 0) {
+        fm_writer_byte(writer, FACT_DURATION);
+        fm_writer_num(writer, facts->duration_ns);
+    }
+    if (facts->peak_bytes != 0) {
+        fm_writer_byte(writer, FACT_PEAK);
+        fm_writer_num(writer, facts->peak_bytes);
+    }
+}
