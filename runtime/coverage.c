@@ -32,8 +32,7 @@ static struct fm_point_entry *entry_for(const struct fm_tls *of, uint64_t identi
 
 static uint64_t identity_of(const struct fm_tls *tls, uint64_t pc)
 {
-    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)tls->top->csd;
-    return pc * FM_HOOK_FACTOR + fm_key_of_ref(csd->callee);
+    return pc * FM_HOOK_FACTOR + tls->top->key;
 }
 
 static bool grow(struct fm_thread *thread)

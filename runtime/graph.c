@@ -24,20 +24,30 @@ static struct fm_entry *entry_at(const struct fm_tls *tls, uint64_t offset)
  * asks for: each entry of a handler must take the slow path. */
 #define HIDDEN 0xA5A5A5A5A5A5A5A5ull
 
-struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, const struct fm_rec_csd *caller,
-                                uint64_t hook_pc, uint64_t site, bool hidden)
+/* Walks up to the root. */
+uint64_t fm_pd_key(const struct fm_thread *thread, const struct fm_rec_pd *pd)
 {
-    uint64_t identity = fm_identity(hook_pc, site, fm_key_of_ref(caller->callee));
+    uint64_t key = 0, factor = 1;
+    const struct fm_rec_csd *maker = fm_at(pd->maker);
+    for (; maker->caller != 0; maker = fm_at(((struct fm_rec_pd *)fm_at(maker->caller))->maker)) {
+        key += factor * (maker->hook_pc * FM_HOOK_FACTOR + maker->site * 8);
+        factor *= FM_KEY_FACTOR;
+    }
+    return key + factor * thread->root_key;
+}
+
+struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
+                                uint64_t site, bool hidden)
+{
+    uint64_t identity = fm_identity(hook_pc, site, caller_key);
     identity ^= hidden ? HIDDEN : 0;
     const struct fm_tls *tls = thread->tls;
     for (uint64_t step = 0;; step += 64) {
         bool has_free = false; /* then nothing has overflowed from this pair */
         for (unsigned i = 0; i < 2; i++) {
             const struct fm_entry *entry = entry_at(tls, (identity & ~32ull) + step + i * 32u);
-            if (entry->identity == identity) {
-                thread->overflow_hits += step > 0;
+            if (entry->identity == identity)
                 return entry->csd;
-            }
             has_free |= entry->identity == 0;
         }
         if (has_free)
@@ -45,7 +55,7 @@ struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, const struct fm_rec_cs
     }
 }
 
-static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t identity)
+static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t identity, uint64_t key)
 {
     struct fm_entry *entry = entry_at(tls, identity);
     if (entry->identity != 0)
@@ -56,40 +66,65 @@ static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t iden
             entry = entry_at(tls, (identity | 32) + step);
     }
     entry->csd = csd;
-    entry->callee_key = fm_key_of_ref(csd->callee);
+    entry->callee_key = key;
     __atomic_store_n(&entry->identity, identity, __ATOMIC_RELEASE);
 }
 
-bool fm_table_grow(struct fm_thread *thread, uint32_t entries)
+/* The edges with the most calls first: they get the places where the fast path looks. */
+static void entries_move(struct fm_tls *to, const struct fm_tls *from)
+{
+    uint64_t lengths = 0; /* of the counts in bits, as a set */
+    for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
+        const struct fm_entry *entry = entry_at(from, offset);
+        if (entry->identity > 1)
+            lengths |= 1ull << __builtin_clzll(entry->csd->calls | 1);
+    }
+    for (; lengths != 0; lengths &= lengths - 1)
+        for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
+            const struct fm_entry *entry = entry_at(from, offset);
+            if (entry->identity > 1 &&
+                __builtin_clzll(entry->csd->calls | 1) == __builtin_ctzll(lengths))
+                entry_fill(to, entry->csd, entry->identity, entry->callee_key);
+        }
+}
+
+bool fm_table_make(struct fm_thread *thread, uint32_t entries)
 {
     struct fm_entry *table = fm_private_alloc(entries * sizeof *table);
     if (table == NULL)
         return false;
     struct fm_tls fresh = {.table = table, .mask = (entries - 1) * 32ull};
     if (thread->tls->table != NULL)
-        for (uint64_t offset = 0; offset <= thread->tls->mask; offset += 32) {
-            const struct fm_entry *entry = entry_at(thread->tls, offset);
-            if (entry->identity > 1)
-                entry_fill(&fresh, entry->csd, entry->identity);
-        }
-    /* The old table is not unmapped: a lookup that a signal interrupted may still read it. All
-     * old ones together are smaller than the new one. The table before the mask: it is larger. */
+        entries_move(&fresh, thread->tls);
+    /* The old table is not unmapped: a lookup that a signal interrupted may still read it. The
+     * table before the mask: it is not smaller. */
     thread->tls->table = fresh.table;
     __asm__ volatile("" ::: "memory");
     thread->tls->mask = fresh.mask;
-    thread->overflow_hits = 0;
     return true;
+}
+
+/* Too many lookups of edges that are not at home: a new table with the edges in the order of their
+ * calls. Each time eight times as many are allowed, as all old tables stay. */
+void fm_table_arrange(struct fm_thread *thread)
+{
+    uint64_t entries = thread->tls->mask / 32 + 1;
+    thread->far_allowed *= 8;
+    thread->tls->far_left = thread->far_allowed;
+    fm_table_make(thread,
+                  (uint32_t)(entries < thread->entries_used * 8ull ? entries * 2 : entries));
 }
 
 bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
 {
     uint64_t entries = thread->tls->mask / 32 + 1;
-    if (thread->entries_used + 1u > entries / 4 && !fm_table_grow(thread, (uint32_t)entries * 2) &&
+    if (thread->entries_used + 1u > entries / 4 && !fm_table_make(thread, (uint32_t)entries * 2) &&
         thread->entries_used + 2u > entries)
         return false;
     thread->entries_used++;
-    uint64_t identity = fm_identity(csd->hook_pc, csd->site, fm_key_of_ref(csd->caller));
-    entry_fill(thread->tls, csd, identity ^ (hidden ? HIDDEN : 0));
+    uint64_t identity = fm_identity(csd->hook_pc, csd->site, fm_pd_key(thread, fm_at(csd->caller)));
+    entry_fill(thread->tls, csd, identity ^ (hidden ? HIDDEN : 0),
+               fm_pd_key(thread, fm_at(csd->callee)));
     return true;
 }
 
@@ -104,7 +139,7 @@ struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
     pd->maker = fm_ref(csd);
     thread->rec->root_csd = fm_ref(csd);
     thread->rec->root_pd = fm_ref(pd);
-    thread->root_key = fm_key_of_ref(fm_ref(pd));
+    thread->root_key = fm_key_of_root(fm_ref(pd));
     return pd;
 }
 

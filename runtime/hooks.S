@@ -11,6 +11,7 @@
 #define TLS_TABLE 16
 #define TLS_MASK 24
 #define TLS_LIMIT 32
+#define TLS_FAR_LEFT 72
 #define FM_HOOK_FACTOR -0x61C8864F
 
         .section fm_hooks_text, "ax", @progbits
@@ -39,7 +40,9 @@ __cyg_profile_func_enter:
 .Lenter_look:
         imulq $FM_HOOK_FACTOR, %rdx, %r9
         leaq (%r9, %r11, 8), %r11
-        addq 16(%r8), %r11
+        movq 16(%r8), %r9
+        leaq (%r11, %r9, 4), %r11
+        addq %r9, %r11
         movq %fs:TLS_MASK(%rcx), %r10
         andq %r11, %r10
         addq %fs:TLS_TABLE(%rcx), %r10
@@ -60,6 +63,11 @@ __cyg_profile_func_enter:
         xorq $32, %r10
         cmpq %r11, (%r10)
         je .Lenter_found
+        pushq %r11
+        call fm_index_find_v1
+        popq %r10
+        testq %r10, %r10
+        jne .Lenter_found
 .Lenter_slow:
         movq %rbp, %rcx
         jmp fm_enter_slow_v1@PLT
@@ -106,6 +114,58 @@ __cyg_profile_func_exit:
         jmp fm_exit_slow_v1@PLT
         .cfi_endproc
         .size __cyg_profile_func_exit, .-__cyg_profile_func_exit
+
+/* The index entry of an edge that is not in its home pair: the identity is above the return address,
+ * and replaced by the entry's address, or 0 if there is none or the index must be arranged anew. All
+ * registers are kept. */
+        .globl fm_index_find_v1
+        .type fm_index_find_v1, @function
+        .p2align 5
+fm_index_find_v1:
+        .cfi_startproc
+        pushq %rax
+        .cfi_adjust_cfa_offset 8
+        pushq %rcx
+        .cfi_adjust_cfa_offset 8
+        pushq %rdx
+        .cfi_adjust_cfa_offset 8
+        pushq %rsi
+        .cfi_adjust_cfa_offset 8
+        movq 40(%rsp), %rax
+        movq fm_tls_v1@gottpoff(%rip), %rdx
+        movq %rax, %rcx
+        andq $-33, %rcx
+        decq %fs:TLS_FAR_LEFT(%rdx)
+        js .Lfind_none
+.Lfind_next:
+        addq $64, %rcx
+        movq %fs:TLS_MASK(%rdx), %rsi
+        andq %rcx, %rsi
+        addq %fs:TLS_TABLE(%rdx), %rsi
+        cmpq %rax, (%rsi)
+        je .Lfind_done
+        cmpq $0, (%rsi) /* a free place: nothing of the home pair is further on */
+        je .Lfind_none
+        addq $32, %rsi
+        cmpq %rax, (%rsi)
+        je .Lfind_done
+        cmpq $0, (%rsi)
+        jne .Lfind_next
+.Lfind_none:
+        xorl %esi, %esi
+.Lfind_done:
+        movq %rsi, 40(%rsp)
+        popq %rsi
+        .cfi_adjust_cfa_offset -8
+        popq %rdx
+        .cfi_adjust_cfa_offset -8
+        popq %rcx
+        .cfi_adjust_cfa_offset -8
+        popq %rax
+        .cfi_adjust_cfa_offset -8
+        ret
+        .cfi_endproc
+        .size fm_index_find_v1, .-fm_index_find_v1
 
 /* Slow paths of hooks that are written out in the code: on the stack stands the hook pc, to return
  * to. Every register is kept, the vector ones whole, as the code around knows of no call: the slow

@@ -168,7 +168,9 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
     if (csd != NULL) {
         csd->calls++;
         frame->csd = (uint64_t)csd;
-        frame->key = fm_key_of_ref(csd->callee);
+        frame->key = (csd->epoch_flags & FM_REC_CSD_MADE_CALLEE) != 0
+                         ? fm_identity(csd->hook_pc, csd->site, top->key)
+                         : fm_pd_key(thread, fm_at(csd->callee));
     } else {
         /* No room for the edge: what it would hold is charged to its caller. */
         thread->rec->calls_dropped++;
@@ -192,7 +194,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     uint32_t flags = 0;
     struct fm_rec_csd *csd = NULL;
     if (plain_cfa(tls->top) == cfa) {
-        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, 0, false);
+        csd = fm_edge_find(thread, tls->top->key, hook_pc, 0, false);
         if (csd == NULL && is_own_entry(thread, fn, hook_pc)) {
             while (plain_cfa(tls->top) == cfa && !is_guard(thread, tls->top))
                 pop(thread, true); /* a dead frame at the same place */
@@ -205,11 +207,11 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     if (signal)
         flags |= FM_REC_CSD_SIGNAL;
     if (csd == NULL)
-        csd = fm_edge_find(thread, (struct fm_rec_csd *)tls->top->csd, hook_pc, key_site, signal);
+        csd = fm_edge_find(thread, tls->top->key, hook_pc, key_site, signal);
     if (csd == NULL)
         csd = edge_make(thread, fn, key_site, hook_pc, cfa, flags);
-    else if (thread->overflow_hits > 512 && tls->mask / 32 < thread->entries_used * 64ull)
-        fm_table_grow(thread, (uint32_t)(tls->mask / 32 + 1) * 2);
+    else if (tls->far_left < 0)
+        fm_table_arrange(thread);
     push(thread, csd, fn, cfa, signal, key_site == 0);
 }
 
@@ -234,7 +236,7 @@ static FM_RUNTIME_TEXT void enter_lazy_locked(struct fm_thread *thread, uint64_t
             pop(thread, false);
             continue;
         }
-        csd = fm_edge_find(thread, (struct fm_rec_csd *)top->csd, hook_pc, site, signal);
+        csd = fm_edge_find(thread, top->key, hook_pc, site, signal);
         if (csd != NULL || !in_doubt || !fm_unwind_is_ready() ||
             fm_unwind_to(plain_cfa(top) + FM_CFA_FROM_FRAME) != 0)
             break;
@@ -244,8 +246,8 @@ static FM_RUNTIME_TEXT void enter_lazy_locked(struct fm_thread *thread, uint64_t
         uint64_t fn = fm_function_start(hook_pc);
         uint32_t flags = signal ? FM_REC_CSD_SIGNAL : 0;
         csd = edge_make(thread, fn != 0 ? fn : hook_pc, site, hook_pc, cfa, flags);
-    } else if (thread->overflow_hits > 512 && tls->mask / 32 < thread->entries_used * 64ull) {
-        fm_table_grow(thread, (uint32_t)(tls->mask / 32 + 1) * 2);
+    } else if (tls->far_left < 0) {
+        fm_table_arrange(thread);
     }
     push(thread, csd, 0, cfa, false, false);
 }

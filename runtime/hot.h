@@ -11,10 +11,12 @@
 #include "recording_format.h"
 
 /* Index entry: an edge's identity -> csd and callee's key. The identity is one number,
- *   hook_pc * FM_HOOK_FACTOR + site * 8 + key of the caller,
- * so that a lookup is one comparison. Keys are 64 random bits for each pd. Two edges of one caller
- * collide only if their sites are 200 MiB apart (the factor is odd and eight times as large);
- * others with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
+ *   hook_pc * FM_HOOK_FACTOR + site * 8 + key of the caller * FM_KEY_FACTOR,
+ * so that a lookup is one comparison. A pd's key is the identity of the edge that made it, a thread's
+ * root has 64 random bits: so the hooks know the callee's key before they have found the edge, and
+ * calls that follow need not wait for the lookup; only edges that close a recursion lead to another
+ * key. Two edges of one caller collide only if their sites are 200 MiB apart (the factor is odd and
+ * eight times as large); others with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
  *
  * An entry is filled once, identity last, and never changed while its code can run: a signal
  * handler's hooks may come between any two instructions of a lookup. */
@@ -25,6 +27,7 @@ struct fm_entry {
     uint64_t reserved;
 };
 #define FM_HOOK_FACTOR 0xFFFFFFFF9E3779B1ull /* fits a sign-extended 32-bit operand */
+#define FM_KEY_FACTOR 5ull /* two instructions; makes the order of the edges of a path count */
 static_assert(sizeof(struct fm_entry) == 32, "hooks.S");
 static_assert(offsetof(struct fm_entry, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_entry, callee_key) == 16, "hooks.S");
@@ -57,6 +60,7 @@ struct fm_tls {
     uint64_t inside;               /* the runtime itself allocates or unwinds: hooks do nothing */
     struct fm_point_entry *points; /* point_mask / 16 + 1 entries; never NULL */
     uint64_t point_mask;           /* (entries - 1) * 16 */
+    int64_t far_left; /* lookups beyond the home pair until the index is arranged anew */
 };
 static_assert(offsetof(struct fm_tls, low) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");
@@ -65,6 +69,7 @@ static_assert(offsetof(struct fm_tls, mask) == 24, "hooks.S");
 static_assert(offsetof(struct fm_tls, limit) == 32, "hooks.S");
 static_assert(offsetof(struct fm_tls, points) == 56, "coverage.S");
 static_assert(offsetof(struct fm_tls, point_mask) == 64, "coverage.S");
+static_assert(offsetof(struct fm_tls, far_left) == 72, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, key) == 16, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");
@@ -75,12 +80,12 @@ extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")
 
 static inline uint64_t fm_identity(uint64_t hook_pc, uint64_t site, uint64_t caller_key)
 {
-    uint64_t identity = hook_pc * FM_HOOK_FACTOR + site * 8 + caller_key;
+    uint64_t identity = hook_pc * FM_HOOK_FACTOR + site * 8 + caller_key * FM_KEY_FACTOR;
     return identity > 1 ? identity : identity + 2;
 }
 
-/* A pd's key: its ref, scattered (the finalizer of splitmix64, a bijection). */
-static inline uint64_t fm_key_of_ref(uint32_t pd)
+/* The key of a thread's root: its ref, scattered (the finalizer of splitmix64, a bijection). */
+static inline uint64_t fm_key_of_root(uint32_t pd)
 {
     uint64_t key = pd + 0x9E3779B97F4A7C15ull;
     key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9ull;

@@ -25,6 +25,7 @@
 #define FM_PROCESS_CHUNK_BYTES (16u << 10)
 #define FM_STACK_FRAMES_FIRST 1024u
 #define FM_TABLE_ENTRIES_FIRST 1024u
+#define FM_FAR_LOOKUPS_FIRST 1024
 #define FM_SIGNAL_SAVES_MAX 64u
 #define FM_MODULES_MAX 4096u
 
@@ -61,7 +62,7 @@ struct fm_thread {
     struct fm_stack *stacks;
     uint32_t entries_used;
     uint64_t points_used;
-    uint32_t overflow_hits; /* lookups that went beyond the home pair since the table last grew */
+    int64_t far_allowed; /* lookups beyond the home pair before the index is arranged anew */
     uint64_t root_key;
     int perf_fd;
     bool has_timer;
@@ -149,10 +150,12 @@ bool fm_unwind_is_ready(void);
 uint64_t fm_unwind_to(uint64_t cfa);
 
 /* graph.c */
-struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, const struct fm_rec_csd *caller,
-                                uint64_t hook_pc, uint64_t site, bool hidden);
+struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
+                                uint64_t site, bool hidden);
+uint64_t fm_pd_key(const struct fm_thread *thread, const struct fm_rec_pd *pd);
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread); /* makes it; NULL: no room */
-bool fm_table_grow(struct fm_thread *thread, uint32_t entries);
+bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with what the old one has */
+void fm_table_arrange(struct fm_thread *thread);
 bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden);
 void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind, uint64_t add);
 void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd);

@@ -102,7 +102,8 @@ static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
     thread->stack = NULL;
     thread->stacks = NULL;
     thread->entries_used = 0;
-    if (!fm_table_grow(thread, FM_TABLE_ENTRIES_FIRST) || fm_graph_root(thread) == NULL)
+    thread->far_allowed = thread->tls->far_left = FM_FAR_LOOKUPS_FIRST;
+    if (!fm_table_make(thread, FM_TABLE_ENTRIES_FIRST) || fm_graph_root(thread) == NULL)
         return false;
     thread->stack = fm_stack_add(thread, stack_address);
     return thread->stack != NULL;
@@ -179,7 +180,8 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
     if (caller == NULL)
         return NULL;
     bool hidden = (old->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
-    struct fm_rec_csd *csd = fm_edge_find(thread, caller, old->hook_pc, old->site, hidden);
+    struct fm_rec_csd *csd = fm_edge_find(thread, fm_pd_key(thread, fm_at(caller->callee)),
+                                          old->hook_pc, old->site, hidden);
     if (csd != NULL)
         return csd;
     const struct fm_rec_pd *to = old_at(old_base, old->callee);
@@ -189,7 +191,8 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
         if (maker == NULL)
             return NULL;
         callee = fm_at(maker->callee);
-        csd = fm_edge_find(thread, caller, old->hook_pc, old->site, hidden);
+        csd = fm_edge_find(thread, fm_pd_key(thread, fm_at(caller->callee)), old->hook_pc,
+                           old->site, hidden);
         if (csd != NULL)
             return csd;
     }
@@ -222,7 +225,7 @@ static bool clone_stack(struct fm_thread *thread, const char *old_base, struct f
         frames[i] = old[i];
         frames[i].csd = (uint64_t)csd;
         frames[i].fn = ((struct fm_rec_pd *)fm_at(csd->callee))->fn;
-        frames[i].key = fm_key_of_ref(csd->callee);
+        frames[i].key = fm_pd_key(thread, fm_at(csd->callee));
         if (i > 0)
             frames[i].cfa |= FM_CFA_UNCOUNTED;
     }

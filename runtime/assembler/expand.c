@@ -15,19 +15,23 @@
     "\tleaq 9777f(%rip), @B\n" \
     "\timulq $-0x61C8864F, @B, @B\n"
 #define ADD_SITE "\tleaq (@B, @C, 8), @B\n"
-/* Found: count, and fill the frame but for its address; @C is the index entry. */
-#define LOOK_UP_AND_FILL      \
-    "\taddq 16(@A), @B\n"     \
-    "\tmovq @24, @C\n"        \
-    "\tandq @B, @C\n"         \
-    "\taddq @16, @C\n"        \
-    "\tcmpq @B, (@C)\n"       \
-    "\tjne 9773f\n"           \
-    "9774:\tmovq 8(@C), @B\n" \
-    "\tincq (@B)\n"           \
-    "\tmovq @B, 40(@A)\n"     \
-    "\tmovq 16(@C), @B\n"     \
-    "\tmovq @B, 48(@A)\n"
+/* Found: count, and fill the frame but for its address; @C is the index entry. The callee's key is
+ * the identity, unless the edge closes a recursion. */
+#define LOOK_UP_AND_FILL       \
+    "\tmovq 16(@A), @C\n"      \
+    "\tleaq (@B, @C, 4), @B\n" \
+    "\taddq @C, @B\n"          \
+    "\tmovq @24, @C\n"         \
+    "\tandq @B, @C\n"          \
+    "\taddq @16, @C\n"         \
+    "\tcmpq @B, (@C)\n"        \
+    "\tjne 9773f\n"            \
+    "9774:\tcmpq @B, 16(@C)\n" \
+    "\tjne 9770f\n"            \
+    "9761:\tmovq @B, 48(@A)\n" \
+    "\tmovq 8(@C), @B\n"       \
+    "\tincq (@B)\n"            \
+    "\tmovq @B, 40(@A)\n"
 #define STORE_FUNCTION \
     "\tleaq @F, @B\n"  \
     "\tmovq @B, 56(@A)\n"
@@ -38,9 +42,18 @@
     "\tmovq @A, @8\n"                 \
     "9777:\n"                         \
     "\t.subsection 1\n"               \
+    "9770:\tmovq 16(@C), @B\n"        \
+    "\tjmp 9761b\n"                   \
     "9773:\txorq $32, @C\n"           \
     "\tcmpq @B, (@C)\n"               \
     "\tje 9774b\n"                    \
+    "\tleaq -128(%rsp), %rsp\n"       \
+    "\tpushq @B\n"                    \
+    "\tcall fm_index_find_v1@PLT\n"   \
+    "\tpopq @C\n"                     \
+    "\tsubq $-128, %rsp\n"            \
+    "\ttestq @C, @C\n"                \
+    "\tjne 9774b\n"                   \
     "9772:\tleaq -128(%rsp), %rsp\n"  \
     "\tleaq @F, @A\n"                 \
     "\tpushq @A\n"                    \
