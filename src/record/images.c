@@ -163,14 +163,18 @@ static const char *full_name(struct finisher *f, const struct fm_proc *proc)
     return strcmp(plain, proc->linkage) == 0 ? proc->name : fm_finish_string(f, "%s", plain);
 }
 
-/* A C++ function without a linker's name in its description has one as a symbol. */
-static const char *linker_name(const struct image *image, const struct fm_proc *proc)
+/* A C++ function without a linker's name in its description has one as a symbol; a clone's, with
+ * what was done to it behind a dot. */
+static const char *linker_name(struct finisher *f, const struct image *image,
+                               const struct fm_proc *proc)
 {
     uint64_t offset;
     if (!proc->cplusplus || proc->entry == 0)
         return proc->linkage;
     const char *symbol = fm_statics_symbol_at(image->statics, proc->entry, &offset);
-    return symbol != NULL && offset == 0 ? symbol : proc->linkage;
+    if (symbol == NULL || offset != 0)
+        return proc->linkage;
+    return fm_finish_string(f, "%.*s", (int)strcspn(symbol, "."), symbol);
 }
 
 static uint32_t add_proc(struct finisher *f, uint32_t image_index, uint32_t proc_index)
@@ -179,7 +183,7 @@ static uint32_t add_proc(struct finisher *f, uint32_t image_index, uint32_t proc
     if (image->ps_of_proc[proc_index] != FM_NONE)
         return image->ps_of_proc[proc_index];
     struct fm_proc proc = image->statics->procs[proc_index];
-    proc.linkage = linker_name(image, &proc);
+    proc.linkage = linker_name(f, image, &proc);
     struct node_ps ps = {
         .image = image_index,
         .proc = proc_index,
@@ -246,11 +250,8 @@ static uint32_t ps_of_address(struct finisher *f, uint64_t address, uint32_t epo
     if (image != FM_NONE && fm_image(f, image)->ps_of_proc != NULL) {
         const struct fm_statics *statics = fm_image(f, image)->statics;
         uint32_t proc = fm_statics_proc_at(statics, file);
-        if (proc == FM_NONE) {
-            uint32_t scope = fm_statics_scope_at(statics, file);
-            if (scope != FM_NONE)
-                proc = statics->scopes[scope].proc;
-        }
+        if (proc == FM_NONE)
+            proc = fm_statics_body_at(statics, file);
         if (proc != FM_NONE)
             return add_proc(f, image, proc);
     }

@@ -59,10 +59,8 @@ static bool pd_left_out(struct finisher *f, uint32_t index)
     if (statics == NULL || statics->proc_count == 0)
         return false;
     uint32_t proc = fm_statics_proc_at(statics, file);
-    if (proc == FM_NONE) {
-        uint32_t scope = fm_statics_scope_at(statics, file);
-        proc = scope == FM_NONE ? FM_NONE : statics->scopes[scope].proc;
-    }
+    if (proc == FM_NONE)
+        proc = fm_statics_body_at(statics, file);
     return proc != FM_NONE && statics->procs[proc].left_out;
 }
 

@@ -350,6 +350,14 @@ uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address)
     return statics->segments[low].scope;
 }
 
+uint32_t fm_statics_body_at(const struct fm_statics *statics, uint64_t address)
+{
+    uint32_t scope = fm_statics_scope_at(statics, address);
+    while (scope != FM_NONE && statics->scopes[scope].parent != FM_NONE)
+        scope = statics->scopes[scope].parent;
+    return scope == FM_NONE ? FM_NONE : statics->scopes[scope].proc;
+}
+
 const struct fm_machine_site *fm_statics_site_at(const struct fm_statics *statics,
                                                  uint64_t return_address)
 {

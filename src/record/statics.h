@@ -136,6 +136,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmStatics, fm_statics_free)
 
 /* Innermost scope at an address, FM_NONE if none. O(log n). */
 uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address);
+/* The procedure whose own body has the address, inlined bodies counting as part of it; FM_NONE if
+ * none. */
+uint32_t fm_statics_body_at(const struct fm_statics *statics, uint64_t address);
 /* The machine site that returns to an address, NULL if none. O(log n). */
 const struct fm_machine_site *fm_statics_site_at(const struct fm_statics *statics,
                                                  uint64_t return_address);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast against an independent counter: valgrind's callgrind, on the same code without hooks,
-at several levels of optimisation. And: a second run has the same counts, the sum over contexts is the
-total. Arguments: programs, instead of all."""
+"""--grade=fast against an independent counter: valgrind's callgrind, on the same code without
+hooks, at several levels of optimisation. And: a second run has the same counts, the sum over
+contexts is the total. Arguments: programs, instead of all."""
 import sys
 import tempfile
 
@@ -18,7 +18,8 @@ PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "
             "arguments.c", "nested.c", "deep.c", "workers.c"]
 NOT_BY = {("nested.c", "clang")}
 # To callgrind a function that ends in a jump to another calls it; at this grade it gives its frame
-# away, and the other's caller is its own. Compared by caller where the compiler makes no such jumps.
+# away, and the other's caller is its own. Compared by caller where the compiler makes no such
+# jumps.
 JUMPS = {"tail.c", "room.c", "unwinding.cc"}
 NO_JUMPS = "-fno-optimize-sibling-calls"
 # clang tells nobody of frames that an exception leaves.

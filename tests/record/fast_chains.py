@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast: whole chains of calls, as they stand in the source: plain ones, below setjmp and catch,
-in a library's callback behind a function that has returned."""
+"""--grade=fast: whole chains of calls, as they stand in the source: plain ones, below setjmp and
+catch, in a library's callback behind a function that has returned."""
 import re
 import sys
 import tempfile

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast: every call in its whole context against a debugger's account of the same code without
-hooks (fast_replay.py), and against what the programs count themselves. Programs do and print the same
-in each grade, so that every argument and result arrives.
+"""--grade=fast: every call in its whole context against a debugger's account of the same code
+without hooks (fast_replay.py), and against what the programs count themselves. Programs do and
+print the same in each grade, so that every argument and result arrives.
 
 Arguments: quick, full, or COMPILER LEVEL PROGRAM..."""
 import collections
+import re
 import sys
 import tempfile
 
@@ -14,24 +15,28 @@ import fast_replay
 import finish_lib as lib
 
 LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O1"]), ("gcc", ["-O2"]), ("gcc", ["-O3"]), ("gcc", ["-Os"]),
-          ("gcc", ["-O2", "-fno-omit-frame-pointer", "-fcf-protection"]),
           ("clang", ["-O0"]), ("clang", ["-O2"]), ("clang", ["-O3"])]
+# Other ways to make a program, for some of the programs.
+WAYS = [("gcc", ["-O2", "-static"]), ("gcc", ["-O2", "-no-pie", "-fno-pie"]),
+        ("gcc", ["-O2", "-flto"]), ("gcc", ["-O3", "-flto"]), ("gcc", ["-O2", "-masm=intel"]),
+        ("gcc", ["-O2", "-fno-omit-frame-pointer", "-fcf-protection"]), ("gcc", ["-Og", "-fPIC"]),
+        ("gcc", ["-O2", "-mno-red-zone", "-fstack-protector-all"]), ("clang", ["-O2", "-flto"])]
+MADE_SO = ["sorting.c", "inlining.c", "unwinding.cc", "tail.c", "room.c", "jumps.c"]
 QUICK = [("gcc", ["-O2"], "jumps.c"), ("gcc", ["-O2"], "tail.c"), ("gcc", ["-O0"], "room.c"),
          ("gcc", ["-O2"], "arguments.c")]
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "inlining.c",
             "exceptions.cc", "jumps.c", "unwinding.cc", "tail.c", "room.c", "arguments.c",
-            "nested.c",
-            "callbacks.c", "handlers.c", "switching.c", "chain.c", "chain.cc",
-            "deep.c", "workers.c"]
+            "nested.c", "callbacks.c", "handlers.c", "escaping.c",
+            "switching.c", "chain.c", "chain.cc", "deep.c", "workers.c"]
 # The debugger follows one thread, and takes long over a million steps.
 ONLY_COUNTS = {"deep.c", "workers.c"}
 NOT_BY = {("nested.c", "clang")}
 # clang tells nobody of the frames that an exception leaves: what the library calls then, deeper,
 # is taken for called from them. gcc's entry hooks alone take frames for alive that have returned,
-# where another stack is entered, and where a library's frame lies around them.
-# A handler's frames that siglongjmp left on a stack of its own stay there for both.
+# where another stack is entered, and where a library's frame lies around them. A handler's frames
+# that siglongjmp left on a stack of its own stay there for both.
 NOT_IN_CONTEXT = {("exceptions.cc", "clang -O0"), ("callbacks.c", "gcc"), ("handlers.c", "gcc"),
-                  ("handlers.c", "clang"), ("switching.c", "gcc")}
+                  ("escaping.c", "gcc"), ("escaping.c", "clang"), ("switching.c", "gcc")}
 # Ways to leave a function but by its exit.
 LEAVING = ("longjmp", "throw", "pthread_exit", "makecontext")
 
@@ -50,8 +55,8 @@ def short_names(profile):
     """Calls by the name alone, as __func__ has it."""
     calls = collections.Counter()
     for name, n in profile.calls().items():
-        calls[fast.shown_name(name).partition("(")[0] if "::" not in name else
-              fast.shown_name(name).rpartition("::")[2].partition("(")[0]] += n
+        calls[re.sub(r"\(anonymous namespace\)::", "", name).partition("(")[0]
+              .rpartition("::")[2]] += n
     return calls
 
 
@@ -100,7 +105,8 @@ def cases(arguments):
     if arguments[0] == "quick":
         return QUICK
     if arguments[0] == "full":
-        return [(compiler, flags, source) for source in PROGRAMS for compiler, flags in LEVELS
+        return [(compiler, flags, source) for source in PROGRAMS
+                for compiler, flags in LEVELS + (WAYS if source in MADE_SO else [])
                 if (source, compiler) not in NOT_BY]
     return [(arguments[0], arguments[1].split(), source) for source in arguments[2:]]
 

@@ -56,12 +56,12 @@ class Program:
         self.prog, self.plain = [self.folder / "prog"], [self.folder / "plain"]
         for name, linker in (("prog", front + [real]), ("plain", [real])):
             if shared:
-                lib.must(linker + ["-shared", f"plugin.c.{name}.o", "-o", f"plugin.{name}.so"],
-                         folder)
+                lib.must(linker + flags + ["-shared", f"plugin.c.{name}.o", "-o",
+                                           f"plugin.{name}.so"], folder)
                 getattr(self, name).append(self.folder / f"plugin.{name}.so")
             # Lazy binding would be a call to callgrind.
-            lib.must(linker + ["-Wl,-z,now", f"{pathlib.Path(source).name}.{name}.o", "-o", name, "-lpthread", "-ldl",
-                               "-lm"], folder)
+            lib.must(linker + flags + ["-Wl,-z,now", f"{pathlib.Path(source).name}.{name}.o",
+                                       "-o", name, "-lpthread", "-ldl", "-lm"], folder)
 
     def part(self, source, front, real, flags):
         path, source = source_path(source), pathlib.Path(source).name
@@ -70,6 +70,10 @@ class Program:
                                   f"{source}.plain.o"], self.folder).stdout
         # A nop at the entry, so that no loop goes back to a function's first instruction.
         lib.must(without_hooks(shown) + ["-fpatchable-function-entry=1"], self.folder)
+        if "-flto" in flags: # the functions are made by the linker: any of the source's may be
+            lib.must([real, *flags, "-fno-lto", "-fno-inline", "-c", path, "-o",
+                      f"{source}.names.o"], self.folder)
+            return symbols(self.folder / f"{source}.names.o")
         made = [symbols(self.folder / f"{source}.{name}.o") for name in ("prog", "plain")]
         if made[0] != made[1]:
             raise RuntimeError(f"{source}: hooks changed which functions there are: {made}")
@@ -94,26 +98,25 @@ def symbols(path):
     return found
 
 
+def unsuffixed(symbol):
+    """The function that a clone was made of, or a part."""
+    return CLONE.sub("", symbol)
+
+
 @functools.cache
 def plain_name(symbol):
     """The name that profiles show: demangled, of the function that a clone was made of. Two
     constructors of one name are one."""
-    name = CLONE.sub("", symbol)
+    name = unsuffixed(symbol)
     return lib.must(["c++filt", "-i", name], "/").stdout.strip() if name.startswith("_Z") else name
 
 
-def shown_name(name):
-    """A profile's name of a procedure, without what was done to clones."""
-    return re.sub(r" \[clone [^]]*\]", "", name)
-
-
 def profile_edges(profile, functions):
-    """Calls by (caller, callee) of the profile's procedures that stand in functions, by their names.
-    From outside: the caller is None."""
+    """Calls by (caller, callee) of the profile's procedures that stand in functions, by their
+    names. From outside: the caller is None."""
     known = {plain_name(symbol) for symbol in functions}
     edges = collections.Counter()
     for (caller, callee), calls in profile.edges.items():
-        caller, callee = shown_name(caller), shown_name(callee)
         if callee in known and calls:
             edges[caller if caller in known else None, callee] += calls
     return edges
@@ -126,8 +129,8 @@ def read_callgrind(path, functions):
     """Calls by (caller, callee), by names. The caller is the nearest of
     the program's own functions, libraries' between them left out; None where there is none.
 
-    callgrind writes contexts as CALLEE'CALLER'ITS_CALLER... A jump into the middle of a function (to
-    the landing pad of a C++ exception) is a call to it, but not by its entry."""
+    callgrind writes contexts as CALLEE'CALLER'ITS_CALLER... A jump into the middle of a function
+    (to the landing pad of a C++ exception) is a call to it, but not by its entry."""
     names, edges, entries = {}, [], {}
     known = {plain_name(symbol) for symbol in functions}
 
@@ -173,11 +176,11 @@ def callees(edges):
 
 
 def contexts(profile):
-    """Calls by path from a thread's root. Threads are numbered in the order in which they come, which
-    may differ."""
+    """Calls by path from a thread's root. Threads are numbered in the order in which they come,
+    which may differ."""
     result = collections.Counter()
     for path, calls in profile.contexts.items():
-        result[re.sub(r"(^|/)thread \d+", r"\1thread", shown_name(path))] += calls
+        result[re.sub(r"(^|/)thread \d+", r"\1thread", path)] += calls
     return dict(result)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast: programs made at random, every call in its context against a debugger's account of the
-same code without hooks (fast_replay.py). Arguments: how many, the first seed, features (all)."""
+"""--grade=fast: programs made at random, every call in its context against a debugger's account of
+the same code without hooks (fast_replay.py). Arguments: how many, first seed, features (all)."""
 import pathlib
 import random
 import sys
@@ -111,7 +111,8 @@ class Maker:
                 f"values, 5, sizeof key, compare{self.pick.randrange(3)}) != NULL; }}")
 
     def raised(self):
-        return f"if (nested < 4 && chance(4) == 0) raise({self.pick.choice(['SIGUSR1', 'SIGUSR2'])});"
+        return ("if (nested < 4 && chance(4) == 0) "
+                f"raise({self.pick.choice(['SIGUSR1', 'SIGUSR2'])});")
 
     def body(self, function):
         out_of_fuel = "a0" if function.result == "int" else "(struct three){a0, 1, 2}"
@@ -174,7 +175,8 @@ class Maker:
                      "    sigaction(SIGUSR2, &action, NULL);\n")
         parts.append("int main(void)\n{\n" + start +
                      "    for (int a0 = 0; fuel > 0; a0++) {\n        nested = 0;\n"
-                     "        sum += %s + %s;\n    }\n    printf(\"%%d\\n\", sum);\n    return 0;\n}\n"
+                     "        sum += %s + %s;\n    }\n    printf(\"%%d\\n\", sum);\n"
+                     "    return 0;\n}\n"
                      % (self.a_call(), self.a_call()))
         return "".join(parts)
 

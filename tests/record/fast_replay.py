@@ -95,11 +95,10 @@ class Replay:
 def functions_of(program):
     """(start, end, symbol) of the program's own functions, as its file has them."""
     found = []
-    own = program.functions
+    own = {fast.unsuffixed(symbol) for symbol in program.functions}
     for line in lib.must(["nm", "-S", program.plain[0]], program.folder).stdout.splitlines():
         words = line.split()
-        if len(words) == 4 and words[2] in "tTwW" and (
-                words[3] in own or words[3].partition(".cold")[0] in own):
+        if len(words) == 4 and words[2] in "tTwW" and fast.unsuffixed(words[3]) in own:
             found.append((int(words[0], 16), int(words[0], 16) + int(words[1], 16), words[3]))
     return sorted(found)
 
