@@ -32,8 +32,13 @@ static const char *const fm_deep_clang[] = {"-g", "-finstrument-functions", FM_F
 /* gcc: a hook at the entry of each function that exists, which changes registers that callers
  * within a file might know to be kept (ipa-ra); frames need no exit hook and no frame pointer.
  * gcc's lists of excluded functions have no effect here. */
-static const char *const fm_fast_gcc[] = {"-g", "-fpatchable-function-entry=1", "-fno-ipa-ra",
-                                          FM_ASSEMBLER, NULL};
+static const char *const fm_fast_gcc[] = {"-g",
+                                          "-fpatchable-function-entry=1",
+                                          "-fno-ipa-ra",
+                                          "-include",
+                                          "%L/fast_hooks.h",
+                                          FM_ASSEMBLER,
+                                          NULL};
 static const char *const fm_fast_clang[] = {"-g", "-finstrument-functions-after-inlining",
                                             FM_FRAME_FLAGS, NULL};
 

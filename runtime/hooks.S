@@ -135,8 +135,6 @@ fm_index_find_v1:
         movq fm_tls_v1@gottpoff(%rip), %rdx
         movq %rax, %rcx
         andq $-33, %rcx
-        decq %fs:TLS_FAR_LEFT(%rdx)
-        js .Lfind_none
 .Lfind_next:
         addq $64, %rcx
         movq %fs:TLS_MASK(%rdx), %rsi
@@ -153,7 +151,11 @@ fm_index_find_v1:
         jne .Lfind_next
 .Lfind_none:
         xorl %esi, %esi
+        jmp .Lfind_give
 .Lfind_done:
+        decq %fs:TLS_FAR_LEFT(%rdx)
+        js .Lfind_none
+.Lfind_give:
         movq %rsi, 40(%rsp)
         popq %rsi
         .cfi_adjust_cfa_offset -8
@@ -252,6 +254,49 @@ fm_exit_slow_at_v1:
         .type fm_entry_hook_v1, @function
         .p2align 5
 fm_entry_hook_v1:
+        .cfi_startproc
+        .cfi_def_cfa_offset 8
+        pushq %rax
+        .cfi_adjust_cfa_offset 8
+        pushq %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq %rsi
+        .cfi_adjust_cfa_offset 8
+        pushq %rdx
+        .cfi_adjust_cfa_offset 8
+        pushq %rcx
+        .cfi_adjust_cfa_offset 8
+        pushq %r8
+        .cfi_adjust_cfa_offset 8
+        pushq %r9
+        .cfi_adjust_cfa_offset 8
+        pushq %r10
+        .cfi_adjust_cfa_offset 8
+        movq 72(%rsp), %rdi
+        movq 64(%rsp), %rsi
+        leaq 64(%rsp), %rdx
+        call fm_enter_again_v1@PLT
+        testl %eax, %eax
+        popq %r10
+        .cfi_adjust_cfa_offset -8
+        popq %r9
+        .cfi_adjust_cfa_offset -8
+        popq %r8
+        .cfi_adjust_cfa_offset -8
+        popq %rcx
+        .cfi_adjust_cfa_offset -8
+        popq %rdx
+        .cfi_adjust_cfa_offset -8
+        popq %rsi
+        .cfi_adjust_cfa_offset -8
+        popq %rdi
+        .cfi_adjust_cfa_offset -8
+        popq %rax
+        .cfi_adjust_cfa_offset -8
+        je .Lentry_slow
+        ret
+        .cfi_endproc
+.Lentry_slow:
         KEEP_ALL
         movq 16(%rbp), %rdi
         movq 8(%rbp), %rsi

@@ -33,7 +33,8 @@ struct state {
     char announced[1024]; /* by .type NAME, @function */
     bool has_own_hook;    /* of its own body, met before */
     bool at_entry;
-    bool intel; /* the file's syntax */
+    bool intel;      /* the file's syntax */
+    bool executable; /* the code is not a shared object's (fast_hooks.h) */
 };
 
 static void copy_name(char *to, size_t size, const char *from, const char *until)
@@ -108,10 +109,27 @@ static bool expand_marker(FILE *out, struct state *state, const char *text)
     return true;
 }
 
-static void expand_entry(FILE *out, const struct state *state)
+/* Does the function whose text begins here ask for the number of vector arguments? Then it is
+ * variadic; a test of an ordinary al costs two instructions more at its entry. */
+static bool may_read_al(const char *text)
+{
+    static const char *const tests[] = {"testb\t%al, %al", "test\tal, al"};
+    const char *end = strstr(text, "\t.size\t");
+    for (unsigned i = 0; i < 2; i++) {
+        const char *found = strstr(text, tests[i]);
+        if (found != NULL && (end == NULL || found < end))
+            return true;
+    }
+    return false;
+}
+
+static void expand_entry(FILE *out, const struct state *state, const char *rest)
 {
     /* A function's own name may end in .0: it is nested then, and uses its static chain. */
-    struct fm_hook_place place = {.keep_chain = strrchr(state->function, '.') != NULL};
+    struct fm_hook_place place = {.registers = {"%rax", "%r10", "%r11"},
+                                  .thread = state->executable ? NULL : "%rcx",
+                                  .keep_rax = may_read_al(rest),
+                                  .keep_chain = strrchr(state->function, '.') != NULL};
     write_hook(out, state, FM_HOOK_ENTRY, &place);
 }
 
@@ -123,7 +141,7 @@ static void follow(struct state *state, const char *line, const char *text)
     } else if (strncmp(text, ".att_syntax", 11) == 0) {
         state->intel = false;
     } else if (strncmp(text, ".type", 5) == 0 && strstr(text, "@function") != NULL) {
-        copy_name(state->announced, sizeof state->announced, skip_space(text + 5), ", \t\n");
+        copy_name(state->announced, sizeof state->announced, skip_space(text + 5), ", \t");
     } else if (line == text && state->announced[0] != '\0') {
         size_t length = strlen(state->announced);
         if (strncmp(line, state->announced, length) == 0 && line[length] == ':') {
@@ -134,25 +152,54 @@ static void follow(struct state *state, const char *line, const char *text)
     }
 }
 
-static void filter(FILE *in, FILE *out)
+/* All that is left in the file, with a NUL behind it; NULL: errno tells. */
+static char *read_all(FILE *in)
+{
+    size_t used = 0, room = 1u << 20;
+    char *all = malloc(room + 1);
+    while (all != NULL) {
+        used += fread(all + used, 1, room - used, in);
+        if (used < room)
+            break;
+        room *= 2;
+        char *more = realloc(all, room + 1);
+        if (more == NULL)
+            free(all);
+        all = more;
+    }
+    if (all != NULL && ferror(in)) {
+        free(all);
+        return NULL;
+    }
+    if (all != NULL)
+        all[used] = '\0';
+    return all;
+}
+
+static void filter(char *all, FILE *out)
 {
     static struct state state;
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, in) >= 0) {
+    for (char *line = all, *next; *line != '\0'; line = next) {
+        char *end = strchr(line, '\n');
+        next = end != NULL ? end + 1 : line + strlen(line);
+        if (end != NULL)
+            *end = '\0';
         const char *text = skip_space(line);
         follow(&state, line, text);
         if (strncmp(line, ".LPFE", 5) == 0) {
-            fputs(line, out);
             state.at_entry = true;
         } else if (state.at_entry && strncmp(text, "nop", 3) == 0) {
-            expand_entry(out, &state);
+            expand_entry(out, &state, next);
             state.at_entry = false;
-        } else if (!expand_marker(out, &state, text)) {
-            fputs(line, out);
+            continue;
+        } else if (expand_marker(out, &state, text)) {
+            continue;
+        } else if (strncmp(text, "# fathom: executable", 20) == 0) {
+            state.executable = true;
         }
+        fputs(line, out);
+        putc('\n', out);
     }
-    free(line);
 }
 
 /* The options of as that take the next argument. */
@@ -195,12 +242,14 @@ int main(int argc, char **argv)
     char path[] = "/tmp/fathom-XXXXXX.s";
     int fd = mkstemps(path, 2);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (in == NULL || out == NULL) {
+    char *all = in != NULL ? read_all(in) : NULL;
+    if (all == NULL || out == NULL) {
         fprintf(stderr, "fathom: cannot read %s or write %s: %s\n",
                 from_stdin ? "standard input" : argv[input], path, strerror(errno));
         return 1;
     }
-    filter(in, out);
+    filter(all, out);
+    free(all);
     if (fflush(out) != 0 || ferror(out) || fclose(out) != 0) {
         fprintf(stderr, "fathom: cannot write %s: %s\n", path, strerror(errno));
         unlink(path);

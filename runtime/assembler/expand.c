@@ -35,31 +35,32 @@
 #define STORE_FUNCTION \
     "\tleaq @F, @B\n"  \
     "\tmovq @B, 56(@A)\n"
-/* The second place of the pair; else out of line, all registers kept but @A. The stack below the
- * pointer may be in use (red zone). */
-#define PUSH_AND_COLD                 \
-    "\taddq $32, @A\n"                \
-    "\tmovq @A, @8\n"                 \
-    "9777:\n"                         \
-    "\t.subsection 1\n"               \
-    "9770:\tmovq 16(@C), @B\n"        \
-    "\tjmp 9761b\n"                   \
-    "9773:\txorq $32, @C\n"           \
-    "\tcmpq @B, (@C)\n"               \
-    "\tje 9774b\n"                    \
-    "\tleaq -128(%rsp), %rsp\n"       \
-    "\tpushq @B\n"                    \
-    "\tcall fm_index_find_v1@PLT\n"   \
-    "\tpopq @C\n"                     \
-    "\tsubq $-128, %rsp\n"            \
-    "\ttestq @C, @C\n"                \
-    "\tjne 9774b\n"                   \
-    "9772:\tleaq -128(%rsp), %rsp\n"  \
-    "\tleaq @F, @A\n"                 \
-    "\tpushq @A\n"                    \
-    "\tleaq 9777b(%rip), @A\n"        \
-    "\tpushq @A\n"                    \
-    "\tjmp fm_enter_slow_at_v1@PLT\n" \
+/* The key of an edge that closes a recursion; the second place of the pair; places further on. The
+ * stack below the pointer may be in use (red zone). */
+#define LOOK_FURTHER                \
+    "9770:\tmovq 16(@C), @B\n"      \
+    "\tjmp 9761b\n"                 \
+    "9773:\txorq $32, @C\n"         \
+    "\tcmpq @B, (@C)\n"             \
+    "\tje 9774b\n"                  \
+    "\tleaq -128(%rsp), %rsp\n"     \
+    "\tpushq @B\n"                  \
+    "\tcall fm_index_find_v1@PLT\n" \
+    "\tpopq @C\n"                   \
+    "\tsubq $-128, %rsp\n"          \
+    "\ttestq @C, @C\n"              \
+    "\tjne 9774b\n"
+/* Else out of line, all registers kept but @A. */
+#define PUSH_AND_COLD                                                 \
+    "\taddq $32, @A\n"                                                \
+    "\tmovq @A, @8\n"                                                 \
+    "9777:\n"                                                         \
+    "\t.subsection 1\n" LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n" \
+    "\tleaq @F, @A\n"                                                 \
+    "\tpushq @A\n"                                                    \
+    "\tleaq 9777b(%rip), @A\n"                                        \
+    "\tpushq @A\n"                                                    \
+    "\tjmp fm_enter_slow_at_v1@PLT\n"                                 \
     "\t.subsection 0\n"
 
 static const char enter_own[] =
@@ -101,6 +102,34 @@ static const char enter_any[] = UNLESS_STOPPED
     "\tandq $4, @B\n"
     "\tleaq -4(%rbp, @B), @B\n"
     "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
+
+/* --grade=fast, before the prologue. Frames whose address is not above ours are dead. Behind 9771
+ * and 9772 write_entry gives registers back. */
+static const char entry_begin[] =
+    "\tleaq -8(%rsp), @B\n"
+    "\tcmpq @0, @B\n"
+    "\tjo 9771f\n"
+    "\tjb 9772f\n"
+    "\tmovq @8, @A\n"
+    "\tcmpq (@A), @B\n"
+    "\tjae 9769f\n"
+    "9768:\tcmpq @32, @A\n"
+    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq (%rsp), @C\n" ADD_SITE LOOK_UP_AND_FILL
+    "\tleaq -8(%rsp), @B\n"
+    "\tmovq @B, 32(@A)\n"
+    "\taddq $32, @A\n"
+    "\tmovq @A, @8\n"
+    "9771:\n";
+static const char entry_cold[] = "9777:\n"
+                                 "\t.subsection 1\n"
+                                 "9769:\tsubq $32, @A\n"
+                                 "\tcmpq (@A), @B\n"
+                                 "\tjae 9769b\n"
+                                 "\tjmp 9768b\n" LOOK_FURTHER "9772:\n";
+static const char entry_end[] = "\tleaq 9777b(%rip), %r11\n"
+                                "\tpushq %r11\n"
+                                "\tjmp fm_entry_hook_v1@PLT\n"
+                                "\t.subsection 0\n";
 
 #define POP                 \
     "9774:\tsubq $32, @A\n" \
@@ -144,73 +173,6 @@ static const char exit_any[] = "\tmovq @8, @A\n"
                                "\tcmpq @B, 24(@A)\n"
                                "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
 
-/* At a function's entry rax, r10 and r11 are free, but rax may hold the number of vector arguments
- * and r10 a static chain: they are kept below the stack pointer, where a signal handler does not
- * write. Frames whose address is not above ours are dead. */
-static void write_entry(FILE *out, bool keep_chain)
-{
-    fputs("\tmovq %rax, -16(%rsp)\n", out);
-    if (keep_chain)
-        fputs("\tmovq %r10, -24(%rsp)\n", out);
-    fputs("\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
-          "\tleaq -8(%rsp), %r10\n"
-          "\tmovq %fs:8(%r11), %rax\n"
-          "\tcmpq %fs:(%r11), %r10\n"
-          "\tjo 9771f\n"
-          "\tjb 9772f\n"
-          "\tcmpq (%rax), %r10\n"
-          "\tjae 9776f\n"
-          "9775:\tcmpq %fs:32(%r11), %rax\n"
-          "\tjae 9772f\n"
-          "\tleaq 9777f(%rip), %r10\n"
-          "\timulq $-0x61C8864F, %r10, %r10\n"
-          "\tmovq (%rsp), %r11\n"
-          "\tleaq (%r10, %r11, 8), %r10\n"
-          "\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
-          "\taddq 16(%rax), %r10\n"
-          "\tmovq %r10, -32(%rsp)\n"
-          "\tandq %fs:24(%r11), %r10\n"
-          "\taddq %fs:16(%r11), %r10\n"
-          "\tmovq -32(%rsp), %r11\n"
-          "\tcmpq %r11, (%r10)\n"
-          "\tjne 9773f\n"
-          "9774:\tmovq 8(%r10), %r11\n"
-          "\tincq (%r11)\n"
-          "\tmovq %r11, 40(%rax)\n"
-          "\tmovq 16(%r10), %r11\n"
-          "\tmovq %r11, 48(%rax)\n"
-          "\tleaq -8(%rsp), %r10\n"
-          "\tmovq fm_tls_v1@gottpoff(%rip), %r11\n"
-          "\tmovq %r10, 32(%rax)\n"
-          "\taddq $32, %rax\n"
-          "\tmovq %rax, %fs:8(%r11)\n",
-          out);
-    fputs("9771:\n"
-          "\tmovq -16(%rsp), %rax\n",
-          out);
-    if (keep_chain)
-        fputs("\tmovq -24(%rsp), %r10\n", out);
-    fputs("9777:\n"
-          "\t.subsection 1\n"
-          "9776:\tsubq $32, %rax\n"
-          "\tcmpq (%rax), %r10\n"
-          "\tjae 9776b\n"
-          "\tjmp 9775b\n"
-          "9773:\txorq $32, %r10\n"
-          "\tcmpq %r11, (%r10)\n"
-          "\tje 9774b\n"
-          "9772:\n"
-          "\tmovq -16(%rsp), %rax\n",
-          out);
-    if (keep_chain)
-        fputs("\tmovq -24(%rsp), %r10\n", out);
-    fputs("\tleaq 9777b(%rip), %r11\n"
-          "\tpushq %r11\n"
-          "\tjmp fm_entry_hook_v1@PLT\n"
-          "\t.subsection 0\n",
-          out);
-}
-
 static void write_field(FILE *out, const char *thread, unsigned offset)
 {
     if (thread != NULL)
@@ -221,8 +183,6 @@ static void write_field(FILE *out, const char *thread, unsigned offset)
 
 static void write_text(FILE *out, const char *text, const struct fm_hook_place *place)
 {
-    if (place->thread != NULL)
-        fprintf(out, "\tmovq fm_tls_v1@gottpoff(%%rip), %s\n", place->thread);
     for (const char *at = text; *at != '\0'; at++) {
         if (*at != '@' || strchr("ABCF0123456789", at[1]) == NULL) {
             putc(*at, out);
@@ -242,8 +202,45 @@ static void write_text(FILE *out, const char *text, const struct fm_hook_place *
     }
 }
 
+static void load_thread(FILE *out, const struct fm_hook_place *place)
+{
+    if (place->thread != NULL)
+        fprintf(out, "\tmovq fm_tls_v1@gottpoff(%%rip), %s\n", place->thread);
+}
+
+/* At a function's entry rax, r10 and r11 are free, but rax may hold the number of vector arguments
+ * and r10 a static chain. What must be kept stands below the stack pointer, where a signal handler
+ * does not write. */
+static void give_back(FILE *out, const struct fm_hook_place *place)
+{
+    if (place->keep_rax)
+        fputs("\tmovq -16(%rsp), %rax\n", out);
+    if (place->keep_chain)
+        fputs("\tmovq -24(%rsp), %r10\n", out);
+    if (place->thread != NULL)
+        fprintf(out, "\tmovq -32(%%rsp), %s\n", place->thread);
+}
+
+static void write_entry(FILE *out, const struct fm_hook_place *place)
+{
+    if (place->keep_rax)
+        fputs("\tmovq %rax, -16(%rsp)\n", out);
+    if (place->keep_chain)
+        fputs("\tmovq %r10, -24(%rsp)\n", out);
+    if (place->thread != NULL)
+        fprintf(out, "\tmovq %s, -32(%%rsp)\n", place->thread);
+    load_thread(out, place);
+    write_text(out, entry_begin, place);
+    give_back(out, place);
+    write_text(out, entry_cold, place);
+    give_back(out, place);
+    fputs(entry_end, out);
+}
+
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
 {
+    if (kind != FM_HOOK_ENTRY)
+        load_thread(out, place);
     switch (kind) {
     case FM_HOOK_ENTER_OWN:
         write_text(out, enter_own, place);
@@ -261,7 +258,7 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
         write_text(out, exit_any, place);
         break;
     case FM_HOOK_ENTRY:
-        write_entry(out, place->keep_chain);
+        write_entry(out, place);
         break;
     }
 }

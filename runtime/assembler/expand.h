@@ -19,7 +19,9 @@ struct fm_hook_place {
     const char *function;     /* an operand of lea that gives the function's address */
     const char *registers[3]; /* "%rax": different ones, free to change; exits need two */
     const char *thread;       /* another one, for code that is not an executable's; else NULL */
-    bool keep_chain;          /* FM_HOOK_ENTRY: r10 may be the static chain of a nested function */
+    /* FM_HOOK_ENTRY: rax may hold the number of vector arguments, r10 the static chain of a nested
+     * function. */
+    bool keep_rax, keep_chain;
 };
 
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place);
