@@ -19,8 +19,9 @@ struct image {
     struct fm_statics *statics;      /* NULL: could not be read */
     uint32_t *ps_of_proc;            /* FM_NONE = not in the profile */
     uint32_t *css_of_site;
-    uint32_t *node_of_point; /* FM_NONE = an entry point, or of no procedure; NULL = no points */
-    char *name;              /* last part of the path */
+    uint32_t *node_of_point;  /* FM_NONE = an entry point, or of no procedure; NULL = no points */
+    GHashTable *proc_of_name; /* linker's name -> proc + 1; NULL = not asked for yet */
+    char *name;               /* last part of the path */
 };
 
 /* A procedure of the profile to be. */
@@ -118,6 +119,8 @@ const char *fm_finish_string(struct finisher *f, const char *format, ...) G_GNUC
 /* images.c */
 void fm_images_open(struct finisher *f);
 void fm_images_close(struct finisher *f);
+/* The procedure that a pd is of; false = its address is not in the statics of any image. */
+bool fm_images_proc_of_pd(struct finisher *f, uint32_t pd, uint32_t *ret_image, uint32_t *ret_proc);
 /* The image and the address in its file; FM_NONE when the address lies in none. */
 uint32_t fm_images_find(struct finisher *f, uint64_t address, uint32_t epoch, uint64_t *ret_file);
 /* "libc.so.6: qsort_r", "libfoo.so+0x1234", "0x7f...": for addresses without a procedure. */

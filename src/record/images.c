@@ -91,6 +91,7 @@ void fm_images_close(struct finisher *f)
         g_free(image->ps_of_proc);
         g_free(image->css_of_site);
         g_free(image->node_of_point);
+        g_clear_pointer(&image->proc_of_name, g_hash_table_unref);
         g_free(image->name);
     }
     g_array_unref(f->images);
@@ -243,6 +244,89 @@ static uint32_t synthetic_ps(struct finisher *f, uint64_t address, uint32_t epoc
     return index;
 }
 
+/* One text for all the names of a C++ function: constructors and destructors have several (C1, C2).
+ */
+static const char *common_name(struct finisher *f, const char *linkage)
+{
+    g_autofree char *name = g_strdup(linkage);
+    for (char *at = name; strncmp(name, "_Z", 2) == 0 && at[0] != '\0' && at[1] != '\0'; at++) {
+        if ((at[0] == 'C' || at[0] == 'D') && g_ascii_isdigit(at[1]) && at[2] == 'E')
+            at[1] = '*';
+    }
+    return fm_finish_string(f, "%s", name);
+}
+
+/* The function with hooks that has this name in an image, FM_NONE when there is none. */
+static uint32_t proc_named(struct finisher *f, struct image *image, const char *linkage)
+{
+    const struct fm_statics *statics = image->statics;
+    if (image->proc_of_name == NULL) {
+        image->proc_of_name = g_hash_table_new(g_str_hash, g_str_equal);
+        for (uint32_t i = 0; i < statics->proc_count; i++) {
+            const struct fm_proc *proc = &statics->procs[i];
+            if (proc->linkage[0] != '\0' && (proc->instrumented || proc->left_out))
+                g_hash_table_insert(image->proc_of_name,
+                                    (gpointer)(uintptr_t)common_name(f, proc->linkage),
+                                    GUINT_TO_POINTER(i + 1));
+        }
+    }
+    gpointer found = g_hash_table_lookup(image->proc_of_name, common_name(f, linkage));
+    return found == NULL ? FM_NONE : GPOINTER_TO_UINT(found) - 1;
+}
+
+/* The image that the hook which made a pd stands in, FM_NONE when it is not known. */
+static uint32_t image_of_hook(struct finisher *f, uint32_t pd)
+{
+    uint32_t maker = f->recording->pds[pd].maker;
+    uint64_t file;
+    if (maker == FM_RAW_NONE)
+        return FM_NONE;
+    const struct fm_raw_csd *csd = &f->recording->csds[maker];
+    uint32_t image = fm_images_find(f, csd->hook_pc, csd->epoch, &file);
+    return image == FM_NONE || fm_image(f, image)->statics == NULL ? FM_NONE : image;
+}
+
+bool fm_images_proc_of_pd(struct finisher *f, uint32_t pd, uint32_t *ret_image, uint32_t *ret_proc)
+{
+    const struct fm_raw_pd *raw = &f->recording->pds[pd];
+    uint64_t file, offset;
+    uint32_t image = raw->fn == 0 ? FM_NONE : fm_images_find(f, raw->fn, raw->epoch, &file);
+    if (image == FM_NONE)
+        return false;
+    const struct fm_statics *statics = fm_image(f, image)->statics;
+    uint32_t proc = FM_NONE;
+    if (statics != NULL && statics->proc_count > 0) {
+        proc = fm_statics_proc_at(statics, file);
+        if (proc == FM_NONE)
+            proc = fm_statics_body_at(statics, file);
+    }
+    *ret_image = image;
+    *ret_proc = proc;
+    if (proc != FM_NONE && (statics->procs[proc].instrumented || statics->procs[proc].left_out))
+        return true;
+    /* A function of a C++ header may have its address in a library that brings it too, though the
+     * body that ran was inlined here: its hook stands here, and so does its description. */
+    uint32_t here = image_of_hook(f, pd);
+    const char *symbol =
+        here == FM_NONE || here == image ? NULL : symbol_in(f, fm_image(f, image), file, &offset);
+    uint32_t named =
+        symbol == NULL || offset != 0 ? FM_NONE : proc_named(f, fm_image(f, here), symbol);
+    if (named != FM_NONE) {
+        *ret_image = here;
+        *ret_proc = named;
+    }
+    return *ret_proc != FM_NONE;
+}
+
+static uint32_t ps_of_pd(struct finisher *f, uint32_t pd)
+{
+    const struct fm_raw_pd *raw = &f->recording->pds[pd];
+    uint32_t image, proc;
+    if (fm_images_proc_of_pd(f, pd, &image, &proc))
+        return add_proc(f, image, proc);
+    return synthetic_ps(f, raw->fn, raw->epoch);
+}
+
 static uint32_t ps_of_address(struct finisher *f, uint64_t address, uint32_t epoch)
 {
     uint64_t file;
@@ -327,7 +411,7 @@ void fm_images_make_nodes(struct finisher *f)
     for (uint32_t i = 0; i < recording->pd_count; i++) {
         const struct fm_raw_pd *pd = &recording->pds[i];
         bool gone = f->pd_gone != NULL && f->pd_gone[i];
-        f->pd_ps[i] = pd->fn == 0 || gone ? FM_NONE : ps_of_address(f, pd->fn, pd->epoch);
+        f->pd_ps[i] = pd->fn == 0 || gone ? FM_NONE : ps_of_pd(f, i);
     }
     f->thread_ps = g_new0(uint32_t, recording->thread_count + 1);
     f->thread_css = g_new0(uint32_t, recording->thread_count + 1);

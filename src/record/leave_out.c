@@ -52,16 +52,9 @@ void fm_statics_leave_out(struct fm_statics *statics)
 
 static bool pd_left_out(struct finisher *f, uint32_t index)
 {
-    const struct fm_raw_pd *pd = &f->recording->pds[index];
-    uint64_t file;
-    uint32_t image = pd->fn == 0 ? FM_NONE : fm_images_find(f, pd->fn, pd->epoch, &file);
-    const struct fm_statics *statics = image == FM_NONE ? NULL : fm_image(f, image)->statics;
-    if (statics == NULL || statics->proc_count == 0)
-        return false;
-    uint32_t proc = fm_statics_proc_at(statics, file);
-    if (proc == FM_NONE)
-        proc = fm_statics_body_at(statics, file);
-    return proc != FM_NONE && statics->procs[proc].left_out;
+    uint32_t image, proc;
+    return fm_images_proc_of_pd(f, index, &image, &proc) &&
+           fm_image(f, image)->statics->procs[proc].left_out;
 }
 
 static void move_costs(struct fm_raw_csd *to, struct fm_raw_csd *from)
