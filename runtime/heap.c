@@ -91,19 +91,28 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
     return csd->alloc != 0 ? fm_at(csd->alloc) : NULL;
 }
 
-/* What the running call is charged to, if that is told by the frame on top; else NULL. A thread
- * without state, or stopped, has its low above all addresses of the program. */
+/* What the running call is charged to, if the frame on top tells it and nothing is unusual; else
+ * NULL. */
 static inline __attribute__((always_inline)) struct fm_rec_alloc *record_at_hand(uint64_t cfa)
 {
     const struct fm_tls *tls = &fm_tls_v1;
-    if (FM_UNLIKELY(cfa < tls->low) || FM_UNLIKELY(tls->inside != 0))
+    if (FM_UNLIKELY(tls->heap_unusual != 0))
         return NULL;
     const struct fm_rec_frame *frame = tls->top;
-    /* = fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= cfa */
+    /* = fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= cfa: the frame is dead */
     if (FM_UNLIKELY(frame->cfa < cfa - FM_CFA_FROM_FRAME + FM_CFA_INLINED))
         return NULL;
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
     return FM_LIKELY(csd->alloc != 0) ? fm_at(csd->alloc) : NULL;
+}
+
+/* Against a stop of the recording by another thread, or in a signal handler: that sets stopped and
+ * then heap_off. */
+__attribute__((noinline, cold)) static void take_short_way(struct fm_tls *tls)
+{
+    __atomic_store_n(&tls->heap_off, 0, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&fm_process.stopped, __ATOMIC_SEQ_CST))
+        tls->heap_off = 1;
 }
 
 /* The same for all cases; NULL: nothing to do. */
@@ -114,8 +123,12 @@ __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, 
     if (thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED)
         return NULL;
     struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
-    return FM_LIKELY(csd->alloc != 0) ? (struct fm_rec_alloc *)fm_at(csd->alloc)
+    struct fm_rec_alloc *record = FM_LIKELY(csd->alloc != 0)
+                                      ? (struct fm_rec_alloc *)fm_at(csd->alloc)
                                       : record_make(thread, csd, block);
+    if (FM_UNLIKELY(tls->heap_off != 0) && chunks_known)
+        take_short_way(tls);
+    return record;
 }
 
 __attribute__((noinline, cold)) static void *flush_and_return(void *block)
@@ -177,7 +190,7 @@ static inline __attribute__((always_inline)) void *note_alloc(void *block, size_
     if (FM_UNLIKELY(block == NULL))
         return NULL;
     struct fm_rec_alloc *record = record_at_hand(cfa);
-    if (FM_UNLIKELY(record == NULL) || FM_UNLIKELY(!chunks_known))
+    if (FM_UNLIKELY(record == NULL))
         return note_alloc_any(block, bytes, cfa);
     size_t word = chunk_word(block);
     if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0))
@@ -200,7 +213,7 @@ FM_EXPORT void free(void *block)
     if (block == NULL)
         return;
     struct fm_rec_alloc *record = record_at_hand(HERE);
-    if (FM_UNLIKELY(record == NULL) || FM_UNLIKELY(!chunks_known)) {
+    if (FM_UNLIKELY(record == NULL)) {
         note_free_any(block, HERE);
         return;
     }

@@ -57,7 +57,13 @@ struct fm_tls {
     uint64_t mask;              /* (entries - 1) * 32 */
     struct fm_rec_frame *limit; /* the last frame that fits */
     struct fm_thread *thread;
-    uint64_t inside;               /* the runtime itself allocates or unwinds: hooks do nothing */
+    union {
+        struct {
+            uint32_t inside;   /* the runtime itself allocates or unwinds: hooks do nothing */
+            uint32_t heap_off; /* allocations are not to be counted the short way */
+        };
+        uint64_t heap_unusual; /* either */
+    };
     struct fm_point_entry *points; /* point_mask / 16 + 1 entries; never NULL */
     uint64_t point_mask;           /* (entries - 1) * 16 */
     int64_t far_left; /* lookups beyond the home pair until the index is arranged anew */

@@ -13,7 +13,7 @@
 /* What the hooks of a thread without state find at the top: not their frame, nor below it. */
 static struct fm_rec_frame no_frame = {.cfa = FM_CFA_GUARD};
 __thread struct fm_tls fm_tls_v1 FM_EXPORT = {
-    .low = FM_LOW_NOT_READY, .top = &no_frame, .points = fm_no_points};
+    .low = FM_LOW_NOT_READY, .top = &no_frame, .heap_off = 1, .points = fm_no_points};
 
 static pthread_key_t end_key;
 static bool has_end_key;
@@ -55,6 +55,7 @@ static void thread_end(void *data)
     fm_ticks_stop(thread);
     list_remove(thread);
     tls->inside = 1; /* for good: the thread is about to vanish */
+    tls->heap_off = 1;
     tls->thread = NULL;
     tls->low = FM_LOW_STOPPED;
     tls->top = &no_frame;
@@ -76,6 +77,7 @@ void fm_thread_disable(void)
 {
     struct fm_tls *tls = &fm_tls_v1;
     tls->low = FM_LOW_STOPPED;
+    tls->heap_off = 1;
     tls->thread = NULL;
     tls->top = &no_frame;
 }
@@ -146,7 +148,7 @@ void fm_threads_control(bool stopped)
     uint64_t mask = fm_block_signals();
     fm_lock_take(&fm_process.threads_lock);
     if (fm_process.stopped != stopped) {
-        fm_process.stopped = stopped;
+        __atomic_store_n(&fm_process.stopped, stopped, __ATOMIC_SEQ_CST);
         fm_process.was_stopped |= stopped;
         if (fm_process.header != NULL)
             fm_process.header->recording_on = !stopped;
@@ -155,6 +157,8 @@ void fm_threads_control(bool stopped)
             __atomic_store_n(&t->tls->low, stopped ? FM_LOW_STOPPED : t->stack->low,
                              __ATOMIC_RELEASE);
             __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
+            if (stopped) /* heap.c takes it back */
+                __atomic_store_n(&t->tls->heap_off, 1, __ATOMIC_SEQ_CST);
             fm_lock_give(&t->lock);
         }
     }
