@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Allocation counts are what the program itself adds up: in each grade, with glibc's allocator and with
+another in its place, stopped and started, in threads and after a fork; and live and peak bytes."""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import finish_lib as lib
+from runtime_rec import Rec
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parents[1] / "include"
+# As far as live and peak bytes may be off for each of two threads.
+STEP = 64 << 10
+
+
+def compile_all(tap, folder):
+    """(name, executable, grade) of each way to compile the program."""
+    for compiler in ("gcc", "clang"):
+        if shutil.which(compiler) is None:
+            tap.skip(f"programs by {compiler}", "it is not installed")
+            continue
+        for grade in ("deep", "fast"):
+            executable = folder / f"{compiler}-{grade}"
+            lib.must([lib.FATHOM, "cc", f"--grade={grade}", compiler, "-O2", "-fno-builtin",
+                      "-D_GNU_SOURCE", f"-I{INCLUDE}",
+                      HERE / "runtime_programs" / "allocation.c", "-o", executable, "-lpthread"],
+                     folder)
+            yield f"{compiler}, {grade}", executable
+
+
+def found_by_name(rec, executable, folder):
+    listing = lib.must(["nm", executable], folder).stdout
+    bias = next(module["bias"] for module in rec.modules if module["flags"] & 1)
+    names = {int(words[0], 16) + bias: words[2]
+             for words in map(str.split, listing.splitlines()) if len(words) == 3}
+    found = {}
+    for thread in rec.threads:
+        for csd in thread["csds"].values():
+            name = names.get(thread["pds"][csd["callee"]]["fn"], "?")
+            before = found.get(name, (0,) * 5)
+            found[name] = tuple(x + y for x, y in zip(before, csd["alloc"]))
+    return found
+
+
+def total_live(rec):
+    edges = [csd["alloc"] for thread in rec.threads
+             for csd in [*thread["csds"].values(), thread["root_csd"]]]
+    return sum(alloc[2] - alloc[4] for alloc in edges)
+
+
+def check(tap, what, executable, folder, environment):
+    for old in folder.glob("*.rec"):
+        old.unlink()
+    done = lib.must([executable], folder,
+                    env={**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec"), **environment})
+    lines = [line.split() for line in done.stdout.splitlines()]
+    said = {words[0]: tuple(map(int, words[1:])) for words in lines}
+    peak, = said.pop("peak")
+    in_child = {"in_child": said.pop("in_child")}
+    rec = Rec(folder / "p.rec")
+    found = found_by_name(rec, executable, folder)
+    tap.same({name: found.get(name) for name in said}, said, f"{what}: each function's own")
+    tap.check("unseen" not in found and "got" in found and not any(found["got"]),
+              f"{what}: and no other's", found)
+    tap.same(rec.live, total_live(rec), f"{what}: live bytes are what was not given back")
+    tap.check(abs(rec.peak - peak) <= 2 * STEP, f"{what}: most live bytes",
+              f"{rec.peak}, expected {peak}")
+    child, = folder.glob("p.*.rec")
+    found = found_by_name(Rec(child), executable, folder)
+    tap.same({"in_child": found.get("in_child")}, in_child, f"{what}: those after a fork")
+
+
+def main():
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        other = folder / "allocator.so"
+        lib.must(["gcc", "-O1", "-fPIC", "-shared", "-fno-builtin",
+                  HERE / "runtime_programs" / "allocator.c", "-o", other], folder)
+        for what, executable in compile_all(tap, folder):
+            check(tap, what, executable, folder, {})
+            check(tap, what + ", another allocator", executable, folder,
+                  {"LD_PRELOAD": str(other)})
+    return tap.done()
+
+
+sys.exit(main())
