@@ -247,7 +247,10 @@ static void reports(struct fm_page *page, const char *title, enum fm_command_id 
     struct fm_query query = fm_page_link(page, command, number);
     struct fm_query raw = fm_page_link(page, dump, number);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL_EXCEPT_TITLE, title);
-    if (page->query.command.id != command)
+    /* root/... shows a clique's page. */
+    bool here = page->query.command.id == command ||
+                (command == FM_CMD_CLIQUE && page->query.command.id == FM_CMD_ROOT);
+    if (!here)
         fm_add_control(list, &query, label, id);
     g_autofree char *dump_id = g_strconcat(id, "-dump", NULL);
     fm_add_control(fm_add_developer(list), &raw, dump_label, dump_id);

@@ -224,6 +224,20 @@ async function badAddress() {
   await shot("notice");
 }
 
+// A wide table moves to the side under what stands around it.
+async function sideways() {
+  await page.setViewportSize({ width: 700, height: 700 });
+  await open(withCommand("top_procs/1-100/callseqs/self/oa&" +
+    "p-qtp-S-A-W/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev"));
+  const left = () => page.evaluate(() => ["h1", ".tools", ".controls", "header"].map((what) =>
+    Math.round(document.querySelector(what).getBoundingClientRect().left)));
+  const before = await left();
+  await page.evaluate(() => window.scrollTo(400, 0));
+  assert.ok(await page.evaluate(() => window.scrollX) > 300, "the table is wider than the window");
+  assert.deepEqual(await left(), before, "headings, tools and controls stay");
+  await page.setViewportSize({ width: 1400, height: 900 });
+}
+
 // The page's own link quits the server; it must be the last thing.
 async function quit() {
   await open(url);
@@ -245,6 +259,7 @@ try {
   await lightAndDark("root/90", "clique");
   await lightAndDark("menu", "menu");
   await narrowWindow();
+  await sideways();
   await badAddress();
   if (context.browser()) await withoutScripts(context.browser());
   await quit();

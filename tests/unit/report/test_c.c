@@ -84,6 +84,7 @@ static void threads_are_roots(void)
     g_assert_nonnull(row_where(&page, "clique", "proc", "threads (summary)"));
     g_assert_nonnull(row_where(&page, "clique", "proc", "main.c:main"));
     g_assert_nonnull(row_where(&page, "clique", "proc", "main.c:worker"));
+    g_assert_null(control(&page, "clique")); /* it is this very page */
     page_done(&page);
     page = page_of(recording, "proc_callers/2/cl/1/20/nc");
     g_assert_cmpstr(cell_string(row_at(&page, "callers", "caller", 0), "members"), ==,
