@@ -349,6 +349,14 @@ FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
     fm_lock_take(&thread->lock);
+    /* Nothing comes back to a signal stack that is jumped off; the next handler begins anew there.
+     */
+    const struct fm_stack *now = thread->stack;
+    if ((sp < now->low || now->high < sp) && !is_guard(thread, tls->top) &&
+        (now->frames[1].cfa & FM_CFA_SIGNAL) != 0) {
+        while (!is_guard(thread, tls->top))
+            pop(thread, true);
+    }
     fm_stack_switch(thread, sp);
     while (plain_cfa(tls->top) + FM_CFA_FROM_FRAME <= sp && !is_guard(thread, tls->top))
         pop(thread, true);

@@ -130,6 +130,48 @@ def sites(tap):
     tap.same((half["arity"], half["module"]), (1, "exceptions.cc"), "parameters and module")
 
 
+ESCAPED = """#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+static sigjmp_buf out;
+static volatile int seen;
+static void escapes(int s) { (void)s; siglongjmp(out, 1); }
+static void counts(int s) { (void)s; seen++; }
+static void provoke(void) { raise(SIGUSR1); }
+static void later(void) { for (int i = 0; i < 4; i++) raise(SIGUSR2); }
+int main(void)
+{
+    static char memory[65536];
+    stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+    struct sigaction action = {.sa_handler = escapes, .sa_flags = SA_ONSTACK};
+    sigaltstack(&stack, 0);
+    sigaction(SIGUSR1, &action, 0);
+    action.sa_handler = counts;
+    sigaction(SIGUSR2, &action, 0);
+    for (volatile int i = 0; i < 3; i++)
+        if (sigsetjmp(out, 1) == 0)
+            provoke();
+    later();
+    return seen == 4 ? 0 : 1;
+}
+"""
+
+
+def escaped(tap):
+    """The context of a handler on a stack that another one was jumped off."""
+    for compiler in ("gcc", "clang"):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "e.c"), "w") as source:
+                source.write(ESCAPED)
+            lib.must([lib.FATHOM, "cc", compiler, "-O1", "e.c", "-o", "e"], folder)
+            profile = lib.record(["./e"], folder).profile
+        edges = {edge: n for edge, n in profile.edges.items() if edge[1] in ("escapes", "counts")}
+        tap.same(edges, {("provoke", "escapes"): 3, ("later", "counts"): 4},
+                 f"{compiler}: handlers after a jump off their stack")
+        tap.same(profile.excps["escapes"], 3, f"{compiler}: those that jumped")
+
+
 def header_functions(tap):
     """Inlined functions whose address the program takes from a library that has them too."""
     with tempfile.TemporaryDirectory() as folder:
@@ -178,6 +220,7 @@ def main():
     leaving(tap)
     sites(tap)
     stripped(tap)
+    escaped(tap)
     header_functions(tap)
     return tap.done()
 
