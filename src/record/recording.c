@@ -409,6 +409,39 @@ static void publish(struct fm_raw_recording *recording)
     recording->mark_count = storage->marks->len;
 }
 
+static gint by_creation(gconstpointer left, gconstpointer right, gpointer data)
+{
+    const struct fm_raw_recording *recording = data;
+    const struct fm_raw_thread *a = &recording->threads[*(const uint32_t *)left];
+    const struct fm_raw_thread *b = &recording->threads[*(const uint32_t *)right];
+    bool a_main = a->tid == recording->header.pid, b_main = b->tid == recording->header.pid;
+    if (a_main != b_main)
+        return a_main ? -1 : 1;
+    return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : (a->number < b->number ? -1 : 1);
+}
+
+/* In the file they stand in the order of their first hooks, which changes from run to run; here in
+ * that of their creation, as the kernel numbers them. */
+static void order_threads(struct fm_raw_recording *recording)
+{
+    uint32_t count = recording->thread_count;
+    g_autofree uint32_t *order = g_new(uint32_t, count + 1);
+    g_autofree uint32_t *place = g_new(uint32_t, count + 1);
+    g_autofree struct fm_raw_thread *sorted = g_new(struct fm_raw_thread, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    g_qsort_with_data(order, (gint)count, sizeof *order, by_creation, recording);
+    for (uint32_t i = 0; i < count; i++) {
+        place[order[i]] = i;
+        sorted[i] = recording->threads[order[i]];
+        sorted[i].number = i + 1;
+    }
+    if (count > 0)
+        memcpy(recording->threads, sorted, count * sizeof *sorted);
+    for (uint32_t i = 0; i < recording->pd_count; i++)
+        recording->pds[i].thread = place[recording->pds[i].thread];
+}
+
 bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
 {
     g_autoptr(FmRecording) recording = g_new0(struct fm_raw_recording, 1);
@@ -439,16 +472,7 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
         return false;
     g_clear_pointer(&storage->seen, g_free);
     publish(recording);
-    /* Newest first in the file. */
-    for (uint32_t i = 0; i < recording->pd_count; i++)
-        recording->pds[i].thread = recording->thread_count - 1 - recording->pds[i].thread;
-    for (uint32_t i = 0; i < recording->thread_count / 2; i++) {
-        struct fm_raw_thread *left = &recording->threads[i];
-        struct fm_raw_thread *right = &recording->threads[recording->thread_count - 1 - i];
-        struct fm_raw_thread swap = *left;
-        *left = *right;
-        *right = swap;
-    }
+    order_threads(recording);
     *ret = g_steal_pointer(&recording);
     return true;
 }

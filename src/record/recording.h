@@ -48,7 +48,7 @@ struct fm_raw_point {
 };
 
 struct fm_raw_thread {
-    uint32_t number, tid;
+    uint32_t number, tid; /* number: in order of creation, from 1 */
     bool ended;
     uint32_t root_pd, root_csd; /* indices */
     uint64_t started_in;

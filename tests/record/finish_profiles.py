@@ -172,6 +172,47 @@ def escaped(tap):
         tap.same(profile.excps["escapes"], 3, f"{compiler}: those that jumped")
 
 
+TURNED = """#include <pthread.h>
+#include <semaphore.h>
+static sem_t second_is_done;
+static volatile int count;
+static void first(void) { count++; }
+static void second(void) { count++; }
+__attribute__((no_instrument_function)) static void *start(void *number)
+{
+    if (number == 0) {
+        sem_wait(&second_is_done);
+        first();
+    } else {
+        second();
+        sem_post(&second_is_done);
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    sem_init(&second_is_done, 0, 0);
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, start, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"""
+
+
+def thread_numbers(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "t.c"), "w") as source:
+            source.write(TURNED)
+        lib.must([lib.FATHOM, "cc", "gcc", "-O0", "t.c", "-o", "t", "-lpthread"], folder)
+        profile = lib.record(["./t"], folder).profile
+    tap.same({caller for caller, callee in profile.edges if callee in ("first", "second")},
+             {"thread 2 (first)", "thread 3 (second)"},
+             "threads are numbered as they were created, whoever comes first")
+
+
 def header_functions(tap):
     """Inlined functions whose address the program takes from a library that has them too."""
     with tempfile.TemporaryDirectory() as folder:
@@ -221,6 +262,7 @@ def main():
     sites(tap)
     stripped(tap)
     escaped(tap)
+    thread_numbers(tap)
     header_functions(tap)
     return tap.done()
 
