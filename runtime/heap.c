@@ -68,6 +68,22 @@ __attribute__((constructor)) static void find_allocator(void)
                    libc != object_of((uint64_t)find_allocator);
 }
 
+static inline bool is_well_placed(uint64_t record)
+{
+    return (record + offsetof(struct fm_rec_alloc, frees)) % 16 == 0;
+}
+
+/* Room for a record whose pair that free changes at once does not straddle cache lines. */
+static struct fm_rec_alloc *record_new(struct fm_bump *bump)
+{
+    uint64_t next = bump->chunk != NULL ? (uint64_t)bump->chunk + bump->chunk->used : 0;
+    size_t padding = is_well_placed(next) ? 0 : FM_REC_UNIT;
+    char *place = fm_arena_alloc(bump, sizeof(struct fm_rec_alloc) + padding);
+    if (place != NULL && !is_well_placed((uint64_t)place))
+        place += padding;
+    return (struct fm_rec_alloc *)(void *)place;
+}
+
 /* The first record of a callee; block: one in use. */
 __attribute__((noinline, cold)) static struct fm_rec_alloc *
 record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
@@ -76,15 +92,11 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
     if (chunks_known && (chunk_word(block) & CHUNK_MAPPED) == 0)
         chunks_known = chunk_usable(chunk_word(block)) == malloc_usable_size(block);
     if (csd->alloc == 0) {
-        /* The pair that free changes at once lies in one cache line. */
-        char *place = fm_arena_alloc(&thread->bump, sizeof(struct fm_rec_alloc) + FM_REC_UNIT);
-        if (place != NULL) {
-            if (((uint64_t)place + offsetof(struct fm_rec_alloc, frees)) % 16 != 0)
-                place += FM_REC_UNIT;
-            __atomic_store_n(&csd->alloc, fm_ref(place), __ATOMIC_RELEASE);
-        } else {
+        struct fm_rec_alloc *record = record_new(&thread->bump);
+        if (record != NULL)
+            __atomic_store_n(&csd->alloc, fm_ref(record), __ATOMIC_RELEASE);
+        else
             __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
-        }
         fm_process.header->grade_flags |= FM_REC_ALLOCATION;
     }
     fm_restore_signals(mask);
@@ -152,14 +164,13 @@ count_alloc(struct fm_rec_alloc *record, void *block, size_t bytes, size_t usabl
 static inline __attribute__((always_inline)) bool count_free(struct fm_rec_alloc *record,
                                                              size_t usable)
 {
-    static const uint64_t one[2] __attribute__((aligned(16))) = {1, 0};
     static_assert(offsetof(struct fm_rec_alloc, freed_bytes) ==
                       offsetof(struct fm_rec_alloc, frees) + 8,
                   "both are added to with one store");
     __m128i *pair = (__m128i *)(void *)&record->frees;
     __m128i bytes = _mm_slli_si128(_mm_cvtsi64_si128((long long)usable), 8);
-    __m128i added = _mm_add_epi64(bytes, *(const __m128i *)(const void *)one);
-    *pair = _mm_add_epi64(*pair, added);
+    __m128i added = _mm_add_epi64(bytes, _mm_set_epi64x(0, 1));
+    _mm_storeu_si128(pair, _mm_add_epi64(_mm_loadu_si128(pair), added));
     int64_t *delta = &fm_tls_v1.thread->live_delta;
     return FM_UNLIKELY((*delta -= (int64_t)usable) < -FLUSH_BYTES);
 }
