@@ -25,6 +25,7 @@ extern void *__libc_valloc(size_t);
 extern void *__libc_pvalloc(size_t);
 
 #define FLUSH_BYTES (64 << 10)
+#define CACHE_LINE 64u
 
 /* The CFA of the interposed function: frames of the program that are alive lie above it. */
 #define HERE ((uint64_t)__builtin_dwarf_cfa())
@@ -70,7 +71,7 @@ __attribute__((constructor)) static void find_allocator(void)
 
 static inline bool is_well_placed(uint64_t record)
 {
-    return (record + offsetof(struct fm_rec_alloc, frees)) % 16 == 0;
+    return (record + offsetof(struct fm_rec_alloc, frees)) % CACHE_LINE <= CACHE_LINE - 16;
 }
 
 /* Room for a record whose pair that free changes at once does not straddle cache lines. */
