@@ -111,9 +111,8 @@ static inline __attribute__((always_inline)) struct fm_rec_alloc *record_at_hand
     const struct fm_tls *tls = &fm_tls_v1;
     if (FM_UNLIKELY(tls->heap_unusual != 0))
         return NULL;
-    const struct fm_rec_frame *frame = tls->top;
-    /* = fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= cfa: the frame is dead */
-    if (FM_UNLIKELY(frame->cfa < cfa - FM_CFA_FROM_FRAME + FM_CFA_INLINED))
+    const struct fm_rec_frame *frame = fm_stack_charged_quickly(tls, cfa);
+    if (FM_UNLIKELY(frame == NULL))
         return NULL;
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
     return FM_LIKELY(csd->alloc != 0) ? fm_at(csd->alloc) : NULL;

@@ -179,6 +179,19 @@ void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to us
 void fm_stack_note(uint64_t low, uint64_t high);
 /* The innermost frame that is alive when the stack pointer is sp: what to charge. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp);
+/* The same, if the top is that frame or has just returned into it; else NULL. Addresses between
+ * those of two frames of a stack are of that stack. */
+static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct fm_tls *tls,
+                                                                  uint64_t sp)
+{
+    const struct fm_rec_frame *frame = tls->top;
+    /* that is fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME > sp, whatever the marks */
+    uint64_t alive = sp - FM_CFA_FROM_FRAME + FM_CFA_INLINED;
+    if (frame->cfa >= alive)
+        return frame;
+    frame--;
+    return frame->cfa >= alive && frame->cfa < FM_CFA_GUARD ? frame : NULL;
+}
 
 /* hooks.c */
 void fm_frames_leave(uint64_t sp);
