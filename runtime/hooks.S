@@ -12,6 +12,7 @@
 #define TLS_MASK 24
 #define TLS_LIMIT 32
 #define TLS_FAR_LEFT 72
+#define TLS_EXIT_ANY 88
 #define FM_HOOK_FACTOR -0x61C8864F
 
         .section fm_hooks_text, "ax", @progbits
@@ -89,6 +90,8 @@ __cyg_profile_func_exit:
         cmpq %rsi, (%rsp)
         je .Lexit_tail
 .Lexit_test:
+        cmpq %fs:TLS_EXIT_ANY(%rcx), %rax
+        jb .Lexit_done
         movq %rax, %r9
         subq (%r8), %r9
         testq $-5, %r9

@@ -67,6 +67,9 @@ struct fm_tls {
     struct fm_point_entry *points; /* point_mask / 16 + 1 entries; never NULL */
     uint64_t point_mask;           /* (entries - 1) * 16 */
     int64_t far_left; /* lookups beyond the home pair until the index is arranged anew */
+    /* While recording is stopped, the exits of frames below these addresses are not looked at, as
+     * no such frame is open: of a function's own body; of one that may be inlined. Else 0. */
+    uint64_t exit_own, exit_any;
 };
 static_assert(offsetof(struct fm_tls, low) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");
@@ -76,6 +79,8 @@ static_assert(offsetof(struct fm_tls, limit) == 32, "hooks.S");
 static_assert(offsetof(struct fm_tls, points) == 56, "coverage.S");
 static_assert(offsetof(struct fm_tls, point_mask) == 64, "coverage.S");
 static_assert(offsetof(struct fm_tls, far_left) == 72, "hooks.S");
+static_assert(offsetof(struct fm_tls, exit_own) == 80, "expand.c");
+static_assert(offsetof(struct fm_tls, exit_any) == 88, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, key) == 16, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");

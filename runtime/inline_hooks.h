@@ -33,7 +33,7 @@ __fathom_inline void __cyg_profile_func_enter(void *__fn, void *__site)
     __asm__ __inline__ volatile("fathom_enter %[f] %0 %1 %2" __fathom_rest(3)
                                 : "=&r"(__a), "=&r"(__b), "=&r"(__c)__fathom_more
                                 : [f] "ir"(__fn), "m"(*(const char *)__builtin_frame_address(0))
-                                : "cc");
+                                : "cc", "r11");
 }
 
 __fathom_inline void __cyg_profile_func_exit(void *__fn, void *__site)
@@ -44,7 +44,7 @@ __fathom_inline void __cyg_profile_func_exit(void *__fn, void *__site)
     __asm__ __inline__ volatile("fathom_exit %[f] %0 %1" __fathom_rest(2)
                                 : "=&r"(__a), "=&r"(__b)__fathom_more
                                 : [f] "ir"(__fn), "m"(*(const char *)__builtin_frame_address(0))
-                                : "cc");
+                                : "cc", "r11");
 }
 
 #undef __fathom_inline

@@ -18,6 +18,28 @@ __thread struct fm_tls fm_tls_v1 FM_EXPORT = {
 static pthread_key_t end_key;
 static bool has_end_key;
 
+/* No hook does anything any more. */
+static void tls_disable(struct fm_tls *tls)
+{
+    tls->low = FM_LOW_STOPPED;
+    tls->heap_off = 1;
+    tls->exit_own = tls->exit_any = UINT64_MAX;
+    tls->thread = NULL;
+    tls->top = &no_frame;
+}
+
+/* Of the calling thread. Frames on several stacks have no order. */
+static void exits_bound(struct fm_thread *thread, bool stopped)
+{
+    struct fm_tls *tls = thread->tls;
+    tls->exit_own = tls->exit_any = 0;
+    if (!stopped || thread->stacks->next != NULL)
+        return;
+    bool none = tls->top == thread->stack->frames;
+    tls->exit_own = none ? UINT64_MAX : fm_frame_address(tls->top->cfa);
+    tls->exit_any = tls->exit_own + (!none && (tls->top->cfa & FM_CFA_INLINED) == 0);
+}
+
 static void list_add(struct fm_thread *thread)
 {
     fm_lock_take(&fm_process.threads_lock);
@@ -55,10 +77,7 @@ static void thread_end(void *data)
     fm_ticks_stop(thread);
     list_remove(thread);
     tls->inside = 1; /* for good: the thread is about to vanish */
-    tls->heap_off = 1;
-    tls->thread = NULL;
-    tls->low = FM_LOW_STOPPED;
-    tls->top = &no_frame;
+    tls_disable(tls);
     if (thread->live_delta != 0)
         fm_heap_flush(thread);
     thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
@@ -75,11 +94,7 @@ static void thread_end(void *data)
 
 void fm_thread_disable(void)
 {
-    struct fm_tls *tls = &fm_tls_v1;
-    tls->low = FM_LOW_STOPPED;
-    tls->heap_off = 1;
-    tls->thread = NULL;
-    tls->top = &no_frame;
+    tls_disable(&fm_tls_v1);
 }
 
 void fm_threads_end_key_make(void)
@@ -115,7 +130,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
 {
     struct fm_tls *tls = &fm_tls_v1;
     if (!fm_process_start()) {
-        tls->low = FM_LOW_STOPPED;
+        tls_disable(tls);
         return NULL;
     }
     struct fm_thread *thread = fm_private_alloc(sizeof *thread);
@@ -126,7 +141,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     }
     if (thread == NULL || !graph_init(thread, stack_address)) {
         __atomic_fetch_add(&fm_process.header->dropped_threads, 1, __ATOMIC_RELAXED);
-        tls->low = FM_LOW_STOPPED;
+        tls_disable(tls);
         if (thread != NULL)
             fm_private_free(thread, sizeof *thread);
         return NULL;
@@ -136,6 +151,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     tls->limit = fm_process.stopped ? NULL : thread->stack->limit;
     __atomic_store_n(&tls->thread, thread, __ATOMIC_RELEASE);
     tls->low = fm_process.stopped ? FM_LOW_STOPPED : thread->stack->low;
+    exits_bound(thread, fm_process.stopped);
     /* glibc keeps the first 32 keys in the thread itself: no allocation here. */
     if (has_end_key)
         pthread_setspecific(end_key, thread);
@@ -154,11 +170,15 @@ void fm_threads_control(bool stopped)
             fm_process.header->recording_on = !stopped;
         for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
             fm_lock_take(&t->lock);
+            if (!stopped) /* before the first entry */
+                t->tls->exit_own = t->tls->exit_any = 0;
             __atomic_store_n(&t->tls->low, stopped ? FM_LOW_STOPPED : t->stack->low,
                              __ATOMIC_RELEASE);
             __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
             if (stopped) /* heap.c takes it back */
                 __atomic_store_n(&t->tls->heap_off, 1, __ATOMIC_SEQ_CST);
+            if (stopped && t == fm_tls_v1.thread)
+                exits_bound(t, true);
             fm_lock_give(&t->lock);
         }
     }

@@ -8,6 +8,16 @@
  * is its hook pc. What is rarely run stands at the end of the section. The multiplication tells
  * finishing that a hook stands here. */
 
+/* A hook leaves the top in r11, where the next one often finds it still: to wait for the store of
+ * the last top would take longer than all else. Whatever r11 holds is compared with the top. */
+#define TAKE_TOP        \
+    "\tmovq %r11, @A\n" \
+    "\tcmpq @8, @A\n"   \
+    "\tjne 9778f\n"     \
+    "9779:\n"
+#define TAKE_TOP_COLD      \
+    "9778:\tmovq @8, @A\n" \
+    "\tjmp 9779b\n"
 #define UNLESS_STOPPED  \
     "\tcmpq @0, %rbp\n" \
     "\tjo 9777f\n"
@@ -51,22 +61,21 @@
     "\ttestq @C, @C\n"              \
     "\tjne 9774b\n"
 /* Else out of line, all registers kept but @A. */
-#define PUSH_AND_COLD                                                 \
-    "\taddq $32, @A\n"                                                \
-    "\tmovq @A, @8\n"                                                 \
-    "9777:\n"                                                         \
-    "\t.subsection 1\n" LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n" \
-    "\tleaq @F, @A\n"                                                 \
-    "\tpushq @A\n"                                                    \
-    "\tleaq 9777b(%rip), @A\n"                                        \
-    "\tpushq @A\n"                                                    \
-    "\tjmp fm_enter_slow_at_v1@PLT\n"                                 \
+#define PUSH_AND_COLD                                                               \
+    "\taddq $32, @A\n"                                                              \
+    "\tmovq @A, @8\n"                                                               \
+    "\tmovq @A, %r11\n"                                                             \
+    "9777:\n"                                                                       \
+    "\t.subsection 1\n" TAKE_TOP_COLD LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n" \
+    "\tleaq @F, @A\n"                                                               \
+    "\tpushq @A\n"                                                                  \
+    "\tleaq 9777b(%rip), @A\n"                                                      \
+    "\tpushq @A\n"                                                                  \
+    "\tjmp fm_enter_slow_at_v1@PLT\n"                                               \
     "\t.subsection 0\n"
 
 static const char enter_own[] =
-    UNLESS_STOPPED "\tjb 9772f\n"
-                   "\tmovq @8, @A\n"
-                   "\tcmpq (@A), %rbp\n"
+    UNLESS_STOPPED "\tjb 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
                    "\tjae 9772f\n"
                    "\tcmpq @32, @A\n"
                    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE LOOK_UP_AND_FILL
@@ -74,8 +83,7 @@ static const char enter_own[] =
 
 /* The frame around it is the top's, or that of another body inlined there (4 lower); so the stack
  * is the right one. */
-static const char enter_inlined[] = UNLESS_STOPPED
-    "\tmovq @8, @A\n"
+static const char enter_inlined[] = UNLESS_STOPPED TAKE_TOP
     "\tmovq %rbp, @B\n"
     "\tsubq (@A), @B\n"
     "\tcmpq $4, @B\n"
@@ -85,9 +93,7 @@ static const char enter_inlined[] = UNLESS_STOPPED
     "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
 
 static const char enter_any[] = UNLESS_STOPPED
-    "\tjb 9772f\n"
-    "\tmovq @8, @A\n"
-    "\tcmpq @32, @A\n"
+    "\tjb 9772f\n" TAKE_TOP "\tcmpq @32, @A\n"
     "\tjae 9772f\n"
     "\tmovq 8(%rbp), @C\n"
     "\tmovq %rbp, @B\n"
@@ -104,14 +110,16 @@ static const char enter_any[] = UNLESS_STOPPED
     "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
 
 /* --grade=fast, before the prologue. Frames whose address is not above ours are dead. Behind 9771
- * and 9772 write_entry gives registers back. */
+ * and 9772 write_entry gives registers back. @C is r11, see TAKE_TOP. */
 static const char entry_begin[] =
     "\tleaq -8(%rsp), @B\n"
     "\tcmpq @0, @B\n"
     "\tjo 9771f\n"
     "\tjb 9772f\n"
-    "\tmovq @8, @A\n"
-    "\tcmpq (@A), @B\n"
+    "\tmovq @C, @A\n"
+    "\tcmpq @8, @C\n"
+    "\tjne 9767f\n"
+    "9766:\tcmpq (@A), @B\n"
     "\tjae 9769f\n"
     "9768:\tcmpq @32, @A\n"
     "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq (%rsp), @C\n" ADD_SITE LOOK_UP_AND_FILL
@@ -119,9 +127,12 @@ static const char entry_begin[] =
     "\tmovq @B, 32(@A)\n"
     "\taddq $32, @A\n"
     "\tmovq @A, @8\n"
+    "\tmovq @A, @C\n"
     "9771:\n";
 static const char entry_cold[] = "9777:\n"
                                  "\t.subsection 1\n"
+                                 "9767:\tmovq @8, @A\n"
+                                 "\tjmp 9766b\n"
                                  "9769:\tsubq $32, @A\n"
                                  "\tcmpq (@A), @B\n"
                                  "\tjae 9769b\n"
@@ -134,9 +145,10 @@ static const char entry_end[] = "\tleaq 9777b(%rip), %r11\n"
 #define POP                 \
     "9774:\tsubq $32, @A\n" \
     "\tmovq @A, @8\n"       \
+    "\tmovq @A, %r11\n"     \
     "\tmovq $0, 32(@A)\n"   \
     "9777:\n"               \
-    "\t.subsection 1\n"
+    "\t.subsection 1\n" TAKE_TOP_COLD
 /* The top is a frame further out, as always while recording is stopped, or one of another stack. */
 #define OLDER                  \
     "9771:\tcmpq (@A), %rbp\n" \
@@ -154,8 +166,8 @@ static const char entry_end[] = "\tleaq 9777b(%rip), %r11\n"
     "\t.subsection 0\n"
 
 /* The same function may be inlined into itself: its exit looks the same. */
-static const char exit_own[] = "\tmovq @8, @A\n"
-                               "\tcmpq %rbp, (@A)\n"
+static const char exit_own[] = "\tcmpq @80, %rbp\n"
+                               "\tjb 9777f\n" TAKE_TOP "\tcmpq %rbp, (@A)\n"
                                "\tjne 9771f\n" POP OLDER "9776:\tleaq -4(%rbp), @B\n"
                                "\tcmpq @B, (@A)\n"
                                "\tjne 9772f\n"
@@ -163,8 +175,8 @@ static const char exit_own[] = "\tmovq @8, @A\n"
                                "\tcmpq @B, 24(@A)\n"
                                "\tje 9774b\n" EXIT_COLD;
 
-static const char exit_any[] = "\tmovq @8, @A\n"
-                               "\tmovq %rbp, @B\n"
+static const char exit_any[] = "\tcmpq @88, %rbp\n"
+                               "\tjb 9777f\n" TAKE_TOP "\tmovq %rbp, @B\n"
                                "\tsubq (@A), @B\n"
                                "\tjb 9771f\n"
                                "\ttestq $-5, @B\n"
