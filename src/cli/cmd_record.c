@@ -19,6 +19,9 @@
 /* The shell's statuses for what could not be run. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
 
+/* Of more processes only the first has all of its summary printed. */
+#define WHOLE_SUMMARIES 3
+
 static volatile sig_atomic_t child_pid;
 
 /* The terminal sends its signals to the program too; those sent to us alone are for the program. */
@@ -174,10 +177,13 @@ static int finish_all(const struct fm_finishing *how, const char *base, GPtrArra
     uint64_t calls = 0;
     for (guint i = 0; i < found->len; i++) {
         uint64_t some = 0;
-        if (found->len > 1 && !how->quiet)
+        struct fm_finishing one = *how;
+        one.several = found->len > 1;
+        one.brief = found->len > WHOLE_SUMMARIES && i > 0;
+        if (one.several && !one.brief && !how->quiet)
             fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "",
                     (const char *)g_ptr_array_index(found, i));
-        if (!fm_cli_finish(how, g_ptr_array_index(found, i), NULL, &some))
+        if (!fm_cli_finish(&one, g_ptr_array_index(found, i), NULL, &some))
             status = FM_EXIT_FAILED;
         calls += some;
     }

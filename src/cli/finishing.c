@@ -126,16 +126,9 @@ static void print_phases(const struct fm_profile *profile)
     }
 }
 
-static void print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
-                          const char *data_path)
+static void print_totals(const struct fm_profile *profile, const struct fm_finish_notes *notes)
 {
-    g_autoptr(FmAnalysis) analysis = NULL;
-    g_autoptr(GError) error = NULL;
     char calls[32];
-    if (!fm_analysis_new(profile, NULL, &analysis, &error)) {
-        fprintf(stderr, "%s: %s\n", data_path, error->message);
-        return;
-    }
     fprintf(stderr, "%s calls in %" PRIu32 " contexts, %" PRIu32 " thread%s",
             short_number((double)notes->calls, calls, sizeof calls), profile->pd_count,
             notes->threads, notes->threads == 1 ? "" : "s");
@@ -147,6 +140,18 @@ static void print_summary(const struct fm_profile *profile, const struct fm_fini
         fprintf(stderr, ", %sB of heap at most",
                 short_number((double)profile->facts.peak_bytes, calls, sizeof calls));
     fputs("\n", stderr);
+}
+
+static void print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
+                          const char *data_path)
+{
+    g_autoptr(FmAnalysis) analysis = NULL;
+    g_autoptr(GError) error = NULL;
+    if (!fm_analysis_new(profile, NULL, &analysis, &error)) {
+        fprintf(stderr, "%s: %s\n", data_path, error->message);
+        return;
+    }
+    print_totals(profile, notes);
     print_table(profile, analysis);
     print_phases(profile);
     g_autofree char *quoted = g_shell_quote(data_path);
@@ -186,10 +191,14 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         return false;
     }
     for (guint i = 0; i < notes.lines->len; i++)
-        fprintf(stderr, "fathom %s: note: %s\n", how->command,
-                (const char *)g_ptr_array_index(notes.lines, i));
-    if (!how->quiet)
+        fprintf(stderr, "fathom %s: note: %s%s%s\n", how->command, how->several ? rec_path : "",
+                how->several ? ": " : "", (const char *)g_ptr_array_index(notes.lines, i));
+    if (how->brief && !how->quiet) {
+        fprintf(stderr, "%s: ", data_path);
+        print_totals(profile, &notes);
+    } else if (!how->quiet) {
         print_summary(profile, &notes, data_path);
+    }
     if (ret_calls != NULL)
         *ret_calls = notes.calls;
     if (!how->keep && !notes.live && !notes.incomplete)

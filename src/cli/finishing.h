@@ -12,6 +12,8 @@ struct fm_finishing {
     const char *debug_path; /* folders of separate debug files; NULL */
     bool keep;              /* do not remove the raw recording */
     bool quiet;             /* no summary */
+    bool brief;             /* a line instead of the summary */
+    bool several;           /* notes name the recording that they are of */
 };
 
 /* Turns the recording at rec_path into data_path (NULL: beside it), prints notes and, unless quiet,

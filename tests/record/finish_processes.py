@@ -18,7 +18,7 @@ FIB = {3: 5, 4: 9, 5: 15, 7: 41}  # calls of fib(n)
 
 def processes(tap, folder):
     command = lib.build("processes.c", folder, "gcc", ["-O1"])
-    lib.must([lib.FATHOM, "record", "-o", "all", "--"] + command, folder)
+    done = lib.must([lib.FATHOM, "record", "-o", "all", "--"] + command, folder)
     found = sorted(pathlib.Path(folder).glob("all*.data"))
     profiles = [lib.Profile(path) for path in found]
     fibs = sorted(profile.calls()["fib"] for profile in profiles)
@@ -26,6 +26,10 @@ def processes(tap, folder):
     tap.same([n for n in fibs if n > 0], sorted([FIB[3], FIB[4], FIB[5], FIB[7]]),
              "each process has its own counts")
     tap.check((pathlib.Path(folder) / "all.data").exists(), "the first process has the plain name")
+    others = [str(path) for path in found if path.name != "all.data"]
+    tap.same((done.stderr.count("open the pages:"), len(others) > 3,
+              [path for path in others if f"{path}: " not in done.stderr]), (1, True, []),
+             "of many processes the first is summed up, each other has a line")
     tap.check(not list(pathlib.Path(folder).glob("*.rec")), "raw recordings are removed")
     tap.same(sum(profile.calls()["main"] for profile in profiles), 2,
              "the parent's open frames are not counted again in its children")
