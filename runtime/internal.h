@@ -187,7 +187,7 @@ static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct f
     const struct fm_rec_frame *frame = tls->top;
     /* that is fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME > sp, whatever the marks */
     uint64_t alive = sp - FM_CFA_FROM_FRAME + FM_CFA_INLINED;
-    if (frame->cfa >= alive)
+    if (FM_LIKELY(frame->cfa >= alive))
         return frame;
     frame--;
     return frame->cfa >= alive && frame->cfa < FM_CFA_GUARD ? frame : NULL;
