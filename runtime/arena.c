@@ -211,8 +211,11 @@ void *fm_arena_alloc(struct fm_bump *bump, size_t bytes)
         fm_lock_give(&fm_process.lock);
         if (chunk == NULL)
             return NULL;
-        if (!own)
+        if (!own) {
             bump->chunk = chunk;
+            if (bump->chunk_bytes < FM_THREAD_CHUNK_BYTES)
+                bump->chunk_bytes *= 2;
+        }
     }
     void *memory = (char *)chunk + chunk->used;
     __atomic_store_n(&chunk->used, chunk->used + bytes, __ATOMIC_RELAXED);

@@ -21,9 +21,11 @@
 #define FM_EXPORT __attribute__((visibility("default")))
 #define FM_HIDDEN __attribute__((visibility("hidden")))
 
+/* A thread's chunks double from the first size to the second: short threads may be many. */
+#define FM_THREAD_CHUNK_FIRST (4u << 10)
 #define FM_THREAD_CHUNK_BYTES (64u << 10)
 #define FM_PROCESS_CHUNK_BYTES (16u << 10)
-#define FM_STACK_FRAMES_FIRST 1024u
+#define FM_STACK_FRAMES_FIRST 64u /* doubled as needed */
 #define FM_TABLE_ENTRIES_FIRST 1024u
 #define FM_FAR_LOOKUPS_FIRST 1024
 #define FM_SIGNAL_SAVES_MAX 64u
@@ -153,7 +155,7 @@ uint64_t fm_unwind_to(uint64_t cfa);
 struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
                                 uint64_t site, bool hidden);
 uint64_t fm_pd_key(const struct fm_thread *thread, const struct fm_rec_pd *pd);
-struct fm_rec_pd *fm_graph_root(struct fm_thread *thread); /* makes it; NULL: no room */
+struct fm_rec_pd *fm_graph_root(struct fm_thread *thread);      /* makes it; NULL: no room */
 bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with what the old one has */
 void fm_table_arrange(struct fm_thread *thread);
 bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden);

@@ -104,7 +104,7 @@ void fm_threads_end_key_make(void)
 
 static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
 {
-    thread->bump = (struct fm_bump){.chunk_bytes = FM_THREAD_CHUNK_BYTES};
+    thread->bump = (struct fm_bump){.chunk_bytes = FM_THREAD_CHUNK_FIRST};
     thread->rec = fm_arena_alloc(&thread->bump, sizeof *thread->rec);
     if (thread->rec == NULL)
         return false;

@@ -194,6 +194,37 @@ def test_disk_full(tmp, exe):
     assert asked < 200, asked
 
 
+MANY_THREADS = """
+#include <pthread.h>
+static volatile long count;
+static void leaf(void) { count++; }
+static void *begin(void *unused) { (void)unused; for (int i = 0; i < 5; i++) leaf(); return 0; }
+static long deep(int depth) { return depth == 0 ? 0 : 1 + deep(depth - 1); }
+int main(void)
+{
+    for (int i = 0; i < 300; i++) {
+        pthread_t thread;
+        pthread_create(&thread, 0, begin, 0);
+        pthread_join(thread, 0);
+    }
+    return deep(5000) == 5000 && count == 1500 ? 0 : 1;
+}
+"""
+
+
+def test_many_threads(tmp, exe):
+    """Short threads take little of the file; deep stacks get the room that they need."""
+    source = os.path.join(tmp, "threads.c")
+    with open(source, "w") as f:
+        f.write(MANY_THREADS)
+    subprocess.run(["gcc", "-O0", "-g", "-finstrument-functions", "-fno-omit-frame-pointer", source,
+                    "-o", os.path.join(tmp, "process"), "-pthread", *runtime()], check=True)
+    rec = Rec(run(tmp, ""))
+    assert len(rec.threads) == 301, len(rec.threads)
+    assert sum(c["calls"] for t in rec.threads for c in t["csds"].values()) == 300 * 6 + 5002
+    assert rec.used < 300 * 6000 + 1000000, rec.used
+
+
 def test_without_runtime(tmp, exe):
     plain = build(tmp)
     done = subprocess.run([plain, "control"], capture_output=True)
@@ -201,7 +232,7 @@ def test_without_runtime(tmp, exe):
 
 
 TESTS = [test_control, test_stopped_from_the_start, test_heap, test_ticks, test_fork, test_exec,
-         test_exit_below_main, test_full, test_disk_full, test_without_runtime]
+         test_exit_below_main, test_full, test_disk_full, test_many_threads, test_without_runtime]
 
 
 def main():
