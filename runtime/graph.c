@@ -14,7 +14,7 @@ static void *node_alloc(struct fm_thread *thread, size_t bytes)
 }
 
 /* The index: pairs of entries in one cache line, the home pair first, then the following pairs.
- * At most a quarter full, so nearly all are at home. */
+ * At most half full; those called most are at home. */
 static struct fm_entry *entry_at(const struct fm_tls *tls, uint64_t offset)
 {
     return (struct fm_entry *)((char *)tls->table + (offset & tls->mask));
@@ -70,20 +70,24 @@ static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t iden
     __atomic_store_n(&entry->identity, identity, __ATOMIC_RELEASE);
 }
 
-/* The edges with the most calls first: they get the places where the fast path looks. */
+/* The edges with the most calls first: they get the places where the fast path looks. Three classes
+ * do: what is called a thousandth as often may stand anywhere. */
 static void entries_move(struct fm_tls *to, const struct fm_tls *from)
 {
-    uint64_t lengths = 0; /* of the counts in bits, as a set */
+    uint64_t most = 0;
     for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
         const struct fm_entry *entry = entry_at(from, offset);
-        if (entry->identity > 1)
-            lengths |= 1ull << __builtin_clzll(entry->csd->calls | 1);
+        if (entry->identity > 1 && entry->csd->calls > most)
+            most = entry->csd->calls;
     }
-    for (; lengths != 0; lengths &= lengths - 1)
+    const uint64_t least[] = {most >> 5, most >> 10, 0};
+    for (unsigned class = 0; class < 3; class ++)
         for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
             const struct fm_entry *entry = entry_at(from, offset);
-            if (entry->identity > 1 &&
-                __builtin_clzll(entry->csd->calls | 1) == __builtin_ctzll(lengths))
+            if (entry->identity <= 1)
+                continue;
+            uint64_t calls = entry->csd->calls;
+            if (calls >= least[class] && (class == 0 || calls < least[class - 1]))
                 entry_fill(to, entry->csd, entry->identity, entry->callee_key);
         }
 }
@@ -108,17 +112,15 @@ bool fm_table_make(struct fm_thread *thread, uint32_t entries)
  * calls. Each time eight times as many are allowed, as all old tables stay. */
 void fm_table_arrange(struct fm_thread *thread)
 {
-    uint64_t entries = thread->tls->mask / 32 + 1;
     thread->far_allowed *= 8;
     thread->tls->far_left = thread->far_allowed;
-    fm_table_make(thread,
-                  (uint32_t)(entries < thread->entries_used * 8ull ? entries * 2 : entries));
+    fm_table_make(thread, (uint32_t)(thread->tls->mask / 32 + 1));
 }
 
 bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
 {
     uint64_t entries = thread->tls->mask / 32 + 1;
-    if (thread->entries_used + 1u > entries / 4 && !fm_table_make(thread, (uint32_t)entries * 2) &&
+    if (thread->entries_used + 1u > entries / 2 && !fm_table_make(thread, (uint32_t)entries * 2) &&
         thread->entries_used + 2u > entries)
         return false;
     thread->entries_used++;

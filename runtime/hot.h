@@ -87,6 +87,12 @@ static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");
 static_assert(sizeof(struct fm_rec_frame) == 32, "hooks.S");
 static_assert(offsetof(struct fm_rec_csd, calls) == 0, "hooks.S");
 
+/* Hooks that are written out stand between two instructions that do nothing, but tell a tick that it
+ * fell into a hook: nopl N(%rax, %rax), eight bytes. */
+#define FM_HOOK_BEGINS 0x4246544600841f0full
+#define FM_HOOK_ENDS 0x4546544600841f0full
+#define FM_HOOK_BYTES_MAX 256
+
 extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")));
 
 static inline uint64_t fm_identity(uint64_t hook_pc, uint64_t site, uint64_t caller_key)

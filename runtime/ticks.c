@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -42,6 +43,29 @@ static bool in_runtime(uint64_t pc)
 {
     return (pc >= (uint64_t)__start_fm_hooks_text && pc < (uint64_t)__stop_fm_hooks_text) ||
            (pc >= (uint64_t)__start_fm_runtime_text && pc < (uint64_t)__stop_fm_runtime_text);
+}
+
+#define PAGE 4096u
+
+/* Is this the code of a hook that stands in a function? The next mark is its end then. */
+static bool in_written_hook(uint64_t pc)
+{
+    uint8_t copy[FM_HOOK_BYTES_MAX + 8];
+    const uint8_t *code = (const uint8_t *)pc;
+    size_t bytes = sizeof copy;
+    if (pc % PAGE + bytes > PAGE) { /* the next page may not be mapped */
+        struct iovec to = {copy, bytes}, from = {(void *)pc, bytes};
+        ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+        bytes = got > 0 ? (size_t)got : 0;
+        code = copy;
+    }
+    for (size_t i = 0; i + 8 <= bytes; i++) {
+        uint64_t word;
+        memcpy(&word, code + i, sizeof word);
+        if (word == FM_HOOK_BEGINS || word == FM_HOOK_ENDS)
+            return word == FM_HOOK_ENDS;
+    }
+    return false;
 }
 
 /* The edge by which caller calls fn with one of the return addresses; NULL if there is none yet. */
@@ -116,7 +140,7 @@ static void on_tick(int signal, siginfo_t *info, void *data)
         errno = saved_errno;
         return;
     }
-    if (tls->inside != 0 || in_runtime(pc)) {
+    if (tls->inside != 0 || in_runtime(pc) || in_written_hook(pc)) {
         thread->rec->instrumentation_quanta += quanta;
     } else {
         const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);

@@ -90,15 +90,15 @@ class Programs:
         return executable
 
     def arguments(self, program, scale=1.0):
-        """Sizes for about 0.2 to 0.4 s of CPU time when scale is 1."""
+        """Sizes for about 0.3 s of the plain programs' CPU time when scale is 1."""
         def times(n):
             return str(max(1, round(n * scale)))
         smaller = {1.0: 0, 0.2: 3}.get(scale, 0)  # fib grows by 1.62 a step
         return {"fib": [str(40 - smaller)], "fib-inlined": [str(42 - smaller)],
-                "chain": [times(5000000)], "threads": [times(50)],
-                "lua": [HERE / "programs/work.lua", times(5)],
+                "chain": [times(10000000)], "threads": [times(150)],
+                "lua": [HERE / "programs/work.lua", times(15)],
                 "bzip2": (["-9" if scale >= 1 else "-2", "-k", "-c"] +
-                          [self.text] * max(1, round(scale))),
+                          [self.text] * max(1, round(2 * scale))),
                 "sqlite": [HERE / "programs/work.sql", times(4)],
                 "heap": [times(100)]}[program]
 

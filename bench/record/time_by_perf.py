@@ -33,26 +33,49 @@ def profile(dump, path):
     return quanta, names, header
 
 
-def perf_samples(data, names):
-    """Samples by function; those in the hooks apart."""
-    text = subprocess.run(["perf", "script", "--no-inline", "-F", "ip,sym", "-i", data],
+class Code:
+    """Which addresses of a program are those of hooks: the next mark (runtime/hot.h) is an end."""
+    BEGINS, ENDS = bytes.fromhex("0f1f840046544642"), bytes.fromhex("0f1f840046544645")
+
+    def __init__(self, program):
+        found = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout
+        self.symbols = {name: int(address, 16) for address, kind, name in
+                        (line.split() for line in found.splitlines() if len(line.split()) == 3)}
+        sections = subprocess.run(["readelf", "-SW", program], check=True, capture_output=True,
+                                  text=True).stdout
+        words = next(line.split("]", 1)[1].split() for line in sections.splitlines()
+                     if " .text " in line)
+        self.start, offset, size = (int(word, 16) for word in words[2:5])
+        self.text = pathlib.Path(program).read_bytes()[offset:offset + size]
+
+    def is_hook(self, name, offset):
+        at = self.symbols.get(name, 0) + offset - self.start
+        near = self.text[max(at, 0):max(at, 0) + 264]
+        ends, begins = near.find(self.ENDS), near.find(self.BEGINS)
+        return ends >= 0 and (begins < 0 or ends < begins)
+
+
+def perf_samples(data, names, program):
+    """Samples by function; those in the hooks, called or written out, apart."""
+    text = subprocess.run(["perf", "script", "--no-inline", "-F", "ip,sym,symoff", "-i", data],
                           capture_output=True, text=True).stdout
-    counts, hooks = collections.Counter(), 0
+    counts, hooks, code = collections.Counter(), 0, Code(program)
     for sample in text.split("\n\n"):
-        frames = [line.split(maxsplit=1)[1].split("+0x")[0] for line in sample.splitlines()
+        frames = [line.split(maxsplit=1)[1] for line in sample.splitlines()
                   if len(line.split(maxsplit=1)) == 2]
-        user = [name for name in frames]
-        if not user:
+        if not frames:
             continue
+        user = [frame.split("+0x")[0] for frame in frames]
         # In a hook, or in the kernel on a hook's behalf.
         first = next((name for name in user if name in names or name.startswith(
             ("fm_", "__cyg_profile_func"))), None)
         if first is None:
             counts["(none)"] += 1
-        elif first in names:
-            counts[first] += 1
-        else:
+        elif first not in names or (first == user[0] and "+0x" in frames[0] and code.is_hook(
+                first, int(frames[0].split("+0x")[1].split()[0], 16))):
             hooks += 1
+        else:
+            counts[first] += 1
     return counts, hooks
 
 
@@ -66,7 +89,7 @@ def compare(fathom, dump, command, folder, name):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     subprocess.run([fathom, "finish", "-q", f"{base}.rec"], check=True)
     ours, names, header = profile(dump, f"{base}.data")
-    theirs, hooks = perf_samples(data, names)
+    theirs, hooks = perf_samples(data, names, command[0])
     total, other = sum(ours.values()) or 1, sum(theirs.values()) or 1
     rows = sorted(((100 * ours[key] / total - 100 * theirs[key] / other, key)
                    for key in set(ours) | set(theirs)), key=lambda row: -abs(row[0]))

@@ -18,6 +18,9 @@
 #define TAKE_TOP_COLD      \
     "9778:\tmovq @8, @A\n" \
     "\tjmp 9779b\n"
+/* FM_HOOK_BEGINS and FM_HOOK_ENDS of hot.h. */
+#define HOOK_BEGINS "\t.quad 0x4246544600841f0f\n"
+#define HOOK_ENDS "\t.quad 0x4546544600841f0f\n"
 #define UNLESS_STOPPED  \
     "\tcmpq @0, %rbp\n" \
     "\tjo 9777f\n"
@@ -64,8 +67,7 @@
 #define PUSH_AND_COLD                                                               \
     "\taddq $32, @A\n"                                                              \
     "\tmovq @A, @8\n"                                                               \
-    "\tmovq @A, %r11\n"                                                             \
-    "9777:\n"                                                                       \
+    "\tmovq @A, %r11\n" HOOK_ENDS "9777:\n"                                         \
     "\t.subsection 1\n" TAKE_TOP_COLD LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n" \
     "\tleaq @F, @A\n"                                                               \
     "\tpushq @A\n"                                                                  \
@@ -129,25 +131,24 @@ static const char entry_begin[] =
     "\tmovq @A, @8\n"
     "\tmovq @A, @C\n"
     "9771:\n";
-static const char entry_cold[] = "9777:\n"
-                                 "\t.subsection 1\n"
-                                 "9767:\tmovq @8, @A\n"
-                                 "\tjmp 9766b\n"
-                                 "9769:\tsubq $32, @A\n"
-                                 "\tcmpq (@A), @B\n"
-                                 "\tjae 9769b\n"
-                                 "\tjmp 9768b\n" LOOK_FURTHER "9772:\n";
+static const char entry_cold[] = HOOK_ENDS "9777:\n"
+                                           "\t.subsection 1\n"
+                                           "9767:\tmovq @8, @A\n"
+                                           "\tjmp 9766b\n"
+                                           "9769:\tsubq $32, @A\n"
+                                           "\tcmpq (@A), @B\n"
+                                           "\tjae 9769b\n"
+                                           "\tjmp 9768b\n" LOOK_FURTHER "9772:\n";
 static const char entry_end[] = "\tleaq 9777b(%rip), %r11\n"
                                 "\tpushq %r11\n"
                                 "\tjmp fm_entry_hook_v1@PLT\n"
                                 "\t.subsection 0\n";
 
-#define POP                 \
-    "9774:\tsubq $32, @A\n" \
-    "\tmovq @A, @8\n"       \
-    "\tmovq @A, %r11\n"     \
-    "\tmovq $0, 32(@A)\n"   \
-    "9777:\n"               \
+#define POP                                   \
+    "9774:\tsubq $32, @A\n"                   \
+    "\tmovq @A, @8\n"                         \
+    "\tmovq @A, %r11\n"                       \
+    "\tmovq $0, 32(@A)\n" HOOK_ENDS "9777:\n" \
     "\t.subsection 1\n" TAKE_TOP_COLD
 /* The top is a frame further out, as always while recording is stopped, or one of another stack. */
 #define OLDER                  \
@@ -251,6 +252,7 @@ static void write_entry(FILE *out, const struct fm_hook_place *place)
 
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
 {
+    fputs(HOOK_BEGINS, out);
     if (kind != FM_HOOK_ENTRY)
         load_thread(out, place);
     switch (kind) {

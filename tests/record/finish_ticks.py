@@ -82,6 +82,10 @@ def main():
             charged = quanta * recording.quantum_ns / 1e9
             tap.check(abs(charged - cpu) <= 0.02 * cpu,
                       f"{ticks}: {charged:.2f} s charged, {cpu:.2f} s used: within 2 %")
+            # loop() and tiny() spend most of their time in hooks, which are written out there.
+            hooks = sum(thread["instrumentation"] for thread in recording.threads)
+            tap.check(0.2 * quanta < hooks < 0.9 * quanta,
+                      f"{ticks}: the hooks' time is kept apart", f"{hooks} of {quanta}")
             lib.must([lib.FATHOM, "finish", "-q", f"{ticks}.rec"], folder)
             found = lib.Profile(folder / f"{ticks}.data").quanta
             # By perf's samples of the same program, tiny() has more than loop() itself.
