@@ -14,6 +14,7 @@
 #define TLS_FAR_LEFT 72
 #define TLS_EXIT_ANY 88
 #define FM_HOOK_FACTOR -0x61C8864F
+#define FM_KEY_FACTOR -0x7A143595
 
         .section fm_hooks_text, "ax", @progbits
 
@@ -41,8 +42,7 @@ __cyg_profile_func_enter:
 .Lenter_look:
         imulq $FM_HOOK_FACTOR, %rdx, %r9
         leaq (%r9, %r11, 8), %r11
-        movq 16(%r8), %r9
-        leaq (%r11, %r9, 4), %r11
+        imulq $FM_KEY_FACTOR, 16(%r8), %r9
         addq %r9, %r11
         movq %fs:TLS_MASK(%rcx), %r10
         andq %r11, %r10

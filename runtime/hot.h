@@ -12,11 +12,11 @@
 
 /* Index entry: an edge's identity -> csd and callee's key. The identity is one number,
  *   hook_pc * FM_HOOK_FACTOR + site * 8 + key of the caller * FM_KEY_FACTOR,
- * so that a lookup is one comparison. A pd's key is the identity of the edge that made it, a thread's
- * root has 64 random bits: so the hooks know the callee's key before they have found the edge, and
- * calls that follow need not wait for the lookup; only edges that close a recursion lead to another
- * key. Two edges of one caller collide only if their sites are 200 MiB apart (the factor is odd and
- * eight times as large); others with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
+ * so that a lookup is one comparison. A pd's key is the identity of the edge that made it, a
+ * thread's root has 64 random bits: so the hooks know the callee's key before they have found the
+ * edge, and calls that follow need not wait for the lookup; only edges that close a recursion lead
+ * to another key. Two edges of one caller collide only if their sites are 200 MiB apart (the factor
+ * is odd and eight times as large); others with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
  *
  * An entry is filled once, identity last, and never changed while its code can run: a signal
  * handler's hooks may come between any two instructions of a lookup. */
@@ -27,7 +27,10 @@ struct fm_entry {
     uint64_t reserved;
 };
 #define FM_HOOK_FACTOR 0xFFFFFFFF9E3779B1ull /* fits a sign-extended 32-bit operand */
-#define FM_KEY_FACTOR 5ull /* two instructions; makes the order of the edges of a path count */
+/* Makes the order of the edges of a path count. It must be large: of a small one the powers have
+ * small sums that are zero, 5 * 1 + 1 * -5, and contexts of functions at regular distances would
+ * meet. Fits a sign-extended 32-bit operand. */
+#define FM_KEY_FACTOR 0xFFFFFFFF85EBCA6Bull
 static_assert(sizeof(struct fm_entry) == 32, "hooks.S");
 static_assert(offsetof(struct fm_entry, csd) == 8, "hooks.S");
 static_assert(offsetof(struct fm_entry, callee_key) == 16, "hooks.S");
@@ -87,8 +90,8 @@ static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");
 static_assert(sizeof(struct fm_rec_frame) == 32, "hooks.S");
 static_assert(offsetof(struct fm_rec_csd, calls) == 0, "hooks.S");
 
-/* Hooks that are written out stand between two instructions that do nothing, but tell a tick that it
- * fell into a hook: nopl N(%rax, %rax), eight bytes. */
+/* Hooks that are written out stand between two instructions that do nothing, but tell a tick that
+ * it fell into a hook: nopl N(%rax, %rax), eight bytes. */
 #define FM_HOOK_BEGINS 0x4246544600841f0full
 #define FM_HOOK_ENDS 0x4546544600841f0full
 #define FM_HOOK_BYTES_MAX 256

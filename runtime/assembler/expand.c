@@ -30,20 +30,19 @@
 #define ADD_SITE "\tleaq (@B, @C, 8), @B\n"
 /* Found: count, and fill the frame but for its address; @C is the index entry. The callee's key is
  * the identity, unless the edge closes a recursion. */
-#define LOOK_UP_AND_FILL       \
-    "\tmovq 16(@A), @C\n"      \
-    "\tleaq (@B, @C, 4), @B\n" \
-    "\taddq @C, @B\n"          \
-    "\tmovq @24, @C\n"         \
-    "\tandq @B, @C\n"          \
-    "\taddq @16, @C\n"         \
-    "\tcmpq @B, (@C)\n"        \
-    "\tjne 9773f\n"            \
-    "9774:\tcmpq @B, 16(@C)\n" \
-    "\tjne 9770f\n"            \
-    "9761:\tmovq @B, 48(@A)\n" \
-    "\tmovq 8(@C), @B\n"       \
-    "\tincq (@B)\n"            \
+#define LOOK_UP_AND_FILL                 \
+    "\timulq $-0x7A143595, 16(@A), @C\n" \
+    "\taddq @C, @B\n"                    \
+    "\tmovq @24, @C\n"                   \
+    "\tandq @B, @C\n"                    \
+    "\taddq @16, @C\n"                   \
+    "\tcmpq @B, (@C)\n"                  \
+    "\tjne 9773f\n"                      \
+    "9774:\tcmpq @B, 16(@C)\n"           \
+    "\tjne 9770f\n"                      \
+    "9761:\tmovq @B, 48(@A)\n"           \
+    "\tmovq 8(@C), @B\n"                 \
+    "\tincq (@B)\n"                      \
     "\tmovq @B, 40(@A)\n"
 #define STORE_FUNCTION \
     "\tleaq @F, @B\n"  \
