@@ -105,7 +105,7 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_point_slow_v1(uint64_t pc, uint64_t frame)
         return;
     /* Control came back to a frame that others left without their exit hooks. */
     if (frame > fm_frame_address(tls->top->cfa) && frame < thread->stack->high)
-        fm_frames_leave(frame + 8);
+        fm_frames_leave(frame, frame + 8);
     if (fm_frame_address(tls->top->cfa) != frame || tls->top == thread->stack->frames)
         return;
     /* Most often the counter is there, but not in its home pair. */

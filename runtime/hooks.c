@@ -187,7 +187,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
                                          uint64_t hook_pc, uint64_t cfa)
 {
     struct fm_tls *tls = thread->tls;
-    fm_stack_switch(thread, cfa);
+    fm_stack_switch(thread, cfa, 0);
     while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
         pop(thread, true);
     uint64_t key_site = site;
@@ -215,30 +215,69 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     push(thread, csd, fn, cfa, signal, key_site == 0);
 }
 
+static bool pops_lazily(void)
+{
+    return (fm_process.grade_flags & FM_REC_LAZY_EXITS) != 0;
+}
+
+/* Lazily popped recordings: code runs (or ran, when it was interrupted) on the stack of this frame
+ * address, and frames that are not above it have returned. */
+static void settle_locked(struct fm_thread *thread, uint64_t frame)
+{
+    fm_stack_sort(thread);
+    fm_stack_switch(thread, frame, frame);
+    while (plain_cfa(thread->tls->top) <= frame && !is_guard(thread, thread->tls->top))
+        pop(thread, false);
+}
+
+/* What the kernel puts above a signal handler's return address. */
+static uint64_t interrupted_frame(uint64_t handler_cfa)
+{
+    const ucontext_t *context = (const ucontext_t *)(handler_cfa + FM_CFA_FROM_FRAME);
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP] - FM_CFA_FROM_FRAME;
+}
+
+static bool is_overwritten(const struct fm_rec_frame *frame)
+{
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+    return *(const uint64_t *)(plain_cfa(frame) + 8) != csd->site;
+}
+
+/* A signal interrupts library code as well, whose frame may lie around those of functions that have
+ * returned. A handler's entry is slow, so that it can be told each time. */
+static void settle_interrupted(struct fm_thread *thread, uint64_t handler_cfa)
+{
+    struct fm_tls *tls = thread->tls;
+    settle_locked(thread, interrupted_frame(handler_cfa));
+    while (!is_guard(thread, tls->top) &&
+           (is_overwritten(tls->top) ||
+            fm_unwind_misses(plain_cfa(tls->top) + FM_CFA_FROM_FRAME, thread->stack->high)))
+        pop(thread, false);
+}
+
 /* --grade=fast: a function as it exists in the code, exits not seen. Frames that are not above the
  * new one are dead; a tail call leaves its frame to the function that it calls. */
 static FM_RUNTIME_TEXT void enter_lazy_locked(struct fm_thread *thread, uint64_t site,
                                               uint64_t hook_pc, uint64_t cfa)
 {
     struct fm_tls *tls = thread->tls;
-    fm_stack_switch(thread, cfa);
-    while (plain_cfa(tls->top) <= cfa && !is_guard(thread, tls->top))
-        pop(thread, false);
     bool signal = is_signal_return(site);
+    if (signal)
+        settle_interrupted(thread, cfa);
+    settle_locked(thread, cfa);
     struct fm_rec_csd *csd = NULL;
     for (;;) {
         /* A dead frame may lie above a new one (callbacks at different depths of a library): its
          * return address is overwritten then, or at the latest unwinding does not meet it. */
         struct fm_rec_frame *top = tls->top;
-        const struct fm_rec_csd *above = (const struct fm_rec_csd *)top->csd;
-        bool in_doubt = !is_guard(thread, top);
-        if (in_doubt && *(const uint64_t *)(plain_cfa(top) + 8) != above->site) {
+        bool in_doubt = !signal && !is_guard(thread, top);
+        if (in_doubt && is_overwritten(top)) {
             pop(thread, false);
             continue;
         }
         csd = fm_edge_find(thread, top->key, hook_pc, site, signal);
-        if (csd != NULL || !in_doubt || !fm_unwind_is_ready() ||
-            fm_unwind_to(plain_cfa(top) + FM_CFA_FROM_FRAME) != 0)
+        if (csd != NULL || !in_doubt ||
+            !fm_unwind_misses(plain_cfa(top) + FM_CFA_FROM_FRAME, thread->stack->high))
             break;
         pop(thread, false);
     }
@@ -296,7 +335,7 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc,
 static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, uint64_t cfa)
 {
     struct fm_tls *tls = thread->tls;
-    fm_stack_switch(thread, cfa);
+    fm_stack_switch(thread, cfa, 0);
     while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
         pop(thread, true);
     if (plain_cfa(tls->top) == cfa) {
@@ -335,8 +374,36 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_exit_slow_v1(uint64_t fn, uint64_t cfa)
     errno = saved_errno;
 }
 
-/* longjmp, exceptions: control goes on in the frame whose stack pointer is sp. */
-FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
+FM_RUNTIME_TEXT void fm_frames_settle(uint64_t frame)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    if (thread == NULL || tls->inside != 0 || !pops_lazily() || fm_process_is_copy())
+        return;
+    if (plain_cfa(tls->top) > frame && thread->stack->low <= frame && frame <= thread->stack->high)
+        return;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    tls->inside = 1;
+    fm_lock_take(&thread->lock);
+    settle_locked(thread, frame);
+    fm_lock_give(&thread->lock);
+    tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+}
+
+/* Nothing comes back to a signal stack that is jumped off; the next handler begins anew there. */
+static bool is_signal_stack(const struct fm_thread *thread)
+{
+    const struct fm_rec_frame *first = &thread->stack->frames[1];
+    if (is_guard(thread, thread->tls->top) || (first->cfa & FM_CFA_SIGNAL) != 0)
+        return !is_guard(thread, thread->tls->top);
+    return (first->cfa & FM_CFA_UNCOUNTED) == 0 &&
+           (((const struct fm_rec_csd *)first->csd)->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
+}
+
+FM_RUNTIME_TEXT void fm_frames_leave(uint64_t from, uint64_t sp)
 {
     struct fm_tls *tls = &fm_tls_v1;
     struct fm_thread *thread = tls->thread;
@@ -349,15 +416,14 @@ FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
     fm_lock_take(&thread->lock);
-    /* Nothing comes back to a signal stack that is jumped off; the next handler begins anew there.
-     */
+    if (pops_lazily())
+        settle_locked(thread, from);
     const struct fm_stack *now = thread->stack;
-    if ((sp < now->low || now->high < sp) && !is_guard(thread, tls->top) &&
-        (now->frames[1].cfa & FM_CFA_SIGNAL) != 0) {
+    if ((sp < now->low || now->high < sp) && is_signal_stack(thread)) {
         while (!is_guard(thread, tls->top))
             pop(thread, true);
     }
-    fm_stack_switch(thread, sp);
+    fm_stack_switch(thread, sp, 0);
     while (plain_cfa(tls->top) + FM_CFA_FROM_FRAME <= sp && !is_guard(thread, tls->top))
         pop(thread, true);
     fm_lock_give(&thread->lock);

@@ -147,9 +147,10 @@ bool fm_module_is_instrumented(uint64_t address);
 /* First address of the function that contains pc, from unwind tables; 0 if not known. */
 uint64_t fm_function_start(uint64_t pc);
 void fm_unwind_prepare(void);
-bool fm_unwind_is_ready(void);
 /* Return address in the frame whose CFA is cfa, unwinding from here; 0 if there is none. */
 uint64_t fm_unwind_to(uint64_t cfa);
+/* Whether unwinding from here surely meets no frame with this CFA, on a stack that ends at high. */
+bool fm_unwind_misses(uint64_t cfa, uint64_t high);
 
 /* graph.c */
 struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
@@ -175,7 +176,12 @@ void fm_points_reset(struct fm_thread *thread, bool release);
 
 /* stacks.c */
 struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);
-void fm_stack_switch(struct fm_thread *thread, uint64_t cfa);
+/* To the stack of this frame address. Its frames that are not above dead have returned; 0: none. */
+void fm_stack_switch(struct fm_thread *thread, uint64_t cfa, uint64_t dead);
+/* --grade=fast: the code in the hooks takes frames off until it finds one above its own, so the
+ * guard of a stack that has been returned from; what it then pushes there is put where it belongs.
+ */
+void fm_stack_sort(struct fm_thread *thread);
 bool fm_stack_grow(struct fm_thread *thread);
 void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to use this memory */
 void fm_stack_note(uint64_t low, uint64_t high);
@@ -196,7 +202,11 @@ static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct f
 }
 
 /* hooks.c */
-void fm_frames_leave(uint64_t sp);
+/* longjmp, exceptions: a function whose frame address is from goes on in the frame whose stack
+ * pointer is sp. */
+void fm_frames_leave(uint64_t from, uint64_t sp);
+/* --grade=fast: the function with this frame address runs. */
+void fm_frames_settle(uint64_t frame);
 
 /* threads.c */
 struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thread */
@@ -214,9 +224,13 @@ void fm_ticks_stop(struct fm_thread *thread);
 /* process.c */
 void fm_heap_flush(struct fm_thread *thread); /* heap.c: tells live_delta to the header */
 
-/* interpose.c, called by makecontext.S */
-void fm_makecontext_noted(const ucontext_t *context);
+/* interpose.c, called by contexts.S */
+void fm_makecontext_noted(const ucontext_t *context, uint64_t unused, uint64_t frame);
 void *fm_makecontext_next(void);
+void fm_swapcontext_noted(const ucontext_t *from, const ucontext_t *to, uint64_t frame);
+void fm_setcontext_noted(const ucontext_t *to, uint64_t unused, uint64_t frame);
+void *fm_swapcontext_next(void);
+void *fm_setcontext_next(void);
 
 bool fm_process_start(void); /* idempotent; true while recording */
 void fm_process_after_fork(void);

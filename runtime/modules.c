@@ -252,6 +252,27 @@ struct eh_frame_header {
 #define EH_UDATA4 0x03
 #define EH_SDATA4_FROM_TABLE 0x3b
 
+/* Whether pc is in the function that begins at start, by the entry for it (an FDE: length, CIE,
+ * start, size). Linkers write start and size in 4 bytes, relative to the place, or in 8. */
+static bool entry_contains(const char *entry, uint64_t start, uint64_t pc)
+{
+    int32_t start4;
+    uint32_t bytes4;
+    int64_t start8;
+    uint64_t bytes8;
+    const char *place = entry + 8;
+    memcpy(&start4, place, sizeof start4);
+    if ((uint64_t)place + (uint64_t)(int64_t)start4 == start) {
+        memcpy(&bytes4, place + 4, sizeof bytes4);
+        return pc - start < bytes4;
+    }
+    memcpy(&start8, place, sizeof start8);
+    memcpy(&bytes8, place + 8, sizeof bytes8);
+    if ((uint64_t)place + (uint64_t)start8 == start || (uint64_t)start8 == start)
+        return pc - start < bytes8;
+    return true; /* not known */
+}
+
 uint64_t fm_function_start(uint64_t pc)
 {
     struct dl_find_object object;
@@ -272,7 +293,10 @@ uint64_t fm_function_start(uint64_t pc)
     }
     if (header->table[low].start > want)
         return 0;
-    return (uint64_t)header + (uint64_t)(int64_t)header->table[low].start;
+    uint64_t start = (uint64_t)header + (uint64_t)(int64_t)header->table[low].start;
+    /* Below code without unwind tables stands another's entry. */
+    const char *entry = (const char *)header + header->table[low].entry;
+    return entry_contains(entry, start, pc) ? start : 0;
 }
 
 /* The unwinder is libgcc's. Programs in C need not have it: then it is loaded, once, at the start
@@ -312,11 +336,13 @@ void fm_unwind_prepare(void)
     memcpy(&unwind_backtrace, &backtrace, sizeof backtrace);
 }
 
+#define UNWIND_STEPS 256u
 struct unwind {
-    uint64_t cfa;
+    uint64_t cfa, high;
     uint64_t inner_pc;
     uint64_t found;
     unsigned steps;
+    bool passed; /* a frame further out than the one looked for */
 };
 
 /* A context's "CFA" is the stack pointer in its frame, that is the CFA of the frame inside it. */
@@ -328,7 +354,8 @@ static _Unwind_Reason_Code unwind_step(struct _Unwind_Context *context, void *da
         return _URC_END_OF_STACK;
     }
     unwind->inner_pc = unwind_ip(context);
-    return ++unwind->steps < 256 ? _URC_NO_REASON : _URC_END_OF_STACK;
+    unwind->passed |= unwind_cfa(context) > unwind->cfa && unwind_cfa(context) <= unwind->high;
+    return ++unwind->steps < UNWIND_STEPS ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 uint64_t fm_unwind_to(uint64_t cfa)
@@ -340,7 +367,14 @@ uint64_t fm_unwind_to(uint64_t cfa)
     return unwind.found;
 }
 
-bool fm_unwind_is_ready(void)
+bool fm_unwind_misses(uint64_t cfa, uint64_t high)
 {
-    return unwind_backtrace != NULL;
+    if (unwind_backtrace == NULL)
+        return false;
+    struct unwind unwind = {.cfa = cfa, .high = high};
+    unwind_backtrace(unwind_step, &unwind);
+    if (unwind.found != 0 || unwind.passed)
+        return unwind.found == 0;
+    /* Stuck on the way, in code without unwind tables? */
+    return unwind.steps < UNWIND_STEPS && fm_function_start(unwind.inner_pc - 1) != 0;
 }

@@ -15,7 +15,7 @@ LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O2"]), ("gcc", ["-O3"]), ("clang", ["-O0"
           ("clang", ["-O2"])]
 FEATURES = {"arguments", "room", "tail", "jumps", "pointers", "callbacks", "signals"}
 # See NOT_IN_CONTEXT in fast_contexts.py.
-NOT_WITH_GCC = {"callbacks", "signals"}
+NOT_WITH_GCC = {"callbacks"}
 HEAD = """/* Seed {seed}: {features}. */
 #include <alloca.h>
 #include <setjmp.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* makecontext(context, fn, argc, ...): notes the coroutine's stack, then jumps to libc's. */
+/* makecontext(context, fn, argc, ...), swapcontext, setcontext: tell the runtime, then jump to
+ * libc's with all arguments, as they note or leave their caller's frame. */
         .text
-        .globl makecontext
-        .type makecontext, @function
-makecontext:
+        /* noted(first argument, second, frame address) */
+        .macro FRONT name noted next
+        .globl \name
+        .type \name, @function
+\name:
         .cfi_startproc
         pushq %rdi
         .cfi_adjust_cfa_offset 8
@@ -19,8 +22,9 @@ makecontext:
         .cfi_adjust_cfa_offset 8
         subq $8, %rsp
         .cfi_adjust_cfa_offset 8
-        call fm_makecontext_noted@PLT
-        call fm_makecontext_next@PLT
+        leaq 48(%rsp), %rdx
+        call \noted@PLT
+        call \next@PLT
         addq $8, %rsp
         .cfi_adjust_cfa_offset -8
         popq %r9
@@ -39,5 +43,10 @@ makecontext:
         xorl %eax, %eax
         jmp *%r11
         .cfi_endproc
-        .size makecontext, .-makecontext
+        .size \name, .-\name
+        .endm
+
+        FRONT makecontext, fm_makecontext_noted, fm_makecontext_next
+        FRONT swapcontext, fm_swapcontext_noted, fm_swapcontext_next
+        FRONT setcontext, fm_setcontext_noted, fm_setcontext_next
         .section .note.GNU-stack, "", @progbits
