@@ -39,6 +39,17 @@ def processes(tap, folder):
              "--keep keeps them")
 
 
+def executing(tap, folder):
+    """A tick must not end the program that another one becomes."""
+    command = lib.build("executing.c", folder, "gcc", ["-O1"])
+    done = lib.run(command, folder, env={**os.environ, "FATHOM_OUTPUT": "parent"}, timeout=60)
+    tap.same(done.returncode, 0, "every way of exec, hundreds of times under ticks")
+    lib.must([lib.FATHOM, "finish", "-q", "parent.rec"], folder)
+    profile = lib.Profile(pathlib.Path(folder) / "parent.data")
+    tap.same((profile.calls()["work"], profile.quanta["work"] > 5), (1, True),
+             "after an exec that failed recording goes on, with ticks")
+
+
 def statuses(tap, folder):
     command = lib.build("processes.c", folder, "gcc", ["-O1"])
     done = lib.record(command + ["status"], folder, status=7)
@@ -269,8 +280,8 @@ def plain_hosts(tap, folder):
 
 def main():
     tap = lib.Tap()
-    lib.CASES["processes.c"] = []
-    for test in (processes, statuses, not_recorded, cut_short, live, kept, libraries,
+    lib.CASES["processes.c"] = lib.CASES["executing.c"] = []
+    for test in (processes, executing, statuses, not_recorded, cut_short, live, kept, libraries,
                  plain_hosts, steered):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
