@@ -22,8 +22,6 @@ NOT_BY = {("nested.c", "clang")}
 # jumps.
 JUMPS = {"tail.c", "room.c", "unwinding.cc"}
 NO_JUMPS = "-fno-optimize-sibling-calls"
-# clang tells nobody of frames that an exception leaves.
-ONLY_TOTALS = {("exceptions.cc", "clang", "-O0")}
 # A signal's handler; and functions for instructions that valgrind's processor does not have, which
 # are not called there.
 NOT_SEEN = {"handler", "eight", "eight_doubles"}
@@ -39,7 +37,7 @@ def levels(source):
 
 def comparable_by_caller(source, compiler, flags):
     jumps = source in JUMPS and compiler == "gcc" and flags[0] != "-O0" and NO_JUMPS not in flags
-    return not jumps and (source, compiler, *flags) not in ONLY_TOTALS
+    return not jumps
 
 
 def compare(tap, source, compiler, flags):

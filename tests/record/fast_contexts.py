@@ -31,11 +31,10 @@ PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "
 # The debugger follows one thread, and takes long over a million steps.
 ONLY_COUNTS = {"deep.c", "workers.c"}
 NOT_BY = {("nested.c", "clang")}
-# clang tells nobody of the frames that an exception leaves: what the library calls then, deeper,
-# is taken for called from them. gcc's entry hooks alone take frames for alive that have returned,
-# where a library's frame lies around them and calls back by an edge that is there: to know better
-# would take unwinding at each callback.
-NOT_IN_CONTEXT = {("exceptions.cc", "clang -O0"), ("callbacks.c", "gcc")}
+# gcc's entry hooks alone take frames for alive that have returned, where a library's frame lies
+# around them and calls back by an edge that is there: to know better would take unwinding at each
+# callback.
+NOT_IN_CONTEXT = {("callbacks.c", "gcc")}
 # Ways to leave a function but by its exit.
 LEAVING = ("longjmp", "throw", "pthread_exit", "makecontext")
 
