@@ -166,7 +166,7 @@ class Maker:
         parts += [function.head() + "\n" + self.body(function) for function in self.functions]
         start = ""
         if "signals" in self.features:
-            start = ("    static char stack[65536] __attribute__((aligned(65536)));\n"
+            start = ("    static char stack[1 << 20] __attribute__((aligned(65536)));\n"
                      "    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};\n"
                      "    sigaltstack(&alternate, NULL);\n"
                      "    struct sigaction action = {.sa_handler = handler,\n"
