@@ -5,23 +5,6 @@
  * general registers alone, since the function around has its arguments in the others. */
 #include "internal.h"
 
-static const struct fm_entry *look_up(const struct fm_tls *tls, uint64_t identity)
-{
-    for (uint64_t step = 0;; step += 64) {
-        bool has_free = false;
-        for (unsigned i = 0; i < 2; i++) {
-            uint64_t offset = ((identity & ~32ull) + step + i * 32u) & tls->mask;
-            const struct fm_entry *entry =
-                (const struct fm_entry *)((const char *)tls->table + offset);
-            if (entry->identity == identity)
-                return entry;
-            has_free |= entry->identity == 0;
-        }
-        if (has_free)
-            return NULL;
-    }
-}
-
 /* A frame whose place for the return address holds another one now is dead. One that is not may be
  * so all the same; but no edge is made from it (enter_lazy_locked), so nothing is found. */
 static bool may_live(const struct fm_rec_frame *frame)
@@ -48,7 +31,7 @@ FM_EXPORT FM_RUNTIME_TEXT int fm_enter_again_v1(uint64_t site, uint64_t hook_pc,
             return 0;
         if (top > stack->frames && (fm_frame_address(top->cfa) <= cfa || !may_live(top)))
             continue;
-        entry = look_up(tls, fm_identity(hook_pc, site, top->key));
+        entry = fm_entry_find(tls, fm_identity(hook_pc, site, top->key));
         break;
     }
     if (entry == NULL || top >= tls->limit)

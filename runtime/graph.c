@@ -13,13 +13,6 @@ static void *node_alloc(struct fm_thread *thread, size_t bytes)
     return node;
 }
 
-/* The index: pairs of entries in one cache line, the home pair first, then the following pairs.
- * At most half full; those called most are at home. */
-static struct fm_entry *entry_at(const struct fm_tls *tls, uint64_t offset)
-{
-    return (struct fm_entry *)((char *)tls->table + (offset & tls->mask));
-}
-
 /* A csd of a signal handler is hidden in the index, under an identity that the fast path never
  * asks for: each entry of a handler must take the slow path. */
 #define HIDDEN 0xA5A5A5A5A5A5A5A5ull
@@ -36,34 +29,32 @@ uint64_t fm_pd_key(const struct fm_thread *thread, const struct fm_rec_pd *pd)
     return key + factor * thread->root_key;
 }
 
+uint64_t fm_callee_key(const struct fm_thread *thread, const struct fm_rec_csd *csd,
+                       uint64_t caller_key)
+{
+    if ((csd->epoch_flags & FM_REC_CSD_MADE_CALLEE) != 0)
+        return fm_identity(csd->hook_pc, csd->site, caller_key);
+    return fm_pd_key(thread, fm_at(csd->callee));
+}
+
 struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
                                 uint64_t site, bool hidden)
 {
     uint64_t identity = fm_identity(hook_pc, site, caller_key);
     identity ^= hidden ? HIDDEN : 0;
-    const struct fm_tls *tls = thread->tls;
-    for (uint64_t step = 0;; step += 64) {
-        bool has_free = false; /* then nothing has overflowed from this pair */
-        for (unsigned i = 0; i < 2; i++) {
-            const struct fm_entry *entry = entry_at(tls, (identity & ~32ull) + step + i * 32u);
-            if (entry->identity == identity)
-                return entry->csd;
-            has_free |= entry->identity == 0;
-        }
-        if (has_free)
-            return NULL;
-    }
+    const struct fm_entry *entry = fm_entry_find(thread->tls, identity);
+    return entry != NULL ? entry->csd : NULL;
 }
 
 static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t identity, uint64_t key)
 {
-    struct fm_entry *entry = entry_at(tls, identity);
+    struct fm_entry *entry = fm_entry_at(tls, identity);
     if (entry->identity != 0)
-        entry = entry_at(tls, identity ^ 32);
+        entry = fm_entry_at(tls, identity ^ 32);
     for (uint64_t step = 64; entry->identity != 0; step += 64) {
-        entry = entry_at(tls, (identity & ~32ull) + step);
+        entry = fm_entry_at(tls, (identity & ~32ull) + step);
         if (entry->identity != 0)
-            entry = entry_at(tls, (identity | 32) + step);
+            entry = fm_entry_at(tls, (identity | 32) + step);
     }
     entry->csd = csd;
     entry->callee_key = key;
@@ -76,18 +67,18 @@ static void entries_move(struct fm_tls *to, const struct fm_tls *from)
 {
     uint64_t most = 0;
     for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
-        const struct fm_entry *entry = entry_at(from, offset);
+        const struct fm_entry *entry = fm_entry_at(from, offset);
         if (entry->identity > 1 && entry->csd->calls > most)
             most = entry->csd->calls;
     }
     const uint64_t least[] = {most >> 5, most >> 10, 0};
-    for (unsigned class = 0; class < 3; class ++)
+    for (unsigned rank = 0; rank < 3; rank++)
         for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
-            const struct fm_entry *entry = entry_at(from, offset);
+            const struct fm_entry *entry = fm_entry_at(from, offset);
             if (entry->identity <= 1)
                 continue;
             uint64_t calls = entry->csd->calls;
-            if (calls >= least[class] && (class == 0 || calls < least[class - 1]))
+            if (calls >= least[rank] && (rank == 0 || calls < least[rank - 1]))
                 entry_fill(to, entry->csd, entry->identity, entry->callee_key);
         }
 }
@@ -124,9 +115,10 @@ bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
         thread->entries_used + 2u > entries)
         return false;
     thread->entries_used++;
-    uint64_t identity = fm_identity(csd->hook_pc, csd->site, fm_pd_key(thread, fm_at(csd->caller)));
+    uint64_t caller_key = fm_pd_key(thread, fm_at(csd->caller));
+    uint64_t identity = fm_identity(csd->hook_pc, csd->site, caller_key);
     entry_fill(thread->tls, csd, identity ^ (hidden ? HIDDEN : 0),
-               fm_pd_key(thread, fm_at(csd->callee)));
+               fm_callee_key(thread, csd, caller_key));
     return true;
 }
 
@@ -226,7 +218,7 @@ void fm_graph_purge(uint64_t start, uint64_t end)
     for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
         fm_lock_take(&t->lock);
         for (uint64_t offset = 0; offset <= t->tls->mask; offset += 32) {
-            struct fm_entry *entry = entry_at(t->tls, offset);
+            struct fm_entry *entry = fm_entry_at(t->tls, offset);
             if (entry->identity > 1 &&
                 (inside(entry->csd->hook_pc, start, end) || inside(entry->csd->site, start, end)))
                 __atomic_store_n(&entry->identity, 1, __ATOMIC_RELEASE);

@@ -168,9 +168,7 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
     if (csd != NULL) {
         csd->calls++;
         frame->csd = (uint64_t)csd;
-        frame->key = (csd->epoch_flags & FM_REC_CSD_MADE_CALLEE) != 0
-                         ? fm_identity(csd->hook_pc, csd->site, top->key)
-                         : fm_pd_key(thread, fm_at(csd->callee));
+        frame->key = fm_callee_key(thread, csd, top->key);
     } else {
         /* No room for the edge: what it would hold is charged to its caller. */
         thread->rec->calls_dropped++;

@@ -153,9 +153,31 @@ uint64_t fm_unwind_to(uint64_t cfa);
 bool fm_unwind_misses(uint64_t cfa, uint64_t high);
 
 /* graph.c */
+/* The index: pairs of entries in one cache line, the home pair first, then the following pairs.
+ * At most half full; those called most are at home. */
+static inline struct fm_entry *fm_entry_at(const struct fm_tls *tls, uint64_t offset)
+{
+    return (struct fm_entry *)((char *)tls->table + (offset & tls->mask));
+}
+static inline struct fm_entry *fm_entry_find(const struct fm_tls *tls, uint64_t identity)
+{
+    for (uint64_t step = 0;; step += 64) {
+        bool has_free = false; /* then nothing has overflowed from this pair */
+        for (unsigned i = 0; i < 2; i++) {
+            struct fm_entry *entry = fm_entry_at(tls, (identity & ~32ull) + step + i * 32u);
+            if (entry->identity == identity)
+                return entry;
+            has_free |= entry->identity == 0;
+        }
+        if (has_free)
+            return NULL;
+    }
+}
 struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
                                 uint64_t site, bool hidden);
 uint64_t fm_pd_key(const struct fm_thread *thread, const struct fm_rec_pd *pd);
+uint64_t fm_callee_key(const struct fm_thread *thread, const struct fm_rec_csd *csd,
+                       uint64_t caller_key);
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread);      /* makes it; NULL: no room */
 bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with what the old one has */
 void fm_table_arrange(struct fm_thread *thread);
