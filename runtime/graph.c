@@ -209,6 +209,17 @@ static bool inside(uint64_t address, uint64_t start, uint64_t end)
     return start <= address && address < end;
 }
 
+/* A key is made of the addresses of the whole path, so what the code called goes with it. */
+static bool path_is_inside(const struct fm_rec_csd *csd, uint64_t start, uint64_t end)
+{
+    while (csd->caller != 0) {
+        if (inside(csd->hook_pc, start, end) || inside(csd->site, start, end))
+            return true;
+        csd = fm_at(((const struct fm_rec_pd *)fm_at(csd->caller))->maker);
+    }
+    return false;
+}
+
 /* The code is unloaded, so no thread is about to look these entries up; other code may come to
  * the same addresses and must not find them. */
 void fm_graph_purge(uint64_t start, uint64_t end)
@@ -219,8 +230,7 @@ void fm_graph_purge(uint64_t start, uint64_t end)
         fm_lock_take(&t->lock);
         for (uint64_t offset = 0; offset <= t->tls->mask; offset += 32) {
             struct fm_entry *entry = fm_entry_at(t->tls, offset);
-            if (entry->identity > 1 &&
-                (inside(entry->csd->hook_pc, start, end) || inside(entry->csd->site, start, end)))
+            if (entry->identity > 1 && path_is_inside(entry->csd, start, end))
                 __atomic_store_n(&entry->identity, 1, __ATOMIC_RELEASE);
         }
         fm_points_purge(t, start, end);

@@ -278,11 +278,55 @@ def plain_hosts(tap, folder):
                  f"plug-ins of a plain program, {compiler} {' '.join(grade)}")
 
 
+CALLED_BACK = """#include <dlfcn.h>
+__attribute__((noinline)) int leaf(int n) { return n + 1; }
+__attribute__((noinline)) int helper(int n) { return leaf(n) * 2; }
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int i = 1; i < argc; i++) {
+        void *library = dlopen(argv[i], RTLD_NOW);
+        int (*work)(int (*)(int)) = (int (*)(int (*)(int)))dlsym(library, "work");
+        sum += work(helper);
+        dlclose(library);
+    }
+    return sum == 0;
+}
+"""
+CALLS_BACK = """__attribute__((noinline)) int NAME(int (*call)(int))
+{
+    int sum = 0;
+    for (int i = 0; i < 5; i++)
+        sum += call(i);
+    return sum;
+}
+int work(int (*call)(int)) { return NAME(call) + 1; }
+"""
+
+
+def contexts_unloaded(tap, folder):
+    """What a plug-in called in the program stays in its context when another one of the same layout
+    comes to the same addresses."""
+    folder = pathlib.Path(folder)
+    (folder / "host.c").write_text(CALLED_BACK)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O0", "host.c", "-o", "host", "-ldl"], folder)
+    names = ["one", "two"]
+    for name in names:
+        (folder / f"{name}.c").write_text(CALLS_BACK.replace("NAME", f"inner_{name}"))
+        lib.must([lib.FATHOM, "cc", "gcc", "-O0", "-shared", "-fPIC", f"{name}.c", "-o",
+                  f"{name}.so"], folder)
+    profile = lib.record(["./host"] + [f"./{name}.so" for name in names * 2], folder).profile
+    found = {path: calls for path, calls in profile.contexts.items() if path.endswith("leaf")}
+    tap.same(sorted(found.values()), [10, 10], f"contexts of unloaded code: {sorted(found)}")
+    tap.check(all(sum(f"inner_{name}" in path for path in found) == 1 for name in names),
+              "each plug-in has its own", found)
+
+
 def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = lib.CASES["executing.c"] = []
     for test in (processes, executing, statuses, not_recorded, cut_short, live, kept, libraries,
-                 plain_hosts, steered):
+                 plain_hosts, contexts_unloaded, steered):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
     return tap.done()
