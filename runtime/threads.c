@@ -148,10 +148,12 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     }
     list_add(thread);
     tls->top = thread->stack->top;
-    tls->limit = fm_process.stopped ? NULL : thread->stack->limit;
     __atomic_store_n(&tls->thread, thread, __ATOMIC_RELEASE);
+    fm_lock_take(&thread->lock); /* against a start or stop by another thread */
+    tls->limit = fm_process.stopped ? NULL : thread->stack->limit;
     tls->low = fm_process.stopped ? FM_LOW_STOPPED : thread->stack->low;
     exits_bound(thread, fm_process.stopped);
+    fm_lock_give(&thread->lock);
     /* glibc keeps the first 32 keys in the thread itself: no allocation here. */
     if (has_end_key)
         pthread_setspecific(end_key, thread);
@@ -204,8 +206,8 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
     if (caller == NULL)
         return NULL;
     bool hidden = (old->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
-    struct fm_rec_csd *csd = fm_edge_find(thread, fm_pd_key(thread, fm_at(caller->callee)),
-                                          old->hook_pc, old->site, hidden);
+    uint64_t key = fm_pd_key(thread, fm_at(caller->callee));
+    struct fm_rec_csd *csd = fm_edge_find(thread, key, old->hook_pc, old->site, hidden);
     if (csd != NULL)
         return csd;
     const struct fm_rec_pd *to = old_at(old_base, old->callee);
@@ -215,8 +217,7 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
         if (maker == NULL)
             return NULL;
         callee = fm_at(maker->callee);
-        csd = fm_edge_find(thread, fm_pd_key(thread, fm_at(caller->callee)), old->hook_pc,
-                           old->site, hidden);
+        csd = fm_edge_find(thread, key, old->hook_pc, old->site, hidden);
         if (csd != NULL)
             return csd;
     }
