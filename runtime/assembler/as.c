@@ -246,6 +246,8 @@ int main(int argc, char **argv)
     if (all == NULL || out == NULL) {
         fprintf(stderr, "fathom: cannot read %s or write %s: %s\n",
                 from_stdin ? "standard input" : argv[input], path, strerror(errno));
+        if (fd >= 0)
+            unlink(path);
         return 1;
     }
     filter(all, out);
