@@ -2,7 +2,6 @@
 #include "base/mapped.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -139,14 +138,13 @@ static bool map_descriptor(int descriptor, const char *path, struct fm_mapped_fi
     return true;
 }
 
-bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError **error)
+bool fm_mapped_file_open_below(const struct fm_roots *roots, const char *path,
+                               struct fm_mapped_file **ret, GError **error)
 {
     install_handler();
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+    int descriptor = fm_roots_open(roots, path, 0, error);
+    if (descriptor < 0)
         return false;
-    }
     g_autoptr(FmMappedFile) file = g_new0(struct fm_mapped_file, 1);
     file->path = g_strdup(path);
     file->descriptor = descriptor;
@@ -154,6 +152,11 @@ bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError *
         return false;
     *ret = g_steal_pointer(&file);
     return true;
+}
+
+bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError **error)
+{
+    return fm_mapped_file_open_below(NULL, path, ret, error);
 }
 
 bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/roots.h"
 
 struct fm_mapped_file {
     const uint8_t *bytes; /* NULL when the file is empty */
@@ -24,6 +25,9 @@ struct fm_mapped_file {
  * FIFO or anything else that is no regular file (a FIFO does not block). The caller owns *ret.
  * The first call installs a SIGBUS handler, which passes on what is not ours. Thread-safe. */
 FM_MUST_USE bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError **error);
+/* The same beneath roots, with the errors of fm_roots_open(); roots NULL: anywhere. */
+FM_MUST_USE bool fm_mapped_file_open_below(const struct fm_roots *roots, const char *path,
+                                           struct fm_mapped_file **ret, GError **error);
 /* False with FM_ERROR_IO when the file has become shorter: bytes that were looked at may have been
  * zeros. */
 FM_MUST_USE bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error);
