@@ -137,7 +137,8 @@ struct fm_eventlog_options {
     uint64_t memory_limit_bytes; /* 64 MiB; at least two chunks */
     enum fm_eventlog_policy policy;
     unsigned flush_interval_ms; /* 0 = blocks leave only when full or asked for */
-    unsigned failures_max;      /* failed writes in a row after which the sink is NULL; 3 */
+    unsigned failures_max;      /* failed writes in a row after which the sink is NULL, and
+                                   all that follows is counted as lost; 3 */
     uint32_t threads_max;       /* threads in the tracked state; 1,000,000 */
     const char *fork_path;      /* output of a child: its process id replaces the first '%';
                                    "PROGRAM.%.eventlog" in the working directory, or beside the
@@ -320,7 +321,7 @@ struct fm_eventlog_listen_options {
 /* Serves the log to any number of clients. address: "unix:PATH" (mode 0600), "tcp:HOST:PORT" the
  * plain log; "monitor:HOST:PORT" framed messages of the 2016 monitor; "udp:HOST:PORT" the same, one
  * message without its length a datagram, to each peer that has sent one within the last 60 s. IPv6
- * hosts in brackets. PORT 0 = any, see fm_eventlog_port. Returns a listener number >= 0, or a
+ * hosts in brackets. PORT is 0 to 65535; 0 = any, see fm_eventlog_port. Returns a listener number >= 0, or a
  * negative errno number: -EACCES for an address that is not loopback without token. */
 FM_EVENTLOG_API int fm_eventlog_listen(const char *address,
                                        const struct fm_eventlog_listen_options *opts);

@@ -75,6 +75,7 @@ struct timespec fm_el_deadline(int timeout_ms);
 /* ---- types */
 extern const uint16_t fm_el_sizes[FM_EVENT_NUMBER_END]; /* payload; FM_EL_VARIABLE */
 extern const bool fm_el_declared[FM_EVENT_NUMBER_END];
+size_t fm_el_event_bytes(const unsigned char *event);
 void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index); /* etb..ete of the index-th */
 void fm_el_header(struct fm_el_bytes *b);                     /* hdrb..datb */
 unsigned fm_el_types_count(void);
@@ -110,6 +111,17 @@ struct fm_el_side {
     uint32_t done;          /* handed over; under the lane's lock */
     unsigned char data[FM_EL_MARKER_BYTES + FM_EL_SIDE_BYTES]; /* offsets count after the marker */
 };
+/* A handler reserves room, writes one event and commits it. NULL = no room. */
+unsigned char *fm_el_side_reserve(struct fm_el_side *s, size_t bytes);
+void fm_el_side_commit(struct fm_el_side *s, size_t bytes);
+bool fm_el_side_waits(const struct fm_el_side *s);
+/* Under the lane's lock: the bytes that no handler is in the middle of, 0 = none; they have gone. */
+size_t fm_el_side_ready(struct fm_el_side *s, unsigned char **data);
+void fm_el_side_done(struct fm_el_side *s, size_t bytes);
+/* Puts the queued events among events, by their raw stamps; behind events there is room for them.
+ */
+void fm_el_side_merge(unsigned char *events, size_t bytes, const unsigned char *side,
+                      size_t side_bytes);
 /* Always: buffer + 24 <= taken <= head->pos <= buffer + size; [taken, pos) is not handed over yet,
  * and the 24 bytes before taken are dead: the block's marker is written there. */
 struct fm_el_lane {
@@ -161,7 +173,7 @@ void fm_el_global_after_fork(void);
 void fm_el_stream_write(const struct fm_el_block *b, bool *taken);
 int fm_el_stream_settle(int timeout_ms); /* waits until what it was given is written */
 int fm_el_stream_end(void);              /* end mark, flush; close what is ours; sink NULL */
-bool fm_el_stream_is_set(void);
+bool fm_el_stream_is_set(void); /* its fork lock held */
 void fm_el_stream_fork_lock(void);
 void fm_el_stream_fork_unlock(void);
 void fm_el_stream_after_fork(void);

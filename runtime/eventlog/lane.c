@@ -98,12 +98,14 @@ static uint32_t convert(unsigned char *p, const unsigned char *end, const struct
     if (to->ticks > from->ticks)
         scale = (uint64_t)(((unsigned __int128)(to->ns - from->ns) << 32) / ticks);
     uint32_t events = 0;
+    uint64_t last = 0;
     while (p < end) {
         unsigned size = fm_el_sizes[fm_el_get16(p)];
         uint64_t stamp;
         memcpy(&stamp, p + 2, 8);
         stamp = (int64_t)(stamp - from->ticks) > 0 ? stamp - from->ticks : 0;
         stamp = stamp < ticks ? stamp : ticks; /* counters of two cores differ by a few ticks */
+        last = stamp = stamp > last ? stamp : last;
         stamp = fm_eventlog_be64_(from->ns + (uint64_t)(((unsigned __int128)stamp * scale) >> 32));
         memcpy(p + 2, &stamp, 8);
         if (size == 8) {
@@ -138,57 +140,38 @@ static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
     fm_el_deliver(&b);
 }
 
-/* What handlers queued aside, when no handler is in the middle of it: bytes at *data, 0 = nothing.
- */
-static size_t side_ready(struct fm_el_lane *l, unsigned char **data)
-{
-    uint64_t state = atomic_load_explicit(&l->side.state, memory_order_acquire);
-    uint32_t reserved = (uint32_t)(state >> 32);
-    if (reserved != (uint32_t)state)
-        return 0;
-    *data = l->side.data + FM_EL_MARKER_BYTES + l->side.done;
-    return reserved - l->side.done;
-}
-
-/* The front of the queue is used again once all of it has gone. */
-static void side_done(struct fm_el_lane *l, size_t bytes)
-{
-    l->side.done += (uint32_t)bytes;
-    uint64_t all = (uint64_t)l->side.done << 32 | l->side.done;
-    if (atomic_compare_exchange_strong(&l->side.state, &all, 0))
-        l->side.done = 0;
-}
-
-static bool side_waits(struct fm_el_lane *l)
-{
-    return (uint32_t)(atomic_load_explicit(&l->side.state, memory_order_relaxed) >> 32) !=
-           l->side.done;
-}
-
-/* Lane locked; by its owner or anybody. What handlers queued joins the events in the buffer if the
- * owner flushes and it fits; otherwise it is a block of its own, behind, with the times of its
- * events moved up to its begin. */
+/* Lane locked; by its owner or anybody. What handlers queued joins the events in the buffer, by
+ * time. The buffer is the owner's to write: another joins them in a copy, and where there is no
+ * room it is a block of its own, behind, with the times of its events moved up to its begin. */
 static void flush_locked(struct fm_el_lane *l)
 {
     bool owner = l->head == &fm_eventlog_head_;
-    unsigned char *pos = l->taken, *side;
+    unsigned char *pos = l->taken, *side, *copy = NULL;
     if (l->head)
         pos = __atomic_load_n(&l->head->pos, __ATOMIC_ACQUIRE);
-    size_t waiting = side_ready(l, &side);
+    size_t waiting = fm_el_side_ready(&l->side, &side), bytes = (size_t)(pos - l->taken);
+    size_t all = FM_EL_MARKER_BYTES + bytes + waiting;
     if (owner && waiting && waiting <= (size_t)(l->buffer + l->size - pos)) {
-        memcpy(pos, side, waiting);
+        fm_el_side_merge(l->taken, bytes, side, waiting);
         pos += waiting;
+        bytes += waiting;
         __atomic_store_n(&l->head->pos, pos, __ATOMIC_RELEASE);
-        side_done(l, waiting);
+        fm_el_side_done(&l->side, waiting);
+        waiting = 0;
+    } else if (waiting && bytes && (copy = fm_el_pool_alloc(all))) {
+        memcpy(copy + FM_EL_MARKER_BYTES, l->taken, bytes);
+        fm_el_side_merge(copy + FM_EL_MARKER_BYTES, bytes, side, waiting);
+        fm_el_side_done(&l->side, waiting);
+        hand_over(l, copy + FM_EL_MARKER_BYTES, bytes + waiting);
+        fm_el_pool_free(copy, all);
         waiting = 0;
     }
-    if (pos > l->taken) {
-        hand_over(l, l->taken, (size_t)(pos - l->taken));
-        l->taken = pos;
-    }
+    if (bytes && !copy)
+        hand_over(l, l->taken, bytes);
+    l->taken = pos;
     if (waiting) {
         hand_over(l, side, waiting);
-        side_done(l, waiting);
+        fm_el_side_done(&l->side, waiting);
     }
 }
 
@@ -222,7 +205,7 @@ static void set_limit(struct fm_el_lane *l)
     unsigned char *limit = fm_el_clock_is_counter() ? l->buffer + l->size : NULL;
     __atomic_store_n(&l->head->limit, limit, __ATOMIC_RELAXED);
     atomic_signal_fence(memory_order_seq_cst);
-    if (side_waits(l)) /* a handler ran before the store */
+    if (fm_el_side_waits(&l->side)) /* a handler ran before the store */
         __atomic_store_n(&l->head->limit, NULL, __ATOMIC_RELAXED);
 }
 
@@ -232,7 +215,7 @@ static bool append_locked(struct fm_el_lane *l, const struct record *r)
     size_t wanted = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
     unsigned char *pos = l->head->pos;
     bool handed = l->taken == pos && pos != l->buffer + FM_EL_MARKER_BYTES;
-    if (wanted != l->size || handed || side_waits(l) || need > (size_t)(l->buffer + l->size - pos))
+    if (wanted != l->size || handed || fm_el_side_waits(&l->side) || need > (size_t)(l->buffer + l->size - pos))
         restart(l);
     pos = l->head->pos;
     bool fits = need <= (size_t)(l->buffer + l->size - pos);
@@ -423,20 +406,16 @@ static bool append(const struct record *r)
 /* A handler, or a writer's callback, interrupted this thread inside of the library. */
 static bool append_nested(const struct record *r)
 {
-    struct fm_el_lane *l = mine;
-    uint64_t need = record_bytes(r);
-    if (l && need <= FM_EL_SIDE_BYTES) {
-        uint64_t reserved = atomic_fetch_add(&l->side.state, need << 32) >> 32;
-        if (reserved + need <= FM_EL_SIDE_BYTES) {
-            write_record(l->side.data + FM_EL_MARKER_BYTES + reserved, r);
-            atomic_fetch_add_explicit(&l->side.state, need, memory_order_release);
-            __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
-            return true;
-        }
-        atomic_fetch_sub(&l->side.state, need << 32);
+    size_t need = record_bytes(r);
+    unsigned char *to = mine ? fm_el_side_reserve(&mine->side, need) : NULL;
+    if (!to) {
+        fm_el_count(&fm_el.dropped, 1);
+        return false;
     }
-    fm_el_count(&fm_el.dropped, 1);
-    return false;
+    write_record(to, r);
+    fm_el_side_commit(&mine->side, need);
+    __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
+    return true;
 }
 
 void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)

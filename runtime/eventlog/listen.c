@@ -92,12 +92,24 @@ static int bind_one(struct fm_el_listener *l, const struct addrinfo *a)
     return 0;
 }
 
+/* Digits alone, up to 65535: getaddrinfo takes a port modulo 65536. */
+static bool is_port(const char *text)
+{
+    unsigned long port = 0;
+    size_t n = strspn(text, "0123456789");
+    if (n == 0 || text[n] != '\0')
+        return false;
+    for (size_t i = 0; i < n && port <= 65535; i++)
+        port = port * 10 + (unsigned long)(text[i] - '0');
+    return port <= 65535;
+}
+
 static int open_inet(struct fm_el_listener *l, const char *host_port)
 {
     char host[256];
     const char *colon = strrchr(host_port, ':');
     size_t n = colon ? (size_t)(colon - host_port) : 0;
-    if (n == 0 || n >= sizeof(host) || colon[1] == '\0')
+    if (n == 0 || n >= sizeof(host) || !is_port(colon + 1))
         return -EINVAL;
     if (host_port[0] == '[' && host_port[n - 1] == ']') {
         host_port++;
@@ -105,7 +117,7 @@ static int open_inet(struct fm_el_listener *l, const char *host_port)
     }
     memcpy(host, host_port, n);
     host[n] = '\0';
-    struct addrinfo hints = {.ai_flags = AI_PASSIVE,
+    struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
                              .ai_socktype = l->kind == FM_EL_UDP ? SOCK_DGRAM : SOCK_STREAM};
     struct addrinfo *found;
     int rc = getaddrinfo(host, colon + 1, &hints, &found);

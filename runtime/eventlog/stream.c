@@ -66,6 +66,8 @@ static int put_block(const struct fm_el_block *b)
     return error ? error : fm_el_output_put(&sink, b->data, b->bytes);
 }
 
+/* The sink is none from now on; blocks still come here, to be counted as lost, until the program
+ * sets another. */
 static void give_up(void)
 {
     if (sink.is_writer || sink.ours)
@@ -73,8 +75,6 @@ static void give_up(void)
     sink = (struct fm_el_output){.fd = -1};
     fm_el_bytes_done(&header_due);
     stats.disabled++;
-    atomic_store(&fm_el.stream_on, 0);
-    fm_el_update_active();
 }
 
 /* Mutex held. */
@@ -370,7 +370,7 @@ int fm_el_stream_end(void)
 
 bool fm_el_stream_is_set(void)
 {
-    return atomic_load(&fm_el.stream_on) != 0;
+    return fm_el_output_is_set(&sink);
 }
 
 void fm_el_stream_fork_lock(void)

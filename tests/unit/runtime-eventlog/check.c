@@ -129,6 +129,9 @@ static void walk_block(struct check *c, struct walk *w, const uint8_t *p, const 
         g_assert_cmpuint(w->sizes[type], !=, 0);
         uint64_t time = be(p + 2, 8);
         uint64_t off = time < begin ? begin - time : time > done ? time - done : 0;
+        if (cap != CHECK_CAPS - 1) /* a lane's events are in order, those of handlers too */
+            g_assert_cmpuint(time, >=, c->cap_times[cap]);
+        c->cap_times[cap] = time;
         c->late_ns_max = MAX(c->late_ns_max, off);
         size_t size = w->sizes[type] - 1, head = 10;
         if (size == 0xFFFF) {
@@ -149,6 +152,7 @@ struct check *check_stream(const uint8_t *data, size_t bytes)
     struct check *c = g_new0(struct check, 1);
     struct walk w = {0};
     c->cap_events = g_new0(uint64_t, CHECK_CAPS + 1);
+    c->cap_times = g_new0(uint64_t, CHECK_CAPS + 1);
     c->next = g_new0(uint64_t, 64);
     c->threads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->caps = g_hash_table_new(NULL, NULL);
@@ -195,6 +199,7 @@ struct check *check_file(const char *path)
 void check_free(struct check *c)
 {
     g_free(c->cap_events);
+    g_free(c->cap_times);
     g_free(c->next);
     g_free(c->args);
     g_hash_table_unref(c->threads);

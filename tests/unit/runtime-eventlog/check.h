@@ -16,6 +16,7 @@ struct check {
         replayed[CHECK_TYPES]; /* before the first block of news, and between replay messages */
     uint64_t events;           /* outside of replays, without block markers */
     uint64_t *cap_events;      /* CHECK_CAPS + 1 */
+    uint64_t *cap_times;       /* of each lane's last event */
     uint64_t blocks, largest_block, bytes;
     uint64_t missing_events; /* as events 527 tell */
     uint64_t late_ns_max;    /* how far an event's time lies outside of its block */

@@ -252,6 +252,12 @@ static void other_addresses_need_a_token(void)
     g_assert_cmpint(fm_eventlog_listen("tcp:0.0.0.0:0", NULL), ==, -EACCES);
     g_assert_cmpint(fm_eventlog_listen("nonsense", NULL), ==, -EINVAL);
     g_assert_cmpint(fm_eventlog_listen("tcp:127.0.0.1", NULL), ==, -EINVAL);
+    static const char *const no_ports[] = {"99999", "65536", "-1", "+80", " 80", "80x",
+                                           "4294967297", "no such service"};
+    for (size_t i = 0; i < G_N_ELEMENTS(no_ports); i++) {
+        g_autofree char *address = g_strconcat("tcp:127.0.0.1:", no_ports[i], NULL);
+        g_assert_cmpint(fm_eventlog_listen(address, NULL), ==, -EINVAL);
+    }
     serve("tcp:0.0.0.0:0", &o, 4096);
     int wrong = dial_inet(SOCK_STREAM);
     g_autoptr(GByteArray) out = g_byte_array_new();
