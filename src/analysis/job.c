@@ -31,17 +31,6 @@ static const struct {
     {"summaries", fm_phase_modules, OVER_NOTHING, 0.01},
 };
 
-uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count)
-{
-    uint32_t *numbers = fm_memory_try_array(count, sizeof(uint32_t));
-    struct fm_untouched untouched = {numbers, count * sizeof(uint32_t), 0};
-    if (!numbers)
-        job->failed = true;
-    else if (untouched.bytes >= FM_MEMORY_PAGE_BYTES)
-        g_array_append_val(job->untouched, untouched);
-    return numbers;
-}
-
 struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile)
 {
     struct fm_analysis_job *job = g_new0(struct fm_analysis_job, 1);

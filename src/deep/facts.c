@@ -6,27 +6,6 @@
 
 enum fact_kind { FACT_MARK = 1, FACT_NOTE, FACT_DURATION, FACT_PEAK, FACT_KINDS };
 
-void fm_facts_add_mark(struct fm_profile *profile, const struct fm_mark *mark)
-{
-    struct fm_facts *facts = &profile->facts;
-    facts->marks = g_renew(struct fm_mark, facts->marks, facts->mark_count + 1u);
-    facts->marks[facts->mark_count++] = *mark;
-}
-
-void fm_facts_add_note(struct fm_profile *profile, const char *note)
-{
-    struct fm_facts *facts = &profile->facts;
-    facts->notes = g_renew(const char *, facts->notes, facts->note_count + 1u);
-    facts->notes[facts->note_count++] = note;
-}
-
-void fm_facts_clear(struct fm_facts *facts)
-{
-    g_free(facts->marks);
-    g_free(facts->notes);
-    *facts = (struct fm_facts){0};
-}
-
 static bool read_mark(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_reader *in = &reading->in;

@@ -38,6 +38,27 @@ uint64_t fm_flags_make(unsigned word_size, bool canonical, enum fm_coverage_kind
            (uint64_t)coverage << FM_FLAGS_COVERAGE_SHIFT;
 }
 
+void fm_facts_add_mark(struct fm_profile *profile, const struct fm_mark *mark)
+{
+    struct fm_facts *facts = &profile->facts;
+    facts->marks = g_renew(struct fm_mark, facts->marks, facts->mark_count + 1u);
+    facts->marks[facts->mark_count++] = *mark;
+}
+
+void fm_facts_add_note(struct fm_profile *profile, const char *note)
+{
+    struct fm_facts *facts = &profile->facts;
+    facts->notes = g_renew(const char *, facts->notes, facts->note_count + 1u);
+    facts->notes[facts->note_count++] = note;
+}
+
+void fm_facts_clear(struct fm_facts *facts)
+{
+    g_free(facts->marks);
+    g_free(facts->notes);
+    *facts = (struct fm_facts){0};
+}
+
 struct fm_profile *fm_profile_alloc(void)
 {
     struct fm_profile *profile = g_new0(struct fm_profile, 1);

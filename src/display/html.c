@@ -25,15 +25,6 @@ static void append_heading(const struct html *html, const char *text, unsigned d
     append_text_element(html, tag, text);
 }
 
-void fm_html_id(struct html *html, const char *id)
-{
-    if (!id || !*id || strpbrk(id, " \t\n\f\r") || !g_hash_table_add(html->ids, g_strdup(id)))
-        return;
-    g_string_append(html->out, " id=\"");
-    fm_html_escape(html->out, id, HTML_TEXT);
-    g_string_append_c(html->out, '"');
-}
-
 static void append_link(struct html *html, const struct item *item)
 {
     GString *out = html->out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Escaping for HTML and links as attributes. */
+/* Escaping for HTML; links and ids as attributes. */
 #include <string.h>
 
 #include "display/html_internal.h"
@@ -104,4 +104,13 @@ void fm_html_href(const struct html *html, const struct link *link)
     if (html->options->url_suffix)
         fm_html_escape(out, html->options->url_suffix, HTML_TEXT);
     g_string_append_c(out, '"');
+}
+
+void fm_html_id(struct html *html, const char *id)
+{
+    if (!id || !*id || strpbrk(id, " \t\n\f\r") || !g_hash_table_add(html->ids, g_strdup(id)))
+        return;
+    g_string_append(html->out, " id=\"");
+    fm_html_escape(html->out, id, HTML_TEXT);
+    g_string_append_c(html->out, '"');
 }
