@@ -7,3 +7,5 @@
     __attribute__((format(printf, format_index, first_argument)))
 #define FM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* In front of a function of a header: a call is always replaced by the body. */
+#define FM_ALWAYS_INLINE __attribute__((always_inline)) static inline

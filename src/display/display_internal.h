@@ -3,6 +3,8 @@
  * in the page's arena; rows and cells in growing arrays, one pair a table. */
 #pragma once
 
+#include "base/number.h"
+#include "base/utf8.h"
 #include "display/display.h"
 
 struct arena_chunk;
@@ -208,13 +210,6 @@ void fm_link_append_query(GString *out, const struct link *link);
 /* The JSON and CSV name of a column; columns that the table does not define are "column_3". */
 void fm_column_append_name(GString *out, const struct fm_table *table, unsigned column);
 
-/* Size of the valid UTF-8 sequence at text, 0 when the bytes there are none. text ends in NUL. */
-unsigned fm_utf8_size(const char *text);
-uint32_t fm_utf8_decode(const char *text, unsigned size);
-/* Characters that change what is shown around them or that HTML forbids: controls, the direction
- * overrides, noncharacters. */
-bool fm_utf8_is_unsafe(uint32_t character);
-
 /* Numbers, appended (number.c). */
 void fm_append_int(GString *out, int64_t value);
 void fm_append_float(GString *out, double value, unsigned decimals);
@@ -222,7 +217,3 @@ void fm_append_percent(GString *out, double fraction);
 void fm_append_time(GString *out, double seconds);
 /* A cell of a number kind; false when the cell holds none. */
 bool fm_append_cell_number(GString *out, const struct cell *cell);
-/* Plain forms for programs: no commas, reads back as the same number. Not a number: false, and
- * nothing is appended. */
-bool fm_append_plain_double(GString *out, double value);
-void fm_append_plain_int(GString *out, int64_t value);

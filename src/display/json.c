@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "display/display_internal.h"
 
 struct json {
@@ -13,36 +14,9 @@ struct json {
 
 void fm_json_append_text(GString *out, const char *text)
 {
-    if (!text) {
-        g_string_append(out, "null");
-        return;
-    }
-    g_string_append_c(out, '"');
-    while (*text) {
-        const char *run = text;
-        while ((unsigned char)*text >= 0x20 && (unsigned char)*text < 0x7F && *text != '"' &&
-               *text != '\\')
-            text++;
-        g_string_append_len(out, run, text - run);
-        if (!*text)
-            break;
-        unsigned size = fm_utf8_size(text);
-        uint32_t character = size ? fm_utf8_decode(text, size) : 0xFFFD;
-        if (character == '"' || character == '\\')
-            g_string_append_printf(out, "\\%c", (char)character);
-        else if (character == '\n')
-            g_string_append(out, "\\n");
-        else if (character == '\t')
-            g_string_append(out, "\\t");
-        else if (character < 0xA0 || character == 0x2028 || character == 0x2029)
-            g_string_append_printf(out, "\\u%04x", character);
-        else if (size)
-            g_string_append_len(out, text, size);
-        else
-            g_string_append(out, "\xEF\xBF\xBD");
-        text += size ? size : 1;
-    }
-    g_string_append_c(out, '"');
+    struct fm_json json;
+    fm_json_init(&json, out);
+    fm_json_text(&json, NULL, text);
 }
 
 static void append_double(GString *out, double value)

@@ -27,37 +27,16 @@ static void append_grouped(GString *out, const char *digits, size_t count)
     }
 }
 
-static char *write_digits(uint64_t value, char *end)
-{
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    return end;
-}
-
 void fm_append_int(GString *out, int64_t value)
 {
     char digits[20];
     char *end = digits + sizeof digits;
     uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    char *at = write_digits(magnitude, end);
+    char *at = fm_number_digits(magnitude, end);
 
     if (value < 0)
         g_string_append_c(out, '-');
     append_grouped(out, at, (size_t)(end - at));
-}
-
-void fm_append_plain_int(GString *out, int64_t value)
-{
-    char digits[21];
-    char *end = digits + sizeof digits;
-    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    char *at = write_digits(magnitude, end);
-
-    if (value < 0)
-        *--at = '-';
-    g_string_append_len(out, at, end - at);
 }
 
 /* Writes value as %.<decimals>f would, without the sign; false when the nearest of the two
@@ -78,7 +57,7 @@ static bool write_fixed_fast(double value, unsigned decimals, char *text, size_t
 
     char digits[24];
     char *end = digits + sizeof digits;
-    char *at = write_digits(rounded, end);
+    char *at = fm_number_digits(rounded, end);
     while ((size_t)(end - at) < decimals + 1)
         *--at = '0';
     size_t before = (size_t)(end - at) - decimals;
@@ -148,29 +127,6 @@ void fm_append_time(GString *out, double seconds)
     }
     append_fixed(out, seconds, 1, false);
     g_string_append_c(out, 's');
-}
-
-bool fm_append_plain_double(GString *out, double value)
-{
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-    if (!isfinite(value))
-        return false;
-    if (fabs(value) < 1e15 && !(trunc(value) < value) && !(trunc(value) > value)) {
-        fm_append_plain_int(out, (int64_t)value);
-        return true;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        char format[8];
-
-        g_snprintf(format, sizeof format, "%%.%dg", digits);
-        g_ascii_formatd(text, sizeof text, format, value);
-        double back = g_ascii_strtod(text, NULL);
-        if (!(back < value) && !(back > value))
-            break;
-    }
-    g_string_append(out, text);
-    return true;
 }
 
 bool fm_append_cell_number(GString *out, const struct cell *cell)

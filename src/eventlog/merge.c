@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/priority_queue.h"
 #include "eventlog/run.h"
 
 enum { WINDOWS_BYTES = 32 << 20, WINDOW_BYTES_MIN = 16 << 10 };
@@ -67,8 +68,9 @@ static int compare_pending(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static bool before(const struct lane *a, const struct lane *b)
+static bool before(const void *first, const void *second)
 {
+    const struct lane *a = first, *b = second;
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns;
     if (a->capability != b->capability)
@@ -190,42 +192,23 @@ static int step(struct lane *lane, GError **error)
     return set_head(lane) ? 1 : 0;
 }
 
-static void sift_down(GPtrArray *heap, guint at)
-{
-    struct lane **lanes = (struct lane **)heap->pdata;
-    for (;;) {
-        guint child = 2 * at + 1;
-        if (child >= heap->len)
-            return;
-        if (child + 1 < heap->len && before(lanes[child + 1], lanes[child]))
-            child++;
-        if (!before(lanes[child], lanes[at]))
-            return;
-        struct lane *moved = lanes[at];
-        lanes[at] = lanes[child];
-        lanes[child] = moved;
-        at = child;
-    }
-}
-
 static void push_lane(GPtrArray *heap, struct lane *lane)
 {
     g_ptr_array_add(heap, lane);
-    struct lane **lanes = (struct lane **)heap->pdata;
-    for (guint at = heap->len - 1; at > 0 && before(lanes[at], lanes[(at - 1) / 2]);) {
-        guint parent = (at - 1) / 2;
-        struct lane *moved = lanes[at];
-        lanes[at] = lanes[parent];
-        lanes[parent] = moved;
-        at = parent;
-    }
+    fm_queue_sift_up(heap->pdata, heap->len - 1, before);
+}
+
+static void sift_first(GPtrArray *heap)
+{
+    if (heap->len > 0)
+        fm_queue_sift_down(heap->pdata, heap->len, 0, before);
 }
 
 static void pop_lane(GPtrArray *heap)
 {
     lane_free(heap->pdata[0]);
     g_ptr_array_remove_index_fast(heap, 0);
-    sift_down(heap, 0);
+    sift_first(heap);
 }
 
 /* The events out of order, from what is known of the block; NULL with error. */
@@ -356,7 +339,7 @@ static bool settle(struct fm_eventlog_merge *merge, GError **error)
         int stepped = step(merge->used, error);
         merge->used = NULL;
         if (stepped > 0)
-            sift_down(merge->heap, 0);
+            sift_first(merge->heap);
         else
             pop_lane(merge->heap);
         if (stepped < 0)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/priority_queue.h"
 #include "eventlog/internal.h"
 
 enum { MARKER_BYTES = 24, BATCH_US = 10000 };
@@ -61,36 +62,14 @@ void fm_eventlog_reorder_free(struct fm_eventlog_reorder *reorder)
 
 /* ---- The heap ---- */
 
-static bool before(const struct held *a, const struct held *b)
+static bool before(const void *first, const void *second)
 {
+    const struct held *a = first, *b = second;
     if (a->event.time_ns != b->event.time_ns)
         return a->event.time_ns < b->event.time_ns;
     if (a->event.capability != b->event.capability)
         return a->event.capability < b->event.capability;
     return a->number < b->number;
-}
-
-static void sift_up(void **heap, size_t at)
-{
-    while (at > 0 && before(heap[at], heap[(at - 1) / 2])) {
-        void *parent = heap[(at - 1) / 2];
-        heap[(at - 1) / 2] = heap[at];
-        heap[at] = parent;
-        at = (at - 1) / 2;
-    }
-}
-
-static void sift_down(void **heap, size_t count)
-{
-    for (size_t at = 0, child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && before(heap[child + 1], heap[child]))
-            child++;
-        if (!before(heap[child], heap[at]))
-            return;
-        void *parent = heap[at];
-        heap[at] = heap[child];
-        heap[child] = parent;
-    }
 }
 
 static const struct held *earliest(const struct fm_eventlog_reorder *reorder)
@@ -181,7 +160,7 @@ void fm_eventlog_reorder_push(struct fm_eventlog_reorder *reorder,
         memcpy(held->bytes, event->payload, event->payload_length);
     held->event.payload = held->bytes;
     g_ptr_array_add(reorder->heap, held);
-    sift_up(reorder->heap->pdata, reorder->heap->len - 1);
+    fm_queue_sift_up(reorder->heap->pdata, reorder->heap->len - 1, before);
     reorder->bytes += sizeof *held + event->payload_length;
     reorder->late += event->time_ns < reorder->given_ns;
     note_lane(reorder, event);
@@ -212,11 +191,10 @@ bool fm_eventlog_reorder_pop(struct fm_eventlog_reorder *reorder, uint64_t now_u
     if (!has_its_turn(reorder, now_us))
         return false;
     GPtrArray *heap = reorder->heap;
-    struct held *first = heap->pdata[0];
-    heap->pdata[0] = heap->pdata[heap->len - 1];
-    heap->pdata[heap->len - 1] = NULL; /* else its free function is called */
-    g_ptr_array_set_size(heap, (gint)heap->len - 1);
-    sift_down(heap->pdata, heap->len);
+    size_t count = heap->len;
+    struct held *first = fm_queue_pop(heap->pdata, &count, before);
+    heap->pdata[count] = NULL; /* else its free function is called */
+    g_ptr_array_set_size(heap, (gint)count);
     reorder->bytes -= sizeof *first + first->event.payload_length;
     reorder->given = first;
     reorder->given_ns = MAX(reorder->given_ns, first->event.time_ns);

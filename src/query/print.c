@@ -4,6 +4,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "query/query_internal.h"
 
 static void append_slash_word(GString *out, const struct fm_words *words, unsigned value)
@@ -14,36 +15,17 @@ static void append_slash_word(GString *out, const struct fm_words *words, unsign
 
 static void append_number(GString *out, uint32_t value, uint32_t min, uint32_t max)
 {
-    char digits[10];
-    char *at = digits + sizeof digits;
-
-    value = CLAMP(value, min, max);
-    do {
-        *--at = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    g_string_append_len(out, at, digits + sizeof digits - at);
+    fm_append_plain_int(out, CLAMP(value, min, max));
 }
 
 /* The shortest %g that reads back as the same number. */
 static void append_threshold(GString *out, double value)
 {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-
     if (!(value > 0))
         value = 0;
     if (value > DBL_MAX)
         value = DBL_MAX;
-    for (int digits = 6; digits <= 17; digits++) {
-        char format[8];
-
-        g_snprintf(format, sizeof format, "%%.%dg", digits);
-        g_ascii_formatd(text, sizeof text, format, value);
-        double back = g_ascii_strtod(text, NULL);
-        if (!(back < value) && !(back > value))
-            break;
-    }
-    g_string_append(out, text);
+    fm_append_shortest(out, value, 6);
 }
 
 static void append_top(GString *out, const struct fm_command *command)

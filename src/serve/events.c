@@ -8,6 +8,7 @@
  * The page carries the stage that it was made at: at another one it is asked for again. */
 #include <string.h>
 
+#include "base/json.h"
 #include "serve/serve_internal.h"
 #include "serve/stream.h"
 
@@ -22,18 +23,6 @@ struct page {
 };
 
 /* --- what is said --- */
-
-static void escape_json(GString *out, const char *text)
-{
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\')
-            g_string_append_printf(out, "\\%c", *at);
-        else if ((unsigned char)*at < ' ')
-            g_string_append_printf(out, "\\u%04x", (unsigned)*at);
-        else
-            g_string_append_c(out, *at);
-    }
-}
 
 static char *say(const struct fm_profile_progress *progress)
 {
@@ -72,19 +61,19 @@ static void tell(struct page *page)
     unsigned stage = error != NULL ? 0 : stage_of(fm_profile_recording(page->trace));
     fm_profile_progress(page->server->engine, page->trace, &progress);
     g_autofree char *text = error != NULL ? g_strdup(error->message) : say(&progress);
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    char fraction[G_ASCII_DTOSTR_BUF_SIZE], whole[G_ASCII_DTOSTR_BUF_SIZE];
-    g_ascii_formatd(fraction, sizeof fraction, "%.3f", progress.fraction);
-    g_ascii_formatd(whole, sizeof whole, "%.3f", progress.whole);
-    g_autoptr(GString) json = g_string_new(NULL);
-    g_string_append_printf(json, "{\"stage\":%u,\"complete\":%s,\"failed\":%s,\"module\":", stage,
-                           error == NULL && is_settled(page) ? "true" : "false",
-                           error != NULL ? "true" : "false");
-    g_string_append_printf(json, progress.module == NULL ? "null" : "\"%s\"", progress.module);
-    g_string_append_printf(json, ",\"fraction\":%s,\"whole\":%s,\"text\":\"", fraction, whole);
-    escape_json(json, valid);
-    g_string_append(json, "\"}");
-    fm_stream_send(page->stream, "state", json->str);
+    g_autoptr(GString) out = g_string_new(NULL);
+    struct fm_json json;
+    fm_json_init(&json, out);
+    fm_json_object(&json, NULL);
+    fm_json_uint(&json, "stage", stage);
+    fm_json_bool(&json, "complete", error == NULL && is_settled(page));
+    fm_json_bool(&json, "failed", error != NULL);
+    fm_json_text(&json, "module", progress.module);
+    fm_json_double(&json, "fraction", progress.fraction);
+    fm_json_double(&json, "whole", progress.whole);
+    fm_json_text(&json, "text", text);
+    fm_json_end(&json);
+    fm_stream_send(page->stream, "state", out->str);
     page->told_us = g_get_monotonic_time();
 }
 

@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/trace.h"
 
-/* --- merge queue: a binary heap in the total order --- */
+#include "base/priority_queue.h"
 
-static bool comes_before(const struct fm_tracefile_context *a, const struct fm_tracefile_context *b)
+/* --- merge queue: in the total order --- */
+
+static bool comes_before(const void *first, const void *second)
 {
+    const struct fm_tracefile_context *a = first, *b = second;
     if (a->time != b->time)
         return a->time < b->time;
     if (a->tracefile->index != b->tracefile->index)
         return a->tracefile->index < b->tracefile->index;
     return a->trace_context->index < b->trace_context->index;
-}
-
-static void sift_down(struct fm_context *context, unsigned place)
-{
-    struct fm_tracefile_context **queue = context->queue;
-    struct fm_tracefile_context *moving = queue[place];
-    for (;;) {
-        unsigned child = 2 * place + 1;
-        if (child >= context->queue_count)
-            break;
-        if (child + 1 < context->queue_count && comes_before(queue[child + 1], queue[child]))
-            child++;
-        if (!comes_before(queue[child], moving))
-            break;
-        queue[place] = queue[child];
-        place = child;
-    }
-    queue[place] = moving;
 }
 
 /* Takes the next event of the queue's first tracefile, and orders again. */
@@ -49,7 +34,7 @@ static void renew_first(struct fm_context *context)
         context->queue[0] = context->queue[--context->queue_count];
     }
     if (context->queue_count > 1)
-        sift_down(context, 0);
+        fm_queue_sift_down(context->queue, context->queue_count, 0, comes_before);
 }
 
 /* Builds the queue from where the cursors stand. */
@@ -67,8 +52,7 @@ static void rebuild_queue(struct fm_context *context)
                 context->queue[context->queue_count++] = tracefile;
         }
     }
-    for (unsigned i = context->queue_count / 2; i-- > 0;)
-        sift_down(context, i);
+    fm_queue_make(context->queue, context->queue_count, comes_before);
     context->last_time_known = false;
 }
 
@@ -102,7 +86,7 @@ struct fm_context *fm_context_new(struct fm_trace *const *traces, unsigned count
         context->start_time = MIN(context->start_time, traces[i]->start_time);
         context->end_time = MAX(context->end_time, traces[i]->end_time);
     }
-    context->queue = g_new(struct fm_tracefile_context *, tracefile_count);
+    context->queue = g_new(void *, tracefile_count);
     return context;
 }
 
@@ -128,7 +112,10 @@ void fm_context_free(struct fm_context *context)
 
 uint64_t fm_context_time(const struct fm_context *context)
 {
-    return context->queue_count > 0 ? context->queue[0]->time : FM_TIME_INF;
+    if (context->queue_count == 0)
+        return FM_TIME_INF;
+    const struct fm_tracefile_context *first = context->queue[0];
+    return first->time;
 }
 
 void fm_context_seek_time(struct fm_context *context, uint64_t time)
@@ -392,8 +379,7 @@ uint64_t fm_context_middle(struct fm_context *context, uint64_t end_time, uint64
 {
     uint64_t count = 0;
     bool stop = false;
-    while (!stop && context->queue_count > 0 && count < max_events &&
-           context->queue[0]->time < end_time) {
+    while (!stop && count < max_events && fm_context_time(context) < end_time) {
         struct fm_tracefile_context *first = context->queue[0];
         /* Before its time nothing can be at the position: the comparison is for equal times. */
         if (end_position != NULL && first->time >= end_position->time &&

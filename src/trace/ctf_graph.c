@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/priority_queue.h"
 #include "trace/ctf_import.h"
 
 enum { STEP_EVENTS = 4096, NOTES_MAX = 100 };
@@ -21,7 +22,7 @@ struct port {
 struct ctf_graph {
     struct port *ports;
     uint64_t port_count;
-    struct port **heap; /* by time, then number of the port */
+    void **heap; /* of struct port, by time, then number of the port */
     uint64_t heap_count;
     struct ctf_types *types;
     struct ctf_log *log;
@@ -190,27 +191,10 @@ static void drop_batch(struct port *port)
 
 /* --- the merge --- */
 
-static bool comes_before(const struct port *a, const struct port *b)
+static bool comes_before(const void *first, const void *second)
 {
+    const struct port *a = first, *b = second;
     return a->time != b->time ? a->time < b->time : a->ordinal < b->ordinal;
-}
-
-static void sift_down(struct ctf_graph *graph, uint64_t place)
-{
-    struct port *moving = graph->heap[place];
-    for (;;) {
-        uint64_t child = 2 * place + 1;
-        if (child >= graph->heap_count)
-            break;
-        if (child + 1 < graph->heap_count &&
-            comes_before(graph->heap[child + 1], graph->heap[child]))
-            child++;
-        if (!comes_before(graph->heap[child], moving))
-            break;
-        graph->heap[place] = graph->heap[child];
-        place = child;
-    }
-    graph->heap[place] = moving;
 }
 
 /* Every stream up to its first event: then all classes are known, and the header can be made. */
@@ -220,18 +204,19 @@ static void begin(struct ctf_graph *graph)
         if (to_event(graph, &graph->ports[i]))
             graph->heap[graph->heap_count++] = &graph->ports[i];
     }
-    for (uint64_t i = graph->heap_count / 2; i-- > 0;)
-        sift_down(graph, i);
+    fm_queue_make(graph->heap, graph->heap_count, comes_before);
     if (graph->heap_count > 0) {
         graph->has_base = true;
-        graph->base_ns = graph->last_ns = graph->heap[0]->time;
+        graph->base_ns = graph->last_ns = ((const struct port *)graph->heap[0])->time;
     }
     struct fm_eventlog_header *header = fm_ctf_types_header(graph->types);
     fm_ctf_log_header(graph->log, header);
     fm_eventlog_header_unref(header);
     /* Each capability that is known has a block in the first round. */
-    for (uint64_t i = 0; i < graph->heap_count; i++)
-        fm_ctf_log_place(graph->log, graph->heap[i]->capability, 0);
+    for (uint64_t i = 0; i < graph->heap_count; i++) {
+        const struct port *port = graph->heap[i];
+        fm_ctf_log_place(graph->log, port->capability, 0);
+    }
     graph->begun = true;
 }
 
@@ -266,7 +251,7 @@ static bool step(struct ctf_graph *graph)
         if (!to_event(graph, first))
             graph->heap[0] = graph->heap[--graph->heap_count];
         if (graph->heap_count > 0)
-            sift_down(graph, 0);
+            fm_queue_sift_down(graph->heap, graph->heap_count, 0, comes_before);
         if (!fm_ctf_log_round(graph->log, false, &written, &graph->failure))
             return false;
         if (written)
@@ -493,7 +478,7 @@ static void run(struct ctf_graph *graph, const struct sources *sources,
     bt_component_class_sink *class_ = make_sink_class(method);
     graph->port_count = count_ports(sources);
     graph->ports = g_new0(struct port, graph->port_count);
-    graph->heap = g_new0(struct port *, graph->port_count);
+    graph->heap = g_new0(void *, graph->port_count);
     bool good = bt_graph_add_sink_component_with_initialize_method_data(
                     sources->graph, class_, "log", NULL, graph, BT_LOGGING_LEVEL_NONE, &sink) ==
                 BT_GRAPH_ADD_COMPONENT_STATUS_OK;

@@ -163,7 +163,7 @@ struct fm_context {
     struct fm_trace_context *traces;
     unsigned trace_count;
     uint64_t start_time, end_time;       /* span of the traceset */
-    struct fm_tracefile_context **queue; /* binary heap; its first is the current event */
+    void **queue; /* of struct fm_tracefile_context, by time */
     unsigned queue_count;
     struct fm_position *sync; /* where the cursors are put back to; NULL = never saved */
     uint64_t last_time;       /* of the event just before the current place, if that is known */

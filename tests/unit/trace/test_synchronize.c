@@ -365,7 +365,7 @@ static void collect_times(struct fm_trace *trace, GArray *times)
     while (fm_context_time(context) != FM_TIME_INF) {
         uint64_t time = fm_context_time(context);
         g_array_append_val(times, time);
-        g_assert_cmpuint(context->queue[0]->event.time, ==, time);
+        g_assert_cmpuint(fm_context_time(context), ==, time);
         fm_context_middle(context, FM_TIME_INF, 1, NULL);
     }
     fm_context_free(context);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one builder of JSON (RFC 8259): it sets the commas and escapes, so an answer cannot be
+ * malformed. Objects and arrays nest up to FM_JSON_DEPTH_MAX. Compact; fm_json_line puts the next
+ * item on a line of its own, for answers that people compare line by line.
+ *
+ * name: of a member; NULL for an item of an array and for the outermost value. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FM_JSON_DEPTH_MAX 63
+
+struct fm_json {
+    GString *out; /* borrowed; only appended to */
+    unsigned depth;
+    uint64_t filled; /* bit d: the object or array at depth d has an item */
+    uint64_t object; /* bit d: it is an object */
+    bool spaced;     /* a blank behind each comma and colon; may be set after fm_json_init */
+    bool line;       /* the next item begins a line, after `indent` blanks */
+    unsigned indent;
+};
+
+/* Begins to append to out, which is not read. */
+void fm_json_init(struct fm_json *json, GString *out);
+
+void fm_json_object(struct fm_json *json, const char *name);
+void fm_json_array(struct fm_json *json, const char *name);
+/* Ends the innermost object or array. */
+void fm_json_end(struct fm_json *json);
+/* The next item, or the end of what is open, stands on a new line, indented by so many blanks. */
+void fm_json_line(struct fm_json *json, unsigned indent);
+
+/* NULL gives null. Bytes that are no UTF-8 become U+FFFD; control characters, and line separators
+ * that JavaScript takes for line ends, are escaped. */
+void fm_json_text(struct fm_json *json, const char *name, const char *text);
+/* The same for bytes that no NUL ends. */
+void fm_json_bytes(struct fm_json *json, const char *name, const void *bytes, size_t size);
+void fm_json_uint(struct fm_json *json, const char *name, uint64_t value);
+void fm_json_int(struct fm_json *json, const char *name, int64_t value);
+/* The shortest digits that read back as the same double; null for what JSON has no number for. */
+void fm_json_double(struct fm_json *json, const char *name, double value);
+void fm_json_bool(struct fm_json *json, const char *name, bool value);
+void fm_json_null(struct fm_json *json, const char *name);

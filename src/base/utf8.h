@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names are arbitrary bytes; what is written out is valid UTF-8 that changes nothing around it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Size of the valid UTF-8 sequence at text, 0 when the bytes there are none. text ends in NUL. */
+unsigned fm_utf8_size(const char *text);
+uint32_t fm_utf8_decode(const char *text, unsigned size);
+/* Characters that change what is shown around them or that HTML forbids: controls, the direction
+ * overrides, noncharacters. */
+bool fm_utf8_is_unsafe(uint32_t character);
