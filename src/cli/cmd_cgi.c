@@ -248,6 +248,7 @@ static int run(struct cgi *cgi, const struct settings *settings, int argc, char 
 
 int fm_cmd_cgi(int argc, char **argv)
 {
+    fm_cgi_close_inherited();
     struct settings settings = {0};
     const GOptionEntry entries[] = {
         {"no-server-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_server,

@@ -42,3 +42,7 @@ int fm_cgi_quit(const struct fm_cgi_options *options, const char *path,
 
 /* Writes a response as a CGI program does: Status, headers, body. False when the reader went. */
 bool fm_cgi_print(int fd, const struct fm_request *request, const struct fm_response *response);
+
+/* Closes what the web server left open to us beyond the standard streams: a server that outlives it
+ * would keep its sockets. For the begin of a program, before it opens anything. */
+void fm_cgi_close_inherited(void);

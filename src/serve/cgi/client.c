@@ -15,7 +15,7 @@
 #define DEADLINE_MS 60000
 #define READ_SIZE 65536
 
-enum send_outcome { SENT, NO_SERVER, TRY_AGAIN, BUSY, UNUSABLE };
+enum send_outcome { SENT, NO_SERVER, TRY_AGAIN, BUSY, UNUSABLE, EXHAUSTED };
 
 /* The server that a query was sent to. */
 struct peer {
@@ -87,11 +87,9 @@ static void release_mutex(struct fm_cgi_client *client)
 
 void fm_cgi_client_cleanup(struct fm_cgi_client *client)
 {
-    if (client->place != NULL) {
-        if (client->reply_fd >= 0)
-            unlinkat(client->place->dir_fd, client->reply_name, 0);
-        if (client->want_fd >= 0)
-            unlinkat(client->place->dir_fd, client->want_name, 0);
+    if (client->want_fd >= 0) {
+        unlinkat(client->place->dir_fd, client->reply_name, 0); /* perhaps made, but not opened */
+        unlinkat(client->place->dir_fd, client->want_name, 0);
     }
     if (client->reply_fd >= 0)
         close(client->reply_fd);
@@ -118,6 +116,16 @@ static int finish_with_error(struct fm_cgi_client *client, unsigned status, cons
     return status == 503 ? 0 : 1;
 }
 
+/* Something else in the place of a name of ours: said once a request. True when there is. */
+static bool tell_stranger(struct fm_cgi_client *client, const char *name, mode_t expected)
+{
+    g_autofree char *what = fm_cgi_describe_stranger(client->place->dir_fd, name, expected);
+    if (what != NULL && !client->stranger_told)
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s/%s", client->place->dir_path, what);
+    client->stranger_told |= what != NULL;
+    return what != NULL;
+}
+
 /* C6: the frame to the server whose life lock is held. */
 static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *peer)
 {
@@ -125,8 +133,12 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
         return TRY_AGAIN;
     int query_fd =
         fm_cgi_open_ours(client->place->dir_fd, client->place->query_name, O_WRONLY, S_IFIFO);
-    if (query_fd < 0)
+    if (query_fd < 0) {
+        if (fm_cgi_is_exhaustion(errno))
+            return EXHAUSTED;
+        tell_stranger(client, client->place->query_name, S_IFIFO); /* the server will notice */
         return TRY_AGAIN; /* it is just starting, or dying */
+    }
     struct fm_cgi_frame frame = {.op = client->op, .attempt = client->attempt};
     memcpy(frame.token, client->token, FM_CGI_TOKEN_SIZE);
     char first[17];
@@ -146,16 +158,29 @@ static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *p
 {
     client->mutex_fd =
         fm_cgi_lock(client->place->dir_fd, client->place->mutex_name, client->deadline_ms);
-    if (client->mutex_fd < 0)
-        return errno == EAGAIN ? BUSY : UNUSABLE;
+    if (client->mutex_fd < 0 && errno == EAGAIN)
+        return BUSY;
+    if (client->mutex_fd < 0 && fm_cgi_is_exhaustion(errno))
+        return EXHAUSTED;
+    if (client->mutex_fd < 0) {
+        tell_stranger(client, client->place->mutex_name, S_IFREG);
+        return UNUSABLE;
+    }
     fm_cgi_stop_point("C4");
     peer->server_fd =
         fm_cgi_open_ours(client->place->dir_fd, client->place->server_name, O_RDWR, S_IFREG);
-    if (peer->server_fd < 0)
-        return NO_SERVER;
+    if (peer->server_fd < 0 && fm_cgi_is_exhaustion(errno)) {
+        release_mutex(client); /* whether one lives is not known */
+        return EXHAUSTED;
+    }
+    if (peer->server_fd < 0) {
+        client->serverless = true;
+        return tell_stranger(client, client->place->server_name, S_IFREG) ? UNUSABLE : NO_SERVER;
+    }
     peer->holder = fm_cgi_lock_holder(peer->server_fd);
     if (peer->holder == 0) {
         close(peer->server_fd);
+        client->serverless = true;
         return NO_SERVER;
     }
     fm_cgi_stop_point("C5");
@@ -226,12 +251,13 @@ static int run_client(struct fm_cgi_client *client)
         struct peer peer;
         switch (send_query(client, &peer)) {
         case NO_SERVER:
-            client->serverless = true;
             if (client->op == FM_CGI_OP_QUIT)
                 return finish_with_error(client, 200, "No server was running.");
             return fm_cgi_load_and_serve(client);
         case UNUSABLE:
             return fm_cgi_answer_alone(client);
+        case EXHAUSTED:
+            return finish_with_error(client, 503, FM_CGI_EXHAUSTED_TEXT);
         case BUSY:
             return finish_with_error(client, 503,
                                      "The server is busy or loading; reload the page.");
@@ -287,7 +313,9 @@ static int answer(struct fm_cgi_client *client, const char *path)
         return answer_without_place(client, path);
     struct fm_cgi_place place = {.dir_fd = -1};
     g_autoptr(GError) error = NULL;
-    if (!fm_cgi_place_init(client->options, path, &place, &error)) {
+    if (!fm_cgi_place_init(client->options, client->log, path, &place, &error)) {
+        if (fm_cgi_is_exhausted())
+            return finish_with_error(client, 503, FM_CGI_EXHAUSTED_TEXT);
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
         if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE) && client->op == FM_CGI_OP_QUERY)
             return answer_without_place(client, path);
@@ -300,6 +328,8 @@ static int answer(struct fm_cgi_client *client, const char *path)
     int status;
     if (make_want(client) && make_reply_fifo(client))
         status = run_client(client);
+    else if (fm_cgi_is_exhausted())
+        status = finish_with_error(client, 503, FM_CGI_EXHAUSTED_TEXT);
     else if (client->op == FM_CGI_OP_QUERY)
         status = fm_cgi_answer_alone(client);
     else

@@ -8,6 +8,7 @@
 #include "serve/cgi/stop_point.h"
 
 #define FM_CGI_PROTOCOL_VERSION 1
+#define FM_CGI_KEY_SIZE 50   /* two hashes of 24 hex digits and a dash, NUL */
 #define FM_CGI_TOKEN_SIZE 41 /* 8 hex digits of the pid, 32 of chance, NUL */
 #define FM_CGI_INSTANCE_SIZE 33
 #define FM_CGI_FRAME_SIZE 64
@@ -17,6 +18,7 @@
 #define FM_CGI_SLICE_MS 250
 #define FM_CGI_READY_MS 10000
 #define FM_CGI_BUSY_RETRY_MS 200
+#define FM_CGI_EXHAUSTED_TEXT "No descriptor is left on this machine; reload the page."
 
 /* --- clock.c --- */
 uint64_t fm_cgi_now_ms(void); /* monotonic */
@@ -25,17 +27,50 @@ void fm_cgi_sleep_ms(uint64_t milliseconds);
 int fm_cgi_wait_ms(uint64_t deadline_ms, uint64_t limit_ms);
 
 /* --- log.c --- */
+#define FM_CGI_LOG_NAME "cgi.log" /* beside the protocol's files, unless another place is named */
 struct fm_cgi_log {
     int fd; /* -1 = nowhere */
     enum fm_cgi_log_level level;
 };
 void fm_cgi_log_open(struct fm_cgi_log *log, const char *path, enum fm_cgi_log_level level);
+/* Errors go to the standard error too. */
 void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
     FM_PRINTF(3, 4);
+
+/* --- descriptors.c --- */
+/* Whether an errno says that there is no descriptor or memory left: then nothing is known of what
+ * could not be opened. */
+bool fm_cgi_is_exhaustion(int error);
+/* Whether a file could be opened now. */
+bool fm_cgi_is_exhausted(void);
+
+/* --- name.c: the names of the runtime directory --- */
+enum fm_cgi_name_kind {
+    FM_CGI_NAME_FOREIGN, /* not the protocol's: never touched */
+    FM_CGI_NAME_MUTEX,
+    FM_CGI_NAME_SERVER,
+    FM_CGI_NAME_QUERY,
+    FM_CGI_NAME_NEW_QUERY, /* before it is renamed */
+    FM_CGI_NAME_WANT,
+    FM_CGI_NAME_NEW_WANT, /* before it is renamed */
+    FM_CGI_NAME_REPLY,
+};
+enum fm_cgi_name_kind fm_cgi_name_kind(const char *name);
+/* Of a name that is not foreign. */
+bool fm_cgi_name_has_key(const char *name, const char *key);
+/* The name still means the open file. */
+bool fm_cgi_name_means(int dir_fd, const char *name, int fd);
+void fm_cgi_unlink_same(int dir_fd, const char *name, int fd);
+/* "a directory", ... */
+const char *fm_cgi_file_kind(mode_t mode);
+/* What is wrong with what has that name, as "NAME: is a directory, expected a file"; NULL when it
+ * is not there, or is ours and of the expected type. The caller frees. */
+char *fm_cgi_describe_stranger(int dir_fd, const char *name, mode_t expected);
 
 /* --- place.c: the runtime directory, and the names of one data file in it --- */
 struct fm_cgi_place {
     int dir_fd;
+    char *dir_path; /* absolute */
     char *data_path;
     struct stat data;  /* as it was when the key was made */
     char *key;         /* "P-I": changes with the file, the program and the protocol */
@@ -46,9 +81,16 @@ struct fm_cgi_place {
 };
 /* FM_ERROR_IO when the data file is not there, FM_ERROR_UNAVAILABLE when the directory cannot be
  * trusted or made: the answer then comes without a server. */
-FM_MUST_USE bool fm_cgi_place_init(const struct fm_cgi_options *options, const char *data_path,
+FM_MUST_USE bool fm_cgi_place_init(const struct fm_cgi_options *options,
+                                   const struct fm_cgi_log *log, const char *data_path,
                                    struct fm_cgi_place *ret, GError **error);
-FM_MUST_USE bool fm_cgi_directory_open(const char *configured, int *ret_fd, GError **error);
+/* Absolute; configured may be NULL. The caller frees. */
+char *fm_cgi_directory_path(const char *configured);
+/* FM_ERROR_UNAVAILABLE: not there, not ours alone, or it holds files of others. */
+FM_MUST_USE bool fm_cgi_directory_open(const char *path, const struct fm_cgi_log *log, int *ret_fd,
+                                       GError **error);
+/* False when clients would look for us in another folder, or in none. */
+bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place);
 void fm_cgi_place_done(struct fm_cgi_place *place);
 /* The data file is what it was when the place was made. */
 bool fm_cgi_place_is_current(const struct fm_cgi_place *place);
@@ -110,6 +152,7 @@ struct fm_cgi_client {
     char *want_name, *reply_name;
     int want_fd, reply_fd, mutex_fd; /* -1 = not open */
     bool serverless;                 /* no server lives, and none has been made yet */
+    bool stranger_told;
 };
 void fm_cgi_client_cleanup(struct fm_cgi_client *client); /* C8, but for the printing */
 /* C8: cleans up, prints, clears the response. Returns the exit status. */
@@ -128,6 +171,8 @@ bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_back
                   void *user);
 
 /* --- sweep.c --- */
+/* The names in the directory, NULL on failure; caller unrefs. */
+GPtrArray *fm_cgi_list_names(int dir_fd);
 /* Unlinks want files (and their reply FIFOs) of dead clients of this key. Returns whether some
  * live client wants an answer. */
 bool fm_cgi_sweep_wants(struct fm_cgi_place *place);

@@ -19,7 +19,10 @@ static bool load(struct fm_cgi_client *client, struct fm_response *ret)
     if (!client->backend->load(client->backend->user, client->place->data_path, &error)) {
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
         bool missing = g_error_matches(error, FM_ERROR, FM_ERROR_IO);
-        fm_response_message(client->request, missing ? 404 : 422, error->message, ret);
+        if (fm_cgi_is_exhausted())
+            fm_response_message(client->request, 503, FM_CGI_EXHAUSTED_TEXT, ret);
+        else
+            fm_response_message(client->request, missing ? 404 : 422, error->message, ret);
         return false;
     }
     client->backend->handle(client->backend->user, client->request, ret);
@@ -42,30 +45,33 @@ static void close_descriptor(int *fd)
     *fd = -1;
 }
 
-/* S1: nothing of the web server's and nothing of the client's stays open. */
-static void detach(struct fm_cgi_client *client)
+/* S1: nothing of the web server's stays open but the standard error, until the server is ready. */
+static bool detach(struct fm_cgi_client *client)
 {
+    close_descriptor(&client->want_fd);
+    close_descriptor(&client->reply_fd);
+    close_descriptor(&client->mutex_fd);
+    if (client->out_fd > STDERR_FILENO)
+        close(client->out_fd);
     setsid();
     if (chdir("/") != 0)
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "chdir /: %s", g_strerror(errno));
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null_fd >= 0) {
-        dup2(null_fd, STDIN_FILENO);
-        dup2(null_fd, STDOUT_FILENO);
-        dup2(null_fd, STDERR_FILENO);
-        if (null_fd > STDERR_FILENO)
-            close(null_fd);
+    if (null_fd < 0) {
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "/dev/null: %s", g_strerror(errno));
+        return false; /* the web server would wait for the end of the page */
     }
-    if (client->out_fd > STDERR_FILENO)
-        close(client->out_fd);
-    close_descriptor(&client->want_fd);
-    close_descriptor(&client->reply_fd);
-    close_descriptor(&client->mutex_fd);
+    dup2(null_fd, STDIN_FILENO);
+    dup2(null_fd, STDOUT_FILENO);
+    if (null_fd > STDERR_FILENO)
+        close(null_fd);
+    return true;
 }
 
 static void write_ready(void *user)
 {
     int *fd = user;
+    dup2(STDOUT_FILENO, STDERR_FILENO); /* until now it told why there is no server */
     ssize_t written = write(*fd, "r", 1);
     (void)written; /* the parent may be gone: then nobody waits */
     close_descriptor(fd);
@@ -74,9 +80,9 @@ static void write_ready(void *user)
 static void run_child(struct fm_cgi_client *client, int ready_fd)
 {
     fm_cgi_stop_point("S1");
-    detach(client);
-    fm_cgi_serve(client->options, client->backend, client->place, client->log, write_ready,
-                 &ready_fd);
+    if (detach(client))
+        fm_cgi_serve(client->options, client->backend, client->place, client->log, write_ready,
+                     &ready_fd);
     close_descriptor(&ready_fd);
 }
 
@@ -151,6 +157,8 @@ int fm_cgi_load_and_serve(struct fm_cgi_client *client)
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "fork: %s", g_strerror(errno));
     else
         client->serverless = !wait_until_ready(ready[0]);
+    if (child >= 0 && client->serverless)
+        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "no server was left behind");
     close(ready[0]);
     return fm_cgi_client_finish(client, &response);
 }

@@ -8,14 +8,6 @@
 #define BACK_OFF_FIRST_MS 10
 #define BACK_OFF_LAST_MS 200
 
-/* The name in the directory still means the open file: otherwise we hold a lock on a ghost. */
-static bool is_same_file(int dir_fd, const char *name, int fd)
-{
-    struct stat opened, named;
-    return fstat(fd, &opened) == 0 && fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 static bool is_ours(int fd, mode_t type)
 {
     struct stat status;
@@ -45,7 +37,7 @@ bool fm_cgi_lock_fd(int dir_fd, const char *name, int fd)
             errno = EAGAIN;
         return false;
     }
-    if (!is_same_file(dir_fd, name, fd)) {
+    if (!fm_cgi_name_means(dir_fd, name, fd)) {
         errno = ESTALE;
         return false;
     }

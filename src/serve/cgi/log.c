@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,9 +25,21 @@ void fm_cgi_log_open(struct fm_cgi_log *log, const char *path, enum fm_cgi_log_l
     }
 }
 
+/* On the standard error, which a reader may have stopped reading: then it is not said. */
+static void say(const char *message)
+{
+    struct pollfd polled = {STDERR_FILENO, POLLOUT, 0};
+    if (poll(&polled, 1, 0) <= 0 || (polled.revents & POLLOUT) == 0)
+        return;
+    g_autofree char *line = g_strdup_printf("fathom cgi: %.3000s\n", message);
+    ssize_t written = write(STDERR_FILENO, line, strlen(line));
+    (void)written;
+}
+
 void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
 {
-    if (log->fd < 0 || level > log->level)
+    bool on_stderr = level == FM_CGI_LOG_ERRORS; /* the web server's log, or the terminal */
+    if (level > log->level || (log->fd < 0 && !on_stderr))
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -39,6 +52,8 @@ void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const
     g_autoptr(GDateTime) now = g_date_time_new_now_utc();
     g_autofree char *when = g_date_time_format_iso8601(now);
     g_autofree char *line = g_strdup_printf("%s %d %s\n", when, (int)getpid(), message);
-    ssize_t written = write(log->fd, line, strlen(line));
+    ssize_t written = log->fd < 0 ? 0 : write(log->fd, line, strlen(line));
     (void)written; /* a full disk must not stop the answer */
+    if (on_stderr)
+        say(message);
 }

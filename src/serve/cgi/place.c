@@ -21,28 +21,66 @@ static bool refuse(GError **error, const char *path, const char *why)
     return false;
 }
 
-bool fm_cgi_directory_open(const char *configured, int *ret_fd, GError **error)
+/* A folder that is used for other things is not ours to sweep, and names in it are not ours to
+ * trust. Returns the first name that is neither the protocol's nor the log's, or NULL. */
+static char *find_foreign(int dir_fd, const struct fm_cgi_log *log)
+{
+    g_autoptr(GPtrArray) names = fm_cgi_list_names(dir_fd);
+    for (guint i = 0; names != NULL && i < names->len; i++) {
+        const char *name = g_ptr_array_index(names, i);
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            g_str_has_prefix(name, FM_CGI_LOG_NAME) ||
+            fm_cgi_name_kind(name) != FM_CGI_NAME_FOREIGN)
+            continue;
+        if (log->fd >= 0 && fm_cgi_name_means(dir_fd, name, log->fd))
+            continue;
+        return g_strdup(name);
+    }
+    return NULL;
+}
+
+/* Why an open folder cannot be used, or NULL; the caller frees. */
+static char *find_fault(int fd, const struct fm_cgi_log *log)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return g_strdup(g_strerror(errno));
+    if (status.st_uid != geteuid())
+        return g_strdup_printf("belongs to user %u, expected %u", (unsigned)status.st_uid,
+                               (unsigned)geteuid());
+    if ((status.st_mode & 077) != 0)
+        return g_strdup_printf("other users may enter it (mode %04o), expected mode 0700",
+                               (unsigned)(status.st_mode & 07777));
+    if (faccessat(fd, ".", W_OK, AT_EACCESS) != 0)
+        return g_strdup(g_strerror(errno));
+    g_autofree char *foreign = find_foreign(fd, log);
+    if (foreign != NULL)
+        return g_strdup_printf("holds '%s', expected a folder for fathom alone", foreign);
+    return NULL;
+}
+
+char *fm_cgi_directory_path(const char *configured)
 {
     g_autofree char *path = configured != NULL ? g_strdup(configured) : default_directory();
+    return g_canonicalize_filename(path, NULL); /* a server changes its working folder */
+}
+
+bool fm_cgi_directory_open(const char *path, const struct fm_cgi_log *log, int *ret_fd,
+                           GError **error)
+{
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return refuse(error, path, g_strerror(errno));
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        struct stat link;
-        bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-        return refuse(error, path,
-                      is_link ? "is a symbolic link, expected a directory" : g_strerror(errno));
+        int why = errno;
+        struct stat other;
+        if (lstat(path, &other) != 0 || S_ISDIR(other.st_mode))
+            return refuse(error, path, g_strerror(why));
+        g_autofree char *found =
+            g_strdup_printf("is %s, expected a directory", fm_cgi_file_kind(other.st_mode));
+        return refuse(error, path, found);
     }
-    struct stat status;
-    const char *why = NULL;
-    if (fstat(fd, &status) != 0)
-        why = g_strerror(errno);
-    else if (status.st_uid != geteuid())
-        why = "belongs to another user";
-    else if ((status.st_mode & 077) != 0)
-        why = "other users may enter it, expected mode 0700";
-    else if (faccessat(fd, ".", W_OK, AT_EACCESS) != 0)
-        why = g_strerror(errno);
+    g_autofree char *why = find_fault(fd, log);
     if (why != NULL) {
         close(fd);
         return refuse(error, path, why);
@@ -77,16 +115,18 @@ static char *make_key(const char *path, const struct stat *data, const char *bui
     return g_strdup_printf("%s-%s", path_hash, identity_hash);
 }
 
-bool fm_cgi_place_init(const struct fm_cgi_options *options, const char *data_path,
-                       struct fm_cgi_place *ret, GError **error)
+bool fm_cgi_place_init(const struct fm_cgi_options *options, const struct fm_cgi_log *log,
+                       const char *data_path, struct fm_cgi_place *ret, GError **error)
 {
     struct fm_cgi_place place = {.dir_fd = -1};
     if (stat(data_path, &place.data) != 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", data_path, g_strerror(errno));
         return false;
     }
-    if (!fm_cgi_directory_open(options->runtime_dir, &place.dir_fd, error))
+    g_autofree char *dir_path = fm_cgi_directory_path(options->runtime_dir);
+    if (!fm_cgi_directory_open(dir_path, log, &place.dir_fd, error))
         return false;
+    place.dir_path = g_steal_pointer(&dir_path);
     place.data_path = g_strdup(data_path);
     place.key = make_key(data_path, &place.data, options->build_id);
     place.mutex_name = g_strconcat(place.key, ".mutex", NULL);
@@ -102,6 +142,7 @@ void fm_cgi_place_done(struct fm_cgi_place *place)
     if (place->key == NULL)
         return;
     close(place->dir_fd);
+    g_free(place->dir_path);
     g_free(place->data_path);
     g_free(place->key);
     g_free(place->mutex_name);
@@ -115,6 +156,16 @@ bool fm_cgi_place_is_current(const struct fm_cgi_place *place)
 {
     struct stat now;
     return stat(place->data_path, &now) == 0 && same_identity(&place->data, &now);
+}
+
+bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place)
+{
+    struct stat named, opened;
+    if (fstat(place->dir_fd, &opened) != 0)
+        return false;
+    if (stat(place->dir_path, &named) != 0)
+        return errno == ENOMEM || errno == EIO; /* nothing is known */
+    return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 char *fm_cgi_place_name(const struct fm_cgi_place *place, const char *suffix, const char *token)

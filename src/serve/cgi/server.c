@@ -19,6 +19,7 @@
 #define SWEEP_STRANGERS_MS (60 * 60 * 1000)
 #define INPUT_BYTES_MAX (64 * 1024)
 #define QUERY_READS_MAX 16 /* between two looks at pending replies */
+#define TOLD_TO_END_MS 200 /* a signal leaves so long to readers, and to whoever has the mutex */
 
 struct reply {
     int fd;
@@ -36,12 +37,14 @@ struct server {
     int query_fd;  /* the FIFO's read end */
     int keep_fd;   /* its write end: the FIFO never ends */
     int signal_fd; /* self-pipe */
+    int spare_fd;  /* given up to say that no descriptor is left */
     char instance[FM_CGI_INSTANCE_SIZE];
     uint64_t instance_number;
     GByteArray *input;
     GPtrArray *replies; /* of struct reply */
     uint64_t idle_ms, idle_deadline_ms;
     uint64_t tick_ms, sweep_strangers_ms;
+    uint64_t forced_end_ms; /* told by a signal: ends then, whatever is pending; 0 = not told */
     bool quitting, changed;
 };
 
@@ -64,14 +67,26 @@ static void free_reply(void *data)
     g_free(reply);
 }
 
+static void tell_strangers(const struct server *server, const char *name, mode_t expected)
+{
+    int saved_errno = errno;
+    g_autofree char *what =
+        fm_cgi_describe_stranger(server->place->dir_fd, name, expected);
+    if (what != NULL)
+        fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "%s", what);
+    errno = saved_errno;
+}
+
 /* S2, S3: the life lock, then who we are. */
 static bool take_life(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
     server->life_fd =
         fm_cgi_open_ours(place->dir_fd, place->server_name, O_RDWR | O_CREAT, S_IFREG);
-    if (server->life_fd < 0)
+    if (server->life_fd < 0) {
+        tell_strangers(server, place->server_name, S_IFREG);
         return false;
+    }
     if (!fm_cgi_lock_fd(place->dir_fd, place->server_name, server->life_fd))
         return false; /* another server lives */
     fm_cgi_stop_point("S2");
@@ -99,6 +114,7 @@ static bool take_life(struct server *server)
 static bool make_query_fifo(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
+    tell_strangers(server, place->query_name, S_IFIFO);
     fm_cgi_sweep_query_fifos(place);
     g_autofree char *temporary = g_strconcat(place->query_name, ".", server->instance, NULL);
     if (mkfifoat(place->dir_fd, temporary, 0600) != 0)
@@ -117,6 +133,11 @@ static bool make_query_fifo(struct server *server)
     return true;
 }
 
+static void take_spare(struct server *server)
+{
+    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static bool catch_signals(struct server *server)
 {
     int ends[2];
@@ -125,6 +146,7 @@ static bool catch_signals(struct server *server)
     server->signal_fd = ends[0];
     self_pipe_fd = ends[1];
     signal(SIGPIPE, SIG_IGN);
+    take_spare(server);
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
@@ -138,7 +160,7 @@ static void restart_idle(struct server *server)
     server->idle_deadline_ms = fm_cgi_now_ms() + idle_ms;
 }
 
-/* The query of a token, from its want file. */
+/* The query of a token, from its want file. errno tells why not, 0 = it is no query. */
 static bool read_want(struct server *server, const char *token, struct fm_cgi_request *ret)
 {
     g_autofree char *name = fm_cgi_place_name(server->place, ".want.", token);
@@ -153,6 +175,7 @@ static bool read_want(struct server *server, const char *token, struct fm_cgi_re
         read_all = pread(fd, bytes->data, bytes->len, 0) == (ssize_t)bytes->len;
     }
     close(fd);
+    errno = 0;
     return read_all && fm_cgi_want_decode(bytes->data, bytes->len, ret);
 }
 
@@ -195,17 +218,64 @@ static void compute(struct server *server, const struct fm_cgi_frame *frame,
         server->idle_ms = (uint64_t)ret->timeout_minutes * 60 * 1000;
 }
 
+/* -1: the client has gone, or no descriptor is left (errno). */
+static int open_reply(const struct server *server, const char *token)
+{
+    g_autofree char *name = fm_cgi_place_name(server->place, ".reply.", token);
+    return fm_cgi_open_ours(server->place->dir_fd, name, O_WRONLY, S_IFIFO);
+}
+
+/* Sends a response and clears it; takes the descriptor. */
+static void begin_reply(struct server *server, const struct fm_cgi_frame *frame, int fd,
+                        struct fm_response *response)
+{
+    struct reply *reply = g_new0(struct reply, 1);
+    reply->fd = fd;
+    reply->bytes = fm_cgi_reply_encode(response, frame->token, frame->attempt);
+    reply->deadline_ms = fm_cgi_now_ms() +
+                         (server->options->reply_ms != 0 ? server->options->reply_ms : REPLY_MS);
+    fm_response_clear(response);
+    if (write_reply(reply))
+        free_reply(reply);
+    else
+        g_ptr_array_add(server->replies, reply);
+}
+
+/* With the spare descriptor, at once, and kept by nobody: what does not fit is lost. */
+static void tell_exhausted(struct server *server, const struct fm_cgi_frame *frame)
+{
+    fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "no descriptor is left: status 503");
+    if (server->spare_fd >= 0)
+        close(server->spare_fd);
+    int fd = open_reply(server, frame->token);
+    if (fd >= 0) {
+        const struct fm_request plain = {.method = "GET", .path = "/deep"};
+        struct fm_response response;
+        fm_response_message(&plain, 503, FM_CGI_EXHAUSTED_TEXT, &response);
+        struct reply reply = {.fd = fd,
+                              .bytes = fm_cgi_reply_encode(&response, frame->token,
+                                                           frame->attempt)};
+        fm_response_clear(&response);
+        write_reply(&reply);
+        g_byte_array_unref(reply.bytes);
+        close(fd);
+    }
+    take_spare(server);
+}
+
 /* S7. */
 static void answer_frame(struct server *server, const struct fm_cgi_frame *frame)
 {
     if (frame->instance != server->instance_number)
         return;
     struct fm_cgi_request request;
-    if (!read_want(server, frame->token, &request))
+    if (!read_want(server, frame->token, &request)) {
+        if (fm_cgi_is_exhaustion(errno))
+            tell_exhausted(server, frame);
         return;
+    }
     fm_cgi_stop_point("S7.read");
-    g_autofree char *name = fm_cgi_place_name(server->place, ".reply.", frame->token);
-    int fd = fm_cgi_open_ours(server->place->dir_fd, name, O_WRONLY, S_IFIFO);
+    int fd = open_reply(server, frame->token);
     if (fd >= 0) { /* else the client has gone */
         struct fm_response response;
         compute(server, frame, &request.request, &response);
@@ -213,17 +283,9 @@ static void answer_frame(struct server *server, const struct fm_cgi_frame *frame
         fm_cgi_log(server->log, FM_CGI_LOG_ALL, "%s: status %u, %zu bytes",
                    request.request.query != NULL ? request.request.query : request.request.path,
                    response.status, g_bytes_get_size(response.body));
-        struct reply *reply = g_new0(struct reply, 1);
-        reply->fd = fd;
-        reply->bytes = fm_cgi_reply_encode(&response, frame->token, frame->attempt);
-        reply->deadline_ms =
-            fm_cgi_now_ms() +
-            (server->options->reply_ms != 0 ? server->options->reply_ms : REPLY_MS);
-        fm_response_clear(&response);
-        if (write_reply(reply))
-            free_reply(reply);
-        else
-            g_ptr_array_add(server->replies, reply);
+        begin_reply(server, frame, fd, &response);
+    } else if (fm_cgi_is_exhaustion(errno)) {
+        tell_exhausted(server, frame);
     }
     fm_cgi_request_clear(&request);
     restart_idle(server);
@@ -259,6 +321,11 @@ static bool take_queries(struct server *server)
     return true;
 }
 
+static bool is_forced(const struct server *server)
+{
+    return server->forced_end_ms != 0 && fm_cgi_now_ms() >= server->forced_end_ms;
+}
+
 static void write_replies(struct server *server)
 {
     for (guint i = 0; i < server->replies->len;) {
@@ -266,7 +333,7 @@ static void write_replies(struct server *server)
         bool done = write_reply(reply);
         if (done)
             restart_idle(server);
-        if (done || fm_cgi_now_ms() >= reply->deadline_ms)
+        if (done || fm_cgi_now_ms() >= reply->deadline_ms || is_forced(server))
             g_ptr_array_remove_index_fast(server->replies, i);
         else
             i++;
@@ -289,9 +356,28 @@ static void wait_for_work(struct server *server)
     poll(polled, count + 2, fm_cgi_wait_ms(wake_ms, TICK_MS));
     if ((polled[1].revents & POLLIN) != 0) {
         uint8_t bytes[16];
-        if (read(server->signal_fd, bytes, sizeof bytes) > 0)
+        if (read(server->signal_fd, bytes, sizeof bytes) > 0 && server->forced_end_ms == 0) {
             server->quitting = true;
+            server->forced_end_ms = fm_cgi_now_ms() + TOLD_TO_END_MS;
+        }
     }
+}
+
+/* Whether clients would find us: they go by names, and somebody may have taken ours away. */
+static void check_names(struct server *server)
+{
+    const struct fm_cgi_place *place = server->place;
+    const char *lost = NULL;
+    if (!fm_cgi_place_means_its_folder(place))
+        lost = place->dir_path;
+    else if (!fm_cgi_name_means(place->dir_fd, place->server_name, server->life_fd))
+        lost = place->server_name;
+    else if (!fm_cgi_name_means(place->dir_fd, place->query_name, server->query_fd))
+        lost = place->query_name;
+    if (lost == NULL || server->quitting)
+        return;
+    fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "%s: is gone, or another one: ending", lost);
+    server->quitting = true;
 }
 
 static void tick(struct server *server)
@@ -301,6 +387,7 @@ static void tick(struct server *server)
         return;
     server->tick_ms = now + TICK_MS;
     note_changed_data(server);
+    check_names(server);
     fm_cgi_sweep_wants(server->place);
     if (now >= server->sweep_strangers_ms) {
         server->sweep_strangers_ms = now + SWEEP_STRANGERS_MS;
@@ -314,11 +401,40 @@ static bool has_queries(const struct server *server)
     return poll(&polled, 1, 0) > 0;
 }
 
-/* T1 to T5. True when the server's names are gone; false when somebody needs it. */
+/* T3, T4; what means something else by now is not ours. */
+static void unlink_names(struct server *server)
+{
+    struct fm_cgi_place *place = server->place;
+    fm_cgi_unlink_same(place->dir_fd, place->query_name, server->query_fd);
+    fm_cgi_stop_point("T3");
+    fm_cgi_unlink_same(place->dir_fd, place->server_name, server->life_fd);
+    fm_cgi_stop_point("T4");
+}
+
+static void end_life(struct server *server)
+{
+    close(server->life_fd);
+    server->life_fd = -1;
+}
+
+/* Nobody holds the mutex, but it cannot be had: the folder is gone, or something else stands in its
+ * place. Without it we end as if killed, which each client sees. */
+static bool end_without_mutex(struct server *server)
+{
+    fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "%s: %s: ending", server->place->mutex_name,
+               g_strerror(errno));
+    unlink_names(server);
+    end_life(server);
+    return true;
+}
+
+/* T1 to T5. True when the server has given up its life; false when somebody needs it. */
 static bool try_to_end(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
     int mutex_fd = fm_cgi_lock(place->dir_fd, place->mutex_name, 0);
+    if (mutex_fd < 0 && (errno != EAGAIN || is_forced(server)))
+        return end_without_mutex(server);
     if (mutex_fd < 0) {
         if (!server->quitting)
             restart_idle(server); /* taken: a client is coming */
@@ -326,20 +442,16 @@ static bool try_to_end(struct server *server)
     }
     fm_cgi_stop_point("T1");
     bool wanted = fm_cgi_sweep_wants(place);
-    if (has_queries(server) || (!server->quitting && wanted)) {
+    if (!is_forced(server) && (has_queries(server) || (!server->quitting && wanted))) {
         close(mutex_fd);
         restart_idle(server);
         return false;
     }
     fm_cgi_stop_point("T2");
-    unlinkat(place->dir_fd, place->query_name, 0);
-    fm_cgi_stop_point("T3");
-    unlinkat(place->dir_fd, place->server_name, 0);
-    fm_cgi_stop_point("T4");
+    unlink_names(server);
     unlinkat(place->dir_fd, place->mutex_name, 0);
     fm_cgi_stop_point("T5");
-    close(server->life_fd); /* before the mutex: who takes it next must find us dead */
-    server->life_fd = -1;
+    end_life(server); /* before the mutex: who takes it next must find us dead */
     close(mutex_fd);
     return true;
 }
@@ -349,7 +461,9 @@ static bool begin(struct server *server)
     if (!catch_signals(server))
         return false;
     if (!take_life(server)) {
-        fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "no server: %s", g_strerror(errno));
+        bool other_lives = errno == EAGAIN || errno == ESTALE;
+        fm_cgi_log(server->log, other_lives ? FM_CGI_LOG_STARTUP : FM_CGI_LOG_ERRORS,
+                   "no server: %s", other_lives ? "another one lives" : g_strerror(errno));
         return false;
     }
     if (!make_query_fifo(server)) {
@@ -387,6 +501,7 @@ bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_back
         .query_fd = -1,
         .keep_fd = -1,
         .signal_fd = -1,
+        .spare_fd = -1,
         .input = g_byte_array_new(),
         .replies = g_ptr_array_new_with_free_func(free_reply),
         .idle_ms = options->idle_ms != 0 ? options->idle_ms : IDLE_MS,
@@ -398,7 +513,8 @@ bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_back
         run_loop(&server);
         fm_cgi_log(log, FM_CGI_LOG_STARTUP, "ended");
     }
-    int fds[] = {server.life_fd, server.query_fd, server.keep_fd, server.signal_fd, self_pipe_fd};
+    int fds[] = {server.life_fd, server.query_fd, server.keep_fd,
+                 server.signal_fd, server.spare_fd, self_pipe_fd};
     for (size_t i = 0; i < G_N_ELEMENTS(fds); i++) {
         if (fds[i] >= 0)
             close(fds[i]);

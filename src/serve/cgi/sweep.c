@@ -13,8 +13,7 @@
 #define TEMPORARY_AGE_S 60
 #define STRANGER_AGE_S (24 * 60 * 60)
 
-/* The names in the directory; NULL on failure. */
-static GPtrArray *list_names(int dir_fd)
+GPtrArray *fm_cgi_list_names(int dir_fd)
 {
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -31,15 +30,19 @@ static GPtrArray *list_names(int dir_fd)
     return names;
 }
 
-/* Whether the client that made a want file still lives; probing never takes the lock. */
-static bool is_live_want(int dir_fd, const char *name)
+/* What a lock file tells of the process that made it. */
+enum life { LIFE_NONE, LIFE_HELD, LIFE_UNKNOWN };
+
+/* Probing never takes the lock. What cannot be opened for want of descriptors is not known to be
+ * dead. */
+static enum life look_at_life(int dir_fd, const char *name)
 {
     int fd = fm_cgi_open_ours(dir_fd, name, O_RDWR, S_IFREG);
     if (fd < 0)
-        return false;
-    bool live = fm_cgi_lock_holder(fd) != 0;
+        return fm_cgi_is_exhaustion(errno) ? LIFE_UNKNOWN : LIFE_NONE;
+    enum life life = fm_cgi_lock_holder(fd) != 0 ? LIFE_HELD : LIFE_NONE;
     close(fd);
-    return live;
+    return life;
 }
 
 /* Temporary want files are not locked at first: only old ones are debris. */
@@ -47,22 +50,27 @@ static void sweep_temporary(struct fm_cgi_place *place, const char *name)
 {
     struct stat status;
     if (fstatat(place->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        time(NULL) - status.st_mtime > TEMPORARY_AGE_S && !is_live_want(place->dir_fd, name))
+        time(NULL) - status.st_mtime > TEMPORARY_AGE_S &&
+        look_at_life(place->dir_fd, name) == LIFE_NONE)
         unlinkat(place->dir_fd, name, 0);
 }
 
 bool fm_cgi_sweep_wants(struct fm_cgi_place *place)
 {
-    g_autoptr(GPtrArray) names = list_names(place->dir_fd);
-    g_autofree char *temporary = g_strconcat(place->key, ".tmp.", NULL);
+    g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
+    if (names == NULL)
+        return true; /* nobody knows: then somebody may */
     bool wanted = false;
-    for (guint i = 0; names != NULL && i < names->len; i++) {
+    for (guint i = 0; i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);
-        if (g_str_has_prefix(name, temporary))
-            sweep_temporary(place, name);
-        if (!g_str_has_prefix(name, place->want_prefix))
+        enum fm_cgi_name_kind kind = fm_cgi_name_kind(name);
+        if (!fm_cgi_name_has_key(name, place->key))
             continue;
-        if (is_live_want(place->dir_fd, name)) {
+        if (kind == FM_CGI_NAME_NEW_WANT)
+            sweep_temporary(place, name);
+        if (kind != FM_CGI_NAME_WANT)
+            continue;
+        if (look_at_life(place->dir_fd, name) != LIFE_NONE) {
             wanted = true;
             continue;
         }
@@ -78,28 +86,36 @@ static bool is_old(int dir_fd, const char *name)
 {
     struct stat status;
     return fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           time(NULL) - status.st_mtime > STRANGER_AGE_S;
+           status.st_uid == geteuid() && time(NULL) - status.st_mtime > STRANGER_AGE_S;
 }
 
-/* All names of one key but the mutex, when nobody lives there. The mutex is held. */
-static void unlink_key(int dir_fd, GPtrArray *names, const char *key)
+/* Whether nobody lives at a key, and nothing of it is young. The mutex is held, and made young by
+ * that. */
+static bool is_deserted(int dir_fd, GPtrArray *names, const char *key)
 {
-    g_autofree char *prefix = g_strconcat(key, ".", NULL);
-    g_autofree char *want = g_strconcat(key, ".want.", NULL);
-    g_autofree char *mutex = g_strconcat(key, ".mutex", NULL);
-    g_autofree char *server = g_strconcat(key, ".server", NULL);
-    if (is_live_want(dir_fd, server))
-        return;
     for (guint i = 0; i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);
-        if (!g_str_has_prefix(name, prefix))
+        enum fm_cgi_name_kind kind = fm_cgi_name_kind(name);
+        if (kind == FM_CGI_NAME_FOREIGN || kind == FM_CGI_NAME_MUTEX ||
+            !fm_cgi_name_has_key(name, key))
             continue;
-        if (!is_old(dir_fd, name) || (g_str_has_prefix(name, want) && is_live_want(dir_fd, name)))
-            return;
+        if (!is_old(dir_fd, name))
+            return false;
+        if ((kind == FM_CGI_NAME_SERVER || kind == FM_CGI_NAME_WANT) &&
+            look_at_life(dir_fd, name) != LIFE_NONE)
+            return false;
     }
+    return true;
+}
+
+/* All names of a key, the mutex last. The mutex is held. */
+static void unlink_key(int dir_fd, GPtrArray *names, const char *key, const char *mutex)
+{
     for (guint i = 0; i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);
-        if (g_str_has_prefix(name, prefix) && strcmp(name, mutex) != 0)
+        enum fm_cgi_name_kind kind = fm_cgi_name_kind(name);
+        if (kind != FM_CGI_NAME_FOREIGN && kind != FM_CGI_NAME_MUTEX &&
+            fm_cgi_name_has_key(name, key))
             unlinkat(dir_fd, name, 0);
     }
     unlinkat(dir_fd, mutex, 0);
@@ -107,32 +123,39 @@ static void unlink_key(int dir_fd, GPtrArray *names, const char *key)
 
 void fm_cgi_sweep_strangers(struct fm_cgi_place *place)
 {
-    g_autoptr(GPtrArray) names = list_names(place->dir_fd);
+    g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_hash_table_add(seen, g_strdup(place->key));
     for (guint i = 0; names != NULL && i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);
-        const char *dot = strchr(name, '.');
-        if (dot == NULL || dot == name || !is_old(place->dir_fd, name))
+        if (fm_cgi_name_kind(name) == FM_CGI_NAME_FOREIGN || !is_old(place->dir_fd, name))
             continue;
-        char *key = g_strndup(name, (gsize)(dot - name));
+        char *key = g_strndup(name, FM_CGI_KEY_SIZE - 1);
         if (!g_hash_table_add(seen, key)) /* the table owns it either way */
+            continue;
+        if (!is_deserted(place->dir_fd, names, key))
             continue;
         g_autofree char *mutex = g_strconcat(key, ".mutex", NULL);
         int fd = fm_cgi_lock(place->dir_fd, mutex, 0);
         if (fd < 0)
             continue;
-        unlink_key(place->dir_fd, names, key);
+        fm_cgi_stop_point("sweep.locked");
+        if (is_deserted(place->dir_fd, names, key)) /* again: now nobody comes */
+            unlink_key(place->dir_fd, names, key, mutex);
         close(fd);
     }
 }
 
 void fm_cgi_sweep_query_fifos(struct fm_cgi_place *place)
 {
-    g_autoptr(GPtrArray) names = list_names(place->dir_fd);
+    g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     for (guint i = 0; names != NULL && i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);
-        if (g_str_has_prefix(name, place->query_name))
-            unlinkat(place->dir_fd, name, 0);
+        enum fm_cgi_name_kind kind = fm_cgi_name_kind(name);
+        if ((kind != FM_CGI_NAME_QUERY && kind != FM_CGI_NAME_NEW_QUERY) ||
+            !fm_cgi_name_has_key(name, place->key))
+            continue;
+        if (unlinkat(place->dir_fd, name, 0) != 0 && (errno == EISDIR || errno == EPERM))
+            unlinkat(place->dir_fd, name, AT_REMOVEDIR); /* somebody's, in our place */
     }
 }

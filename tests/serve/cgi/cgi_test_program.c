@@ -76,6 +76,7 @@ static void handle(void *user, const struct fm_request *request, struct fm_respo
 
 int main(void)
 {
+    fm_cgi_close_inherited();
     struct loaded loaded = {NULL};
     const struct fm_cgi_backend backend = {&loaded, load, handle};
     const char *query = getenv("QUERY_STRING");

@@ -13,7 +13,8 @@ PROGRAM = sys.argv[1]
 
 
 class Answer:
-    def __init__(self, raw):
+    def __init__(self, raw, said=""):
+        self.said = said  # on the standard error
         head, _, self.body = raw.partition(b"\r\n\r\n")
         self.headers = {}
         for line in head.decode("latin-1").split("\r\n"):
@@ -56,23 +57,25 @@ class World:
         self.environment.update(environment)
         self.started = []
 
-    def start(self, query, stop=None, once=True, stdout=subprocess.PIPE, **environment):
-        """Starts a CGI program. stop: what happens at which stop point, as "C5=kill"."""
+    def start(self, query, stop=None, once=True, stdout=subprocess.PIPE, popen=None, **environment):
+        """Starts a CGI program. stop: what happens at which stop point, as "C5=kill"; popen: more
+        arguments of Popen."""
         env = dict(self.environment, QUERY_STRING=query, **environment)
         if stop:
             env["FATHOM_STOP"] = stop
             if once:
                 env["FATHOM_STOP_ONCE"] = str(self.folder / f"stop-{len(self.started)}")
         process = subprocess.Popen([PROGRAM], env=env, stdin=subprocess.DEVNULL, stdout=stdout,
-                                   stderr=subprocess.PIPE)
+                                   stderr=subprocess.PIPE, **(popen or {}))
         self.started.append(process)
         return process
 
     def finish(self, process, timeout=30):
         output, errors = process.communicate(timeout=timeout)
-        if errors.strip():
+        said = errors.decode(errors="replace")
+        if any(not line.startswith("fathom cgi: ") for line in said.splitlines()):
             raise AssertionError(f"the program wrote on stderr: {errors[:2000]!r}")
-        return Answer(output)
+        return Answer(output, said)
 
     def ask(self, query, timeout=30, **more):
         return self.finish(self.start(query, **more), timeout)

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What goes on around the CGI program: foreign files, folders and names that vanish or are
+something else, descriptors that were inherited or are exhausted, signals. Arguments: the test
+program, then names to run."""
+import contextlib
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from harness import World, is_running, run_tests, wait_for
+
+YESTERDAY = time.time() - 3 * 24 * 3600
+
+
+@contextlib.contextmanager
+def world(**options):
+    made = World(**options)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def make_old(path):
+    os.utime(path, (YESTERDAY, YESTERDAY), follow_symlinks=False)
+
+
+def name_of(w, kind):
+    return next(w.runtime / name for name in w.names() if name.endswith(kind))
+
+
+def key_of(w):
+    return name_of(w, ".server").name[:-len(".server")]
+
+
+# --- files of others ---
+
+# Near to our names, but not ours to the letter.
+def foreign_names(key):
+    other = "0" * 24 + "-" + "1" * 24
+    return ["thesis.tex", "cgi.log", ".profile", "a.mutex", f"{key}.serverx", f"{key}.want.",
+            f"{key}.want.123", f"{other}.tex", f"{other}.mutex.bak", f"{key.upper()}.mutex",
+            f"{other}x.server", f"{other}.query.old", f"{other}.reply.{'g' * 40}"]
+
+
+def case_sweeper_deletes_only_names_of_ours():
+    with world(idle_ms=60000) as w:
+        first = w.start("marker=a", stop="S4.renamed=stop")  # a server before its first look round
+        wait_for(lambda: any(name.endswith(".query") for name in w.names()), 10, "the query FIFO")
+        server = w.wait_server()
+        key = key_of(w)
+        other = "0" * 24 + "-" + "1" * 24
+        token = "2" * 40
+        foreign = foreign_names(key)
+        for name in foreign:
+            (w.runtime / name).write_text("mine")
+            make_old(w.runtime / name)
+        (w.runtime / f"{other}.d.data").mkdir()
+        ours = [f"{other}.mutex", f"{other}.server", f"{other}.want.{token}",
+                f"{other}.tmp.{token}", f"{key}.want.{token}"]
+        for name in ours:
+            (w.runtime / name).write_text("old")
+            make_old(w.runtime / name)
+        for name in (f"{other}.query", f"{other}.reply.{token}", f"{other}.query.{'3' * 32}"):
+            os.mkfifo(w.runtime / name, 0o600)
+            make_old(w.runtime / name)
+            ours.append(name)
+        os.kill(server, signal.SIGCONT)
+        assert w.finish(first).marker() == "a"
+        wait_for(lambda: not set(ours) & set(w.names()), 10, "the sweep")
+        assert set(foreign) <= set(w.names()), set(foreign) - set(w.names())
+        os.kill(server, signal.SIGTERM)
+        wait_for(lambda: not w.processes(), 10, "the server's end")
+        assert sorted(foreign + [f"{other}.d.data"]) == w.names()
+
+
+def case_folder_with_files_of_others_is_refused():
+    with world() as w:
+        w.runtime.mkdir(mode=0o700)
+        (w.runtime / "thesis.tex").write_text("mine")
+        make_old(w.runtime / "thesis.tex")
+        answer = w.ask("marker=a")
+        assert answer.marker() == "a", "the page comes all the same"
+        assert str(w.runtime) in answer.said and "'thesis.tex'" in answer.said, answer.said
+        assert w.names() == ["thesis.tex"] and w.processes() == []
+        assert "thesis.tex" in (w.folder / "log").read_text()
+    with world() as w:  # the log may stand there, by whatever name
+        w.runtime.mkdir(mode=0o700)
+        answer = w.ask("marker=a", CGI_LOG=str(w.runtime / "pages.txt"))
+        assert answer.marker() == "a" and answer.said == "", answer.said
+        wait_for(lambda: not w.processes(), 10, "the server's end")
+        assert w.names() == ["pages.txt"]
+
+
+# --- what vanishes ---
+
+def case_folder_vanishes_below_a_server():
+    for how in ("removed", "renamed", "replaced", "file"):
+        with world(idle_ms=60000) as w:
+            w.expect_fresh("first")
+            server = w.wait_server()
+            if how == "removed":
+                shutil.rmtree(w.runtime)
+            else:
+                w.runtime.rename(w.folder / "elsewhere")
+            if how == "replaced":
+                w.runtime.mkdir(mode=0o700)
+            if how == "file":
+                w.runtime.write_text("a file")
+            wait_for(lambda: not is_running(server), 5, f"the end of a server whose folder was {how}")
+            log = (w.folder / "log").read_text()
+            assert f"{w.runtime}: is gone, or another one" in log, log
+            if how == "file":
+                answer = w.ask("marker=b")
+                assert answer.marker() == "b"
+                assert "is a file, expected a directory" in answer.said, answer.said
+                w.runtime.unlink()
+            elif how != "removed":
+                assert list((w.folder / "elsewhere").iterdir()) == []
+            w.expect_fresh("second")
+            assert w.wait_server() != server
+
+
+def case_folder_vanishes_and_the_server_is_told_to_end():
+    with world(idle_ms=60000) as w:
+        w.expect_fresh("first")
+        server = w.wait_server()
+        os.kill(server, signal.SIGSTOP)
+        shutil.rmtree(w.runtime)
+        os.kill(server, signal.SIGTERM)
+        os.kill(server, signal.SIGCONT)
+        wait_for(lambda: not is_running(server), 5, "the server's end")
+
+
+def case_names_vanish_below_a_server():
+    for kind in (".query", ".server", ".mutex"):
+        for instead in (None, "file", "directory", "link", "fifo"):
+            with world(idle_ms=60000, CGI_DEADLINE_MS="15000") as w:
+                w.expect_fresh("first")
+                server = w.wait_server()
+                name = name_of(w, kind) if kind != ".mutex" else w.runtime / (key_of(w) + kind)
+                name.unlink(missing_ok=True)
+                target = w.folder / "target"
+                target.write_text("untouched")
+                if instead == "file":
+                    name.write_text("another")
+                elif instead == "directory":
+                    name.mkdir()
+                elif instead == "link":
+                    name.symlink_to(target)
+                elif instead == "fifo":
+                    os.mkfifo(name, 0o600)
+                w.expect_fresh("second", within=8)
+                w.expect_fresh("third", within=8)
+                assert target.read_text() == "untouched"
+                if kind != ".mutex":
+                    wait_for(lambda: not is_running(server), 5,
+                             f"the end of a server without {kind} ({instead})")
+                for pid in w.processes():
+                    os.kill(pid, signal.SIGTERM)
+                wait_for(lambda: not w.processes(), 5, f"the end of all ({kind}, {instead})")
+                left = [entry for entry in w.names() if entry != name.name]
+                assert left == [], (kind, instead, left)
+
+
+def case_something_else_in_the_place_of_our_names():
+    with world(idle_ms=60000) as w:
+        w.expect_fresh("first")
+        server = w.wait_server()
+        key = key_of(w)
+        os.kill(server, signal.SIGTERM)
+        wait_for(lambda: not w.processes(), 5, "the server's end")
+        for suffix, expected in ((".mutex", "a file"), (".server", "a file"), (".query", "a FIFO")):
+            for what in ("directory", "full directory", "symbolic link", "FIFO", "file"):
+                if f"a {what}" == expected:
+                    continue
+                path = w.runtime / (key + suffix)
+                if what == "symbolic link":
+                    path.symlink_to("/nonexistent")
+                elif what == "FIFO":
+                    os.mkfifo(path, 0o600)
+                elif what == "file":
+                    path.write_text("")
+                else:
+                    path.mkdir()
+                if what == "full directory":
+                    (path / "thing").write_text("")
+                answer = w.expect_fresh("second", within=8)
+                kind = what.removeprefix("full ")
+                said = f"{path.name}: is a {kind}, expected {expected}"
+                assert said in answer.said, (said, answer.said)
+                for pid in w.processes():
+                    os.kill(pid, signal.SIGTERM)
+                wait_for(lambda: not w.processes(), 5, "the end of all")
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+                assert w.names() == [], (suffix, what, w.names())
+
+
+# --- descriptors ---
+
+def descriptors(pid):
+    folder = pathlib.Path(f"/proc/{pid}/fd")
+    return {entry.name: os.readlink(entry) for entry in folder.iterdir()}
+
+
+def case_server_keeps_nothing_that_was_inherited():
+    with world(idle_ms=60000) as w, socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        os.set_inheritable(listener.fileno(), True)
+        high = os.dup2(listener.fileno(), 700)
+        os.set_inheritable(high, True)
+        try:
+            answer = w.ask("marker=a", popen={"pass_fds": (listener.fileno(), high)})
+        finally:
+            os.close(high)
+        assert answer.marker() == "a"
+        server = w.wait_server()
+        open_ones = descriptors(server)
+        assert not [target for target in open_ones.values() if target.startswith("socket:")], open_ones
+        listener.close()
+        with socket.socket() as again:
+            again.bind(("127.0.0.1", port))  # nobody else has the address
+            again.listen()
+
+
+def limit_descriptors(count):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+
+def case_client_without_descriptors():
+    if "ASAN_OPTIONS" in os.environ and os.environ.get("FATHOM_SANITIZED") == "1":
+        return  # the sanitizer opens files of its own
+    statuses = []
+    for running in (False, True):
+        for count in range(4, 16):
+            with world(idle_ms=60000) as w:
+                if running:
+                    w.expect_fresh("first")
+                    server = w.wait_server()
+                answer = w.ask("marker=a", popen={"preexec_fn": limit_descriptors(count)})
+                statuses.append(answer.status)
+                assert answer.status in (200, 503), (count, answer.status, answer.body[:300])
+                if answer.status == 503:
+                    assert "retry-after" in answer.headers and b"descriptor" in answer.body
+                    assert w.loads() == (1 if running else 0), "at once, without loading"
+                else:
+                    assert answer.marker() == "a"
+                assert not [name for name in w.names() if ".want." in name or ".reply." in name]
+                if running:
+                    assert w.server_pid() == server
+                w.expect_fresh("after")
+    assert 503 in statuses and 200 in statuses, statuses
+
+
+def case_server_without_descriptors():
+    with world(idle_ms=60000, CGI_REPLY_MS="30000") as w:
+        w.expect_fresh("first")
+        server = w.wait_server()
+        stuck = w.start("marker=stuck&size=3000000&delay=300", stop="C7=stop")
+        wait_for(lambda: any(".want." in name for name in w.names()), 10, "the want file")
+        wait_for(lambda: any("reply" in target for target in descriptors(server).values()), 10,
+                 "the pending reply")
+        unlimited = resource.prlimit(server, resource.RLIMIT_NOFILE)
+        used = max(int(fd) for fd in descriptors(server)) + 1
+        resource.prlimit(server, resource.RLIMIT_NOFILE, (used, unlimited[1]))
+        begun = time.monotonic()
+        answer = w.ask("marker=a")
+        assert answer.status == 503 and b"descriptor" in answer.body, (answer.status, answer.body[:99])
+        assert time.monotonic() - begun < 8, "at once, not at the deadline"
+        time.sleep(2.5)  # two looks round, in which nothing can be opened
+        assert any(".want." in name for name in w.names()), "a living client's want file"
+        resource.prlimit(server, resource.RLIMIT_NOFILE, unlimited)
+        stuck.send_signal(signal.SIGCONT)
+        answer = w.finish(stuck)
+        assert answer.marker() == "stuck" and answer.length_is_right()
+        assert w.server_pid() == server and w.loads() == 1
+        w.expect_fresh("second")
+
+
+def main():
+    found = [(name, function) for name, function in globals().items() if name.startswith("case_")]
+    return run_tests([(name[5:].replace("_", " "), function) for name, function in found])
+
+
+sys.exit(main())
