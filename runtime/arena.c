@@ -18,16 +18,53 @@
 #define REFUSED_PAUSE_NS 1000000000u
 #define FD_LOWEST 200 /* out of the way of programs that count on low numbers */
 
-static int open_new(const char *path)
+/* Fewer may be allowed; but those of the standard streams are theirs, also when they are closed. */
+int fm_descriptor_raise(int fd)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return -1;
     int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LOWEST);
+    if (high < 0 && fd <= STDERR_FILENO)
+        high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (high < 0)
         return fd;
     close(fd);
     return high;
+}
+
+static int open_new(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    return fd < 0 ? -1 : fm_descriptor_raise(fd);
+}
+
+static bool is_recording(int fd)
+{
+    struct stat now;
+    return fstat(fd, &now) == 0 && now.st_ino == fm_process.file_inode &&
+           now.st_dev == fm_process.file_dev;
+}
+
+/* The program may have closed descriptors that it did not open (a daemon does), and opened others
+ * in their place. */
+static bool reopen_if_closed(void)
+{
+    struct fm_process *p = &fm_process;
+    if (is_recording(p->fd))
+        return true;
+    int again = open(p->path, O_RDWR | O_CLOEXEC);
+    if (again < 0)
+        return false;
+    if (!is_recording(again)) {
+        close(again);
+        return false;
+    }
+    p->fd = fm_descriptor_raise(again);
+    return true;
+}
+
+void fm_arena_leave_file(void)
+{
+    if (is_recording(fm_process.fd))
+        close(fm_process.fd);
 }
 
 /* The image that ran in this process before exec left its file as running: correct it. */
@@ -156,18 +193,8 @@ static bool extend(uint64_t bytes)
         end = limit;
     if (end < bytes)
         return false;
-    struct stat now;
-    if (fstat(p->fd, &now) != 0 || now.st_ino != p->file_inode || now.st_dev != p->file_dev) {
-        /* The program has closed descriptors that it did not open (a daemon does). */
-        int again = open(p->path, O_RDWR | O_CLOEXEC);
-        if (again < 0 || fstat(again, &now) != 0 || now.st_ino != p->file_inode ||
-            now.st_dev != p->file_dev) {
-            if (again >= 0)
-                close(again);
-            return false;
-        }
-        p->fd = again;
-    }
+    if (!reopen_if_closed())
+        return false;
     if (!allot(&end, (bytes + 4095) & ~4095ull))
         return false;
     /* Mapped as it grows: tools that look through all mapped memory (valgrind, core dumps) must

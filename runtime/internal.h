@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private state of the runtime. Locks, outermost first: fm_process.threads_lock (the list of
  * threads) > fm_thread.lock (its owner's slow path, or another thread that purges or stops it) >
- * fm_process.lock (the file's growth). All are spin locks
- * taken with all signals blocked, so a holder runs on unless it is descheduled. */
+ * fm_process.lock (the file's growth). All are
+ * taken with all signals blocked, so a holder runs on unless it is descheduled; who waits spins for
+ * a moment and then sleeps. */
 #pragma once
 
 #include <signal.h>
@@ -31,8 +32,9 @@
 #define FM_SIGNAL_SAVES_MAX 64u
 #define FM_MODULES_MAX 4096u
 
+enum { FM_LOCK_FREE = 0, FM_LOCK_HELD, FM_LOCK_AWAITED };
 typedef struct {
-    int held;
+    int held; /* one of these */
 } fm_lock;
 
 /* Bump allocation in the file: zeroed memory, 8-byte aligned, never freed. */
@@ -67,6 +69,7 @@ struct fm_thread {
     int64_t far_allowed; /* lookups beyond the home pair before the index is arranged anew */
     uint64_t root_key;
     int perf_fd;
+    uint64_t perf_id; /* the kernel's name of that event */
     bool has_timer;
     int timer;               /* the kernel's id */
     uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
@@ -123,6 +126,8 @@ bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bo
 
 /* arena.c */
 bool fm_arena_open(void);
+void fm_arena_leave_file(void);                           /* closes its descriptor */
+int fm_descriptor_raise(int fd);                          /* to a number out of the program's way */
 void *fm_arena_alloc(struct fm_bump *bump, size_t bytes); /* NULL: no room */
 void fm_arena_close(uint32_t state);
 void *fm_arena_alloc_shared(size_t bytes);              /* of the process, not of a thread */
@@ -242,6 +247,7 @@ void fm_threads_after_fork(const char *old_base);
 void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);
+void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent's descriptor */
 
 /* process.c */
 void fm_heap_flush(struct fm_thread *thread); /* heap.c: tells live_delta to the header */

@@ -75,9 +75,8 @@ void fm_process_after_fork(void)
     p->lock.held = p->threads_lock.held = start_lock.held = 0;
     *p->wiped_by_fork = 1;
     for (struct fm_thread *t = p->threads; t != NULL; t = t->next)
-        if (t->perf_fd >= 0)
-            close(t->perf_fd);
-    close(p->fd);
+        fm_ticks_leave(t);
+    fm_arena_leave_file();
     p->thread_count = 0;
     p->snapshots = 0;
     if (!fm_arena_open()) {

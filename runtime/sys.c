@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -39,20 +40,27 @@ FM_RUNTIME_TEXT void fm_restore_signals(uint64_t mask)
     set_mask(&mask, NULL);
 }
 
+#define SPINS_MAX 64
+
+/* The holder may need the very processor that a waiter of a higher priority spins on, and
+ * sched_yield gives that to no lower one: so who waits longer than a moment sleeps. */
 void fm_lock_take(fm_lock *lock)
 {
-    unsigned spins = 0;
-    while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE) != 0) {
-        if (++spins % 64 == 0)
-            syscall(SYS_sched_yield);
-        else
-            __builtin_ia32_pause();
+    for (unsigned spins = 0; spins < SPINS_MAX; spins++) {
+        int expected = FM_LOCK_FREE;
+        if (__atomic_compare_exchange_n(&lock->held, &expected, FM_LOCK_HELD, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return;
+        __builtin_ia32_pause();
     }
+    while (__atomic_exchange_n(&lock->held, FM_LOCK_AWAITED, __ATOMIC_ACQUIRE) != FM_LOCK_FREE)
+        syscall(SYS_futex, &lock->held, FUTEX_WAIT_PRIVATE, FM_LOCK_AWAITED, NULL, NULL, 0);
 }
 
 void fm_lock_give(fm_lock *lock)
 {
-    __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
+    if (__atomic_exchange_n(&lock->held, FM_LOCK_FREE, __ATOMIC_RELEASE) == FM_LOCK_AWAITED)
+        syscall(SYS_futex, &lock->held, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 uint64_t fm_now_ns(int clock)

@@ -2,7 +2,11 @@
 /* The clock: a signal for each thread as it uses CPU time, charged to the call that runs.
  *
  * A tick charges as many quanta as the thread's CPU clock has advanced since the last one: signals
- * that the kernel merges or delays cost resolution, not time. */
+ * that the kernel merges or delays cost resolution, not time.
+ *
+ * The kernel sends a CPU timer's signal when it goes back to the program, so no call is ended by
+ * it. perf's come more often, but also just before a thread falls asleep in a call, which then
+ * fails with EINTR; and the kernel sets its timer anew at each switch of threads. */
 #include "internal.h"
 
 #include <errno.h>
@@ -29,7 +33,8 @@ struct f_owner_ex {
 #define OWNER_THREAD 0 /* F_OWNER_TID */
 #define PERF_HZ 997u
 #define QUANTUM_NS 1000000u
-#define TIMER_NS 4000000u /* what the kernel's own tick allows */
+#define TIMER_NS 1000000u /* it comes with the kernel's own tick: HZ, mostly 250, times a second \
+                           */
 
 #define RET_OPCODE 0xc3
 #define PROLOGUE_BYTES 8 /* endbr64, push %rbp, mov %rsp, %rbp */
@@ -155,9 +160,9 @@ static void on_tick(int signal, siginfo_t *info, void *data)
 void fm_ticks_prepare(void)
 {
     const char *wish = fm_getenv("FATHOM_TICKS");
-    fm_process.tick_source = FM_REC_TICK_PERF;
-    if (wish != NULL && strcmp(wish, "timer") == 0)
-        fm_process.tick_source = FM_REC_TICK_CPU_TIMER;
+    fm_process.tick_source = FM_REC_TICK_CPU_TIMER;
+    if (wish != NULL && strcmp(wish, "perf") == 0)
+        fm_process.tick_source = FM_REC_TICK_PERF;
     if (wish != NULL && strcmp(wish, "none") == 0)
         fm_process.tick_source = FM_REC_TICK_NONE;
     fm_process.header->quantum_ns = QUANTUM_NS;
@@ -182,14 +187,11 @@ static bool start_perf(struct fm_thread *thread)
     int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
         return false;
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
+    fd = fm_descriptor_raise(fd);
     struct f_owner_ex owner = {.type = OWNER_THREAD, .pid = tid};
     if (fcntl(fd, F_SETSIG, fm_process.tick_signal) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0 ||
-        fcntl(fd, F_SETFL, O_ASYNC) != 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+        fcntl(fd, F_SETFL, O_ASYNC) != 0 || ioctl(fd, PERF_EVENT_IOC_ID, &thread->perf_id) != 0 ||
+        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
         close(fd);
         return false;
     }
@@ -229,11 +231,19 @@ void fm_ticks_start(struct fm_thread *thread)
         fm_process.header->tick_source = (uint32_t)source;
 }
 
-void fm_ticks_stop(struct fm_thread *thread)
+/* The program may have closed what it did not open, and have something of its own there. */
+void fm_ticks_leave(struct fm_thread *thread)
 {
-    if (thread->perf_fd >= 0)
+    uint64_t id = 0;
+    if (thread->perf_fd >= 0 && ioctl(thread->perf_fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+        id == thread->perf_id)
         close(thread->perf_fd);
     thread->perf_fd = -1;
+}
+
+void fm_ticks_stop(struct fm_thread *thread)
+{
+    fm_ticks_leave(thread);
     if (thread->has_timer)
         syscall(SYS_timer_delete, thread->timer);
     thread->has_timer = false;

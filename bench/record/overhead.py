@@ -7,7 +7,7 @@ usage: overhead.py FATHOM FOLDER [--tools LIST] [--programs LIST] [--parts LIST]
   LISTs are separated by commas. tools: deep, fast, stopped, fast-stopped, coverage, clang-deep,
   clang-fast, clang-coverage, gprof, uftrace, callgrind (default: all that are there).
   programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined. parts: speed, heap, threads,
-  memory, finish.
+  switches, memory, finish.
 
 Each figure is the median of N (default 5, slow tools 3) ratios; the plain program and the tool take
 turns. CPU time is user + system time of the program and all that it waited for."""
@@ -140,6 +140,22 @@ class Bench:
                   f"{statistics.median(found['wall']):.3f} (1 = scales as plain)", flush=True)
         print()
 
+    def switches(self, tool="deep"):
+        """Processes that only wake each other, by the source of the ticks."""
+        arguments = self.programs.arguments("switches")
+        plain = [self.plain(tool, "switches")] + arguments
+        recorded = [self.executable(tool, "switches")] + arguments
+        ratios = {"none": [], "timer": [], "perf": []}
+        for _ in range(self.rounds):
+            base = self.run(plain, {}, self.folder / "out")[0]
+            for source, found in ratios.items():
+                found.append(self.run(recorded, {"FATHOM_TICKS": source},
+                                      self.folder / "out")[0] / base)
+        shown = ", ".join(f"{source} {statistics.median(found):.2f}"
+                          for source, found in ratios.items())
+        print(f"Switches of processes, {tool}, CPU time over plain by source of ticks: {shown}\n",
+              flush=True)
+
     def memory(self, tool="deep"):
         print(f"| recording file, {tool} | work | pairs | nodes' bytes a pair | file's bytes a pair "
               "| file KiB |\n|---|---|---|---|---|---|")
@@ -182,7 +198,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--tools")
     parser.add_argument("--programs", default=",".join(SIX + ["fib-inlined"]))
-    parser.add_argument("--parts", default="speed,heap,threads,memory,finish")
+    parser.add_argument("--parts", default="speed,heap,threads,switches,memory,finish")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     bench = Bench(options.fathom, options.folder, options.rounds)
@@ -203,6 +219,8 @@ def main():
             bench.heap(tool)
     if "threads" in parts:
         bench.threads(recorders)
+    if "switches" in parts:
+        bench.switches()
     for tool in recorders:
         if "memory" in parts:
             bench.memory(tool)

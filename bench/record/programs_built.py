@@ -100,7 +100,7 @@ class Programs:
                 "bzip2": (["-9" if scale >= 1 else "-2", "-k", "-c"] +
                           [self.text] * max(1, round(2 * scale))),
                 "sqlite": [HERE / "programs/work.sql", times(4)],
-                "heap": [times(100)]}[program]
+                "heap": [times(100)], "switches": [times(100000)]}[program]
 
 
 def newer(target, sources):

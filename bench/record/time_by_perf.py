@@ -83,7 +83,7 @@ def compare(fathom, dump, command, folder, name):
     data, base = folder / f"{name}.perf", folder / name
     for old in folder.glob(f"{name}*.rec"):
         old.unlink()
-    environment = {**os.environ, "FATHOM_OUTPUT": str(base)}
+    environment = {**os.environ, "FATHOM_OUTPUT": str(base), "FATHOM_TICKS": "perf"}
     subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "--call-graph",
                     "dwarf,4096", "-o", data, "--"] + command, cwd=folder, env=environment,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a process may do with its recording; argv[1] chooses. */
+#define _GNU_SOURCE
 #include "fathom/fathom.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +63,59 @@ static void many(int depth, unsigned bits)
         inner(1);
 }
 
+/* Calls that a signal would end early; this program has none. How many were ended so. */
+static unsigned interrupted_calls(void)
+{
+    unsigned interrupted = 0;
+    const struct timespec little = {.tv_nsec = 20000};
+    for (double end = cpu() + 1.0; cpu() < end;) {
+        for (int i = 0; i < 20; i++)
+            interrupted += ppoll(NULL, 0, &little, NULL) != 0 && errno == EINTR;
+        for (int i = 0; i < 10000; i++)
+            sink += (unsigned)i;
+    }
+    return interrupted;
+}
+
+static void *short_thread(void *unused)
+{
+    inner(1);
+    return unused;
+}
+
+/* Closes what it has not opened, as daemons do, and opens files of its own in all places. */
+static int daemon_opens(int count)
+{
+    static int own[300][2];
+    for (int fd = 0; fd < 300; fd++)
+        close(fd);
+    for (int i = 0; i < count; i++)
+        if (pipe2(own[i], O_NONBLOCK) != 0)
+            return -1;
+    inner(7);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, short_thread, NULL) != 0)
+        return -1;
+    pthread_join(thread, NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        inner(5);
+        for (int i = 0; i < count; i++)
+            if (write(own[i][1], "c", 1) != 1)
+                _exit(1);
+        _exit(0);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        char byte;
+        if (read(own[i][0], &byte, 1) != 1 || byte != 'c')
+            return -1;
+    }
+    return 0;
+}
+
 static void forks(void)
 {
     inner(3);
@@ -86,6 +144,10 @@ int main(int argc, char **argv)
         heap();
     } else if (strcmp(what, "ticks") == 0) {
         burn(1.0);
+    } else if (strcmp(what, "calls") == 0) {
+        return interrupted_calls() == 0 ? 0 : 1;
+    } else if (strcmp(what, "daemon") == 0) {
+        return daemon_opens(120) == 0 ? 0 : 1;
     } else if (strcmp(what, "fork") == 0) {
         forks();
     } else if (strcmp(what, "exec") == 0) {
