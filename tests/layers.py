@@ -8,6 +8,7 @@ import sys
 MAY_USE = {
     "base": [],
     "deep": ["base"],
+    "procrep": ["base", "deep"],
     "analysis": ["base", "deep"],
     "record": ["base", "deep", "runtime"],
     "eventlog": ["base"],

@@ -30,6 +30,7 @@ fm_cli_run fm_cmd_convert;
 fm_cli_run fm_cmd_dump;
 fm_cli_run fm_cmd_finish;
 fm_cli_run fm_cmd_log;
+fm_cli_run fm_cmd_procrep;
 fm_cli_run fm_cmd_record;
 fm_cli_run fm_cmd_report;
 fm_cli_run fm_cmd_view;

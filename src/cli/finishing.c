@@ -159,15 +159,6 @@ static void print_summary(const struct fm_profile *profile, const struct fm_fini
     fprintf(stderr, "open the pages:  fathom view %s\n", plain ? data_path : quoted);
 }
 
-/* NAME.procrep beside NAME.data. */
-static char *procrep_path_beside(const char *data_path)
-{
-    size_t length = strlen(data_path);
-    if (g_str_has_suffix(data_path, ".data"))
-        length -= strlen(".data");
-    return g_strdup_printf("%.*s.procrep", (int)length, data_path);
-}
-
 static char *data_path_beside(const char *rec_path)
 {
     size_t length = strlen(rec_path);
@@ -184,9 +175,9 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
     g_autoptr(FmProfile) profile = NULL;
     if (!fm_finish(rec_path, &opts, &profile, &notes, error))
         return false;
-    g_autofree char *procrep_path = procrep_path_beside(data_path);
+    g_autofree char *lines_path = fm_source_map_path(data_path);
     if (!fm_profile_write(profile, data_path, false, error) ||
-        !fm_source_map_write(notes.source_map, profile, procrep_path, error)) {
+        !fm_source_map_write(notes.source_map, profile, lines_path, error)) {
         fm_finish_notes_done(&notes);
         return false;
     }

@@ -10,6 +10,7 @@ const struct fm_cli_command fm_cli_commands[] = {
     { "report", fm_cmd_report, "print one page as text, JSON, CSV or HTML" },
     { "check", fm_cmd_check, "verify a profile and make every page of it" },
     { "dump", fm_cmd_dump, "print every node of a profile" },
+    { "procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures" },
     { "convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools" },
     { "cc", fm_cmd_cc, "compile C so that the program records itself" },
     { "c++", fm_cmd_cc, "the same for C++" },

@@ -200,6 +200,30 @@ bool fm_source_map_read(const char *path, const struct fm_profile *profile,
     return ok;
 }
 
+static char *path_beside(const char *data_path, const char *suffix)
+{
+    size_t stem = strlen(data_path);
+    if (g_str_has_suffix(data_path, ".data"))
+        stem -= strlen(".data");
+    g_autofree char *name = g_strndup(data_path, stem);
+    return g_strconcat(name, suffix, NULL);
+}
+
+char *fm_source_map_path(const char *data_path)
+{
+    return path_beside(data_path, ".lines");
+}
+
+bool fm_source_map_read_beside(const char *data_path, const struct fm_profile *profile,
+                               struct fm_source_map **ret, GError **error)
+{
+    g_autofree char *path = fm_source_map_path(data_path);
+    g_autofree char *old = path_beside(data_path, ".procrep");
+    if (!g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(old, G_FILE_TEST_EXISTS))
+        return fm_source_map_read(old, profile, ret, error);
+    return fm_source_map_read(path, profile, ret, error);
+}
+
 void fm_source_map_free(struct fm_source_map *map)
 {
     if (map == NULL)

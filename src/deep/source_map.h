@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME.procrep of a C program: which lines of the source each procedure has code on, and which of
+/* NAME.lines of a C program: which lines of the source each procedure has code on, and which of
  * its coverage points stand for the blocks that this code lies in. Together with the profile it
- * says how often each line ran: as often as the most frequent of its blocks. docs/format-data.md */
+ * says how often each line ran: as often as the most frequent of its blocks. docs/format-data.md
+ *
+ * Recordings made before the file had this name have it as NAME.procrep, which is now the
+ * representation of Mercury's procedures alone; fm_source_map_read_beside() reads those too. */
 #pragma once
 
 #include "deep/profile.h"
@@ -37,6 +40,12 @@ FM_MUST_USE bool fm_source_map_write(const struct fm_source_map *map,
  * _VERSION. Memory is bounded by a small multiple of the file's size and of ps_count. */
 FM_MUST_USE bool fm_source_map_read(const char *path, const struct fm_profile *profile,
                                     struct fm_source_map **ret, GError **error);
+/* Reads NAME.lines beside NAME.data, or, where that is not, the lines that an older fathom wrote to
+ * NAME.procrep. FM_ERROR_NOT_FOUND when there are none. */
+FM_MUST_USE bool fm_source_map_read_beside(const char *data_path, const struct fm_profile *profile,
+                                           struct fm_source_map **ret, GError **error);
+/* NAME.lines of NAME.data; g_free(). */
+char *fm_source_map_path(const char *data_path);
 /* The same from memory; name is used in messages. */
 FM_MUST_USE bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                           const struct fm_profile *profile,

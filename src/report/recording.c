@@ -80,15 +80,14 @@ struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct f
     return job;
 }
 
-/* NAME.procrep beside NAME.data. */
+/* NAME.lines beside NAME.data. */
 static void read_source_map(struct fm_recording *recording)
 {
+    g_autoptr(GError) error = NULL;
     if (!g_str_has_suffix(recording->path, ".data"))
         return;
-    size_t stem = strlen(recording->path) - strlen(".data");
-    g_autofree char *path = g_strdup_printf("%.*s.procrep", (int)stem, recording->path);
-    g_autoptr(GError) error = NULL;
-    if (!fm_source_map_read(path, recording->profile, &recording->source_map, &error) &&
+    if (!fm_source_map_read_beside(recording->path, recording->profile, &recording->source_map,
+                                   &error) &&
         !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
         recording->source_map_message = g_strdup(error->message);
 }

@@ -148,13 +148,16 @@ static char *beside(const char *path, const char *suffix)
 }
 
 static void take_identities(const char *path, struct identity *ret_data,
-                            struct identity *ret_contour, struct identity *ret_procrep)
+                            struct identity *ret_contour, struct identity *ret_procrep,
+                            struct identity *ret_lines)
 {
+    g_autofree char *lines = beside(path, ".lines");
     g_autofree char *contour = beside(path, ".contour");
     g_autofree char *procrep = beside(path, ".procrep");
     take_identity(path, ret_data);
     take_identity(contour, ret_contour);
     take_identity(procrep, ret_procrep);
+    take_identity(lines, ret_lines);
 }
 
 static void wait_for_failure(struct entry *entry);
@@ -185,7 +188,7 @@ static void wait_for_failure(struct entry *entry)
 static bool begin_reading(struct entry *entry, GError **error)
 {
     struct identity before = entry->data;
-    take_identities(entry->real, &entry->data, &entry->contour, &entry->procrep);
+    take_identities(entry->real, &entry->data, &entry->contour, &entry->procrep, &entry->lines);
     if (entry->trace != NULL && same_file(&before, &entry->data)) {
         fm_background_discard(entry->server->engine, entry->trace);
     } else {
@@ -384,10 +387,10 @@ bool fm_registry_get(struct fm_server *server, const char *file, struct entry **
     struct entry *entry = find(server, file, NULL);
     if (entry == NULL && !open_below_roots(server, file, &entry, error))
         return false;
-    struct identity data, contour, procrep;
-    take_identities(entry->real, &data, &contour, &procrep);
+    struct identity data, contour, procrep, lines;
+    take_identities(entry->real, &data, &contour, &procrep, &lines);
     bool changed = !same_content(&data, &entry->data) || !same_content(&contour, &entry->contour) ||
-                   !same_content(&procrep, &entry->procrep);
+                   !same_content(&procrep, &entry->procrep) || !same_content(&lines, &entry->lines);
     /* In the background a failure stands until the file changes; else each request tries again. */
     bool failed = entry->trace == NULL ||
                   (!server->options.background && fm_profile_error(entry->trace) != NULL);
@@ -410,7 +413,7 @@ bool fm_registry_get(struct fm_server *server, const char *file, struct entry **
 
 void fm_entry_append_identity(const struct entry *entry, GString *out)
 {
-    const struct identity *all[] = {&entry->data, &entry->contour, &entry->procrep};
+    const struct identity *all[] = {&entry->data, &entry->contour, &entry->procrep, &entry->lines};
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         g_string_append_printf(
             out, "%d.%lx.%lx.%lx.%lx.%lx.%lx.%lx/", all[i]->there, (unsigned long)all[i]->device,

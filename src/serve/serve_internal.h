@@ -28,7 +28,7 @@ struct entry {
     bool added; /* by fm_server_add(), so it stays; else it was found below a root */
     uint64_t last_used;
     uint64_t reread; /* how many times it was read again */
-    struct identity data, contour, procrep;
+    struct identity data, contour, procrep, lines;
     struct fm_server *server;
     struct fm_trace *trace;               /* a reference; NULL when it could not be opened */
     const struct fm_recording *recording; /* what is known: set by the functions below */

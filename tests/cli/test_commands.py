@@ -32,6 +32,52 @@ def run(*arguments, **options):
     return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=60, **options)
 
 
+class Procrep(unittest.TestCase):
+    """A file of one procedure, written by hand; its layout is docs/format-procrep.md's."""
+
+    def setUp(self):
+        strings = b"\0<too many variables>\0a.m\0X\0m\0q\0"
+        self.file = path("one.procrep")
+        with open(self.file, "wb") as file:
+            file.write(b"Mercury deep profiler procrep version 5\n\x01\x01m\x20" + strings +
+                       b"\x01\0\x01m\x01m\x01p\x02\0" + bytes.fromhex(
+                           "0000003a0000002c0000000001" "0100000034" "00000002010101020001"
+                           "11000000380000003c000000020102" "000000000000000c0000000102" "0606"
+                           "0000"))
+
+    def test_text(self):
+        expected = (b"Module m\ndet pred m.p/2-0(X::(ground >> ground), V_2::(free >> ground)) :-\n"
+                    b"  % root goal\n  % det\n  m.q(X, V_2)\n\n")
+        self.assertEqual(run("procrep", "-f", self.file).stdout, expected)
+        self.assertEqual(run("procrep", "-f", self.file, "m", "m").stdout, expected * 2)
+        for name in ["p", "m.p/2-0", "pred m.p/2-0"]:
+            self.assertEqual(run("procrep", "-f", self.file, "--proc", name).stdout, expected)
+
+    def test_json(self):
+        for options in [[], ["m"], ["--proc", "p"]]:
+            page = json.loads(run("procrep", "--json", "-f", self.file, *options).stdout)
+            module, = page["modules"]
+            proc, = module["procedures"]
+            self.assertEqual((page["version"], module["module"]), (5, "m"))
+            self.assertEqual((proc["procedure"], proc["determinism"], proc["file"]),
+                             ("pred m.p/2-0", "det", "a.m"))
+            self.assertEqual(proc["head"][1],
+                             {"before": "free", "after": "ground", "variable": "V_2"})
+            self.assertEqual(proc["goals"], [{
+                "kind": "call", "determinism": "det", "child_count": 0, "path": "",
+                "code": "m.q(X, V_2)", "file": "a.m", "line": 12}])
+
+    def test_bad_input(self):
+        for arguments, status, text in [
+                (["-f", path("nothing")], 1, b"there is no such file"),
+                (["-f", PROFILE], 1, b"offset 0: not a program representation file"),
+                (["-f", self.file, "nobody"], 1, b"no module named 'nobody'"),
+                (["-f", self.file, "--proc", "nobody"], 1, b"no procedure of that name")]:
+            result = run("procrep", *arguments)
+            self.assertEqual(result.returncode, status)
+            self.assertIn(text, result.stderr)
+
+
 class Report(unittest.TestCase):
     def test_formats(self):
         text = run("report", "menu", PROFILE)

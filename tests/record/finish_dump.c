@@ -19,7 +19,7 @@
 #include "deep/source_map.h"
 
 static const struct fm_profile *profile;
-static struct fm_source_map *map; /* of NAME.procrep, where there is one */
+static struct fm_source_map *map; /* of NAME.lines, where there is one */
 
 static const char *pd_name(uint32_t pd)
 {
@@ -142,10 +142,9 @@ int main(int argc, char **argv)
         return 1;
     }
     profile = read;
-    g_autofree char *stem = g_strndup(argv[1], strlen(argv[1]) - MIN(strlen(argv[1]), 5));
-    g_autofree char *procrep = g_strconcat(stem, ".procrep", NULL);
-    if (g_file_test(procrep, G_FILE_TEST_EXISTS) &&
-        !fm_source_map_read(procrep, profile, &map, &error)) {
+    g_autofree char *lines = fm_source_map_path(argv[1]);
+    if (g_file_test(lines, G_FILE_TEST_EXISTS) &&
+        !fm_source_map_read(lines, profile, &map, &error)) {
         fprintf(stderr, "%s\n", error->message);
         return 1;
     }

@@ -43,7 +43,7 @@ static void test_round_trip(void)
     g_autoptr(FmSourceMap) read = NULL;
     g_autoptr(GError) error = NULL;
     g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "x.procrep", NULL);
+    g_autofree char *path = g_build_filename(folder, "x.lines", NULL);
     g_assert_true(fm_source_map_write(map, profile, path, &error));
     g_assert_no_error(error);
     g_assert_true(fm_source_map_read(path, profile, &read, &error));
@@ -87,7 +87,7 @@ static void test_damage(void)
     g_autoptr(FmSourceMap) map = make_map(profile);
     g_autoptr(GError) error = NULL;
     g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "x.procrep", NULL);
+    g_autofree char *path = g_build_filename(folder, "x.lines", NULL);
     g_autofree char *bytes = NULL;
     gsize size;
     g_assert_true(fm_source_map_write(map, profile, path, &error));
@@ -103,12 +103,35 @@ static void test_damage(void)
     g_rmdir(folder);
 }
 
+/* NAME.lines goes before NAME.procrep, the name that the file had. */
+static void test_beside(void)
+{
+    g_autoptr(FmProfile) profile = make_profile("prog");
+    g_autoptr(FmSourceMap) map = make_map(profile), old = NULL, new = NULL;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
+    g_autofree char *data = g_build_filename(folder, "x.data", NULL);
+    g_autofree char *procrep = g_build_filename(folder, "x.procrep", NULL);
+    g_autofree char *lines = fm_source_map_path(data);
+    g_assert_true(g_str_has_suffix(lines, "/x.lines"));
+    g_assert_false(fm_source_map_read_beside(data, profile, &old, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_NOT_FOUND);
+    g_assert_true(fm_source_map_write(map, profile, procrep, NULL));
+    g_assert_true(fm_source_map_read_beside(data, profile, &old, NULL));
+    g_assert_true(g_file_set_contents(procrep, "Mercury deep profiler procrep", -1, NULL));
+    g_assert_true(fm_source_map_write(map, profile, lines, NULL));
+    g_assert_true(fm_source_map_read_beside(data, profile, &new, NULL));
+    g_unlink(lines);
+    g_unlink(procrep);
+    g_rmdir(folder);
+}
+
 static void test_missing(void)
 {
     g_autoptr(FmProfile) profile = make_profile("prog");
     g_autoptr(GError) error = NULL;
     struct fm_source_map *map = NULL;
-    g_assert_false(fm_source_map_read("/nowhere/x.procrep", profile, &map, &error));
+    g_assert_false(fm_source_map_read("/nowhere/x.lines", profile, &map, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_NOT_FOUND);
 }
 
@@ -117,6 +140,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/deep/source-map/round-trip", test_round_trip);
     g_test_add_func("/deep/source-map/damage", test_damage);
+    g_test_add_func("/deep/source-map/beside", test_beside);
     g_test_add_func("/deep/source-map/missing", test_missing);
     return g_test_run();
 }
