@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/cmd_log.h"
+#include "cli/cmd_log_trace.h"
 #include "report/trace_statistics.h"
 #include "schedule/trace_modules.h"
 #include "schedule/trace_tab.h"
@@ -96,18 +97,6 @@ static void request_interval(struct fm_tab *tab, struct interval *interval)
         interval->done = true;
 }
 
-/* What is in the file by now: damaged logs are found step by step. */
-static bool find_all(struct fm_trace *trace, GError **error)
-{
-    bool ended = false;
-    GError *failure = NULL;
-    while (!ended && fm_trace_grows(trace) && fm_trace_grow(trace, &ended, &failure))
-        ;
-    if (failure != NULL)
-        g_propagate_error(error, failure);
-    return failure == NULL;
-}
-
 static bool compute_interval(struct fm_engine *engine, struct interval *interval, const char *path,
                              struct fm_tab **ret_tab, GError **error)
 {
@@ -116,10 +105,12 @@ static bool compute_interval(struct fm_engine *engine, struct interval *interval
     if (!fm_tab_add_trace(tab, path, error))
         return false;
     interval->trace = fm_tab_context(tab)->traces[0].trace;
+    unsigned generation = interval->trace->generation;
     uint64_t old_end = interval->trace->end_time;
-    if (!find_all(interval->trace, error))
+    if (!fm_cmd_log_trace_read_whole(interval->trace, error))
         return false;
-    fm_context_renew(fm_tab_context(tab), interval->trace, old_end);
+    bool replaced = interval->trace->generation != generation;
+    fm_context_renew(fm_tab_context(tab), interval->trace, replaced ? FM_TIME_INF : old_end);
     request_interval(tab, interval);
     while (!interval->done && fm_engine_step(engine))
         ;
@@ -182,7 +173,7 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
     if (fm_trace_modules_load(engine, &error)) {
         if (whole) {
             interval.trace = fm_engine_open(engine, path, &error);
-            if (interval.trace != NULL && find_all(interval.trace, &error))
+            if (interval.trace != NULL && fm_cmd_log_trace_read_whole(interval.trace, &error))
                 statistics = compute_all(engine, interval.trace, &error);
         } else if (compute_interval(engine, &interval, path, &tab, &error)) {
             statistics = interval.statistics;

@@ -20,8 +20,7 @@ bool fm_cmd_log_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Until nothing more comes, or for a file that may still be written, nothing more is there. */
-static bool read_whole(struct fm_trace *trace, GError **error)
+bool fm_cmd_log_trace_read_whole(struct fm_trace *trace, GError **error)
 {
     bool ended = !fm_trace_grows(trace);
     while (!ended) {
@@ -48,7 +47,7 @@ bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const char *path, c
     if ((filter != NULL && reading->filter == NULL) ||
         (identity = fm_trace_identity(path, error)) == NULL ||
         (reading->trace = fm_trace_open(path, identity, error)) == NULL ||
-        !read_whole(reading->trace, error))
+        !fm_cmd_log_trace_read_whole(reading->trace, error))
         return false;
     if (reading->wants_state || (reading->filter != NULL && fm_filter_needs_state(reading->filter)))
         reading->state = fm_state_new(reading->trace);

@@ -24,6 +24,8 @@ struct fm_cmd_log_trace {
 /* Opens the trace and waits until all of it is there; filter may be NULL. */
 FM_MUST_USE bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const char *path,
                                        const char *filter, GError **error);
+/* Until nothing more comes, or, of a file that may still be written, nothing more is there. */
+FM_MUST_USE bool fm_cmd_log_trace_read_whole(struct fm_trace *trace, GError **error);
 void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading);
 /* What could not be read goes to standard error. Returns the exit status. */
 int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command);

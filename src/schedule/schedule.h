@@ -45,8 +45,8 @@ FM_MUST_USE struct fm_trace *fm_engine_open(struct fm_engine *engine, const char
                                             GError **error);
 /* The last reference closes it, in mid-pass too. */
 void fm_engine_close(struct fm_engine *engine, struct fm_trace *trace);
-/* The trace has grown beyond its old end: all contexts over it begin to see what is new. Not from
- * inside a step. */
+/* The trace has grown beyond its old end (FM_TIME_INF: there was nothing, or something else): all
+ * contexts over it begin to see what is new. Not from inside a step. */
 void fm_engine_trace_grown(struct fm_engine *engine, const struct fm_trace *trace,
                            uint64_t old_end_time);
 unsigned fm_engine_references(const struct fm_engine *engine, const struct fm_trace *trace);

@@ -8,6 +8,7 @@
 
 /* Of the two times that may become one by a drift under 1 the place tells which. */
 enum { PLACE_BITS = 40 };
+#define CHANGE_MAX 9e18 /* ns: fits into 64 bits with a sign */
 
 struct fm_trace_clock {
     struct fm_correction correction;
@@ -24,24 +25,28 @@ static uint64_t to_corrected(const struct fm_trace_clock *clock, uint64_t time)
 {
     if (time == FM_TIME_INF)
         return time;
-    /* The drift is near 1: only the small part is rounded. */
+    /* The drift is near 1: only the small part is rounded. Addresses may name any time: what lies
+     * before the begin or after the end of time is there. */
     double change = (clock->correction.drift - 1) * (double)time + clock->correction.offset_ns;
-    int64_t corrected = (int64_t)time + llrint(change);
-    return corrected < 0 ? 0 : (uint64_t)corrected;
+    int64_t rounded = llrint(CLAMP(change, -CHANGE_MAX, CHANGE_MAX));
+    if (rounded < 0)
+        return time - MIN(time, (uint64_t)-rounded);
+    return time + MIN(FM_TIME_INF - 1 - time, (uint64_t)rounded);
 }
 
 /* The first recorded time whose corrected one is at or after the given one. */
 static uint64_t to_recorded(const struct fm_trace_clock *clock, uint64_t time)
 {
-    if (time >= INT64_MAX)
+    const uint64_t last = FM_TIME_INF - 1;
+    if (to_corrected(clock, last) < time)
         return FM_TIME_INF;
     double guess = ((double)time - clock->correction.offset_ns) / clock->correction.drift;
-    uint64_t low = guess <= 4096 ? 0 : (uint64_t)guess - 4096;
-    uint64_t high = guess < 0 ? 4096 : (uint64_t)guess + 4096;
-    while (low > 0 && to_corrected(clock, low) >= time)
-        low -= MIN(low, 1 << 20);
-    while (to_corrected(clock, high) < time)
-        high += 1 << 20;
+    uint64_t near = guess <= 0 ? 0 : guess >= CHANGE_MAX ? (uint64_t)CHANGE_MAX : (uint64_t)guess;
+    uint64_t low = near, high = near;
+    for (uint64_t step = 4096; low > 0 && to_corrected(clock, low) >= time; step *= 2)
+        low -= MIN(low, step);
+    for (uint64_t step = 4096; to_corrected(clock, high) < time; step *= 2)
+        high += MIN(last - high, step);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (to_corrected(clock, middle) >= time)
@@ -117,7 +122,8 @@ static uint64_t tell(struct fm_tracefile *tracefile)
 static void seek(struct fm_tracefile *tracefile, uint64_t time, uint64_t location)
 {
     uint64_t first = to_recorded(tracefile->trace->clock, time);
-    own_class(tracefile)->seek(tracefile, first + (location >> PLACE_BITS),
+    own_class(tracefile)->seek(tracefile,
+                               first + MIN(location >> PLACE_BITS, FM_TIME_INF - first),
                                location & ((UINT64_C(1) << PLACE_BITS) - 1));
     take_end(tracefile->trace);
 }

@@ -293,7 +293,7 @@ void fm_context_renew(struct fm_context *context, const struct fm_trace *trace,
             struct fm_place *place = context->sync != NULL ? &context->sync->places[at] : NULL;
             if (here->trace != trace || place == NULL || place->time != FM_TIME_INF)
                 continue;
-            *place = (struct fm_place){old_end_time + 1, 0};
+            *place = (struct fm_place){old_end_time == FM_TIME_INF ? 0 : old_end_time + 1, 0};
             context->sync->time = MIN(context->sync->time, place->time);
         }
     }

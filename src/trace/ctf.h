@@ -30,9 +30,10 @@ struct ctf_importer {
 /* Starts it; log: a descriptor that the log is written to from its place on. */
 FM_MUST_USE bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int log,
                                        GError **error);
-/* Takes what it has told; waits for the first line, or the end, if asked. True when there is news.
- */
-bool fm_ctf_importer_listen(struct ctf_importer *importer, bool until_begun);
+/* Takes what it has told, without waiting. True when there is news. */
+bool fm_ctf_importer_listen(struct ctf_importer *importer);
+/* Listens until it has begun, failed or ended, or until the time is over. */
+void fm_ctf_importer_wait(struct ctf_importer *importer, int64_t patience_us);
 /* Ends it, if it is still there. */
 void fm_ctf_importer_clear(struct ctf_importer *importer);
 

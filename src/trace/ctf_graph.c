@@ -372,6 +372,7 @@ struct sources {
     bt_graph *graph;
     GPtrArray *folders;    /* what is read: the trace folders, or what was salvaged of them */
     GPtrArray *names;      /* the trace folders */
+    GPtrArray *tried;      /* not NULL: has been salvaged */
     GPtrArray *components; /* of const bt_component_source, belonging to the graph */
     GPtrArray *salvaged;   /* folders to remove */
     char *first_message;
@@ -391,18 +392,21 @@ static void replace_folder(struct ctf_graph *graph, struct sources *sources, gui
                            char *message)
 {
     const char *name = sources->names->pdata[at];
-    bool first_try = strcmp(sources->folders->pdata[at], name) == 0;
+    const char *folder = sources->folders->pdata[at];
+    bool first_try = sources->tried->pdata[at] == NULL;
     g_autoptr(GString) notes = g_string_new(NULL);
-    char *good = first_try ? fm_ctf_salvage(name, notes) : NULL;
+    char *good = first_try ? fm_ctf_salvage(folder, name, notes) : NULL;
     note_lines(graph, notes->str);
     if (good != NULL) {
         g_ptr_array_add(sources->salvaged, good);
         g_free(sources->folders->pdata[at]);
         sources->folders->pdata[at] = g_strdup(good);
+        sources->tried->pdata[at] = GINT_TO_POINTER(true);
     } else {
         note(graph, "%s: could not be read: %s", name, message);
         g_ptr_array_remove_index(sources->folders, at);
         g_ptr_array_remove_index(sources->names, at);
+        g_ptr_array_remove_index(sources->tried, at);
     }
     if (sources->first_message == NULL)
         sources->first_message = message;
@@ -536,6 +540,20 @@ static void remove_salvaged(void *folder)
     g_free(folder);
 }
 
+static void add_folder(struct ctf_graph *graph, struct sources *sources, const char *folder)
+{
+    g_autoptr(GString) notes = g_string_new(NULL);
+    char *mended = fm_ctf_metadata_mend(folder, notes);
+    note_lines(graph, notes->str);
+    if (mended != NULL)
+        g_ptr_array_add(sources->salvaged, mended);
+    if (notes->len > 0 && sources->first_message == NULL)
+        sources->first_message = g_strndup(notes->str, strcspn(notes->str, "\n"));
+    g_ptr_array_add(sources->folders, g_strdup(mended != NULL ? mended : folder));
+    g_ptr_array_add(sources->names, g_strdup(folder));
+    g_ptr_array_add(sources->tried, NULL);
+}
+
 bool fm_ctf_import(const char *path, int fd, bool careful, const struct ctf_watcher *watcher,
                    GError **error)
 {
@@ -545,13 +563,12 @@ bool fm_ctf_import(const char *path, int fd, bool careful, const struct ctf_watc
     struct sources sources = {
         .folders = g_ptr_array_new_with_free_func(g_free),
         .names = g_ptr_array_new_with_free_func(g_free),
+        .tried = g_ptr_array_new(),
         .components = g_ptr_array_new(),
         .salvaged = g_ptr_array_new_with_free_func(remove_salvaged),
     };
-    for (unsigned i = 0; folders[i] != NULL; i++) {
-        g_ptr_array_add(sources.folders, g_strdup(folders[i]));
-        g_ptr_array_add(sources.names, g_strdup(folders[i]));
-    }
+    for (unsigned i = 0; folders[i] != NULL; i++)
+        add_folder(&graph, &sources, folders[i]);
     for (guint i = sources.folders->len; careful && i-- > 0;)
         replace_folder(&graph, &sources, i, g_strdup("damaged"));
     add_sources(&graph, &sources);
@@ -573,6 +590,7 @@ bool fm_ctf_import(const char *path, int fd, bool careful, const struct ctf_watc
     g_ptr_array_unref(sources.components);
     g_ptr_array_unref(sources.folders);
     g_ptr_array_unref(sources.names);
+    g_ptr_array_unref(sources.tried);
     g_ptr_array_unref(sources.salvaged);
     if (graph.failure == NULL)
         return true;

@@ -47,13 +47,29 @@ GByteArray *fm_ctf_log_place(struct ctf_log *log, unsigned capability, uint64_t 
 bool fm_ctf_log_round(struct ctf_log *log, bool always, bool *ret_written, GError **error);
 bool fm_ctf_log_end(struct ctf_log *log, GError **error);
 
+/* --- ctf_metadata.c: metadata that the library would read without end --- */
+
+/* A folder in the temporary folder with what is whole of the trace's metadata, and links to its
+ * streams; NULL when nothing is wrong with the packets, or they are not in packets. notes: gets a
+ * line that says what is wrong. Remove with fm_ctf_salvage_remove(). */
+char *fm_ctf_metadata_mend(const char *folder, GString *notes);
+
 /* --- ctf_salvage.c: what can be read of damaged stream files --- */
 
 /* A folder in the temporary folder with the trace's metadata and those of its streams (or of their
- * packets) that the source accepts; NULL when there are none. notes: gets a line for each thing
- * left out. Remove with fm_ctf_salvage_remove(). */
-char *fm_ctf_salvage(const char *folder, GString *notes);
+ * packets) that the source accepts; NULL when there are none. name: the folder for people. notes:
+ * gets a line for each thing left out. Remove with fm_ctf_salvage_remove(). */
+char *fm_ctf_salvage(const char *folder, const char *name, GString *notes);
 void fm_ctf_salvage_remove(const char *folder);
+/* A folder in the temporary folder with links to the streams of another one, without metadata; NULL
+ * with a line in notes. Remove with fm_ctf_salvage_remove(). */
+char *fm_ctf_folder_like(const char *folder, GString *notes);
+
+/* --- ctf_main.c --- */
+
+/* The library may read damaged bytes without end: a process of ours that works for longer than this
+ * from now on is ended by SIGPROF. */
+void fm_ctf_limit_work(unsigned seconds);
 
 /* --- ctf_graph.c --- */
 

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,13 +21,15 @@ enum {
     ALIGNMENT = 4,
     PACKETS_MAX = 1 << 20,
     TRIALS_MAX = 400, /* of the library, for one file */
+    TRIAL_SECONDS = 10,
+    BYTES_PER_SECOND = 8 << 20, /* that any reading does at least */
+    ENDLESS_MAX = 3,            /* trials that did not end: then none will */
 };
 
 struct salvage {
-    const char *folder;
     char *good, *trial; /* folders */
     GString *notes;
-    unsigned files, trials;
+    unsigned files, trials, endless;
 };
 
 void fm_ctf_salvage_remove(const char *folder)
@@ -41,14 +45,22 @@ void fm_ctf_salvage_remove(const char *folder)
     (void)g_rmdir(folder);
 }
 
-static char *make_folder(const char *metadata)
+static char *make_empty_folder(GString *notes)
+{
+    char *folder = g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
+    if (g_mkdtemp_full(folder, 0700) != NULL)
+        return folder;
+    g_string_append_printf(notes, "%s: %s\n", folder, g_strerror(errno));
+    g_free(folder);
+    return NULL;
+}
+
+static char *make_folder(const char *metadata, GString *notes)
 {
     g_autofree char *absolute = realpath(metadata, NULL);
-    char *folder = g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
-    if (absolute == NULL || g_mkdtemp_full(folder, 0700) == NULL) {
-        g_free(folder);
+    char *folder = absolute == NULL ? NULL : make_empty_folder(notes);
+    if (folder == NULL)
         return NULL;
-    }
     g_autofree char *linked = g_build_filename(folder, "metadata", NULL);
     if (symlink(absolute, linked) == 0)
         return folder;
@@ -57,9 +69,35 @@ static char *make_folder(const char *metadata)
     return NULL;
 }
 
-/* Ends the process. */
-static void read_trial(const struct salvage *salvage)
+static bool is_stream(const char *path)
 {
+    struct stat stat_;
+    g_autofree char *base = g_path_get_basename(path);
+    return strcmp(base, "metadata") != 0 && base[0] != '.' && stat(path, &stat_) == 0 &&
+           S_ISREG(stat_.st_mode) && stat_.st_size > 0;
+}
+
+char *fm_ctf_folder_like(const char *folder, GString *notes)
+{
+    char *like = make_empty_folder(notes);
+    GDir *dir = like == NULL ? NULL : g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_autofree char *absolute = realpath(path, NULL);
+        g_autofree char *linked = g_build_filename(like, name, NULL);
+        if (absolute != NULL && is_stream(path) && symlink(absolute, linked) < 0)
+            g_string_append_printf(notes, "%s: %s\n", linked, g_strerror(errno));
+    }
+    if (dir != NULL)
+        g_dir_close(dir);
+    return like;
+}
+
+/* Ends the process. */
+static void read_trial(const struct salvage *salvage, size_t length)
+{
+    fm_ctf_limit_work(TRIAL_SECONDS + (unsigned)MIN(length / BYTES_PER_SECOND, 1 << 20));
     bt_graph *graph = bt_graph_create(0);
     char *message;
     const bt_component_source *source = fm_ctf_add_source(graph, salvage->trial, "trial", &message);
@@ -70,14 +108,15 @@ static void read_trial(const struct salvage *salvage)
 
 /* Whether the library reads the folder "trial" to its end: in a process of its own, which it may
  * end. There is one thread here, so that forking is safe. */
-static bool is_accepted(const struct salvage *salvage)
+static bool is_accepted(struct salvage *salvage, size_t length)
 {
     int status;
     pid_t child = fork();
     if (child == 0) {
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
         (void)dup2(null, STDERR_FILENO); /* its last words */
-        read_trial(salvage);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        read_trial(salvage, length);
     }
     if (child < 0)
         return false;
@@ -85,10 +124,12 @@ static bool is_accepted(const struct salvage *salvage)
         if (errno != EINTR)
             return false;
     }
+    salvage->endless += WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Puts bytes of a stream file, or a link to it, into "trial", tries, and moves it to "good". */
+/* Puts bytes of a stream file, or (NULL) a link to it, into "trial", tries, and moves it to "good".
+ */
 static bool try_bytes(struct salvage *salvage, const char *path, const uint8_t *bytes,
                       size_t length)
 {
@@ -98,7 +139,7 @@ static bool try_bytes(struct salvage *salvage, const char *path, const uint8_t *
     bool there = bytes == NULL ? symlink(path, trial) == 0
                                : g_file_set_contents(trial, (const char *)bytes, (gssize)length,
                                                      NULL) != FALSE;
-    bool accepted = there && is_accepted(salvage) && g_rename(trial, good) == 0;
+    bool accepted = there && is_accepted(salvage, length) && g_rename(trial, good) == 0;
     if (there && !accepted)
         (void)g_unlink(trial);
     salvage->files += accepted;
@@ -129,7 +170,7 @@ static size_t keep_packets(struct salvage *salvage, const char *path, const uint
                            const GArray *begins, guint first, guint last)
 {
     size_t begin = g_array_index(begins, size_t, first), end = g_array_index(begins, size_t, last);
-    if (salvage->trials >= TRIALS_MAX)
+    if (salvage->trials >= TRIALS_MAX || salvage->endless >= ENDLESS_MAX)
         return 0;
     if (try_bytes(salvage, path, bytes + begin, end - begin))
         return end - begin;
@@ -140,7 +181,7 @@ static size_t keep_packets(struct salvage *salvage, const char *path, const uint
            keep_packets(salvage, path, bytes, begins, middle, last);
 }
 
-static void keep_parts(struct salvage *salvage, const char *path)
+static void keep_parts(struct salvage *salvage, const char *path, const char *name)
 {
     struct fm_mapped_file *file;
     GError *error = NULL;
@@ -163,34 +204,40 @@ static void keep_parts(struct salvage *salvage, const char *path)
     g_string_append_printf(salvage->notes,
                            "%s: damaged: %zu of its %zu bytes could not be read (it has %u packets "
                            "that can be told apart)\n",
-                           path, file->size - kept, file->size, packets);
+                           name, file->size - kept, file->size, packets);
     fm_mapped_file_free(file);
 }
 
-static void try_file(struct salvage *salvage, const char *path)
+/* name: of the file, for people. */
+static void try_file(struct salvage *salvage, const char *path, const char *name)
 {
     struct stat stat_;
     g_autofree char *absolute = realpath(path, NULL);
-    if (absolute == NULL || stat(absolute, &stat_) < 0 || !S_ISREG(stat_.st_mode) ||
-        stat_.st_size == 0)
+    if (absolute == NULL || !is_stream(path) || stat(absolute, &stat_) < 0)
         return;
     salvage->trials = 0;
-    if (!try_bytes(salvage, absolute, NULL, 0))
-        keep_parts(salvage, path);
+    if (!try_bytes(salvage, absolute, NULL, (size_t)stat_.st_size))
+        keep_parts(salvage, path, name);
 }
 
-char *fm_ctf_salvage(const char *folder, GString *notes)
+char *fm_ctf_salvage(const char *folder, const char *folder_name, GString *notes)
 {
     g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
-    struct salvage salvage = {.folder = folder, .notes = notes, .good = make_folder(metadata)};
-    salvage.trial = salvage.good == NULL ? NULL : make_folder(metadata);
+    struct salvage salvage = {.notes = notes, .good = make_folder(metadata, notes)};
+    salvage.trial = salvage.good == NULL ? NULL : make_folder(metadata, notes);
     GDir *dir = salvage.trial == NULL ? NULL : g_dir_open(folder, 0, NULL);
     const char *name;
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
         g_autofree char *path = g_build_filename(folder, name, NULL);
-        if (strcmp(name, "metadata") != 0 && name[0] != '.')
-            try_file(&salvage, path);
+        g_autofree char *path_name = g_build_filename(folder_name, name, NULL);
+        if (salvage.endless < ENDLESS_MAX)
+            try_file(&salvage, path, path_name);
     }
+    if (salvage.endless >= ENDLESS_MAX)
+        g_string_append_printf(notes,
+                               "%s: the babeltrace2 library did not come to an end with its files; "
+                               "the rest of them was not tried\n",
+                               folder_name);
     if (dir != NULL)
         g_dir_close(dir);
     if (salvage.trial != NULL)

@@ -130,14 +130,13 @@ static void reap(struct ctf_importer *importer)
     importer->done = true;
 }
 
-bool fm_ctf_importer_listen(struct ctf_importer *importer, bool until_begun)
+bool fm_ctf_importer_listen(struct ctf_importer *importer)
 {
     bool news = false;
     while (!importer->done || importer->process > 0) {
         char buffer[4096];
         struct pollfd poll_ = {.fd = importer->status, .events = POLLIN};
-        bool wait = until_begun && !importer->begun && importer->error == NULL;
-        int ready = poll(&poll_, 1, wait ? -1 : 0);
+        int ready = poll(&poll_, 1, 0);
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready <= 0)
@@ -156,11 +155,25 @@ bool fm_ctf_importer_listen(struct ctf_importer *importer, bool until_begun)
     return news;
 }
 
+void fm_ctf_importer_wait(struct ctf_importer *importer, int64_t patience_us)
+{
+    int64_t end = g_get_monotonic_time() + patience_us;
+    for (;;) {
+        fm_ctf_importer_listen(importer);
+        int64_t left_ms = (end - g_get_monotonic_time()) / 1000;
+        bool waiting = !importer->begun && importer->error == NULL && importer->process > 0;
+        if (!waiting || left_ms <= 0)
+            return;
+        struct pollfd poll_ = {.fd = importer->status, .events = POLLIN};
+        (void)poll(&poll_, 1, (int)left_ms);
+    }
+}
+
 void fm_ctf_importer_clear(struct ctf_importer *importer)
 {
     int status;
     if (importer->process > 0) {
-        kill(importer->process, SIGKILL);
+        kill(importer->process, SIGTERM); /* it takes its temporary files away */
         while (waitpid(importer->process, &status, 0) < 0 && errno == EINTR) {
         }
     }

@@ -11,6 +11,10 @@
 #include "trace/eventlog_trace.h"
 #include "trace/state.h"
 
+/* How long opening waits for the first events. A damaged folder is tried file by file, which may
+ * take minutes: its trace is opened without events, and they come by growing. */
+enum { PATIENCE_US = 250000 };
+
 static const char importer_path[] = "ctf/importer";
 
 static void free_importer(void *data)
@@ -37,10 +41,21 @@ static bool grow(struct fm_trace *trace, bool *ret_ended, GError **error)
 {
     struct ctf_importer *importer = importer_of(trace);
     struct fm_eventlog_trace *log = trace->implementation;
-    fm_ctf_importer_listen(importer, false);
+    fm_ctf_importer_listen(importer);
     if (importer->done && importer->process == 0)
         log->closed = true; /* nothing more comes, with or without an end mark */
-    return fm_eventlog_trace_grow(trace, ret_ended, error);
+    if (importer->begun)
+        return fm_eventlog_trace_grow(trace, ret_ended, error);
+    *ret_ended = log->closed;
+    if (log->closed && importer->error != NULL)
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s", importer->error);
+    return false;
+}
+
+static bool grows(const struct fm_trace *trace)
+{
+    const struct fm_eventlog_trace *log = trace->implementation;
+    return importer_of(trace)->begun ? fm_eventlog_trace_grows(trace) : !log->closed;
 }
 
 static int poll_fd(const struct fm_trace *trace)
@@ -53,7 +68,7 @@ static const struct fm_trace_class ctf_class = {
     .format = "ctf",
     .damage = damage,
     .grow = grow,
-    .grows = fm_eventlog_trace_grows,
+    .grows = grows,
     .poll_fd = poll_fd,
     .text = fm_eventlog_trace_text,
 };
@@ -73,13 +88,24 @@ static struct fm_trace *open_log(struct ctf_importer *importer, const char *path
 {
     if (!fm_ctf_importer_start(importer, path, log, error))
         return NULL;
-    fm_ctf_importer_listen(importer, true);
+    fm_ctf_importer_wait(importer, PATIENCE_US);
     if (!importer->begun && importer->error != NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s", importer->error);
         return NULL;
     }
     int fd = open_again(log, error);
-    return fd < 0 ? NULL : fm_eventlog_trace_open_rounds(path, identity, fd, error);
+    if (fd < 0)
+        return NULL;
+    struct fm_trace *trace = fm_eventlog_trace_open_rounds(path, identity, fd);
+    bool ended;
+    GError *failure = NULL;
+    if (importer->begun)
+        fm_eventlog_trace_grow(trace, &ended, &failure);
+    if (failure == NULL)
+        return trace;
+    g_propagate_error(error, failure);
+    fm_trace_free(trace);
+    return NULL;
 }
 
 struct fm_trace *fm_ctf_open(const char *path, const char *identity, GError **error)

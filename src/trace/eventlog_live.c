@@ -137,6 +137,7 @@ static bool is_idle(const struct fm_eventlog_trace *self)
 static bool first_look(struct fm_eventlog_trace *self, GError **error)
 {
     GError *failure = NULL;
+    self->looked_at = true;
     self->live = !is_idle(self);
     scan(self, !self->live, OPEN_BUDGET, &failure);
     if (failure != NULL) {
@@ -183,16 +184,12 @@ struct fm_trace *fm_eventlog_trace_open(const char *path, const char *identity, 
     return NULL;
 }
 
-struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd,
-                                               GError **error)
+struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd)
 {
     struct fm_trace *trace = fm_eventlog_trace_new(path, identity, fd);
     struct fm_eventlog_trace *self = trace->implementation;
-    self->in_rounds = true;
-    if (first_look(self, error))
-        return trace;
-    fm_trace_free(trace);
-    return NULL;
+    self->in_rounds = self->live = true;
+    return trace;
 }
 
 /* --- growing --- */
@@ -281,6 +278,9 @@ bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **er
             self->socket = -1;
             self->closed = true;
         }
+    } else if (self->in_rounds && !self->looked_at) {
+        grown = first_look(self, error);
+        trace->generation++; /* what was known of it was nothing */
     } else {
         grown = take_growth(self, is_idle(self), self->closed, error);
     }

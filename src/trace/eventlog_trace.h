@@ -29,6 +29,7 @@ struct fm_eventlog_trace {
     unsigned note_count;
 
     /* eventlog_live.c */
+    bool looked_at;        /* the header and the first blocks have been read */
     bool scanned;          /* all that the file holds has been found */
     bool live;             /* may still be written */
     bool in_rounds;        /* an import: the path is not the file's; blocks of all capabilities come
@@ -45,9 +46,9 @@ struct fm_eventlog_trace {
 /* Takes the descriptor of a regular file, from which nothing has been read yet. */
 struct fm_trace *fm_eventlog_trace_new(const char *path, const char *identity, int fd);
 struct fm_trace *fm_eventlog_trace_open(const char *path, const char *identity, GError **error);
-/* A nameless file (taken) that an importer writes in rounds; at least its header is there. */
-struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd,
-                                               GError **error);
+/* A nameless file (taken) that an importer writes in rounds. Without events until it grows, which
+ * may be asked for when at least its header is there. */
+struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd);
 struct fm_trace *fm_eventlog_trace_connect(const char *address, const char *identity,
                                            GError **error);
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,39 @@ def test_stat():
     run("stat", "--by", "state", "--filter", "event.cpu = 1", folder, status=2)
 
 
+def test_stat_by_covers_all():
+    """More than the import's first round of blocks, and than one pipeful of what it tells."""
+    events = 60000
+    folder = write_ctf("long", "".join(f"{1000 + n * 10} {n % 2} tick n={n}\n"
+                                       for n in range(events)))
+    page = json.loads(run("stat", "--by", "type", "--json", folder).stdout)
+    counts = [row["cells"]["events"] for row in page["tables"][0]["rows"]
+              if "tick" in json.dumps(row)]
+    assert counts == [events], page
+    page = json.loads(run("stat", "--by", "type", "--json", "--to", "500us", folder).stdout)
+    counts = [row["cells"]["events"] for row in page["tables"][0]["rows"]
+              if "tick" in json.dumps(row)]
+    assert counts == [50000], page
+
+
+def test_cut_metadata():
+    """Ends, says where the metadata is cut, and reads what is described."""
+    folder = FOLDER / "cut-metadata"
+    shutil.copytree(FOLDER / "kernel", folder)
+    metadata = folder / "metadata"
+    text = metadata.read_bytes()
+    packet = struct.pack("<I16xIII5s", 0x75D11D57, 0, (37 + len(text)) * 8,
+                         (137 + len(text)) * 8, bytes([0, 0, 0, 1, 8])) + text
+    metadata.write_bytes(packet)
+    done = run("cat", folder, status=1)
+    assert len(done.stdout.splitlines()) == 5, done.stdout
+    assert "metadata: offset 0: the file is cut: a packet of" in done.stderr, done.stderr
+    metadata.write_bytes(packet[:60])
+    told = run("cat", folder, status=1).stderr
+    assert "metadata: offset 0: the file is cut" in told, told
+    run("stat", "--by", "type", folder, status=1)
+
+
 def test_damage():
     folder = FOLDER / "cut"
     shutil.copytree(FOLDER / "kernel", folder)
@@ -135,7 +169,8 @@ def test_sync():
     run("sync", "--method", "guess", here, there, status=2)
 
 
-tests = [test_cat_of_ctf, test_filters, test_stat, test_damage, test_sync]
+tests = [test_cat_of_ctf, test_filters, test_stat, test_stat_by_covers_all, test_cut_metadata,
+         test_damage, test_sync]
 print(f"1..{len(tests)}")
 failed = False
 for number, test in enumerate(tests, 1):

@@ -411,7 +411,7 @@ static void look_at(struct fm_server *server, struct trace_file *file)
     if (!grown && !ended && !replaced)
         return;
     if (grown || replaced)
-        fm_engine_trace_grown(server->engine, trace, replaced ? 0 : old_end);
+        fm_engine_trace_grown(server->engine, trace, replaced ? FM_TIME_INF : old_end);
     uint64_t length = length_of(trace);
     file->unread += length - MIN(old_length, length);
     if (ended || replaced || (double)file->unread > REREAD_SHARE * (double)length) {

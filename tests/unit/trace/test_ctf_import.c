@@ -13,6 +13,7 @@
 #include "eventlog/format.h"
 #include "eventlog/log.h"
 #include "trace/ctf.h"
+#include "trace/open.h"
 
 struct import {
     int fd;
@@ -30,7 +31,7 @@ static struct import import_folder(const char *folder)
     while (!import.importer.done || import.importer.process > 0) {
         struct pollfd wait = {.fd = import.importer.status, .events = POLLIN};
         poll(&wait, 1, -1);
-        fm_ctf_importer_listen(&import.importer, false);
+        fm_ctf_importer_listen(&import.importer);
     }
     import.error = import.importer.error;
     if (import.error == NULL) {
@@ -78,9 +79,23 @@ static void remove_tree(const char *folder)
     g_rmdir(folder);
 }
 
+/* Imports put what they leave below "temporary" in it. */
 static char *make_parent(void)
 {
-    return g_dir_make_tmp("fathom-test-ctf-XXXXXX", NULL);
+    char *parent = g_dir_make_tmp("fathom-test-ctf-XXXXXX", NULL);
+    g_autofree char *temporary = g_build_filename(parent, "temporary", NULL);
+    g_mkdir(temporary, 0700);
+    g_setenv("TMPDIR", temporary, TRUE);
+    return parent;
+}
+
+/* Nothing may be left there. */
+static void remove_parent(const char *parent)
+{
+    g_autofree char *temporary = g_build_filename(parent, "temporary", NULL);
+    g_assert_cmpint(g_rmdir(temporary), ==, 0);
+    remove_tree(parent);
+    g_unsetenv("TMPDIR");
 }
 
 static void test_fields(void)
@@ -111,7 +126,7 @@ static void test_fields(void)
     g_assert_true(import.importer.has_epoch);
     g_assert_cmpint(import.importer.epoch_ns, ==, 1700000000000000000);
     import_done(&import);
-    remove_tree(parent);
+    remove_parent(parent);
 }
 
 /* Two traces with a type in common, in folders below one: one log, one number for the type. */
@@ -139,7 +154,7 @@ static void test_session(void)
     const struct fm_eventlog_header *header = import.log->headers->pdata[0];
     g_assert_cmpuint(header->declared->len, ==, 3); /* block markers, tick, tock */
     import_done(&import);
-    remove_tree(parent);
+    remove_parent(parent);
 }
 
 /* Enough for several rounds: no block holds anything earlier than an earlier round. */
@@ -180,7 +195,7 @@ static void test_rounds(void)
         round_end = blocks[i].end_ns;
     }
     import_done(&import);
-    remove_tree(parent);
+    remove_parent(parent);
 }
 
 /* --- damage --- */
@@ -218,7 +233,7 @@ static void test_truncated(void)
     g_assert_true(import.log->tail.end_mark);
     g_assert_cmpuint(import.log->counts->events, ==, 1000);
     import_done(&import);
-    remove_tree(parent);
+    remove_parent(parent);
 }
 
 static void overwrite(const char *path, goffset at, const void *bytes, size_t length)
@@ -252,7 +267,7 @@ static void test_corrupt_packet(void)
     g_assert_cmpuint(import.log->counts->events, ==, 1900);
     g_assert_nonnull(strstr(import.importer.notes->str, "stream-0: damaged: "));
     import_done(&import);
-    remove_tree(parent);
+    remove_parent(parent);
 }
 
 static void test_nothing(void)
@@ -270,7 +285,123 @@ static void test_nothing(void)
     g_assert_nonnull(import.error);
     g_assert_null(import.log);
     import_done(&import);
-    remove_tree(parent);
+    remove_parent(parent);
+}
+
+/* --- metadata in packets --- */
+
+static void append_packet(GByteArray *to, const char *text, size_t length, uint32_t size_bytes)
+{
+    const uint8_t rest[5] = {0, 0, 0, 1, 8};
+    uint8_t head[32] = {0};
+    uint32_t magic = 0x75D11D57, content = (uint32_t)(37 + length) * 8, size = size_bytes * 8;
+    memcpy(head, &magic, 4);
+    memcpy(head + 24, &content, 4);
+    memcpy(head + 28, &size, 4);
+    guint begin = to->len;
+    g_byte_array_append(to, head, sizeof head);
+    g_byte_array_append(to, rest, sizeof rest);
+    g_byte_array_append(to, (const uint8_t *)text, (guint)length);
+    while (to->len < begin + size_bytes)
+        g_byte_array_append(to, (const uint8_t *)"", 1);
+}
+
+enum { METADATA_TEXT = 411, METADATA_PACKET = 512 };
+
+/* The text metadata that the library has written, as a tracer writes it: packets of 512 bytes. */
+static GByteArray *to_packets(const char *path)
+{
+    g_autofree char *text;
+    gsize length;
+    GByteArray *packets = g_byte_array_new();
+    g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+    /* The packets tell the identity of the trace; none stands for any. */
+    for (gsize at = 0; at < length; at += METADATA_TEXT)
+        append_packet(packets, text + at, MIN(METADATA_TEXT, length - at), METADATA_PACKET);
+    g_assert_cmpuint(packets->len, >, 2 * METADATA_PACKET);
+    return packets;
+}
+
+static const char two_types[] = "1 0 first a=1\n2 0 second b=2\n3 0 first a=3\n";
+
+/* A tracer was killed while it wrote metadata: it ends anywhere. The import ends, says where, and
+ * reads what is described by then. */
+static void test_cut_metadata(void)
+{
+    g_autofree char *parent = make_parent();
+    g_autofree char *folder = g_build_filename(parent, "trace", NULL);
+    g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
+    ctf_write(folder, two_types);
+    g_autoptr(GByteArray) packets = to_packets(metadata);
+    unsigned whole = 0, told = 0;
+    for (guint cut = 64; cut < packets->len; cut += 96) {
+        g_assert_true(
+            g_file_set_contents(metadata, (const char *)packets->data, (gssize)cut, NULL));
+        struct import import = import_folder(folder);
+        bool says = import.error != NULL ? strstr(import.error, "the file is cut: ") != NULL
+                                         : strstr(import.importer.notes->str,
+                                                  "metadata: offset ") != NULL;
+        g_assert_true(says || cut % METADATA_PACKET == 0);
+        told += says;
+        whole += import.log != NULL && import.log->counts->events == 3;
+        import_done(&import);
+    }
+    g_assert_cmpuint(told, >, 0);
+    g_assert_cmpuint(whole, >, 0); /* the cut lies in the padding of the last packet */
+    remove_parent(parent);
+}
+
+/* Sizes that cannot be, in the second packet. */
+static void test_wrong_metadata_sizes(void)
+{
+    static const uint32_t wrong[] = {0, 7, 8 * 36, 8 * 513, UINT32_MAX, UINT32_MAX - 7};
+    g_autofree char *parent = make_parent();
+    g_autofree char *folder = g_build_filename(parent, "trace", NULL);
+    g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
+    ctf_write(folder, two_types);
+    g_autoptr(GByteArray) packets = to_packets(metadata);
+    for (unsigned i = 0; i < 2 * G_N_ELEMENTS(wrong); i++) {
+        guint8 *field = packets->data + METADATA_PACKET + (i % 2 == 0 ? 24 : 28);
+        uint32_t right;
+        memcpy(&right, field, 4);
+        memcpy(field, &wrong[i / 2], 4);
+        g_assert_true(g_file_set_contents(metadata, (const char *)packets->data,
+                                          (gssize)packets->len, NULL));
+        memcpy(field, &right, 4);
+        struct import import = import_folder(folder);
+        const char *said = import.error != NULL ? import.error : import.importer.notes->str;
+        g_assert_nonnull(strstr(said, "metadata: offset "));
+        import_done(&import);
+    }
+    remove_parent(parent);
+}
+
+/* Opening does not wait for what takes long, and an import that is broken off leaves nothing. */
+static void test_opened_before_begun(void)
+{
+    g_autofree char *parent = make_parent();
+    g_autofree char *program = g_build_filename(parent, "fathom-import-ctf", NULL);
+    g_autofree char *folder = g_build_filename(parent, "trace", NULL);
+    g_autofree char *before = g_strdup(g_getenv("FATHOM_LIBEXEC"));
+    ctf_write(folder, two_types);
+    g_assert_true(g_file_set_contents(program, "#!/bin/sh\nexec sleep 1000\n", -1, NULL));
+    g_assert_cmpint(g_chmod(program, 0700), ==, 0);
+    g_setenv("FATHOM_LIBEXEC", parent, TRUE);
+    GError *error = NULL;
+    struct fm_trace *trace = fm_ctf_open(folder, "trace", &error);
+    g_assert_no_error(error);
+    bool ended;
+    g_assert_true(fm_trace_grows(trace));
+    g_assert_false(fm_trace_grow(trace, &ended, &error));
+    g_assert_no_error(error);
+    g_assert_false(ended);
+    g_assert_cmpint(fm_trace_poll_fd(trace), >=, 0);
+    fm_trace_free(trace);
+    if (before != NULL)
+        g_setenv("FATHOM_LIBEXEC", before, TRUE);
+    else
+        g_unsetenv("FATHOM_LIBEXEC");
+    remove_parent(parent);
 }
 
 /* Any byte of a stream may be wrong: it ends, and what is told of is an event log. */
@@ -297,7 +428,7 @@ static void test_any_damage(void)
         import_done(&import);
         overwrite(stream, (goffset)at, bytes + at, 1);
     }
-    remove_tree(parent);
+    remove_parent(parent);
 }
 
 int main(int argc, char **argv)
@@ -309,6 +440,9 @@ int main(int argc, char **argv)
     g_test_add_func("/ctf/truncated", test_truncated);
     g_test_add_func("/ctf/a corrupt packet", test_corrupt_packet);
     g_test_add_func("/ctf/nothing to read", test_nothing);
+    g_test_add_func("/ctf/cut metadata", test_cut_metadata);
+    g_test_add_func("/ctf/metadata packets of wrong sizes", test_wrong_metadata_sizes);
+    g_test_add_func("/ctf/opened before it has begun", test_opened_before_begun);
     g_test_add_func("/ctf/any damage", test_any_damage);
     return g_test_run();
 }

@@ -417,6 +417,45 @@ static void test_corrected_trace(void)
     fm_trace_free(trace);
 }
 
+/* Addresses name any time and place: the end is reached, and the next place is right again. */
+static void test_any_place(void)
+{
+    static const struct fm_correction corrections[] = {
+        {0.5, -4e18 + 1024}, {0.75, 5000}, {1, -5000}, {1, 3.9e18}, {2, 3.9e18}, {2, -7}};
+    static const uint64_t times[] = {0,
+                                     1,
+                                     1000,
+                                     INT64_MAX - 1,
+                                     INT64_MAX,
+                                     (uint64_t)INT64_MAX + 1,
+                                     FM_TIME_INF - 4096,
+                                     FM_TIME_INF - 1};
+    const struct memory_event events[] = {{.time = 1000, .label = "x"}, {0}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(corrections); i++) {
+        struct fm_trace *trace = fm_trace_new("memory", "1:1");
+        memory_trace_add(trace, "c", events);
+        g_assert_true(fm_trace_set_correction(trace, corrections[i], NULL));
+        int64_t wanted = 1000 + llrint((corrections[i].drift - 1) * 1000 + corrections[i].offset_ns);
+        uint64_t there = wanted < 0 ? 0 : (uint64_t)wanted;
+        struct fm_context *context = fm_context_new(&trace, 1);
+        for (unsigned j = 0; j < G_N_ELEMENTS(times); j++) {
+            fm_context_seek_time(context, times[j]);
+            g_assert_cmpuint(fm_context_time(context), ==,
+                             times[j] <= there ? there : FM_TIME_INF);
+            fm_context_seek_time(context, 0);
+            struct fm_position *position = fm_context_save_position(context);
+            position->time = position->places[0].time = times[j];
+            position->places[0].location = UINT64_MAX;
+            fm_context_seek_position(context, position);
+            fm_position_free(position);
+            fm_context_seek_time(context, 0);
+            g_assert_cmpuint(fm_context_time(context), ==, there);
+        }
+        fm_context_free(context);
+        fm_trace_free(trace);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -429,5 +468,6 @@ int main(int argc, char **argv)
     g_test_add_func("/synchronize/regression", test_regression);
     g_test_add_func("/synchronize/evaluation", test_round_trips);
     g_test_add_func("/synchronize/corrected trace", test_corrected_trace);
+    g_test_add_func("/synchronize/any place of a corrected trace", test_any_place);
     return g_test_run();
 }
