@@ -12,6 +12,9 @@ packages-build:
 packages-test:
 	@tools/install-packages.sh build test
 
+packages-dev:
+	@tools/install-packages.sh build test dev
+
 $(BUILD)/build.ninja: | packages-build
 	meson setup $(BUILD) $(MESON_OPTIONS)
 
@@ -23,6 +26,21 @@ demo: all
 check: packages-test
 	@$(MAKE) --no-print-directory all
 	meson test -C $(BUILD) --no-rebuild --setup full --print-errorlogs
+
+# While working: a debug build with sanitizers, and the quick tests of what changed.
+dev: packages-dev
+	@tools/dev.sh build-dev
+
+# Lays C files out as .clang-format says.
+format: packages-dev
+	@tools/format.sh
+
+# Layout, and mistakes in C, in shell scripts and in the scripts of the pages. TIDY=--changed looks
+# only at the C files that differ from the last commit.
+TIDY ?=
+lint: packages-dev $(BUILD)/build.ninja
+	@$(NINJA) >/dev/null
+	@tools/lint.sh $(BUILD) $(TIDY)
 
 # Prints the figures of docs/benchmarks.md; installs the peers that it measures against.
 bench: all
@@ -48,4 +66,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check bench fuzz models soak install clean packages-build packages-test
+.PHONY: all demo check dev format lint bench fuzz models soak install clean packages-build packages-test packages-dev
