@@ -8,6 +8,8 @@
  * The page carries the stage that it was made at: at another one it is asked for again. */
 #include <string.h>
 
+#include <math.h>
+
 #include "base/json.h"
 #include "serve/serve_internal.h"
 #include "serve/stream.h"
@@ -69,8 +71,8 @@ static void tell(struct page *page)
     fm_json_bool(&json, "complete", error == NULL && is_settled(page));
     fm_json_bool(&json, "failed", error != NULL);
     fm_json_text(&json, "module", progress.module);
-    fm_json_double(&json, "fraction", progress.fraction);
-    fm_json_double(&json, "whole", progress.whole);
+    fm_json_double(&json, "fraction", round(progress.fraction * 1000) / 1000);
+    fm_json_double(&json, "whole", round(progress.whole * 1000) / 1000);
     fm_json_text(&json, "text", text);
     fm_json_end(&json);
     fm_stream_send(page->stream, "state", out->str);
