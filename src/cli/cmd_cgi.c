@@ -8,20 +8,36 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "schedule/schedule.h"
 #include "serve/cgi/cgi.h"
 #include "serve/cgi/config.h"
 #include "serve/response.h"
 
+#define WORK_US 5000 /* of reading, between two looks at what clients want */
+
 struct cgi {
     struct fm_cgi_config config;
     struct fm_server *server;
+    bool failed; /* the profile turned out to be bad */
 };
 
 /* --- the backend: the same handle() as the HTTP door --- */
 
-static struct fm_server *new_server(const struct cgi *cgi)
+static void note_failure(void *user, const GError *error)
 {
-    const struct fm_server_options options = {.recordings_max = 1};
+    struct cgi *cgi = user;
+    (void)error; /* each page tells it */
+    cgi->failed = true;
+}
+
+static struct fm_server *new_server(struct cgi *cgi)
+{
+    const struct fm_server_options options = {
+        .recordings_max = 1,
+        .background = true,
+        .failed = note_failure,
+        .failed_user = cgi,
+    };
     struct fm_server *server = fm_server_new(&options);
     for (unsigned i = 0; i < cgi->config.roots->len; i++) {
         g_autoptr(GError) ignored = NULL; /* it was a folder a moment ago: then nothing is in it */
@@ -36,6 +52,19 @@ static bool load(void *user, const char *path, GError **error)
     struct cgi *cgi = user;
     cgi->server = new_server(cgi);
     return fm_server_add(cgi->server, path, NULL, error);
+}
+
+static enum fm_cgi_work work(void *user)
+{
+    struct cgi *cgi = user;
+    struct fm_engine *engine = fm_server_engine(cgi->server);
+    gint64 end = g_get_monotonic_time() + WORK_US;
+    while (fm_engine_has_work(engine)) {
+        fm_engine_step(engine);
+        if (g_get_monotonic_time() >= end)
+            return FM_CGI_WORK_MORE;
+    }
+    return cgi->failed ? FM_CGI_WORK_FAILED : FM_CGI_WORK_DONE;
 }
 
 static void handle(void *user, const struct fm_request *request, struct fm_response *ret)
@@ -88,7 +117,7 @@ static bool is_page_of_profile(const struct fm_request *request)
 static int answer(struct cgi *cgi, const struct fm_cgi_options *options,
                   const struct fm_request *request)
 {
-    const struct fm_cgi_backend backend = {cgi, load, handle};
+    const struct fm_cgi_backend backend = {cgi, load, work, handle};
     if (request->path[0] == '\0')
         return redirect(request);
     if (!is_page_of_profile(request))

@@ -246,8 +246,12 @@ static void answer_unfinished(const struct exchange *exchange, struct entry *ent
 {
     struct fm_incomplete incomplete;
     fm_incomplete_make(exchange->server->engine, entry, &incomplete);
-    const struct fm_render_incomplete page = {incomplete.text, incomplete.stage,
-                                              incomplete.fraction};
+    const struct fm_render_incomplete page = {
+        .text = incomplete.text,
+        .stage = incomplete.stage,
+        .fraction = incomplete.fraction,
+        .silent = !exchange->request->can_stream,
+    };
     if (exchange->format == FM_FORMAT_CSV)
         fm_response_message(exchange->request, 503, incomplete.text, exchange->ret);
     else

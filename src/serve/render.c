@@ -87,7 +87,7 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .no_navigation = recording_name == NULL,
         .home_url = "./",
         .alternates = alternates,
-        .events_url = incomplete == NULL ? NULL : events,
+        .events_url = incomplete == NULL || incomplete->silent ? NULL : events,
         .stage = incomplete == NULL ? 0 : incomplete->stage,
         .fraction = incomplete == NULL ? 0 : incomplete->fraction,
     };

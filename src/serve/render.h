@@ -12,6 +12,7 @@ struct fm_render_incomplete {
     const char *text;
     unsigned stage;  /* another one, another page */
     double fraction; /* of the work that is being done */
+    bool silent;     /* no events tell of its progress: the reader asks again */
 };
 
 struct fm_render_options {

@@ -6,11 +6,20 @@
 
 #include "serve/serve.h"
 
+enum fm_cgi_work {
+    FM_CGI_WORK_MORE,
+    FM_CGI_WORK_DONE,  /* all is known, or was before */
+    FM_CGI_WORK_FAILED /* more will never be known */
+};
+
 /* What is served: the deep profile pages, or a test's own answers. */
 struct fm_cgi_backend {
     void *user;
-    /* Loads the data file; called once, before handle. */
+    /* Opens the data file; called once, before all else. */
     bool (*load)(void *user, const char *path, GError **error);
+    /* Goes on reading it for some milliseconds. NULL: load does it all. */
+    enum fm_cgi_work (*work)(void *user);
+    /* Answers by what is known so far. */
     void (*handle)(void *user, const struct fm_request *request, struct fm_response *ret);
 };
 
@@ -21,6 +30,7 @@ struct fm_cgi_options {
     uint64_t idle_ms;        /* a server without requests ends after this; 0 = 30 minutes */
     uint64_t deadline_ms;    /* a client answers within this; 0 = 60 s */
     uint64_t reply_ms;       /* a reply that nobody reads is dropped after this; 0 = 10 s */
+    uint64_t patience_ms;    /* the first page waits so long for the whole file; 0 = 1 s */
     bool inhibit_fork;       /* answer and end: nothing is left behind */
     bool foreground;         /* become the server without forking, after the first answer */
     const char *log_path;    /* NULL: standard error for errors, nothing else */
@@ -29,8 +39,9 @@ struct fm_cgi_options {
 };
 
 /* Answers one request about the data file at path (canonical, already allowed) on out_fd: from a
- * server if one lives, else by loading the file and becoming one. Something is always printed: an
- * error page when nothing else is possible. Takes no longer than the deadline and the load.
+ * server if one lives, else by loading the file and becoming one. A page that would take longer than
+ * the patience is made of what is known, and the server reads on; without a server it is whole.
+ * Something is always printed: an error page when nothing else is possible.
  * The forked server never returns from here.
  * Returns an exit status. */
 int fm_cgi_answer(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,

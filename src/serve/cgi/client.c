@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,13 +22,6 @@ struct peer {
     pid_t holder;
     char instance[FM_CGI_INSTANCE_SIZE];
 };
-
-static volatile sig_atomic_t terminated;
-
-static void note_signal(int signal_number)
-{
-    terminated = signal_number;
-}
 
 static bool read_instance(int server_fd, char instance[FM_CGI_INSTANCE_SIZE])
 {
@@ -80,6 +72,7 @@ static void release_mutex(struct fm_cgi_client *client)
 {
     if (client->mutex_fd >= 0 && client->serverless)
         unlinkat(client->place->dir_fd, client->place->mutex_name, 0); /* as a server does at T5 */
+    fm_cgi_ending_note_mutex(false); /* before another may hold it */
     if (client->mutex_fd >= 0)
         close(client->mutex_fd);
     client->mutex_fd = -1;
@@ -103,6 +96,7 @@ int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *respo
 {
     fm_cgi_client_cleanup(client);
     fm_cgi_stop_point("C8");
+    fm_cgi_ending_note_printing();
     bool printed = fm_cgi_print(client->out_fd, client->request, response);
     fm_response_clear(response);
     return printed ? 0 : 1;
@@ -153,6 +147,13 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
     return sent ? SENT : TRY_AGAIN;
 }
 
+/* Who ends now may take the mutex with it, as a server does at T5. */
+static void note_serverless(struct fm_cgi_client *client)
+{
+    client->serverless = true;
+    fm_cgi_ending_note_mutex(true);
+}
+
 /* C4 to C6. On SENT *peer is open; on NO_SERVER the mutex is held; otherwise nothing is. */
 static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *peer)
 {
@@ -174,13 +175,13 @@ static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *p
         return EXHAUSTED;
     }
     if (peer->server_fd < 0) {
-        client->serverless = true;
+        note_serverless(client);
         return tell_stranger(client, client->place->server_name, S_IFREG) ? UNUSABLE : NO_SERVER;
     }
     peer->holder = fm_cgi_lock_holder(peer->server_fd);
     if (peer->holder == 0) {
         close(peer->server_fd);
-        client->serverless = true;
+        note_serverless(client);
         return NO_SERVER;
     }
     fm_cgi_stop_point("C5");
@@ -222,8 +223,6 @@ static enum receive_outcome receive_reply(struct fm_cgi_client *client, const st
     for (;;) {
         struct pollfd poll_fd = {client->reply_fd, POLLIN, 0};
         int ready = poll(&poll_fd, 1, fm_cgi_wait_ms(client->deadline_ms, FM_CGI_SLICE_MS));
-        if (terminated)
-            return LATE;
         fm_cgi_stop_point("C7");
         bool alive = ready > 0 ? (poll_fd.revents & POLLHUP) == 0 : is_alive(peer);
         read_available(client->reply_fd, bytes); /* after the look at its life: nothing is missed */
@@ -246,8 +245,6 @@ static int run_client(struct fm_cgi_client *client)
 {
     uint64_t back_off_ms = 10;
     for (;;) {
-        if (terminated)
-            return finish_with_error(client, 503, "The program was told to end.");
         struct peer peer;
         switch (send_query(client, &peer)) {
         case NO_SERVER:
@@ -288,15 +285,6 @@ static int run_client(struct fm_cgi_client *client)
     }
 }
 
-static void install_signals(void)
-{
-    signal(SIGPIPE, SIG_IGN);
-    struct sigaction action = {.sa_handler = note_signal}; /* no SA_RESTART: poll must end */
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-}
-
 /* Nothing of ours on the disk: the page comes without a server. */
 static int answer_without_place(struct fm_cgi_client *client, const char *path)
 {
@@ -325,6 +313,9 @@ static int answer(struct fm_cgi_client *client, const char *path)
     fm_cgi_make_token(client->token);
     client->want_name = fm_cgi_place_name(&place, ".want.", client->token);
     client->reply_name = fm_cgi_place_name(&place, ".reply.", client->token);
+    g_autofree char *new_want = fm_cgi_place_name(&place, ".tmp.", client->token);
+    fm_cgi_ending_names(place.dir_fd, client->want_name, new_want, client->reply_name,
+                        place.mutex_name);
     int status;
     if (make_want(client) && make_reply_fifo(client))
         status = run_client(client);
@@ -343,7 +334,7 @@ static int answer(struct fm_cgi_client *client, const char *path)
 static int run(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
                const char *path, const struct fm_request *request, enum fm_cgi_op op, int out_fd)
 {
-    install_signals();
+    fm_cgi_ending_begin(out_fd);
     umask(077);
     struct fm_cgi_log log;
     fm_cgi_log_open(&log, options->log_path, options->log_level);

@@ -137,6 +137,18 @@ enum fm_cgi_reply_state { FM_CGI_REPLY_PARTIAL, FM_CGI_REPLY_COMPLETE, FM_CGI_RE
 enum fm_cgi_reply_state fm_cgi_reply_decode(const GByteArray *bytes, const char *token,
                                             unsigned attempt, struct fm_response *ret);
 
+/* --- ending.c: a client that gets SIGTERM, SIGINT or SIGHUP --- */
+/* From now on such a signal ends the process at once; a page on out_fd says so if none was begun. */
+void fm_cgi_ending_begin(int out_fd);
+/* Names to unlink then, the mutex only while it is noted as held by us and of use to nobody. */
+void fm_cgi_ending_names(int dir_fd, const char *want, const char *new_want, const char *reply,
+                         const char *mutex);
+void fm_cgi_ending_forget_names(void);
+void fm_cgi_ending_note_mutex(bool held);
+void fm_cgi_ending_note_printing(void);
+/* As fork(); in the child the signals have their default effect. */
+pid_t fm_cgi_ending_fork(void);
+
 /* --- client.c --- */
 struct fm_cgi_client {
     const struct fm_cgi_options *options;
@@ -160,7 +172,7 @@ int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *respo
 
 /* --- loader.c: C9, the client that finds no server; the mutex is held --- */
 int fm_cgi_load_and_serve(struct fm_cgi_client *client);
-/* C9': the page without a server. */
+/* C9': the whole page, without a server. */
 int fm_cgi_answer_alone(struct fm_cgi_client *client);
 
 /* --- server.c --- */

@@ -10,32 +10,64 @@
 #include "serve/cgi/internal.h"
 #include "serve/response.h"
 
-/* Loads and makes the page, or an error page (false). */
+#define PATIENCE_MS 1000
+#define REREADS_MAX 3 /* of a file that changes all the time */
+
+/* False: there is an error page instead. */
 static bool load(struct fm_cgi_client *client, struct fm_response *ret)
 {
     g_autoptr(GError) error = NULL;
     fm_cgi_log(client->log, FM_CGI_LOG_STARTUP, "loading %s", client->place->data_path);
     fm_cgi_stop_point("C9.load");
-    if (!client->backend->load(client->backend->user, client->place->data_path, &error)) {
-        fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
-        bool missing = g_error_matches(error, FM_ERROR, FM_ERROR_IO);
-        if (fm_cgi_is_exhausted())
-            fm_response_message(client->request, 503, FM_CGI_EXHAUSTED_TEXT, ret);
-        else
-            fm_response_message(client->request, missing ? 404 : 422, error->message, ret);
-        return false;
+    if (client->backend->load(client->backend->user, client->place->data_path, &error))
+        return true;
+    fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "%s", error->message);
+    bool missing = g_error_matches(error, FM_ERROR, FM_ERROR_IO);
+    if (fm_cgi_is_exhausted())
+        fm_response_message(client->request, 503, FM_CGI_EXHAUSTED_TEXT, ret);
+    else
+        fm_response_message(client->request, missing ? 404 : 422, error->message, ret);
+    return false;
+}
+
+static enum fm_cgi_work work_until(const struct fm_cgi_client *client, uint64_t deadline_ms)
+{
+    const struct fm_cgi_backend *backend = client->backend;
+    enum fm_cgi_work state = backend->work == NULL ? FM_CGI_WORK_DONE : FM_CGI_WORK_MORE;
+    while (state == FM_CGI_WORK_MORE && fm_cgi_now_ms() < deadline_ms)
+        state = backend->work(backend->user);
+    return state;
+}
+
+/* Makes the page, and tells whether it is made of all that will be known: looking at the file may
+ * show that it must be read again. */
+static bool handle_whole(const struct fm_cgi_client *client, struct fm_response *ret)
+{
+    const struct fm_cgi_backend *backend = client->backend;
+    backend->handle(backend->user, client->request, ret);
+    return backend->work == NULL || backend->work(backend->user) != FM_CGI_WORK_MORE;
+}
+
+/* Of a loaded file. The mutex must not wait for work that serves nobody else. */
+static int finish_alone(struct fm_cgi_client *client)
+{
+    struct fm_response response;
+    fm_cgi_client_cleanup(client);
+    work_until(client, UINT64_MAX);
+    for (int i = 0; !handle_whole(client, &response) && i < REREADS_MAX; i++) {
+        fm_response_clear(&response);
+        work_until(client, UINT64_MAX);
     }
-    client->backend->handle(client->backend->user, client->request, ret);
-    fm_cgi_log(client->log, FM_CGI_LOG_STARTUP, "loaded");
-    return true;
+    return fm_cgi_client_finish(client, &response);
 }
 
 int fm_cgi_answer_alone(struct fm_cgi_client *client)
 {
-    fm_cgi_client_cleanup(client); /* the mutex must not wait for a load that serves nobody else */
     struct fm_response response;
-    load(client, &response);
-    return fm_cgi_client_finish(client, &response);
+    fm_cgi_client_cleanup(client);
+    if (!load(client, &response))
+        return fm_cgi_client_finish(client, &response);
+    return finish_alone(client);
 }
 
 static void close_descriptor(int *fd)
@@ -130,35 +162,53 @@ static bool is_failing(const char *point)
     return wanted_errno != 0;
 }
 
-int fm_cgi_load_and_serve(struct fm_cgi_client *client)
+/* Forks the server. True when it lives. */
+static bool leave_server(struct fm_cgi_client *client)
 {
-    struct fm_response response;
-    if (!load(client, &response) || response.quit || !fm_cgi_place_is_current(client->place))
-        return fm_cgi_client_finish(client, &response);
-    if (client->options->foreground)
-        return serve_in_foreground(client, &response);
-
     int ready[2];
     if (is_failing("C9.pipe") || pipe2(ready, O_CLOEXEC) != 0) {
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "pipe: %s", g_strerror(errno));
-        return fm_cgi_client_finish(client, &response);
+        return false;
     }
     fm_cgi_stop_point("C9.fork");
-    pid_t child = is_failing("C9.fork") ? -1 : fork();
+    pid_t child = is_failing("C9.fork") ? -1 : fm_cgi_ending_fork();
     if (child == 0) {
         close(ready[0]);
         run_child(client, ready[1]);
-        fm_response_clear(&response);
         _exit(0);
     }
     close(ready[1]);
     fm_cgi_stop_point("C9.forked");
     if (child < 0)
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "fork: %s", g_strerror(errno));
-    else
-        client->serverless = !wait_until_ready(ready[0]);
-    if (child >= 0 && client->serverless)
+    bool lives = child > 0 && wait_until_ready(ready[0]);
+    if (child > 0 && !lives)
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "no server was left behind");
     close(ready[0]);
+    return lives;
+}
+
+int fm_cgi_load_and_serve(struct fm_cgi_client *client)
+{
+    struct fm_response response;
+    if (!load(client, &response))
+        return fm_cgi_client_finish(client, &response);
+    uint64_t patience_ms =
+        client->options->patience_ms != 0 ? client->options->patience_ms : PATIENCE_MS;
+    uint64_t now_ms = fm_cgi_now_ms();
+    bool waits = client->options->foreground || patience_ms > UINT64_MAX - now_ms;
+    enum fm_cgi_work state = work_until(client, waits ? UINT64_MAX : now_ms + patience_ms);
+    if (state == FM_CGI_WORK_FAILED || !fm_cgi_place_is_current(client->place))
+        return finish_alone(client);
+    bool whole = handle_whole(client, &response);
+    if (response.quit)
+        return fm_cgi_client_finish(client, &response);
+    if (client->options->foreground)
+        return serve_in_foreground(client, &response);
+    client->serverless = !leave_server(client);
+    if (client->serverless && !whole) {
+        fm_response_clear(&response); /* nobody would read on */
+        return finish_alone(client);
+    }
     return fm_cgi_client_finish(client, &response);
 }

@@ -14,7 +14,7 @@
 
 #define IDLE_MS (30 * 60 * 1000)
 #define REPLY_MS 10000
-#define CHANGED_IDLE_MS 5000
+#define ENDING_SOON_MS 5000
 #define TICK_MS 1000
 #define SWEEP_STRANGERS_MS (60 * 60 * 1000)
 #define INPUT_BYTES_MAX (64 * 1024)
@@ -45,7 +45,8 @@ struct server {
     uint64_t idle_ms, idle_deadline_ms;
     uint64_t tick_ms, sweep_strangers_ms;
     uint64_t forced_end_ms; /* told by a signal: ends then, whatever is pending; 0 = not told */
-    bool quitting, changed;
+    bool quitting, changed, ending_soon;
+    bool working; /* the data file is being read */
 };
 
 static int self_pipe_fd = -1;
@@ -156,7 +157,8 @@ static bool catch_signals(struct server *server)
 
 static void restart_idle(struct server *server)
 {
-    uint64_t idle_ms = server->changed ? CHANGED_IDLE_MS : server->idle_ms;
+    uint64_t idle_ms =
+        server->changed || server->ending_soon ? ENDING_SOON_MS : server->idle_ms;
     server->idle_deadline_ms = fm_cgi_now_ms() + idle_ms;
 }
 
@@ -347,7 +349,9 @@ static void wait_for_work(struct server *server)
     g_autofree struct pollfd *polled = g_new0(struct pollfd, count + 2);
     polled[0] = (struct pollfd){server->query_fd, POLLIN, 0};
     polled[1] = (struct pollfd){server->signal_fd, POLLIN, 0};
-    uint64_t wake_ms = server->quitting ? fm_cgi_now_ms() + 10 : server->idle_deadline_ms;
+    uint64_t wake_ms = server->working    ? 0
+                       : server->quitting ? fm_cgi_now_ms() + 10
+                                          : server->idle_deadline_ms;
     for (guint i = 0; i < count; i++) {
         struct reply *reply = g_ptr_array_index(server->replies, i);
         polled[i + 2] = (struct pollfd){reply->fd, POLLOUT, 0};
@@ -473,16 +477,36 @@ static bool begin(struct server *server)
     return true;
 }
 
+/* Reads on for some milliseconds. What fails is told by each page; nobody needs it for long. */
+static void read_on(struct server *server)
+{
+    enum fm_cgi_work state = server->backend->work == NULL
+                                 ? FM_CGI_WORK_DONE
+                                 : server->backend->work(server->backend->user);
+    if (server->working && state != FM_CGI_WORK_MORE) {
+        bool failed = state == FM_CGI_WORK_FAILED;
+        fm_cgi_log(server->log, failed ? FM_CGI_LOG_ERRORS : FM_CGI_LOG_STARTUP, "%s %s",
+                   failed ? "cannot read" : "read", server->place->data_path);
+        server->ending_soon |= failed;
+        restart_idle(server);
+    }
+    server->working = state == FM_CGI_WORK_MORE;
+}
+
 static void run_loop(struct server *server)
 {
     restart_idle(server);
+    server->working = server->backend->work != NULL;
     for (;;) {
         wait_for_work(server);
         for (int i = 0; i < QUERY_READS_MAX && take_queries(server); i++)
             ;
         write_replies(server);
         tick(server);
-        bool due = server->quitting || fm_cgi_now_ms() >= server->idle_deadline_ms;
+        if (!server->quitting)
+            read_on(server); /* a query may have found the file changed */
+        bool idle = !server->working && fm_cgi_now_ms() >= server->idle_deadline_ms;
+        bool due = server->quitting || idle;
         if (due && server->replies->len == 0 && try_to_end(server)) /* T0 */
             return;
     }

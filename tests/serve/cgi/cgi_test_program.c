@@ -4,6 +4,7 @@
  *
  *   CGI_DATA, CGI_RUNTIME        the data file, the runtime directory
  *   CGI_IDLE_MS, CGI_DEADLINE_MS, CGI_REPLY_MS, CGI_LOAD_MS, CGI_BUILD, CGI_LOG
+ *   CGI_WORK_MS, CGI_PATIENCE_MS how long reading goes on after loading, how long one waits for it
  *   QUERY_STRING                 "marker=M&size=BYTES&delay=MS", "quit", or "quit=M"
  */
 #include <stdio.h>
@@ -32,6 +33,7 @@ static char *field_of(const char *query, const char *name)
 
 struct loaded {
     char *content;
+    uint64_t work_left_ms;
 };
 
 /* Each load appends a line to DATA.loads, so that a test can count them. */
@@ -45,7 +47,19 @@ static bool load(void *user, const char *path, GError **error)
         fclose(loads);
     }
     g_usleep(number_from("CGI_LOAD_MS", 0) * 1000);
+    loaded->work_left_ms = number_from("CGI_WORK_MS", 0);
     return g_file_get_contents(path, &loaded->content, NULL, error);
+}
+
+static enum fm_cgi_work work(void *user)
+{
+    struct loaded *loaded = user;
+    if (loaded->work_left_ms == 0)
+        return getenv("CGI_WORK_FAILS") != NULL ? FM_CGI_WORK_FAILED : FM_CGI_WORK_DONE;
+    uint64_t step_ms = MIN(loaded->work_left_ms, 5);
+    g_usleep(step_ms * 1000);
+    loaded->work_left_ms -= step_ms;
+    return FM_CGI_WORK_MORE;
 }
 
 static void handle(void *user, const struct fm_request *request, struct fm_response *ret)
@@ -59,8 +73,9 @@ static void handle(void *user, const struct fm_request *request, struct fm_respo
         g_usleep(strtoull(delay, NULL, 10) * 1000);
     size_t size = size_text == NULL ? 0 : strtoull(size_text, NULL, 10);
     GString *body = g_string_sized_new(size + 256);
-    g_string_append_printf(body, "marker=%s data=%s query-bytes=%zu\n",
-                           marker == NULL ? "" : marker, loaded->content, strlen(query));
+    g_string_append_printf(body, "marker=%s data=%s whole=%s query-bytes=%zu\n",
+                           marker == NULL ? "" : marker, loaded->content,
+                           loaded->work_left_ms == 0 ? "yes" : "no", strlen(query));
     guint32 seed = marker == NULL ? 0 : g_str_hash(marker);
     while (body->len < size) {
         seed = seed * 1664525u + 1013904223u;
@@ -77,8 +92,8 @@ static void handle(void *user, const struct fm_request *request, struct fm_respo
 int main(void)
 {
     fm_cgi_close_inherited();
-    struct loaded loaded = {NULL};
-    const struct fm_cgi_backend backend = {&loaded, load, handle};
+    struct loaded loaded = {NULL, 0};
+    const struct fm_cgi_backend backend = {&loaded, load, work, handle};
     const char *query = getenv("QUERY_STRING");
     g_autofree char *long_query = NULL;
     if (query != NULL && query[0] == '@') { /* a query too long for the environment: in a file */
@@ -91,6 +106,7 @@ int main(void)
         .idle_ms = number_from("CGI_IDLE_MS", 1000),
         .deadline_ms = number_from("CGI_DEADLINE_MS", 20000),
         .reply_ms = number_from("CGI_REPLY_MS", 10000),
+        .patience_ms = number_from("CGI_PATIENCE_MS", 0),
         .inhibit_fork = getenv("CGI_NO_SERVER") != NULL,
         .log_path = getenv("CGI_LOG"),
         .log_level = FM_CGI_LOG_ALL,

@@ -22,13 +22,18 @@ class Answer:
             self.headers[name.lower()] = value
         self.status = int(self.headers.get("status", "0 ").split(" ")[0] or 0)
 
-    def marker(self):
+    def field(self, name):
         text = self.body.split(b"\n", 1)[0].decode("latin-1")
-        return dict(part.split("=", 1) for part in text.split(" ") if "=" in part).get("marker")
+        return dict(part.split("=", 1) for part in text.split(" ") if "=" in part).get(name)
+
+    def marker(self):
+        return self.field("marker")
 
     def data(self):
-        text = self.body.split(b"\n", 1)[0].decode("latin-1")
-        return dict(part.split("=", 1) for part in text.split(" ") if "=" in part).get("data")
+        return self.field("data")
+
+    def is_whole(self):
+        return self.field("whole") == "yes"
 
     def length_is_right(self):
         return int(self.headers.get("content-length", -1)) == len(self.body)

@@ -287,6 +287,119 @@ def case_server_without_descriptors():
         w.expect_fresh("second")
 
 
+# --- pages before all is known ---
+
+def case_page_of_what_is_known():
+    with world(idle_ms=60000, CGI_WORK_MS="4000", CGI_PATIENCE_MS="100") as w:
+        first = w.ask("marker=a")
+        assert first.marker() == "a" and not first.is_whole()
+        server = w.wait_server()
+        asked = [(f"m{i}", w.start(f"marker=m{i}")) for i in range(10)]
+        for marker, process in asked:  # others do not wait either
+            assert w.finish(process).marker() == marker
+        wait_for(lambda: w.ask("marker=b").is_whole(), 30, "the whole page")
+        assert w.server_pid() == server and w.loads() == 1
+    with world(CGI_WORK_MS="300", CGI_PATIENCE_MS="60000") as w:
+        assert w.ask("marker=a").is_whole(), "patience enough"
+        w.expect_quiet()
+
+
+def case_whole_page_where_no_server_reads_on():
+    for options in ({"stop": "C9.fork=fail:11"}, {"stop": "S3.write=fail:28"},
+                    {"CGI_NO_SERVER": "1"}, {"CGI_RUNTIME": "/nonexistent/deep/run"},
+                    {"CGI_WORK_FAILS": "1"}):
+        with world(CGI_WORK_MS="600", CGI_PATIENCE_MS="100") as w:
+            answer = w.ask("marker=a", once=False, **options)
+            if "CGI_WORK_FAILS" not in options:
+                assert answer.marker() == "a" and answer.is_whole(), options
+            wait_for(lambda: not w.processes(), 10, "the end of all processes")
+
+
+def case_idle_time_begins_when_all_is_read():
+    with world(idle_ms=300, CGI_WORK_MS="2000", CGI_PATIENCE_MS="50") as w:
+        w.ask("marker=a")
+        server = w.wait_server()
+        wait_for(lambda: f"read {w.data}" in (w.folder / "log").read_text(), 20, "the end of reading")
+        assert is_running(server) or w.loads() == 1
+        w.expect_quiet()
+        assert w.loads() == 1
+
+
+# --- signals ---
+
+def told_to_end(w, process, number, what):
+    begun = time.monotonic()
+    process.send_signal(number)
+    process.wait(timeout=10)
+    took = time.monotonic() - begun
+    assert process.returncode == 1, (what, process.returncode)
+    # Far from what it would do otherwise (half a minute); 0.3 s on a machine that is not loaded.
+    assert took < 5, f"{what}: took {took:.2f} s"
+    left = [name for name in w.names() if f".{process.pid:08x}" in name]
+    assert left == [], (what, left)
+
+
+def case_clients_told_to_end():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with world(idle_ms=60000, CGI_LOAD_MS="30000") as w:
+            loader = w.start("marker=a")
+            wait_for(w.loads, 10, "the load")
+            waiting = w.start("marker=b")
+            wait_for(lambda: sum(".want." in name for name in w.names()) == 2, 10, "the second")
+            told_to_end(w, waiting, number, "waiting for the mutex")
+            assert b"Status: 503" in waiting.stdout.read()
+            told_to_end(w, loader, number, "loading")
+            assert b"Status: 503" in loader.stdout.read()
+            assert w.names() == [], "the mutex went too"
+        with world(idle_ms=60000, CGI_WORK_MS="30000", CGI_PATIENCE_MS="30000") as w:
+            loader = w.start("marker=a")
+            wait_for(w.loads, 10, "the load")
+            told_to_end(w, loader, number, "reading on")
+        with world(idle_ms=60000) as w:
+            w.expect_fresh("first")
+            waiting = w.start("marker=b&delay=3000")
+            wait_for(lambda: any(".want." in name for name in w.names()), 10, "the want file")
+            time.sleep(0.2)
+            told_to_end(w, waiting, number, "waiting for the reply")
+            reader, writer = os.pipe()
+            printing = w.start("marker=c&size=3000000", stdout=writer)
+            os.close(writer)
+            assert os.read(reader, 20).startswith(b"Status: 200")
+            told_to_end(w, printing, number, "printing")
+            os.close(reader)
+            w.expect_fresh("second")
+
+
+def case_server_told_to_end_while_it_reads_and_while_readers_are_slow():
+    with world(idle_ms=60000, CGI_WORK_MS="60000", CGI_PATIENCE_MS="50") as w:
+        w.ask("marker=a")
+        server = w.wait_server()
+        os.kill(server, signal.SIGTERM)
+        wait_for(lambda: not is_running(server), 5, "the end of a server that reads")
+        assert w.names() == []
+    with world(idle_ms=60000, CGI_REPLY_MS="60000") as w:
+        w.expect_fresh("first")
+        server = w.wait_server()
+        slow = w.start("marker=b&size=3000000&delay=300", stop="C7=stop")
+        wait_for(lambda: any("reply" in target for target in descriptors(server).values()), 10,
+                 "the pending reply")
+        os.kill(server, signal.SIGTERM)
+        wait_for(lambda: not is_running(server), 5, "the end of a server with a slow reader")
+        slow.send_signal(signal.SIGCONT)
+        answer = w.finish(slow)  # loads anew
+        assert answer.marker() == "b" and answer.length_is_right()
+    with world(idle_ms=60000) as w:  # somebody stopped holds the mutex
+        w.expect_fresh("first")
+        server = w.wait_server()
+        holder = w.start("marker=c", stop="C5=stop")
+        wait_for(lambda: "T" in pathlib.Path(f"/proc/{holder.pid}/stat").read_text().rsplit(")")[1][:3],
+                 10, "the holder to stop")
+        os.kill(server, signal.SIGTERM)
+        wait_for(lambda: not is_running(server), 5, "the server's end")
+        holder.send_signal(signal.SIGCONT)
+        assert w.finish(holder).marker() == "c"
+
+
 def main():
     found = [(name, function) for name, function in globals().items() if name.startswith("case_")]
     return run_tests([(name[5:].replace("_", " "), function) for name, function in found])
