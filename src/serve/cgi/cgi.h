@@ -39,11 +39,10 @@ struct fm_cgi_options {
 };
 
 /* Answers one request about the data file at path (canonical, already allowed) on out_fd: from a
- * server if one lives, else by loading the file and becoming one. A page that would take longer than
- * the patience is made of what is known, and the server reads on; without a server it is whole.
- * Something is always printed: an error page when nothing else is possible.
- * The forked server never returns from here.
- * Returns an exit status. */
+ * server if one lives, else by loading the file and becoming one. A page that would take longer
+ * than the patience is made of what is known, and the server reads on; without a server it is
+ * whole. Something is always printed: an error page when nothing else is possible. The forked
+ * server never returns from here. Returns an exit status. */
 int fm_cgi_answer(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
                   const char *path, const struct fm_request *request, int out_fd);
 

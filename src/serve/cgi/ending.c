@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A client that is told to end does so from the signal's handler, whatever it is doing: reading a
- * file of gigabytes, waiting, or writing to a reader that does not read. Locks die with it; its names
- * go, and a page says so when none was begun. Everything here may be called in a handler. */
+ * file of gigabytes, waiting, or writing to a reader that does not read. Locks die with it; its
+ * names go, and a page says so when none was begun. Everything here may be called in a handler. */
 #include <poll.h>
 #include <signal.h>
 #include <string.h>

@@ -138,7 +138,8 @@ enum fm_cgi_reply_state fm_cgi_reply_decode(const GByteArray *bytes, const char 
                                             unsigned attempt, struct fm_response *ret);
 
 /* --- ending.c: a client that gets SIGTERM, SIGINT or SIGHUP --- */
-/* From now on such a signal ends the process at once; a page on out_fd says so if none was begun. */
+/* From now on such a signal ends the process at once; a page on out_fd says so if none was begun.
+ */
 void fm_cgi_ending_begin(int out_fd);
 /* Names to unlink then, the mutex only while it is noted as held by us and of use to nobody. */
 void fm_cgi_ending_names(int dir_fd, const char *want, const char *new_want, const char *reply,

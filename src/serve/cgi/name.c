@@ -85,7 +85,7 @@ char *fm_cgi_describe_stranger(int dir_fd, const char *name, mode_t expected)
         return g_strdup_printf("%s: is %s, expected %s", name, fm_cgi_file_kind(status.st_mode),
                                fm_cgi_file_kind(expected));
     if (status.st_uid != geteuid())
-        return g_strdup_printf("%s: belongs to user %u, expected %u", name,
-                               (unsigned)status.st_uid, (unsigned)geteuid());
+        return g_strdup_printf("%s: belongs to user %u, expected %u", name, (unsigned)status.st_uid,
+                               (unsigned)geteuid());
     return NULL;
 }

@@ -71,8 +71,7 @@ static void free_reply(void *data)
 static void tell_strangers(const struct server *server, const char *name, mode_t expected)
 {
     int saved_errno = errno;
-    g_autofree char *what =
-        fm_cgi_describe_stranger(server->place->dir_fd, name, expected);
+    g_autofree char *what = fm_cgi_describe_stranger(server->place->dir_fd, name, expected);
     if (what != NULL)
         fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "%s", what);
     errno = saved_errno;
@@ -157,8 +156,7 @@ static bool catch_signals(struct server *server)
 
 static void restart_idle(struct server *server)
 {
-    uint64_t idle_ms =
-        server->changed || server->ending_soon ? ENDING_SOON_MS : server->idle_ms;
+    uint64_t idle_ms = server->changed || server->ending_soon ? ENDING_SOON_MS : server->idle_ms;
     server->idle_deadline_ms = fm_cgi_now_ms() + idle_ms;
 }
 
@@ -234,8 +232,8 @@ static void begin_reply(struct server *server, const struct fm_cgi_frame *frame,
     struct reply *reply = g_new0(struct reply, 1);
     reply->fd = fd;
     reply->bytes = fm_cgi_reply_encode(response, frame->token, frame->attempt);
-    reply->deadline_ms = fm_cgi_now_ms() +
-                         (server->options->reply_ms != 0 ? server->options->reply_ms : REPLY_MS);
+    reply->deadline_ms =
+        fm_cgi_now_ms() + (server->options->reply_ms != 0 ? server->options->reply_ms : REPLY_MS);
     fm_response_clear(response);
     if (write_reply(reply))
         free_reply(reply);
@@ -254,9 +252,8 @@ static void tell_exhausted(struct server *server, const struct fm_cgi_frame *fra
         const struct fm_request plain = {.method = "GET", .path = "/deep"};
         struct fm_response response;
         fm_response_message(&plain, 503, FM_CGI_EXHAUSTED_TEXT, &response);
-        struct reply reply = {.fd = fd,
-                              .bytes = fm_cgi_reply_encode(&response, frame->token,
-                                                           frame->attempt)};
+        struct reply reply = {
+            .fd = fd, .bytes = fm_cgi_reply_encode(&response, frame->token, frame->attempt)};
         fm_response_clear(&response);
         write_reply(&reply);
         g_byte_array_unref(reply.bytes);
@@ -537,7 +534,7 @@ bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_back
         run_loop(&server);
         fm_cgi_log(log, FM_CGI_LOG_STARTUP, "ended");
     }
-    int fds[] = {server.life_fd, server.query_fd, server.keep_fd,
+    int fds[] = {server.life_fd,   server.query_fd, server.keep_fd,
                  server.signal_fd, server.spare_fd, self_pipe_fd};
     for (size_t i = 0; i < G_N_ELEMENTS(fds); i++) {
         if (fds[i] >= 0)

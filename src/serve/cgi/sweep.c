@@ -85,8 +85,8 @@ bool fm_cgi_sweep_wants(struct fm_cgi_place *place)
 static bool is_old(int dir_fd, const char *name)
 {
     struct stat status;
-    return fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           status.st_uid == geteuid() && time(NULL) - status.st_mtime > STRANGER_AGE_S;
+    return fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid() &&
+           time(NULL) - status.st_mtime > STRANGER_AGE_S;
 }
 
 /* Whether nobody lives at a key, and nothing of it is young. The mutex is held, and made young by
