@@ -31,9 +31,10 @@ bool fm_cmd_log_trace_read_whole(struct fm_trace *trace, GError **error)
             g_propagate_error(error, failure);
             return false;
         }
-        if (!grown && wait.fd < 0)
+        enum fm_trace_growth growth = fm_trace_growth(trace);
+        if (!grown && wait.fd < 0 && growth == FM_TRACE_LIVE)
             return true;
-        if (!grown && !ended)
+        if (!grown && !ended && growth != FM_TRACE_SEARCHED)
             poll(&wait, 1, 200);
     }
     return true;

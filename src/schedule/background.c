@@ -139,6 +139,11 @@ bool fm_background_is_registered(const struct background *background)
     return background->list_in->len + background->list_out->len > 0;
 }
 
+bool fm_background_has_work(const struct background *background)
+{
+    return !background->waiting && fm_background_is_registered(background);
+}
+
 /* Asks for what a computation needs. FM_REQUEST_READY when nothing stands in its way. */
 static enum fm_request_result request_needs(struct background *background,
                                             const struct computation *computation)
@@ -208,9 +213,13 @@ static void collect_and_call(struct background *background, bool adders)
     for (unsigned i = 0; i < background->list_in->len; i++) {
         const struct background_request *request = g_ptr_array_index(background->list_in, i);
         const struct fm_computation *hooks = &request->computation->hooks;
-        fm_hooks_add_list(all, adders ? hooks->adder : hooks->remover);
+        if (!request->withdrawn)
+            fm_hooks_add_list(all, adders ? hooks->adder : hooks->remover);
     }
+    background->once = all; /* a hook may unload another's module: life.c takes it out */
+    background->once_adders = adders;
     fm_hooks_call(all, background->context);
+    background->once = NULL;
     fm_hooks_free(all);
 }
 
@@ -237,6 +246,8 @@ static void begin_pass(struct background *background)
     choose_pass(background);
     for (unsigned i = 0; i < background->list_in->len; i++) {
         struct background_request *request = g_ptr_array_index(background->list_in, i);
+        if (request->withdrawn) /* by the hooks of one before it */
+            continue;
         fm_background_set_flag(background->trace, request->computation->name, "in_progress", true);
         fm_hooks_call(request->computation->hooks.before_request, background->context);
     }
@@ -252,6 +263,13 @@ static void reset_context(struct background *background)
     fm_context_seek_time(background->context, 0);
 }
 
+static void discard_result(struct background *background, const struct background_request *request)
+{
+    const struct fm_step_work *work = &request->computation->hooks.work;
+    if (work->discard != NULL)
+        work->discard(background->trace, work->user);
+}
+
 /* 3.3 */
 static void end_pass(struct background *background)
 {
@@ -259,9 +277,14 @@ static void end_pass(struct background *background)
     collect_and_call(background, false);
     while (background->list_in->len > 0) {
         struct background_request *request = g_ptr_array_index(background->list_in, 0);
-        fm_background_set_flag(background->trace, request->computation->name, "in_progress", false);
-        fm_background_set_flag(background->trace, request->computation->name, "ready", true);
-        fm_hooks_call(request->computation->hooks.after_request, background->context);
+        const char *name = request->computation->name;
+        if (request->withdrawn) {
+            discard_result(background, request);
+        } else {
+            fm_background_set_flag(background->trace, name, "in_progress", false);
+            fm_background_set_flag(background->trace, name, "ready", true);
+            fm_hooks_call(request->computation->hooks.after_request, background->context);
+        }
         g_ptr_array_remove(background->list_in, request);
     }
     while (background->notify_in->len > 0)
@@ -320,37 +343,65 @@ void fm_background_abandon_pass(struct background *background)
     reset_context(background);
 }
 
+/* What an unloaded module's adder has put into the context may be anything, and shared: the others
+ * begin anew. */
+static void restart_pass(struct background *background)
+{
+    for (unsigned i = background->list_in->len; i-- > 0;) {
+        struct background_request *request = g_ptr_array_steal_index(background->list_in, i);
+        fm_background_set_flag(background->trace, request->computation->name, "in_progress", false);
+        g_ptr_array_insert(background->list_out, 0, request);
+        fm_hooks_call(request->computation->hooks.after_request, background->context);
+    }
+}
+
 void fm_background_drop_withdrawn(struct background *background)
 {
-    bool dropped = false;
+    bool dropped = false, had_adder = false;
     for (unsigned i = background->list_in->len; i-- > 0;) {
         const struct background_request *request = g_ptr_array_index(background->list_in, i);
         if (request->withdrawn) {
-            const struct fm_step_work *work = &request->computation->hooks.work;
-            if (work->discard != NULL)
-                work->discard(background->trace, work->user);
+            had_adder |= fm_hooks_count(request->computation->hooks.adder) > 0;
+            discard_result(background, request);
             g_ptr_array_remove_index(background->list_in, i);
             dropped = true;
         }
     }
+    if (had_adder)
+        restart_pass(background);
     if (dropped && background->list_in->len == 0)
         fm_background_abandon_pass(background);
 }
 
+/* Any hook may unload any module, of which nothing is called then. */
 static void read_chunk(struct background *background)
 {
     struct fm_context *context = background->context;
     GPtrArray *list = background->list_in;
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
-        fm_context_begin(context, &request->computation->hooks.chunk, -1);
+        request->attached = !request->withdrawn;
+        if (request->attached)
+            fm_context_begin(context, &request->computation->hooks.chunk, -1);
     }
     fm_context_middle(context, FM_TIME_INF, background->engine->chunk, NULL);
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
-        fm_context_detach(context, &request->computation->hooks.chunk, -1);
-        fm_context_after(context, &request->computation->hooks.chunk, -1);
+        if (request->attached)
+            fm_context_detach(context, &request->computation->hooks.chunk, -1);
+        request->attached = false;
+        if (!request->withdrawn)
+            fm_context_after(context, &request->computation->hooks.chunk, -1);
     }
+}
+
+/* At the end of what is known, while more is sure to come. */
+static bool must_wait(const struct background *background)
+{
+    enum fm_trace_growth growth = fm_trace_growth(background->trace);
+    if (background->list_in->len == 0) /* blocks of any time are still being found */
+        return growth == FM_TRACE_SEARCHED && fm_background_work(background->list_out, 0)->step == NULL;
+    return growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING;
 }
 
 static void step_events(struct background *background)
@@ -364,8 +415,12 @@ static void step_events(struct background *background)
         fm_notify_fire_due(background);
     fm_background_drop_withdrawn(background);
     if (background->list_in->len > 0 &&
-        (at_end || fm_context_time(background->context) > background->trace->end_time))
-        end_pass(background);
+        (at_end || fm_context_time(background->context) > background->trace->end_time)) {
+        if (must_wait(background))
+            background->waiting = true;
+        else
+            end_pass(background);
+    }
 }
 
 static void step_work(struct background *background)
@@ -385,21 +440,28 @@ static void step_work(struct background *background)
 bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace)
 {
     struct background *background = fm_engine_background(engine, trace);
-    if (background == NULL || !fm_background_is_registered(background))
+    if (background == NULL || !fm_background_has_work(background))
         return false;
+    if (background->list_in->len == 0 && must_wait(background)) {
+        background->waiting = true;
+        return false;
+    }
     if (engine->disabled > 0 || !fm_context_lock(background->context))
         return true;
     fm_context_restore_sync(background->context);
     background->stepping = true;
     if (background->list_in->len == 0)
         begin_pass(background);
-    if (fm_background_work(background->list_in, 0)->step != NULL)
-        step_work(background);
-    else
-        step_events(background);
+    fm_background_drop_withdrawn(background);
+    if (background->list_in->len > 0) {
+        if (fm_background_work(background->list_in, 0)->step != NULL)
+            step_work(background);
+        else
+            step_events(background);
+    }
     fm_notify_call_watches(background);
     background->stepping = false;
     fm_context_save_sync(background->context);
     fm_trace_unlock(trace);
-    return fm_background_is_registered(background);
+    return fm_background_has_work(background);
 }

@@ -128,6 +128,7 @@ void fm_engine_trace_grown(struct fm_engine *engine, const struct fm_trace *trac
     struct background *background = fm_engine_background(engine, trace);
     g_return_if_fail(background != NULL && !background->stepping);
     fm_context_renew(background->context, trace, old_end_time);
+    background->waiting = false;
     for (unsigned i = 0; i < engine->tabs->len; i++) {
         struct fm_tab *tab = g_ptr_array_index(engine->tabs, i);
         if (g_ptr_array_find(tab->traces, trace, NULL))
@@ -149,7 +150,7 @@ bool fm_engine_has_foreground(const struct fm_engine *engine)
 static bool has_background(const struct fm_engine *engine)
 {
     for (unsigned i = 0; i < engine->backgrounds->len; i++) {
-        if (fm_background_is_registered(g_ptr_array_index(engine->backgrounds, i)))
+        if (fm_background_has_work(g_ptr_array_index(engine->backgrounds, i)))
             return true;
     }
     return false;
@@ -178,7 +179,7 @@ static void step_background(struct fm_engine *engine)
     for (unsigned tried = 0; tried < engine->backgrounds->len; tried++) {
         unsigned index = engine->next_background++ % engine->backgrounds->len;
         struct background *background = g_ptr_array_index(engine->backgrounds, index);
-        if (fm_background_is_registered(background)) {
+        if (fm_background_has_work(background)) {
             engine->next_background = index + 1;
             fm_background_step(engine, background->trace);
             return;

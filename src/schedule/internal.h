@@ -13,7 +13,8 @@ struct computation {
 
 struct background_request {
     struct computation *computation;
-    bool withdrawn; /* unloaded from inside a step */
+    bool withdrawn; /* unloaded from inside a step: nothing of it is called any more */
+    bool attached;  /* its chunk hooks are in the context */
 };
 
 struct background {
@@ -25,6 +26,9 @@ struct background {
     GPtrArray *notify_out, *notify_in; /* of struct fm_notify */
     GPtrArray *watches;                /* private to notify.c */
     bool stepping, pass_over, closing;
+    bool waiting;          /* for more of the trace, which is sure to come */
+    struct fm_hooks *once; /* adders or removers that are being called; NULL = none */
+    bool once_adders;
 };
 
 struct fm_engine {
@@ -72,6 +76,8 @@ const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index);
 void fm_background_drop_withdrawn(struct background *background);
 void fm_background_abandon_pass(struct background *background);
 bool fm_background_is_registered(const struct background *background);
+/* Registered, and a step would do something. */
+bool fm_background_has_work(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
 void fm_background_close(struct background *background); /* calls after_request of the pass */
 bool fm_tab_is_registered(const struct fm_tab *tab);

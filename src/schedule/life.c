@@ -68,10 +68,17 @@ static void unregister_requests(struct background *background, const char *modul
         return;
     fm_background_set_flag(background->trace, module, "in_progress", false);
     request->withdrawn = true;
-    if (!background->stepping)
+    if (!background->stepping) {
         fm_background_drop_withdrawn(background);
-    else
-        fm_context_detach(background->context, &request->computation->hooks.chunk, -1);
+        return;
+    }
+    const struct fm_computation *hooks = &request->computation->hooks;
+    if (request->attached)
+        fm_context_detach(background->context, &hooks->chunk, -1);
+    request->attached = false;
+    if (background->once != NULL)
+        fm_hooks_remove_list(background->once,
+                             background->once_adders ? hooks->adder : hooks->remover);
 }
 
 void fm_engine_unregister_computation(struct fm_engine *engine, const char *module)
@@ -118,6 +125,7 @@ void fm_background_discard(struct fm_engine *engine, struct fm_trace *trace)
     break_off(background);
     background->closing = false;
     g_ptr_array_set_size(background->list_out, 0);
+    background->waiting = false;
     if (running)
         fm_background_abandon_pass(background);
     GHashTableIter iter;

@@ -52,10 +52,11 @@ static bool grow(struct fm_trace *trace, bool *ret_ended, GError **error)
     return false;
 }
 
-static bool grows(const struct fm_trace *trace)
+static enum fm_trace_growth growth(const struct fm_trace *trace)
 {
     const struct fm_eventlog_trace *log = trace->implementation;
-    return importer_of(trace)->begun ? fm_eventlog_trace_grows(trace) : !log->closed;
+    bool nothing = log->closed && !importer_of(trace)->begun;
+    return nothing ? FM_TRACE_WHOLE : fm_eventlog_trace_growth(trace);
 }
 
 static int poll_fd(const struct fm_trace *trace)
@@ -68,7 +69,8 @@ static const struct fm_trace_class ctf_class = {
     .format = "ctf",
     .damage = damage,
     .grow = grow,
-    .grows = grows,
+    .growth = growth,
+    .extent = fm_eventlog_trace_extent,
     .poll_fd = poll_fd,
     .text = fm_eventlog_trace_text,
 };

@@ -183,7 +183,8 @@ const struct fm_trace_class fm_eventlog_trace_class = {
     .format = "eventlog",
     .damage = damage,
     .grow = fm_eventlog_trace_grow,
-    .grows = fm_eventlog_trace_grows,
+    .growth = fm_eventlog_trace_growth,
+    .extent = fm_eventlog_trace_extent,
     .poll_fd = fm_eventlog_trace_poll_fd,
     .text = fm_eventlog_trace_text,
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -134,6 +135,25 @@ static bool is_idle(const struct fm_eventlog_trace *self)
     return now - changed >= IDLE_US || changed > now + IDLE_US;
 }
 
+/* Whether no program has the file open for writing: then nobody may be told of it by a lease. Not
+ * known where the file is another user's, or lies where there are no leases. The signal for one who
+ * opens it in between is one that is ignored. */
+static bool has_no_writer(const struct fm_eventlog_trace *self)
+{
+    if (fcntl(self->log->fd, F_SETSIG, SIGURG) < 0 ||
+        fcntl(self->log->fd, F_SETLEASE, F_RDLCK) < 0)
+        return false;
+    (void)fcntl(self->log->fd, F_SETLEASE, F_UNLCK);
+    return true;
+}
+
+/* All that the file holds is found, and nobody is there who could add to it. */
+static void take_end_of_writer(struct fm_eventlog_trace *self, bool idle)
+{
+    if (idle && self->scanned && !self->closed && self->socket < 0 && !self->in_rounds)
+        self->closed = has_no_writer(self);
+}
+
 static bool first_look(struct fm_eventlog_trace *self, GError **error)
 {
     GError *failure = NULL;
@@ -146,6 +166,7 @@ static bool first_look(struct fm_eventlog_trace *self, GError **error)
     }
     if (is_finished(self))
         self->live = false;
+    take_end_of_writer(self, !self->live);
     if (self->scanned && self->log->size <= LEARN_BYTES)
         learn_all(self);
     note_blocks(self, 0);
@@ -248,6 +269,7 @@ static bool receive(struct fm_eventlog_trace *self, GError **error)
 static bool take_growth(struct fm_eventlog_trace *self, bool idle, bool final, GError **error)
 {
     bool added = scan(self, final || idle, GROW_BUDGET, error);
+    take_end_of_writer(self, idle);
     if (final || is_finished(self))
         self->live = false;
     uint64_t before = self->trace->end_time;
@@ -284,14 +306,25 @@ bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **er
     } else {
         grown = take_growth(self, is_idle(self), self->closed, error);
     }
-    *ret_ended = !fm_eventlog_trace_grows(trace);
+    *ret_ended = fm_eventlog_trace_growth(trace) == FM_TRACE_WHOLE;
     return grown;
 }
 
-bool fm_eventlog_trace_grows(const struct fm_trace *trace)
+enum fm_trace_growth fm_eventlog_trace_growth(const struct fm_trace *trace)
 {
     const struct fm_eventlog_trace *self = trace->implementation;
-    return self->socket >= 0 || !self->scanned || !(self->closed || is_finished(self));
+    if (self->in_rounds && !self->closed)
+        return FM_TRACE_ARRIVING;
+    if (!self->scanned && self->socket < 0)
+        return FM_TRACE_SEARCHED;
+    bool live = self->socket >= 0 || !(self->closed || is_finished(self));
+    return live ? FM_TRACE_LIVE : FM_TRACE_WHOLE;
+}
+
+uint64_t fm_eventlog_trace_extent(const struct fm_trace *trace)
+{
+    const struct fm_eventlog_trace *self = trace->implementation;
+    return self->log->size;
 }
 
 int fm_eventlog_trace_poll_fd(const struct fm_trace *trace)

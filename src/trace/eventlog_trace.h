@@ -39,7 +39,7 @@ struct fm_eventlog_trace {
     uint64_t latest;       /* ns: the greatest end of a block */
     uint64_t late_blocks;
     int socket;        /* -1 = a file, or closed */
-    bool closed;       /* the other end is gone */
+    bool closed;       /* the other end is gone, or the program that wrote the file */
     uint64_t received; /* bytes */
 };
 
@@ -65,7 +65,8 @@ void fm_eventlog_trace_note(struct fm_eventlog_trace *self, const char *format, 
 /* A file that vanishes with its descriptor. */
 int fm_eventlog_trace_nameless_file(GError **error);
 bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
-bool fm_eventlog_trace_grows(const struct fm_trace *trace);
+enum fm_trace_growth fm_eventlog_trace_growth(const struct fm_trace *trace);
+uint64_t fm_eventlog_trace_extent(const struct fm_trace *trace);
 int fm_eventlog_trace_poll_fd(const struct fm_trace *trace);
 
 /* eventlog_values.c */

@@ -88,9 +88,21 @@ bool fm_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error)
     return can && trace->class_->grow(trace, ret_ended, error);
 }
 
+enum fm_trace_growth fm_trace_growth(const struct fm_trace *trace)
+{
+    bool tells = trace->class_ != NULL && trace->class_->growth != NULL;
+    return tells ? trace->class_->growth(trace) : FM_TRACE_WHOLE;
+}
+
 bool fm_trace_grows(const struct fm_trace *trace)
 {
-    return trace->class_ != NULL && trace->class_->grows != NULL && trace->class_->grows(trace);
+    return fm_trace_growth(trace) != FM_TRACE_WHOLE;
+}
+
+uint64_t fm_trace_extent(const struct fm_trace *trace)
+{
+    bool tells = trace->class_ != NULL && trace->class_->extent != NULL;
+    return tells ? trace->class_->extent(trace) : 0;
 }
 
 int fm_trace_poll_fd(const struct fm_trace *trace)

@@ -34,8 +34,11 @@ char *fm_trace_damage(const struct fm_trace *trace);
  * Events of a live log are shown up to the time that every capability has delivered, or to two
  * seconds before the latest; what comes later than that is late, and shown at the next reading. */
 bool fm_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
-/* Whether it may: false for a log that was finished when it was opened. */
+/* Whether it may: false for a log that was finished when it was opened, or whose writer has ended.
+ */
 bool fm_trace_grows(const struct fm_trace *trace);
+/* Bytes of the log that are known by now; 0 = not a log. */
+uint64_t fm_trace_extent(const struct fm_trace *trace);
 /* Descriptor to poll before fm_trace_grow; -1 = look now and then (a file). */
 int fm_trace_poll_fd(const struct fm_trace *trace);
 

@@ -85,12 +85,22 @@ struct fm_state_model;
 struct fm_trace_values;
 struct fm_trace_clock;
 
+/* Whether there will be more of a trace than is known now. */
+enum fm_trace_growth {
+    FM_TRACE_WHOLE,    /* no */
+    FM_TRACE_LIVE,     /* perhaps: somebody may be writing it */
+    FM_TRACE_ARRIVING, /* surely, or its end: an import is at work; what comes is later */
+    FM_TRACE_SEARCHED, /* surely: blocks of a large log are being found, of any time */
+};
+enum fm_trace_growth fm_trace_growth(const struct fm_trace *trace);
+
 /* What a format knows of a trace as a whole. All but format may be NULL. */
 struct fm_trace_class {
     const char *format;                            /* "eventlog" */
     char *(*damage)(const struct fm_trace *trace); /* as fm_trace_damage() */
     bool (*grow)(struct fm_trace *trace, bool *ret_ended, GError **error);
-    bool (*grows)(const struct fm_trace *trace);
+    enum fm_trace_growth (*growth)(const struct fm_trace *trace);
+    uint64_t (*extent)(const struct fm_trace *trace); /* as fm_trace_extent() */
     int (*poll_fd)(const struct fm_trace *trace);
     const char *(*text)(const struct fm_trace *trace, uint32_t id);
 };

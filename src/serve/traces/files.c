@@ -111,6 +111,16 @@ const char *fm_trace_files_resolve(struct fm_server *server, const char *name, G
     return file->real;
 }
 
+uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace)
+{
+    for (unsigned i = 0; i < server->traces->len; i++) {
+        const struct trace_file *file = server->traces->pdata[i];
+        if (file->trace == trace)
+            return file->unread;
+    }
+    return 0;
+}
+
 unsigned fm_trace_files_count(const struct fm_server *server)
 {
     return server->traces->len;

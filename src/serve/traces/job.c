@@ -158,7 +158,7 @@ bool trace_jobs_run(struct trace_job *const *jobs, unsigned count, int64_t patie
 
 bool trace_job_is_incomplete(const struct trace_job *job)
 {
-    return !trace_job_is_done(job) || job->provisional;
+    return !trace_job_is_done(job) || job->provisional || trace_set_is_behind(job->set);
 }
 
 void trace_job_write_json(struct trace_job *job, GString *out)

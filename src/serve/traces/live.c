@@ -12,11 +12,16 @@
 
 #define TICK_MS 100
 #define GROW_MS 250
+#define SEARCH_MS 30
 #define GROW_WORK_US 10000
 #define OWNERS_MAX 16u
 #define BACKLOG_MAX (512u * 1024)
 /* A trace that has grown by this part of what was read is read again for state and summary. */
 #define REREAD_SHARE 0.5
+/* And so is one that has grown by less, when it has not grown for so long. */
+#define QUIET_US G_USEC_PER_SEC
+/* And a small one always. */
+#define SMALL_BYTES (1u << 20)
 
 struct owner { /* one viewer of a page */
     struct trace_page *page;
@@ -127,7 +132,7 @@ static void renew_owners(struct trace_page *page, bool all)
 {
     for (unsigned i = 0; i < page->owners->len; i++) {
         struct owner *owner = page->owners->pdata[i];
-        if (owner->job != NULL && (all || owner->job->provisional || owner->job->requests > 0 ||
+        if (owner->job != NULL && (all || trace_job_is_incomplete(owner->job) ||
                                    owner->view == FM_TRACE_VIEW_OVERVIEW))
             owner->redraw = true;
     }
@@ -186,15 +191,27 @@ static void page_gone(struct fm_stream *stream, void *user)
     g_free(page);
 }
 
+/* Something is there to be found: more often. */
+static bool is_searched(const struct fm_server *server)
+{
+    for (unsigned i = 0; i < server->traces->len; i++) {
+        const struct trace_file *file = server->traces->pdata[i];
+        enum fm_trace_growth growth = fm_trace_growth(file->trace);
+        if (growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING)
+            return true;
+    }
+    return false;
+}
+
 static gboolean on_grow(gpointer user)
 {
     struct fm_server *server = user;
-    if (server->trace_pages->len == 0) {
-        server->trace_tick = 0;
+    server->trace_tick = 0;
+    if (server->trace_pages->len == 0)
         return G_SOURCE_REMOVE;
-    }
     trace_live_grow(server);
-    return G_SOURCE_CONTINUE;
+    server->trace_tick = g_timeout_add(is_searched(server) ? SEARCH_MS : GROW_MS, on_grow, server);
+    return G_SOURCE_REMOVE;
 }
 
 static struct fm_stream *new_stream(struct fm_server *server, const struct fm_request *request,
@@ -397,24 +414,32 @@ static bool grow(struct trace_file *file, bool *ret_ended)
     return grown;
 }
 
-static uint64_t length_of(const struct fm_trace *trace)
+/* Times tell nothing of how much is new: blocks of one time stand one after the other in the file,
+ * by capability. A pass that waits for an import goes on with what is new. */
+static bool is_read_again(const struct trace_file *file, bool ended)
 {
-    return trace->end_time - MIN(trace->start_time, trace->end_time);
+    uint64_t extent = fm_trace_extent(file->trace);
+    bool quiet = g_get_monotonic_time() - file->grown_us > QUIET_US;
+    return file->unread > 0 &&
+           (ended || quiet || extent <= SMALL_BYTES || (double)file->unread > REREAD_SHARE * (double)extent);
 }
 
 static void look_at(struct fm_server *server, struct trace_file *file)
 {
     struct fm_trace *trace = file->trace;
-    uint64_t old_end = trace->end_time, old_length = length_of(trace);
+    uint64_t old_end = trace->end_time, old_extent = fm_trace_extent(trace);
     unsigned generation = trace->generation;
+    bool was_live = fm_trace_growth(trace) == FM_TRACE_LIVE;
     bool ended, grown = grow(file, &ended), replaced = trace->generation != generation;
-    if (!grown && !ended && !replaced)
+    bool again = is_read_again(file, ended);
+    if (!grown && !ended && !replaced && !again)
         return;
-    if (grown || replaced)
-        fm_engine_trace_grown(server->engine, trace, replaced ? FM_TIME_INF : old_end);
-    uint64_t length = length_of(trace);
-    file->unread += length - MIN(old_length, length);
-    if (ended || replaced || (double)file->unread > REREAD_SHARE * (double)length) {
+    if (grown)
+        file->grown_us = g_get_monotonic_time();
+    if (was_live)
+        file->unread += fm_trace_extent(trace) - MIN(old_extent, fm_trace_extent(trace));
+    fm_engine_trace_grown(server->engine, trace, replaced ? FM_TIME_INF : old_end);
+    if (replaced || is_read_again(file, ended)) {
         fm_background_discard(server->engine, trace);
         file->unread = 0;
     }
@@ -425,7 +450,7 @@ void trace_live_grow(struct fm_server *server)
 {
     for (unsigned i = 0; i < server->traces->len; i++) {
         struct trace_file *file = server->traces->pdata[i];
-        if (fm_trace_grows(file->trace) && !file->trace->locked)
+        if ((fm_trace_grows(file->trace) || file->unread > 0) && !file->trace->locked)
             look_at(server, file);
     }
 }

@@ -104,13 +104,14 @@ static void write_lines(GString *out, const char *text)
     g_string_append_c(out, ']');
 }
 
-static void write_passes(const struct fm_trace *trace, GString *out)
+/* "behind": ready, but the trace has grown since. */
+static void write_passes(const struct fm_trace *trace, bool behind, GString *out)
 {
     g_string_append_c(out, '{');
     for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
         const char *name = trace_pass_names[pass];
         g_string_append_printf(out, "%s\"%s\": \"%s\"", pass > 0 ? ", " : "", name,
-                               fm_background_is_ready(trace, name)         ? "ready"
+                               fm_background_is_ready(trace, name) ? (behind ? "behind" : "ready")
                                : fm_background_is_in_progress(trace, name) ? "in progress"
                                : fm_background_error(trace, name) != NULL  ? "failed"
                                                                            : "waiting");
@@ -140,7 +141,7 @@ void trace_set_write_json(const struct trace_set *set, GString *out)
             part->trace->start_time - MIN(part->trace->start_time, set->origin),
             part->trace->end_time - MIN(part->trace->end_time, set->origin),
             part->trace->tracefiles->len, fm_trace_grows(part->trace) ? "true" : "false");
-        write_passes(part->trace, out);
+        write_passes(part->trace, trace_file_unread(set->server, part->trace) > 0, out);
         g_string_append(out, ", \"damage\": ");
         write_lines(out, damage);
         g_string_append_c(out, '}');
@@ -302,7 +303,7 @@ static char *make_title(const struct trace_set *set)
 
 static bool is_incomplete(const struct page *page)
 {
-    bool incomplete = !page->done;
+    bool incomplete = !page->done || trace_set_is_behind(page->set);
     for (unsigned i = 0; i < page->job_count; i++)
         incomplete |= trace_job_is_incomplete(page->jobs[i]);
     return incomplete;

@@ -156,9 +156,18 @@ void trace_set_renew(struct trace_set *set)
 
 /* --- passes --- */
 
+bool trace_set_is_behind(const struct trace_set *set)
+{
+    for (unsigned i = 0; i < set->count; i++) {
+        if (trace_file_unread(set->server, set->parts[i].trace) > 0)
+            return true;
+    }
+    return false;
+}
+
 bool trace_set_precompute(struct trace_set *set)
 {
-    bool settled = true;
+    bool settled = !trace_set_is_behind(set);
     for (unsigned i = 0; i < set->count; i++) {
         for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
             enum fm_request_result result =
@@ -194,8 +203,13 @@ double trace_set_progress(const struct trace_set *set)
     double sum = 0;
     for (unsigned i = 0; i < set->count; i++) {
         struct fm_trace *trace = set->parts[i].trace;
-        sum += is_wanted(set, trace) ? CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99)
-                                     : 1;
+        double extent = (double)fm_trace_extent(trace);
+        double unread = (double)trace_file_unread(set->server, trace);
+        double known = unread > 0 ? CLAMP(1 - unread / extent, 0.0, 0.99) : 1;
+        double read = is_wanted(set, trace)
+                          ? CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99)
+                          : 1;
+        sum += MIN(read, known);
     }
     return set->count == 0 ? 1 : sum / set->count;
 }

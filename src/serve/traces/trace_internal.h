@@ -35,8 +35,11 @@ struct trace_file {
     bool added; /* by fm_server_add() */
     uint64_t last_used;
     struct fm_trace *trace; /* a reference of the engine's */
-    uint64_t unread;        /* ns by which it has grown since the passes began */
+    uint64_t unread;  /* bytes of the log that the passes have not seen */
+    int64_t grown_us; /* when it last grew, by the monotonic clock */
 };
+/* Bytes of a trace's log that its passes have not seen: they will be read again. */
+uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace);
 
 /* --- set.c --- */
 
@@ -77,6 +80,8 @@ void trace_set_renew(struct trace_set *set);
 /* Asks for the passes that are not made yet. True when there is nothing to wait for. */
 bool trace_set_precompute(struct trace_set *set);
 bool trace_set_is_ready(const struct trace_set *set, unsigned pass);
+/* Whether a trace has grown since its passes: what they have computed is of less than there is. */
+bool trace_set_is_behind(const struct trace_set *set);
 /* 0 to 1, over all passes of all traces. */
 double trace_set_progress(const struct trace_set *set);
 /* The window of a query, absolute; within the span, at least 1 ns. */

@@ -378,6 +378,103 @@ static void test_23_unload_mid_pass_with_another(struct fixture *f, gconstpointe
     g_assert_false(fm_background_is_ready(f->x, "A"));
 }
 
+static bool unload_b(void *hook_data, void *call_data)
+{
+    struct world *world = hook_data;
+    (void)call_data;
+    fm_engine_unregister_computation(world->engine, "B");
+    return false;
+}
+
+/* A module C whose hook of one kind unloads B, which is in the same pass. */
+static void register_unloader(struct fixture *f, const char *kind)
+{
+    struct fm_computation computation = {0};
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, unload_b, f->world, FM_HOOK_DEFAULT);
+    struct fm_hooks **places[] = {&computation.before_request,       &computation.adder,
+                                  &computation.chunk.before_traceset, &computation.chunk.event,
+                                  &computation.chunk.after_traceset, &computation.remover,
+                                  &computation.after_request};
+    static const char *const kinds[] = {"before", "adder",   "chunk", "event",
+                                        "end",    "remover", "after"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if (g_str_equal(kinds[i], kind))
+            *places[i] = hooks;
+    g_assert_true(fm_engine_register_computation(f->world->engine, "C", &computation));
+}
+
+/* Nothing of a module runs after it was unloaded, from whichever hook of another one in its pass;
+ * it is neither in progress nor ready, and the others end. */
+static void test_unload_from_hooks(void)
+{
+    static const struct {
+        const char *kind, *log; /* what B did before */
+    } cases[] = {
+        {"before", "->T->T->F"},
+        {"adder", "ip+B BR.B ->T->T->F"},
+        {"chunk", "ip+B BR.B ->T->T->F"},
+        {"event", "ip+B BR.B BC.B ->T->T->F"},
+        {"end", "ip+B BR.B BC.B B:1-4 ->T->T->F"},
+        {"remover", "ip+B BR.B BC.B B:1-4 AC.B ->TBC.B B:5-8 AC.B ->TBC.B B:9-10 AC.B ->F"},
+        {"after", "ip+B BR.B BC.B B:1-4 AC.B ->TBC.B B:5-8 AC.B ->TBC.B B:9-10 AC.B ->F"},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct fixture f;
+        set_up_with(&f, ten_events);
+        register_unloader(&f, cases[i].kind);
+        request(f.world, f.x, "C", FM_REQUEST_QUEUED);
+        request(f.world, f.x, "B", FM_REQUEST_QUEUED);
+        bool more = true;
+        while (more) {
+            more = fm_engine_step(f.world->engine);
+            g_string_append(f.world->log, more ? "->T" : "->F");
+            g_assert_cmpstr(fm_engine_check(f.world->engine), ==, NULL);
+        }
+        world_expect_log(f.world, cases[i].log);
+        g_assert_false(fm_background_is_in_progress(f.x, "B"));
+        g_assert_false(fm_background_is_ready(f.x, "B"));
+        g_assert_true(fm_background_is_ready(f.x, "C"));
+        tear_down(&f, NULL);
+    }
+}
+
+/* --- a trace that arrives --- */
+
+static enum fm_trace_growth growth_now;
+
+static enum fm_trace_growth tell_growth(const struct fm_trace *trace)
+{
+    (void)trace;
+    return growth_now;
+}
+
+/* A pass does not end before the trace has, does nothing while it waits, and goes on. */
+static void test_waits_for_what_arrives(struct fixture *f, gconstpointer data)
+{
+    static const struct fm_trace_class arriving = {.format = "test", .growth = tell_growth};
+    struct fm_engine *engine = f->world->engine;
+    (void)data;
+    f->x->class_ = &arriving;
+    growth_now = FM_TRACE_SEARCHED; /* what is found may be earlier: nothing begins */
+    request(f->world, f->x, "A", FM_REQUEST_QUEUED);
+    world_expect(f->world, "->F");
+    g_assert_false(fm_engine_has_work(engine));
+    g_assert_false(fm_background_is_in_progress(f->x, "A"));
+    growth_now = FM_TRACE_ARRIVING;
+    fm_engine_trace_grown(engine, f->x, FM_TIME_INF);
+    world_expect(f->world, "ip+A BR.A BC.A A:1-4 AC.A ->T");
+    world_expect(f->world, "BC.A A:5-8 AC.A ->T");
+    world_expect(f->world, "BC.A A:9-10 AC.A ->F");
+    g_assert_true(fm_background_is_in_progress(f->x, "A"));
+    g_assert_false(fm_engine_has_work(engine));
+    world_expect(f->world, "->F");
+    growth_now = FM_TRACE_WHOLE;
+    fm_engine_trace_grown(engine, f->x, 10);
+    world_expect(f->world, "BC.A AC.A ip-A rdyA AR.A ->F");
+    f->x->class_ = NULL;
+}
+
 static void test_24_trace_closed_mid_pass(struct fixture *f, gconstpointer data)
 {
     (void)data;
@@ -594,6 +691,8 @@ int main(int argc, char **argv)
     SCENARIO("21", test_21_unknown_module);
     SCENARIO("22", test_22_unload_mid_pass_alone);
     SCENARIO("23", test_23_unload_mid_pass_with_another);
+    g_test_add_func("/schedule/background/unload-from-hooks", test_unload_from_hooks);
+    SCENARIO("waits", test_waits_for_what_arrives);
     SCENARIO("24", test_24_trace_closed_mid_pass);
     SCENARIO("25", test_25_foreground_first);
     SCENARIO("26", test_26_cursor_is_shared);

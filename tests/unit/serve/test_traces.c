@@ -463,6 +463,73 @@ static void test_growing(struct fixture *f, gconstpointer user)
     assert_has(timeline, "[0, 22000, 22100, ");
 }
 
+static void age(const char *path)
+{
+    const struct timespec old[2] = {{.tv_sec = 1700000000}, {.tv_sec = 1700000000}};
+    g_assert_cmpint(utimensat(AT_FDCWD, path, old, 0), ==, 0);
+}
+
+/* What was added is of times that were known already: it is counted, and the log is no longer live
+ * when nobody has it open for writing. */
+static void test_growing_within_known_times(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = growing_log(f);
+    g_autofree char *query =
+        g_strdup_printf("file=%s&view=statistics&scope=trace", path);
+    g_autofree char *before = ask(f, "/trace.json", query, 200);
+    assert_has_not(before, "late");
+    append_to(path, 1000, 3);
+    age(path);
+    g_autofree char *set_query = g_strdup_printf("file=%s&view=set", path);
+    g_autofree char *set = ask(f, "/trace.json", set_query, 200);
+    assert_has(set, "\"grows\": false");
+    assert_has_not(set, "\"behind\"");
+    g_autofree char *tree = g_strdup_printf("file=%s&view=statistics&scope=trace", path);
+    g_autofree char *after = ask(f, "/trace.json", tree, 200);
+    unsigned late = 0; /* in the spans that were open then */
+    for (const char *at = after; (at = strstr(at, "\"late\"")) != NULL; at++)
+        late += (unsigned)g_ascii_strtoull(strstr(at, "\"count\": ") + 9, NULL, 10);
+    g_assert_cmpuint(late, ==, 3);
+    g_autofree char *timeline_query =
+        g_strdup_printf("file=%s&view=timeline&find=thread+1&start=0&end=4000", path);
+    g_autofree char *timeline = ask(f, "/trace.json", timeline_query, 200);
+    assert_has(timeline, "3000, 3100, ");
+}
+
+/* A log that is written is live, and a page of it says what its numbers leave out. */
+static void test_behind(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = g_build_filename(f->folder, "long.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_long(bytes, 60000);
+    g_byte_array_set_size(bytes, bytes->len - 2); /* no end mark */
+    g_assert_cmpuint(bytes->len, >, 1u << 20);
+    write_log(path, bytes);
+    int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    age(path);
+    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    g_autofree char *query = g_strdup_printf("file=%s&view=set", path);
+    g_autofree char *statistics = g_strdup_printf("file=%s&view=statistics&scope=trace", path);
+    g_autofree char *first = ask(f, "/trace.json", statistics, 200);
+    assert_has(first, "\"incomplete\": false");
+    g_autofree char *set = ask(f, "/trace.json", query, 200);
+    assert_has(set, "\"grows\": true");
+    assert_has(set, "\"statistics\": \"ready\"");
+    append_to(path, 20000, 3);
+    g_autofree char *grown = ask(f, "/trace.json", query, 200);
+    assert_has(grown, "\"statistics\": \"behind\"");
+    g_autofree char *second = ask(f, "/trace.json", statistics, 200);
+    assert_has(second, "\"incomplete\": true");
+    g_usleep(1200000); /* it has not grown for a second */
+    g_free(ask(f, "/trace.json", query, 200));
+    g_autofree char *third = ask(f, "/trace.json", statistics, 200);
+    assert_has(third, "\"incomplete\": false");
+    assert_has(third, "\"late\"");
+    close(writer);
+}
+
 /* --- a page with a stream --- */
 
 struct sink {
@@ -674,6 +741,8 @@ int main(int argc, char **argv)
         {"two", test_two},
         {"damaged", test_damaged},
         {"growing", test_growing},
+        {"growing-within-known-times", test_growing_within_known_times},
+        {"behind", test_behind},
         {"stream", test_stream},
         {"stream-needs-a-door", test_stream_needs_a_door},
         {"cancelled", test_cancelled},

@@ -39,9 +39,10 @@ static uint64_t tell(struct fm_tracefile *tracefile)
 
 static void seek(struct fm_tracefile *tracefile, uint64_t time, uint64_t location)
 {
-    (void)time;
     struct stream *stream = tracefile->implementation;
     stream->cursor = location;
+    while (stream->cursor < stream->count && stream->events[stream->cursor].time < time)
+        stream->cursor++;
 }
 
 static void free_stream(struct fm_tracefile *tracefile)
