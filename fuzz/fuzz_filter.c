@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = g_strndup((const char *)data, size);
     struct fm_trace *trace = fm_trace_new("/a/b", "1:1");
+    trace->state_model = &fm_state_model_eventlog;
     GError *error = NULL;
     size_t at;
     fm_trace_add_tracefile(trace, &class_, "file", "channel", 0, NULL);

@@ -167,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     bool saved = bytes[0] & 1;
     struct stream stream = {.bytes = bytes + 1, .size = saved ? 0 : size - 1};
     struct fm_trace *trace = fm_trace_new("input", "0:0");
+    trace->state_model = &fm_state_model_eventlog;
     fm_trace_add_tracefile(trace, &class_, "input", "eventlog", -1, &stream);
     trace->end_time = UINT64_MAX - 1;
     if (saved)

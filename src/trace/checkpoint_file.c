@@ -144,7 +144,7 @@ static GByteArray *pack_all(const struct fm_checkpoints *checkpoints,
                             const uint64_t identity[IDENTITY_NUMBERS])
 {
     struct fm_trace *trace = checkpoints->trace;
-    const struct fm_state_model *model = fm_state_model_of(trace);
+    const struct fm_state_model *model = trace->state_model;
     GByteArray *to = g_byte_array_new();
     g_byte_array_append(to, (const uint8_t *)magic, MAGIC_BYTES);
     fm_pack(to, FILE_VERSION);
@@ -313,7 +313,7 @@ static struct fm_checkpoints *parse_body(struct parse *parse, struct fm_trace *t
                                          size_t memory_budget)
 {
     struct fm_unpack *from = &parse->from;
-    const struct fm_state_model *model = fm_state_model_of(trace);
+    const struct fm_state_model *model = trace->state_model;
     uint32_t length;
     const uint8_t *bytes = fm_unpack_bytes(from, &length);
     if (from->bad || length != strlen(model->name) || memcmp(bytes, model->name, length) != 0) {

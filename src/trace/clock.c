@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace with a corrected clock: its classes are replaced by ones that ask the format's own and
  * convert the times. Nothing else needs to know. */
+#include "trace/clock.h"
+
 #include <math.h>
 
 #include "base/error.h"
-#include "trace/synchronize.h"
 
 /* Of the two times that may become one by a drift under 1 the place tells which. */
 enum { PLACE_BITS = 40 };
@@ -122,8 +123,7 @@ static uint64_t tell(struct fm_tracefile *tracefile)
 static void seek(struct fm_tracefile *tracefile, uint64_t time, uint64_t location)
 {
     uint64_t first = to_recorded(tracefile->trace->clock, time);
-    own_class(tracefile)->seek(tracefile,
-                               first + MIN(location >> PLACE_BITS, FM_TIME_INF - first),
+    own_class(tracefile)->seek(tracefile, first + MIN(location >> PLACE_BITS, FM_TIME_INF - first),
                                location & ((UINT64_C(1) << PLACE_BITS) - 1));
     take_end(tracefile->trace);
 }
@@ -146,10 +146,26 @@ static bool grow(struct fm_trace *trace, bool *ret_ended, GError **error)
     return grown;
 }
 
+static void free_clock(void *data)
+{
+    struct fm_trace *trace = data;
+    struct fm_trace_clock *clock = trace->clock;
+    for (unsigned i = 0; i < clock->tracefile_count; i++) {
+        struct fm_tracefile *tracefile = trace->tracefiles->pdata[i];
+        tracefile->class_ = clock->classes[i];
+    }
+    trace->class_ = clock->trace_class;
+    trace->clock = NULL;
+    g_free(clock->classes);
+    g_free(clock->corrected);
+    g_free(clock);
+}
+
 static void set_up(struct fm_trace *trace)
 {
     struct fm_trace_clock *clock = g_new0(struct fm_trace_clock, 1);
     trace->clock = clock;
+    fm_trace_own(trace, trace, free_clock);
     clock->trace_class = trace->class_;
     clock->start_time = trace->start_time;
     clock->end_time = trace->end_time;
@@ -203,22 +219,6 @@ bool fm_trace_set_correction(struct fm_trace *trace, struct fm_correction correc
 struct fm_correction fm_trace_correction(const struct fm_trace *trace)
 {
     return trace->clock == NULL ? (struct fm_correction){1, 0} : trace->clock->correction;
-}
-
-void fm_trace_clock_free(struct fm_trace *trace)
-{
-    struct fm_trace_clock *clock = trace->clock;
-    if (clock == NULL)
-        return;
-    for (unsigned i = 0; i < clock->tracefile_count; i++) {
-        struct fm_tracefile *tracefile = trace->tracefiles->pdata[i];
-        tracefile->class_ = clock->classes[i];
-    }
-    trace->class_ = clock->trace_class;
-    trace->clock = NULL;
-    g_free(clock->classes);
-    g_free(clock->corrected);
-    g_free(clock);
 }
 
 static GMutex expected_lock;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/eventlog_trace.h"
+#include "trace/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -233,6 +234,7 @@ struct fm_trace *fm_eventlog_trace_new(const char *path, const char *identity, i
     struct fm_trace *trace = fm_trace_new(path, identity);
     struct fm_eventlog_trace *self = g_new0(struct fm_eventlog_trace, 1);
     trace->class_ = &fm_eventlog_trace_class;
+    trace->state_model = &fm_state_model_eventlog;
     trace->implementation = self;
     trace->free_implementation = free_self;
     self->trace = trace;

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "trace/filter_internal.h"
-#include "trace/synchronize.h"
+#include "trace/clock.h"
 
 enum opcode { CODE_TEST, CODE_NOT, CODE_JUMP_IF_FALSE, CODE_JUMP_IF_TRUE, CODE_PUSH, CODE_XOR };
 

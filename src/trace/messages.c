@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "eventlog/eventlog.h"
-#include "trace/open.h"
 
 enum { TRACES_MAX = 10000, CHUNK = 20000 };
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "trace/ctf.h"
 #include "trace/eventlog_trace.h"
-#include "trace/synchronize.h"
+#include "trace/clock.h"
 
 static bool is_address(const char *path)
 {

@@ -79,16 +79,12 @@ static void table_remove(struct fm_state *state, const struct fm_lane *lane)
 
 /* --- making and clearing --- */
 
-const struct fm_state_model *fm_state_model_of(const struct fm_trace *trace)
-{
-    return trace->state_model != NULL ? trace->state_model : &fm_state_model_eventlog;
-}
-
 struct fm_state *fm_state_new(struct fm_trace *trace)
 {
+    g_assert(trace->state_model != NULL);
     struct fm_state *state = g_new0(struct fm_state, 1);
     state->trace = trace;
-    state->model = fm_state_model_of(trace);
+    state->model = trace->state_model;
     state->slabs = g_ptr_array_new_with_free_func(g_free);
     state->observers = g_ptr_array_new();
     state->changes = g_array_new(false, false, sizeof(uint32_t));

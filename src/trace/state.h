@@ -131,7 +131,7 @@ struct fm_state_model {
 extern const struct fm_state_model fm_state_model_eventlog; /* C and Haskell programs */
 extern const struct fm_state_model fm_state_model_kernel;   /* LTTng kernel events by name */
 
-/* The model is that of the trace (fm_trace.state_model), the event log's when it has none. */
+/* The model is that of the trace, which must have one. */
 struct fm_state *fm_state_new(struct fm_trace *trace);
 void fm_state_free(struct fm_state *state);
 struct fm_trace *fm_state_trace(const struct fm_state *state);

@@ -4,9 +4,7 @@
 
 #include "trace/state.h"
 
-struct fm_trace_values;
 
-void fm_trace_values_free(struct fm_trace_values *values);
 /* Names with a length, of any bytes. */
 uint32_t fm_trace_value_bytes(struct fm_trace *trace, const char *name, size_t length,
                               enum fm_state_class state_class);
@@ -41,7 +39,6 @@ static inline struct fm_lane *fm_state_lane_fast(const struct fm_state *state, u
     return &slab[index % FM_LANE_SLAB];
 }
 
-const struct fm_state_model *fm_state_model_of(const struct fm_trace *trace);
 /* From here on changes are listed anew. */
 void fm_state_forget_changes(struct fm_state *state);
 /* Begins to build a state: no lanes; model_data replaced (taken). */

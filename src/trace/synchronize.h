@@ -11,12 +11,8 @@
  * answer), which assumes that both ways take equally long and promises nothing. */
 #pragma once
 
-#include "trace/trace.h"
+#include "trace/clock.h"
 
-struct fm_correction {
-    double drift;
-    double offset_ns;
-};
 
 enum fm_synchronize_method { FM_SYNCHRONIZE_HULL, FM_SYNCHRONIZE_REGRESSION };
 
@@ -124,17 +120,3 @@ FM_MUST_USE bool fm_messages_of_traces(struct fm_trace *const *traces, unsigned 
                                        const struct fm_message_sink *sink,
                                        bool (*cancelled)(void *user), void *user,
                                        struct fm_message_counts *ret_counts);
-
-/* --- applying (clock.c) --- */
-
-/* From now on all times of the trace are corrected ones, for every context; the generation goes up.
- * Drift from 0.5 to 2. {1, 0} is as recorded. FM_ERROR_LIMIT for others. */
-FM_MUST_USE bool fm_trace_set_correction(struct fm_trace *trace, struct fm_correction correction,
-                                         GError **error);
-struct fm_correction fm_trace_correction(const struct fm_trace *trace);
-/* Traces of this identity (open.h) that are opened from now on are corrected. Thread-safe. */
-void fm_trace_expect_correction(const char *identity, struct fm_correction correction);
-/* For openers: applies what is expected; what cannot be applied is left out. */
-void fm_trace_apply_expected(struct fm_trace *trace);
-/* A time as it was recorded: of the event where the cursor of its tracefile stands. */
-uint64_t fm_trace_recorded_time(const struct fm_tracefile_context *at);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/state_internal.h"
+#include "trace/trace.h"
+
+struct owned {
+    void *data;
+    GDestroyNotify free_data;
+};
 
 static void free_tracefile(void *data)
 {
@@ -20,16 +25,28 @@ struct fm_trace *fm_trace_new(const char *path, const char *identity)
     trace->identity = g_strdup(identity);
     trace->tracefiles = g_ptr_array_new_with_free_func(free_tracefile);
     trace->attributes = fm_attributes_new();
+    trace->owned = g_ptr_array_new_with_free_func(g_free);
     return trace;
+}
+
+void fm_trace_own(struct fm_trace *trace, void *data, GDestroyNotify free_data)
+{
+    g_assert(free_data != NULL);
+    struct owned *owned = g_new(struct owned, 1);
+    *owned = (struct owned){data, free_data};
+    g_ptr_array_add(trace->owned, owned);
 }
 
 void fm_trace_free(struct fm_trace *trace)
 {
     if (trace == NULL)
         return;
-    fm_trace_clock_free(trace);
+    for (unsigned i = trace->owned->len; i-- > 0;) {
+        const struct owned *owned = trace->owned->pdata[i];
+        owned->free_data(owned->data);
+    }
+    g_ptr_array_unref(trace->owned);
     fm_attributes_free(trace->attributes);
-    fm_trace_values_free(trace->values);
     g_ptr_array_unref(trace->tracefiles);
     if (trace->free_implementation != NULL)
         trace->free_implementation(trace);

@@ -116,17 +116,19 @@ struct fm_trace {
     unsigned generation;
     struct fm_attributes *attributes;
     bool locked;
-    const void *cursor_owner; /* the context that moved the cursors last */
-    const struct fm_state_model *state_model; /* state.h; NULL = the event log's */
+    const void *cursor_owner;                 /* the context that moved the cursors last */
+    const struct fm_state_model *state_model; /* state.h; set by the format; NULL = has no states */
     struct fm_trace_values *values;           /* state.h: names met so far; NULL = none yet */
-    struct fm_trace_clock *clock; /* synchronize.h; NULL = times are as recorded */
+    struct fm_trace_clock *clock;             /* synchronize.h; NULL = times are as recorded */
+    GPtrArray *owned; /* what analyses keep with it, freed last first: fm_trace_own() */
     void *implementation;
     void (*free_implementation)(struct fm_trace *trace);
 };
 
 struct fm_trace *fm_trace_new(const char *path, const char *identity);
 void fm_trace_free(struct fm_trace *trace);
-void fm_trace_clock_free(struct fm_trace *trace); /* private: for fm_trace_free */
+/* free_data(data) is called when the trace is freed, while its tracefiles are still there. */
+void fm_trace_own(struct fm_trace *trace, void *data, GDestroyNotify free_data);
 /* name and channel are copied. */
 struct fm_tracefile *fm_trace_add_tracefile(struct fm_trace *trace,
                                             const struct fm_tracefile_class *class_,
@@ -172,8 +174,8 @@ struct fm_trace_context {
 struct fm_context {
     struct fm_trace_context *traces;
     unsigned trace_count;
-    uint64_t start_time, end_time;       /* span of the traceset */
-    void **queue; /* of struct fm_tracefile_context, by time */
+    uint64_t start_time, end_time; /* span of the traceset */
+    void **queue;                  /* of struct fm_tracefile_context, by time */
     unsigned queue_count;
     struct fm_position *sync; /* where the cursors are put back to; NULL = never saved */
     uint64_t last_time;       /* of the event just before the current place, if that is known */

@@ -65,6 +65,17 @@ const char *fm_state_class_name(enum fm_state_class state_class)
     return (unsigned)state_class < FM_STATE_CLASS_COUNT ? class_names[state_class] : "unknown";
 }
 
+static void free_values(void *data)
+{
+    struct fm_trace_values *values = data;
+    if (values->free_model_names != NULL)
+        values->free_model_names(values->model_names);
+    g_array_unref(values->values);
+    g_string_chunk_free(values->texts);
+    g_hash_table_unref(values->by_name);
+    g_free(values);
+}
+
 static struct fm_trace_values *values_of(struct fm_trace *trace)
 {
     if (trace->values == NULL) {
@@ -73,21 +84,10 @@ static struct fm_trace_values *values_of(struct fm_trace *trace)
         values->texts = g_string_chunk_new(16384);
         values->by_name = g_hash_table_new(g_str_hash, g_str_equal);
         trace->values = values;
+        fm_trace_own(trace, values, free_values);
         fm_trace_value(trace, "unknown", FM_STATE_UNKNOWN);
     }
     return trace->values;
-}
-
-void fm_trace_values_free(struct fm_trace_values *values)
-{
-    if (values == NULL)
-        return;
-    if (values->free_model_names != NULL)
-        values->free_model_names(values->model_names);
-    g_array_unref(values->values);
-    g_string_chunk_free(values->texts);
-    g_hash_table_unref(values->by_name);
-    g_free(values);
 }
 
 /* At most limit bytes, cut between characters. */

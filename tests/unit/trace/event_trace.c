@@ -134,6 +134,7 @@ static const struct fm_tracefile_class event_class = {
 struct fm_trace *event_list_trace(const struct event_list *list)
 {
     struct fm_trace *trace = fm_trace_new("memory", "0:0");
+    trace->state_model = &fm_state_model_eventlog;
     struct stream *stream = g_new0(struct stream, 1);
     stream->list = list;
     if (list->events->len > 0) {

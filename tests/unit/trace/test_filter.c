@@ -102,6 +102,7 @@ static const struct fm_tracefile_class class_ = {
 static struct fm_trace *make_trace(void)
 {
     struct fm_trace *trace = fm_trace_new("/data/run one.eventlog", "1:2");
+    trace->state_model = &fm_state_model_eventlog;
     fm_trace_add_tracefile(trace, &class_, "stream 0", "kernel", 0, NULL);
     return trace;
 }

@@ -22,6 +22,7 @@ struct world {
 static void world_init(struct world *world)
 {
     *world = (struct world){.trace = fm_trace_new("made", "made:1")};
+    world->trace->state_model = &fm_state_model_eventlog;
     world->state = fm_state_new(world->trace);
     world->segments = g_array_new(FALSE, FALSE, sizeof(struct segment));
     for (uint32_t i = 0; i <= LANES; i++)
