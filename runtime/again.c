@@ -7,10 +7,11 @@
 
 /* A frame whose place for the return address holds another one now is dead. One that is not may be
  * so all the same; but no edge is made from it (enter_lazy_locked), so nothing is found. */
-static bool may_live(const struct fm_rec_frame *frame)
+static bool may_live(const struct fm_thread *thread, const struct fm_rec_frame *frame)
 {
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
-    return *(const uint64_t *)(fm_frame_address(frame->cfa) + 8) == csd->site;
+    return csd == thread->lost ||
+           *(const uint64_t *)(fm_frame_address(frame->cfa) + 8) == csd->site;
 }
 
 /* Not static, and for hooks.S alone. 0: the slow path must do it. */
@@ -29,7 +30,7 @@ FM_EXPORT FM_RUNTIME_TEXT int fm_enter_again_v1(uint64_t site, uint64_t hook_pc,
     for (;; top--) {
         if ((top->cfa & (FM_CFA_SIGNAL | FM_CFA_UNCOUNTED)) != 0 && top > stack->frames)
             return 0;
-        if (top > stack->frames && (fm_frame_address(top->cfa) <= cfa || !may_live(top)))
+        if (top > stack->frames && (fm_frame_address(top->cfa) <= cfa || !may_live(thread, top)))
             continue;
         entry = fm_entry_find(tls, fm_identity(hook_pc, site, top->key));
         break;

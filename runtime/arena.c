@@ -13,6 +13,8 @@
 
 #define RESERVE_BYTES_MAX (32ull << 30)
 #define RESERVE_BYTES_MIN (64ull << 20)
+#define LIMIT_BYTES_MIN (64u << 10)
+#define FIRST_BYTES (32u << 10) /* less and nothing useful can be recorded */
 #define STEP_BYTES_MIN (1u << 20)
 #define STEP_BYTES_MAX (16u << 20)
 #define REFUSED_PAUSE_NS 1000000000u
@@ -143,11 +145,13 @@ static uint64_t size_limit(void)
 {
     uint64_t limit = RESERVE_BYTES_MAX;
     const char *text = fm_getenv("FATHOM_LIMIT");
-    if (text != NULL) {
+    if (text != NULL && text[0] != '\0') {
         uint64_t bytes = 0;
         for (; *text >= '0' && *text <= '9' && bytes < RESERVE_BYTES_MAX; text++)
             bytes = bytes * 10 + (uint64_t)(*text - '0');
-        if (bytes >= STEP_BYTES_MIN && bytes < limit)
+        if (*text != '\0' && bytes < RESERVE_BYTES_MAX)
+            bytes = 0;
+        if (bytes < limit)
             limit = bytes & ~4095ull;
     }
     struct rlimit file_size; /* growing beyond it would kill the program with SIGXFSZ */
@@ -156,23 +160,42 @@ static uint64_t size_limit(void)
     return limit;
 }
 
+/* To be refused takes long on some file systems, and each new edge would ask: not again at once. */
+static bool disk_refuses(uint64_t bytes)
+{
+    const struct fm_process *p = &fm_process;
+    uint64_t least = __atomic_load_n(&p->refused_bytes, __ATOMIC_RELAXED);
+    return least != 0 && bytes >= least &&
+           fm_now_ns(CLOCK_MONOTONIC_COARSE) <
+               __atomic_load_n(&p->refused_until_ns, __ATOMIC_RELAXED);
+}
+
 /* Asks for blocks of the disk from bytes_extended to *end, or else to least: *end is what it
- * became. To be refused takes long on some file systems, and each new edge would ask: not again at
- * once. */
+ * became. */
 static bool allot(uint64_t *end, uint64_t least)
 {
     struct fm_process *p = &fm_process;
-    uint64_t now = fm_now_ns(CLOCK_MONOTONIC);
-    if (p->refused_ns != 0 && now - p->refused_ns < REFUSED_PAUSE_NS)
-        return false;
     off_t start = (off_t)p->bytes_extended;
     if (posix_fallocate(p->fd, start, (off_t)*end - start) == 0)
         return true;
     *end = least;
     if (posix_fallocate(p->fd, start, (off_t)least - start) == 0)
         return true;
-    p->refused_ns = now;
+    p->refused_until_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE) + REFUSED_PAUSE_NS;
+    __atomic_store_n(&p->refused_bytes, least - (uint64_t)start, __ATOMIC_RELAXED);
     return false;
+}
+
+static uint64_t file_limit(void)
+{
+    const struct fm_process *p = &fm_process;
+    bool lower = p->header != NULL && p->header->bytes_limit < p->bytes_reserved;
+    return lower ? p->header->bytes_limit : p->bytes_reserved;
+}
+
+static uint64_t page_end(uint64_t bytes)
+{
+    return (bytes + 4095) & ~4095ull;
 }
 
 /* Makes room up to bytes, really allotted: a hole would end in SIGBUS when the disk is full. */
@@ -181,21 +204,17 @@ static bool extend(uint64_t bytes)
     struct fm_process *p = &fm_process;
     if (bytes <= p->bytes_extended)
         return true;
+    uint64_t limit = file_limit();
+    if (bytes > limit || disk_refuses(page_end(bytes) - p->bytes_extended))
+        return false;
     uint64_t step = p->bytes_extended;
     step = step < STEP_BYTES_MIN ? STEP_BYTES_MIN : step > STEP_BYTES_MAX ? STEP_BYTES_MAX : step;
-    uint64_t limit = p->bytes_reserved;
-    if (p->header != NULL && p->header->bytes_limit < limit)
-        limit = p->header->bytes_limit;
     uint64_t end = p->bytes_extended + step;
     if (end < bytes)
-        end = (bytes + 4095) & ~4095ull;
+        end = page_end(bytes);
     if (end > limit)
         end = limit;
-    if (end < bytes)
-        return false;
-    if (!reopen_if_closed())
-        return false;
-    if (!allot(&end, (bytes + 4095) & ~4095ull))
+    if (!reopen_if_closed() || !allot(&end, page_end(bytes)))
         return false;
     /* Mapped as it grows: tools that look through all mapped memory (valgrind, core dumps) must
      * not find gigabytes. */
@@ -233,20 +252,38 @@ void *fm_arena_alloc(struct fm_bump *bump, size_t bytes)
     if (chunk == NULL || chunk->bytes - chunk->used < bytes) {
         uint64_t want = sizeof *chunk + bytes;
         bool own = want > bump->chunk_bytes / 4; /* large: a chunk of its own */
+        uint64_t whole = own ? want : bump->chunk_bytes;
         fm_lock_take(&fm_process.lock);
-        chunk = chunk_new(bump->owner, own ? want : bump->chunk_bytes);
+        chunk = chunk_new(bump->owner, whole);
+        while (chunk == NULL && whole > want) { /* a file that is nearly full is used to its end */
+            whole = whole / 2 > want ? whole / 2 : want;
+            chunk = chunk_new(bump->owner, whole);
+        }
         fm_lock_give(&fm_process.lock);
         if (chunk == NULL)
             return NULL;
         if (!own) {
             bump->chunk = chunk;
-            if (bump->chunk_bytes < FM_THREAD_CHUNK_BYTES)
+            if (bump->chunk_bytes < FM_THREAD_CHUNK_BYTES && whole == bump->chunk_bytes)
                 bump->chunk_bytes *= 2;
         }
     }
     void *memory = (char *)chunk + chunk->used;
     __atomic_store_n(&chunk->used, chunk->used + bytes, __ATOMIC_RELAXED);
     return memory;
+}
+
+bool fm_arena_refuses(const struct fm_bump *bump, size_t bytes)
+{
+    const struct fm_rec_chunk *chunk = bump->chunk;
+    if (chunk != NULL && chunk->bytes - chunk->used >= bytes)
+        return false;
+    uint64_t used = __atomic_load_n(&fm_process.header->bytes_used, __ATOMIC_RELAXED);
+    uint64_t end = used + ((sizeof *chunk + bytes + 63) & ~63ull);
+    uint64_t extended = __atomic_load_n(&fm_process.bytes_extended, __ATOMIC_RELAXED);
+    if (end <= extended)
+        return false;
+    return end > file_limit() || disk_refuses(page_end(end) - extended);
 }
 
 void *fm_arena_alloc_shared(size_t bytes)
@@ -259,6 +296,8 @@ void *fm_arena_alloc_shared(size_t bytes)
     if (chunk == NULL || chunk->bytes - chunk->used < bytes) {
         uint64_t want = sizeof *chunk + bytes;
         chunk = chunk_new(0, want > FM_PROCESS_CHUNK_BYTES ? want : FM_PROCESS_CHUNK_BYTES);
+        if (chunk == NULL)
+            chunk = chunk_new(0, want);
         bump->chunk = chunk != NULL ? chunk : bump->chunk;
     }
     if (chunk != NULL) {
@@ -282,10 +321,7 @@ uint32_t fm_arena_text(const char *bytes, size_t size)
 static bool reserve_addresses(void)
 {
     struct fm_process *p = &fm_process;
-    uint64_t bytes = size_limit();
-    if (bytes < STEP_BYTES_MIN)
-        return false;
-    for (; bytes >= STEP_BYTES_MIN; bytes /= 2) {
+    for (uint64_t bytes = size_limit(); bytes >= LIMIT_BYTES_MIN; bytes /= 2) {
         bytes &= ~4095ull;
         void *base =
             mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -340,6 +376,13 @@ bool fm_arena_open(void)
 {
     struct fm_process *p = &fm_process;
     uint32_t instance = 0;
+    if (size_limit() < LIMIT_BYTES_MIN) {
+        fm_complain(
+            "FATHOM_LIMIT, or the limit of file sizes, is no number of at least 65536 bytes, "
+            "the program runs unrecorded",
+            fm_getenv("FATHOM_LIMIT"));
+        return false;
+    }
     p->fd = create_file(&instance);
     if (p->fd < 0) {
         fm_complain("cannot create the recording file, the program runs unrecorded", p->path);
@@ -351,7 +394,7 @@ bool fm_arena_open(void)
     bool ok = fstat(p->fd, &status) == 0 && reserve_addresses();
     p->file_dev = status.st_dev;
     p->file_inode = status.st_ino;
-    if (!ok || !extend(FM_REC_HEADER_BYTES + FM_THREAD_CHUNK_BYTES * 2)) {
+    if (!ok || !extend(FIRST_BYTES)) {
         fm_complain("no room for the recording file, the program runs unrecorded", p->path);
         if (ok)
             munmap(p->base, p->bytes_reserved);

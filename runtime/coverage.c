@@ -61,7 +61,8 @@ static struct fm_rec_point *point_make(struct fm_thread *thread, struct fm_rec_p
     struct fm_rec_point *point = fm_arena_alloc(&thread->bump, sizeof *point);
     if (point == NULL) {
         __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
-        return NULL;
+        __atomic_fetch_add(&fm_process.header->dropped_points, 1, __ATOMIC_RELAXED);
+        return &thread->lost_point; /* so that the next time is a quick one */
     }
     uint32_t epoch = fm_modules_epoch();
     point->pc = pc;
@@ -88,8 +89,6 @@ static FM_RUNTIME_TEXT void count_locked(struct fm_thread *thread, uint64_t pc)
             entry = entry_for(tls, identity);
         }
         entry->point = point_make(thread, fm_at(csd->callee), pc);
-        if (entry->point == NULL)
-            return;
         __atomic_store_n(&entry->identity, identity, __ATOMIC_RELEASE);
         thread->points_used++;
     }

@@ -7,10 +7,7 @@
 
 static void *node_alloc(struct fm_thread *thread, size_t bytes)
 {
-    void *node = fm_arena_alloc(&thread->bump, bytes);
-    if (node == NULL)
-        __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
-    return node;
+    return fm_arena_alloc(&thread->bump, bytes);
 }
 
 /* A csd of a signal handler is hidden in the index, under an identity that the fast path never
@@ -32,7 +29,7 @@ uint64_t fm_pd_key(const struct fm_thread *thread, const struct fm_rec_pd *pd)
 uint64_t fm_callee_key(const struct fm_thread *thread, const struct fm_rec_csd *csd,
                        uint64_t caller_key)
 {
-    if ((csd->epoch_flags & FM_REC_CSD_MADE_CALLEE) != 0)
+    if ((csd->epoch_flags & FM_REC_CSD_MADE_CALLEE) != 0 && csd != thread->lost)
         return fm_identity(csd->hook_pc, csd->site, caller_key);
     return fm_pd_key(thread, fm_at(csd->callee));
 }
@@ -108,18 +105,65 @@ void fm_table_arrange(struct fm_thread *thread)
     fm_table_make(thread, (uint32_t)(thread->tls->mask / 32 + 1));
 }
 
-bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
+static bool index_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t identity,
+                      uint64_t callee_key)
 {
     uint64_t entries = thread->tls->mask / 32 + 1;
     if (thread->entries_used + 1u > entries / 2 && !fm_table_make(thread, (uint32_t)entries * 2) &&
         thread->entries_used + 2u > entries)
         return false;
     thread->entries_used++;
+    entry_fill(thread->tls, csd, identity, callee_key);
+    return true;
+}
+
+bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
+{
     uint64_t caller_key = fm_pd_key(thread, fm_at(csd->caller));
     uint64_t identity = fm_identity(csd->hook_pc, csd->site, caller_key);
-    entry_fill(thread->tls, csd, identity ^ (hidden ? HIDDEN : 0),
-               fm_callee_key(thread, csd, caller_key));
+    return index_add(thread, csd, identity ^ (hidden ? HIDDEN : 0),
+                     fm_callee_key(thread, csd, caller_key));
+}
+
+/* The edge to what there will be no room for: an address that no code has. */
+static bool lost_make(struct fm_thread *thread)
+{
+    struct fm_rec_csd *csd = node_alloc(thread, sizeof *csd);
+    struct fm_rec_pd *pd = csd != NULL ? node_alloc(thread, sizeof *pd) : NULL;
+    struct fm_rec_alloc *alloc = pd != NULL ? node_alloc(thread, sizeof *alloc) : NULL;
+    if (alloc == NULL)
+        return false;
+    csd->caller = thread->rec->root_pd;
+    csd->callee = fm_ref(pd);
+    csd->alloc = fm_ref(alloc);
+    csd->epoch_flags = FM_REC_CSD_MADE_CALLEE;
+    pd->fn = FM_REC_FN_LOST;
+    pd->maker = fm_ref(csd);
+    thread->lost = csd;
     return true;
+}
+
+struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread)
+{
+    struct fm_rec_csd *lost = thread->lost;
+    struct fm_rec_pd *root = fm_at(thread->rec->root_pd);
+    if (!thread->lost_linked) {
+        thread->lost_linked = true;
+        lost->next = root->first_csd;
+        __atomic_store_n(&root->first_csd, fm_ref(lost), __ATOMIC_RELEASE);
+    }
+    return lost;
+}
+
+struct fm_rec_csd *fm_edge_lose(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
+                                uint64_t site, uint32_t flags)
+{
+    uint64_t identity = fm_identity(hook_pc, site, caller_key);
+    identity ^= (flags & FM_REC_CSD_SIGNAL) != 0 ? HIDDEN : 0;
+    struct fm_rec_csd *lost = fm_graph_lost(thread);
+    index_add(thread, lost, identity, fm_callee_key(thread, lost, caller_key));
+    __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
+    return lost;
 }
 
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
@@ -130,11 +174,13 @@ struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
         return NULL;
     csd->callee = fm_ref(pd);
     csd->epoch_flags = FM_REC_CSD_MADE_CALLEE;
+    thread->lost = NULL;
+    thread->lost_linked = false;
     pd->maker = fm_ref(csd);
     thread->rec->root_csd = fm_ref(csd);
     thread->rec->root_pd = fm_ref(pd);
     thread->root_key = fm_key_of_root(fm_ref(pd));
-    return pd;
+    return lost_make(thread) ? pd : NULL;
 }
 
 /* like gives hook_pc, site, flags. callee NULL: make it. */

@@ -25,6 +25,7 @@ extern void *__libc_valloc(size_t);
 extern void *__libc_pvalloc(size_t);
 
 #define FLUSH_BYTES (64 << 10)
+#define RECORD_BYTES_MAX (sizeof(struct fm_rec_alloc) + FM_REC_UNIT)
 #define CACHE_LINE 64u
 
 /* The CFA of the interposed function: frames of the program that are alive lie above it. */
@@ -100,8 +101,9 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
             __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
         fm_process.header->grade_flags |= FM_REC_ALLOCATION;
     }
+    struct fm_rec_csd *lost = csd->alloc != 0 ? NULL : fm_graph_lost(thread);
     fm_restore_signals(mask);
-    return csd->alloc != 0 ? fm_at(csd->alloc) : NULL;
+    return fm_at(csd->alloc != 0 ? csd->alloc : lost->alloc);
 }
 
 /* What the running call is charged to, if the frame on top tells it and nothing is unusual; else
@@ -135,9 +137,13 @@ __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, 
     if (thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED)
         return NULL;
     struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
-    struct fm_rec_alloc *record = FM_LIKELY(csd->alloc != 0)
-                                      ? (struct fm_rec_alloc *)fm_at(csd->alloc)
-                                      : record_make(thread, csd, block);
+    struct fm_rec_alloc *record;
+    if (FM_LIKELY(csd->alloc != 0))
+        record = fm_at(csd->alloc);
+    else if (thread->lost_linked && fm_arena_refuses(&thread->bump, RECORD_BYTES_MAX))
+        record = fm_at(thread->lost->alloc);
+    else
+        record = record_make(thread, csd, block);
     if (FM_UNLIKELY(tls->heap_off != 0) && chunks_known)
         take_short_way(tls);
     return record;

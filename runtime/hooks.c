@@ -20,6 +20,15 @@ static uint64_t function_of(const struct fm_rec_frame *frame)
     return ((const struct fm_rec_pd *)fm_at(csd->callee))->fn;
 }
 
+/* The hooks do not store the function of every frame; of one that was lost it stands nowhere else.
+ */
+static bool may_be_of(const struct fm_thread *thread, const struct fm_rec_frame *frame, uint64_t fn)
+{
+    if ((struct fm_rec_csd *)frame->csd != thread->lost || (frame->cfa & FM_CFA_UNCOUNTED) != 0)
+        return function_of(frame) == fn;
+    return (frame->cfa & FM_CFA_INLINED) == 0 || frame->fn == fn;
+}
+
 static bool is_guard_value(const struct fm_rec_frame *frame)
 {
     return frame->cfa == FM_CFA_GUARD;
@@ -56,6 +65,8 @@ static void pop(struct fm_thread *thread, bool left)
     }
 }
 
+#define OWN_ENTRY_BYTES 64 /* from a function's start to its hook: as a rule */
+
 /* Where the entry hook of a function's own body stands, in contrast to its inlined copies. The
  * function's start by the unwind table settles most; a recursive function inlined into itself is
  * told from its own body by its frame: the body's first entry has a frame of its own. */
@@ -67,6 +78,8 @@ static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t h
     uint64_t cfa = plain_cfa(frame);
     for (; !is_guard(thread, frame) && plain_cfa(frame) == cfa; frame--) {
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+        if (csd == thread->lost && (frame->cfa & FM_CFA_INLINED) == 0)
+            return hook_pc - fn <= OWN_ENTRY_BYTES; /* of which function is not known */
         if (function_of(frame) == fn && (csd->epoch_flags & FM_REC_CSD_INLINED) == 0 &&
             csd->hook_pc != hook_pc)
             return false;
@@ -119,6 +132,8 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
 {
     struct fm_rec_frame *top = thread->tls->top;
     struct fm_rec_csd *caller = (struct fm_rec_csd *)top->csd;
+    if (fm_arena_refuses(&thread->bump, sizeof *caller))
+        return fm_edge_lose(thread, top->key, hook_pc, site, flags);
     if (!fm_module_known(hook_pc) || (site != 0 && !fm_module_known(site))) {
         fm_lock_give(&thread->lock); /* it may purge what other modules left: takes our lock */
         fm_modules_refresh();
@@ -143,7 +158,9 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
         thread->rec->started_in = fn;
     struct fm_rec_csd like = {.hook_pc = hook_pc, .site = site, .epoch_flags = flags};
     struct fm_rec_csd *csd = fm_csd_make(thread, caller, &like, fn, active_pd(thread, fn));
-    if (csd != NULL && via != 0)
+    if (csd == NULL)
+        return fm_edge_lose(thread, top->key, hook_pc, site, flags);
+    if (via != 0)
         fm_side_add(thread, csd, FM_REC_SIDE_VIA, via);
     return csd;
 }
@@ -165,17 +182,9 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
     }
     cfa -= inlined ? FM_CFA_INLINED : 0;
     cfa |= signal ? FM_CFA_SIGNAL : 0;
-    if (csd != NULL) {
-        csd->calls++;
-        frame->csd = (uint64_t)csd;
-        frame->key = fm_callee_key(thread, csd, top->key);
-    } else {
-        /* No room for the edge: what it would hold is charged to its caller. */
-        thread->rec->calls_dropped++;
-        frame->csd = top->csd;
-        frame->key = top->key;
-        cfa |= FM_CFA_UNCOUNTED;
-    }
+    csd->calls++;
+    frame->csd = (uint64_t)csd;
+    frame->key = fm_callee_key(thread, csd, top->key);
     frame->fn = fn;
     __atomic_store_n(&frame->cfa, cfa, __ATOMIC_RELEASE);
     tls->top = frame;
@@ -235,10 +244,10 @@ static uint64_t interrupted_frame(uint64_t handler_cfa)
     return (uint64_t)context->uc_mcontext.gregs[REG_RSP] - FM_CFA_FROM_FRAME;
 }
 
-static bool is_overwritten(const struct fm_rec_frame *frame)
+static bool is_overwritten(const struct fm_thread *thread, const struct fm_rec_frame *frame)
 {
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
-    return *(const uint64_t *)(plain_cfa(frame) + 8) != csd->site;
+    return csd != thread->lost && *(const uint64_t *)(plain_cfa(frame) + 8) != csd->site;
 }
 
 /* A signal interrupts library code as well, whose frame may lie around those of functions that have
@@ -248,7 +257,7 @@ static void settle_interrupted(struct fm_thread *thread, uint64_t handler_cfa)
     struct fm_tls *tls = thread->tls;
     settle_locked(thread, interrupted_frame(handler_cfa));
     while (!is_guard(thread, tls->top) &&
-           (is_overwritten(tls->top) ||
+           (is_overwritten(thread, tls->top) ||
             fm_unwind_misses(plain_cfa(tls->top) + FM_CFA_FROM_FRAME, thread->stack->high)))
         pop(thread, false);
 }
@@ -269,7 +278,7 @@ static FM_RUNTIME_TEXT void enter_lazy_locked(struct fm_thread *thread, uint64_t
          * return address is overwritten then, or at the latest unwinding does not meet it. */
         struct fm_rec_frame *top = tls->top;
         bool in_doubt = !signal && !is_guard(thread, top);
-        if (in_doubt && is_overwritten(top)) {
+        if (in_doubt && is_overwritten(thread, top)) {
             pop(thread, false);
             continue;
         }
@@ -338,7 +347,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
         pop(thread, true);
     if (plain_cfa(tls->top) == cfa) {
         const struct fm_rec_frame *frame = tls->top;
-        while (plain_cfa(frame) == cfa && function_of(frame) != fn)
+        while (plain_cfa(frame) == cfa && !may_be_of(thread, frame, fn))
             frame--;
         if (plain_cfa(frame) == cfa) {
             while (tls->top != frame)

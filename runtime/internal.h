@@ -54,6 +54,7 @@ struct fm_stack {
     struct fm_rec_frame *frames;
     struct fm_rec_frame *top; /* while it is not the current one */
     struct fm_rec_frame *limit;
+    bool rec_private, frames_private; /* the file had no room: readers do not see the open frames */
 };
 
 struct fm_thread {
@@ -68,6 +69,9 @@ struct fm_thread {
     uint64_t points_used;
     int64_t far_allowed; /* lookups beyond the home pair before the index is arranged anew */
     uint64_t root_key;
+    struct fm_rec_csd *lost; /* what there is no room for counts here; linked when it is used */
+    bool lost_linked;
+    struct fm_rec_point lost_point;
     int perf_fd;
     uint64_t perf_id; /* the kernel's name of that event */
     bool has_timer;
@@ -92,7 +96,8 @@ struct fm_process {
     char *base;                  /* where the file is mapped */
     int fd;
     uint64_t file_dev, file_inode;
-    uint64_t refused_ns;     /* when the disk was full last; 0 = never */
+    uint64_t refused_bytes; /* least that the disk had no room for, until then; 0 = none */
+    uint64_t refused_until_ns;
     uint64_t bytes_extended; /* the file has room up to here */
     uint64_t bytes_reserved; /* of address space */
     struct fm_rec_header *header;
@@ -129,6 +134,8 @@ bool fm_arena_open(void);
 void fm_arena_leave_file(void);                           /* closes its descriptor */
 int fm_descriptor_raise(int fd);                          /* to a number out of the program's way */
 void *fm_arena_alloc(struct fm_bump *bump, size_t bytes); /* NULL: no room */
+/* Whether it surely gives NULL: no lock, no system call. */
+bool fm_arena_refuses(const struct fm_bump *bump, size_t bytes);
 void fm_arena_close(uint32_t state);
 void *fm_arena_alloc_shared(size_t bytes);              /* of the process, not of a thread */
 uint32_t fm_arena_text(const char *bytes, size_t size); /* fm_rec_text, 0: no room */
@@ -193,7 +200,12 @@ void fm_csd_add_quanta(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_
 struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
                                const struct fm_rec_csd *like, uint64_t fn,
                                struct fm_rec_pd *callee);
-void fm_graph_purge(uint64_t start, uint64_t end); /* code of an unloaded module */
+/* The edge that is called from the pd of this key instead of one that cannot be made: the hooks
+ * find it from then on. flags: FM_REC_CSD_SIGNAL or none. */
+struct fm_rec_csd *fm_edge_lose(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
+                                uint64_t site, uint32_t flags);
+struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread); /* the same, without index */
+void fm_graph_purge(uint64_t start, uint64_t end);          /* code of an unloaded module */
 
 /* coverage.c */
 extern struct fm_point_entry fm_no_points[2];

@@ -93,7 +93,10 @@ struct fm_rec_header {
     uint32_t directory;    /* fm_rec_text: working directory at the start */
 
     /* What was lost. All zero in a good recording. */
-    uint64_t dropped_nodes;   /* edges not made, as the file could not grow (disk full, limit) */
+    /* Edges that were not made, as the file could not grow (disk full, limit). Their calls, and all
+     * below them, are those of an edge from the thread's root to FM_REC_FN_LOST. Allocation records
+     * and coverage points count here too. */
+    uint64_t dropped_nodes;
     uint64_t dropped_threads; /* threads without any record */
     uint64_t dropped_modules;
 
@@ -101,7 +104,7 @@ struct fm_rec_header {
      * 64 KiB, so both may be off by that times the number of threads. */
     int64_t live_bytes;
     int64_t peak_live_bytes;
-    uint64_t reserved;
+    uint64_t dropped_points; /* coverage points: blocks that ran and have no count */
 
     uint64_t recording_on; /* 1 while recording is not stopped by the program */
     uint64_t snapshot_of;  /* in a snapshot: its number, from 1; else 0 */
@@ -155,7 +158,7 @@ struct fm_rec_thread {
     uint64_t instrumentation_quanta; /* ticks that fell into hooks */
     uint64_t ticks;                  /* signals that came; rate = ticks * 1e9 / cpu_ns */
     uint64_t cpu_ns;                 /* the thread's CPU time at the latest tick */
-    uint64_t calls_dropped;          /* calls not counted, as there was no room */
+    uint64_t calls_dropped;          /* calls not counted, as memory itself was short */
     uint64_t exits_unmatched;        /* exit hooks without an open frame (entered while stopped) */
     uint64_t frames_inexact;         /* edges made from frames without frame pointer */
     uint64_t callbacks_unresolved;   /* callbacks whose unwinding met no instrumented frame */
@@ -167,6 +170,7 @@ static_assert(sizeof(struct fm_rec_thread) == 136, "docs/format-recording.md");
 /* A procedure in one calling context. fn: entry address of the function as the hook gave it (in
  * a clone, the original's). 0 = the root of a thread. (--grade=fast: the function's first
  * address, from its unwind information.) */
+#define FM_REC_FN_LOST 1u /* all that there was no room for: no function, and no context either */
 struct fm_rec_pd {
     uint64_t fn;
     uint32_t first_csd;   /* the newest csd that leaves it */

@@ -81,13 +81,32 @@ static bool bounds_find(uint64_t address, uint64_t *low, uint64_t *high)
     return false;
 }
 
-static struct fm_rec_frame *frames_new(struct fm_thread *thread, uint32_t capacity)
+/* In the file; or else in memory of ours, so that what goes on there costs no more than elsewhere.
+ */
+static void *place_new(struct fm_thread *thread, size_t bytes, bool *ret_private)
 {
-    return fm_arena_alloc(&thread->bump, capacity * sizeof(struct fm_rec_frame));
+    void *place =
+        fm_arena_refuses(&thread->bump, bytes) ? NULL : fm_arena_alloc(&thread->bump, bytes);
+    *ret_private = place == NULL;
+    return place != NULL ? place : fm_private_alloc(bytes);
 }
 
-static void publish(struct fm_rec_stack *rec, struct fm_rec_frame *frames, uint32_t capacity)
+static struct fm_rec_frame *frames_new(struct fm_thread *thread, uint32_t capacity,
+                                       bool *ret_private)
 {
+    return place_new(thread, capacity * sizeof(struct fm_rec_frame), ret_private);
+}
+
+static void publish(const struct fm_stack *stack, struct fm_rec_frame *frames, uint32_t capacity)
+{
+    struct fm_rec_stack *rec = stack->rec;
+    if (stack->rec_private)
+        return;
+    if (stack->frames_private) { /* nothing is known to be open */
+        if (rec->frames != 0)
+            ((struct fm_rec_frame *)fm_at(rec->frames))[1].cfa = 0;
+        return;
+    }
     uint64_t word = (uint64_t)capacity << 32 | fm_ref(frames);
     __atomic_store_n((uint64_t *)(void *)&rec->frames, word, __ATOMIC_RELEASE);
 }
@@ -120,9 +139,12 @@ struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address)
         if (address < s->low && s->low < stack->high)
             stack->high = s->low;
     }
-    stack->rec = fm_arena_alloc(&thread->bump, sizeof *stack->rec);
-    stack->frames = stack->rec != NULL ? frames_new(thread, FM_STACK_FRAMES_FIRST) : NULL;
+    stack->rec = place_new(thread, sizeof *stack->rec, &stack->rec_private);
+    if (stack->rec != NULL)
+        stack->frames = frames_new(thread, FM_STACK_FRAMES_FIRST, &stack->frames_private);
     if (stack->frames == NULL) {
+        if (stack->rec != NULL && stack->rec_private)
+            fm_private_free(stack->rec, sizeof *stack->rec);
         fm_private_free(stack, sizeof *stack);
         return NULL;
     }
@@ -132,9 +154,11 @@ struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address)
     stack->rec->thread = fm_ref(thread->rec);
     stack->rec->low = stack->low;
     stack->rec->high = stack->guessed ? 0 : stack->high;
-    publish(stack->rec, stack->frames, FM_STACK_FRAMES_FIRST);
+    publish(stack, stack->frames, FM_STACK_FRAMES_FIRST);
     stack->next = thread->stacks;
     thread->stacks = stack;
+    if (stack->rec_private)
+        return stack;
     stack->rec->next = thread->rec->first_stack;
     __atomic_store_n(&thread->rec->first_stack, fm_ref(stack->rec), __ATOMIC_RELEASE);
     return stack;
@@ -148,11 +172,14 @@ bool fm_stack_grow(struct fm_thread *thread)
     uint64_t capacity = (uint64_t)(stack->limit - stack->frames) + 1;
     if (capacity > 1u << 27)
         return false;
-    struct fm_rec_frame *frames = frames_new(thread, (uint32_t)capacity * 2);
+    bool is_private;
+    struct fm_rec_frame *frames = frames_new(thread, (uint32_t)capacity * 2, &is_private);
     if (frames == NULL)
         return false;
     memcpy(frames, stack->frames, used * sizeof *frames);
-    publish(stack->rec, frames, (uint32_t)capacity * 2);
+    /* Private ones from before stay: a hook that a signal interrupted may still write there. */
+    stack->frames_private = is_private;
+    publish(stack, frames, (uint32_t)capacity * 2);
     stack->frames = frames;
     stack->limit = frames + capacity * 2 - 1;
     tls->top = frames + used - 1;

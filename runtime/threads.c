@@ -86,6 +86,10 @@ static void thread_end(void *data)
     fm_points_reset(thread, true);
     for (struct fm_stack *s = thread->stacks, *next; s != NULL; s = next) {
         next = s->next;
+        if (s->frames_private)
+            fm_private_free(s->frames, (size_t)(s->limit + 1 - s->frames) * sizeof *s->frames);
+        if (s->rec_private)
+            fm_private_free(s->rec, sizeof *s->rec);
         fm_private_free(s, sizeof *s);
     }
     fm_private_free(thread, sizeof *thread);
@@ -142,6 +146,9 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     if (thread == NULL || !graph_init(thread, stack_address)) {
         __atomic_fetch_add(&fm_process.header->dropped_threads, 1, __ATOMIC_RELAXED);
         tls_disable(tls);
+        if (thread != NULL && tls->table != NULL)
+            fm_private_free(tls->table, tls->mask + sizeof(struct fm_entry));
+        tls->table = NULL;
         if (thread != NULL)
             fm_private_free(thread, sizeof *thread);
         return NULL;
@@ -211,6 +218,8 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
     if (csd != NULL)
         return csd;
     const struct fm_rec_pd *to = old_at(old_base, old->callee);
+    if (to->fn == FM_REC_FN_LOST)
+        return fm_graph_lost(thread);
     struct fm_rec_pd *callee = NULL;
     if ((old->epoch_flags & FM_REC_CSD_MADE_CALLEE) == 0) {
         struct fm_rec_csd *maker = clone_path(thread, old_base, old_at(old_base, to->maker));
@@ -255,6 +264,7 @@ static bool clone_stack(struct fm_thread *thread, const char *old_base, struct f
             frames[i].cfa |= FM_CFA_UNCOUNTED;
     }
     stack->frames = frames;
+    stack->rec_private = stack->frames_private = false;
     stack->top = frames + count - 1;
     stack->limit = frames + capacity - 1;
     stack->rec->thread = fm_ref(thread->rec);

@@ -33,8 +33,9 @@ struct f_owner_ex {
 #define OWNER_THREAD 0 /* F_OWNER_TID */
 #define PERF_HZ 997u
 #define QUANTUM_NS 1000000u
-#define TIMER_NS 1000000u /* it comes with the kernel's own tick: HZ, mostly 250, times a second \
-                           */
+#define TIMER_NS                                                                    \
+    1000000u /* it comes with the kernel's own tick: HZ, mostly 250, times a second \
+              */
 
 #define RET_OPCODE 0xc3
 #define PROLOGUE_BYTES 8 /* endbr64, push %rbp, mov %rsp, %rbp */

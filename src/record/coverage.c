@@ -118,6 +118,7 @@ static void join_pd(struct finisher *f, uint32_t pd)
                 g_array_index(f->points, struct node_point, node).elsewhere = true;
             node = moved_point(f, image, index, f->pd_ps[pd]);
         }
+        g_array_index(f->points, struct node_point, node).met = true;
         struct point_count count = {pd, node, point->count};
         g_array_append_val(f->point_counts, count);
     }
@@ -155,7 +156,8 @@ static void order_points(struct finisher *f)
     uint32_t number = 0, before = FM_NONE;
     for (guint i = 0; i < count; i++) {
         struct node_point *point = &g_array_index(f->points, struct node_point, f->point_order[i]);
-        if (point->elsewhere && !point->at_home) {
+        bool unknown = f->has_losses && !point->met;
+        if ((point->elsewhere && !point->at_home) || unknown) {
             point->number = FM_NONE;
             continue;
         }
@@ -177,8 +179,12 @@ void fm_coverage_join(struct finisher *f)
     for (guint i = 0; i < f->images->len; i++)
         add_image(f, fm_image(f, i));
     for (uint32_t i = 0; i < f->recording->pd_count; i++) {
-        if (f->pd_gone == NULL || !f->pd_gone[i])
-            join_pd(f, i);
+        if (f->pd_gone != NULL && f->pd_gone[i])
+            continue;
+        uint32_t entry = fm_node_ps(f, f->pd_ps[i])->entry_point;
+        if (entry != FM_NONE)
+            g_array_index(f->points, struct node_point, entry).met = true;
+        join_pd(f, i);
     }
     order_points(f);
     if (f->points_unknown > 0)

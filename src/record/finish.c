@@ -336,7 +336,7 @@ static void collect_notes(struct finisher *f)
     const struct fm_raw_recording *recording = f->recording;
     const struct fm_rec_header *header = &recording->header;
     struct fm_finish_notes *notes = f->notes;
-    uint64_t ticks = 0, cpu_ns = 0, unmatched = 0, dropped = 0;
+    uint64_t ticks = 0, cpu_ns = 0, unmatched = 0, dropped = 0, lost = 0;
     notes->threads = recording->thread_count;
     notes->live = fm_raw_recording_is_live(recording);
     notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
@@ -350,13 +350,22 @@ static void collect_notes(struct finisher *f)
         unmatched += recording->threads[i].exits_unmatched;
         dropped += recording->threads[i].calls_dropped;
     }
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        if (recording->pds[recording->csds[i].callee].fn == FM_REC_FN_LOST) {
+            lost += recording->csds[i].calls;
+            f->has_losses = true;
+        }
+    }
     notes->not_instrumented = notes->calls == 0;
     notes->achieved_hz = cpu_ns == 0 ? 0 : (double)ticks * 1e9 / (double)cpu_ns;
     if (header->dropped_nodes != 0 || dropped != 0)
         fm_finish_note(f,
-                       "the recording was full (disk or limit): %" G_GUINT64_FORMAT
-                       " call edges and %" G_GUINT64_FORMAT " calls are not in it",
-                       (guint64)header->dropped_nodes, (guint64)dropped);
+                       "the recording was full (disk or limit): of %" G_GUINT64_FORMAT
+                       " calls in contexts for which there was no room the context is not known; "
+                       "they and their costs are under \"not recorded\"",
+                       (guint64)(lost + dropped));
+    if (header->dropped_points != 0)
+        fm_finish_note(f, "the recording was full: code whose count is missing may have run");
     if (header->dropped_threads != 0)
         fm_finish_note(f, "%" G_GUINT64_FORMAT " threads are not in the recording",
                        (guint64)header->dropped_threads);

@@ -44,6 +44,7 @@ struct node_point {
     uint64_t address; /* of one of its copies */
     bool entry;       /* run once a call */
     bool at_home;     /* met in contexts of ps */
+    bool met;         /* it has a count */
     bool elsewhere;   /* met in other contexts: if in those alone, it is not ps's */
     uint32_t number;  /* within ps; FM_NONE = dropped */
 };
@@ -98,6 +99,7 @@ struct finisher {
     GHashTable *point_ids;  /* key text -> point + 1 */
     guint *point_order;     /* by procedure, in the order of the source */
     unsigned points_unknown;
+    bool has_losses; /* the recording was full: what has no count may have run */
 };
 
 static inline struct image *fm_image(struct finisher *f, uint32_t index)

@@ -318,10 +318,33 @@ bool fm_images_proc_of_pd(struct finisher *f, uint32_t pd, uint32_t *ret_image, 
     return *ret_proc != FM_NONE;
 }
 
+/* All that the recording had no room for. */
+static uint32_t lost_ps(struct finisher *f)
+{
+    static const char key[] = "lost";
+    gpointer known = g_hash_table_lookup(f->synthetic, key);
+    if (known != NULL)
+        return GPOINTER_TO_UINT(known) - 1;
+    struct node_ps ps = {
+        .image = FM_NONE,
+        .proc = FM_NONE,
+        .module = "",
+        .name = "not recorded (the recording was full)",
+        .linkage = "",
+        .file = "",
+        .arity = FM_ARITY_UNKNOWN,
+    };
+    uint32_t index = add_ps(f, &ps);
+    g_hash_table_insert(f->synthetic, (gpointer)(uintptr_t)key, GUINT_TO_POINTER(index + 1));
+    return index;
+}
+
 static uint32_t ps_of_pd(struct finisher *f, uint32_t pd)
 {
     const struct fm_raw_pd *raw = &f->recording->pds[pd];
     uint32_t image, proc;
+    if (raw->fn == FM_REC_FN_LOST)
+        return lost_ps(f);
     if (fm_images_proc_of_pd(f, pd, &image, &proc))
         return add_proc(f, image, proc);
     return synthetic_ps(f, raw->fn, raw->epoch);

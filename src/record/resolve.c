@@ -206,7 +206,11 @@ static uint32_t css_of_callback(struct finisher *f, const struct fm_raw_csd *csd
 
 static uint32_t css_of_csd(struct finisher *f, struct fm_raw_csd *csd)
 {
+    static const struct place nowhere = {"", 0, 0};
     const struct fm_raw_pd *caller = &f->recording->pds[csd->caller];
+    if (f->recording->pds[csd->callee].fn == FM_REC_FN_LOST)
+        return synthetic_css(f, f->thread_ps[caller->thread], FM_SITE_CALLBACK, &nowhere,
+                             "no room in the recording");
     if (caller->fn == 0)
         return f->thread_css[caller->thread];
     if ((csd->flags & FM_REC_CSD_INLINED) != 0)

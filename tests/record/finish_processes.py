@@ -136,6 +136,32 @@ def kept(tap, folder):
              (-signal.SIGABRT, 1), "and can be finished later")
 
 
+LOST = "not recorded (the recording was full)"
+
+
+def full(tap, folder):
+    """What a recording has no room for is nobody's, and no call is missing."""
+    for flags in ["-O0"], ["-O2"]:
+        command = lib.build("wide.c", folder, "gcc", flags + ["-fno-builtin"])
+        whole = lib.record(command, folder).profile
+        done = lib.record(command, folder, env={**os.environ, "FATHOM_LIMIT": "100000"})
+        found = done.profile
+        what = " ".join(flags)
+        tap.check("the recording was full" in done.stderr, f"full, {what}: it is told", done.stderr)
+        tap.same(sum(found.calls().values()), sum(whole.calls().values()),
+                 f"full, {what}: no call is missing")
+        tap.same((found.allocs[LOST], found.calls()["late"], found.allocs["main"]), (100, 0, 0),
+                 f"full, {what}: what is lost is not the caller's")
+        lib.must([lib.FATHOM, "check", "out.data"], folder)
+    command = lib.build("wide.c", folder, "gcc", ["-O0"], grade="coverage")
+    lib.record(command, folder, env={**os.environ, "FATHOM_LIMIT": "100000"})
+    shown = lib.must([lib.DUMP, "out.data"], folder).stdout
+    lines = [row.split("\t") for row in shown.splitlines() if row.startswith("line\t")]
+    zero = [int(fields[1]) for fields in lines if fields[2] == "0"]
+    some = [fields for fields in lines if fields[2] not in ("0", "-")]
+    tap.check(not zero and some, "full: no line is said not to have run", (zero, len(some)))
+
+
 def libraries(tap, folder):
     folder = pathlib.Path(folder)
     (folder / "one.c").write_text("static int twice(int n) { return 2 * n; }\n"
@@ -324,8 +350,8 @@ def contexts_unloaded(tap, folder):
 
 def main():
     tap = lib.Tap()
-    lib.CASES["processes.c"] = lib.CASES["executing.c"] = []
-    for test in (processes, executing, statuses, not_recorded, cut_short, live, kept, libraries,
+    lib.CASES["processes.c"] = lib.CASES["executing.c"] = lib.CASES["wide.c"] = []
+    for test in (processes, executing, statuses, not_recorded, cut_short, live, kept, full, libraries,
                  plain_hosts, contexts_unloaded, steered):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)

@@ -163,7 +163,7 @@ def test_exit_below_main(tmp, exe):
     assert counts(rec, exe)["inner"][:2] == (1, 0)
 
 
-def build_wide(tmp, before=""):
+def build_wide(tmp, before="", walks=1):
     """540,001 calls in many contexts, as DIR/process."""
     small = os.path.join(tmp, "small.c")
     with open(small, "w") as f:
@@ -175,7 +175,9 @@ def build_wide(tmp, before=""):
         for i in range(40):
             f.write(f"static void f{i}(int d) {{ if (d > 0) {{ s = s * 1103515245u + 12345u;"
                     f" all[(s >> 16) % 40](d - 1); }} }}\n")
-        f.write("int main(void) { for (int i = 0; i < 60000; i++) all[i % 40](8); return 0; }\n")
+        f.write("int main(void)\n{\n    for (int w = 0; w < %d; w++) {\n        s = 1;\n"
+                "        for (int i = 0; i < 60000; i++)\n            all[i %% 40](8);\n    }\n"
+                "    return 0;\n}\n" % walks)
     exe = os.path.join(tmp, "process")
     subprocess.run(["gcc", "-O1", "-g", "-finstrument-functions", "-fno-omit-frame-pointer",
                     "-fno-optimize-sibling-calls", small, "-o", exe, *runtime()], check=True)
@@ -184,12 +186,22 @@ def build_wide(tmp, before=""):
 def test_full(tmp, exe):
     """A program whose file may not grow goes on; what is known is counted, losses are told."""
     build_wide(tmp)
-    rec = Rec(run(tmp, "", FATHOM_LIMIT=str(1 << 20)))
-    t = rec.threads[0]
-    calls = sum(c["calls"] for c in t["csds"].values())
-    assert rec.dropped_nodes > 0 and t["dropped"] > 0 and rec.state == 2
-    assert calls + t["dropped"] == 60000 * 9 + 1, (calls, t["dropped"])
-    assert os.path.getsize(os.path.join(tmp, "p.rec")) <= 1 << 20
+    dropped = []
+    for limit, walks in (1 << 20, 1), (400000, 1), (400000, 3):
+        if walks > 1:
+            build_wide(tmp, walks=walks)
+        rec = Rec(run(tmp, "", FATHOM_LIMIT=str(limit)))
+        t = rec.threads[0]
+        calls = sum(c["calls"] for c in t["csds"].values())
+        assert rec.dropped_nodes > 0 and lost(t)["calls"] > 100000 and rec.state == 2
+        assert calls == walks * 60000 * 9 + 1 and t["dropped"] == 0, (calls, t["dropped"])
+        assert limit * 0.95 < rec.used <= limit, (limit, rec.used)
+        assert os.path.getsize(os.path.join(tmp, "p.rec")) <= limit
+        assert t["unmatched"] == 0 and lost(t)["excps"] == lost(t)["open"] == 0
+        dropped.append(rec.dropped_nodes)
+    # What was met once is known: the hooks find it as they find what there was room for.
+    assert dropped[1] == dropped[2], dropped
+    build_wide(tmp)
     whole = Rec(run(tmp, ""))
     t = whole.threads[0]
     assert sum(c["calls"] for c in t["csds"].values()) == 60000 * 9 + 1
@@ -199,6 +211,62 @@ def test_full(tmp, exe):
     assert (len(t["pds"]), len(t["csds"])) == (331738, 377403), (len(t["pds"]), len(t["csds"]))
     per_pair = whole.used / len(t["csds"])
     assert len(t["csds"]) < 20000 or per_pair <= 96, per_pair
+
+
+def lost(thread):
+    """What there was no room for."""
+    found, = [c for c in thread["csds"].values() if thread["pds"][c["callee"]]["fn"] == 1]
+    assert found["caller"] == thread["root_pd"], found
+    return found
+
+
+def test_limits(tmp, exe):
+    """A limit that is none, or too low to hold anything, is told; nothing is recorded then."""
+    for limit in ("1k", "", "0", "65535", "many"):
+        for old in glob.glob(os.path.join(tmp, "*.rec")):
+            os.unlink(old)
+        done = subprocess.run([exe, "many"], cwd=tmp, capture_output=True, text=True,
+                              env=dict(os.environ, FATHOM_LIMIT=limit))
+        assert done.returncode == 0 and done.stderr.count("\n") == (limit != ""), done.stderr
+        assert len(glob.glob(os.path.join(tmp, "*.rec"))) == (limit == ""), limit
+        assert limit == "" or "FATHOM_LIMIT" in done.stderr, done.stderr
+
+
+DEEP_IN_FULL = """
+#include <stdlib.h>
+static volatile int kept;
+static int deep(int depth) { return depth == 0 ? 0 : 1 + deep(depth - 1); }
+#define F(n) static void f##n(int bits) { kept++; if (bits) all[bits % 16](bits / 16); }
+static void (*const all[16])(int);
+F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
+static void (*const all[16])(int) = {f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14,
+                                     f15};
+static void *give(int size) { return malloc(size); }
+int main(void)
+{
+    for (int i = 1; i < 60000; i++)
+        f0(i);
+    for (int i = 0; i < 100; i++)
+        free(give(100));
+    return deep(30000) == 30000 ? 0 : 1;
+}
+"""
+
+
+def test_full_of_others(tmp, exe):
+    """In a full file: deep stacks and allocations."""
+    source = os.path.join(tmp, "deep.c")
+    with open(source, "w") as f:
+        f.write(DEEP_IN_FULL)
+    subprocess.run(["gcc", "-O0", "-g", "-w", "-finstrument-functions", "-fno-omit-frame-pointer",
+                    source, "-o", os.path.join(tmp, "process"), *runtime()], check=True)
+    whole = Rec(run(tmp, "")).threads[0]["csds"].values()
+    rec = Rec(run(tmp, "", FATHOM_LIMIT="80000"))
+    t = rec.threads[0]
+    assert sum(c["calls"] for c in t["csds"].values()) == sum(c["calls"] for c in whole)
+    assert t["dropped"] == t["unmatched"] == 0, (t["dropped"], t["unmatched"])
+    # give() allocates, main() gives back: neither has a record.
+    assert lost(t)["alloc"][0] == lost(t)["alloc"][3] == 100, lost(t)["alloc"]
 
 
 FULL_DISK = """
@@ -247,7 +315,7 @@ def test_disk_full(tmp, exe):
         asked = int(f.read())
     t = rec.threads[0]
     calls = sum(c["calls"] for c in t["csds"].values())
-    assert calls + t["dropped"] == 60000 * 9 + 1, (calls, t["dropped"])
+    assert calls == 60000 * 9 + 1 and lost(t)["calls"] > 0 and t["dropped"] == 0, calls
     assert rec.dropped_nodes > 10000 and rec.used > 1200000, (rec.dropped_nodes, rec.used)
     assert asked < 200, asked
 
@@ -291,7 +359,7 @@ def test_without_runtime(tmp, exe):
 
 TESTS = [test_control, test_stopped_from_the_start, test_heap, test_ticks,
          test_ticks_disturb_nothing, test_foreign_descriptors, test_waits_for_locks, test_fork, test_exec,
-         test_exit_below_main, test_full, test_disk_full, test_many_threads, test_without_runtime]
+         test_exit_below_main, test_full, test_limits, test_full_of_others, test_disk_full, test_many_threads, test_without_runtime]
 
 
 def main():
