@@ -12,7 +12,7 @@
 
 struct fm_roots;
 
-struct fm_roots *fm_roots_new(void); /* without folders: nothing can be opened */
+struct fm_roots *fm_roots_new(void);                   /* without folders: nothing can be opened */
 struct fm_roots *fm_roots_ref(struct fm_roots *roots); /* NULL is allowed, and stays NULL */
 void fm_roots_unref(struct fm_roots *roots);           /* NULL is allowed */
 

@@ -6,6 +6,7 @@
 #include <glib-unix.h>
 #include <libsoup/soup.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/error.h"
 #include "schedule/source.h"
@@ -14,9 +15,7 @@
 
 #define URL_BYTES_MAX 20000
 #define BODY_BYTES_MAX (64 * 1024)
-#define CONNECTIONS_MAX 256
 #define READ_MS_DEFAULT 30000
-#define SOCKET_TIMEOUT_S 30
 #define LINGER_MS 1000
 
 struct fm_http {
@@ -25,9 +24,10 @@ struct fm_http {
     GMainLoop *loop;
     char *url, *token, *hosts[4]; /* "localhost:8080" and so on; NULL entries at the end */
     bool remote, stopping;
-    unsigned read_ms, idle_minutes, connections;
+    unsigned read_ms, idle_minutes;
     guint idle_source, linger_source, signal_sources[2];
     struct fm_http_streams streams;
+    struct fm_http_connections connections;
 };
 
 /* --- bounds --- */
@@ -52,10 +52,36 @@ static gboolean on_too_slow(gpointer user)
     return G_SOURCE_REMOVE;
 }
 
+static void set_header(const char *name, const char *value, void *user)
+{
+    soup_message_headers_replace(soup_server_message_get_response_headers(user), name, value);
+}
+
+/* Before 3.3.0 libsoup neither closes nor reads a connection any more once something went wrong
+ * with it between two requests: the client closed it, or the socket's time was over. It would cost
+ * a descriptor each, and a browser's next request on it would never be answered. */
+static bool may_keep_connections(void)
+{
+    return soup_check_version(3, 3, 0);
+}
+
+static void begin_answer(SoupServerMessage *message)
+{
+    if (!may_keep_connections())
+        set_header("Connection", "close", message);
+}
+
+static void on_got_headers(SoupServerMessage *message, gpointer user)
+{
+    (void)user;
+    fm_http_connections_set_busy(message, true);
+}
+
 static void on_got_body(SoupServerMessage *message, gpointer user)
 {
     (void)user;
     g_object_set_data(G_OBJECT(message), "fathom-timer", NULL);
+    begin_answer(message); /* headers that were set before "100 Continue" are gone */
 }
 
 static void on_got_chunk(SoupServerMessage *message, GBytes *chunk, gpointer user)
@@ -73,22 +99,22 @@ static void on_got_chunk(SoupServerMessage *message, GBytes *chunk, gpointer use
         drop_connection(message);
 }
 
-/* Emitted when a connection begins to wait for a request, so the timer bounds idle connections,
- * too. */
+/* Emitted when a connection is there, and when something of each further request is. In between
+ * the socket's own time is the bound. */
 static void on_request_started(SoupServer *soup, SoupServerMessage *message, gpointer user)
 {
     (void)soup;
     struct fm_http *http = user;
-    http->connections++;
+    fm_http_connections_begin(&http->connections, message);
     GSocket *socket = soup_server_message_get_socket(message);
     if (socket != NULL)
-        g_socket_set_timeout(socket, SOCKET_TIMEOUT_S);
+        g_socket_set_timeout(socket, (http->read_ms + 999) / 1000);
+    begin_answer(message);
     guint timer = g_timeout_add(http->read_ms, on_too_slow, message);
     g_object_set_data_full(G_OBJECT(message), "fathom-timer", GUINT_TO_POINTER(timer), clear_timer);
+    g_signal_connect(message, "got-headers", G_CALLBACK(on_got_headers), NULL);
     g_signal_connect(message, "got-body", G_CALLBACK(on_got_body), NULL);
     g_signal_connect(message, "got-chunk", G_CALLBACK(on_got_chunk), NULL);
-    if (http->connections > CONNECTIONS_MAX)
-        drop_connection(message);
 }
 
 /* The page that says good-bye has a stylesheet, which the browser asks for next. */
@@ -105,18 +131,9 @@ static void on_request_ended(SoupServer *soup, SoupServerMessage *message, gpoin
     (void)soup;
     struct fm_http *http = user;
     g_object_set_data(G_OBJECT(message), "fathom-timer", NULL);
-    if (http->connections > 0)
-        http->connections--;
+    fm_http_connections_set_busy(message, false);
     if (http->stopping && http->linger_source == 0)
         http->linger_source = g_timeout_add(LINGER_MS, on_linger_end, http);
-}
-
-/* libsoup says nothing more about a connection that was taken from it. */
-static void on_stream_ended(void *user)
-{
-    struct fm_http *http = user;
-    if (http->connections > 0)
-        http->connections--;
 }
 
 static gboolean on_idle_end(gpointer user)
@@ -141,11 +158,6 @@ static void arm_idle(struct fm_http *http)
 static const char *header(SoupServerMessage *message, const char *name)
 {
     return soup_message_headers_get_list(soup_server_message_get_request_headers(message), name);
-}
-
-static void set_header(const char *name, const char *value, void *user)
-{
-    soup_message_headers_replace(soup_server_message_get_response_headers(user), name, value);
 }
 
 static void send_response(SoupServerMessage *message, const struct fm_response *response)
@@ -370,6 +382,16 @@ static bool listen_remote(struct fm_http *http, const char *address, uint16_t po
     return true;
 }
 
+/* Waiting connections beyond GLib's ten would be tried again by the client's kernel a second later.
+ */
+static void lengthen_queues(struct fm_http *http)
+{
+    GSList *listeners = soup_server_get_listeners(http->soup);
+    for (GSList *link = listeners; link != NULL; link = link->next)
+        listen(g_socket_get_fd(link->data), SOMAXCONN); /* else the short one stays */
+    g_slist_free(listeners);
+}
+
 static unsigned bound_port(struct fm_http *http)
 {
     GSList *uris = soup_server_get_uris(http->soup);
@@ -419,7 +441,8 @@ bool fm_http_new(struct fm_server *server, const struct fm_http_options *options
     http->read_ms = options->read_ms == 0 ? READ_MS_DEFAULT : options->read_ms;
     http->idle_minutes = options->idle_minutes;
     http->loop = g_main_loop_new(NULL, FALSE);
-    fm_http_streams_init(&http->streams, on_stream_ended, http);
+    fm_http_streams_init(&http->streams);
+    fm_http_connections_init(&http->connections);
     http->soup = soup_server_new("server-header", "fathom", NULL);
     g_signal_connect(http->soup, "request-started", G_CALLBACK(on_request_started), http);
     g_signal_connect(http->soup, "request-finished", G_CALLBACK(on_request_ended), http);
@@ -433,6 +456,7 @@ bool fm_http_new(struct fm_server *server, const struct fm_http_options *options
         fm_http_free(http);
         return false;
     }
+    lengthen_queues(http);
     make_names(http, options->listen);
     *ret = http;
     return true;
@@ -477,6 +501,7 @@ void fm_http_free(struct fm_http *http)
     fm_http_streams_clear(&http->streams);
     soup_server_disconnect(http->soup);
     g_object_unref(http->soup);
+    fm_http_connections_clear(&http->connections);
     g_main_loop_unref(http->loop);
     for (unsigned i = 0; i < G_N_ELEMENTS(http->hosts); i++)
         g_free(http->hosts[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Headers that the HTTP door reads and writes itself: tokens, gzip and what it does to ETag; and
- * its open streams. */
+ * its open connections and streams. */
 #pragma once
 
 #include <libsoup/soup.h>
@@ -29,13 +29,24 @@ bool fm_http_etag_is_gzip(const char *if_none_match, const char *etag);
 /* --- http_stream.c --- */
 
 struct fm_http_streams {
-    GPtrArray *list;           /* struct fm_http_stream */
-    void (*ended)(void *user); /* a connection that was taken is closed */
-    void *user;
+    GPtrArray *list; /* struct fm_http_stream */
 };
-void fm_http_streams_init(struct fm_http_streams *all, void (*ended)(void *user), void *user);
+void fm_http_streams_init(struct fm_http_streams *all);
 /* Ends all of them. */
 void fm_http_streams_clear(struct fm_http_streams *all);
 /* Takes response->stream, and the message's connection as soon as libsoup has let go of it. */
 void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *message,
                            struct fm_response *response);
+
+/* --- http_connections.c --- */
+
+struct fm_http_connections {
+    GQueue list; /* struct connection, those that came first at the head */
+    unsigned max;
+};
+void fm_http_connections_init(struct fm_http_connections *all);
+void fm_http_connections_clear(struct fm_http_connections *all);
+/* Of each message that begins. With too many connections one that has asked nothing is closed. */
+void fm_http_connections_begin(struct fm_http_connections *all, SoupServerMessage *message);
+/* Whether its connection has asked for something that is not answered yet. */
+void fm_http_connections_set_busy(SoupServerMessage *message, bool busy);

@@ -59,7 +59,6 @@ static void http_stream_free(struct fm_http_stream *http_stream)
     g_clear_object(&http_stream->connection);
     g_string_free(http_stream->out, TRUE);
     g_free(http_stream);
-    all->ended(all->user);
 }
 
 static gboolean on_broken(gpointer user)
@@ -247,9 +246,9 @@ void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *messa
     fm_stream_attach(http_stream->stream, &sink, http_stream);
 }
 
-void fm_http_streams_init(struct fm_http_streams *all, void (*ended)(void *user), void *user)
+void fm_http_streams_init(struct fm_http_streams *all)
 {
-    *all = (struct fm_http_streams){g_ptr_array_new(), ended, user};
+    *all = (struct fm_http_streams){g_ptr_array_new()};
 }
 
 void fm_http_streams_clear(struct fm_http_streams *all)

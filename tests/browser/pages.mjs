@@ -238,6 +238,17 @@ async function sideways() {
   await page.setViewportSize({ width: 1400, height: 900 });
 }
 
+// A reader looks at a page for longer than the server waits on a connection, and goes on then.
+async function goOnAfterAWhile() {
+  await open(url);
+  await page.waitForTimeout(45000);
+  const heading = await page.locator("h1").innerText();
+  await page.locator("main a.link").nth(1).click({ timeout: 20000 });
+  await page.waitForFunction((old) => document.querySelector("h1")?.innerText !== old, heading,
+    { timeout: 20000 });
+  steps++;
+}
+
 // The page's own link quits the server; it must be the last thing.
 async function quit() {
   await open(url);
@@ -261,6 +272,7 @@ try {
   await narrowWindow();
   await sideways();
   await badAddress();
+  await goOnAfterAWhile();
   if (context.browser()) await withoutScripts(context.browser());
   await quit();
   assert.deepEqual(complaints, [], "the console is silent");

@@ -24,9 +24,9 @@ TOKEN = "a token of 24 characters"
 
 
 @contextlib.contextmanager
-def serving(*arguments):
+def serving(*arguments, **how):
     process = subprocess.Popen([FATHOM, "view", "--no-open", *arguments], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+                               stderr=subprocess.PIPE, text=True, **how)
     try:
         line = process.stdout.readline()
         found = re.search(r"serving (http://(\S+?):(\d+)/\S*)", line)

@@ -69,26 +69,76 @@ static gpointer slow_clients(gpointer user)
     return NULL;
 }
 
-static void slow_clients_are_dropped(void)
+/* The response to a request that does not ask for an end of the connection; "" when it was closed
+ * before. Fails the test when there is neither within the socket's time. */
+static char *ask(GSocketConnection *connection, uint16_t port)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *request =
+        g_strdup_printf("HEAD / HTTP/1.1\r\nHost: localhost:%u\r\n\r\n", port);
+    char buffer[4096];
+    send_text(connection, request);
+    gssize got = g_input_stream_read(g_io_stream_get_input_stream(G_IO_STREAM(connection)), buffer,
+                                     sizeof buffer, NULL, &error);
+    g_assert_false(g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT));
+    return g_strndup(buffer, (gsize)MAX(got, 0));
+}
+
+/* A reader who looks at a page for longer than the server waits, and goes on then. */
+static gpointer idle_client(gpointer user)
+{
+    uint16_t port = port_of(user);
+    char rest[4096];
+    GSocketConnection *kept = connect_to(port);
+    g_autofree char *first = ask(kept, port);
+    g_assert_true(g_str_has_prefix(first, "HTTP/1.1 200"));
+    g_usleep(2 * G_USEC_PER_SEC);
+    g_autofree char *later = ask(kept, port);
+    /* Browsers ask again when they are told of an end, and only then. */
+    if (later[0] != '\0')
+        g_assert_true(g_str_has_prefix(later, "HTTP/1.1 200"));
+    GSocketConnection *fresh = connect_to(port);
+    g_autofree char *again = ask(fresh, port);
+    g_assert_true(g_str_has_prefix(again, "HTTP/1.1 200"));
+    read_to_end(kept, rest, sizeof rest);
+    read_to_end(fresh, rest, sizeof rest);
+    g_object_unref(kept);
+    g_object_unref(fresh);
+    kill(getpid(), SIGTERM);
+    return NULL;
+}
+
+static void serve_until_done(GThreadFunc client_function, unsigned read_ms)
 {
     g_autoptr(GError) error = NULL;
     struct fm_server *server = fm_server_new(NULL);
     struct fm_http *http;
-    bool bound = fm_http_new(server, &(struct fm_http_options){.read_ms = 200}, &http, &error);
+    bool bound = fm_http_new(server, &(struct fm_http_options){.read_ms = read_ms}, &http, &error);
     g_assert_no_error(error);
     g_assert_true(bound);
     g_autofree char *url = g_strdup(fm_http_url(http));
     url[strlen(url) - 1] = '\0';
-    GThread *client = g_thread_new("client", slow_clients, url);
+    GThread *client = g_thread_new("client", client_function, url);
     fm_http_run(http); /* until SIGTERM */
     g_thread_join(client);
     fm_http_free(http);
     fm_server_free(server);
 }
 
+static void slow_clients_are_dropped(void)
+{
+    serve_until_done(slow_clients, 200);
+}
+
+static void idle_clients_are_served(void)
+{
+    serve_until_done(idle_client, 1000);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/serve/http/slow-clients", slow_clients_are_dropped);
+    g_test_add_func("/serve/http/idle-clients", idle_clients_are_served);
     return g_test_run();
 }
