@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/cmd_log_trace.h"
+#include "cli/notices.h"
 #include "display/assets.h"
 #include "serve/http.h"
 #include "serve/traces/traces.h"
@@ -45,7 +46,7 @@ static bool add(struct fm_server *server, const char *path, GError **error)
 static void tell_failure(void *user, const GError *error)
 {
     (void)user;
-    fprintf(stderr, "fathom view: %s\n", error->message);
+    fm_cli_notice("view", error->message);
 }
 
 /* Tells of each that cannot be opened, a line each. Returns the exit status. */
@@ -117,6 +118,7 @@ static int serve(struct fm_server *server, const struct view_options *options, G
     g_autofree char *url =
         first_page(server, http, options->roots == NULL && options->token == NULL);
     say_where(url, !options->no_open && open_browser(url));
+    fm_cli_notice_warnings("view");
     fm_http_run(http);
     fm_http_free(http);
     return FM_EXIT_DONE;

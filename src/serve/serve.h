@@ -25,7 +25,8 @@ struct fm_server_options {
     /* Recordings are read while the engine's source runs on a main loop, and pages are made of what
      * is known so far and say so. Without, each answer waits until all is known. */
     bool background;
-    /* In the background: a recording turned out to be bad after it was added. */
+    /* In the background: a recording turned out to be bad after it was added: once for each
+     * change of it. Must not wait. */
     void (*failed)(void *user, const GError *error);
     void *failed_user;
 };

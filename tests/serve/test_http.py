@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The running program through its HTTP door, on a free port."""
 import contextlib
+import fcntl
 import gzip
 import http.client
 import json
@@ -20,25 +21,27 @@ import urllib.parse
 FATHOM, GENERATE = sys.argv[1:3]
 FOLDER = tempfile.TemporaryDirectory(prefix="fathom-http-")
 PROFILE = os.path.join(FOLDER.name, "a profile.data")
+F_SETPIPE_SZ = 1031 # Python 3.10 has it in fcntl
 TOKEN = "a token of 24 characters"
 
 
 @contextlib.contextmanager
 def serving(*arguments, **how):
-    process = subprocess.Popen([FATHOM, "view", "--no-open", *arguments], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, **how)
+    process = subprocess.Popen([FATHOM, "view", "--no-open", *arguments], text=True,
+                               stdout=subprocess.PIPE, **{"stderr": subprocess.PIPE, **how})
     try:
         line = process.stdout.readline()
         found = re.search(r"serving (http://(\S+?):(\d+)/\S*)", line)
         if not found:
-            raise AssertionError(f"no address in {line!r}: {process.stderr.read()}")
+            raise AssertionError(f"no address in {line!r}: {process.stderr and process.stderr.read()}")
         yield process, int(found[3]), found[1]
     finally:
         if process.poll() is None:
             process.terminate()
         process.wait(20)
         process.stdout.close()
-        process.stderr.close()
+        if process.stderr:
+            process.stderr.close()
 
 
 def ask(port, target, method="GET", address="127.0.0.1", body=None, **headers):
@@ -444,6 +447,72 @@ class Life(unittest.TestCase):
             self.assertEqual(answer.status, 200)
             self.assertIn(b"Shutting down", body)
             self.assertEqual(process.wait(20), 0)
+
+    def check_unread_errors(self, **how):
+        """A file that turns bad again and again, each time with a line on standard error."""
+        with tempfile.TemporaryDirectory(prefix="fathom-unread-") as folder:
+            path = os.path.join(folder, "bad.data")
+            whole = pathlib.Path(PROFILE).read_bytes()
+            shutil.copy(PROFILE, path)
+            with serving(path, **how) as (process, port, _):
+                for i in range(300):
+                    pathlib.Path(path).write_bytes(whole[:len(whole) - 100 - i])
+                    answer = ask(port, page("menu", path, ".txt"))[0]
+                    self.assertIn(answer.status, (200, 422))
+                    ask(port, page("menu", path).replace("/deep", "/events"))
+                    self.assertEqual(ask(port, page("menu", path, ".txt"))[0].status, 422)
+                self.assertEqual(ask(port, "/")[0].status, 200)
+                process.terminate()
+                self.assertEqual(process.wait(20), 0)
+
+    def test_a_pipe_of_errors_that_nobody_reads(self):
+        reading, writing = os.pipe()
+        try:
+            fcntl.fcntl(writing, F_SETPIPE_SZ, 4096)
+            self.check_unread_errors(stderr=writing)
+            told = os.read(reading, 1 << 16).decode()
+            self.assertRegex(told, r"^(fathom view: .*bad\.data.*\n)+$")
+            self.assertGreater(told.count("\n"), 5)
+            self.assertLess(told.count("\n"), 100)
+            self.assertEqual(fcntl.fcntl(writing, fcntl.F_GETFL) & os.O_NONBLOCK, 0)
+        finally:
+            os.close(reading)
+            os.close(writing)
+
+    def test_a_socket_of_errors_that_nobody_reads(self):
+        reading, writing = socket.socketpair()
+        writing.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        with reading, writing:
+            self.check_unread_errors(stderr=writing)
+            self.assertRegex(reading.recv(1 << 16).decode(), r"^fathom view: .*bad\.data")
+
+    def test_errors_after_their_reader_has_gone(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            self.check_unread_errors(stderr=writing)
+        finally:
+            os.close(writing)
+
+    def test_each_change_is_told_once(self):
+        with tempfile.TemporaryDirectory(prefix="fathom-told-") as folder:
+            path = os.path.join(folder, "bad.data")
+            shutil.copy(PROFILE, path)
+            with serving(path) as (process, port, _):
+                events = page("menu", path).replace("/deep", "/events")
+                for left_out in (100, 200):
+                    ask(port, events)
+                    pathlib.Path(path).write_bytes(pathlib.Path(PROFILE).read_bytes()[:-left_out])
+                    for _ in range(5):
+                        ask(port, page("menu", path, ".txt"))
+                        ask(port, events)
+                        ask(port, page("restart", path), Sec_Fetch_Site="same-origin")
+                process.terminate()
+                self.assertEqual(process.wait(20), 0)
+                lines = process.stderr.read().splitlines()
+                self.assertEqual(len(lines), 2, lines)
+                for line in lines:
+                    self.assertRegex(line, r"^fathom view: .*bad\.data")
 
     def test_a_taken_port_is_refused(self):
         with serving(PROFILE) as (_, port, _url):

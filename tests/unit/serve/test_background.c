@@ -429,11 +429,23 @@ static void a_bad_file(struct fixture *f, gconstpointer user)
     expect(f->server, "/events", "menu", f->one, 422, "one.data");
     expect(f->server, "/", "", "", 200, "could not be read");
     g_assert_false(fm_engine_has_work(f->engine)); /* nobody tries in vain */
+    for (unsigned i = 0; i < 3; i++) { /* asked for, but it is the same file: it was told */
+        struct fm_response response;
+        ask(f->server, "/deep", "restart", f->one, &response);
+        fm_response_clear(&response);
+        finish(f);
+        expect(f->server, "/deep.txt", "menu", f->one, 422, "one.data");
+    }
+    g_assert_cmpuint(f->failures, ==, 1);
+    cut_off(f->one, 1);
+    expect(f->server, "/deep.txt", "menu", f->one, 200, "Incomplete: ");
+    finish(f);
+    g_assert_cmpuint(f->failures, ==, 2);
     write_small_profile(f->one, "./mended", "main", "hello", "hello.m", 77);
     expect(f->server, "/deep.txt", "menu", f->one, 200, "./mended");
     finish(f);
     expect_same(f, "/deep", "menu", f->one);
-    g_assert_cmpuint(f->failures, ==, 1);
+    g_assert_cmpuint(f->failures, ==, 2);
 }
 
 /* In place: the same inode. */
