@@ -142,6 +142,8 @@ unsigned fm_el_lane_count(void);
 struct fm_el_lane *fm_el_lane_at(unsigned i);
 struct fm_el_lane *fm_el_lane_mine(void); /* NULL = the thread has not logged yet */
 struct fm_el_lane *fm_el_lane_need(void); /* attaches it if the log runs; inside enter/leave */
+/* Hands over what this lane has committed; its lock held, by its owner or anybody. */
+void fm_el_lane_hand_over(struct fm_el_lane *l);
 /* Hands over what every lane has committed, and waits until the stream has it, unless timeout_ms is
  * 0; 0 or -ETIMEDOUT. No locks held by the caller. */
 int fm_el_lanes_flush(int timeout_ms);

@@ -88,93 +88,6 @@ static void write_record(unsigned char *p, const struct record *r)
         memcpy(p + r->first_bytes, r->second, r->second_bytes);
 }
 
-/* Raw stamps of [p, end) become nanoseconds on the line between the two samples. Returns the number
- * of events. The branches on common sizes let the processor guess where the next event begins
- * instead of waiting for the table. */
-static uint32_t convert(unsigned char *p, const unsigned char *end, const struct fm_el_sample *from,
-                        const struct fm_el_sample *to)
-{
-    uint64_t ticks = to->ticks - from->ticks, scale = 0;
-    if (to->ticks > from->ticks)
-        scale = (uint64_t)(((unsigned __int128)(to->ns - from->ns) << 32) / ticks);
-    uint32_t events = 0;
-    uint64_t last = 0;
-    while (p < end) {
-        unsigned size = fm_el_sizes[fm_el_get16(p)];
-        uint64_t stamp;
-        memcpy(&stamp, p + 2, 8);
-        stamp = (int64_t)(stamp - from->ticks) > 0 ? stamp - from->ticks : 0;
-        stamp = stamp < ticks ? stamp : ticks; /* counters of two cores differ by a few ticks */
-        last = stamp = stamp > last ? stamp : last;
-        stamp = fm_eventlog_be64_(from->ns + (uint64_t)(((unsigned __int128)stamp * scale) >> 32));
-        memcpy(p + 2, &stamp, 8);
-        if (size == 8) {
-            __asm__ volatile("");
-            p += 18;
-        } else if (size == 4) {
-            __asm__ volatile("");
-            p += 14;
-        } else if (size == FM_EL_VARIABLE) {
-            p += 12 + fm_el_get16(p + 10);
-        } else {
-            p += 10 + size;
-        }
-        events++;
-    }
-    return events;
-}
-
-/* ---- handing over --------------------------------------------------------------------------- */
-
-static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
-{
-    fm_el_names_announce(); /* those that the events may use */
-    struct fm_el_sample now = fm_el_clock_sample();
-    uint32_t events = convert(data, data + bytes, &l->begin, &now);
-    struct fm_el_block b = {.data = data - FM_EL_MARKER_BYTES,
-                            .bytes = bytes + FM_EL_MARKER_BYTES,
-                            .events = events,
-                            .cap = l->number};
-    fm_el_marker(data - FM_EL_MARKER_BYTES, b.bytes, l->number, l->begin.ns, now.ns);
-    l->begin = now;
-    fm_el_deliver(&b);
-}
-
-/* Lane locked; by its owner or anybody. What handlers queued joins the events in the buffer, by
- * time. The buffer is the owner's to write: another joins them in a copy, and where there is no
- * room it is a block of its own, behind, with the times of its events moved up to its begin. */
-static void flush_locked(struct fm_el_lane *l)
-{
-    bool owner = l->head == &fm_eventlog_head_;
-    unsigned char *pos = l->taken, *side, *copy = NULL;
-    if (l->head)
-        pos = __atomic_load_n(&l->head->pos, __ATOMIC_ACQUIRE);
-    size_t waiting = fm_el_side_ready(&l->side, &side), bytes = (size_t)(pos - l->taken);
-    size_t all = FM_EL_MARKER_BYTES + bytes + waiting;
-    if (owner && waiting && waiting <= (size_t)(l->buffer + l->size - pos)) {
-        fm_el_side_merge(l->taken, bytes, side, waiting);
-        pos += waiting;
-        bytes += waiting;
-        __atomic_store_n(&l->head->pos, pos, __ATOMIC_RELEASE);
-        fm_el_side_done(&l->side, waiting);
-        waiting = 0;
-    } else if (waiting && bytes && (copy = fm_el_pool_alloc(all))) {
-        memcpy(copy + FM_EL_MARKER_BYTES, l->taken, bytes);
-        fm_el_side_merge(copy + FM_EL_MARKER_BYTES, bytes, side, waiting);
-        fm_el_side_done(&l->side, waiting);
-        hand_over(l, copy + FM_EL_MARKER_BYTES, bytes + waiting);
-        fm_el_pool_free(copy, all);
-        waiting = 0;
-    }
-    if (bytes && !copy)
-        hand_over(l, l->taken, bytes);
-    l->taken = pos;
-    if (waiting) {
-        hand_over(l, side, waiting);
-        fm_el_side_done(&l->side, waiting);
-    }
-}
-
 static void resize(struct fm_el_lane *l, size_t wanted)
 {
     unsigned char *bigger = fm_el_pool_alloc(wanted);
@@ -190,7 +103,7 @@ static void resize(struct fm_el_lane *l, size_t wanted)
 /* Owner, lane locked: hands over, then starts at the front of a buffer of the wanted size. */
 static void restart(struct fm_el_lane *l)
 {
-    flush_locked(l);
+    fm_el_lane_hand_over(l);
     size_t wanted = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
     if (wanted != l->size)
         resize(l, wanted);
@@ -355,7 +268,7 @@ static void detach(void *context)
         append_locked(l, &(struct record){FM_EVENT_THREAD_STOP, false, stop, NULL, 10, 0});
     mine = NULL; /* what handlers log from here on is counted as dropped */
     atomic_signal_fence(memory_order_seq_cst);
-    flush_locked(l);
+    fm_el_lane_hand_over(l);
     __atomic_store_n(&fm_eventlog_head_.pos, NULL, __ATOMIC_RELEASE);
     __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
     l->head = NULL;
@@ -462,7 +375,7 @@ int fm_el_lanes_flush(int timeout_ms)
             result = -ETIMEDOUT;
             continue;
         }
-        flush_locked(l);
+        fm_el_lane_hand_over(l);
         /* the owner looks at its next append: it may go back to the front, or change the size */
         if (l->head)
             __atomic_store_n(&l->head->limit, NULL, __ATOMIC_RELAXED);
