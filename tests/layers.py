@@ -11,7 +11,7 @@ MAY_USE = {
     "procrep": ["base", "deep"],
     "analysis": ["base", "deep"],
     "record": ["base", "deep", "runtime"],
-    "eventlog": ["base"],
+    "eventlog": ["base", "runtime"],
     "trace": ["base", "eventlog"],
     "schedule": ["base", "deep", "analysis", "eventlog", "trace"],
     "query": ["base"],

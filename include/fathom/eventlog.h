@@ -121,6 +121,7 @@ enum fm_eventlog_flags {
     FM_EVENTLOG_HEADER = 1 << 3,     /* sink: header and replay go to the new stream first */
     FM_EVENTLOG_DRAIN = 1 << 4,      /* sink: what was logged before goes to the old stream */
     FM_EVENTLOG_NO_FORK = 1 << 5,    /* start: a child made by fork() does not log */
+    FM_EVENTLOG_NO_LIVE = 1 << 6,    /* start: no buffers in a file beside the log */
 };
 
 /* What happens to a block for which the memory limit has no room. */
@@ -132,7 +133,7 @@ enum fm_eventlog_policy {
 
 /* Zero means the default everywhere. */
 struct fm_eventlog_options {
-    unsigned flags;              /* FM_EVENTLOG_MEMORY | _NO_STATE | _NO_FORK */
+    unsigned flags;              /* FM_EVENTLOG_MEMORY | _NO_STATE | _NO_FORK | _NO_LIVE */
     size_t buffer_bytes;         /* each thread's buffer; 2 MiB */
     uint64_t memory_limit_bytes; /* 64 MiB; at least two chunks */
     enum fm_eventlog_policy policy;
@@ -190,8 +191,14 @@ FM_EVENTLOG_API int fm_eventlog_set_writer(const struct fm_eventlog_writer *writ
 
 /* Creates the file and makes it the sink, closed by the library, with header and drain. path NULL:
  * NAME.eventlog beside the recording NAME.data of a program that `fathom cc` built, otherwise
- * PROGRAM.eventlog in the working directory. */
+ * PROGRAM.eventlog in the working directory. The buffers are then in PATH.live, so that a program
+ * that ends without a stop (abort, a signal, _exit, exec) loses at most the event that it was
+ * writing: `fathom log recover PATH` adds the others. */
 FM_EVENTLOG_API int fm_eventlog_open_file(const char *path);
+
+/* True while the log's file has such a file beside it: not for other sinks, and not where it could
+ * not be made. Buffers beyond 256 MiB of all threads are not in it. */
+FM_EVENTLOG_API bool fm_eventlog_is_live(void);
 
 /* The stream of now, or NULL (also when a writer is set). Only for setting it again later. */
 FM_EVENTLOG_API FILE *fm_eventlog_get_sink(void);
@@ -321,8 +328,8 @@ struct fm_eventlog_listen_options {
 /* Serves the log to any number of clients. address: "unix:PATH" (mode 0600), "tcp:HOST:PORT" the
  * plain log; "monitor:HOST:PORT" framed messages of the 2016 monitor; "udp:HOST:PORT" the same, one
  * message without its length a datagram, to each peer that has sent one within the last 60 s. IPv6
- * hosts in brackets. PORT is 0 to 65535; 0 = any, see fm_eventlog_port. Returns a listener number >= 0, or a
- * negative errno number: -EACCES for an address that is not loopback without token. */
+ * hosts in brackets. PORT is 0 to 65535; 0 = any, see fm_eventlog_port. Returns a listener number
+ * >= 0, or a negative errno number: -EACCES for an address that is not loopback without token. */
 FM_EVENTLOG_API int fm_eventlog_listen(const char *address,
                                        const struct fm_eventlog_listen_options *opts);
 FM_EVENTLOG_API int fm_eventlog_port(int listener); /* TCP or UDP port number */
@@ -353,10 +360,12 @@ enum fm_eventlog_answer {
 /* One per thread. Its thread writes; pos is read by threads that flush this one while it is idle,
  * and they set limit to NULL to have it look at requests. Always: [start of buffer, pos) holds
  * whole events, limit - pos is room; limit NULL sends the next event through the slow path. busy:
- * an append is under way; what a signal handler logs meanwhile is queued aside. */
+ * an append is under way; what a signal handler logs meanwhile is queued aside. copy: where pos
+ * stands a second time, in memory that outlives the program; set whenever limit is. */
 struct fm_eventlog_head_ {
     unsigned char *pos, *limit;
     uint32_t busy;
+    unsigned char **copy;
 };
 FM_EVENTLOG_API extern __thread struct fm_eventlog_head_ fm_eventlog_head_
     __attribute__((tls_model("initial-exec")));
@@ -425,6 +434,7 @@ fm_eventlog_put_(uint16_t type, const void *payload, size_t bytes)
     memcpy(p + 2, &stamp, 8);
     memcpy(p + 10, payload, bytes);
     __atomic_store_n(&h->pos, p + 10 + bytes, __ATOMIC_RELEASE);
+    __atomic_store_n(h->copy, p + 10 + bytes, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     h->busy = 0;
 }

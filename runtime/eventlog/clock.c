@@ -62,6 +62,11 @@ uint64_t fm_el_clock_ns(void)
     return monotonic_ns() - start_ns;
 }
 
+uint64_t fm_el_clock_start_ns(void)
+{
+    return start_ns;
+}
+
 uint64_t fm_el_clock_stamp(void)
 {
     return counter ? fm_eventlog_stamp_() : fm_el_clock_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The global buffer, for events that belong to no lane, and the way of a block to the destinations.
  */
-#include "internal.h"
+#include "live.h"
 
 static pthread_mutex_t sink_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -10,7 +10,9 @@ static struct {
     uint64_t begin_ns, latest_ns; /* of its events */
     uint64_t last_end_ns;
     uint32_t events;
-} global; /* under sink_mutex */
+    struct fm_live_slot *live; /* that the buffer is in; NULL = the pool */
+    uint64_t generation;       /* of live files, when it was taken */
+} global;                      /* under sink_mutex */
 
 void fm_el_sink_lock(void)
 {
@@ -47,12 +49,14 @@ void fm_el_deliver(const struct fm_el_block *b)
 {
     bool taken = false;
     fm_el_count(&fm_el.produced, b->events);
-    if (atomic_load(&fm_el.stream_on))
-        fm_el_stream_write(b, &taken);
     if (atomic_load(&fm_el.memory_on))
         fm_el_memory_write(b, &taken);
     if (atomic_load(&fm_el.clients_on))
         fm_el_clients_write(b, &taken);
+    if (atomic_load(&fm_el.stream_on)) /* last: it frees a live block */
+        fm_el_stream_write(b, &taken);
+    else
+        fm_el_live_free(b->live);
     if (!taken)
         fm_el_count(&fm_el.discarded, b->events);
 }
@@ -100,17 +104,50 @@ size_t fm_el_missing_block(unsigned char out[FM_EL_MISSING_MAX], const struct fm
     return total;
 }
 
+static void global_note(uint64_t taken)
+{
+    if (global.live)
+        fm_el_live_note(global.live, &(struct fm_live_state){.taken = taken});
+}
+
+/* Behind the last event, and in a live file too. */
+static void global_used(size_t used)
+{
+    global.used = used;
+    if (global.live)
+        __atomic_store_n(&global.live->pos, (uintptr_t)(global.buffer + used), __ATOMIC_RELEASE);
+}
+
+/* A copy in the live file, so that the events count once whenever the program ends. */
+static void copy_live(struct fm_el_block *b)
+{
+    struct fm_live_slot *slot = fm_el_live_alloc(FM_LIVE_BLOCK, FM_EL_NO_CAP, b->bytes);
+    if (slot && slot->generation != global.live->generation) {
+        fm_el_live_free(slot);
+        slot = NULL;
+    }
+    if (slot) {
+        b->data = memcpy(fm_el_live_data(slot), b->data, b->bytes);
+        b->live = slot;
+        fm_el_live_seal(slot, b->bytes, global.live);
+    }
+    global_note(b->bytes);
+}
+
 void fm_el_global_flush_locked(void)
 {
     struct fm_el_name *posted = fm_el_names_post();
     if (global.used > FM_EL_MARKER_BYTES) {
-        struct fm_el_block b = {global.buffer, global.used, global.events, FM_EL_NO_CAP};
+        struct fm_el_block b = {global.buffer, global.used, global.events, FM_EL_NO_CAP, NULL};
         /* not the time of now: a name that is made now, and posted with the next block, must not
          * get a later time than the events that use it */
         global.last_end_ns = global.latest_ns;
         fm_el_marker(global.buffer, global.used, FM_EL_NO_CAP, global.begin_ns, global.last_end_ns);
+        if (global.live)
+            copy_live(&b);
         fm_el_deliver(&b);
-        global.used = FM_EL_MARKER_BYTES;
+        global_used(FM_EL_MARKER_BYTES); /* first: what lies behind is nothing */
+        global_note(FM_EL_MARKER_BYTES);
         global.events = 0;
     }
     fm_el_names_posted(posted);
@@ -121,28 +158,45 @@ void fm_el_global_not_before(uint64_t ns)
     global.last_end_ns = ns > global.last_end_ns ? ns : global.last_end_ns;
 }
 
+static bool take_buffer(size_t wanted)
+{
+    uint64_t generation = atomic_load(&fm_el_live_generation);
+    struct fm_live_slot *slot =
+        generation ? fm_el_live_alloc(FM_LIVE_GLOBAL, FM_EL_NO_CAP, wanted) : NULL;
+    unsigned char *buffer = slot ? fm_el_live_data(slot) : fm_el_pool_alloc(wanted);
+    if (!buffer)
+        return false;
+    if (global.live)
+        fm_el_live_free(global.live);
+    else
+        fm_el_pool_free(global.buffer, global.size);
+    global.buffer = buffer;
+    global.size = wanted;
+    global.live = slot;
+    global.generation = generation;
+    global_used(FM_EL_MARKER_BYTES);
+    global_note(FM_EL_MARKER_BYTES);
+    return true;
+}
+
 /* Room for need bytes, in a buffer of the wanted size; an event that is larger than that gets a
  * larger one for once, since a name or an argument must not get lost. */
 static bool make_room(size_t need)
 {
     size_t wanted = atomic_load(&fm_el.wanted_size);
+    if (atomic_load(&fm_el_live_generation) && wanted > FM_EL_LIVE_BUFFER_MAX)
+        wanted = FM_EL_LIVE_BUFFER_MAX;
     if (need + FM_EL_MARKER_BYTES > wanted)
         wanted = need + FM_EL_MARKER_BYTES;
-    if (global.buffer && global.size == wanted && need <= global.size - global.used)
+    bool as_wanted = global.buffer && global.size == wanted &&
+                     global.generation == atomic_load(&fm_el_live_generation);
+    if (as_wanted && need <= global.size - global.used)
         return true;
     fm_el_global_flush_locked();
-    if (!global.buffer || global.size != wanted) {
-        unsigned char *buffer = fm_el_pool_alloc(wanted);
-        if (!buffer) {
-            fm_el_count(&fm_el.resize_failures, 1);
-            return global.buffer && need <= global.size - global.used;
-        }
-        fm_el_pool_free(global.buffer, global.size);
-        global.buffer = buffer;
-        global.size = wanted;
-        global.used = FM_EL_MARKER_BYTES;
-    }
-    return true;
+    if (as_wanted || take_buffer(wanted))
+        return true;
+    fm_el_count(&fm_el.resize_failures, 1);
+    return global.buffer && need <= global.size - global.used;
 }
 
 void fm_el_global_post_locked(uint16_t type, uint64_t ns, const void *first, size_t first_bytes,
@@ -168,8 +222,8 @@ void fm_el_global_post_locked(uint16_t type, uint64_t ns, const void *first, siz
     memcpy(p, first, first_bytes);
     if (second_bytes)
         memcpy(p + first_bytes, second, second_bytes);
-    global.used += need;
     global.events++;
+    global_used(global.used + need);
 }
 
 void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,
@@ -182,11 +236,20 @@ void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, con
     fm_el_leave(before);
 }
 
+void fm_el_global_own(void)
+{
+    fm_el_live_own(global.live);
+}
+
 void fm_el_global_after_fork(void)
 {
     pthread_mutex_init(&sink_mutex, NULL);
-    global.used = FM_EL_MARKER_BYTES;
+    if (global.live) {
+        fm_el_live_free(global.live);
+        global.live = NULL;
+        global.buffer = NULL;
+        global.size = 0;
+    }
+    global.used = global.buffer ? FM_EL_MARKER_BYTES : 0;
     global.events = 0;
-    if (!global.buffer)
-        global.used = 0;
 }

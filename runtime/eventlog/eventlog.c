@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start, stop, status; requests; fork; messages. */
-#include "internal.h"
+#include "live.h"
 
 #include <fathom/fathom.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,12 +25,17 @@ void fm_el_update_active(void)
 /* ---- fork -------------------------------------------------------------------------------------
  */
 
-static bool parent_streams;       /* between prepare and child */
-static __thread bool fork_locked; /* by prepare, in the thread that forks */
+static bool parent_streams;            /* between prepare and child */
+static __thread bool fork_locked;      /* by prepare, in the thread that forks */
+static __thread sigset_t fork_signals; /* of that thread, before: no handler runs in the child until
+                                          what is shared with the parent is its own */
 
 static void fork_prepare(void)
 {
+    sigset_t all;
     uint32_t before = fm_el_enter();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &fork_signals);
     fork_locked = before == 0;
     if (!fork_locked) /* inside of a callback, or of a handler that interrupted us: no lock is free
                        */
@@ -43,15 +49,15 @@ static void fork_prepare(void)
     fm_el_stream_fork_lock();
     fm_el_memory_fork_lock();
     fm_el_clients_fork_lock();
+    fm_el_live_fork_lock();
     fm_el_pool_lock();
     parent_streams = fm_el_stream_is_set();
 }
 
-static void fork_parent(void)
+static void unlock_in_parent(void)
 {
-    if (!fork_locked)
-        return;
     fm_el_pool_unlock();
+    fm_el_live_fork_unlock();
     fm_el_clients_fork_unlock();
     fm_el_memory_fork_unlock();
     fm_el_stream_fork_unlock();
@@ -62,14 +68,17 @@ static void fork_parent(void)
     fm_el_leave(0);
 }
 
-static void fork_child(void)
+static void fork_parent(void)
 {
-    if (!fork_locked) { /* what the locks protect may be half changed: this child logs no more */
-        atomic_store(&fm_el.running, 0);
-        fm_el_update_active();
-        return;
-    }
+    if (fork_locked)
+        unlock_in_parent();
+    pthread_sigmask(SIG_SETMASK, &fork_signals, NULL);
+}
+
+static void begin_anew(void)
+{
     fm_el_pool_unlock();
+    fm_el_live_fork_unlock();
     pthread_mutex_init(&start_mutex, NULL);
     fm_el_state_after_fork();
     fm_el_lanes_after_fork();
@@ -77,12 +86,26 @@ static void fork_child(void)
     fm_el_stream_after_fork();
     fm_el_memory_after_fork();
     fm_el_clients_after_fork();
+    fm_el_live_after_fork();
     fm_el.begun = false;
     fm_el.produced = fm_el.dropped = fm_el.discarded = fm_el.replayed = 0;
     bool own = atomic_load(&fm_el.running) && parent_streams && !fm_el.no_fork;
     atomic_store(&fm_el.fork_pending, own);
     fm_el_update_active();
     fm_el_leave(0);
+}
+
+static void fork_child(void)
+{
+    fm_el_lanes_own();
+    fm_el_global_own();
+    if (fork_locked) {
+        begin_anew();
+    } else { /* what the locks protect may be half changed: this child logs no more */
+        atomic_store(&fm_el.running, 0);
+        fm_el_update_active();
+    }
+    pthread_sigmask(SIG_SETMASK, &fork_signals, NULL);
 }
 
 bool fm_el_beside_recording(char *path, size_t bytes)
@@ -167,6 +190,7 @@ int fm_eventlog_start(const struct fm_eventlog_options *opts)
     } else {
         fm_el.no_state = o->flags & FM_EVENTLOG_NO_STATE;
         fm_el.no_fork = o->flags & FM_EVENTLOG_NO_FORK;
+        fm_el.no_live = o->flags & FM_EVENTLOG_NO_LIVE;
         fm_el.failures_max = o->failures_max ? o->failures_max : 3;
         snprintf(fm_el.fork_path, sizeof(fm_el.fork_path), "%s", o->fork_path ? o->fork_path : "");
         fm_el_state_options(o);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a lane's buffer to a block: raw stamps become times, what handlers queued joins. */
-#include "internal.h"
+#include "live.h"
 
 /* Raw stamps of [p, end) become nanoseconds on the line between the two samples. Returns the number
  * of events. The branches on common sizes let the processor guess where the next event begins
@@ -54,37 +54,83 @@ static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
     fm_el_deliver(&b);
 }
 
-/* Lane locked; by its owner or anybody. What handlers queued joins the events in the buffer, by
- * time. The buffer is the owner's to write: another joins them in a copy, and where there is no
- * room it is a block of its own, behind, with the times of its events moved up to its begin. */
-void fm_el_lane_hand_over(struct fm_el_lane *l)
+/* The same from a copy in the live file: the buffer stays as it is until its turn moves on, so that
+ * whenever the program ends each event counts once. False: there is no room for the copy. */
+static bool hand_over_live(struct fm_el_lane *l, unsigned char *pos, const unsigned char *side,
+                           size_t waiting)
+{
+    size_t bytes = (size_t)(pos - l->taken), all = FM_EL_MARKER_BYTES + bytes + waiting;
+    struct fm_live_slot *slot = fm_el_live_alloc(FM_LIVE_BLOCK, l->number, all);
+    if (!slot || slot->generation != l->live->generation) {
+        fm_el_live_free(slot);
+        return false;
+    }
+    unsigned char *data = fm_el_live_data(slot), *first = data + FM_EL_MARKER_BYTES;
+    memcpy(first, l->taken, bytes);
+    if (waiting)
+        fm_el_side_merge(first, bytes, side, waiting);
+    fm_el_names_announce();
+    struct fm_el_sample now = fm_el_clock_sample();
+    struct fm_el_block b = {.data = data, .bytes = all, .cap = l->number, .live = slot};
+    b.events = convert(first, data + all, &l->begin, &now);
+    fm_el_marker(data, all, l->number, l->begin.ns, now.ns);
+    fm_el_live_seal(slot, all, l->live);
+    l->begin = now;
+    l->taken = pos;
+    fm_el_lane_note(l, l->side->done + (uint32_t)waiting);
+    if (waiting) {
+        fm_el_side_done(l->side, waiting);
+        fm_el_lane_note(l, l->side->done);
+    }
+    fm_el_live_sample(&now);
+    fm_el_deliver(&b);
+    return true;
+}
+
+/* By its owner, or where the owner's buffer need not be written. What handlers queued joins the
+ * events by time. Another than the owner joins them in a copy; where there is no room they are a
+ * block of their own, behind, with their times moved up to its begin. */
+static void hand_over_all(struct fm_el_lane *l, unsigned char *pos, unsigned char *side,
+                          size_t waiting)
 {
     bool owner = l->head == &fm_eventlog_head_;
-    unsigned char *pos = l->taken, *side, *copy = NULL;
-    if (l->head)
-        pos = __atomic_load_n(&l->head->pos, __ATOMIC_ACQUIRE);
-    size_t waiting = fm_el_side_ready(&l->side, &side), bytes = (size_t)(pos - l->taken);
-    size_t all = FM_EL_MARKER_BYTES + bytes + waiting;
+    size_t bytes = (size_t)(pos - l->taken), all = FM_EL_MARKER_BYTES + bytes + waiting;
+    unsigned char *data = l->taken, *copy = NULL;
     if (owner && waiting && waiting <= (size_t)(l->buffer + l->size - pos)) {
-        fm_el_side_merge(l->taken, bytes, side, waiting);
+        fm_el_side_merge(data, bytes, side, waiting);
         pos += waiting;
         bytes += waiting;
-        __atomic_store_n(&l->head->pos, pos, __ATOMIC_RELEASE);
-        fm_el_side_done(&l->side, waiting);
+        fm_el_lane_set_pos(l, pos);
+        fm_el_side_done(l->side, waiting);
         waiting = 0;
     } else if (waiting && bytes && (copy = fm_el_pool_alloc(all))) {
-        memcpy(copy + FM_EL_MARKER_BYTES, l->taken, bytes);
+        memcpy(copy + FM_EL_MARKER_BYTES, data, bytes);
         fm_el_side_merge(copy + FM_EL_MARKER_BYTES, bytes, side, waiting);
-        fm_el_side_done(&l->side, waiting);
-        hand_over(l, copy + FM_EL_MARKER_BYTES, bytes + waiting);
-        fm_el_pool_free(copy, all);
+        data = copy + FM_EL_MARKER_BYTES;
+        bytes += waiting;
+        fm_el_side_done(l->side, waiting);
         waiting = 0;
     }
-    if (bytes && !copy)
-        hand_over(l, l->taken, bytes);
     l->taken = pos;
+    fm_el_lane_note(l, l->side->done); /* before stamps change where they stand */
+    if (bytes)
+        hand_over(l, data, bytes);
+    fm_el_pool_free(copy, all);
     if (waiting) {
         hand_over(l, side, waiting);
-        fm_el_side_done(&l->side, waiting);
+        fm_el_side_done(l->side, waiting);
     }
+    fm_el_lane_note(l, l->side->done);
+}
+
+void fm_el_lane_hand_over(struct fm_el_lane *l)
+{
+    unsigned char *pos = l->taken, *side;
+    if (l->head)
+        pos = __atomic_load_n(&l->head->pos, __ATOMIC_ACQUIRE);
+    size_t waiting = fm_el_side_ready(l->side, &side);
+    if (pos == l->taken && waiting == 0)
+        return;
+    if (!l->live || !hand_over_live(l, pos, side, waiting))
+        hand_over_all(l, pos, side, waiting);
 }

@@ -68,6 +68,7 @@ void fm_el_clock_init(void);
 bool fm_el_clock_is_counter(void); /* stamps are a CPU counter; otherwise nanoseconds */
 uint64_t fm_el_clock_stamp(void);
 uint64_t fm_el_clock_ns(void);
+uint64_t fm_el_clock_start_ns(void); /* CLOCK_MONOTONIC at time 0 */
 struct fm_el_sample fm_el_clock_sample(void);
 /* For the timed waits of pthreads; timeout_ms >= 0. */
 struct timespec fm_el_deadline(int timeout_ms);
@@ -81,11 +82,13 @@ void fm_el_header(struct fm_el_bytes *b);                     /* hdrb..datb */
 unsigned fm_el_types_count(void);
 
 /* ---- a block on its way to the destinations: whole, with its marker */
+struct fm_live_slot;
 struct fm_el_block {
     const unsigned char *data;
     size_t bytes;
     uint32_t events;
     uint16_t cap;
+    struct fm_live_slot *live; /* that data stands in, or NULL: delivering frees it */
 };
 void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uint16_t cap,
                   uint64_t begin_ns, uint64_t end_ns);
@@ -115,7 +118,8 @@ struct fm_el_side {
 unsigned char *fm_el_side_reserve(struct fm_el_side *s, size_t bytes);
 void fm_el_side_commit(struct fm_el_side *s, size_t bytes);
 bool fm_el_side_waits(const struct fm_el_side *s);
-/* Under the lane's lock: the bytes that no handler is in the middle of, 0 = none; they have gone. */
+/* Under the lane's lock: the bytes that no handler is in the middle of, 0 = none; they have gone.
+ */
 size_t fm_el_side_ready(struct fm_el_side *s, unsigned char **data);
 void fm_el_side_done(struct fm_el_side *s, size_t bytes);
 /* Puts the queued events among events, by their raw stamps; behind events there is room for them.
@@ -128,7 +132,11 @@ struct fm_el_lane {
     pthread_mutex_t mutex;
     struct fm_eventlog_head_ *head; /* the owner's; NULL = no owner */
     unsigned char *buffer, *taken;
-    size_t size; /* of buffer */
+    size_t size;               /* of buffer */
+    struct fm_live_slot *live; /* that the buffer is in; NULL = the pool */
+    uint64_t generation;       /* of live files, when the buffer was taken */
+    struct fm_el_side *side;   /* in the slot, or the lane's own; changed by the owner */
+    unsigned char *own_copy;   /* of pos, while there is no slot */
     struct fm_el_sample begin;
     uint64_t created_ns;
     uint32_t thread;
@@ -136,8 +144,16 @@ struct fm_el_lane {
     uint16_t number;
     bool in_use; /* under the state lock, as is next_free */
     struct fm_el_lane *next_free;
-    struct fm_el_side side;
+    struct fm_el_side own_side;
 };
+/* A buffer of the wanted size, or less in a live file, in place of the one that it has; false = it
+ * keeps that. Owner (or nobody), lane locked, all handed over. */
+bool fm_el_lane_take_buffer(struct fm_el_lane *l, size_t wanted);
+void fm_el_lane_drop_buffer(struct fm_el_lane *l);
+bool fm_el_lane_has_wanted(const struct fm_el_lane *l); /* the buffer is as it should be */
+void fm_el_lane_set_pos(struct fm_el_lane *l, unsigned char *pos);
+/* Tells the live file what is handed over; side_done as it is about to be. */
+void fm_el_lane_note(struct fm_el_lane *l, uint32_t side_done);
 unsigned fm_el_lane_count(void);
 struct fm_el_lane *fm_el_lane_at(unsigned i);
 struct fm_el_lane *fm_el_lane_mine(void); /* NULL = the thread has not logged yet */
@@ -150,6 +166,8 @@ int fm_el_lanes_flush(int timeout_ms);
 void fm_el_lanes_fork_lock(void);
 void fm_el_lanes_fork_unlock(void);
 void fm_el_lanes_after_fork(void);
+void fm_el_lanes_own(void);
+void fm_el_lanes_nudge(void);
 void fm_el_lanes_init(void);
 uint32_t fm_el_lanes_used(void);
 /* Appends to the calling thread's lane; false = dropped (and counted). */
@@ -169,13 +187,14 @@ void fm_el_global_flush_locked(void);
 void fm_el_global_not_before(uint64_t ns); /* no block begins earlier from now on */
 void fm_el_sink_lock(void);
 void fm_el_sink_unlock(void);
+void fm_el_global_own(void); /* in a child of fork: live memory is its own */
 void fm_el_global_after_fork(void);
 
 /* ---- stream sink */
 void fm_el_stream_write(const struct fm_el_block *b, bool *taken);
 int fm_el_stream_settle(int timeout_ms); /* waits until what it was given is written */
 int fm_el_stream_end(void);              /* end mark, flush; close what is ours; sink NULL */
-bool fm_el_stream_is_set(void); /* its fork lock held */
+bool fm_el_stream_is_set(void);          /* its fork lock held */
 void fm_el_stream_fork_lock(void);
 void fm_el_stream_fork_unlock(void);
 void fm_el_stream_after_fork(void);
@@ -261,7 +280,7 @@ struct fm_el_shared {
     _Atomic size_t wanted_size;
     _Atomic uint64_t produced, dropped, discarded, replayed, resize_failures;
     _Atomic int memory_on, stream_on, clients_on;
-    bool no_state, no_fork;
+    bool no_state, no_fork, no_live;
     bool begun; /* a destination has its header: later ones hear of what is past; state lock */
     unsigned failures_max;
     char fork_path[4096];     /* "" = the default */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes: each thread's buffer, appended to by its owner without a lock, handed over by whoever
  * holds the lane's lock. */
-#include "internal.h"
+#include "live.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -88,27 +88,19 @@ static void write_record(unsigned char *p, const struct record *r)
         memcpy(p + r->first_bytes, r->second, r->second_bytes);
 }
 
-static void resize(struct fm_el_lane *l, size_t wanted)
-{
-    unsigned char *bigger = fm_el_pool_alloc(wanted);
-    if (!bigger) { /* tried again at the next flush */
-        fm_el_count(&fm_el.resize_failures, 1);
-        return;
-    }
-    fm_el_pool_free(l->buffer, l->size);
-    l->buffer = bigger;
-    l->size = wanted;
-}
-
-/* Owner, lane locked: hands over, then starts at the front of a buffer of the wanted size. */
+/* Owner, lane locked: hands over, then starts at the front of a buffer as it is wanted now. */
 static void restart(struct fm_el_lane *l)
 {
     fm_el_lane_hand_over(l);
     size_t wanted = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
-    if (wanted != l->size)
-        resize(l, wanted);
+    if (!fm_el_lane_has_wanted(l)) {
+        if (fm_el_lane_take_buffer(l, wanted))
+            return;
+        fm_el_count(&fm_el.resize_failures, 1); /* tried again at the next one */
+    }
     l->taken = l->buffer + FM_EL_MARKER_BYTES;
-    __atomic_store_n(&l->head->pos, l->taken, __ATOMIC_RELEASE);
+    fm_el_lane_set_pos(l, l->taken); /* first: what lies behind pos is nothing */
+    fm_el_lane_note(l, l->side->done);
 }
 
 /* Owner, lane locked. limit NULL sends the next append here: for a request, for a handler's events,
@@ -118,23 +110,23 @@ static void set_limit(struct fm_el_lane *l)
     unsigned char *limit = fm_el_clock_is_counter() ? l->buffer + l->size : NULL;
     __atomic_store_n(&l->head->limit, limit, __ATOMIC_RELAXED);
     atomic_signal_fence(memory_order_seq_cst);
-    if (fm_el_side_waits(&l->side)) /* a handler ran before the store */
+    if (fm_el_side_waits(l->side)) /* a handler ran before the store */
         __atomic_store_n(&l->head->limit, NULL, __ATOMIC_RELAXED);
 }
 
 static bool append_locked(struct fm_el_lane *l, const struct record *r)
 {
     size_t need = record_bytes(r);
-    size_t wanted = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
     unsigned char *pos = l->head->pos;
     bool handed = l->taken == pos && pos != l->buffer + FM_EL_MARKER_BYTES;
-    if (wanted != l->size || handed || fm_el_side_waits(&l->side) || need > (size_t)(l->buffer + l->size - pos))
+    if (!fm_el_lane_has_wanted(l) || handed || fm_el_side_waits(l->side) ||
+        need > (size_t)(l->buffer + l->size - pos))
         restart(l);
     pos = l->head->pos;
     bool fits = need <= (size_t)(l->buffer + l->size - pos);
     if (fits) {
         write_record(pos, r);
-        __atomic_store_n(&l->head->pos, pos + need, __ATOMIC_RELEASE);
+        fm_el_lane_set_pos(l, pos + need);
     } else {
         fm_el_count(&fm_el.dropped, 1);
     }
@@ -189,6 +181,7 @@ static struct fm_el_lane *find_lane(bool *first_use)
         return NULL;
     memset(l, 0, sizeof(*l));
     pthread_mutex_init(&l->mutex, NULL);
+    l->side = &l->own_side;
     l->number = (uint16_t)n;
     lanes[n] = l;
     atomic_store_explicit(&lane_count, n + 1, memory_order_release);
@@ -203,27 +196,25 @@ static struct fm_el_lane *attach_locked(void)
     if (!l)
         return NULL;
     size_t size = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
-    unsigned char *buffer = size ? fm_el_pool_alloc(size) : NULL;
-    if (!buffer || pthread_setspecific(end_key, l) != 0) {
-        fm_el_pool_free(buffer, size);
+    pthread_mutex_lock(&l->mutex);
+    l->begin = fm_el_clock_sample();
+    l->own_side.done = 0;
+    atomic_store(&l->own_side.state, 0);
+    l->side = NULL; /* nothing is left in it */
+    l->head = &fm_eventlog_head_;
+    if (!fm_el_lane_take_buffer(l, size) || pthread_setspecific(end_key, l) != 0) {
+        fm_el_lane_drop_buffer(l);
+        l->head = NULL;
+        pthread_mutex_unlock(&l->mutex);
         l->next_free = free_lanes;
         free_lanes = l;
         return NULL;
     }
-    pthread_mutex_lock(&l->mutex);
-    l->buffer = buffer;
-    l->size = size;
-    l->taken = buffer + FM_EL_MARKER_BYTES;
-    l->begin = fm_el_clock_sample();
     if (first_use)
         l->created_ns = l->begin.ns ? l->begin.ns : 1;
     l->task = gettid();
-    l->side.done = 0;
-    atomic_store(&l->side.state, 0);
     l->in_use = true;
     l->thread = fm_el_state_thread_new(l->number, 1);
-    __atomic_store_n(&fm_eventlog_head_.pos, l->taken, __ATOMIC_RELEASE);
-    l->head = &fm_eventlog_head_;
     pthread_mutex_unlock(&l->mutex);
     atomic_fetch_add(&lanes_used, 1);
     if (fm_eventlog_on())
@@ -272,8 +263,7 @@ static void detach(void *context)
     __atomic_store_n(&fm_eventlog_head_.pos, NULL, __ATOMIC_RELEASE);
     __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
     l->head = NULL;
-    fm_el_pool_free(l->buffer, l->size);
-    l->buffer = l->taken = NULL;
+    fm_el_lane_drop_buffer(l);
     pthread_mutex_unlock(&l->mutex);
 
     fm_el_state_lock();
@@ -320,13 +310,14 @@ static bool append(const struct record *r)
 static bool append_nested(const struct record *r)
 {
     size_t need = record_bytes(r);
-    unsigned char *to = mine ? fm_el_side_reserve(&mine->side, need) : NULL;
+    struct fm_el_side *side = mine ? mine->side : NULL;
+    unsigned char *to = side ? fm_el_side_reserve(side, need) : NULL;
     if (!to) {
         fm_el_count(&fm_el.dropped, 1);
         return false;
     }
     write_record(to, r);
-    fm_el_side_commit(&mine->side, need);
+    fm_el_side_commit(side, need);
     __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
     return true;
 }
@@ -401,6 +392,24 @@ void fm_el_lanes_fork_unlock(void)
         pthread_mutex_unlock(&lanes[i]->mutex);
 }
 
+/* In the child, before anything is written: live memory is its own. */
+void fm_el_lanes_own(void)
+{
+    for (unsigned i = 0; i < fm_el_lane_count(); i++)
+        fm_el_live_own(lanes[i]->live);
+}
+
+/* Lanes look at their next append whether their buffers are as wanted. */
+void fm_el_lanes_nudge(void)
+{
+    for (unsigned i = 0; i < fm_el_lane_count(); i++) {
+        pthread_mutex_lock(&lanes[i]->mutex);
+        if (lanes[i]->head)
+            __atomic_store_n(&lanes[i]->head->limit, NULL, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&lanes[i]->mutex);
+    }
+}
+
 /* In the child: the other threads are not there, and what the buffers hold is the parent's. */
 void fm_el_lanes_after_fork(void)
 {
@@ -408,8 +417,7 @@ void fm_el_lanes_after_fork(void)
     for (unsigned i = fm_el_lane_count(); i-- > 0;) {
         struct fm_el_lane *l = lanes[i];
         pthread_mutex_init(&l->mutex, NULL);
-        fm_el_pool_free(l->buffer, l->size);
-        l->buffer = l->taken = NULL;
+        fm_el_lane_drop_buffer(l);
         l->head = NULL;
         l->created_ns = 0;
         l->in_use = false;

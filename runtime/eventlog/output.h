@@ -6,11 +6,12 @@
 struct fm_el_output {
     FILE *file; /* NULL for a writer, or none */
     struct fm_eventlog_writer writer;
-    int fd;         /* of file; -1 = only the C library can write to it */
-    bool regular;   /* a lost block can be cut off again */
-    bool pipe;      /* writing may raise SIGPIPE */
-    bool ours;      /* we close it */
-    bool is_writer; /* file is NULL */
+    const char *path; /* of ours, while it is being set */
+    int fd;           /* of file; -1 = only the C library can write to it */
+    bool regular;     /* a lost block can be cut off again */
+    bool pipe;        /* writing may raise SIGPIPE */
+    bool ours;        /* we close it */
+    bool is_writer;   /* file is NULL */
 };
 
 struct fm_el_output fm_el_output_of(FILE *file); /* NULL = none; flushes the stream */

@@ -6,6 +6,7 @@
  *
  * Always: blocks are written in the order in which they were taken; sink, header_due and missing
  * change only while the queue is empty, or by the thread that writes it. */
+#include "live.h"
 #include "output.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@ enum { QUEUE_BYTES_MAX = 8 << 20, DIRECT_BYTES_MAX = 32 << 10 };
 
 struct queued {
     struct queued *next;
-    unsigned char *data; /* a piece of the pool of its own: sizes there are powers of two */
+    unsigned char *data; /* a piece of the pool of its own: sizes there are powers of two; NULL for
+                            a block in the live file */
     struct fm_el_block block;
 };
 
@@ -31,8 +33,9 @@ static struct fm_el_gap missing;      /* lost since the last block that was writ
 static struct {
     struct queued *head, *tail;
     size_t bytes;
-    uint64_t in, out; /* blocks ever queued, and written or lost */
-    unsigned holds;   /* calls that wait for it to be empty: nothing may join it */
+    uint64_t in, out;  /* blocks ever queued, and written or lost */
+    uint64_t sequence; /* of the last block that a live file holds too */
+    unsigned holds;    /* calls that wait for it to be empty: nothing may join it */
     bool thread;
 } queue;
 static struct {
@@ -63,13 +66,21 @@ static int put_before_block(const unsigned char *next)
 static int put_block(const struct fm_el_block *b)
 {
     int error = put_before_block(b->data);
-    return error ? error : fm_el_output_put(&sink, b->data, b->bytes);
+    if (error)
+        return error;
+    if (b->live) { /* whoever finds it knows where it was to be */
+        off_t at = lseek(sink.fd, 0, SEEK_CUR);
+        __atomic_store_n(&b->live->file_at, at < 0 ? 0 : (uint64_t)at + 1, __ATOMIC_RELEASE);
+    }
+    return fm_el_output_put(&sink, b->data, b->bytes);
 }
 
 /* The sink is none from now on; blocks still come here, to be counted as lost, until the program
  * sets another. */
 static void give_up(void)
 {
+    if (sink.ours)
+        fm_el_live_end();
     if (sink.is_writer || sink.ours)
         fm_el_output_done(&sink, true);
     sink = (struct fm_el_output){.fd = -1};
@@ -116,7 +127,10 @@ static void *write_queue(void *context)
             queue.tail = NULL;
         queue.bytes -= q->block.bytes;
         queue.out++;
-        fm_el_pool_free(q->data, q->block.bytes);
+        if (q->block.live)
+            fm_el_live_free(q->block.live);
+        else
+            fm_el_pool_free(q->data, q->block.bytes);
         fm_el_pool_free(q, sizeof(*q));
         pthread_cond_broadcast(&room);
     }
@@ -153,13 +167,14 @@ static void wait_empty(void)
 static bool enqueue(const struct fm_el_block *b)
 {
     struct queued *q = fm_el_pool_alloc(sizeof(*q));
-    unsigned char *data = q ? fm_el_pool_alloc(b->bytes) : NULL;
-    if (!data) {
+    unsigned char *data = q && !b->live ? fm_el_pool_alloc(b->bytes) : NULL;
+    if (!q || (!data && !b->live)) {
         fm_el_pool_free(q, sizeof(*q));
         return false;
     }
     *q = (struct queued){.data = data, .block = *b};
-    q->block.data = memcpy(data, b->data, b->bytes);
+    if (data)
+        q->block.data = memcpy(data, b->data, b->bytes);
     if (queue.tail)
         queue.tail->next = q;
     else
@@ -176,15 +191,21 @@ void fm_el_stream_write(const struct fm_el_block *b, bool *taken)
     pthread_mutex_lock(&mutex);
     while (queue.holds || (queue.head && queue.bytes + b->bytes > QUEUE_BYTES_MAX))
         pthread_cond_wait(&room, &mutex);
+    struct fm_live_slot *written = b->live;
     if (atomic_load(&fm_el.stream_on)) {
         *taken = true;
+        if (b->live)
+            __atomic_store_n(&b->live->sequence, ++queue.sequence, __ATOMIC_RELEASE);
         bool behind = queue.head || (queue.thread && sink.regular && b->bytes > DIRECT_BYTES_MAX);
-        if (!behind || !enqueue(b)) {
+        if (behind && enqueue(b)) {
+            written = NULL;
+        } else {
             while (queue.head) /* no memory for a copy */
                 pthread_cond_wait(&room, &mutex);
             account(b, fm_el_output_is_set(&sink) ? put_block(b) : stats.error);
         }
     }
+    fm_el_live_free(written); /* before anything else is written behind it */
     pthread_mutex_unlock(&mutex);
 }
 
@@ -209,11 +230,14 @@ static int release_old(bool end)
     if (!fm_el_output_is_set(&sink))
         return 0;
     int error = put_before_block(NULL);
+    bool live = sink.ours;
     if (end || sink.ours) {
         int failed = fm_el_output_put(&sink, fm_el_end_mark, sizeof(fm_el_end_mark));
         error = error ? error : failed;
     }
     int failed = fm_el_output_done(&sink, end || sink.ours);
+    if (live)
+        fm_el_live_end();
     fm_el_bytes_done(&header_due);
     return error ? -error : -failed;
 }
@@ -255,6 +279,9 @@ static int replace(const struct fm_el_output *next, unsigned flags)
     if (fm_el_output_is_set(&sink) && flags & FM_EVENTLOG_HEADER) {
         int error = write_header();
         result = result ? result : error;
+        if (sink.ours && sink.regular && !fm_el.no_live)
+            fm_el_live_begin(sink.path, sink.fd);
+        sink.path = NULL;
     } else if (fm_el_output_is_set(&sink)) {
         fm_el_names_again(); /* names may have been made since that stream was left */
     }
@@ -280,6 +307,8 @@ static int install(const struct fm_el_output *next, unsigned flags, int timeout_
     fm_el_sink_unlock();
     fm_el_update_active();
     fm_el_state_unlock();
+    if (next->ours) /* buffers of the live file, from the next event of each lane on */
+        fm_el_lanes_nudge();
     return result ? result : late;
 }
 
@@ -332,6 +361,7 @@ int fm_eventlog_open_file(const char *path)
     uint32_t before = fm_el_enter();
     struct fm_el_output next = fm_el_output_of(file);
     next.ours = true;
+    next.path = path;
     int result = install(&next, FM_EVENTLOG_HEADER | FM_EVENTLOG_DRAIN, -1);
     fm_el_leave(before);
     if (result == -ENOTCONN)

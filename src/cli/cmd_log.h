@@ -10,6 +10,7 @@ fm_cli_run fm_cmd_log_cat;
 fm_cli_run fm_cmd_log_follow;
 fm_cli_run fm_cmd_log_cut;
 fm_cli_run fm_cmd_log_send;
+fm_cli_run fm_cmd_log_recover;
 fm_cli_run fm_cmd_log_recv;
 fm_cli_run fm_cmd_log_control;
 fm_cli_run fm_cmd_log_validate;

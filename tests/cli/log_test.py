@@ -411,7 +411,7 @@ def types_are_listed():
 def usage_errors_have_status_2():
     run(status=2)
     run("nonsense", status=2)
-    for command in ("stat", "cat", "follow", "cut", "send", "recv", "control", "validate"):
+    for command in ("stat", "cat", "follow", "cut", "send", "recv", "control", "recover", "validate"):
         run(command, status=2)
         run(command, "--nonsense", status=2)
         help_text = run(command, "--help").stdout.decode()

@@ -566,6 +566,8 @@ static void killed_program_leaves_whole_blocks(void)
     g_assert_cmpuint(c->counts[522], >, 1000);
     g_assert_cmpuint(c->gaps, ==, 0);
     check_free(c);
+    g_autofree char *live = g_strconcat(path, ".live", NULL);
+    g_assert_cmpint(unlink(live), ==, 0);
     unlink(path);
 }
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/cmd_log.h"
+#include "eventlog/live.h"
+
+int fm_cmd_log_recover(int argc, char **argv)
+{
+    gboolean quiet = FALSE;
+    GOptionEntry entries[] = {
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Say nothing when all is well", NULL},
+        {NULL},
+    };
+    int status = fm_cli_parse(
+        &argc, &argv, entries, "FILE",
+        "Adds to the log of a C program that was killed, crashed or left by _exit or exec the "
+        "events that stand only in FILE.live, and removes that file.",
+        "fathom log recover program.eventlog");
+    if (status >= 0)
+        return status;
+    if (argc != 2)
+        return fm_cli_usage("log recover", "expected one FILE, got %d arguments", argc - 1);
+    struct fm_eventlog_recovered found;
+    GError *error = NULL;
+    if (!fm_eventlog_live_recover(argv[1], &found, &error))
+        return fm_cli_fail("log recover", error);
+    if (!quiet)
+        printf("%s: %" PRIu64 " events recovered, in %" PRIu64 " blocks\n", argv[1], found.events,
+               found.blocks);
+    if (found.left_out == 0)
+        return FM_EXIT_DONE;
+    fprintf(stderr, "fathom log recover: %s: %" PRIu64 " bytes of its buffers are no events\n",
+            argv[1], found.left_out);
+    return FM_EXIT_FAILED;
+}
