@@ -110,7 +110,7 @@ function addTools(table) {
   bar.className = "tools";
   const input = document.createElement("input");
   input.type = "search";
-  input.placeholder = "Filter rows  ( / )";
+  input.placeholder = "Filter rows  ( f )";
   input.title = "Press ? for the keys";
   input.setAttribute("aria-label", "Filter rows");
   const found = document.createElement("span");
@@ -133,7 +133,8 @@ function addTools(table) {
 }
 
 const KEYS = [
-  ["/", "filter the rows"],
+  ["/", "search functions and files"],
+  ["f", "filter the rows"],
   ["j", "next row"],
   ["k", "previous row"],
   ["Enter", "follow the row's link"],
@@ -195,8 +196,50 @@ function focusFilter(event) {
   input.focus();
 }
 
+function focusSearch(event) {
+  const input = document.getElementById("search");
+  if (!input) {
+    focusFilter(event);
+    return;
+  }
+  event.preventDefault();
+  input.focus();
+  input.select();
+}
+
+// Names that hold what is typed, as the browser's own completion.
+function completeSearch(input) {
+  if (!input) return;
+  const list = document.createElement("datalist");
+  const file = input.form.elements.file.value;
+  let asked = "", timer = 0;
+  list.id = "search-names";
+  input.setAttribute("list", list.id);
+  input.form.append(list);
+  async function ask() {
+    const text = input.value.trim();
+    if (text.length < 2 || text === asked) return;
+    asked = text;
+    const encode = encodeURIComponent;
+    const answer = await fetch(`deep.json?find/${encode(text)}&${encode(file)}`);
+    if (!answer.ok || asked !== text) return;
+    const page = await answer.json();
+    list.replaceChildren(...(page.tables[0]?.rows ?? []).slice(0, 20).map((row) => {
+      const option = document.createElement("option");
+      option.value = row.cells.name;
+      option.label = row.cells.source ?? row.cells.kind;
+      return option;
+    }));
+  }
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => { ask().catch(() => { asked = ""; }); }, 120);
+  });
+}
+
 const ACTIONS = {
-  "/": focusFilter,
+  "/": focusSearch,
+  f: focusFilter,
   "?": showKeys,
   j: () => moveRow(1),
   k: () => moveRow(-1),
@@ -272,5 +315,6 @@ if (!document.body.matches(".trace")) {
     addTools(table);
   }
   document.addEventListener("keydown", onKey);
+  completeSearch(document.getElementById("search"));
   watchUnfinished(document.querySelector(".incomplete"));
 }

@@ -71,6 +71,14 @@ void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cos
 void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret);
 void fm_cost_add(struct fm_cost *to, const struct fm_cost *from);
 
+/* One measure of a pd's row: own cost, own + descendants; and of all of a clique's pds together
+ * with what they call. */
+int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
+int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
+int64_t fm_analysis_clique_total(const struct fm_analysis *a, uint32_t clique,
+                                 enum fm_measure_id measure);
+int64_t fm_analysis_pd_calls(const struct fm_analysis *a, uint32_t pd);
+
 /* Own + descendants of one measure. */
 static inline int64_t fm_cost_total(const struct fm_cost *cost, enum fm_measure_id measure)
 {

@@ -52,6 +52,31 @@ void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cos
     set_calls(ret);
 }
 
+int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
+{
+    return (int64_t)fm_pd_own(a, pd, measure);
+}
+
+int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
+{
+    return (int64_t)fm_pd_total(a, pd, measure);
+}
+
+int64_t fm_analysis_clique_total(const struct fm_analysis *a, uint32_t clique,
+                                 enum fm_measure_id measure)
+{
+    return (int64_t)fm_clique_total(a, clique, measure);
+}
+
+int64_t fm_analysis_pd_calls(const struct fm_analysis *a, uint32_t pd)
+{
+    struct fm_cost cost = {0};
+    for (unsigned m = FM_EXITS; m <= FM_EXCPS; m++)
+        cost.own[m] = (int64_t)fm_pd_own(a, pd, m);
+    set_calls(&cost);
+    return cost.calls;
+}
+
 static void get_sums(const struct fm_analysis *a, const int64_t *own, const int64_t *desc,
                      uint32_t id, struct fm_cost *ret)
 {

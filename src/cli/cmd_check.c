@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/hint.h"
 #include "serve/profile.h"
 #include "serve/render.h"
 
@@ -247,7 +248,7 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
     }
     fm_cli_progress_end(&progress);
     if (!opened)
-        fm_cli_fail("check", error);
+        fm_cli_fail_file("check", path, FM_FILE_PROFILE, error);
     JsonObject *file = json_object_new();
     set_text(file, "file", path);
     json_object_set_array_member(file, "invariants", invariants);
@@ -301,7 +302,7 @@ static int check_file(const char *path, uint32_t sample)
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     fm_cli_progress_end(&progress);
     if (!opened)
-        return fm_cli_fail("check", error);
+        return fm_cli_fail_file("check", path, FM_FILE_PROFILE, error);
     printf("%s: %s\n", path, recording->profile->program_name);
     unsigned broken = check_invariants(recording);
     fflush(stdout);

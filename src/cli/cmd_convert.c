@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/hint.h"
 #include "deep/profile.h"
 
 static int convert(const char *from, const char *to, bool strict_mercury)
@@ -14,7 +15,7 @@ static int convert(const char *from, const char *to, bool strict_mercury)
     bool done = fm_profile_read(from, &progress, &profile, &error) &&
                 fm_profile_write(profile, to, strict_mercury, &error);
     fm_cli_progress_end(&progress);
-    return done ? FM_EXIT_DONE : fm_cli_fail("convert", error);
+    return done ? FM_EXIT_DONE : fm_cli_fail_file("convert", from, FM_FILE_PROFILE, error);
 }
 
 int fm_cmd_convert(int argc, char **argv)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/hint.h"
 #include "deep/profile.h"
 #include "eventlog/format.h"
 
@@ -404,7 +405,7 @@ static int dump_file(const char *path, unsigned sections, bool restricted, bool 
     bool read = fm_profile_read(path, &progress, &profile, &error);
     fm_cli_progress_end(&progress);
     if (!read)
-        return fm_cli_fail("dump", error);
+        return fm_cli_fail_file("dump", path, FM_FILE_PROFILE, error);
     struct dump dump = {profile, sections, NULL};
     if (restricted) {
         dump.ps_wanted = g_new0(bool, (gsize)profile->ps_count + 1);

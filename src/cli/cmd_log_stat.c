@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/cmd_log.h"
+#include "cli/hint.h"
 #include "cli/cmd_log_trace.h"
 #include "eventlog/count.h"
 #include "eventlog/format.h"
@@ -261,7 +262,7 @@ static int stat_file(const char *path, bool json, bool by_capability)
     GError *error = NULL;
     struct fm_eventlog_source *source = fm_eventlog_source_open(path, &error);
     if (source == NULL)
-        return fm_cli_fail("log stat", error);
+        return fm_cli_fail_file("log stat", path, FM_FILE_EVENT_LOG, error);
     struct stat stat = {
         .path = path,
         .counts = fm_eventlog_counts_new(),
@@ -270,7 +271,7 @@ static int stat_file(const char *path, bool json, bool by_capability)
     };
     int status = FM_EXIT_DONE;
     if (!read_all(&stat, source, &error)) {
-        status = fm_cli_fail("log stat", error);
+        status = fm_cli_fail_file("log stat", path, FM_FILE_EVENT_LOG, error);
     } else {
         g_autoptr(GString) out = g_string_new(NULL);
         if (json)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/cmd_log.h"
+#include "cli/hint.h"
 #include "eventlog/validate.h"
 
 struct report {
@@ -43,13 +44,13 @@ int fm_cmd_log_validate(int argc, char **argv)
     GError *error = NULL;
     struct fm_eventlog_source *source = fm_eventlog_source_open(argv[1], &error);
     if (source == NULL)
-        return fm_cli_fail("log validate", error);
+        return fm_cli_fail_file("log validate", argv[1], FM_FILE_EVENT_LOG, error);
     struct report report = {.path = argv[1], .shown_max = shown_max, .quiet = quiet};
     struct fm_eventlog_verdict verdict;
     bool read = fm_eventlog_validate(source, show, &report, &verdict, &error);
     fm_eventlog_source_free(source);
     if (!read)
-        return fm_cli_fail("log validate", error);
+        return fm_cli_fail_file("log validate", argv[1], FM_FILE_EVENT_LOG, error);
     if (!quiet)
         printf("%s: %" PRIu64 " events in %" PRIu64 " blocks, %" PRIu64 " problems, %" PRIu64
                " notes\n",

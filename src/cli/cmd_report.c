@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/hint.h"
 #include "serve/profile.h"
 #include "serve/render.h"
 
@@ -83,8 +84,13 @@ static int report(const char *query_text, const char *path, const struct fm_rend
 {
     GError *error = NULL;
     struct fm_query query;
-    if (!fm_query_parse(query_text, &query, &error))
-        return fm_cli_fail("report", error);
+    if (!fm_query_parse(query_text, &query, &error)) {
+        int status = fm_cli_fail("report", error);
+        if (g_file_test(query_text, G_FILE_TEST_EXISTS))
+            fprintf(stderr, "The query stands before the file: fathom report %s %s\n", path,
+                    query_text);
+        return status;
+    }
     struct fm_progress progress;
     g_autoptr(FmRecording) recording = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
@@ -93,7 +99,10 @@ static int report(const char *query_text, const char *path, const struct fm_rend
     fm_cli_progress_end(&progress);
     bool made = opened && fm_render(recording, &query, options, page, &error);
     fm_query_clear(&query);
-    return made ? print_page(page, pager) : fm_cli_fail("report", error);
+    if (made)
+        return print_page(page, pager);
+    return opened ? fm_cli_fail("report", error)
+                  : fm_cli_fail_file("report", path, FM_FILE_PROFILE, error);
 }
 
 int fm_cmd_report(int argc, char **argv)
@@ -113,18 +122,27 @@ int fm_cmd_report(int argc, char **argv)
         {NULL},
     };
     int status = fm_cli_parse(
-        &argc, &argv, entries, "QUERY FILE",
-        "Prints one page of a profile. QUERY is a command, with preferences after an & if wanted:\n"
-        "menu, root/no, root/90, clique/N, proc/N, proc_callers/N/pr/1/100/nc, program_modules,\n"
-        "module/NAME, top_procs/1-20/callseqs/self/oa, dump_proc_static/N and others.",
-        "fathom report top_procs/1-20/callseqs/self/oa Deep.data\n"
+        &argc, &argv, entries, "[QUERY] FILE",
+        "Prints one page of a profile: the first page, or the one that QUERY asks for. QUERY is a\n"
+        "command, with preferences after an & if wanted: menu, find/TEXT, proc/NAME,\n"
+        "clique/main/NAME, proc_callers/NAME/pr/1/100/nc, module/FILE, program_modules, root/90,\n"
+        "top_procs/1-20/callseqs/self/oa and others. Where a NAME has several meanings the page\n"
+        "lists them, and what chooses each.",
+        "fathom report proc/buf_append prog.data\n"
+        "  fathom report top_procs/1-20/callseqs/self/oa Deep.data\n"
         "  fathom report --json menu Deep.data");
     g_autofree char *owned_colour = options.colour; /* the option parser allocated it */
     options.colour = owned_colour;
     if (status >= 0)
         return status;
-    if (argc != 3)
-        return fm_cli_usage("report", "expected QUERY and FILE; --help tells more");
+    if (argc != 2 && argc != 3)
+        return fm_cli_usage("report", "expected a FILE, or QUERY and FILE; --help tells more");
+    struct fm_command command = {0};
+    if (argc == 2 && !g_file_test(argv[1], G_FILE_TEST_EXISTS) &&
+        fm_command_parse(argv[1], &command, NULL)) {
+        fm_command_clear(&command);
+        return fm_cli_usage("report", "%s is a query: a FILE is missing", argv[1]);
+    }
     bool terminal = isatty(STDOUT_FILENO);
     struct fm_render_options render = {.inline_assets = true};
     status = choose_format(&options, &render.format);
@@ -133,5 +151,5 @@ int fm_cmd_report(int argc, char **argv)
     if (status >= 0)
         return status;
     bool pager = terminal && !options.no_pager && render.format == FM_FORMAT_TEXT;
-    return report(argv[1], argv[2], &render, pager);
+    return report(argc == 3 ? argv[1] : "menu", argv[argc - 1], &render, pager);
 }

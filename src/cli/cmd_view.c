@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/hint.h"
 #include "cli/cmd_log_trace.h"
 #include "cli/notices.h"
 #include "display/assets.h"
@@ -56,7 +57,7 @@ static int add_all(struct fm_server *server, char **paths, char **roots)
     for (char **path = paths; *path != NULL; path++) {
         GError *error = NULL;
         if (!add(server, *path, &error))
-            status = fm_cli_fail("view", error);
+            status = fm_cli_fail_file("view", *path, FM_FILE_PROFILE, error);
     }
     for (char **root = roots; root != NULL && *root != NULL; root++) {
         GError *error = NULL;

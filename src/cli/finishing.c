@@ -8,6 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "cli/cli.h"
+#include "cli/hint.h"
 #include "record/finish.h"
 
 #define SUMMARY_ROWS 10
@@ -210,6 +211,6 @@ bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const c
     GError *error = NULL;
     if (finish(how, rec_path, data_path == NULL ? beside : data_path, ret_calls, &error))
         return true;
-    fm_cli_fail(how->command, error);
+    fm_cli_fail_file(how->command, rec_path, FM_FILE_RECORDING, error);
     return false;
 }

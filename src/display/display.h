@@ -149,10 +149,12 @@ struct fm_html_options {
     const char *asset_prefix;   /* where style.css and scripts are: "/assets/"; NULL = nowhere */
     bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
     bool no_navigation;         /* the page belongs to no recording: no links to menu and root */
-    const char *home_url;       /* the list of recordings, behind the program's name; or NULL */
+    const char *search_file; /* the recording's file, for a field that searches it: a form sends it
+                                to "find", as fields "text" and "file"; NULL = no field */
+    const char *home_url;    /* the list of recordings, behind the program's name; or NULL */
     /* More scripts (modules) and stylesheets, below asset_prefix; ended by NULL. */
     const char *const *scripts, *const *styles;
-    const char *body_class; /* NULL = none */
+    const char *body_class;                     /* NULL = none */
     const struct fm_html_alternate *alternates; /* linked at the bottom; ended by label NULL */
     const char *events_url; /* of an incomplete page: where its script hears more; or NULL */
     unsigned stage;         /* what is known, as events tell it: another number, another page */

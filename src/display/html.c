@@ -278,6 +278,20 @@ static void append_navigation(const struct html *html)
     g_string_append(out, "</ul>\n</nav>\n");
 }
 
+/* Works without scripts; they offer names while one types. */
+static void append_search(const struct html *html)
+{
+    GString *out = html->out;
+
+    g_string_append(out, "<form class=\"search\" role=\"search\" action=\"find\" method=\"get\">\n"
+                         "<input id=\"search\" type=\"search\" name=\"text\" required "
+                         "aria-label=\"Search functions and files\" autocomplete=\"off\" "
+                         "spellcheck=\"false\" placeholder=\"Function or file   ( / )\">\n"
+                         "<input type=\"hidden\" name=\"file\" value=\"");
+    fm_html_escape(out, html->options->search_file, HTML_TEXT);
+    g_string_append(out, "\">\n</form>\n");
+}
+
 static void append_top(const struct html *html)
 {
     const struct fm_html_options *options = html->options;
@@ -299,6 +313,8 @@ static void append_top(const struct html *html)
     }
     if (!options->no_navigation)
         append_navigation(html);
+    if (options->search_file)
+        append_search(html);
     g_string_append(out, "</header>\n");
 }
 
@@ -344,7 +360,7 @@ void fm_html_write(const struct fm_display *display, const struct fm_preferences
                    const struct fm_html_options *options, GString *out)
 {
     static const struct fm_html_options no_options;
-    static const char *const own_ids[] = {"main",     "controls",    "nav-menu",
+    static const char *const own_ids[] = {"main",     "controls",    "nav-menu", "search",
                                           "nav-root", "nav-modules", "nav-top"};
     struct html html = {
         .out = out,

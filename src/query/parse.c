@@ -174,6 +174,86 @@ static bool parse_top(struct piece rest, struct fm_command *command, GError **er
            parse_cost_order(pieces + 1, &command->top, error);
 }
 
+/* A number, or a name in its place: anything that is not made of digits alone. encoded: slashes
+ * within it are written %2F. */
+static bool parse_subject(struct piece piece, const char *part, const char *what, bool encoded,
+                          struct fm_command *command, GError **error)
+{
+    bool digits = true;
+
+    for (size_t i = 0; digits && i < piece.size; i++)
+        digits = g_ascii_isdigit(piece.at[i]);
+    if (piece.size == 0) {
+        g_autofree char *expected = g_strdup_printf("%s or a name", what);
+        return fail(error, part, piece, expected);
+    }
+    if (digits)
+        return parse_number(piece, part, what, 0, UINT32_MAX, &command->number, error);
+    g_autofree char *name = g_strndup(piece.at, piece.size);
+    command->name = encoded ? fm_query_percent_decode(name, error) : g_steal_pointer(&name);
+    return command->name != NULL;
+}
+
+static bool parse_flag_word(struct piece word, struct fm_command *command, GError **error)
+{
+    struct piece rest = {word.at + 1, word.size - 1};
+
+    for (unsigned i = 0; i < fm_words_flame_flags.count; i++) {
+        if (piece_is(word, fm_words_flame_flags.words[i])) {
+            command->flags |= 1u << i;
+            return true;
+        }
+    }
+    if (word.size > 1 && word.at[0] == 'w')
+        return parse_number(rest, "flags", "a width", FM_QUERY_WIDTH_MIN, FM_QUERY_WIDTH_MAX,
+                            &command->width, error);
+    return fail(error, "flags", word, "_ or some of open, shut, own, wPIXELS joined by \"-\"");
+}
+
+static bool parse_flags(struct piece flags, struct fm_command *command, GError **error)
+{
+    struct piece words[6];
+    unsigned count = split(flags, '-', words, 6);
+
+    if (piece_is(flags, "_"))
+        return true;
+    for (unsigned i = 0; i < count; i++) {
+        if (!parse_flag_word(words[i], command, error))
+            return false;
+    }
+    return true;
+}
+
+static bool parse_measure(struct piece piece, struct fm_command *command, GError **error)
+{
+    unsigned measure;
+
+    if (!parse_word(piece, "measure", &fm_words_measure, &measure, error))
+        return false;
+    command->measure = (enum fm_query_measure)measure;
+    return true;
+}
+
+/* MEASURE/DIR/DEPTH/FOCUS or MEASURE/DIR/FLAGS/FOCUS. */
+static bool parse_view(struct piece rest, struct fm_command *command, GError **error)
+{
+    struct piece pieces[4];
+    bool tree = command->id == FM_CMD_TREE;
+
+    if (split(rest, '/', pieces, 4) != 4 || pieces[3].size == 0)
+        return fail(error, fm_command_forms[command->id].name, rest,
+                    tree ? "MEASURE/down or up/LEVELS/FOCUS, such as time/down/3/all"
+                         : "MEASURE/down or up/FLAGS/FOCUS, such as time/down/_/all");
+    if (!parse_measure(pieces[0], command, error) ||
+        !parse_flag(pieces[1], "direction", &fm_words_direction, &command->up, error) ||
+        !(tree ? parse_number(pieces[2], "levels", "a number", 1, FM_QUERY_DEPTH_MAX,
+                              &command->depth, error)
+               : parse_flags(pieces[2], command, error)))
+        return false;
+    command->name = g_strndup(pieces[3].at, pieces[3].size);
+    return true;
+}
+
 static bool parse_callers(struct piece rest, struct fm_command *command, GError **error)
 {
     struct piece pieces[6];
@@ -181,8 +261,7 @@ static bool parse_callers(struct piece rest, struct fm_command *command, GError 
 
     if (split(rest, '/', pieces, 6) != 5)
         return fail(error, "proc_callers", rest, "PROCEDURE/GROUP/BUNCH/SIZE/CONTOUR");
-    if (!parse_number(pieces[0], "proc_callers", "a procedure number", 0, UINT32_MAX,
-                      &command->number, error) ||
+    if (!parse_subject(pieces[0], "proc_callers", "a procedure number", true, command, error) ||
         !parse_word(pieces[1], "group", &fm_words_group, &group, error) ||
         !parse_number(pieces[2], "bunch", "a page number", 1, UINT32_MAX, &command->bunch, error) ||
         !parse_number(pieces[3], "size", "a number of rows", 1, FM_QUERY_BUNCH_SIZE_MAX,
@@ -211,6 +290,8 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
     case FM_SHAPE_PLAIN:
         return fail(error, form->name, rest, "nothing after the command");
     case FM_SHAPE_NUMBER:
+        if (form->named)
+            return parse_subject(rest, form->name, form->number, false, command, error);
         return parse_number(rest, form->name, form->number, form->number_min, form->number_max,
                             &command->number, error);
     case FM_SHAPE_ROOT:
@@ -222,6 +303,15 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
         return true;
     case FM_SHAPE_TOP:
         return parse_top(rest, command, error);
+    case FM_SHAPE_TEXT:
+    case FM_SHAPE_TERM:
+        command->name = g_strndup(rest.at, rest.size);
+        return true;
+    case FM_SHAPE_TREE:
+    case FM_SHAPE_FLAME:
+        return parse_view(rest, command, error);
+    case FM_SHAPE_MEASURE:
+        return parse_measure(rest, command, error);
     }
     return false;
 }
@@ -239,10 +329,12 @@ static bool parse_command(struct piece text, struct fm_command *ret, GError **er
     }
     if (id == FM_CMD_COUNT)
         return fail(error, "command", pieces[0],
-                    "a command such as menu, root/no, clique/N, proc/N or program_modules");
+                    "a command such as menu, find/TEXT, proc/NAME, tree/time/down/3/all or "
+                    "program_modules");
     command.id = (enum fm_command_id)id;
     if (count == 1) {
-        if (fm_command_forms[id].shape != FM_SHAPE_PLAIN)
+        if (fm_command_forms[id].shape != FM_SHAPE_PLAIN &&
+            fm_command_forms[id].shape != FM_SHAPE_TERM)
             return fail(error, "command", text, "\"/\" and an argument after this word");
     } else if (!parse_arguments(pieces[1], &command, error)) {
         fm_command_clear(&command);

@@ -54,10 +54,68 @@ static void append_top(GString *out, const struct fm_command *command)
     append_slash_word(out, &fm_words_scope, command->top.per_call);
 }
 
-static void append_callers(GString *out, const struct fm_command *command)
+static bool is_number(const char *text)
+{
+    return text[0] && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* A name, which may hold anything but may not look like a number or be empty; in the middle of a
+ * command its slashes are written %2F. */
+static void append_name(GString *out, const char *name, bool inside)
 {
     g_string_append_c(out, '/');
-    append_number(out, command->number, 0, UINT32_MAX);
+    if (!name[0] || is_number(name)) /* no name that the parser makes */
+        g_string_append_c(out, '_');
+    if (!inside) {
+        g_string_append(out, name);
+        return;
+    }
+    for (; *name; name++) {
+        if (*name == '/' || *name == '%')
+            g_string_append_printf(out, "%%%02X", (unsigned char)*name);
+        else
+            g_string_append_c(out, *name);
+    }
+}
+
+static void append_flags(GString *out, const struct fm_command *command)
+{
+    size_t start = out->len;
+
+    for (unsigned i = 0; i < fm_words_flame_flags.count; i++) {
+        if (command->flags & 1u << i)
+            g_string_append_printf(out, "%c%s", out->len == start ? '/' : '-',
+                                   fm_words_flame_flags.words[i]);
+    }
+    if (command->width > 0)
+        g_string_append_printf(out, "%cw%u", out->len == start ? '/' : '-',
+                               CLAMP(command->width, FM_QUERY_WIDTH_MIN, FM_QUERY_WIDTH_MAX));
+    if (out->len == start)
+        g_string_append(out, "/_");
+}
+
+static void append_view(GString *out, const struct fm_command *command)
+{
+    append_slash_word(out, &fm_words_measure, command->measure);
+    append_slash_word(out, &fm_words_direction, command->up);
+    if (command->id == FM_CMD_TREE) {
+        g_string_append_c(out, '/');
+        append_number(out, command->depth, 1, FM_QUERY_DEPTH_MAX);
+    } else {
+        append_flags(out, command);
+    }
+    g_string_append_c(out, '/');
+    g_string_append(out, command->name && command->name[0] ? command->name : "all");
+}
+
+static void append_callers(GString *out, const struct fm_command *command)
+{
+    if (command->name) {
+        append_name(out, command->name, true);
+    } else {
+        g_string_append_c(out, '/');
+        append_number(out, command->number, 0, UINT32_MAX);
+    }
     append_slash_word(out, &fm_words_group, command->group);
     g_string_append_c(out, '/');
     append_number(out, command->bunch, 1, UINT32_MAX);
@@ -75,6 +133,10 @@ void fm_command_append(GString *out, const struct fm_command *command)
     case FM_SHAPE_PLAIN:
         break;
     case FM_SHAPE_NUMBER:
+        if (form->named && command->name) {
+            append_name(out, command->name, false);
+            break;
+        }
         g_string_append_c(out, '/');
         append_number(out, command->number, form->number_min, form->number_max);
         break;
@@ -94,6 +156,19 @@ void fm_command_append(GString *out, const struct fm_command *command)
         break;
     case FM_SHAPE_TOP:
         append_top(out, command);
+        break;
+    case FM_SHAPE_TEXT:
+    case FM_SHAPE_TERM:
+        if (command->name || form->shape == FM_SHAPE_TEXT)
+            g_string_append_c(out, '/');
+        g_string_append(out, command->name ? command->name : "");
+        break;
+    case FM_SHAPE_TREE:
+    case FM_SHAPE_FLAME:
+        append_view(out, command);
+        break;
+    case FM_SHAPE_MEASURE:
+        append_slash_word(out, &fm_words_measure, command->measure);
         break;
     }
 }

@@ -11,32 +11,44 @@
         word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX \
     }
 
+#define NAMED(word, what)                                         \
+    {                                                             \
+        word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX, .named = true \
+    }
+
 const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_QUIT] = {"quit", FM_SHAPE_PLAIN},
     [FM_CMD_RESTART] = {"restart", FM_SHAPE_PLAIN},
     [FM_CMD_TIMEOUT] = {"timeout", FM_SHAPE_NUMBER, "minutes", 1, FM_QUERY_TIMEOUT_MAX},
     [FM_CMD_MENU] = {"menu", FM_SHAPE_PLAIN},
     [FM_CMD_ROOT] = {"root", FM_SHAPE_ROOT},
-    [FM_CMD_CLIQUE] = NUMBERED("clique", "a clique number"),
-    [FM_CMD_CLIQUE_RC] = NUMBERED("clique_rc", "a clique number"),
+    [FM_CMD_CLIQUE] = NAMED("clique", "a clique number"),
+    [FM_CMD_CLIQUE_RC] = NAMED("clique_rc", "a clique number"),
     [FM_CMD_RECURSION_TYPE_FREQ] = {"recursion_type_freq", FM_SHAPE_PLAIN},
-    [FM_CMD_PROC] = NUMBERED("proc", "a procedure number"),
+    [FM_CMD_PROC] = NAMED("proc", "a procedure number"),
     [FM_CMD_PROC_CALLERS] = {"proc_callers", FM_SHAPE_CALLERS},
     [FM_CMD_PROGRAM_MODULES] = {"program_modules", FM_SHAPE_PLAIN},
     [FM_CMD_MODULE] = {"module", FM_SHAPE_MODULE},
     [FM_CMD_MODULE_GETTER_SETTERS] = {"module_getter_setters", FM_SHAPE_MODULE},
     [FM_CMD_MODULE_REP] = {"module_rep", FM_SHAPE_MODULE},
     [FM_CMD_TOP_PROCS] = {"top_procs", FM_SHAPE_TOP},
-    [FM_CMD_PROC_STATIC_COVERAGE] = NUMBERED("proc_static_coverage", "a procedure number"),
+    [FM_CMD_PROC_STATIC_COVERAGE] = NAMED("proc_static_coverage", "a procedure number"),
     [FM_CMD_PROC_DYNAMIC_COVERAGE] = NUMBERED("proc_dynamic_coverage", "a proc dynamic number"),
     [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] =
         NUMBERED("call_site_dynamic_var_use", "a call site dynamic number"),
-    [FM_CMD_DUMP_PROC_STATIC] = NUMBERED("dump_proc_static", "a proc static number"),
+    [FM_CMD_DUMP_PROC_STATIC] = NAMED("dump_proc_static", "a proc static number"),
     [FM_CMD_DUMP_PROC_DYNAMIC] = NUMBERED("dump_proc_dynamic", "a proc dynamic number"),
     [FM_CMD_DUMP_CALL_SITE_STATIC] = NUMBERED("dump_call_site_static", "a call site static number"),
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] =
         NUMBERED("dump_call_site_dynamic", "a call site dynamic number"),
-    [FM_CMD_DUMP_RAW_CLIQUE] = NUMBERED("dump_raw_clique", "a clique number"),
+    [FM_CMD_DUMP_RAW_CLIQUE] = NAMED("dump_raw_clique", "a clique number"),
+    [FM_CMD_FIND] = {"find", FM_SHAPE_TEXT},
+    [FM_CMD_TREE] = {"tree", FM_SHAPE_TREE},
+    [FM_CMD_FLAME] = {"flame", FM_SHAPE_FLAME},
+    [FM_CMD_CONTEXTS] = NAMED("contexts", "a procedure number"),
+    [FM_CMD_RECURSIONS] = {"recursions", FM_SHAPE_MEASURE},
+    [FM_CMD_ABOUT] = {"about", FM_SHAPE_PLAIN},
+    [FM_CMD_HELP] = {"help", FM_SHAPE_TERM},
 };
 
 #define WORDS(list, last_value, ...)                                                    \
@@ -60,6 +72,9 @@ WORDS(summarize, true, "nosum", "sum");
 WORDS(time_format, FM_TIME_FORMAT_MILLI, "no", "mi", "th");
 WORDS(qualify, FM_QUALIFY_NEVER, "mqa", "mqwd", "mqn");
 WORDS(developer, true, "nodev", "dev");
+WORDS(measure, FM_QUERY_BY_WORDS, "time", "calls", "bytes", "allocs", "callseqs", "words");
+WORDS(direction, true, "down", "up");
+WORDS(flame_flags, 2, "open", "shut", "own");
 
 const char *fm_command_name(enum fm_command_id id)
 {
@@ -69,6 +84,7 @@ const char *fm_command_name(enum fm_command_id id)
 void fm_command_clear(struct fm_command *command)
 {
     g_free(command->module);
+    g_free(command->name);
     *command = (struct fm_command){0};
 }
 
@@ -83,6 +99,7 @@ void fm_command_copy(const struct fm_command *from, struct fm_command *to)
     struct fm_command copy = *from;
 
     copy.module = g_strdup(from->module);
+    copy.name = g_strdup(from->name);
     *to = copy;
 }
 
@@ -101,6 +118,22 @@ static bool limit_equal(const struct fm_command *a, const struct fm_command *b)
     return !(a->threshold < b->threshold) && !(a->threshold > b->threshold);
 }
 
+/* A name, or the number that stands where there is none. */
+static bool subject_equal(const struct fm_command *a, const struct fm_command *b)
+{
+    return g_strcmp0(a->name, b->name) == 0 && (a->name || a->number == b->number);
+}
+
+static bool view_equal(const struct fm_command *a, const struct fm_command *b)
+{
+    bool same = a->measure == b->measure && a->up == b->up &&
+                g_strcmp0(a->name ? a->name : "all", b->name ? b->name : "all") == 0;
+
+    if (a->id == FM_CMD_TREE)
+        return same && a->depth == b->depth;
+    return same && a->flags == b->flags && a->width == b->width;
+}
+
 bool fm_command_equal(const struct fm_command *a, const struct fm_command *b)
 {
     if (a->id != b->id)
@@ -109,16 +142,25 @@ bool fm_command_equal(const struct fm_command *a, const struct fm_command *b)
     case FM_SHAPE_PLAIN:
         return true;
     case FM_SHAPE_NUMBER:
-        return a->number == b->number;
+        return subject_equal(a, b);
     case FM_SHAPE_ROOT:
         return a->has_percent == b->has_percent && (!a->has_percent || a->percent == b->percent);
     case FM_SHAPE_CALLERS:
-        return a->number == b->number && a->group == b->group && a->bunch == b->bunch &&
+        return subject_equal(a, b) && a->group == b->group && a->bunch == b->bunch &&
                a->bunch_size == b->bunch_size && a->contour == b->contour;
     case FM_SHAPE_MODULE:
         return g_strcmp0(a->module ? a->module : "", b->module ? b->module : "") == 0;
     case FM_SHAPE_TOP:
         return limit_equal(a, b) && cost_order_equal(&a->top, &b->top);
+    case FM_SHAPE_TEXT:
+        return g_strcmp0(a->name ? a->name : "", b->name ? b->name : "") == 0;
+    case FM_SHAPE_TERM:
+        return g_strcmp0(a->name, b->name) == 0;
+    case FM_SHAPE_TREE:
+    case FM_SHAPE_FLAME:
+        return view_equal(a, b);
+    case FM_SHAPE_MEASURE:
+        return a->measure == b->measure;
     }
     return false;
 }

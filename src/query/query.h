@@ -24,6 +24,9 @@
 #define FM_QUERY_BUNCH_SIZE_MAX 100000u /* rows of a page of callers; at least 1 */
 #define FM_QUERY_ANCESTORS_MAX 1000000u
 #define FM_QUERY_PROCS_MAX 1000000u /* procedures per recursion type */
+#define FM_QUERY_DEPTH_MAX 50u      /* levels of a tree; at least 1 */
+#define FM_QUERY_WIDTH_MAX 8000u    /* device pixels of a flame graph; at least 100, 0 = any */
+#define FM_QUERY_WIDTH_MIN 100u
 
 enum fm_command_id {
     FM_CMD_QUIT,
@@ -49,6 +52,13 @@ enum fm_command_id {
     FM_CMD_DUMP_CALL_SITE_STATIC,
     FM_CMD_DUMP_CALL_SITE_DYNAMIC,
     FM_CMD_DUMP_RAW_CLIQUE,
+    FM_CMD_FIND,
+    FM_CMD_TREE,
+    FM_CMD_FLAME,
+    FM_CMD_CONTEXTS,
+    FM_CMD_RECURSIONS,
+    FM_CMD_ABOUT,
+    FM_CMD_HELP,
     FM_CMD_COUNT,
 };
 
@@ -70,6 +80,23 @@ enum fm_query_cost {
 };
 enum fm_query_limit { FM_QUERY_LIMIT_RANK, FM_QUERY_LIMIT_PERCENT, FM_QUERY_LIMIT_VALUE };
 
+/* What pictures, trees and ranked paths are about. C programs count calls and bytes, Mercury call
+ * sequence numbers and words. */
+enum fm_query_measure {
+    FM_QUERY_BY_TIME,
+    FM_QUERY_BY_CALLS,
+    FM_QUERY_BY_BYTES,
+    FM_QUERY_BY_ALLOCS,
+    FM_QUERY_BY_CALLSEQS,
+    FM_QUERY_BY_WORDS,
+};
+/* Bits of fm_command.flags. */
+enum fm_flame_flags {
+    FM_FLAME_OPEN = 1, /* every recursion shows its functions; with SHUT not set: where wide */
+    FM_FLAME_SHUT = 2,
+    FM_FLAME_OWN = 4, /* coloured by the box's own share */
+};
+
 struct fm_cost_order {
     enum fm_query_cost kind;
     bool with_descendants;
@@ -78,13 +105,22 @@ struct fm_cost_order {
 
 struct fm_command {
     enum fm_command_id id;
-    uint32_t number;           /* clique, ps, pd, css, csd id; minutes for TIMEOUT */
-    bool has_percent;          /* ROOT: "root/PCT" against "root/no" */
-    uint32_t percent;          /* ROOT */
-    char *module;              /* MODULE*; owned */
-    enum fm_query_group group; /* PROC_CALLERS */
-    uint32_t bunch;            /* page number from 1 */
-    uint32_t bunch_size;       /* 1 .. FM_QUERY_BUNCH_SIZE_MAX */
+    uint32_t number;               /* clique, ps, pd, css, csd id; minutes for TIMEOUT */
+    bool has_percent;              /* ROOT: "root/PCT" against "root/no" */
+    uint32_t percent;              /* ROOT */
+    char *module;                  /* MODULE*; owned */
+    char *name;                    /* owned. Instead of number, where it is not NULL: a procedure's
+                                      name, a context's path "main/f/g". FIND: the text; HELP: the term
+                                      or NULL; TREE, FLAME: the focus: "all", "clique/N", "proc/N", a
+                                      name, "clique/" and a path */
+    enum fm_query_measure measure; /* TREE, FLAME, RECURSIONS */
+    bool up;                       /* TREE, FLAME: callers instead of callees */
+    uint32_t depth;                /* TREE: levels below the focus */
+    unsigned flags;                /* FLAME */
+    uint32_t width;                /* FLAME; 0 = the page's choice */
+    enum fm_query_group group;     /* PROC_CALLERS */
+    uint32_t bunch;                /* page number from 1 */
+    uint32_t bunch_size;           /* 1 .. FM_QUERY_BUNCH_SIZE_MAX */
     bool contour;
     enum fm_query_limit limit; /* TOP_PROCS */
     uint32_t first, last;      /* LIMIT_RANK: 1 <= first <= last */
@@ -173,7 +209,7 @@ char *fm_query_percent_decode(const char *text, GError **error);
 bool fm_query_equal(const struct fm_query *a, const struct fm_query *b);
 bool fm_command_equal(const struct fm_command *a, const struct fm_command *b);
 bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_preferences *b);
-/* *to is overwritten, not freed; it owns its copy of the module name. */
+/* *to is overwritten, not freed; it owns its copies of module and name. */
 void fm_command_copy(const struct fm_command *from, struct fm_command *to);
 /* The word a command begins with: "top_procs". */
 const char *fm_command_name(enum fm_command_id id);

@@ -12,6 +12,11 @@ enum fm_command_shape {
     FM_SHAPE_CALLERS, /* /PS/GROUP/BUNCH/SIZE/CONTOUR */
     FM_SHAPE_MODULE,  /* /NAME, which is all that follows */
     FM_SHAPE_TOP,     /* /LIMIT/KIND/DESC/SCOPE */
+    FM_SHAPE_TEXT,    /* /TEXT, which is all that follows */
+    FM_SHAPE_TERM,    /* nothing, or /TEXT */
+    FM_SHAPE_TREE,    /* /MEASURE/DIR/DEPTH/FOCUS */
+    FM_SHAPE_FLAME,   /* /MEASURE/DIR/FLAGS/FOCUS */
+    FM_SHAPE_MEASURE, /* /MEASURE */
 };
 
 struct fm_command_form {
@@ -19,6 +24,7 @@ struct fm_command_form {
     enum fm_command_shape shape;
     const char *number; /* FM_SHAPE_NUMBER: what the number is */
     uint32_t number_min, number_max;
+    bool named; /* FM_SHAPE_NUMBER: a name or path may stand in its place */
 };
 extern const struct fm_command_form fm_command_forms[FM_CMD_COUNT];
 
@@ -30,4 +36,6 @@ struct fm_words {
 extern const struct fm_words fm_words_group, fm_words_cost, fm_words_descendants, fm_words_scope,
     fm_words_contour, fm_words_ports, fm_words_time, fm_words_callseqs, fm_words_allocs,
     fm_words_memory, fm_words_box, fm_words_colour, fm_words_summarize, fm_words_time_format,
-    fm_words_qualify, fm_words_developer;
+    fm_words_qualify, fm_words_developer, fm_words_measure, fm_words_direction;
+/* Words of flags, joined by "-"; bit i is word i. */
+extern const struct fm_words fm_words_flame_flags;

@@ -3,6 +3,7 @@
 #include "report/report_internal.h"
 
 #include "base/error.h"
+#include "report/subject.h"
 
 bool fm_times_tell(const struct fm_profile *profile)
 {
@@ -108,6 +109,7 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
                                       .needs = FM_KNOWN_PROFILE},
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
     [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
+    [FM_CMD_FIND] = {.function = fm_report_find},
 };
 
 static enum fm_known needs_of(const struct page_entry *entry)
@@ -121,6 +123,33 @@ bool fm_report_is_complete(const struct fm_recording *recording, const struct fm
     if (id >= FM_CMD_COUNT || (pages[id].function == NULL && pages[id].c_function == NULL))
         return true; /* an error whatever else will be known */
     return recording->known >= needs_of(&pages[id]);
+}
+
+/* The page of what the command names; of several to choose from where it names them. */
+static bool make_page(struct fm_page *page, const struct page_entry *entry, GError **error)
+{
+    const struct fm_recording *recording = page->recording;
+    struct fm_command *command = &page->query.command;
+    bool complete = recording->known >= needs_of(entry);
+    enum fm_known name_needs = fm_subject_needs(command);
+    struct fm_subject subject = {0};
+    if (name_needs != FM_KNOWN_NOTHING && recording->known >= name_needs &&
+        !fm_subject_find(recording, command, &subject, error))
+        return false;
+    if (subject.count > 1 && recording->known >= FM_KNOWN_COSTS) {
+        fm_report_which(page, &subject);
+        fm_subject_clear(&subject);
+        return true;
+    }
+    if (subject.count == 1) {
+        command->number = subject.numbers[0];
+        command->name = NULL; /* borrowed; links of the page go by the number */
+    }
+    fm_subject_clear(&subject);
+    fm_page_function function = complete || entry->partial ? entry->function : fm_report_unfinished;
+    if (complete && entry->c_function && page->profile->flavour == FM_FLAVOUR_C)
+        function = entry->c_function;
+    return function(page, error);
 }
 
 bool fm_report(const struct fm_recording *recording, const struct fm_query *query,
@@ -149,15 +178,11 @@ bool fm_report(const struct fm_recording *recording, const struct fm_query *quer
     };
     page.query.has_preferences = true;
     fm_recording_preferences(recording, query, &page.query.preferences);
-    bool complete = recording->known >= needs_of(entry);
-    fm_page_function function = complete || entry->partial ? entry->function : fm_report_unfinished;
-    if (of_c && complete)
-        function = entry->c_function;
-    if (!function(&page, error)) {
+    if (!make_page(&page, entry, error)) {
         fm_display_free(page.display);
         return false;
     }
-    if (!complete)
+    if (recording->known < needs_of(entry))
         fm_display_set_incomplete(page.display, "The profile is still being read.");
     *ret = page.display;
     return true;

@@ -231,6 +231,10 @@ bool fm_report_source_coverage(struct fm_page *page, GError **error);
 /* --- pages, one file each: report_<first word of the command>.c --- */
 
 bool fm_report_menu(struct fm_page *page, GError **error);
+bool fm_report_find(struct fm_page *page, GError **error);
+/* Instead of a page that is about one of several (report_find.c). */
+struct fm_subject;
+bool fm_report_which(struct fm_page *page, const struct fm_subject *subject);
 bool fm_report_root(struct fm_page *page, GError **error);
 bool fm_report_clique(struct fm_page *page, GError **error);
 void fm_clique_page(struct fm_page *page, uint32_t clique); /* root's page is a clique's too */

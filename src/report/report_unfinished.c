@@ -35,7 +35,11 @@ static char *title_of(const struct fm_page *page)
     switch (command->id) {
     case FM_CMD_ROOT:
         return g_strdup("The root of the call graph");
+    case FM_CMD_FIND:
+        return g_strdup_printf("Search for \"%s\"", command->name);
     case FM_CMD_CLIQUE:
+        if (command->name != NULL)
+            return g_strdup_printf("The context %s", command->name);
         return g_strdup_printf("Clique %" PRIu32, command->number);
     case FM_CMD_PROGRAM_MODULES:
         return g_strdup(words->modules_title);
@@ -49,6 +53,8 @@ static char *title_of(const struct fm_page *page)
     }
     if (ps != 0)
         return g_strdup_printf("%s %s", words->proc_title, page->profile->ps[ps].qualified_name);
+    if (command->name != NULL && is_about_procedure(command->id))
+        return g_strdup_printf("%s %s", words->proc_title, command->name);
     if (is_about_procedure(command->id))
         return g_strdup_printf("%s %" PRIu32, words->proc_title, command->number);
     return g_strdup("This page");
@@ -59,6 +65,8 @@ static bool check_id(const struct fm_page *page, GError **error)
 {
     const struct fm_command *command = &page->query.command;
     const struct fm_profile *profile = page->profile;
+    if (command->name != NULL) /* several, or not looked up yet */
+        return true;
     switch (command->id) {
     case FM_CMD_PROC:
     case FM_CMD_PROC_CALLERS:

@@ -6,6 +6,7 @@
 #include "display/assets.h"
 #include "serve/serve_internal.h"
 #include "serve/traces/traces.h"
+#include "views/names.h"
 
 /* One request on its way through this file. */
 struct exchange {
@@ -226,6 +227,7 @@ static void render_page(const struct exchange *exchange, struct entry *entry,
         .file = entry->name,
         .notice = notice[0] == '\0' ? NULL : notice,
         .incomplete = incomplete,
+        .searchable = true,
     };
     GString *body = g_string_new(NULL);
     GError *error = NULL;
@@ -357,6 +359,47 @@ static void answer_deep(const struct exchange *exchange)
     fm_deep_query_clear(&asked);
 }
 
+/* --- /find --- */
+
+/* What was typed into a page's field of search: on to the page of what has exactly this name, or to
+ * the list of what holds it. */
+static void answer_find(const struct exchange *exchange)
+{
+    GError *error = NULL;
+    const char *raw = exchange->request->query ? exchange->request->query : "";
+    g_autoptr(GHashTable) fields =
+        strlen(raw) > FM_QUERY_BYTES_MAX
+            ? NULL
+            : g_uri_parse_params(raw, -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
+    const char *text = fields ? g_hash_table_lookup(fields, "text") : NULL;
+    const char *file = fields ? g_hash_table_lookup(fields, "file") : NULL;
+    struct entry *entry;
+    g_autofree char *told = NULL;
+    if (text == NULL || file == NULL) {
+        fm_response_message(exchange->request, 400, "expected the fields text and file",
+                            exchange->ret);
+        return;
+    }
+    if (!fm_registry_get(exchange->server, file, &entry, &told, &error)) {
+        answer_error(exchange, error);
+        return;
+    }
+    g_autofree char *trimmed = g_strstrip(g_strdup(text));
+    struct fm_query query = {.command = {.id = FM_CMD_FIND, .name = trimmed}};
+    uint32_t *ps = NULL, count = 0;
+    if (entry->recording != NULL && entry->recording->known >= FM_KNOWN_PROFILE)
+        fm_view_named_procs(entry->recording->profile, trimmed, &ps, &count);
+    if (count == 1)
+        query.command = (struct fm_command){.id = FM_CMD_PROC, .number = ps[0]};
+    g_free(ps);
+    g_autofree char *page = fm_query_to_url(&query);
+    GString *location = g_string_new(NULL);
+    g_string_append_printf(location, "deep?%s&", page);
+    fm_query_append_part(location, entry->name);
+    fm_response_message(exchange->request, 303, "Found.", exchange->ret);
+    exchange->ret->location = g_string_free(location, FALSE);
+}
+
 /* --- routes --- */
 
 /* "/deep.json" has the path "/deep" and a format; without ending, Accept chooses. */
@@ -387,6 +430,8 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
         answer_deep(&exchange);
     else if (fm_trace_handle(server, request, ret))
         return;
+    else if (strcmp(request->path, "/find") == 0)
+        answer_find(&exchange);
     else if (strcmp(request->path, "/events") == 0)
         fm_events_answer(server, request, ret);
     else if (g_str_has_prefix(request->path, "/assets/"))

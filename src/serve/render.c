@@ -85,6 +85,7 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .asset_prefix = "assets/",
         .inline_assets = options->inline_assets,
         .no_navigation = recording_name == NULL,
+        .search_file = options->searchable && recording_name ? options->file : NULL,
         .home_url = "./",
         .alternates = alternates,
         .events_url = incomplete == NULL || incomplete->silent ? NULL : events,

@@ -21,6 +21,7 @@ struct fm_render_options {
     const char *notice; /* shown above the page; NULL = none */
     const struct fm_render_incomplete *incomplete; /* NULL: in the report's own words */
     bool inline_assets;                            /* HTML */
+    bool searchable;              /* HTML: a server takes what is typed into the field of search */
     const struct fm_query *query; /* HTML: for links to other formats; set by fm_render() */
     struct fm_text_options text;
 };

@@ -3,6 +3,7 @@
  *
  *   /                      the opened recordings, and the files below the roots
  *   /deep?QUERY            a page; /deep.json, /deep.txt, /deep.csv: the same in that format
+ *   /find?text=T&file=FILE a search of that recording: on to what it finds
  *   /events?QUERY          what happens to that page, as a stream of events (stream.h)
  *   /trace?QUERY           traces (query/trace_query.h); /trace.json, /trace.txt, /trace.csv
  *   /assets/NAME           stylesheet and scripts
@@ -20,7 +21,7 @@ struct fm_engine;
 struct fm_stream;
 
 struct fm_server_options {
-    int64_t patience_us; /* a page of a trace is written after so long at most; 0 = 60,000 */
+    int64_t patience_us;     /* a page of a trace is written after so long at most; 0 = 60,000 */
     unsigned recordings_max; /* of those opened below roots, the least used is closed; 0 = 16 */
     /* Recordings are read while the engine's source runs on a main loop, and pages are made of what
      * is known so far and say so. Without, each answer waits until all is known. */

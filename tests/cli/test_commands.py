@@ -127,6 +127,35 @@ class Report(unittest.TestCase):
             self.assertEqual(told.returncode, 1, query)
             self.assertRegex(told.stderr.decode(), r"^fathom report: Deep\.data: .*\n$")
 
+    def test_a_query_may_be_left_out(self):
+        self.assertEqual(run("report", PROFILE).stdout, run("report", "menu", PROFILE).stdout)
+
+    def test_files_of_another_command(self):
+        """What the file is, and which command reads it, in a line of its own."""
+        with tempfile.TemporaryDirectory() as folder:
+            log, recording = os.path.join(folder, "a.eventlog"), os.path.join(folder, "a.rec")
+            with open(log, "wb") as out:
+                out.write(b"hdrbhetb")
+            with open(recording, "wb") as out:
+                out.write(b"FATHOMR\n" + bytes(100))
+            for arguments, what, command in (
+                    (["report", "menu", log], "an event log", f"fathom view {log}"),
+                    (["check", log], "an event log", f"fathom log stat {log}"),
+                    (["log", "stat", PROFILE], "a deep profile", f"fathom report {PROFILE}"),
+                    (["log", "validate", PROFILE], "a deep profile", f"fathom view {PROFILE}"),
+                    (["view", "--no-open", recording], "a recording that is not finished",
+                     f"fathom finish {recording}"),
+                    (["report", "menu", recording], "a recording that is not finished",
+                     f"fathom finish {recording}"),
+                    (["finish", PROFILE], "a deep profile", f"fathom view {PROFILE}")):
+                told = run(*arguments)
+                self.assertEqual(told.returncode, 1, arguments)
+                last = told.stderr.decode().splitlines()[-1]
+                self.assertTrue(last.startswith(f"It is {what}: "), told.stderr)
+                self.assertIn(command, last)
+        told = run("report", PROFILE, "menu")
+        self.assertIn(f"fathom report menu {PROFILE}", told.stderr.decode())
+
     def test_a_closed_pipe_is_an_error(self):
         with open("/dev/full", "wb") as full:
             told = subprocess.run([FATHOM, "report", "menu", PROFILE], stdout=full,

@@ -79,6 +79,33 @@ static inline void random_preferences(GRand *rand, struct fm_preferences *ret)
     };
 }
 
+static inline bool takes_a_name(enum fm_command_id id)
+{
+    return id == FM_CMD_PROC || id == FM_CMD_PROC_CALLERS || id == FM_CMD_CLIQUE ||
+           id == FM_CMD_CONTEXTS || id == FM_CMD_PROC_STATIC_COVERAGE ||
+           id == FM_CMD_DUMP_PROC_STATIC || id == FM_CMD_DUMP_RAW_CLIQUE || id == FM_CMD_CLIQUE_RC;
+}
+
+/* Names, and what trees and pictures are asked for by. */
+static inline void random_view(GRand *rand, struct fm_command *command)
+{
+    enum fm_command_id id = command->id;
+    bool view = id == FM_CMD_TREE || id == FM_CMD_FLAME;
+
+    command->measure = (enum fm_query_measure)g_rand_int_range(rand, 0, 6);
+    command->up = random_bool(rand);
+    command->depth = random_number(rand, 1, FM_QUERY_DEPTH_MAX);
+    command->flags = (unsigned)g_rand_int_range(rand, 0, 8);
+    command->width = random_bool(rand) ? 0 : random_number(rand, FM_QUERY_WIDTH_MIN, 8000);
+    if (view || id == FM_CMD_FIND || (random_bool(rand) && (id == FM_CMD_HELP || takes_a_name(id))))
+        command->name = random_name(rand);
+    bool number = command->name && command->name[strspn(command->name, "0123456789")] == '\0';
+    if ((takes_a_name(id) || view) && number) { /* no name, and no empty focus */
+        g_free(command->name);
+        command->name = g_strdup("n/1");
+    }
+}
+
 static inline void random_query(GRand *rand, struct fm_query *ret)
 {
     struct fm_command *command = &ret->command;
@@ -93,6 +120,7 @@ static inline void random_query(GRand *rand, struct fm_query *ret)
     if (command->id == FM_CMD_MODULE || command->id == FM_CMD_MODULE_GETTER_SETTERS ||
         command->id == FM_CMD_MODULE_REP)
         command->module = random_name(rand);
+    random_view(rand, command);
     command->group = (enum fm_query_group)g_rand_int_range(rand, 0, 4);
     command->bunch = random_number(rand, 1, UINT32_MAX);
     command->bunch_size = random_number(rand, 1, FM_QUERY_BUNCH_SIZE_MAX);

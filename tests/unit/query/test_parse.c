@@ -144,6 +144,44 @@ static void module_names_are_all_that_follows(void)
     }
 }
 
+static void names_stand_for_numbers(void)
+{
+    static const struct {
+        const char *text;
+        enum fm_command_id id;
+        const char *name, *printed; /* NULL: as it was */
+    } cases[] = {
+        {"proc/buf_append", FM_CMD_PROC, "buf_append", NULL},
+        {"proc/list.append/3-0", FM_CMD_PROC, "list.append/3-0", NULL},
+        {"proc/0x1", FM_CMD_PROC, "0x1", NULL},
+        {"clique/main/write_index", FM_CMD_CLIQUE, "main/write_index", NULL},
+        {"proc_callers/a.c:f/pr/1/20/nc", FM_CMD_PROC_CALLERS, "a.c:f", NULL},
+        {"proc_callers/append%2F3-0/pr/1/20/nc", FM_CMD_PROC_CALLERS, "append/3-0", NULL},
+        {"proc_callers/100%25/pr/1/20/nc", FM_CMD_PROC_CALLERS, "100%", NULL},
+        {"find/", FM_CMD_FIND, "", NULL},
+        {"find/a b/c", FM_CMD_FIND, "a b/c", NULL},
+        {"help", FM_CMD_HELP, NULL, NULL},
+        {"help/self", FM_CMD_HELP, "self", NULL},
+        {"tree/time/down/3/all", FM_CMD_TREE, "all", NULL},
+        {"tree/bytes/up/50/clique/main/f", FM_CMD_TREE, "clique/main/f", NULL},
+        {"flame/calls/up/_/proc/7", FM_CMD_FLAME, "proc/7", NULL},
+        {"flame/time/down/w800-own-open/all", FM_CMD_FLAME, "all",
+         "flame/time/down/open-own-w800/all"},
+        {"contexts/buf_append", FM_CMD_CONTEXTS, "buf_append", NULL},
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct fm_query query = parsed(cases[i].text);
+        g_autofree char *printed = fm_query_print(&query);
+
+        g_assert_cmpint(query.command.id, ==, cases[i].id);
+        g_assert_cmpstr(query.command.name, ==, cases[i].name);
+        g_assert_cmpstr(printed, ==, cases[i].printed ? cases[i].printed : cases[i].text);
+        fm_query_clear(&query);
+        g_assert_null(query.command.name);
+    }
+}
+
 static void every_preference_is_read(void)
 {
     struct fm_query query =
@@ -178,16 +216,31 @@ static void errors_name_the_part_and_what_was_expected(void)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "command: found \"\", expected a command such as menu, root/no, clique/N, proc/N or "
-             "program_modules"},
-        {"Menu", "command: found \"Menu\", expected a command such as menu, root/no, clique/N, "
-                 "proc/N or program_modules"},
+        {"", "command: found \"\", expected a command such as menu, find/TEXT, "
+             "proc/NAME, tree/time/down/3/all or program_modules"},
+        {"Menu", "command: found \"Menu\", expected a command such as menu, find/TEXT, "
+                 "proc/NAME, tree/time/down/3/all or program_modules"},
         {"menu/1", "menu: found \"1\", expected nothing after the command"},
         {"clique", "command: found \"clique\", expected \"/\" and an argument after this word"},
-        {"clique/x", "clique: found \"x\", expected a clique number from 0 to 4294967295"},
-        {"clique/", "clique: found \"\", expected a clique number from 0 to 4294967295"},
-        {"clique/-1", "clique: found \"-1\", expected a clique number from 0 to 4294967295"},
-        {"clique/1/2", "clique: found \"1/2\", expected a clique number from 0 to 4294967295"},
+        {"clique/", "clique: found \"\", expected a clique number or a name"},
+        {"timeout/x", "timeout: found \"x\", expected minutes from 1 to 525600"},
+        {"dump_proc_dynamic/-1", "dump_proc_dynamic: found \"-1\", expected a proc dynamic number "
+                                 "from 0 to 4294967295"},
+        {"dump_proc_dynamic/1/2", "dump_proc_dynamic: found \"1/2\", expected a proc dynamic "
+                                  "number from 0 to 4294967295"},
+        {"proc_callers//pr/1/20/nc",
+         "proc_callers: found \"\", expected a procedure number or a name"},
+        {"tree/time/down/3", "tree: found \"time/down/3\", expected MEASURE/down or "
+                             "up/LEVELS/FOCUS, such as time/down/3/all"},
+        {"tree/time/down/0/all", "levels: found \"0\", expected a number from 1 to 50"},
+        {"tree/time/down/3/", "tree: found \"time/down/3/\", expected MEASURE/down or "
+                              "up/LEVELS/FOCUS, such as time/down/3/all"},
+        {"flame/hours/down/_/all",
+         "measure: found \"hours\", expected one of time, calls, bytes, allocs, callseqs, words"},
+        {"flame/time/down/open-wide/all",
+         "flags: found \"ide\", expected a width from 100 to 8000"},
+        {"flame/time/down/big/all", "flags: found \"big\", expected _ or some of open, shut, own, "
+                                    "wPIXELS joined by \"-\""},
         {"clique/4294967296",
          "clique: found \"4294967296\", expected a clique number from 0 to 4294967295"},
         {"timeout/0", "timeout: found \"0\", expected minutes from 1 to 525600"},
@@ -234,7 +287,7 @@ static void errors_name_the_part_and_what_was_expected(void)
          "ancestors: found \"1000001\", expected \"no\" or a number from 0 to 1000000"},
         {"\xFF\n\x1B[31m",
          "command: found \"\xEF\xBF\xBD??[31m\", expected a command such as menu, "
-         "root/no, clique/N, proc/N or program_modules"},
+         "find/TEXT, proc/NAME, tree/time/down/3/all or program_modules"},
     };
 
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -290,6 +343,7 @@ int main(int argc, char **argv)
     g_test_add_func("/query/parse/top", top_procedures_with_preferences);
     g_test_add_func("/query/parse/threshold", top_procedures_above_a_threshold);
     g_test_add_func("/query/parse/module", module_names_are_all_that_follows);
+    g_test_add_func("/query/parse/names", names_stand_for_numbers);
     g_test_add_func("/query/parse/preferences", every_preference_is_read);
     g_test_add_func("/query/parse/errors", errors_name_the_part_and_what_was_expected);
     g_test_add_func("/query/parse/long", a_long_wrong_part_is_cut_in_the_message);

@@ -75,7 +75,7 @@ static void bad_urls_are_refused(void)
                                         "menu%",
                                         "menu&%",
                                         "module",
-                                        "clique/%ff",
+                                        "timeout/%ff",
                                         "menu&p-q-s-_-w/box/cols/5/20/"
                                         "nosum/context/nc/th/mqwd/hhh/"
                                         "nodev&x"};

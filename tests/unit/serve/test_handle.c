@@ -438,6 +438,37 @@ static void files_that_cannot_be_added(struct fixture *f, gconstpointer user)
     g_assert_error(error, FM_ERROR, FM_ERROR_IO);
 }
 
+static void assert_sent_on(struct fixture *f, const char *query, const char *location)
+{
+    const struct fm_request request = {.method = "GET", .path = "/find", .query = query};
+    struct fm_response response;
+    fm_server_handle(f->server, &request, &response);
+    g_assert_cmpuint(response.status, ==, 303);
+    g_assert_cmpstr(response.location, ==, location);
+    fm_response_clear(&response);
+}
+
+/* A form sends what was typed: blanks as "+", all else as in any query. */
+static void search(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    add(f, f->odd);
+    g_autoptr(GString) file = g_string_new(NULL);
+    fm_query_append_part(file, f->odd);
+    g_autofree char *some = g_strconcat("text=+MAIN+&file=", file->str, NULL);
+    g_autofree char *one = g_strconcat("text=%3Cscript%3Emain&file=", file->str, NULL);
+    g_autofree char *list = g_strconcat("deep?find/MAIN&", file->str, NULL);
+    g_autofree char *proc = g_strconcat("deep?proc/2&", file->str, NULL);
+    assert_sent_on(f, some, list);
+    assert_sent_on(f, one, proc);
+    EXPECT(f, 400, "fields text and file", .path = "/find", .query = "text=x");
+    EXPECT(f, 400, "fields text and file", .path = "/find");
+    EXPECT(f, 404, "", .path = "/find", .query = "text=x&file=/etc/passwd");
+    g_autofree char *menu = g_strconcat("menu&", file->str, NULL);
+    EXPECT(f, 200, "action=\"find\"", .query = menu);
+    EXPECT(f, 200, "odd &amp;name.data\">\n</form>", .query = menu);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -455,6 +486,7 @@ int main(int argc, char **argv)
     ADD("changed-file", a_changed_file_is_read_again);
     ADD("server-commands", server_commands);
     ADD("front-page", front_page_and_assets);
+    ADD("search", search);
     ADD("cannot-be-added", files_that_cannot_be_added);
 #undef ADD
     return g_test_run();

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/hint.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#define HEAD_BYTES 64
+
+/* Only of regular files: a pipe would wait. */
+static size_t read_head(const char *path, char head[HEAD_BYTES])
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return 0;
+    ssize_t size =
+        fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? read(fd, head, HEAD_BYTES) : 0;
+    close(fd);
+    return size > 0 ? (size_t)size : 0;
+}
+
+enum fm_cli_file_kind fm_cli_file_kind(const char *path)
+{
+    static const struct {
+        const char *begins;
+        enum fm_cli_file_kind kind;
+    } kinds[] = {
+        {"Mercury deep profiler procrep", FM_FILE_BODIES},
+        {"fathom source lines version", FM_FILE_BODIES},
+        {"Mercury deep profiler data", FM_FILE_PROFILE},
+        {"fathom deep profile data", FM_FILE_PROFILE},
+        {"FATHOMR\n", FM_FILE_RECORDING},
+        {"hdrb", FM_FILE_EVENT_LOG},
+    };
+    char head[HEAD_BYTES];
+    g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
+    size_t size = read_head(path, head), skipped = 0;
+    if (size == 0 && g_file_test(metadata, G_FILE_TEST_IS_REGULAR))
+        return FM_FILE_CTF;
+    while (skipped < size && (head[skipped] == '\r' || head[skipped] == '\n'))
+        skipped++; /* the id line of a data file stands in a line of its own */
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        size_t length = strlen(kinds[i].begins);
+        if (size - skipped >= length && memcmp(head + skipped, kinds[i].begins, length) == 0)
+            return kinds[i].kind;
+    }
+    return FM_FILE_OTHER;
+}
+
+int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kind wanted,
+                     GError *error)
+{
+    static const struct {
+        const char *what, *commands;
+    } kinds[] = {
+        [FM_FILE_OTHER] = {NULL, NULL},
+        [FM_FILE_PROFILE] = {"a deep profile", "fathom view %s, or fathom report %s"},
+        [FM_FILE_BODIES] = {"what belongs to a profile", "give the .data file beside it"},
+        [FM_FILE_RECORDING] = {"a recording that is not finished", "fathom finish %s makes a "
+                                                                   "profile of it"},
+        [FM_FILE_EVENT_LOG] = {"an event log", "fathom view %s, or fathom log stat %s"},
+        [FM_FILE_CTF] = {"a trace", "fathom view %s"},
+    };
+    int status = fm_cli_fail(command, error);
+    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    if (kind == wanted || kind == FM_FILE_OTHER)
+        return status;
+    g_auto(GStrv) parts = g_strsplit(kinds[kind].commands, "%s", -1);
+    g_autofree char *commands = g_strjoinv(path, parts);
+    fprintf(stderr, "It is %s: %s\n", kinds[kind].what, commands);
+    return status;
+}

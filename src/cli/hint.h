@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a command is given a file that another command reads, the message names that one. */
+#pragma once
+
+#include <glib.h>
+
+enum fm_cli_file_kind {
+    FM_FILE_OTHER,
+    FM_FILE_PROFILE,
+    FM_FILE_BODIES, /* .procrep */
+    FM_FILE_RECORDING,
+    FM_FILE_EVENT_LOG,
+    FM_FILE_CTF, /* a folder */
+};
+/* By the first bytes. */
+enum fm_cli_file_kind fm_cli_file_kind(const char *path);
+/* As fm_cli_fail(), of a file that was to be a profile, recording or log (wanted), with a line that
+ * says what it is and what reads it where it is something else. */
+int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kind wanted,
+                     GError *error);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts as readers see them: "main › ⟲ expr +4 › sum". */
+#pragma once
+
+#include "report/report.h"
+
+/* "insert", of a recursion "⟲ expr +4", of a function that calls itself "walk ⟲". g_free. */
+char *fm_clique_label(const struct fm_analysis *a, uint32_t clique);
+/* The path from the program's entry down to the clique, at most steps_max of its steps: of a longer
+ * one the first and the last ones, with "…" between. g_free. */
+char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max);
+/* What chooses this clique on a command line: "main/insert", where that names only it; else its
+ * number. g_free. */
+char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique);

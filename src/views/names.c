@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "views/names.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAREST 3
+#define NEAR_BYTES_MAX 64 /* longer names are near to nothing that one types */
+
+/* --- exact names --- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether text is MODULE, a separator, and the name; of a C file the last part of its path will
+ * do. */
+static bool is_name_in_module(const struct fm_profile *profile, const struct fm_ps *proc,
+                              const char *name, const char *text)
+{
+    bool c = profile->flavour == FM_FLAVOUR_C;
+    const char *const modules[] = {proc->decl_module, last_part(proc->decl_module)};
+    for (unsigned i = 0; i < (c ? 2 : 1); i++) {
+        size_t size = strlen(modules[i]);
+        if (size > 0 && strncmp(text, modules[i], size) == 0 && text[size] == (c ? ':' : '.') &&
+            strcmp(text + size + 1, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum how { NOT, PLAINLY, IN_FULL };
+
+/* The linker's name of a C function is mostly the plain one, which others may have, too. */
+static enum how named(const struct fm_profile *profile, const struct fm_ps *proc, const char *text)
+{
+    if (strcmp(text, proc->unqualified_name) == 0 || strcmp(text, proc->name) == 0)
+        return PLAINLY;
+    if (strcmp(text, proc->qualified_name) == 0 || strcmp(text, proc->raw_name) == 0 ||
+        is_name_in_module(profile, proc, proc->unqualified_name, text) ||
+        is_name_in_module(profile, proc, proc->name, text))
+        return IN_FULL;
+    return NOT;
+}
+
+void fm_view_named_procs(const struct fm_profile *profile, const char *text, uint32_t **ret,
+                         uint32_t *ret_count)
+{
+    g_autoptr(GArray) in_full = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    g_autoptr(GArray) plain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t ps = 1; ps <= profile->ps_count && text[0]; ps++) {
+        enum how how = named(profile, &profile->ps[ps], text);
+        if (how != NOT)
+            g_array_append_val(how == IN_FULL ? in_full : plain, ps);
+    }
+    const GArray *chosen = in_full->len > 0 ? in_full : plain;
+    *ret_count = chosen->len;
+    *ret = g_new(uint32_t, MAX(chosen->len, 1u));
+    if (chosen->len > 0)
+        memcpy(*ret, chosen->data, chosen->len * sizeof(uint32_t));
+}
+
+char *fm_view_name_with_file(const struct fm_profile *profile, uint32_t ps)
+{
+    const struct fm_ps *proc = &profile->ps[ps];
+    const char *qualified = proc->qualified_name;
+    size_t skipped = (size_t)(last_part(proc->decl_module) - proc->decl_module);
+    if (profile->flavour == FM_FLAVOUR_C && g_str_has_prefix(qualified, proc->decl_module))
+        qualified += skipped;
+    return g_strdup(qualified);
+}
+
+/* The procedures that a text made of these ones' names may mean. */
+static GArray *alike(const struct fm_profile *profile, const uint32_t *ps, uint32_t count)
+{
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t i = 0; i < count; i++) {
+        g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].name);
+        g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].unqualified_name);
+    }
+    for (uint32_t other = 1; other <= profile->ps_count; other++) {
+        const struct fm_ps *proc = &profile->ps[other];
+        if (g_hash_table_contains(names, proc->name) ||
+            g_hash_table_contains(names, proc->raw_name) ||
+            g_hash_table_contains(names, proc->unqualified_name))
+            g_array_append_val(found, other);
+    }
+    return found;
+}
+
+static bool means_one(const struct fm_profile *profile, const GArray *among, const char *text)
+{
+    unsigned meant[IN_FULL + 1] = {0};
+    for (guint i = 0; i < among->len; i++)
+        meant[named(profile, &profile->ps[g_array_index(among, uint32_t, i)], text)]++;
+    return meant[IN_FULL] ? meant[IN_FULL] == 1 : meant[PLAINLY] == 1;
+}
+
+char **fm_view_spellings(const struct fm_profile *profile, const uint32_t *ps, uint32_t count)
+{
+    char **spellings = g_new0(char *, count + 1u);
+    g_autoptr(GArray) among = alike(profile, ps, count);
+    for (uint32_t i = 0; i < count; i++) {
+        g_autofree char *with_file = fm_view_name_with_file(profile, ps[i]);
+        const char *const tried[] = {profile->ps[ps[i]].unqualified_name, with_file,
+                                     profile->ps[ps[i]].qualified_name};
+        for (unsigned t = 0; t < G_N_ELEMENTS(tried) && !spellings[i]; t++) {
+            if (means_one(profile, among, tried[t]))
+                spellings[i] = g_strdup(tried[t]);
+        }
+    }
+    return spellings;
+}
+
+/* --- search --- */
+
+static int compare_found(const void *a, const void *b)
+{
+    const struct fm_view_found *fa = a, *fb = b;
+    if (fa->match != fb->match)
+        return fa->match < fb->match ? -1 : 1;
+    if (fa->own != fb->own)
+        return fa->own > fb->own ? -1 : 1;
+    if (fa->total != fb->total)
+        return fa->total > fb->total ? -1 : 1;
+    return fa->ps < fb->ps ? -1 : fa->ps > fb->ps;
+}
+
+/* ASCII letters alone change case: names are bytes. */
+static bool match_of(const char *name, const char *lower_text, enum fm_view_match *ret)
+{
+    g_autofree char *lower = g_ascii_strdown(name, -1);
+    const char *at = strstr(lower, lower_text);
+    if (!at)
+        return false;
+    *ret = at > lower                          ? FM_MATCH_INSIDE
+           : lower[strlen(lower_text)] == '\0' ? FM_MATCH_EXACT
+                                               : FM_MATCH_START;
+    return true;
+}
+
+static struct fm_view_found found_proc(const struct fm_analysis *a, uint32_t ps,
+                                       enum fm_measure_id measure, enum fm_view_match match)
+{
+    struct fm_cost cost;
+    fm_analysis_ps_cost(a, ps, &cost);
+    return (struct fm_view_found){
+        .match = match, .ps = ps, .own = cost.own[measure], .total = fm_cost_total(&cost, measure)};
+}
+
+static void collect(const struct fm_analysis *a, const char *text, enum fm_measure_id measure,
+                    GArray *to)
+{
+    g_autofree char *lower = g_ascii_strdown(text, -1);
+    uint32_t root = a->profile->pd_ps[a->profile->root_pd];
+    enum fm_view_match match;
+    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
+        g_autofree char *with_file = NULL;
+        const char *name = a->profile->ps[ps].unqualified_name;
+        if (ps == root)
+            continue;
+        if (strchr(text, ':') || strchr(text, '.'))
+            name = with_file = fm_view_name_with_file(a->profile, ps);
+        if (match_of(name, lower, &match)) {
+            struct fm_view_found found = found_proc(a, ps, measure, match);
+            g_array_append_val(to, found);
+        }
+    }
+    for (uint32_t i = 0; i < a->module_count; i++) {
+        const struct fm_module *module = &a->modules[i];
+        if (module->name[0] && match_of(last_part(module->name), lower, &match)) {
+            struct fm_view_found found = {
+                .match = match, .module = module, .own = module->cost.own[measure]};
+            g_array_append_val(to, found);
+        }
+    }
+}
+
+/* Levenshtein's distance, of short texts. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[NEAR_BYTES_MAX + 1];
+    size_t na = strlen(a), nb = strlen(b);
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= na; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= nb; j++) {
+            bool same = g_ascii_tolower(a[i - 1]) == g_ascii_tolower(b[j - 1]);
+            unsigned replaced = diagonal + !same;
+            diagonal = row[j];
+            row[j] = MIN(MIN(row[j], row[j - 1]) + 1, replaced);
+        }
+    }
+    return row[nb];
+}
+
+static void collect_nearest(const struct fm_analysis *a, const char *text,
+                            enum fm_measure_id measure, GArray *to)
+{
+    uint32_t best[NEAREST] = {0};
+    unsigned far[NEAREST] = {UINT_MAX, UINT_MAX, UINT_MAX};
+    if (strlen(text) > NEAR_BYTES_MAX)
+        return;
+    uint32_t root = a->profile->pd_ps[a->profile->root_pd];
+    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
+        const char *name = a->profile->ps[ps].unqualified_name;
+        if (ps == root || strlen(name) > NEAR_BYTES_MAX)
+            continue;
+        unsigned d = distance(text, name);
+        unsigned at = NEAREST;
+        while (at > 0 && d < far[at - 1])
+            at--;
+        for (unsigned i = NEAREST - 1; i > at && at < NEAREST; i--) {
+            far[i] = far[i - 1];
+            best[i] = best[i - 1];
+        }
+        if (at < NEAREST) {
+            far[at] = d;
+            best[at] = ps;
+        }
+    }
+    for (unsigned i = 0; i < NEAREST && best[i]; i++) {
+        struct fm_view_found found = found_proc(a, best[i], measure, FM_MATCH_NEAR);
+        g_array_append_val(to, found);
+    }
+}
+
+void fm_view_find(const struct fm_analysis *a, const char *text, enum fm_measure_id measure,
+                  uint32_t max, struct fm_view_found **ret, uint32_t *ret_count,
+                  uint32_t *ret_total)
+{
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(struct fm_view_found));
+    if (text[0])
+        collect(a, text, measure, found);
+    *ret_total = found->len;
+    if (found->len > 0)
+        qsort(found->data, found->len, sizeof(struct fm_view_found), compare_found);
+    else if (text[0])
+        collect_nearest(a, text, measure, found);
+    *ret_count = MIN(found->len, max);
+    *ret = (struct fm_view_found *)(void *)g_array_free(found, FALSE);
+}
