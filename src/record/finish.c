@@ -11,7 +11,7 @@
 struct emission {
     struct finisher *f;
     struct fm_build *build;
-    unsigned frees, freed_bytes;
+    unsigned frees, freed_bytes, requested_bytes;
     uint32_t root_ps, root_css;
     uint32_t *ps_ids;
     uint32_t *pd_ids;
@@ -211,6 +211,7 @@ static void emit_counts(struct emission *e, uint32_t csd, const struct node_csd 
     fm_build_add(e->build, csd, FM_WORDS, node->bytes);
     fm_build_add(e->build, csd, e->frees, node->frees);
     fm_build_add(e->build, csd, e->freed_bytes, node->freed_bytes);
+    fm_build_add(e->build, csd, e->requested_bytes, node->requested_bytes);
 }
 
 /* The thread itself is one call by the program. */
@@ -226,7 +227,8 @@ static void emit_thread(struct emission *e, uint32_t root_pd, uint32_t index)
         .excps = ended ? 0 : 1,
         .quanta = raw->quanta,
         .allocs = raw->allocs,
-        .bytes = raw->bytes,
+        .requested_bytes = raw->bytes,
+        .bytes = raw->usable_bytes,
         .frees = raw->frees,
         .freed_bytes = raw->freed_bytes,
     };
@@ -286,6 +288,7 @@ static void emit_header(struct emission *e)
     fm_build_rename_measure(e->build, FM_WORDS, "bytes", "bytes", 1.0);
     e->frees = fm_build_measure(e->build, "frees", "frees", 1.0);
     e->freed_bytes = fm_build_measure(e->build, "freed_bytes", "bytes", 1.0);
+    e->requested_bytes = fm_build_measure(e->build, "requested_bytes", "bytes", 1.0);
 }
 
 /* What is known beside the graph. */

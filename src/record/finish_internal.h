@@ -72,7 +72,8 @@ struct node_css {
 struct node_csd {
     uint32_t caller, callee, css;
     uint64_t exits, excps, quanta, calls;
-    uint64_t allocs, bytes, frees, freed_bytes;
+    uint64_t allocs, requested_bytes, frees;
+    uint64_t bytes, freed_bytes; /* usable ones, both */
     bool dead; /* merged into another */
 };
 

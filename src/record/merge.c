@@ -57,6 +57,7 @@ static void add_counts(struct node_csd *to, const struct node_csd *from)
     to->quanta += from->quanta;
     to->calls += from->calls;
     to->allocs += from->allocs;
+    to->requested_bytes += from->requested_bytes;
     to->bytes += from->bytes;
     to->frees += from->frees;
     to->freed_bytes += from->freed_bytes;
@@ -129,7 +130,8 @@ static void add_raw(struct merger *merger, uint32_t index)
         .exits = raw->calls - excps,
         .quanta = raw->quanta,
         .allocs = raw->allocs,
-        .bytes = raw->bytes,
+        .requested_bytes = raw->bytes,
+        .bytes = raw->usable_bytes,
         .frees = raw->frees,
         .freed_bytes = raw->freed_bytes,
     };

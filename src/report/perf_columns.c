@@ -182,16 +182,16 @@ static void add_memory(struct building *b)
                  });
 }
 
-/* What is freed is shown beside what is allocated; all else always. */
+/* What belongs to memory is shown beside it; all else always. */
 static bool is_wanted(const struct fm_preferences *preferences, const struct fm_measure *measure)
 {
-    if (!g_str_has_prefix(measure->name, "free"))
-        return true;
-    return strcmp(measure->unit, "bytes") == 0 ? preferences->memory != FM_MEMORY_NONE
-                                               : preferences->allocs != FM_COUNT_NONE;
+    if (strcmp(measure->unit, "bytes") == 0)
+        return preferences->memory != FM_MEMORY_NONE;
+    return strcmp(measure->name, "frees") != 0 || preferences->allocs != FM_COUNT_NONE;
 }
 
-/* What the file names beyond Mercury's measures ("frees", "freed_bytes"), where there is any. */
+/* What the file names beyond Mercury's measures ("frees", "freed_bytes", "requested_bytes"), where
+ * there is any. */
 static void add_further(struct building *b)
 {
     const struct fm_profile *profile = b->page->profile;

@@ -95,6 +95,15 @@ static void print_coverage(char **paths)
     }
 }
 
+/* heap, callee, then every measure beside calls and time by its name. */
+static void print_heap(uint32_t csd)
+{
+    printf("heap\t%s", pd_name(profile->csd_callee[csd]));
+    for (unsigned m = FM_ALLOCS; m < profile->measure_count; m++)
+        printf("\t%s=%" PRIu64, profile->measures[m].name, fm_profile_own(profile, csd, m));
+    printf("\n");
+}
+
 /* Breadth first; of a pd's shortest paths the first in the order of strcmp counts. */
 static void print_contexts(void)
 {
@@ -153,8 +162,10 @@ int main(int argc, char **argv)
            profile->program_name, profile->callseqs, profile->user_quanta,
            profile->instrumentation_quanta, profile->ticks_per_second, profile->pd_count);
     print_statics();
-    for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
         print_edge(csd);
+        print_heap(csd);
+    }
     print_contexts();
     fm_source_map_free(map);
     fm_profile_free(read);

@@ -74,6 +74,41 @@ def check(tap, what, executable, folder, environment):
     tap.same({"in_child": found.get("in_child")}, in_child, f"{what}: those after a fork")
 
 
+KEPT = """
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *kept;
+__attribute__((noinline)) static void both(void)
+{
+    for (int i = 0; i < 1000; i++)
+        free(malloc(1));
+    kept = malloc(10000);
+}
+int main(void)
+{
+    setvbuf(stdout, NULL, _IONBF, 0); /* no buffer of its own, whoever it would be charged to */
+    both();
+    printf("%zu\\n", malloc_usable_size(kept));
+    return 0;
+}
+"""
+
+
+def one_unit(tap, folder):
+    """What is given back is what was got: both in usable bytes."""
+    (folder / "kept.c").write_text(KEPT)
+    for grade in "deep", "fast":
+        lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-O1", "-fno-builtin", "kept.c",
+                  "-o", "kept"], folder)
+        done = lib.record(["./kept"], folder)
+        found = {name: done.profile.heap["both", name] for name in
+                 ("allocs", "frees", "bytes", "freed_bytes", "requested_bytes")}
+        tap.same((found["allocs"], found["frees"], found["requested_bytes"],
+                  found["bytes"] - found["freed_bytes"]), (1001, 1000, 11000, int(done.stdout)),
+                 f"{grade}: what is not given back is left, byte for byte")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -85,6 +120,7 @@ def main():
             check(tap, what, executable, folder, {})
             check(tap, what + ", another allocator", executable, folder,
                   {"LD_PRELOAD": str(other)})
+        one_unit(tap, folder)
     return tap.done()
 
 

@@ -27,7 +27,7 @@ class Profile:
         self.exits, self.excps = collections.Counter(), collections.Counter()
         self.quanta, self.allocs = collections.Counter(), collections.Counter()
         self.bytes, self.at = collections.Counter(), collections.Counter()
-        self.contexts = collections.Counter()
+        self.contexts, self.heap = collections.Counter(), collections.Counter()
         for line in text.splitlines():
             kind, *fields = line.split("\t")
             take = getattr(self, "_" + kind, None)  # lines and points: finish_coverage.py
@@ -52,6 +52,10 @@ class Profile:
         self.quanta[callee] += int(quanta)
         self.allocs[callee] += int(allocs)
         self.bytes[callee] += int(size)
+
+    def _heap(self, callee, *measures):
+        for name, value in (measure.split("=") for measure in measures):
+            self.heap[callee, name] += int(value)
 
     def _at(self, caller, line, callee, calls):
         self.at[caller, int(line), callee] += int(calls)
