@@ -204,10 +204,11 @@ static void a_killed_program_keeps_all_counts(void)
     g_assert_cmpuint(fm_profile_own(profile, work, FM_QUANTA), ==, (UINT64_C(1) << 32) + 3);
     g_assert_cmpuint(fm_profile_own(profile, work, FM_ALLOCS), ==, 5);
     g_assert_cmpuint(fm_profile_own(profile, work, FM_WORDS), ==, 520);
-    g_assert_cmpuint(profile->measure_count, ==, FM_MEASURES_MERCURY + 2);
+    g_assert_cmpuint(profile->measure_count, ==, FM_MEASURES_MERCURY + 3);
     g_assert_cmpstr(profile->measures[FM_MEASURES_MERCURY].name, ==, "frees");
     g_assert_cmpuint(fm_profile_own(profile, work, FM_MEASURES_MERCURY), ==, 4);
     g_assert_cmpuint(fm_profile_own(profile, work, FM_MEASURES_MERCURY + 1), ==, 410);
+    g_assert_cmpuint(fm_profile_own(profile, work, FM_MEASURES_MERCURY + 2), ==, 500);
     uint32_t back = csd_to(profile, "prog+0x600", "prog+0x500");
     g_assert_cmpuint(profile->csd_callee[back], ==, profile->csd_callee[start]);
     g_assert_cmpuint(fm_profile_own(profile, back, FM_EXITS), ==, 2);
