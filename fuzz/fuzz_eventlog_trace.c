@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/eventlog_trace.h"
-#include "trace/open.h"
+#include "trace/format/eventlog_trace.h"
+#include "trace/format/open.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  * and accepts the same events; completion offers only what may stand there. */
 #include <string.h>
 
-#include "trace/filter.h"
+#include "trace/filter/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "eventlog/eventlog.h"
-#include "trace/checkpoint_internal.h"
-#include "trace/statistics.h"
+#include "trace/state/checkpoint_internal.h"
+#include "trace/statistics/statistics.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

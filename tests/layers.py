@@ -5,6 +5,8 @@ import pathlib
 import re
 import sys
 
+# A folder stands for the folders in it. What is in a folder with an entry of its own may use that
+# folder's layers, not those of the folder around.
 MAY_USE = {
     "base": [],
     "deep": ["base"],
@@ -13,7 +15,15 @@ MAY_USE = {
     "views": ["base", "deep", "analysis"],
     "record": ["base", "deep", "runtime"],
     "eventlog": ["base", "runtime"],
-    "trace": ["base", "eventlog"],
+    "trace/core": ["base"],
+    "trace/clock": ["base", "trace/core"],
+    "trace/state": ["base", "trace/core"],
+    "trace/model": ["base", "eventlog", "trace/core", "trace/state"],
+    "trace/summary": ["base", "trace/core", "trace/state"],
+    "trace/statistics": ["base", "trace/core", "trace/state"],
+    "trace/filter": ["base", "trace/core", "trace/state", "trace/clock"],
+    "trace/format": ["base", "eventlog", "trace/core", "trace/state", "trace/clock", "trace/model"],
+    "import-ctf": ["base", "eventlog", "trace/core", "trace/format"],
     "schedule": ["base", "deep", "analysis", "eventlog", "trace"],
     "query": ["base"],
     "display": ["base", "query"],
@@ -26,26 +36,41 @@ MAY_USE = {
 }
 
 
+def layer_of(parts):
+    """The longest folder of the table that a path lies in, or None."""
+    for length in range(len(parts) - 1, 0, -1):
+        folder = "/".join(parts[:length])
+        if folder in MAY_USE:
+            return folder
+    return None
+
+
+def is_allowed(used, layer):
+    if "*" in MAY_USE[layer] or used == layer:
+        return True
+    return any(used == folder or used.startswith(folder + "/") for folder in MAY_USE[layer])
+
+
 def main(root):
     failures = 0
     checked = 0
-    for path in sorted((pathlib.Path(root) / "src").rglob("*.[ch]")):
-        layer = path.relative_to(pathlib.Path(root) / "src").parts[0]
-        allowed = MAY_USE.get(layer)
-        if allowed is None:
+    source = pathlib.Path(root) / "src"
+    for path in sorted(source.rglob("*.[ch]")):
+        layer = layer_of(path.relative_to(source).parts)
+        if layer is None:
             print(f"{path}: folder is not in the table of layers")
             failures += 1
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            found = re.match(r'\s*#\s*include\s+"([^"/]+)/', line)
-            if not found:
+            found = re.match(r'\s*#\s*include\s+"([^"]+/[^"]+)"', line)
+            if not found or found.group(1).startswith("fathom/"):
                 continue
             checked += 1
-            used = found.group(1)
-            if used in (layer, "fathom") or used in allowed or "*" in allowed:
-                continue
-            print(f"{path}:{number}: {layer}/ may not use {used}/")
-            failures += 1
+            parts = found.group(1).split("/")
+            used = layer_of(parts) or parts[0]
+            if not is_allowed(used, layer):
+                print(f"{path}:{number}: {layer}/ may not use {used}/")
+                failures += 1
     print(f"{checked} includes checked, {failures} breaches")
     return 1 if failures or not checked else 0
 

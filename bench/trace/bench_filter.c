@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "trace/filter.h"
-#include "trace/open.h"
+#include "trace/filter/filter.h"
+#include "trace/format/open.h"
 
 enum { EVENTS = 65536, ROUNDS = 40 };
 

@@ -15,9 +15,9 @@
 
 #include "schedule/source.h"
 #include "schedule/trace_modules.h"
-#include "trace/open.h"
-#include "trace/state.h"
-#include "trace/summary.h"
+#include "trace/format/open.h"
+#include "trace/state/state.h"
+#include "trace/summary/summary.h"
 
 enum { COLUMNS = 1000, BOXES = 5000, ZOOMS = 400, EVENTS_READ_MAX = 40000 };
 

@@ -9,7 +9,7 @@
 #include "report/trace_statistics.h"
 #include "schedule/trace_modules.h"
 #include "schedule/trace_tab.h"
-#include "trace/open.h"
+#include "trace/format/open.h"
 
 static struct fm_trace *open_trace(const char *path, const char *identity, void *user,
                                    GError **error)

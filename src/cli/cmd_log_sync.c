@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cli/cmd_log.h"
 #include "cli/cmd_log_trace.h"
-#include "trace/synchronize.h"
+#include "trace/clock/synchronize.h"
 
 struct sync_options {
     char *method, *messages, *round_trips;

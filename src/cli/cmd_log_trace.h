@@ -4,8 +4,8 @@
 #pragma once
 
 #include "cli/cmd_log_print.h"
-#include "trace/filter.h"
-#include "trace/open.h"
+#include "trace/filter/filter.h"
+#include "trace/format/open.h"
 
 /* Whether the path must be read as a trace: it is a folder. */
 bool fm_cmd_log_is_folder(const char *path);

@@ -13,7 +13,7 @@
 #include "display/assets.h"
 #include "serve/http.h"
 #include "serve/traces/traces.h"
-#include "trace/open.h"
+#include "trace/format/open.h"
 
 struct view_options {
     int port;

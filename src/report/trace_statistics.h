@@ -3,7 +3,7 @@
 #pragma once
 
 #include "display/display.h"
-#include "trace/statistics.h"
+#include "trace/statistics/statistics.h"
 
 /* by: "state" (all lanes together), "type" (of events), "tree" (everything), or a kind of lane:
  * "thread", "lock", "counter", ... with "-" for blanks ("soft-interrupt"). start and end: the

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 struct fm_engine;
 struct fm_tab;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/trace_modules.h"
 
-#include "trace/open.h"
-#include "trace/state.h"
-#include "trace/statistics.h"
-#include "trace/summary.h"
+#include "trace/format/open.h"
+#include "trace/state/state.h"
+#include "trace/statistics/statistics.h"
+#include "trace/summary/summary.h"
 
 /* Shorter logs are read again sooner than a file is worth its place. */
 enum { SAVE_CHECKPOINTS_MIN = 8 };

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "schedule/schedule.h"
-#include "trace/state.h"
+#include "trace/state/state.h"
 
 struct fm_tab_states;
 

@@ -4,7 +4,7 @@
 
 #include "serve/serve_internal.h"
 #include "serve/traces/traces.h"
-#include "trace/open.h"
+#include "trace/format/open.h"
 
 #define LISTED_FILES_MAX 200
 #define LISTED_DEPTH_MAX 3

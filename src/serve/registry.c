@@ -8,7 +8,7 @@
 #include "serve/serve_internal.h"
 #include "serve/traces/traces.h"
 #include "schedule/trace_modules.h"
-#include "trace/open.h"
+#include "trace/format/open.h"
 
 #define RECORDINGS_MAX_DEFAULT 16
 

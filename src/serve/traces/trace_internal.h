@@ -14,10 +14,10 @@
 #include "query/trace_query.h"
 #include "schedule/schedule.h"
 #include "serve/serve_internal.h"
-#include "trace/filter.h"
-#include "trace/open.h"
-#include "trace/statistics.h"
-#include "trace/summary.h"
+#include "trace/filter/filter.h"
+#include "trace/format/open.h"
+#include "trace/statistics/statistics.h"
+#include "trace/summary/summary.h"
 
 #define TRACE_WIDTH_DEFAULT 1000u
 #define TRACE_LANES_DEFAULT 40u

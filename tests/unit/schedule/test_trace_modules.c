@@ -5,10 +5,10 @@
 #include <glib/gstdio.h>
 
 #include "eventlog_maker.h"
-#include "trace/open.h"
-#include "trace/state.h"
-#include "trace/statistics.h"
-#include "trace/summary.h"
+#include "trace/format/open.h"
+#include "trace/state/state.h"
+#include "trace/statistics/statistics.h"
+#include "trace/summary/summary.h"
 
 static const struct maker_options options = {
     .capabilities = 3, .blocks = 4, .events = 500, .step_ns = 1000, .seed = 3};

@@ -6,7 +6,7 @@
 #include "event_trace.h"
 #include "schedule/trace_modules.h"
 #include "schedule/trace_tab.h"
-#include "trace/statistics.h"
+#include "trace/statistics/statistics.h"
 
 #define U(x) ((uint64_t)(x))
 enum { ROUNDS = 50000, ROUND = 100 };

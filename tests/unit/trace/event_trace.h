@@ -2,7 +2,7 @@
 /* A trace of event log events in memory, and a recorder of what happens to its state, as text. */
 #pragma once
 
-#include "trace/state.h"
+#include "trace/state/state.h"
 
 struct event_list;
 

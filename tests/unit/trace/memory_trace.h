@@ -2,7 +2,7 @@
 /* A trace in memory, for tests of what reads traces: one tracefile for each list of events. */
 #pragma once
 
-#include "trace/trace.h"
+#include "trace/core/trace.h"
 
 struct memory_event {
     uint64_t time;

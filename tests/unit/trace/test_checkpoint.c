@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "event_trace.h"
-#include "trace/checkpoint_internal.h"
-#include "trace/open.h"
+#include "trace/state/checkpoint_internal.h"
+#include "trace/format/open.h"
 
 #define U(x) ((uint64_t)(x))
 enum { EVENTS = 20000, TIMES = 1000, BUDGET = 64 << 20 };

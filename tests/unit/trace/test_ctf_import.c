@@ -12,8 +12,8 @@
 #include "ctf_text.h"
 #include "eventlog/format.h"
 #include "eventlog/log.h"
-#include "trace/ctf.h"
-#include "trace/open.h"
+#include "trace/format/ctf.h"
+#include "trace/format/open.h"
 
 struct import {
     int fd;

@@ -11,7 +11,7 @@
 
 #include "eventlog/log.h"
 #include "eventlog_maker.h"
-#include "trace/open.h"
+#include "trace/format/open.h"
 
 static const struct maker_options one_lane = {
     .capabilities = 1, .blocks = 30, .events = 200, .step_ns = 100, .seed = 4};

@@ -5,7 +5,7 @@
 
 #include "eventlog/log.h"
 #include "eventlog_maker.h"
-#include "trace/open.h"
+#include "trace/format/open.h"
 
 struct seen {
     uint64_t time;

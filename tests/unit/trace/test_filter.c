@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "trace/filter.h"
+#include "trace/filter/filter.h"
 
 /* --- a tracefile of events with fields --- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scenarios 31 to 35 of the schedulers, and what the header promises. */
-#include "trace/hook.h"
+#include "trace/core/hook.h"
 
 struct tracer {
     GString *log;

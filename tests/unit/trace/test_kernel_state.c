@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "ctf_text.h"
-#include "trace/filter.h"
-#include "trace/open.h"
-#include "trace/state.h"
+#include "trace/filter/filter.h"
+#include "trace/format/open.h"
+#include "trace/state/state.h"
 
 struct run {
     char *parent, *folder;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ctf_text.h"
-#include "trace/open.h"
-#include "trace/synchronize.h"
+#include "trace/format/open.h"
+#include "trace/clock/synchronize.h"
 
 struct found {
     GString *text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/statistics.h"
+#include "trace/statistics/statistics.h"
 
 #include "event_trace.h"
-#include "trace/open.h"
+#include "trace/format/open.h"
 
 #define U(x) ((uint64_t)(x))
 enum { PARSE = 1, LEX = 2, QUEUE = 3 };

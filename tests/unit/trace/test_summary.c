@@ -2,7 +2,7 @@
 /* Summaries and painted pictures against sums over all segments. */
 #include <math.h>
 
-#include "trace/summary.h"
+#include "trace/summary/summary.h"
 
 enum { LANES = 4, DEPTHS = 3, VALUES = 3 };
 

@@ -4,8 +4,8 @@
 #include <link.h>
 #include <string.h>
 
-#include "trace/pack.h"
-#include "trace/symbols.h"
+#include "trace/state/pack.h"
+#include "trace/model/symbols.h"
 
 int a_function_to_find(int x);
 __attribute__((noinline)) int a_function_to_find(int x)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "memory_trace.h"
-#include "trace/synchronize.h"
+#include "trace/clock/synchronize.h"
 
 static bool close_to(double a, double b, double tolerance)
 {

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CTF traces turned into an event log: the program fathom-import-ctf.
+ *
+ *   folder ── source.ctf.fs, one a trace folder ──▶ streams ──▶ sink: merged by time ──▶ log
+ *
+ * Each event class becomes an event type from number 1,024 on, declared in the log's header with
+ * its fields; payload, then contexts. Structures are flat ("a.b"), an enumeration is a number and
+ * its label ("x", "x.label"), lists and what else has no simple form are text. The capability is
+ * the CPU ("cpu_id" of the packet context) or, where there is none, the number of the stream. Times
+ * count from the first event. Blocks come in rounds: one of every capability, empty ones too, so
+ * that nothing in a later round is earlier than anything in this one. */
+#pragma once
+
+#include <babeltrace2/babeltrace.h>
+
+#include "eventlog/eventlog.h"
+#include "trace/format/ctf.h"
+
+enum { CTF_NUMBER_FIRST = 1024, CTF_CAPABILITIES_MAX = 65534, CTF_FIELDS_MAX = 32 };
+
+/* --- ctf_types.c: event classes as event types --- */
+
+struct ctf_types;
+
+struct ctf_types *fm_ctf_types_new(void);
+void fm_ctf_types_free(struct ctf_types *types);
+/* Before the header is made. Classes of one name and layout share a number. */
+void fm_ctf_types_add(struct ctf_types *types, const bt_trace_class *trace_class);
+struct fm_eventlog_header *fm_ctf_types_header(struct ctf_types *types);
+/* What was left out: lines; "" when nothing. Borrowed. */
+const char *fm_ctf_types_notes(const struct ctf_types *types);
+/* Appends the event, as it stands in a log; false when its class was not added. */
+bool fm_ctf_types_append(const struct ctf_types *types, const bt_event *event, uint64_t time_ns,
+                         GByteArray *to);
+
+/* --- ctf_log.c: the log's blocks --- */
+
+struct ctf_log;
+
+struct ctf_log *fm_ctf_log_new(int fd); /* borrowed */
+void fm_ctf_log_free(struct ctf_log *log);
+/* Kept back until the first round is written. */
+void fm_ctf_log_header(struct ctf_log *log, const struct fm_eventlog_header *header);
+/* Where to append the next event of a capability, with its time. */
+GByteArray *fm_ctf_log_place(struct ctf_log *log, unsigned capability, uint64_t time_ns);
+/* Ends a round when enough is held back, or always. *ret_written tells. */
+bool fm_ctf_log_round(struct ctf_log *log, bool always, bool *ret_written, GError **error);
+bool fm_ctf_log_end(struct ctf_log *log, GError **error);
+
+/* --- ctf_metadata.c: metadata that the library would read without end --- */
+
+/* A folder in the temporary folder with what is whole of the trace's metadata, and links to its
+ * streams; NULL when nothing is wrong with the packets, or they are not in packets. notes: gets a
+ * line that says what is wrong. Remove with fm_ctf_salvage_remove(). */
+char *fm_ctf_metadata_mend(const char *folder, GString *notes);
+
+/* --- ctf_salvage.c: what can be read of damaged stream files --- */
+
+/* A folder in the temporary folder with the trace's metadata and those of its streams (or of their
+ * packets) that the source accepts; NULL when there are none. name: the folder for people. notes:
+ * gets a line for each thing left out. Remove with fm_ctf_salvage_remove(). */
+char *fm_ctf_salvage(const char *folder, const char *name, GString *notes);
+void fm_ctf_salvage_remove(const char *folder);
+/* A folder in the temporary folder with links to the streams of another one, without metadata; NULL
+ * with a line in notes. Remove with fm_ctf_salvage_remove(). */
+char *fm_ctf_folder_like(const char *folder, GString *notes);
+
+/* --- ctf_main.c --- */
+
+/* The library may read damaged bytes without end: a process of ours that works for longer than this
+ * from now on is ended by SIGPROF. */
+void fm_ctf_limit_work(unsigned seconds);
+
+/* --- ctf_graph.c --- */
+
+struct ctf_graph;
+
+/* Adds a source for a trace folder; NULL with the library's words in *ret_message (to be freed). */
+const bt_component_source *fm_ctf_add_source(bt_graph *graph, const char *folder, const char *name,
+                                             char **ret_message);
+/* Reads all that a source gives, for a trial; false when a stream fails. */
+bool fm_ctf_read_all(bt_graph *graph, const bt_component_source *source);
+/* The library's words for what went wrong in this thread; they are forgotten. Caller frees. */
+char *fm_ctf_take_error(void);
+
+struct ctf_watcher {
+    void *user;
+    /* The header and the first round are written. */
+    void (*begun)(void *user, bool has_epoch, int64_t epoch_ns);
+    /* More can be read. */
+    void (*grown)(void *user);
+    /* A line about what could not be read. */
+    void (*note)(void *user, const char *line);
+};
+/* Imports all folders below path into the descriptor. careful: files are first tried, each packet
+ * of those that fail, in processes of their own. False with an error when there is nothing to read
+ * at all, or it cannot be written. Damage may end the process. */
+bool fm_ctf_import(const char *path, int fd, bool careful, const struct ctf_watcher *watcher,
+                   GError **error);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fathom-import-ctf FOLDER: writes the CTF traces below FOLDER as one event log to standard output,
+ * and what happens, a line each, to descriptor 3:
+ *
+ *   begun EPOCH     something can be read; ns from 1970 to time 0, or "-"
+ *   grown           more can be read
+ *   note TEXT       what could not be read
+ *   error TEXT      nothing can be read
+ *   done            all is written
+ *
+ * The library ends its process at some kinds of damage. So it has one of its own; when that dies
+ * before anything was written, all is tried again carefully. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "import-ctf/ctf_import.h"
+
+enum { STATUS = 3 };
+
+static void tell(const char *word, const char *text)
+{
+    g_autofree char *line = g_strdup_printf("%s%s%s\n", word, text[0] == '\0' ? "" : " ", text);
+    for (size_t at = 0, length = strlen(line); at < length;) {
+        ssize_t wrote = write(STATUS, line + at, length - at);
+        if (wrote < 0 && errno != EINTR)
+            return;
+        at += wrote < 0 ? 0 : (size_t)wrote;
+    }
+}
+
+/* A step of work, up to the next round of blocks: the first one reads all heads of packets. */
+enum { STEP_SECONDS = 60 };
+
+void fm_ctf_limit_work(unsigned seconds)
+{
+    const struct itimerval timer = {.it_value.tv_sec = seconds};
+    (void)signal(SIGPROF, SIG_DFL);
+    (void)setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+static void begun(void *user, bool has_epoch, int64_t epoch_ns)
+{
+    g_autofree char *epoch =
+        has_epoch ? g_strdup_printf("%" G_GINT64_FORMAT, (gint64)epoch_ns) : g_strdup("-");
+    (void)user;
+    fm_ctf_limit_work(STEP_SECONDS);
+    tell("begun", epoch);
+}
+
+static void grown(void *user)
+{
+    (void)user;
+    fm_ctf_limit_work(STEP_SECONDS);
+    tell("grown", "");
+}
+
+static void note(void *user, const char *line)
+{
+    (void)user;
+    tell("note", line);
+}
+
+/* Ends the process. */
+static void import(const char *path, bool careful)
+{
+    const struct ctf_watcher watcher = {.begun = begun, .grown = grown, .note = note};
+    GError *error = NULL;
+    /* An end of the parent is ours. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)signal(SIGTERM, SIG_DFL);
+    fm_ctf_limit_work(STEP_SECONDS);
+    bool good = fm_ctf_import(path, STDOUT_FILENO, careful, &watcher, &error);
+    tell(good ? "done" : "error", good ? "" : error->message);
+    _exit(0);
+}
+
+/* --- the folder of all that is temporary: children may end at any time and leave things --- */
+
+static char *make_scratch(void)
+{
+    char *folder = g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
+    if (g_mkdtemp_full(folder, 0700) != NULL) {
+        g_setenv("TMPDIR", folder, TRUE);
+        return folder;
+    }
+    g_free(folder); /* then there is nothing to save damaged files in */
+    return NULL;
+}
+
+static void remove_scratch(const char *folder)
+{
+    GDir *dir = folder == NULL ? NULL : g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        fm_ctf_salvage_remove(path);
+    }
+    if (dir != NULL)
+        g_dir_close(dir);
+    if (folder != NULL)
+        (void)rmdir(folder);
+}
+
+/* --- the process that waits --- */
+
+static volatile sig_atomic_t asked_to_end;
+
+static void on_end_signal(int signal_)
+{
+    asked_to_end = signal_;
+}
+
+/* Without SA_RESTART: waiting ends. */
+static void heed_end_signals(void)
+{
+    const struct sigaction action = {.sa_handler = on_end_signal};
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+/* The signal that ended it, 0 when it ended itself. */
+static int import_apart(const char *path, bool careful)
+{
+    int status = 0;
+    pid_t child = asked_to_end != 0 ? -1 : fork();
+    if (child == 0)
+        import(path, careful);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        if (asked_to_end != 0)
+            kill(child, SIGKILL);
+    }
+    return child < 0 ? -1 : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static int import_all(const char *path)
+{
+    int ended_by = import_apart(path, false);
+    off_t written = lseek(STDOUT_FILENO, 0, SEEK_END);
+    if (ended_by != 0 && written == 0)
+        ended_by = import_apart(path, true);
+    if (ended_by == 0 || asked_to_end != 0)
+        return ended_by != 0;
+    g_autofree char *line = g_strdup_printf(
+        "%s: the babeltrace2 library gave up (%s); what came after could not be read", path,
+        ended_by == SIGPROF ? "it worked for a minute without an event"
+        : ended_by > 0      ? strsignal(ended_by)
+                            : g_strerror(errno));
+    tell(lseek(STDOUT_FILENO, 0, SEEK_END) == 0 ? "error" : "note", line);
+    tell("done", "");
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fputs("usage: fathom-import-ctf FOLDER 3>STATUS >LOG\n", stderr);
+        return 2;
+    }
+    heed_end_signals();
+    g_autofree char *scratch = make_scratch();
+    int status = import_all(argv[1]);
+    remove_scratch(scratch);
+    return status;
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A filter is evaluated as a short program: tests, jumps over what cannot change the answer, and a
+ * stack of bits for ^. What depends on an event's type alone is found out once for each type. */
+#include "trace/filter/filter.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "trace/filter/filter_internal.h"
+#include "trace/clock/clock.h"
+
+enum opcode { CODE_TEST, CODE_NOT, CODE_JUMP_IF_FALSE, CODE_JUMP_IF_TRUE, CODE_PUSH, CODE_XOR };
+
+struct instruction {
+    enum opcode code;
+    unsigned operand; /* test, or the instruction to go on with */
+};
+
+enum { STACK_MAX = FILTER_TESTS_MAX + FILTER_DEPTH_MAX, FRONT_SLOTS = 64 };
+
+/* What has been learnt of a test for an event type; 0 = nothing yet. For event.field: which of its
+ * paths are possible, as bits, the first always. */
+enum { KNOWN_FALSE = 1, KNOWN_TRUE = 2 };
+
+struct known_types {
+    uint64_t key;    /* trace and tracefile */
+    GPtrArray *rows; /* by event id: a byte a test, or NULL */
+};
+
+struct fm_filter {
+    struct filter_tree *tree;
+    GArray *program;   /* of struct instruction */
+    GHashTable *known; /* of struct known_types by its key */
+    struct known_types *front[FRONT_SLOTS];
+    bool needs_state;
+};
+
+/* --- compiling --- */
+
+static unsigned emit(struct fm_filter *filter, enum opcode code, unsigned operand)
+{
+    struct instruction instruction = {code, operand};
+    g_array_append_val(filter->program, instruction);
+    return filter->program->len - 1;
+}
+
+static void compile_node(struct fm_filter *filter, unsigned index)
+{
+    const struct filter_node *node = &g_array_index(filter->tree->nodes, struct filter_node, index);
+    unsigned jump;
+    switch (node->kind) {
+    case NODE_TEST:
+        emit(filter, CODE_TEST, node->left);
+        break;
+    case NODE_NOT:
+        compile_node(filter, node->left);
+        emit(filter, CODE_NOT, 0);
+        break;
+    case NODE_AND:
+    case NODE_OR:
+        compile_node(filter, node->left);
+        jump = emit(filter, node->kind == NODE_AND ? CODE_JUMP_IF_FALSE : CODE_JUMP_IF_TRUE, 0);
+        compile_node(filter, node->right);
+        g_array_index(filter->program, struct instruction, jump).operand = filter->program->len;
+        break;
+    case NODE_XOR:
+        compile_node(filter, node->left);
+        emit(filter, CODE_PUSH, 0);
+        compile_node(filter, node->right);
+        emit(filter, CODE_XOR, 0);
+        break;
+    }
+}
+
+static void free_known(void *data)
+{
+    struct known_types *known = data;
+    g_ptr_array_unref(known->rows);
+    g_free(known);
+}
+
+static void compile(struct fm_filter *filter)
+{
+    g_array_set_size(filter->program, 0);
+    g_hash_table_remove_all(filter->known);
+    memset(filter->front, 0, sizeof filter->front);
+    if (filter->tree->nodes->len > 0)
+        compile_node(filter, filter->tree->root);
+    filter->needs_state = false;
+    for (guint i = 0; i < filter->tree->tests->len; i++) {
+        enum filter_source source =
+            g_array_index(filter->tree->tests, struct filter_test, i).field->source;
+        filter->needs_state |= source >= SOURCE_STATE_THREAD;
+    }
+}
+
+struct fm_filter *fm_filter_new(const char *text, GError **error)
+{
+    struct filter_tree *tree = fm_filter_tree_parse(text, error);
+    if (tree == NULL)
+        return NULL;
+    struct fm_filter *filter = g_new0(struct fm_filter, 1);
+    filter->tree = tree;
+    filter->program = g_array_new(FALSE, FALSE, sizeof(struct instruction));
+    filter->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_known);
+    compile(filter);
+    return filter;
+}
+
+void fm_filter_free(struct fm_filter *filter)
+{
+    if (filter == NULL)
+        return;
+    fm_filter_tree_free(filter->tree);
+    g_array_unref(filter->program);
+    g_hash_table_unref(filter->known);
+    g_free(filter);
+}
+
+char *fm_filter_print(const struct fm_filter *filter)
+{
+    GString *out = g_string_new(NULL);
+    fm_filter_tree_print(filter->tree, out);
+    return g_string_free(out, FALSE);
+}
+
+bool fm_filter_add(struct fm_filter *filter, const char *text, GError **error)
+{
+    /* On its own first: "a) | (b" is no filter, but would be one between brackets. */
+    struct filter_tree *alone = fm_filter_tree_parse(text, error);
+    if (alone == NULL)
+        return false;
+    bool nothing = alone->nodes->len == 0;
+    fm_filter_tree_free(alone);
+    if (nothing)
+        return true;
+    g_autofree char *old = fm_filter_print(filter);
+    g_autofree char *both =
+        old[0] == '\0' ? g_strdup(text) : g_strdup_printf("(%s) & (%s)", old, text);
+    struct filter_tree *tree = fm_filter_tree_parse(both, error);
+    if (tree == NULL)
+        return false;
+    fm_filter_tree_free(filter->tree);
+    filter->tree = tree;
+    compile(filter);
+    return true;
+}
+
+bool fm_filter_needs_state(const struct fm_filter *filter)
+{
+    return filter->needs_state;
+}
+
+/* --- comparing --- */
+
+/* order: < 0, 0, > 0 of the value against the literal. */
+static bool holds(enum filter_operator op, int order)
+{
+    switch (op) {
+    case OP_EQUAL:
+        return order == 0;
+    case OP_UNEQUAL:
+        return order != 0;
+    case OP_LESS:
+        return order < 0;
+    case OP_LESS_EQUAL:
+        return order <= 0;
+    case OP_GREATER:
+        return order > 0;
+    case OP_GREATER_EQUAL:
+        return order >= 0;
+    }
+    return false;
+}
+
+static bool compare_real(const struct filter_test *test, long double value)
+{
+    long double literal = test->literal == LITERAL_UNSIGNED   ? (long double)test->number
+                          : test->literal == LITERAL_NEGATIVE ? (long double)test->negative
+                                                              : (long double)test->real;
+    if (value != value)
+        return test->op == OP_UNEQUAL;
+    return holds(test->op, (value > literal) - (value < literal));
+}
+
+bool fm_filter_compare_unsigned(const struct filter_test *test, uint64_t value)
+{
+    if (test->literal == LITERAL_NEGATIVE)
+        return holds(test->op, 1);
+    if (test->literal == LITERAL_REAL)
+        return compare_real(test, (long double)value);
+    return holds(test->op, (value > test->number) - (value < test->number));
+}
+
+static bool compare_signed(const struct filter_test *test, int64_t value)
+{
+    if (value >= 0)
+        return fm_filter_compare_unsigned(test, (uint64_t)value);
+    if (test->literal == LITERAL_UNSIGNED)
+        return holds(test->op, -1);
+    if (test->literal == LITERAL_REAL)
+        return compare_real(test, (long double)value);
+    return holds(test->op, (value > test->negative) - (value < test->negative));
+}
+
+/* * stands for any text. */
+static bool matches(const char *pattern, const char *text, size_t length)
+{
+    size_t at = 0, retry_at = 0;
+    const char *retry = NULL;
+    for (;;) {
+        if (*pattern == '*') {
+            retry = ++pattern;
+            retry_at = at;
+        } else if (at < length && *pattern == text[at]) {
+            pattern++;
+            at++;
+        } else if (at == length && *pattern == '\0') {
+            return true;
+        } else if (retry != NULL && retry_at < length) {
+            pattern = retry;
+            at = ++retry_at;
+        } else {
+            return false;
+        }
+    }
+}
+
+bool fm_filter_compare_text(const struct filter_test *test, const char *text, size_t length)
+{
+    if (test->pattern)
+        return matches(test->text, text, length) == (test->op == OP_EQUAL);
+    size_t literal = strlen(test->text);
+    int order = memcmp(text, test->text, MIN(length, literal));
+    if (order == 0)
+        order = (length > literal) - (length < literal);
+    return holds(test->op, order);
+}
+
+static bool compare_value(const struct filter_test *test, const struct fm_event_value *value)
+{
+    if (value->kind != FM_VALUE_TEXT && test->literal != LITERAL_NONE) {
+        switch (value->kind) {
+        case FM_VALUE_UNSIGNED:
+        case FM_VALUE_ADDRESS:
+            return fm_filter_compare_unsigned(test, value->number);
+        case FM_VALUE_SIGNED:
+            return compare_signed(test, (int64_t)value->number);
+        case FM_VALUE_REAL:
+            return compare_real(test, (long double)value->real);
+        case FM_VALUE_TEXT:
+            break;
+        }
+    }
+    return value->text != NULL && fm_filter_compare_text(test, value->text, value->text_length);
+}
+
+/* --- fields of events --- */
+
+static unsigned read_values(const struct fm_tracefile_context *at, struct fm_event_value *ret)
+{
+    const struct fm_tracefile_class *class_ = at->tracefile->class_;
+    return class_->event_values == NULL ? 0 : class_->event_values(at->tracefile, &at->event, ret);
+}
+
+static const struct fm_event_value *find_value(const struct fm_event_value *values, unsigned count,
+                                               const char *name)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(values[i].name, name) == 0)
+            return &values[i];
+    }
+    return NULL;
+}
+
+static const char *event_name(const struct fm_tracefile_context *at)
+{
+    const struct fm_tracefile_class *class_ = at->tracefile->class_;
+    return class_->event_name == NULL ? NULL : class_->event_name(at->tracefile, at->event.id);
+}
+
+/* By which of the test's paths an event of this type could have the field: bits. */
+static uint8_t possible_paths(const struct filter_test *test, const struct fm_tracefile_context *at)
+{
+    const char *name = event_name(at);
+    uint8_t paths = 1;
+    if (name != NULL && g_strcmp0(test->field_event, name) == 0)
+        paths |= 2;
+    if (name != NULL && g_strcmp0(test->field_channel_event, name) == 0 &&
+        g_strcmp0(test->field_event, at->tracefile->channel) == 0)
+        paths |= 4;
+    return paths;
+}
+
+static bool test_event_field(const struct filter_test *test, const struct fm_tracefile_context *at,
+                             uint8_t paths)
+{
+    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    unsigned count = read_values(at, values);
+    const struct fm_event_value *value = NULL;
+    if ((paths & 4) != 0)
+        value = find_value(values, count, test->field_rest);
+    if (value == NULL && (paths & 2) != 0)
+        value = find_value(values, count, test->field_event_rest);
+    if (value == NULL)
+        value = find_value(values, count, test->field_path);
+    return value != NULL && compare_value(test, value);
+}
+
+static bool test_target(const struct filter_test *test, const struct fm_tracefile_context *at,
+                        const struct fm_state *state)
+{
+    static const char *const names[] = {"child_tid", "tid", "thread", "pid"};
+    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    unsigned count = read_values(at, values);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        const struct fm_event_value *value = find_value(values, count, names[i]);
+        if (value != NULL && value->kind != FM_VALUE_TEXT && value->kind != FM_VALUE_REAL)
+            return value->kind == FM_VALUE_SIGNED ? compare_signed(test, (int64_t)value->number)
+                                                  : fm_filter_compare_unsigned(test, value->number);
+    }
+    uint64_t thread;
+    if (state == NULL)
+        return true;
+    return fm_filter_running_thread(at, state, &thread) && fm_filter_compare_unsigned(test, thread);
+}
+
+/* --- names: the same for all events of a type --- */
+
+static bool test_event_name(const struct filter_test *test, const struct fm_tracefile_context *at)
+{
+    const char *name = event_name(at);
+    if (name == NULL)
+        return false;
+    struct filter_test equal = *test;
+    equal.op = OP_EQUAL;
+    bool same = fm_filter_compare_text(&equal, name, strlen(name));
+    const char *channel = at->tracefile->channel;
+    if (!same && test->field->source == SOURCE_EVENT_NAME && channel != NULL) {
+        g_autofree char *whole = g_strdup_printf("%s.%s", channel, name);
+        same = fm_filter_compare_text(&equal, whole, strlen(whole));
+    }
+    return same == (test->op == OP_EQUAL);
+}
+
+static bool test_trace_name(const struct filter_test *test, const struct fm_trace *trace)
+{
+    struct filter_test equal = *test;
+    equal.op = OP_EQUAL;
+    g_autofree char *last = g_path_get_basename(trace->path);
+    bool same = fm_filter_compare_text(&equal, trace->path, strlen(trace->path)) ||
+                fm_filter_compare_text(&equal, last, strlen(last));
+    return same == (test->op == OP_EQUAL);
+}
+
+static bool test_name(const struct filter_test *test, const struct fm_tracefile_context *at)
+{
+    const char *name =
+        test->field->source == SOURCE_CHANNEL_NAME ? at->tracefile->channel : at->tracefile->name;
+    if (test->field->source == SOURCE_TRACE_NAME)
+        return test_trace_name(test, at->tracefile->trace);
+    if (test->field->source == SOURCE_EVENT_NAME || test->field->source == SOURCE_EVENT_SUBNAME)
+        return test_event_name(test, at);
+    return name != NULL && fm_filter_compare_text(test, name, strlen(name));
+}
+
+/* --- what is known of a type --- */
+
+static struct known_types *known_types(struct fm_filter *filter,
+                                       const struct fm_tracefile *tracefile)
+{
+    uint64_t key = tracefile->trace->serial << 16 | (tracefile->index & 0xFFFF);
+    struct known_types **front = &filter->front[(key ^ key >> 16) % FRONT_SLOTS];
+    if (*front != NULL && (*front)->key == key)
+        return *front;
+    struct known_types *known = g_hash_table_lookup(filter->known, &key);
+    if (known == NULL) {
+        known = g_new(struct known_types, 1);
+        known->key = key;
+        known->rows = g_ptr_array_new_with_free_func(g_free);
+        g_hash_table_insert(filter->known, &known->key, known);
+    }
+    *front = known;
+    return known;
+}
+
+/* A byte a test; NULL for ids beyond what is kept. */
+static uint8_t *known_row(struct fm_filter *filter, const struct fm_tracefile_context *at)
+{
+    uint32_t id = at->event.id;
+    if (id > UINT16_MAX || at->tracefile->index > UINT16_MAX)
+        return NULL;
+    GPtrArray *rows = known_types(filter, at->tracefile)->rows;
+    if (id >= rows->len)
+        g_ptr_array_set_size(rows, (gint)id + 1);
+    if (rows->pdata[id] == NULL) {
+        if (event_name(at) == NULL)
+            return NULL; /* may get its name later */
+        rows->pdata[id] = g_malloc0(filter->tree->tests->len);
+    }
+    return rows->pdata[id];
+}
+
+/* --- evaluating --- */
+
+static bool test_by_type(const struct filter_test *test, const struct fm_tracefile_context *at,
+                         uint8_t *known)
+{
+    if (test->field->source == SOURCE_EVENT_FIELD) {
+        uint8_t paths = known != NULL && *known != 0 ? *known : possible_paths(test, at);
+        if (known != NULL)
+            *known = paths;
+        return test_event_field(test, at, paths);
+    }
+    if (known == NULL)
+        return test_name(test, at);
+    if (*known == 0)
+        *known = test_name(test, at) ? KNOWN_TRUE : KNOWN_FALSE;
+    return *known == KNOWN_TRUE;
+}
+
+static bool run_test(struct fm_filter *filter, unsigned index,
+                     const struct fm_tracefile_context *at, const struct fm_state *state,
+                     uint8_t **row)
+{
+    const struct filter_test *test = &g_array_index(filter->tree->tests, struct filter_test, index);
+    enum filter_source source = test->field->source;
+    if (source <= SOURCE_EVENT_FIELD) {
+        if (*row == NULL)
+            *row = known_row(filter, at);
+        return test_by_type(test, at, *row == NULL ? NULL : *row + index);
+    }
+    switch (source) {
+    case SOURCE_EVENT_CATEGORY:
+        return true;
+    case SOURCE_EVENT_TIME:
+        return holds(test->op, (at->event.time > test->number) - (at->event.time < test->number));
+    case SOURCE_EVENT_TSC:
+        return fm_filter_compare_unsigned(test, fm_trace_recorded_time(at));
+    case SOURCE_EVENT_CPU:
+        return at->event.lane >= 0 && fm_filter_compare_unsigned(test, (uint64_t)at->event.lane);
+    case SOURCE_EVENT_TARGET:
+        return test_target(test, at, state);
+    default:
+        return state == NULL || fm_filter_test_state(test, at, state);
+    }
+}
+
+bool fm_filter_accepts(struct fm_filter *filter, const struct fm_tracefile_context *at,
+                       const struct fm_state *state)
+{
+    const struct instruction *program = (const struct instruction *)(void *)filter->program->data;
+    unsigned length = filter->program->len;
+    bool stack[STACK_MAX];
+    unsigned depth = 0;
+    uint8_t *row = NULL;
+    bool truth = true;
+    for (unsigned place = 0; place < length; place++) {
+        unsigned operand = program[place].operand;
+        switch (program[place].code) {
+        case CODE_TEST:
+            truth = run_test(filter, operand, at, state, &row);
+            break;
+        case CODE_NOT:
+            truth = !truth;
+            break;
+        case CODE_JUMP_IF_FALSE:
+            if (!truth)
+                place = operand - 1;
+            break;
+        case CODE_JUMP_IF_TRUE:
+            if (truth)
+                place = operand - 1;
+            break;
+        case CODE_PUSH:
+            g_assert(depth < STACK_MAX);
+            stack[depth++] = truth;
+            break;
+        case CODE_XOR:
+            truth = truth != stack[--depth];
+            break;
+        }
+    }
+    return truth;
+}

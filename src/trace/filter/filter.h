@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filters: which events are wanted, as text that people type.
+ *
+ *   event.name = RunThread | event.name = StopThread & event.field.status != 5
+ *   !(state.process_name = "make" ^ event.time >= 1.5)
+ *
+ *   filter := or      or := xor { "|" xor }      xor := and { "^" and }
+ *   and := not { "&" not }      not := "!" not | "(" or ")" | test      test := field op value
+ *   op := "=" | "!=" | "<" | "<=" | ">" | ">="
+ *
+ * So ! binds first, then &, ^ and |, each from the left; && and || are & and |. The three kinds of
+ * brackets mean the same. Names of fields are not case-sensitive, values are. A value is bare text
+ * (outer blanks dropped; in tests for = and != of text, * stands for any text) or "text" with \"
+ * and \\. Nothing at all accepts every event.
+ *
+ * A test about what the caller has not got (state.* without a state) is true. A test about what
+ * this event has not got (a field of another event; the thread where none runs) is false, whatever
+ * its operator.
+ *
+ * Threads: evaluating keeps what it learns of each event type in the filter, so a filter belongs to
+ * one thread at a time. */
+#pragma once
+
+#include "trace/state/state.h"
+
+struct fm_filter;
+
+/* FM_ERROR_USAGE: the message tells the byte where reading stopped, what is there and what was
+ * expected. At most 64 KiB of text, 256 tests, 200 brackets in each other. */
+FM_MUST_USE struct fm_filter *fm_filter_new(const char *text, GError **error);
+void fm_filter_free(struct fm_filter *filter); /* NULL is allowed */
+/* From now on both: "(old) & (text)". On failure nothing has changed. */
+FM_MUST_USE bool fm_filter_add(struct fm_filter *filter, const char *text, GError **error);
+/* In one regular form, which fm_filter_new takes to mean the same. Caller frees. */
+char *fm_filter_print(const struct fm_filter *filter);
+/* Whether some test asks for state.* or lane.*. */
+bool fm_filter_needs_state(const struct fm_filter *filter);
+
+/* at: a context whose event is there (as for hooks). state: the state after the event, or NULL. */
+bool fm_filter_accepts(struct fm_filter *filter, const struct fm_tracefile_context *at,
+                       const struct fm_state *state);
+
+/* --- for who types a filter --- */
+
+enum fm_filter_type {
+    FM_FILTER_TEXT, /* = and != */
+    FM_FILTER_NUMBER,
+    FM_FILTER_TIME,  /* seconds with a fraction, or with a unit: 1.5, 200ms, 3us, 17ns */
+    FM_FILTER_WORD,  /* one of a list of words; = and != */
+    FM_FILTER_FIELD, /* event.field.*: what the field is */
+};
+
+struct fm_filter_field {
+    const char *path;
+    enum fm_filter_type type;
+    const char *help;
+};
+const struct fm_filter_field *fm_filter_fields(size_t *ret_count);
+
+/* What may stand at the cursor of a text being typed: fields, operators, values that the traces
+ * have. Sorted strings, each to replace text[*ret_at, cursor); at most 200. Free the array. */
+GPtrArray *fm_filter_complete(const char *text, size_t cursor, struct fm_trace *const *traces,
+                              unsigned trace_count, size_t *ret_at);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/format/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "trace/format/ctf.h"
+#include "trace/format/eventlog_trace.h"
+#include "trace/clock/clock.h"
+
+static bool is_address(const char *path)
+{
+    return g_str_has_prefix(path, "unix:") || g_str_has_prefix(path, "tcp:");
+}
+
+static bool is_ctf(const char *path)
+{
+    g_auto(GStrv) folders = fm_ctf_find(path);
+    return folders[0] != NULL;
+}
+
+char *fm_trace_identity(const char *path, GError **error)
+{
+    struct stat status;
+    if (stat(path, &status) == 0)
+        return g_strdup_printf("%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    if (is_address(path))
+        return g_strdup(path);
+    g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+    return NULL;
+}
+
+bool fm_trace_recognise(const char *path)
+{
+    struct stat status;
+    char begin[4];
+    if (stat(path, &status) < 0)
+        return is_address(path);
+    if (S_ISDIR(status.st_mode))
+        return is_ctf(path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool recognised = fd >= 0 && S_ISREG(status.st_mode) &&
+                      pread(fd, begin, sizeof begin, 0) == sizeof begin &&
+                      memcmp(begin, "hdrb", sizeof begin) == 0;
+    if (fd >= 0)
+        close(fd);
+    return recognised;
+}
+
+static struct fm_trace *open_any(const char *path, const char *identity, GError **error)
+{
+    if (is_address(path) && !g_file_test(path, G_FILE_TEST_EXISTS))
+        return fm_eventlog_trace_connect(path, identity, error);
+    if (!g_file_test(path, G_FILE_TEST_IS_DIR))
+        return fm_eventlog_trace_open(path, identity, error);
+    return fm_ctf_open(path, identity, error);
+}
+
+struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error)
+{
+    struct fm_trace *trace = open_any(path, identity, error);
+    if (trace != NULL)
+        fm_trace_apply_expected(trace);
+    return trace;
+}
+
+/* --- what the formats answer --- */
+
+const char *fm_trace_format(const struct fm_trace *trace)
+{
+    return trace->class_ != NULL ? trace->class_->format : "memory";
+}
+
+char *fm_trace_damage(const struct fm_trace *trace)
+{
+    bool tells = trace->class_ != NULL && trace->class_->damage != NULL;
+    return tells ? trace->class_->damage(trace) : g_strdup("");
+}
+
+bool fm_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error)
+{
+    *ret_ended = true;
+    bool can = trace->class_ != NULL && trace->class_->grow != NULL;
+    return can && trace->class_->grow(trace, ret_ended, error);
+}
+
+enum fm_trace_growth fm_trace_growth(const struct fm_trace *trace)
+{
+    bool tells = trace->class_ != NULL && trace->class_->growth != NULL;
+    return tells ? trace->class_->growth(trace) : FM_TRACE_WHOLE;
+}
+
+bool fm_trace_grows(const struct fm_trace *trace)
+{
+    return fm_trace_growth(trace) != FM_TRACE_WHOLE;
+}
+
+uint64_t fm_trace_extent(const struct fm_trace *trace)
+{
+    bool tells = trace->class_ != NULL && trace->class_->extent != NULL;
+    return tells ? trace->class_->extent(trace) : 0;
+}
+
+int fm_trace_poll_fd(const struct fm_trace *trace)
+{
+    bool has = trace->class_ != NULL && trace->class_->poll_fd != NULL;
+    return has ? trace->class_->poll_fd(trace) : -1;
+}
+
+const char *fm_trace_text(const struct fm_trace *trace, uint32_t id)
+{
+    bool has = trace->class_ != NULL && trace->class_->text != NULL;
+    return has ? trace->class_->text(trace, id) : NULL;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Event logs: what programs in C and in Haskell have in common, and who handles the rest. */
+#include <string.h>
+
+#include "trace/model/eventlog_state_haskell.h"
+
+enum { CAPABILITIES_MAX = 65536 };
+
+struct capability *fm_eventlog_capability(struct eventlog_model *model, uint32_t number)
+{
+    if (number >= CAPABILITIES_MAX)
+        return NULL;
+    if (number >= model->capability_count) {
+        uint32_t count = MAX(number + 1, MIN(2 * model->capability_count, CAPABILITIES_MAX));
+        model->capabilities = g_renew(struct capability, model->capabilities, count);
+        for (uint32_t i = model->capability_count; i < count; i++)
+            model->capabilities[i] = (struct capability){
+                .lane = FM_LANE_NONE, .owner = FM_LANE_NONE, .running = FM_LANE_NONE};
+        model->capability_count = count;
+    }
+    return &model->capabilities[number];
+}
+
+uint32_t fm_eventlog_process_index(const struct eventlog_model *model)
+{
+    return model->process;
+}
+
+static struct fm_lane *begin_process(struct happening *at, uint64_t key)
+{
+    struct eventlog_model *model = at->model;
+    char name[32];
+    g_snprintf(name, sizeof name, "process %" G_GUINT64_FORMAT, key);
+    const char *told = model->process_name == 0
+                           ? name
+                           : fm_trace_value_name(at->state->trace, model->process_name);
+    struct fm_lane *lane = fm_state_lane_find(at->state, FM_LANE_PROCESS, key);
+    if (lane == NULL)
+        lane = fm_state_lane_new(at->state, FM_LANE_PROCESS, key, FM_LANE_NONE, at->time, told);
+    if (model->process == FM_LANE_NONE) {
+        /* What was seen before its process was. */
+        for (uint32_t i = 0; i < fm_state_lane_count(at->state); i++) {
+            struct fm_lane *early = fm_state_lane_at(at->state, i);
+            if (early->parent == FM_LANE_NONE && early != lane && !early->ended)
+                fm_state_lane_set_parent(at->state, early, lane->index);
+        }
+    }
+    model->process = lane->index;
+    return lane;
+}
+
+struct fm_lane *fm_eventlog_process(struct happening *at)
+{
+    if (at->model->process != FM_LANE_NONE)
+        return fm_state_lane_at(at->state, at->model->process);
+    return begin_process(at, 0);
+}
+
+struct fm_lane *fm_eventlog_thread(struct happening *at, uint32_t thread)
+{
+    return fm_state_lane_get(at->state, FM_LANE_THREAD, thread, at->model->process, at->time);
+}
+
+struct fm_lane *fm_eventlog_number_lane(struct happening *at, enum fm_lane_kind kind, uint64_t key,
+                                        const char *name)
+{
+    struct fm_lane *lane = fm_state_lane_find(at->state, kind, key);
+    if (lane == NULL)
+        lane = fm_state_lane_new(at->state, kind, key, at->model->process, at->time, name);
+    return lane;
+}
+
+struct fm_lane *fm_eventlog_capability_lane(struct happening *at, uint32_t number)
+{
+    struct capability *capability = fm_eventlog_capability(at->model, number);
+    if (capability == NULL)
+        return NULL;
+    if (capability->lane == FM_LANE_NONE)
+        capability->lane =
+            fm_state_lane_get(at->state, FM_LANE_CAPABILITY, number, at->model->process, at->time)
+                ->index;
+    return fm_state_lane_at(at->state, capability->lane);
+}
+
+/* The thread that logs into a lane without having been told of. */
+static struct fm_lane *owner_lane(struct happening *at)
+{
+    struct capability *capability = at->capability;
+    if (capability->owner == FM_LANE_NONE) {
+        char name[32];
+        g_snprintf(name, sizeof name, "thread on lane %u", at->capability_number);
+        uint64_t key = UINT64_C(1) << 32 | at->capability_number;
+        capability->owner = fm_eventlog_number_lane(at, FM_LANE_THREAD, key, name)->index;
+    }
+    return fm_state_lane_at(at->state, capability->owner);
+}
+
+struct fm_lane *fm_eventlog_lane_here(struct happening *at)
+{
+    if (at->capability == NULL)
+        return fm_eventlog_process(at);
+    if (at->model->native)
+        return owner_lane(at);
+    if (at->capability->running != FM_LANE_NONE)
+        return fm_state_lane_at(at->state, at->capability->running);
+    return fm_eventlog_capability_lane(at, at->capability_number);
+}
+
+/* --- process, names, messages --- */
+
+/* What was taken for a Haskell program's until then. */
+static void become_native(struct fm_state *state, struct eventlog_model *model, uint64_t time)
+{
+    if (model->native)
+        return;
+    model->native = true;
+    for (uint32_t i = 0; i < model->capability_count; i++) {
+        struct capability *capability = &model->capabilities[i];
+        if (capability->lane != FM_LANE_NONE)
+            fm_state_lane_end(state, fm_state_lane_at(state, capability->lane), time);
+        capability->lane = FM_LANE_NONE;
+    }
+}
+
+static void rts_identifier(struct happening *at)
+{
+    uint32_t length = at->event->payload_size - 4;
+    if (length < 6 || memcmp(text_at(at, 4), "fathom", 6) != 0)
+        return;
+    at->names->native = true;
+    become_native(at->state, at->model, at->time);
+}
+
+static void program_args(struct happening *at)
+{
+    const char *name = text_at(at, 4);
+    size_t length = strnlen(name, at->event->payload_size - 4);
+    const char *slash = memrchr(name, '/', length);
+    if (slash != NULL) {
+        length -= (size_t)(slash + 1 - name);
+        name = slash + 1;
+    }
+    at->model->process_name =
+        fm_trace_value_bytes(at->state->trace, name, length, FM_STATE_UNKNOWN);
+    if (at->model->process != FM_LANE_NONE)
+        fm_state_lane_rename(at->state, fm_eventlog_process(at),
+                             fm_trace_value_name(at->state->trace, at->model->process_name));
+}
+
+static void process_id(struct happening *at)
+{
+    begin_process(at, u32_at(at, 4));
+}
+
+static void intern_string(struct happening *at)
+{
+    uint32_t length = at->event->payload_size - 4;
+    fm_eventlog_set_text(at->names, u32_at(at, length), text_at(at, 0), length);
+}
+
+static void message(struct happening *at)
+{
+    struct fm_lane *lane = fm_eventlog_lane_here(at);
+    fm_state_set_event_lane(at->state, lane);
+    fm_state_mark(at->state, lane,
+                  fm_eventlog_message_value(at->names, text_at(at, 0), at->event->payload_size),
+                  at->time);
+}
+
+static void binary_message(struct happening *at)
+{
+    struct fm_lane *lane = fm_eventlog_lane_here(at);
+    fm_state_mark(at->state, lane, at->names->message, at->time);
+}
+
+static void thread_label(struct happening *at)
+{
+    struct fm_lane *lane = fm_state_lane_find(at->state, FM_LANE_THREAD, u32_at(at, 0));
+    if (lane == NULL) { /* it has ended, or was created before the log begins */
+        if (at->state->complete)
+            fm_state_count_inconsistent(at->state);
+        else
+            lane = fm_eventlog_thread(at, u32_at(at, 0));
+    }
+    if (lane == NULL)
+        return;
+    uint32_t name = fm_trace_value_bytes(at->state->trace, text_at(at, 4),
+                                         at->event->payload_size - 4, FM_STATE_UNKNOWN);
+    fm_state_lane_rename(at->state, lane, fm_trace_value_name(at->state->trace, name));
+}
+
+/* --- heap --- */
+
+void fm_eventlog_heap_number(struct happening *at, enum heap_key key, const char *name,
+                             double value)
+{
+    fm_state_number(at->state, fm_eventlog_number_lane(at, FM_LANE_HEAP, key, name), value,
+                    at->time);
+}
+
+/* Haskell: by each capability for itself; C: of the whole program, by any of its threads. */
+static void heap_allocated(struct happening *at)
+{
+    struct eventlog_model *model = at->model;
+    uint32_t number = at->capability == NULL || model->native ? 0 : at->capability_number;
+    struct capability *capability = fm_eventlog_capability(model, number);
+    uint64_t allocated = u64_at(at, 4);
+    model->allocated += allocated - capability->allocated;
+    capability->allocated = allocated;
+    fm_eventlog_heap_number(at, HEAP_ALLOCATED, "allocated", (double)model->allocated);
+}
+
+static void heap_size(struct happening *at)
+{
+    fm_eventlog_heap_number(at, HEAP_SIZE, "heap size", (double)u64_at(at, 4));
+}
+
+static void heap_live(struct happening *at)
+{
+    fm_eventlog_heap_number(at, HEAP_LIVE, "live", (double)u64_at(at, 4));
+}
+
+static const struct event_rule common_rules[] = {
+    [FM_EVENTLOG_MESSAGE] = {message, 0},
+    [FM_EVENTLOG_USER_MESSAGE] = {message, 0},
+    [FM_EVENTLOG_RTS_IDENTIFIER] = {rts_identifier, 4},
+    [FM_EVENTLOG_PROGRAM_ARGS] = {program_args, 4},
+    [FM_EVENTLOG_OS_PROCESS_PID] = {process_id, 8},
+    [FM_EVENTLOG_INTERN_STRING] = {intern_string, 4},
+    [FM_EVENTLOG_THREAD_LABEL] = {thread_label, 4},
+    [FM_EVENTLOG_HEAP_ALLOCATED] = {heap_allocated, 12},
+    [FM_EVENTLOG_HEAP_SIZE] = {heap_size, 12},
+    [FM_EVENTLOG_HEAP_LIVE] = {heap_live, 12},
+    [FM_EVENTLOG_USER_MARKER] = {message, 0},
+    [FM_EVENTLOG_USER_BINARY_MESSAGE] = {binary_message, 0},
+};
+
+/* --- the model --- */
+
+static void *model_new(struct fm_state *state)
+{
+    struct eventlog_model *model = g_new0(struct eventlog_model, 1);
+    model->names = fm_eventlog_names(state->trace);
+    /* Read from the begin it is told in time. */
+    model->native = !state->complete && model->names->native;
+    model->process = model->collector = model->sweeper = FM_LANE_NONE;
+    model->asynchronous = fm_eventlog_asynchronous_new();
+    model->heap_bands = g_array_new(false, false, sizeof(uint32_t));
+    return model;
+}
+
+static void *model_copy(const void *data)
+{
+    const struct eventlog_model *from = data;
+    struct eventlog_model *model = g_memdup2(from, sizeof *from);
+    model->capabilities =
+        g_memdup2(from->capabilities, from->capability_count * sizeof(struct capability));
+    if (from->samples != NULL)
+        model->samples = g_memdup2(from->samples, (from->sample_mask + 1) * sizeof(struct sample));
+    model->asynchronous = fm_eventlog_asynchronous_new(); /* model_restored fills it */
+    model->heap_bands = g_array_copy(from->heap_bands);
+    return model;
+}
+
+static void model_free(void *data)
+{
+    struct eventlog_model *model = data;
+    g_free(model->capabilities);
+    g_free(model->samples);
+    g_hash_table_unref(model->asynchronous);
+    g_array_unref(model->heap_bands);
+    g_free(model);
+}
+
+static const struct event_rule *find_rule(const struct eventlog_model *model, uint32_t number)
+{
+    if (number < G_N_ELEMENTS(common_rules) && common_rules[number].handle != NULL)
+        return &common_rules[number];
+    if (number >= FM_EVENTLOG_SPAN_BEGIN || model->native) {
+        const struct event_rule *rule = fm_eventlog_rule_c(number);
+        if (rule != NULL)
+            return rule;
+    }
+    return fm_eventlog_rule_haskell(number);
+}
+
+/* Where an event belongs whose handler did not say. */
+static void place(struct happening *at)
+{
+    const struct capability *capability = at->capability;
+    uint32_t index = at->model->process;
+    if (capability != NULL) {
+        index = at->model->native                     ? capability->owner
+                : capability->running != FM_LANE_NONE ? capability->running
+                                                      : capability->lane;
+    }
+    at->state->event_lane = index;
+}
+
+static void handle_event(struct fm_state *state, void *data, const struct fm_tracefile_context *in)
+{
+    struct eventlog_model *model = data;
+    const struct fm_event *event = &in->event;
+    struct happening at = {.state = state,
+                           .model = model,
+                           .names = model->names,
+                           .event = event,
+                           .capability_number = UINT32_MAX,
+                           .time = event->time};
+    if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_VALUE)
+        become_native(state, model, event->time);
+    if (event->lane >= 0) {
+        at.capability_number = (uint32_t)event->lane;
+        at.capability = fm_eventlog_capability(model, at.capability_number);
+    }
+    const struct event_rule *rule = find_rule(model, event->id);
+    if (rule != NULL && event->payload_size >= rule->least)
+        rule->handle(&at);
+    else if (rule != NULL)
+        fm_state_count_inconsistent(state);
+    if (state->event_lane == FM_LANE_NONE) {
+        if (event->lane >= 0) /* the array may have grown */
+            at.capability = fm_eventlog_capability(model, at.capability_number);
+        place(&at);
+    }
+}
+
+const struct fm_state_model fm_state_model_eventlog = {
+    .name = "eventlog",
+    .model_new = model_new,
+    .model_copy = model_copy,
+    .model_free = model_free,
+    .model_write = fm_eventlog_model_write,
+    .model_read = fm_eventlog_model_read,
+    .model_restored = fm_eventlog_model_restored,
+    .shared_write = fm_eventlog_names_write,
+    .shared_read = fm_eventlog_names_read,
+    .event = handle_event,
+};

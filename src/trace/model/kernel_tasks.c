@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scheduler, processes, and the dump of them at the begin. */
+#include <string.h>
+
+#include "trace/model/kernel_state.h"
+
+/* --- the scheduler --- */
+
+static void release(struct kernel_event *at, struct fm_lane *thread)
+{
+    if (++thread->model[THREAD_RELEASES] >= 2) {
+        fm_state_lane_end(at->state, thread, at->time);
+        return;
+    }
+    fm_state_lane_changed(at->state, thread);
+}
+
+/* Old kernels: 16 zombie, 32 and 64 dead; today's: 16 dead, 32 zombie, 64 parked, 128 dead. */
+static bool is_dead(const struct kernel_event *at, const struct fm_lane *thread, uint64_t state)
+{
+    bool exiting = thread->depth > 0 && fm_kernel_top_class(at, thread) == FM_STATE_FINISHED;
+    return state == 16 || state == 32 || state == 128 ||
+           (state == 64 && (exiting || at->known->is_old));
+}
+
+static bool is_kernel_thread(const struct fm_lane *thread)
+{
+    return thread->model[THREAD_TYPE] == TYPE_KERNEL && !fm_kernel_is_idle_task(thread);
+}
+
+/* A kernel thread that is not running does nothing: its wait takes the place of its base, while
+ * that of a program's thread is nested in what it was doing. */
+static void leave_cpu(struct kernel_event *at, struct fm_lane *thread, uint32_t value)
+{
+    bool bare = thread->depth == 0 ||
+                (thread->depth == 1 && thread->stack[0].value == at->names->kernel);
+    if (is_kernel_thread(thread) && bare)
+        fm_state_set(at->state, thread, value, 0, at->time);
+    else
+        fm_kernel_push(at, thread, value, 0);
+}
+
+static void switch_out(struct kernel_event *at, struct fm_lane *thread, uint64_t state)
+{
+    bool runs = thread->depth > 0;
+    if (!runs && !is_kernel_thread(thread))
+        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    enum fm_state_class top = fm_kernel_top_class(at, thread);
+    if (!fm_kernel_is_idle_task(thread) && is_dead(at, thread, state)) {
+        fm_state_set(at->state, thread, at->names->dead, 0, at->time);
+        release(at, thread);
+        return;
+    }
+    if (top == FM_STATE_FINISHED) {
+        fm_state_set(at->state, thread, at->names->zombie, 0, at->time);
+        return;
+    }
+    if (top == FM_STATE_WAITING || top == FM_STATE_READY || top == FM_STATE_CREATED) {
+        fm_state_count_inconsistent(at->state); /* it was not running */
+        fm_state_pop(at->state, thread, at->time);
+    }
+    bool waits = state != 0 || fm_kernel_is_idle_task(thread);
+    /* Bits from 256 on say that it was preempted, whatever the state. */
+    if (state >= 256 && (state & 255) == 0)
+        waits = fm_kernel_is_idle_task(thread);
+    leave_cpu(at, thread, waits ? at->names->waiting : at->names->ready);
+}
+
+static void switch_in(struct kernel_event *at, struct fm_lane *thread)
+{
+    enum fm_state_class top = fm_kernel_top_class(at, thread);
+    if (top == FM_STATE_FINISHED && thread->stack[thread->depth - 1].value != at->names->exit)
+        fm_state_empty(at->state, thread, at->time); /* its number is used again */
+    else if (thread->depth > 1 &&
+             (top == FM_STATE_WAITING || top == FM_STATE_READY || top == FM_STATE_CREATED))
+        fm_state_pop(at->state, thread, at->time);
+    else if (thread->depth == 1 && top != FM_STATE_RUNNING && top != FM_STATE_SYSTEM_CALL &&
+             top != FM_STATE_IDLE)
+        fm_state_empty(at->state, thread, at->time);
+    if (thread->depth == 0)
+        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    thread->model[THREAD_CPU] = (uint64_t)at->cpu + 1;
+    fm_state_lane_changed(at->state, thread);
+}
+
+static void set_cpu(struct kernel_event *at, const struct fm_lane *next)
+{
+    struct fm_lane *cpu = fm_kernel_cpu_lane(at);
+    bool idle = fm_kernel_is_idle_task(next);
+    fm_state_set(at->state, cpu, idle ? at->names->idle : at->names->busy, next->key, at->time);
+    if (fm_kernel_top_class(at, next) == FM_STATE_TRAP) {
+        const struct fm_state_entry *trap = &next->stack[next->depth - 1];
+        fm_kernel_push(at, cpu, trap->value, trap->detail);
+    }
+    cpu->model[CPU_RUNNING] = (uint64_t)next->index + 1;
+    fm_state_lane_changed(at->state, cpu);
+}
+
+void fm_kernel_sched_switch(struct kernel_event *at)
+{
+    uint64_t previous, next, state;
+    if (at->cpu < 0 || !fm_kernel_either(at, "prev_tid", "prev_pid", &previous) ||
+        !fm_kernel_either(at, "next_tid", "next_pid", &next))
+        return;
+    if (!fm_kernel_number(at, "prev_state", &state))
+        state = 0;
+    struct fm_lane *out = fm_kernel_thread_lane(at, previous, at->cpu);
+    fm_kernel_name_thread(at, out, "prev_comm");
+    switch_out(at, out, state);
+    struct fm_lane *in = fm_kernel_thread_lane(at, next, at->cpu);
+    fm_kernel_name_thread(at, in, "next_comm");
+    switch_in(at, in);
+    set_cpu(at, in);
+    at->thread = in;
+}
+
+void fm_kernel_sched_wakeup(struct kernel_event *at)
+{
+    uint64_t tid;
+    if (!fm_kernel_either(at, "tid", "pid", &tid) || tid == 0)
+        return;
+    struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
+    fm_kernel_name_thread(at, thread, "comm");
+    enum fm_state_class top = fm_kernel_top_class(at, thread);
+    if (thread->depth == 0 && !is_kernel_thread(thread))
+        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    else if (top == FM_STATE_WAITING || top == FM_STATE_CREATED)
+        fm_state_pop(at->state, thread, at->time);
+    else if (thread->depth > 0)
+        return; /* it is running, or has been woken already */
+    leave_cpu(at, thread, at->names->ready);
+    if (at->thread != NULL && at->thread != thread)
+        fm_state_arrow(at->state, at->thread, at->time, thread, at->time);
+}
+
+/* --- processes --- */
+
+static uint32_t fork_call(struct kernel_event *at, const struct fm_lane *parent)
+{
+    if (parent != NULL && fm_kernel_top_class(at, parent) == FM_STATE_SYSTEM_CALL &&
+        parent->depth > 1)
+        return parent->stack[parent->depth - 1].value;
+    return fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "fork");
+}
+
+void fm_kernel_fork_process(struct kernel_event *at)
+{
+    uint64_t tid, tgid, parent_tid, parent_tgid;
+    if (!fm_kernel_either(at, "child_tid", "child_pid", &tid) || tid == 0)
+        return;
+    /* Of today's events child_pid is the process; of old ones the thread. */
+    bool has_process = at->known->is_old ? fm_kernel_number(at, "child_tgid", &tgid)
+                                         : fm_kernel_number(at, "child_pid", &tgid);
+    struct fm_lane *parent = at->thread;
+    if (fm_kernel_either(at, "parent_tid", "parent_pid", &parent_tid) && parent_tid != 0)
+        parent = fm_kernel_thread_lane(at, parent_tid, at->cpu);
+    struct fm_lane *old = fm_state_lane_find(at->state, FM_LANE_THREAD, tid & UINT32_MAX);
+    if (old != NULL)
+        fm_state_lane_end(at->state, old, at->time);
+    struct fm_lane *child = fm_kernel_thread_lane(at, tid, at->cpu);
+    if (parent != NULL)
+        fm_state_lane_rename(at->state, child, parent->name);
+    fm_kernel_name_thread(at, child, "child_comm");
+    bool kernel = parent != NULL && parent->model[THREAD_TYPE] == TYPE_KERNEL;
+    child->model[THREAD_TYPE] = kernel ? TYPE_KERNEL : TYPE_USER;
+    fm_state_lane_changed(at->state, child);
+    if (!kernel) {
+        fm_kernel_push(at, child, fm_kernel_base_value(at, child), 0);
+        fm_kernel_push(at, child, fork_call(at, parent), 0);
+    }
+    leave_cpu(at, child, at->names->created);
+    if (has_process)
+        fm_kernel_set_process(at, child, tgid);
+    if (has_process && tgid == tid && !at->known->is_old &&
+        fm_kernel_number(at, "parent_pid", &parent_tgid))
+        fm_kernel_set_parent_process(at, child, parent_tgid);
+    if (parent != NULL)
+        fm_state_arrow(at->state, parent, at->time, child, at->time);
+}
+
+void fm_kernel_kernel_thread(struct kernel_event *at)
+{
+    uint64_t tid;
+    if (!fm_kernel_either(at, "tid", "pid", &tid) || tid == 0)
+        return;
+    struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
+    thread->model[THREAD_TYPE] = TYPE_KERNEL;
+    fm_state_lane_changed(at->state, thread);
+    if (thread->depth == 0 || thread->stack[0].value == at->names->dead)
+        return;
+    enum fm_state_class top = fm_kernel_top_class(at, thread);
+    uint32_t status = thread->stack[thread->depth - 1].value;
+    bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY && top != FM_STATE_CREATED;
+    fm_state_set(at->state, thread, runs ? at->names->kernel : status, 0, at->time);
+}
+
+void fm_kernel_exit_process(struct kernel_event *at)
+{
+    uint64_t tid;
+    if (!fm_kernel_either(at, "tid", "pid", &tid) || tid == 0)
+        return;
+    struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
+    fm_kernel_name_thread(at, thread, "comm");
+    if (thread->depth == 0)
+        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    fm_kernel_push(at, thread, at->names->exit, 0);
+}
+
+void fm_kernel_free_process(struct kernel_event *at)
+{
+    uint64_t tid;
+    if (!fm_kernel_either(at, "tid", "pid", &tid) || tid == 0)
+        return;
+    struct fm_lane *thread = fm_state_lane_find(at->state, FM_LANE_THREAD, tid & UINT32_MAX);
+    if (thread != NULL)
+        release(at, thread);
+}
+
+void fm_kernel_exec_process(struct kernel_event *at)
+{
+    char path[512];
+    uint64_t tid;
+    struct fm_lane *thread = at->thread;
+    if (fm_kernel_number(at, "tid", &tid) && tid != 0)
+        thread = fm_kernel_thread_lane(at, tid, at->cpu);
+    if (thread == NULL || fm_kernel_is_idle_task(thread) ||
+        !fm_kernel_text(at, "filename", path, sizeof path))
+        return;
+    g_autofree char *name = g_path_get_basename(path);
+    fm_state_lane_rename(at->state, thread, name);
+    struct fm_lane *process = fm_state_lane_at(at->state, thread->parent);
+    if (process != NULL)
+        fm_state_lane_rename(at->state, process, name);
+}
+
+void fm_kernel_brand_thread(struct kernel_event *at)
+{
+    char name[64];
+    if (at->thread != NULL && fm_kernel_text(at, "name", name, sizeof name))
+        fm_state_lane_rename(at->state, at->thread, name);
+}
+
+/* --- the dump of the state at the begin --- */
+
+static void dump_status(struct kernel_event *at, struct fm_lane *thread)
+{
+    enum { UNNAMED, WAIT_FORK, WAIT_CPU, EXIT, ZOMBIE, WAIT, RUN, DEAD };
+    uint64_t status;
+    if (!fm_kernel_number(at, "status", &status))
+        status = UNNAMED;
+    if (status == ZOMBIE || status == DEAD) {
+        fm_kernel_push(at, thread, status == ZOMBIE ? at->names->zombie : at->names->dead, 0);
+        return;
+    }
+    if (status == UNNAMED)
+        return; /* told at the end of the dump */
+    bool rests = status == WAIT || status == WAIT_CPU || status == WAIT_FORK;
+    if (!rests || !is_kernel_thread(thread))
+        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    if (rests)
+        leave_cpu(at, thread,
+                  status == WAIT       ? at->names->waiting
+                  : status == WAIT_CPU ? at->names->ready
+                                       : at->names->created);
+    else if (status == EXIT)
+        fm_kernel_push(at, thread, at->names->exit, 0);
+}
+
+void fm_kernel_dump_process(struct kernel_event *at)
+{
+    uint64_t tid, tgid, ppid, type;
+    /* Old dumps have the thread in "pid" and the process in "tgid". */
+    bool old = !fm_kernel_number(at, "tid", &tid);
+    if ((old && !fm_kernel_number(at, "pid", &tid)) || tid == 0)
+        return;
+    struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
+    fm_kernel_name_thread(at, thread, "name");
+    if (thread->model[THREAD_TYPE] == 0 && fm_kernel_number(at, "type", &type)) {
+        thread->model[THREAD_TYPE] = type == 1 ? TYPE_KERNEL : TYPE_USER;
+        fm_state_lane_changed(at->state, thread);
+        if (thread->depth > 0 && thread->stack[0].value == at->names->running) {
+            enum fm_state_class top = fm_kernel_top_class(at, thread);
+            uint32_t status = thread->stack[thread->depth - 1].value;
+            bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY;
+            if (!runs && type == 1)
+                fm_state_set(at->state, thread, status, 0, at->time);
+            else
+                fm_state_replace(at->state, thread, 0, fm_kernel_base_value(at, thread), 0,
+                                 at->time);
+            if (!runs && type != 1)
+                fm_kernel_push(at, thread, status, 0);
+        }
+    }
+    if (fm_kernel_number(at, old ? "tgid" : "pid", &tgid))
+        fm_kernel_set_process(at, thread, tgid);
+    if (fm_kernel_either(at, "ppid", "parent_pid", &ppid) && ppid != 0)
+        fm_kernel_set_parent_process(at, thread, ppid);
+    if (thread->depth == 0)
+        dump_status(at, thread);
+}
+
+/* Who was not told of otherwise waits: a kernel thread, or a program in a system call. */
+void fm_kernel_dump_end(struct kernel_event *at)
+{
+    uint32_t count = fm_state_lane_count(at->state);
+    for (uint32_t i = 0; i < count; i++) {
+        struct fm_lane *lane = fm_state_lane_at(at->state, i);
+        if (lane->kind != FM_LANE_THREAD || lane->ended || lane->depth > 0)
+            continue;
+        if (!is_kernel_thread(lane))
+            fm_kernel_push(at, lane, fm_kernel_base_value(at, lane), 0);
+        if (lane->model[THREAD_TYPE] == TYPE_USER)
+            fm_kernel_push(at, lane, fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "system call"),
+                           0);
+        leave_cpu(at, lane, at->names->waiting);
+    }
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/summary/summary.h"
+
+#include <math.h>
+
+#include "trace/summary/boxes.h"
+#include "trace/summary/picture.h"
+
+enum {
+    RUN_FIRST = 128,      /* events */
+    RUNS_MAX = 256 << 10, /* then every second is dropped */
+    BUDGET_LEAST = 1 << 20,
+};
+
+struct fm_summary {
+    struct fm_trace *trace;
+    struct fm_state_observer observer;
+    struct fm_box_store store;
+    /* runs[i] is the time of event number i * run. */
+    uint64_t *runs;
+    unsigned run_count, run_capacity;
+    uint64_t run, events;
+    unsigned until_next; /* events to the next run */
+    uint64_t known_until;
+};
+
+static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
+                       const struct fm_state_entry *entry, uint64_t end)
+{
+    struct fm_summary *summary = user;
+    fm_box_store_add(&summary->store, lane->index, depth, entry->since, end, entry->value,
+                     entry->detail);
+}
+
+static void on_number(void *user, const struct fm_lane *lane, uint64_t time, double value)
+{
+    struct fm_summary *summary = user;
+    fm_box_store_number(&summary->store, lane->index, time, value);
+}
+
+struct fm_summary *fm_summary_new(struct fm_trace *trace, size_t memory_budget)
+{
+    struct fm_summary *summary = g_new0(struct fm_summary, 1);
+    summary->trace = trace;
+    summary->observer =
+        (struct fm_state_observer){.user = summary, .segment = on_segment, .number = on_number};
+    fm_box_store_init(&summary->store, MAX(memory_budget, BUDGET_LEAST), 0, 0);
+    summary->run = RUN_FIRST;
+    summary->known_until = trace->start_time;
+    return summary;
+}
+
+void fm_summary_free(struct fm_summary *summary)
+{
+    if (summary == NULL)
+        return;
+    fm_box_store_clear(&summary->store);
+    g_free(summary->runs);
+    g_free(summary);
+}
+
+size_t fm_summary_memory(const struct fm_summary *summary)
+{
+    return summary->store.memory + summary->run_capacity * sizeof *summary->runs;
+}
+
+uint64_t fm_summary_resolution(const struct fm_summary *summary)
+{
+    return summary->store.resolution;
+}
+
+uint64_t fm_summary_known_until(const struct fm_summary *summary)
+{
+    return summary->known_until;
+}
+
+const struct fm_state_observer *fm_summary_observer(struct fm_summary *summary)
+{
+    return &summary->observer;
+}
+
+/* --- runs of events --- */
+
+static void add_run(struct fm_summary *summary, uint64_t time)
+{
+    if (summary->run_count == RUNS_MAX) {
+        for (unsigned i = 0; i < RUNS_MAX / 2; i++)
+            summary->runs[i] = summary->runs[2 * i];
+        summary->run_count = RUNS_MAX / 2;
+        summary->run *= 2;
+    }
+    if (summary->run_count == summary->run_capacity) {
+        summary->run_capacity = MAX(64, 2 * summary->run_capacity);
+        summary->runs = g_renew(uint64_t, summary->runs, summary->run_capacity);
+    }
+    summary->runs[summary->run_count++] = time;
+}
+
+bool fm_summary_hook(void *hook_data, void *call_data)
+{
+    struct fm_summary *summary = hook_data;
+    const struct fm_tracefile_context *at = call_data;
+    summary->known_until = at->event.time;
+    summary->events++;
+    if (summary->until_next > 0) {
+        summary->until_next--;
+        return false;
+    }
+    add_run(summary, at->event.time);
+    summary->until_next = (unsigned)summary->run - 1;
+    fm_box_store_tend(&summary->store);
+    return false;
+}
+
+void fm_summary_end(struct fm_summary *summary, uint64_t time)
+{
+    summary->known_until = MAX(summary->known_until, time);
+}
+
+/* About how many events lie before time. */
+static double events_before(const struct fm_summary *summary, uint64_t time)
+{
+    unsigned low = 0, high = summary->run_count;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (summary->runs[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return 0;
+    uint64_t from = summary->runs[low - 1];
+    bool last = low == summary->run_count;
+    uint64_t to = last ? summary->known_until : summary->runs[low];
+    double in_run =
+        last ? (double)(summary->events - (low - 1) * summary->run) : (double)summary->run;
+    double part = to <= from ? 1 : (double)(time - from) / (double)(to - from);
+    return (double)(low - 1) * (double)summary->run + in_run * MIN(part, 1.0);
+}
+
+uint64_t fm_summary_events(const struct fm_summary *summary, uint64_t start, uint64_t end)
+{
+    if (end <= start)
+        return 0;
+    if (start <= summary->trace->start_time && end > summary->known_until)
+        return summary->events;
+    double upper =
+        end > summary->known_until ? (double)summary->events : events_before(summary, end);
+    return (uint64_t)MAX(upper - events_before(summary, start) + 0.5, 0);
+}
+
+/* --- lanes, values, numbers --- */
+
+static bool found_one(void *user, const struct fm_stored_box *box)
+{
+    (void)box;
+    *(bool *)user = true;
+    return false;
+}
+
+static bool is_active(const struct fm_box_lane *lane, uint64_t start, uint64_t end)
+{
+    if (lane->count == 0 || lane->first >= end)
+        return false;
+    if (lane->numbers)
+        return true; /* a number stays what it is */
+    bool found = false;
+    for (uint32_t i = 0; i < lane->count && !found && lane->last >= start; i++)
+        fm_box_track_visit(&lane->tracks[i], start, end, UINT64_MAX, found_one, &found);
+    return found;
+}
+
+GArray *fm_summary_lanes(const struct fm_summary *summary, uint64_t start, uint64_t end)
+{
+    GArray *lanes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t i = 0; i < summary->store.lane_count; i++) {
+        if (is_active(&summary->store.lanes[i], start, end))
+            g_array_append_val(lanes, i);
+    }
+    return lanes;
+}
+
+struct value_sums {
+    uint64_t start, end;
+    GArray *values; /* of struct fm_value_time */
+};
+
+static void add_time(GArray *values, uint32_t value, double time, uint64_t count)
+{
+    for (guint i = 0; i < values->len; i++) {
+        struct fm_value_time *sum = &g_array_index(values, struct fm_value_time, i);
+        if (sum->value == value) {
+            sum->time += time;
+            sum->count += count;
+            return;
+        }
+    }
+    struct fm_value_time sum = {value, count, time};
+    g_array_append_val(values, sum);
+}
+
+static bool sum_box(void *user, const struct fm_stored_box *box)
+{
+    struct value_sums *sums = user;
+    uint64_t from = MAX(box->start, sums->start), to = MIN(box->end, sums->end);
+    uint64_t length = box->end - box->start;
+    double part = length == 0 ? 1 : (double)(to - from) / (double)length;
+    for (unsigned i = 0; i < (box->count == 1 ? 1u : (unsigned)FM_BOX_VALUES); i++) {
+        if (i == 0 || box->time[i] > 0)
+            add_time(sums->values, box->value[i], (double)box->time[i] * part,
+                     i == 0 ? box->count : 0);
+    }
+    return true;
+}
+
+static int by_time(gconstpointer a, gconstpointer b)
+{
+    const struct fm_value_time *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time > y->time ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+GArray *fm_summary_values(const struct fm_summary *summary, uint32_t lane_index, uint32_t depth,
+                          uint64_t start, uint64_t end)
+{
+    struct value_sums sums = {start, end, g_array_new(FALSE, FALSE, sizeof(struct fm_value_time))};
+    const struct fm_box_store *store = &summary->store;
+    const struct fm_box_lane *lane =
+        lane_index < store->lane_count ? &store->lanes[lane_index] : NULL;
+    if (lane != NULL && !lane->numbers && depth < lane->count)
+        fm_box_track_visit(&lane->tracks[depth], start, end, 0, sum_box, &sums);
+    g_array_sort(sums.values, by_time);
+    return sums.values;
+}
+
+struct number_columns {
+    uint64_t start, end;
+    unsigned columns, filled; /* columns before `filled` are done */
+    double *ret;
+    double last;
+};
+
+static unsigned column_at(const struct number_columns *at, uint64_t time)
+{
+    if (time <= at->start)
+        return 0;
+    double part = (double)(time - at->start) / (double)(at->end - at->start);
+    return MIN((unsigned)(part * at->columns), at->columns - 1);
+}
+
+/* The value stays as it was up to that column. */
+static void carry(struct number_columns *at, unsigned column)
+{
+    for (; at->filled < column; at->filled++) {
+        for (unsigned i = 0; i < 3; i++)
+            at->ret[3 * at->filled + i] = at->last;
+    }
+}
+
+static void widen(double *of, double least, double greatest, double last)
+{
+    of[0] = isnan(of[0]) ? least : MIN(of[0], least);
+    of[1] = isnan(of[1]) ? greatest : MAX(of[1], greatest);
+    of[2] = last;
+}
+
+static bool take_number(void *user, const struct fm_stored_box *box)
+{
+    struct number_columns *at = user;
+    if (box->end < at->start || box->start < at->start) {
+        at->last = box->number[2];
+        if (box->end < at->start)
+            return true;
+    }
+    unsigned from = column_at(at, box->start), to = column_at(at, box->end);
+    for (unsigned column = from; column <= to; column++) {
+        double *of = &at->ret[3 * column];
+        if (column >= at->filled) {
+            carry(at, column);
+            if (!isnan(at->last))
+                widen(of, at->last, at->last, at->last);
+            at->filled = column + 1;
+        }
+        widen(of, box->number[0], box->number[1], box->number[2]);
+    }
+    at->last = box->number[2];
+    return true;
+}
+
+void fm_summary_numbers(const struct fm_summary *summary, uint32_t lane_index, uint64_t start,
+                        uint64_t end, unsigned columns, double *ret)
+{
+    const struct fm_box_store *store = &summary->store;
+    for (unsigned i = 0; i < 3 * columns; i++)
+        ret[i] = NAN;
+    if (lane_index >= store->lane_count || end <= start || columns == 0)
+        return;
+    const struct fm_box_lane *lane = &store->lanes[lane_index];
+    if (!lane->numbers || lane->count == 0)
+        return;
+    struct number_columns at = {start, end, columns, 0, ret, NAN};
+    /* What it was before the window: the last box there. */
+    fm_box_track_last_before(&lane->tracks[0], start, &at.last);
+    fm_box_track_visit(&lane->tracks[0], start, end, (end - start) / columns / 8, take_number, &at);
+    unsigned known =
+        summary->known_until >= end
+            ? columns
+            : (summary->known_until <= start ? 0 : column_at(&at, summary->known_until) + 1);
+    carry(&at, known);
+}
+
+/* --- drawing --- */
+
+static void count_columns(const struct fm_summary *summary, struct fm_picture *picture)
+{
+    double width = (double)(picture->end - picture->start) / picture->columns;
+    double before = events_before(summary, picture->start);
+    g_array_set_size(picture->events, picture->columns);
+    for (unsigned i = 0; i < picture->columns; i++) {
+        uint64_t end = picture->start + (uint64_t)(width * (i + 1));
+        double upto =
+            end > summary->known_until ? (double)summary->events : events_before(summary, end);
+        double count = upto - before;
+        g_array_index(picture->events, uint32_t, i) = (uint32_t)CLAMP(count + 0.5, 0, 4e9);
+        before += floor(count + 0.5);
+    }
+}
+
+void fm_summary_draw(const struct fm_summary *summary, const uint32_t *lanes, unsigned lane_count,
+                     struct fm_picture *picture, unsigned max_boxes)
+{
+    if (picture->boxes == NULL)
+        picture->boxes = g_array_new(FALSE, FALSE, sizeof(struct fm_box));
+    if (picture->events == NULL)
+        picture->events = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+    if (picture->end <= picture->start || picture->columns == 0)
+        return;
+    fm_picture_draw(&summary->store, lanes, lane_count, picture, max_boxes);
+    count_columns(summary, picture);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary of a trace: enough, at every zoom, to draw any window without reading its events.
+ *
+ * For each lane and depth the segments are kept as boxes, short ones merged with their neighbours:
+ * a box has its time, its number of segments and the time by value (the three longest). Over them
+ * stand merged boxes, so that a window is drawn from a few boxes a pixel. Within a budget of bytes:
+ * when it is met, boxes that lie in one cell of time are merged, and the cells become wider.
+ * Numbers of events are kept by runs (128 events at first). */
+#pragma once
+
+#include "trace/state/state.h"
+
+struct fm_summary;
+
+struct fm_summary *fm_summary_new(struct fm_trace *trace, size_t memory_budget);
+void fm_summary_free(struct fm_summary *summary);
+size_t fm_summary_memory(const struct fm_summary *summary);
+const struct fm_state_observer *fm_summary_observer(struct fm_summary *summary);
+/* Event hook, FM_HOOK_LAST: hook_data = the summary. */
+bool fm_summary_hook(void *summary, void *tracefile_context);
+/* Nothing more comes (until the trace grows): the open record is closed at time. */
+void fm_summary_end(struct fm_summary *summary, uint64_t time);
+uint64_t fm_summary_known_until(const struct fm_summary *summary); /* ns */
+
+/* A box of a picture: one value on one lane and depth over [start, end). */
+struct fm_box {
+    uint32_t lane;
+    uint32_t depth;
+    uint32_t value;      /* the one that took most of the time */
+    float share;         /* of the box's time that value took: 1 = all of it */
+    uint32_t count;      /* segments in it; more than 1 = detail is hidden */
+    uint64_t start, end; /* ns */
+    uint64_t detail;
+};
+
+/* A picture being made: at most 5,000 boxes whatever the window. */
+struct fm_picture {
+    uint64_t start, end; /* the window */
+    unsigned columns;    /* pixels */
+    GArray *boxes;       /* of struct fm_box, by lane, depth, start */
+    GArray *events;      /* of uint32_t: number of events by column */
+    bool clipped;        /* boxes were left out: the lanes that did not fit */
+};
+
+/* Boxes shorter than that may stand for several segments: ns; 0 = every segment is kept. */
+uint64_t fm_summary_resolution(const struct fm_summary *summary);
+/* Events in [start, end), exact to a run at each end. */
+uint64_t fm_summary_events(const struct fm_summary *summary, uint64_t start, uint64_t end);
+/* Lanes active in [start, end): indexes, ascending. */
+GArray *fm_summary_lanes(const struct fm_summary *summary, uint64_t start, uint64_t end);
+/* Time by value on one lane at one depth in [start, end), the longest first. A box that sticks out
+ * of the window counts in proportion; where short segments were merged, values that were not among
+ * the three longest of their box are missing. */
+struct fm_value_time {
+    uint32_t value;
+    uint64_t count; /* of segments; of merged ones by their longest value */
+    double time;    /* ns */
+};
+GArray *fm_summary_values(const struct fm_summary *summary, uint32_t lane, uint32_t depth,
+                          uint64_t start, uint64_t end);
+/* Draws the chosen lanes (NULL = all) into the picture, whose start, end and columns are set, and
+ * whose arrays are made when they are NULL. max_boxes at most 5,000: when there is more to draw,
+ * boxes are merged over several pixels, and only then lanes are left out. */
+void fm_summary_draw(const struct fm_summary *summary, const uint32_t *lanes, unsigned lane_count,
+                     struct fm_picture *picture, unsigned max_boxes);
+/* A counter's least, greatest and last value by column; NaN where nothing is known. ret: 3 doubles
+ * a column. */
+void fm_summary_numbers(const struct fm_summary *summary, uint32_t lane, uint64_t start,
+                        uint64_t end, unsigned columns, double *ret);
+
+/* The same picture from events as they are read (an ad hoc request): an observer that paints. */
+struct fm_painter;
+struct fm_painter *fm_painter_new(const struct fm_state *state, uint64_t start, uint64_t end,
+                                  unsigned columns, unsigned max_boxes);
+void fm_painter_free(struct fm_painter *painter);
+const struct fm_state_observer *fm_painter_observer(struct fm_painter *painter);
+bool fm_painter_hook(void *painter, void *tracefile_context); /* counts events by column */
+/* The chosen lanes (NULL = all), as painted up to time; the painter goes on. Free with fm_picture_clear. */
+void fm_painter_picture(struct fm_painter *painter, uint64_t time, const uint32_t *lanes,
+                        unsigned lane_count, struct fm_picture *ret);
+void fm_picture_clear(struct fm_picture *picture);
