@@ -27,6 +27,8 @@ MAY_USE = {
     "schedule": ["base", "deep", "analysis", "eventlog", "trace"],
     "query": ["base"],
     "display": ["base", "query"],
+    "display/html": ["base", "query", "display"],
+    "display/text": ["base", "query", "display"],
     "report": ["base", "deep", "analysis", "views", "eventlog", "trace", "query", "display"],
     "serve": ["base", "deep", "analysis", "views", "eventlog", "trace", "query", "display", "report",
               "schedule"],

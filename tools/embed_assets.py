@@ -34,7 +34,7 @@ def main(output, folder, *files):
         entries.append((name, path.read_bytes()))
     entries.sort()
     out = ["/* Written by tools/embed_assets.py; do not edit. */",
-           '#include "display/assets_internal.h"', ""]
+           '#include "display/html/assets_internal.h"', ""]
     for number, (name, data) in enumerate(entries):
         out.append(f"/* {name} */")
         out.append(f"static const char data_{number}[] =\n{literal(data)};\n")

@@ -10,7 +10,7 @@
 #include "cli/hint.h"
 #include "cli/cmd_log_trace.h"
 #include "cli/notices.h"
-#include "display/assets.h"
+#include "display/html/assets.h"
 #include "serve/http.h"
 #include "serve/traces/traces.h"
 #include "trace/format/open.h"

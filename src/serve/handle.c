@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "display/assets.h"
+#include "display/html/assets.h"
 #include "serve/serve_internal.h"
 #include "serve/traces/traces.h"
 #include "views/names.h"

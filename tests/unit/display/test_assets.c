@@ -3,7 +3,7 @@
 
 #include <glib/gstdio.h>
 
-#include "display/assets.h"
+#include "display/html/assets.h"
 
 /* The program carries the files of web/ byte for byte. */
 static void embedded_files_are_those_of_the_folder(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "display/assets.h"
+#include "display/html/assets.h"
 
 #include <string.h>
 
-#include "display/assets_internal.h"
+#include "display/html/assets_internal.h"
 
 #define ETAG_DIGITS 16
 #define FILE_BYTES_MAX ((size_t)64 * 1024 * 1024)

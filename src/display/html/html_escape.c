@@ -2,7 +2,7 @@
 /* Escaping for HTML; links and ids as attributes. */
 #include <string.h>
 
-#include "display/html_internal.h"
+#include "display/html/html_internal.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "display/drawing_internal.h"
-#include "display/html_internal.h"
+#include "display/html/html_internal.h"
 
 #define LABEL_WIDTH 220.0
 #define AXIS_HEIGHT 20.0

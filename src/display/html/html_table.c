@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "display/html_internal.h"
+#include "display/html/html_internal.h"
 
 static const char *const class_names[] = {
     [FM_COLUMN_DEFAULT] = "default",

@@ -4,7 +4,7 @@
  * Nothing else is left out: what does not fit is wrapped, or sticks out at the right. */
 #include <string.h>
 
-#include "display/text_internal.h"
+#include "display/text/text_internal.h"
 
 /* One blank line between blocks, none at the beginning. */
 static void begin_block(const struct text *text)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "display/text_internal.h"
+#include "display/text/text_internal.h"
 
 #define WRAPPED_COLUMN_MIN 20
 #define HOT_SHARE 0.25

@@ -2,7 +2,7 @@
 /* Lines of a terminal: clean text, its width, where it may be broken, its colours. */
 #include <string.h>
 
-#include "display/text_internal.h"
+#include "display/text/text_internal.h"
 
 #define BREAK_AFTER " ._/:-,"
 

@@ -2,7 +2,7 @@
 /* Source listings for the terminal. Code is not wrapped. */
 #include <string.h>
 
-#include "display/text_internal.h"
+#include "display/text/text_internal.h"
 
 #define CALLS_COLUMNS 13
 #define SHARE_COLUMNS 6

@@ -3,8 +3,8 @@
  * without script. Controls stand together at the bottom, each list under its title. */
 #include <string.h>
 
-#include "display/assets.h"
-#include "display/html_internal.h"
+#include "display/html/assets.h"
+#include "display/html/html_internal.h"
 
 #define HEADING_DEPTH_MAX 6
 
