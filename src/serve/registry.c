@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/build_id.h"
 #include "base/error.h"
 #include "serve/serve_internal.h"
 #include "serve/traces/traces.h"
@@ -37,18 +38,6 @@ static void free_entry(gpointer entry)
     fm_entry_free(entry);
 }
 
-/* Identity of the running program: pages of another build are other pages. */
-static char *make_build_id(void)
-{
-    struct stat status;
-    GString *id = g_string_new(NULL);
-    if (stat("/proc/self/exe", &status) == 0)
-        g_string_append_printf(id, "%" G_GINT64_MODIFIER "x.%" G_GINT64_MODIFIER "x.%lx",
-                               (gint64)status.st_size, (gint64)status.st_mtim.tv_sec,
-                               (unsigned long)status.st_mtim.tv_nsec);
-    return g_string_free(id, FALSE);
-}
-
 /* How the engine opens what is named to it: the kinds of recordings that there are. */
 static struct fm_trace *open_recording(const char *path, const char *identity, void *user,
                                        GError **error)
@@ -71,7 +60,7 @@ struct fm_server *fm_server_new(const struct fm_server_options *options)
         server->options = *options;
     if (server->options.recordings_max == 0)
         server->options.recordings_max = RECORDINGS_MAX_DEFAULT;
-    server->build_id = make_build_id();
+    server->build_id = fm_program_build_id();
     server->entries = g_ptr_array_new_with_free_func(free_entry);
     server->roots = g_ptr_array_new_with_free_func(g_free);
     server->streams = g_ptr_array_new();
@@ -100,7 +89,6 @@ void fm_server_free(struct fm_server *server)
     g_ptr_array_unref(server->pages);
     fm_engine_free(server->engine);
     g_ptr_array_unref(server->roots);
-    g_free(server->build_id);
     g_free(server);
 }
 
@@ -409,6 +397,13 @@ bool fm_registry_get(struct fm_server *server, const char *file, struct entry **
     entry->last_used = ++server->clock;
     *ret = entry;
     return true;
+}
+
+bool fm_server_open(struct fm_server *server, const char *file, GError **error)
+{
+    struct entry *entry;
+    g_autofree char *notice = NULL;
+    return fm_registry_get(server, file, &entry, &notice, error);
 }
 
 void fm_entry_append_identity(const struct entry *entry, GString *out)

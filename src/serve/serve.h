@@ -43,6 +43,9 @@ FM_MUST_USE bool fm_server_add(struct fm_server *server, const char *path,
                                const struct fm_progress *progress, GError **error);
 /* Files below this folder may be named in requests, and are opened when first asked for. */
 FM_MUST_USE bool fm_server_add_root(struct fm_server *server, const char *folder, GError **error);
+/* Opens what a request would open that names this file: for doors whose requests are all of one
+ * file. Errors: those that the request would get. */
+FM_MUST_USE bool fm_server_open(struct fm_server *server, const char *file, GError **error);
 
 struct fm_request {
     const char *method;        /* "GET", "HEAD", "POST" */

@@ -36,7 +36,7 @@ struct entry {
 
 struct fm_server {
     struct fm_server_options options;
-    char *build_id;
+    const char *build_id;
     GPtrArray *entries; /* struct entry; added ones first, in order */
     GPtrArray *roots;   /* char *, real paths */
     uint64_t clock;     /* counts uses */
