@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/build_id.h"
 #include "base/error.h"
+#include "base/roots.h"
 #include "cli/cli.h"
 #include "schedule/schedule.h"
 #include "serve/cgi/cgi.h"
@@ -39,9 +41,9 @@ static struct fm_server *new_server(struct cgi *cgi)
         .failed_user = cgi,
     };
     struct fm_server *server = fm_server_new(&options);
-    for (unsigned i = 0; i < cgi->config.roots->len; i++) {
+    for (unsigned i = 0; i < fm_roots_count(cgi->config.roots); i++) {
         g_autoptr(GError) ignored = NULL; /* it was a folder a moment ago: then nothing is in it */
-        if (!fm_server_add_root(server, g_ptr_array_index(cgi->config.roots, i), &ignored))
+        if (!fm_server_add_root(server, fm_roots_folder(cgi->config.roots, i), &ignored))
             continue;
     }
     return server;
@@ -51,7 +53,7 @@ static bool load(void *user, const char *path, GError **error)
 {
     struct cgi *cgi = user;
     cgi->server = new_server(cgi);
-    return fm_server_add(cgi->server, path, NULL, error);
+    return fm_server_open(cgi->server, path, error); /* beneath the roots */
 }
 
 static enum fm_cgi_work work(void *user)
@@ -114,24 +116,57 @@ static bool is_page_of_profile(const struct fm_request *request)
     return g_str_has_prefix(request->path, "/deep") && request->query != NULL;
 }
 
+/* Whether it is the server that is meant, not the profile: then none is started for it. */
+static bool is_server_command(const char *query, enum fm_command_id *ret)
+{
+    const char *end = strchr(query, '&');
+    g_autofree char *encoded = end == NULL ? NULL : g_strndup(query, (gsize)(end - query));
+    g_autofree char *text = encoded == NULL ? NULL : fm_query_percent_decode(encoded, NULL);
+    struct fm_command command = {0};
+    bool known = text != NULL && fm_command_parse(text, &command, NULL);
+    *ret = command.id;
+    fm_command_clear(&command);
+    return known && (*ret == FM_CMD_QUIT || *ret == FM_CMD_TIMEOUT);
+}
+
+static int answer_about(struct cgi *cgi, const struct fm_cgi_options *options, const char *path,
+                        const struct fm_request *request)
+{
+    const struct fm_cgi_backend backend = {cgi, load, work, handle};
+    enum fm_command_id id;
+    if (!is_server_command(request->query, &id))
+        return fm_cgi_answer(options, &backend, path, request, STDOUT_FILENO);
+    if (id == FM_CMD_QUIT)
+        return fm_cgi_command(options, path, request, 200, "No server was running.", STDOUT_FILENO);
+    return fm_cgi_command(options, path, request, 404,
+                          "No server of this profile is running: no time-out was set.",
+                          STDOUT_FILENO);
+}
+
 static int answer(struct cgi *cgi, const struct fm_cgi_options *options,
                   const struct fm_request *request)
 {
-    const struct fm_cgi_backend backend = {cgi, load, work, handle};
     if (request->path[0] == '\0')
         return redirect(request);
     if (!is_page_of_profile(request))
         return answer_here(cgi, request);
     const char *last = strrchr(request->query, '&');
+    const char *encoded = last != NULL ? last + 1 : request->query;
     g_autoptr(GError) error = NULL;
-    g_autofree char *name =
-        fm_query_percent_decode(last != NULL ? last + 1 : request->query, &error);
+    g_autofree char *name = fm_query_percent_decode(encoded, &error);
     g_autofree char *path = name == NULL ? NULL : fm_cgi_config_resolve(&cgi->config, name, &error);
     if (path == NULL)
         return print_message(request,
                              g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND) ? 404 : 400,
                              error->message);
-    return fm_cgi_answer(options, &backend, path, request, STDOUT_FILENO);
+    struct fm_request rewritten = *request;
+    g_autofree char *query = NULL;
+    if (g_str_has_suffix(name, ".localhost")) { /* links carry the plain name */
+        g_autofree char *plain = fm_query_percent_encode(path);
+        query = g_strdup_printf("%.*s%s", (int)(encoded - request->query), request->query, plain);
+        rewritten.query = query;
+    }
+    return answer_about(cgi, options, path, &rewritten);
 }
 
 static bool is_foreign(void)
@@ -206,8 +241,10 @@ static int decode(enum decode what)
 
 struct settings {
     gboolean decode_query, decode_command, decode_preferences;
-    gboolean no_server, no_detach, quit;
+    gboolean no_server, no_detach, quit, list, version;
+    gboolean root, modules, debug, write_query, canonical_clique, localhost;
     gboolean record_startup, record_loop;
+    int clique, proc;
     int timeout_minutes;
     char *log_path;
 };
@@ -220,19 +257,47 @@ static bool is_run_by_web_server(void)
 static void fill_options(const struct settings *settings, const struct cgi *cgi,
                          struct fm_cgi_options *ret)
 {
-    enum fm_cgi_log_level level = settings->record_loop      ? FM_CGI_LOG_ALL
-                                  : settings->record_startup ? FM_CGI_LOG_STARTUP
-                                                             : cgi->config.log_level;
+    bool by_hand = !is_run_by_web_server();
+    enum fm_cgi_log_level level = settings->record_loop || settings->debug ? FM_CGI_LOG_ALL
+                                  : settings->record_startup               ? FM_CGI_LOG_STARTUP
+                                                                           : cgi->config.log_level;
     *ret = (struct fm_cgi_options){
         .runtime_dir = cgi->config.runtime_dir,
         .idle_ms = settings->timeout_minutes > 0 ? (uint64_t)settings->timeout_minutes * 60000
                                                  : cgi->config.idle_ms,
+        .patience_ms = by_hand ? UINT64_MAX : cgi->config.patience_ms,
         .inhibit_fork = settings->no_server,
         .foreground = settings->no_detach,
+        .servers_max = cgi->config.servers_max,
+        .memory_max = cgi->config.memory_max,
+        .roots = cgi->config.roots,
         .log_path = settings->log_path != NULL ? settings->log_path : cgi->config.log_path,
+        .log_in_runtime =
+            settings->record_startup || settings->record_loop || cgi->config.log_asked,
+        .log_on_stderr = settings->debug,
         .log_level = level,
-        .build_id = FATHOM_VERSION " " __DATE__ " " __TIME__,
+        .build_id = fm_program_build_id(),
     };
+}
+
+/* The original's options for the page to begin with; the first that is given counts. */
+static char *first_command(const struct settings *settings)
+{
+    return settings->root         ? g_strdup("root/no")
+           : settings->modules    ? g_strdup("program_modules")
+           : settings->clique > 0 ? g_strdup_printf("clique/%d", settings->clique)
+           : settings->proc > 0   ? g_strdup_printf("proc/%d", settings->proc)
+                                  : NULL;
+}
+
+static void tell_query(const char *query)
+{
+    g_autofree char *text = g_strdup(query);
+    for (char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == '\x7f')
+            *c = '?';
+    }
+    fprintf(stderr, "fathom cgi: query: %s\n", text);
 }
 
 /* By hand: QUERY names the file itself, which need not be below a root. */
@@ -248,11 +313,16 @@ static int run_by_hand(struct cgi *cgi, const struct settings *settings, const c
     canonical = g_strdup(found);
     free(found);
     g_autofree char *folder = g_path_get_dirname(canonical);
-    g_ptr_array_add(cgi->config.roots, g_steal_pointer(&folder));
+    GError *error = NULL;
+    if (!fm_roots_add(cgi->config.roots, folder, &error))
+        return fm_cli_fail("cgi", error);
     g_autofree char *encoded = fm_query_percent_encode(canonical);
-    g_autofree char *whole = last == NULL
-                                 ? g_strdup(encoded)
-                                 : g_strdup_printf("%.*s&%s", (int)(last - query), query, encoded);
+    g_autofree char *command =
+        last != NULL ? g_strndup(query, (gsize)(last - query)) : first_command(settings);
+    g_autofree char *whole =
+        command == NULL ? g_strdup(encoded) : g_strconcat(command, "&", encoded, NULL);
+    if (settings->write_query)
+        tell_query(whole);
     const struct fm_request request = {.method = "GET", .path = "/deep", .query = whole};
     struct fm_cgi_options options;
     fill_options(settings, cgi, &options);
@@ -261,8 +331,18 @@ static int run_by_hand(struct cgi *cgi, const struct settings *settings, const c
     return answer(cgi, &options, &request);
 }
 
+static int list(const struct cgi *cgi)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    fm_cgi_list(cgi->config.runtime_dir, text);
+    fputs(text->str, stdout);
+    return fflush(stdout) == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}
+
 static int run(struct cgi *cgi, const struct settings *settings, int argc, char **argv)
 {
+    if (settings->list)
+        return list(cgi);
     if (argc > 1)
         return run_by_hand(cgi, settings, argv[1]);
     if (!is_run_by_web_server())
@@ -275,57 +355,92 @@ static int run(struct cgi *cgi, const struct settings *settings, int argc, char 
     return answer(cgi, &options, &request);
 }
 
+static int parse(struct settings *settings, int *argc, char ***argv)
+{
+    static gboolean accepted; /* what is so anyway */
+    const GOptionEntry entries[] = {
+        {"server-process", 's', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &accepted, NULL, NULL},
+        {"no-server-process", 0, 0, G_OPTION_ARG_NONE, &settings->no_server,
+         "Answer and end; leave no server behind", NULL},
+        {"detach-process", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &accepted, NULL, NULL},
+        {"no-detach-process", 0, 0, G_OPTION_ARG_NONE, &settings->no_detach,
+         "Serve in the foreground, without forking", NULL},
+        {"quit", 'q', 0, G_OPTION_ARG_NONE, &settings->quit, "Tell the servers of FILE to end",
+         NULL},
+        {"list", 'l', 0, G_OPTION_ARG_NONE, &settings->list, "Print which servers live", NULL},
+        {"timeout", 't', 0, G_OPTION_ARG_INT, &settings->timeout_minutes,
+         "End a server that has been idle that long", "MINUTES"},
+        {"root", 'r', 0, G_OPTION_ARG_NONE, &settings->root, "Show the root clique", NULL},
+        {"modules", 'm', 0, G_OPTION_ARG_NONE, &settings->modules, "Show the modules", NULL},
+        {"clique", 'C', 0, G_OPTION_ARG_INT, &settings->clique, "Show that clique", "N"},
+        {"proc", 'p', 0, G_OPTION_ARG_INT, &settings->proc, "Show that procedure", "N"},
+        {"record-startup", 0, 0, G_OPTION_ARG_NONE, &settings->record_startup,
+         "Log how a server starts and ends", NULL},
+        {"record-loop", 0, 0, G_OPTION_ARG_NONE, &settings->record_loop, "Log every query too",
+         NULL},
+        {"log", 0, 0, G_OPTION_ARG_FILENAME, &settings->log_path,
+         "Where to log, instead of cgi.log in the runtime directory", "FILE"},
+        {"debug", 'd', 0, G_OPTION_ARG_NONE, &settings->debug,
+         "Log everything on the standard error", NULL},
+        {"write-query-string", 'w', 0, G_OPTION_ARG_NONE, &settings->write_query,
+         "Print the query on the standard error", NULL},
+        {"localhost", 0, 0, G_OPTION_ARG_NONE, &settings->localhost,
+         "Accepted; links are relative, so they lead to any host", NULL},
+        {"canonical-clique", 'c', 0, G_OPTION_ARG_NONE, &settings->canonical_clique,
+         "Accepted; cliques are never merged", NULL},
+        {"decode", 0, 0, G_OPTION_ARG_NONE, &settings->decode_query,
+         "Read queries from standard input, print how they are understood", NULL},
+        {"decode-cmd", 0, 0, G_OPTION_ARG_NONE, &settings->decode_command, "The same for commands",
+         NULL},
+        {"decode-prefs", 0, 0, G_OPTION_ARG_NONE, &settings->decode_preferences,
+         "The same for preferences", NULL},
+        {"version", 0, 0, G_OPTION_ARG_NONE, &settings->version, "Print version and build", NULL},
+        {NULL},
+    };
+    return fm_cli_parse(argc, argv, entries, "[CMD[&PREFS]&FILE]",
+                        "Answers one request as a CGI program; the first request of a "
+                        "profile leaves a server\nbehind that answers the next ones.",
+                        "fathom cgi --no-server-process 'menu&/srv/profiles/Deep.data'");
+}
+
+static int run_configured(const struct settings *settings, int argc, char **argv)
+{
+    struct cgi cgi = {0};
+    g_autoptr(GError) error = NULL;
+    if (!fm_cgi_config_read(&cgi.config, &error)) {
+        fprintf(stderr, "fathom cgi: %s\n", error->message); /* the web server's log */
+        if (!is_run_by_web_server())
+            return FM_EXIT_FAILED;
+        struct fm_request request = {.method = "GET", .path = ""};
+        return print_message(&request, 500, "The program is not configured properly.");
+    }
+    int status = run(&cgi, settings, argc, argv);
+    fm_server_free(cgi.server);
+    fm_cgi_config_clear(&cgi.config);
+    return status;
+}
+
 int fm_cmd_cgi(int argc, char **argv)
 {
     fm_cgi_close_inherited();
     struct settings settings = {0};
-    const GOptionEntry entries[] = {
-        {"no-server-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_server,
-         "Answer and end; leave no server behind", NULL},
-        {"no-detach-process", 0, 0, G_OPTION_ARG_NONE, &settings.no_detach,
-         "Serve in the foreground, without forking", NULL},
-        {"quit", 'q', 0, G_OPTION_ARG_NONE, &settings.quit, "Tell the server of FILE to end", NULL},
-        {"timeout", 't', 0, G_OPTION_ARG_INT, &settings.timeout_minutes,
-         "End a server that has been idle that long", "MINUTES"},
-        {"record-startup", 0, 0, G_OPTION_ARG_NONE, &settings.record_startup,
-         "Log how a server starts and ends", NULL},
-        {"record-loop", 0, 0, G_OPTION_ARG_NONE, &settings.record_loop, "Log every query too",
-         NULL},
-        {"log", 0, 0, G_OPTION_ARG_FILENAME, &settings.log_path, "Where to log", "FILE"},
-        {"decode", 0, 0, G_OPTION_ARG_NONE, &settings.decode_query,
-         "Read queries from standard input, print how they are understood", NULL},
-        {"decode-cmd", 0, 0, G_OPTION_ARG_NONE, &settings.decode_command, "The same for commands",
-         NULL},
-        {"decode-prefs", 0, 0, G_OPTION_ARG_NONE, &settings.decode_preferences,
-         "The same for preferences", NULL},
-        {NULL},
-    };
     /* A web server may pass a query without "=" as arguments: what comes from outside must never
      * be taken for options. */
     if (is_run_by_web_server())
         argc = 1;
-    int status = fm_cli_parse(&argc, &argv, entries, "[CMD[&PREFS]&FILE]",
-                              "Answers one request as a CGI program; the first request of a "
-                              "profile leaves a server\nbehind that answers the next ones.",
-                              "fathom cgi --no-server-process 'menu&/srv/profiles/Deep.data'");
+    int status = parse(&settings, &argc, &argv);
     if (status >= 0)
         return status;
     enum decode what = settings.decode_query         ? DECODE_QUERY
                        : settings.decode_command     ? DECODE_COMMAND
                        : settings.decode_preferences ? DECODE_PREFERENCES
                                                      : DECODE_NONE;
-    if (what != DECODE_NONE)
-        return decode(what);
-    struct cgi cgi = {0};
-    g_autoptr(GError) error = NULL;
-    if (!fm_cgi_config_read(&cgi.config, &error)) {
-        fprintf(stderr, "fathom cgi: %s\n", error->message); /* the web server's log */
-        struct fm_request request = {.method = "GET", .path = ""};
-        return print_message(&request, 500, "The program is not configured properly.");
-    }
-    status = run(&cgi, &settings, argc, argv);
-    fm_server_free(cgi.server);
-    fm_cgi_config_clear(&cgi.config);
+    if (settings.version)
+        printf("fathom %s (build %s)\n", FATHOM_VERSION, fm_program_build_id());
+    else if (what != DECODE_NONE)
+        status = decode(what);
+    else
+        status = run_configured(&settings, argc, argv);
     g_free(settings.log_path);
-    return status;
+    return MAX(status, FM_EXIT_DONE);
 }

@@ -4,6 +4,7 @@
  * files and its steps (C1.., S1.., T0..): README.md in this folder. */
 #pragma once
 
+#include "base/roots.h"
 #include "serve/serve.h"
 
 enum fm_cgi_work {
@@ -33,7 +34,12 @@ struct fm_cgi_options {
     uint64_t patience_ms;    /* the first page waits so long for the whole file; 0 = 1 s */
     bool inhibit_fork;       /* answer and end: nothing is left behind */
     bool foreground;         /* become the server without forking, after the first answer */
-    const char *log_path;    /* NULL: standard error for errors, nothing else */
+    unsigned servers_max;    /* living at a time, of all files; 0 = 32 */
+    uint64_t memory_max;     /* bytes, of all servers; 0 = half of the machine's */
+    struct fm_roots *roots;  /* the data file is opened beneath them; NULL = anywhere */
+    const char *log_path;    /* NULL: no file, unless the next */
+    bool log_in_runtime;     /* without log_path: cgi.log in the runtime directory */
+    bool log_on_stderr;      /* all of it; errors go there anyway */
     enum fm_cgi_log_level log_level;
     const char *build_id; /* identity of the program: a new one gets a fresh server */
 };
@@ -46,12 +52,22 @@ struct fm_cgi_options {
 int fm_cgi_answer(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
                   const char *path, const struct fm_request *request, int out_fd);
 
-/* Tells the server of a data file to end, if there is one; prints what came of it. */
+/* A request that only a living server can fulfil, as its time-out: without one, nothing is loaded,
+ * and without_server is the answer, of that status. */
+int fm_cgi_command(const struct fm_cgi_options *options, const char *path,
+                   const struct fm_request *request, unsigned without_status,
+                   const char *without_server, int out_fd);
+
+/* Tells the servers of a data file to end, of other builds too; prints what came of it. */
 int fm_cgi_quit(const struct fm_cgi_options *options, const char *path,
                 const struct fm_request *request, int out_fd);
 
 /* Writes a response as a CGI program does: Status, headers, body. False when the reader went. */
 bool fm_cgi_print(int fd, const struct fm_request *request, const struct fm_response *response);
+
+/* The servers that live, a line each below a head: process, memory, idle time, owner, file. Of the
+ * runtime directory, or (NULL) of all usual ones that can be read. Returns how many. */
+unsigned fm_cgi_list(const char *runtime_dir, GString *out);
 
 /* Closes what the web server left open to us beyond the standard streams: a server that outlives it
  * would keep its sockets. For the begin of a program, before it opens anything. */

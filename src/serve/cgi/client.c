@@ -107,7 +107,7 @@ static int finish_with_error(struct fm_cgi_client *client, unsigned status, cons
     struct fm_response response;
     fm_response_message(client->request, status, text, &response);
     fm_cgi_client_finish(client, &response);
-    return status == 503 ? 0 : 1;
+    return status < 400 || status == 503 ? 0 : 1;
 }
 
 /* Something else in the place of a name of ours: said once a request. True when there is. */
@@ -133,7 +133,9 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
         tell_stranger(client, client->place->query_name, S_IFIFO); /* the server will notice */
         return TRY_AGAIN; /* it is just starting, or dying */
     }
-    struct fm_cgi_frame frame = {.op = client->op, .attempt = client->attempt};
+    struct fm_cgi_frame frame = {.op = client->op == FM_CGI_OP_QUIT ? FM_CGI_OP_QUIT
+                                                                    : FM_CGI_OP_QUERY,
+                                 .attempt = client->attempt};
     memcpy(frame.token, client->token, FM_CGI_TOKEN_SIZE);
     char first[17];
     g_strlcpy(first, peer->instance, sizeof first);
@@ -241,6 +243,22 @@ static enum receive_outcome receive_reply(struct fm_cgi_client *client, const st
     }
 }
 
+/* C9', if it is a page that is asked for. */
+static int answer_alone(struct fm_cgi_client *client)
+{
+    if (client->op != FM_CGI_OP_QUERY)
+        return finish_with_error(client, 503, "The runtime directory cannot be used.");
+    return fm_cgi_answer_alone(client);
+}
+
+/* No server of this program lives; perhaps one of another build does. */
+static int finish_quit(struct fm_cgi_client *client)
+{
+    return finish_with_error(client, 200,
+                             fm_cgi_end_path(client->place) > 0 ? "The server is ending."
+                                                                : "No server was running.");
+}
+
 static int run_client(struct fm_cgi_client *client)
 {
     uint64_t back_off_ms = 10;
@@ -249,10 +267,12 @@ static int run_client(struct fm_cgi_client *client)
         switch (send_query(client, &peer)) {
         case NO_SERVER:
             if (client->op == FM_CGI_OP_QUIT)
-                return finish_with_error(client, 200, "No server was running.");
+                return finish_quit(client);
+            if (client->op == FM_CGI_OP_COMMAND)
+                return finish_with_error(client, client->without_status, client->without_server);
             return fm_cgi_load_and_serve(client);
         case UNUSABLE:
-            return fm_cgi_answer_alone(client);
+            return answer_alone(client);
         case EXHAUSTED:
             return finish_with_error(client, 503, FM_CGI_EXHAUSTED_TEXT);
         case BUSY:
@@ -270,6 +290,8 @@ static int run_client(struct fm_cgi_client *client)
         struct fm_response response;
         enum receive_outcome outcome = receive_reply(client, &peer, &response);
         close(peer.server_fd);
+        if (outcome == RECEIVED && client->op == FM_CGI_OP_QUIT)
+            fm_cgi_end_path(client->place);
         if (outcome == RECEIVED)
             return fm_cgi_client_finish(client, &response);
         if (outcome == LATE)
@@ -281,7 +303,7 @@ static int run_client(struct fm_cgi_client *client)
             return finish_with_error(client, 503,
                                      "The server went away three times; reload the page.");
         if (!make_reply_fifo(client))
-            return fm_cgi_answer_alone(client);
+            return answer_alone(client);
     }
 }
 
@@ -310,6 +332,10 @@ static int answer(struct fm_cgi_client *client, const char *path)
         return finish_with_error(client, 404, error->message);
     }
     client->place = &place;
+    if (client->options->log_in_runtime)
+        fm_cgi_log_open(client->log, place.dir_fd, FM_CGI_LOG_NAME);
+    fm_cgi_log(client->log, FM_CGI_LOG_ALL, "query %s for %s",
+               client->request->query != NULL ? client->request->query : "", path);
     fm_cgi_make_token(client->token);
     client->want_name = fm_cgi_place_name(&place, ".want.", client->token);
     client->reply_name = fm_cgi_place_name(&place, ".reply.", client->token);
@@ -321,40 +347,43 @@ static int answer(struct fm_cgi_client *client, const char *path)
         status = run_client(client);
     else if (fm_cgi_is_exhausted())
         status = finish_with_error(client, 503, FM_CGI_EXHAUSTED_TEXT);
-    else if (client->op == FM_CGI_OP_QUERY)
-        status = fm_cgi_answer_alone(client);
     else
-        status = finish_with_error(client, 503, "The runtime directory cannot be written.");
+        status = answer_alone(client);
     g_free(client->want_name);
     g_free(client->reply_name);
     fm_cgi_place_done(&place);
     return status;
 }
 
-static int run(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
-               const char *path, const struct fm_request *request, enum fm_cgi_op op, int out_fd)
+/* What all requests have in common; the caller adds what its own needs. */
+static void client_init(struct fm_cgi_client *client, const struct fm_cgi_options *options,
+                        const struct fm_request *request, enum fm_cgi_op op, int out_fd)
 {
-    fm_cgi_ending_begin(out_fd);
-    umask(077);
-    struct fm_cgi_log log;
-    fm_cgi_log_open(&log, options->log_path, options->log_level);
-    struct fm_cgi_client client = {
+    uint64_t limit_ms = options->deadline_ms != 0 ? options->deadline_ms : DEADLINE_MS;
+    *client = (struct fm_cgi_client){
         .options = options,
-        .backend = backend,
         .request = request,
-        .log = &log,
         .op = op,
         .out_fd = out_fd,
-        .deadline_ms =
-            fm_cgi_now_ms() + (options->deadline_ms != 0 ? options->deadline_ms : DEADLINE_MS),
+        .deadline_ms = fm_cgi_now_ms() + limit_ms,
         .attempt = 1,
         .want_fd = -1,
         .reply_fd = -1,
         .mutex_fd = -1,
+        .room_fd = -1,
     };
-    fm_cgi_log(&log, FM_CGI_LOG_ALL, "query %s for %s",
-               request->query != NULL ? request->query : "", path);
-    int status = answer(&client, path);
+}
+
+static int run(struct fm_cgi_client *client, const char *path)
+{
+    struct fm_cgi_log log;
+    fm_cgi_ending_begin(client->out_fd);
+    umask(077);
+    fm_cgi_log_init(&log, client->options);
+    if (client->options->log_path != NULL)
+        fm_cgi_log_open(&log, AT_FDCWD, client->options->log_path);
+    client->log = &log;
+    int status = answer(client, path);
     if (log.fd >= 0)
         close(log.fd);
     return status;
@@ -363,11 +392,27 @@ static int run(const struct fm_cgi_options *options, const struct fm_cgi_backend
 int fm_cgi_answer(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
                   const char *path, const struct fm_request *request, int out_fd)
 {
-    return run(options, backend, path, request, FM_CGI_OP_QUERY, out_fd);
+    struct fm_cgi_client client;
+    client_init(&client, options, request, FM_CGI_OP_QUERY, out_fd);
+    client.backend = backend;
+    return run(&client, path);
+}
+
+int fm_cgi_command(const struct fm_cgi_options *options, const char *path,
+                   const struct fm_request *request, unsigned without_status,
+                   const char *without_server, int out_fd)
+{
+    struct fm_cgi_client client;
+    client_init(&client, options, request, FM_CGI_OP_COMMAND, out_fd);
+    client.without_status = without_status;
+    client.without_server = without_server;
+    return run(&client, path);
 }
 
 int fm_cgi_quit(const struct fm_cgi_options *options, const char *path,
                 const struct fm_request *request, int out_fd)
 {
-    return run(options, NULL, path, request, FM_CGI_OP_QUIT, out_fd);
+    struct fm_cgi_client client;
+    client_init(&client, options, request, FM_CGI_OP_QUIT, out_fd);
+    return run(&client, path);
 }

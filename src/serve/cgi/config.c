@@ -2,9 +2,9 @@
 #include "serve/cgi/config.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -14,10 +14,9 @@
 static void add_roots(struct fm_cgi_config *config, char **names)
 {
     for (char **name = names; name != NULL && *name != NULL; name++) {
-        char *canonical = (*name)[0] == '\0' ? NULL : realpath(*name, NULL);
-        if (canonical != NULL)
-            g_ptr_array_add(config->roots, g_strdup(canonical));
-        free(canonical);
+        g_autoptr(GError) ignored = NULL; /* a folder that is not there holds nothing */
+        if ((*name)[0] != '\0' && !fm_roots_add(config->roots, *name, &ignored))
+            continue;
     }
 }
 
@@ -31,6 +30,38 @@ static bool parse_level(const char *text, enum fm_cgi_log_level *ret)
         }
     }
     return false;
+}
+
+static bool read_numbers(struct fm_cgi_config *config, GKeyFile *file, const char *path,
+                         GError **error)
+{
+    uint64_t servers = 0;
+    const struct {
+        const char *key;
+        int max;
+        uint64_t unit;
+        uint64_t *ret;
+    } numbers[] = {
+        {"idle-minutes", 7 * 24 * 60, 60 * 1000, &config->idle_ms},
+        {"patience-ms", 60 * 1000, 1, &config->patience_ms},
+        {"servers", 10000, 1, &servers},
+        {"memory-mb", 1 << 30, 1000000, &config->memory_max},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        g_autoptr(GError) problem = NULL;
+        if (!g_key_file_has_key(file, GROUP, numbers[i].key, NULL))
+            continue;
+        int number = g_key_file_get_integer(file, GROUP, numbers[i].key, &problem);
+        if (problem != NULL || number < 1 || number > numbers[i].max) {
+            g_autofree char *text = g_key_file_get_value(file, GROUP, numbers[i].key, NULL);
+            g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "%s: %s is '%s', expected 1 to %d", path,
+                        numbers[i].key, text, numbers[i].max);
+            return false;
+        }
+        *numbers[i].ret = (uint64_t)number * numbers[i].unit;
+    }
+    config->servers_max = (unsigned)servers;
+    return true;
 }
 
 static bool read_file(struct fm_cgi_config *config, const char *path, GError **error)
@@ -50,22 +81,13 @@ static bool read_file(struct fm_cgi_config *config, const char *path, GError **e
                     "%s: log-level is '%s', expected none, errors, startup or all", path, level);
         return false;
     }
-    if (g_key_file_has_key(file, GROUP, "idle-minutes", NULL)) {
-        int minutes = g_key_file_get_integer(file, GROUP, "idle-minutes", NULL);
-        if (minutes < 1 || minutes > 7 * 24 * 60) {
-            g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                        "%s: idle-minutes is %d, expected 1 to 10080", path, minutes);
-            return false;
-        }
-        config->idle_ms = (uint64_t)minutes * 60 * 1000;
-    }
-    return true;
+    config->log_asked = level != NULL && config->log_level >= FM_CGI_LOG_STARTUP;
+    return read_numbers(config, file, path, error);
 }
 
 bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error)
 {
-    struct fm_cgi_config config = {.roots = g_ptr_array_new_with_free_func(g_free),
-                                   .log_level = FM_CGI_LOG_STARTUP};
+    struct fm_cgi_config config = {.roots = fm_roots_new(), .log_level = FM_CGI_LOG_STARTUP};
     const char *path = g_getenv("FATHOM_CGI_CONFIG");
     if ((path != NULL || g_file_test(DEFAULT_PATH, G_FILE_TEST_EXISTS)) &&
         !read_file(&config, path != NULL ? path : DEFAULT_PATH, error)) {
@@ -75,7 +97,8 @@ bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error)
     const char *roots = g_getenv("FATHOM_ROOT");
     if (roots != NULL) {
         g_auto(GStrv) names = g_strsplit(roots, ":", -1);
-        g_ptr_array_set_size(config.roots, 0);
+        fm_roots_unref(config.roots);
+        config.roots = fm_roots_new();
         add_roots(&config, names);
     }
     const char *runtime = g_getenv("FATHOM_RUNTIME");
@@ -89,24 +112,20 @@ bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error)
 
 void fm_cgi_config_clear(struct fm_cgi_config *config)
 {
-    g_clear_pointer(&config->roots, g_ptr_array_unref);
+    g_clear_pointer(&config->roots, fm_roots_unref);
     g_clear_pointer(&config->runtime_dir, g_free);
     g_clear_pointer(&config->log_path, g_free);
 }
 
-static bool is_below(const char *path, const char *root)
+/* Whether a path leads to a regular file beneath the roots. */
+static bool is_file(const struct fm_cgi_config *config, const char *path)
 {
-    size_t length = strlen(root);
-    return strcmp(root, "/") == 0 || (strncmp(path, root, length) == 0 && path[length] == '/');
-}
-
-static bool is_allowed(const struct fm_cgi_config *config, const char *path)
-{
-    for (unsigned i = 0; i < config->roots->len; i++) {
-        if (is_below(path, g_ptr_array_index(config->roots, i)))
-            return true;
-    }
-    return false;
+    struct stat status;
+    int fd = fm_roots_open(config->roots, path, 0, NULL);
+    bool regular = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (fd >= 0)
+        close(fd);
+    return regular;
 }
 
 char *fm_cgi_config_resolve(const struct fm_cgi_config *config, const char *name, GError **error)
@@ -119,17 +138,12 @@ char *fm_cgi_config_resolve(const struct fm_cgi_config *config, const char *name
                     "Expected the absolute name of a profile, ending in .data.");
         return NULL;
     }
-    char *canonical = realpath(wanted, NULL);
-    struct stat status;
-    bool allowed = canonical != NULL && is_allowed(config, canonical) &&
-                   stat(canonical, &status) == 0 && S_ISREG(status.st_mode) &&
-                   g_str_has_suffix(canonical, ".data");
-    char *path = allowed ? g_strdup(canonical) : NULL;
-    free(canonical);
-    if (path == NULL)
-        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
-                    config->roots->len == 0
-                        ? "No folder of profiles is configured (FATHOM_ROOT)."
-                        : "There is no profile of that name below the configured folders.");
-    return path;
+    g_autofree char *path = fm_roots_find(config->roots, wanted);
+    if (path != NULL && g_str_has_suffix(path, ".data") && is_file(config, path))
+        return g_steal_pointer(&path);
+    g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
+                fm_roots_count(config->roots) == 0
+                    ? "No folder of profiles is configured (FATHOM_ROOT)."
+                    : "There is no profile of that name below the configured folders.");
+    return NULL;
 }

@@ -8,6 +8,7 @@
 #include "serve/cgi/stop_point.h"
 
 #define FM_CGI_PROTOCOL_VERSION 1
+#define FM_CGI_HASH_DIGITS 24
 #define FM_CGI_KEY_SIZE 50   /* two hashes of 24 hex digits and a dash, NUL */
 #define FM_CGI_TOKEN_SIZE 41 /* 8 hex digits of the pid, 32 of chance, NUL */
 #define FM_CGI_INSTANCE_SIZE 33
@@ -31,8 +32,11 @@ int fm_cgi_wait_ms(uint64_t deadline_ms, uint64_t limit_ms);
 struct fm_cgi_log {
     int fd; /* -1 = nowhere */
     enum fm_cgi_log_level level;
+    bool all_on_stderr;
 };
-void fm_cgi_log_open(struct fm_cgi_log *log, const char *path, enum fm_cgi_log_level level);
+void fm_cgi_log_init(struct fm_cgi_log *log, const struct fm_cgi_options *options);
+/* As openat() takes them; without effect when it is open. What cannot be opened is done without. */
+void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path);
 /* Errors go to the standard error too. */
 void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
     FM_PRINTF(3, 4);
@@ -72,12 +76,13 @@ struct fm_cgi_place {
     int dir_fd;
     char *dir_path; /* absolute */
     char *data_path;
-    struct stat data;  /* as it was when the key was made */
-    char *key;         /* "P-I": changes with the file, the program and the protocol */
-    char *mutex_name;  /* KEY.mutex */
-    char *server_name; /* KEY.server */
-    char *query_name;  /* KEY.query */
-    char *want_prefix; /* KEY.want. */
+    struct fm_roots *roots; /* as in the options; borrowed */
+    struct stat data;       /* as it was when the key was made */
+    char *key;              /* "P-I": changes with the file, the program and the protocol */
+    char *mutex_name;       /* KEY.mutex */
+    char *server_name;      /* KEY.server */
+    char *query_name;       /* KEY.query */
+    char *want_prefix;      /* KEY.want. */
 };
 /* FM_ERROR_IO when the data file is not there, FM_ERROR_UNAVAILABLE when the directory cannot be
  * trusted or made: the answer then comes without a server. */
@@ -109,7 +114,11 @@ pid_t fm_cgi_lock_holder(int fd);
 int fm_cgi_open_ours(int dir_fd, const char *name, int flags, mode_t type);
 
 /* --- message.c --- */
-enum fm_cgi_op { FM_CGI_OP_QUERY, FM_CGI_OP_QUIT };
+enum fm_cgi_op {
+    FM_CGI_OP_QUERY,
+    FM_CGI_OP_QUIT,
+    FM_CGI_OP_COMMAND, /* sent as a query, but loads nothing: it is the server's own */
+};
 struct fm_cgi_frame {
     enum fm_cgi_op op;
     unsigned attempt;
@@ -164,8 +173,11 @@ struct fm_cgi_client {
     char token[FM_CGI_TOKEN_SIZE];
     char *want_name, *reply_name;
     int want_fd, reply_fd, mutex_fd; /* -1 = not open */
+    int room_fd;                     /* -1 = not open */
     bool serverless;                 /* no server lives, and none has been made yet */
     bool stranger_told;
+    unsigned without_status; /* of a command, when no server lives */
+    const char *without_server;
 };
 void fm_cgi_client_cleanup(struct fm_cgi_client *client); /* C8, but for the printing */
 /* C8: cleans up, prints, clears the response. Returns the exit status. */
@@ -182,6 +194,24 @@ int fm_cgi_answer_alone(struct fm_cgi_client *client);
 bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
                   struct fm_cgi_place *place, struct fm_cgi_log *log, void (*ready)(void *user),
                   void *user);
+
+/* --- census.c --- */
+#define FM_CGI_SERVERS_MAX 32
+#define FM_CGI_ANSWERED "answered " /* the last line of KEY.server: 20 digits, monotonic ms */
+/* Tells every server of the data file's path to end, whatever its build; waits a little for each.
+ * Returns how many. */
+unsigned fm_cgi_end_path(const struct fm_cgi_place *place);
+/* Before a server is forked: whether it may be, by number and memory; idle ones are told to end for
+ * it. On true others wait until fm_cgi_room_give(), so that they count it. */
+FM_MUST_USE bool fm_cgi_room_take(const struct fm_cgi_place *place,
+                                  const struct fm_cgi_options *options,
+                                  const struct fm_cgi_log *log, int *ret_fd);
+void fm_cgi_room_give(int fd);
+/* For a server that has read its file: tells the idlest other one to end if all together take too
+ * much memory. False when it alone takes more than all may. */
+FM_MUST_USE bool fm_cgi_room_keep(const struct fm_cgi_place *place,
+                                  const struct fm_cgi_options *options,
+                                  const struct fm_cgi_log *log);
 
 /* --- sweep.c --- */
 /* The names in the directory, NULL on failure; caller unrefs. */

@@ -83,6 +83,7 @@ static bool detach(struct fm_cgi_client *client)
     close_descriptor(&client->want_fd);
     close_descriptor(&client->reply_fd);
     close_descriptor(&client->mutex_fd);
+    close_descriptor(&client->room_fd);
     if (client->out_fd > STDERR_FILENO)
         close(client->out_fd);
     setsid();
@@ -163,7 +164,7 @@ static bool is_failing(const char *point)
 }
 
 /* Forks the server. True when it lives. */
-static bool leave_server(struct fm_cgi_client *client)
+static bool fork_server(struct fm_cgi_client *client)
 {
     int ready[2];
     if (is_failing("C9.pipe") || pipe2(ready, O_CLOEXEC) != 0) {
@@ -185,6 +186,16 @@ static bool leave_server(struct fm_cgi_client *client)
     if (child > 0 && !lives)
         fm_cgi_log(client->log, FM_CGI_LOG_ERRORS, "no server was left behind");
     close(ready[0]);
+    return lives;
+}
+
+static bool leave_server(struct fm_cgi_client *client)
+{
+    if (!fm_cgi_room_take(client->place, client->options, client->log, &client->room_fd))
+        return false;
+    bool lives = fork_server(client);
+    fm_cgi_room_give(client->room_fd);
+    client->room_fd = -1;
     return lives;
 }
 

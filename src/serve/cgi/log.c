@@ -10,13 +10,20 @@
 /* A log beyond this size is begun anew: a server may live for months. */
 #define LOG_BYTES_MAX (4 << 20)
 
-void fm_cgi_log_open(struct fm_cgi_log *log, const char *path, enum fm_cgi_log_level level)
+void fm_cgi_log_init(struct fm_cgi_log *log, const struct fm_cgi_options *options)
 {
-    log->level = level;
-    log->fd = -1;
-    if (path == NULL || level == FM_CGI_LOG_NONE)
+    *log = (struct fm_cgi_log){
+        .fd = -1,
+        .level = options->log_level,
+        .all_on_stderr = options->log_on_stderr,
+    };
+}
+
+void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path)
+{
+    if (log->fd >= 0 || log->level == FM_CGI_LOG_NONE)
         return;
-    log->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    log->fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct stat status;
     if (log->fd >= 0 && fstat(log->fd, &status) == 0 && status.st_size > LOG_BYTES_MAX &&
         ftruncate(log->fd, 0) != 0) {
@@ -38,7 +45,8 @@ static void say(const char *message)
 
 void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
 {
-    bool on_stderr = level == FM_CGI_LOG_ERRORS; /* the web server's log, or the terminal */
+    bool on_stderr = log->all_on_stderr ||
+                     level == FM_CGI_LOG_ERRORS; /* the web server's log, or the terminal */
     if (level > log->level || (log->fd < 0 && !on_stderr))
         return;
     va_list arguments;

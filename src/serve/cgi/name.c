@@ -7,7 +7,6 @@
 
 #include "serve/cgi/internal.h"
 
-#define HASH_DIGITS 24
 #define HEX "0123456789abcdef"
 
 static bool is_hex(const char *text, size_t digits)
@@ -17,8 +16,9 @@ static bool is_hex(const char *text, size_t digits)
 
 static bool starts_with_key(const char *name)
 {
-    return strspn(name, HEX) == HASH_DIGITS && name[HASH_DIGITS] == '-' &&
-           strspn(name + HASH_DIGITS + 1, HEX) == HASH_DIGITS && name[FM_CGI_KEY_SIZE - 1] == '.';
+    return strspn(name, HEX) == FM_CGI_HASH_DIGITS && name[FM_CGI_HASH_DIGITS] == '-' &&
+           strspn(name + FM_CGI_HASH_DIGITS + 1, HEX) == FM_CGI_HASH_DIGITS &&
+           name[FM_CGI_KEY_SIZE - 1] == '.';
 }
 
 enum fm_cgi_name_kind fm_cgi_name_kind(const char *name)

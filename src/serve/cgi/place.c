@@ -115,14 +115,26 @@ static char *make_key(const char *path, const struct stat *data, const char *bui
     return g_strdup_printf("%s-%s", path_hash, identity_hash);
 }
 
+/* By opening it: a name could lead elsewhere a moment later. */
+static bool look_at_data(const struct fm_roots *roots, const char *path, struct stat *ret,
+                         GError **error)
+{
+    int fd = fm_roots_open(roots, path, 0, error);
+    if (fd < 0)
+        return false;
+    bool found = fstat(fd, ret) == 0;
+    if (!found)
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+    close(fd);
+    return found;
+}
+
 bool fm_cgi_place_init(const struct fm_cgi_options *options, const struct fm_cgi_log *log,
                        const char *data_path, struct fm_cgi_place *ret, GError **error)
 {
-    struct fm_cgi_place place = {.dir_fd = -1};
-    if (stat(data_path, &place.data) != 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", data_path, g_strerror(errno));
+    struct fm_cgi_place place = {.dir_fd = -1, .roots = options->roots};
+    if (!look_at_data(options->roots, data_path, &place.data, error))
         return false;
-    }
     g_autofree char *dir_path = fm_cgi_directory_path(options->runtime_dir);
     if (!fm_cgi_directory_open(dir_path, log, &place.dir_fd, error))
         return false;
@@ -155,7 +167,8 @@ void fm_cgi_place_done(struct fm_cgi_place *place)
 bool fm_cgi_place_is_current(const struct fm_cgi_place *place)
 {
     struct stat now;
-    return stat(place->data_path, &now) == 0 && same_identity(&place->data, &now);
+    return look_at_data(place->roots, place->data_path, &now, NULL) &&
+           same_identity(&place->data, &now);
 }
 
 bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place)

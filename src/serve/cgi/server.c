@@ -40,6 +40,7 @@ struct server {
     int spare_fd;  /* given up to say that no descriptor is left */
     char instance[FM_CGI_INSTANCE_SIZE];
     uint64_t instance_number;
+    off_t answered_at; /* of the last line of S.server */
     GByteArray *input;
     GPtrArray *replies; /* of struct reply */
     uint64_t idle_ms, idle_deadline_ms;
@@ -97,10 +98,12 @@ static bool take_life(struct server *server)
     server->instance_number = chance[0];
     g_autoptr(GDateTime) now = g_date_time_new_now_utc();
     g_autofree char *when = g_date_time_format_iso8601(now);
+    g_autofree char *path = g_strescape(place->data_path, NULL); /* a line, whatever it holds */
     g_autofree char *text = g_strdup_printf(
         "%s\npid %d\nstarted %s\nbuild %s\ndata %s\n", server->instance, (int)getpid(), when,
-        server->options->build_id != NULL ? server->options->build_id : "", place->data_path);
+        server->options->build_id != NULL ? server->options->build_id : "", path);
     size_t length = strlen(text);
+    server->answered_at = (off_t)length;
     if (fm_cgi_fail_point("S3.write") != 0 || ftruncate(server->life_fd, 0) != 0 ||
         pwrite(server->life_fd, text, length, 0) != (ssize_t)length) {
         unlinkat(place->dir_fd, place->server_name, 0);
@@ -152,6 +155,16 @@ static bool catch_signals(struct server *server)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     return true;
+}
+
+/* For who looks which servers are needed least. */
+static void note_answer(const struct server *server)
+{
+    char line[64];
+    int length = g_snprintf(line, sizeof line, FM_CGI_ANSWERED "%020" G_GUINT64_FORMAT "\n",
+                            fm_cgi_now_ms());
+    ssize_t written = pwrite(server->life_fd, line, (size_t)length, server->answered_at);
+    (void)written; /* a full disk: it counts as just started */
 }
 
 static void restart_idle(struct server *server)
@@ -287,6 +300,7 @@ static void answer_frame(struct server *server, const struct fm_cgi_frame *frame
         tell_exhausted(server, frame);
     }
     fm_cgi_request_clear(&request);
+    note_answer(server);
     restart_idle(server);
     note_changed_data(server);
 }
@@ -484,7 +498,8 @@ static void read_on(struct server *server)
         bool failed = state == FM_CGI_WORK_FAILED;
         fm_cgi_log(server->log, failed ? FM_CGI_LOG_ERRORS : FM_CGI_LOG_STARTUP, "%s %s",
                    failed ? "cannot read" : "read", server->place->data_path);
-        server->ending_soon |= failed;
+        server->ending_soon |=
+            failed || !fm_cgi_room_keep(server->place, server->options, server->log);
         restart_idle(server);
     }
     server->working = state == FM_CGI_WORK_MORE;
@@ -492,6 +507,7 @@ static void read_on(struct server *server)
 
 static void run_loop(struct server *server)
 {
+    note_answer(server);
     restart_idle(server);
     server->working = server->backend->work != NULL;
     for (;;) {

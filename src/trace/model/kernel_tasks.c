@@ -23,27 +23,10 @@ static bool is_dead(const struct kernel_event *at, const struct fm_lane *thread,
            (state == 64 && (exiting || at->known->is_old));
 }
 
-static bool is_kernel_thread(const struct fm_lane *thread)
-{
-    return thread->model[THREAD_TYPE] == TYPE_KERNEL && !fm_kernel_is_idle_task(thread);
-}
-
-/* A kernel thread that is not running does nothing: its wait takes the place of its base, while
- * that of a program's thread is nested in what it was doing. */
-static void leave_cpu(struct kernel_event *at, struct fm_lane *thread, uint32_t value)
-{
-    bool bare = thread->depth == 0 ||
-                (thread->depth == 1 && thread->stack[0].value == at->names->kernel);
-    if (is_kernel_thread(thread) && bare)
-        fm_state_set(at->state, thread, value, 0, at->time);
-    else
-        fm_kernel_push(at, thread, value, 0);
-}
-
 static void switch_out(struct kernel_event *at, struct fm_lane *thread, uint64_t state)
 {
     bool runs = thread->depth > 0;
-    if (!runs && !is_kernel_thread(thread))
+    if (!runs)
         fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
     enum fm_state_class top = fm_kernel_top_class(at, thread);
     if (!fm_kernel_is_idle_task(thread) && is_dead(at, thread, state)) {
@@ -63,7 +46,7 @@ static void switch_out(struct kernel_event *at, struct fm_lane *thread, uint64_t
     /* Bits from 256 on say that it was preempted, whatever the state. */
     if (state >= 256 && (state & 255) == 0)
         waits = fm_kernel_is_idle_task(thread);
-    leave_cpu(at, thread, waits ? at->names->waiting : at->names->ready);
+    fm_kernel_push(at, thread, waits ? at->names->waiting : at->names->ready, 0);
 }
 
 static void switch_in(struct kernel_event *at, struct fm_lane *thread)
@@ -122,13 +105,13 @@ void fm_kernel_sched_wakeup(struct kernel_event *at)
     struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
     fm_kernel_name_thread(at, thread, "comm");
     enum fm_state_class top = fm_kernel_top_class(at, thread);
-    if (thread->depth == 0 && !is_kernel_thread(thread))
+    if (thread->depth == 0)
         fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
     else if (top == FM_STATE_WAITING || top == FM_STATE_CREATED)
         fm_state_pop(at->state, thread, at->time);
-    else if (thread->depth > 0)
+    else
         return; /* it is running, or has been woken already */
-    leave_cpu(at, thread, at->names->ready);
+    fm_kernel_push(at, thread, at->names->ready, 0);
     if (at->thread != NULL && at->thread != thread)
         fm_state_arrow(at->state, at->thread, at->time, thread, at->time);
 }
@@ -164,11 +147,10 @@ void fm_kernel_fork_process(struct kernel_event *at)
     bool kernel = parent != NULL && parent->model[THREAD_TYPE] == TYPE_KERNEL;
     child->model[THREAD_TYPE] = kernel ? TYPE_KERNEL : TYPE_USER;
     fm_state_lane_changed(at->state, child);
-    if (!kernel) {
-        fm_kernel_push(at, child, fm_kernel_base_value(at, child), 0);
+    fm_kernel_push(at, child, fm_kernel_base_value(at, child), 0);
+    if (!kernel)
         fm_kernel_push(at, child, fork_call(at, parent), 0);
-    }
-    leave_cpu(at, child, at->names->created);
+    fm_kernel_push(at, child, at->names->created, 0);
     if (has_process)
         fm_kernel_set_process(at, child, tgid);
     if (has_process && tgid == tid && !at->known->is_old &&
@@ -190,8 +172,9 @@ void fm_kernel_kernel_thread(struct kernel_event *at)
         return;
     enum fm_state_class top = fm_kernel_top_class(at, thread);
     uint32_t status = thread->stack[thread->depth - 1].value;
-    bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY && top != FM_STATE_CREATED;
-    fm_state_set(at->state, thread, runs ? at->names->kernel : status, 0, at->time);
+    fm_state_set(at->state, thread, at->names->kernel, 0, at->time);
+    if (top == FM_STATE_WAITING || top == FM_STATE_READY || top == FM_STATE_CREATED)
+        fm_kernel_push(at, thread, status, 0);
 }
 
 void fm_kernel_exit_process(struct kernel_event *at)
@@ -254,14 +237,13 @@ static void dump_status(struct kernel_event *at, struct fm_lane *thread)
     }
     if (status == UNNAMED)
         return; /* told at the end of the dump */
-    bool rests = status == WAIT || status == WAIT_CPU || status == WAIT_FORK;
-    if (!rests || !is_kernel_thread(thread))
-        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
-    if (rests)
-        leave_cpu(at, thread,
-                  status == WAIT       ? at->names->waiting
-                  : status == WAIT_CPU ? at->names->ready
-                                       : at->names->created);
+    fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    if (status == WAIT)
+        fm_kernel_push(at, thread, at->names->waiting, 0);
+    else if (status == WAIT_CPU)
+        fm_kernel_push(at, thread, at->names->ready, 0);
+    else if (status == WAIT_FORK)
+        fm_kernel_push(at, thread, at->names->created, 0);
     else if (status == EXIT)
         fm_kernel_push(at, thread, at->names->exit, 0);
 }
@@ -281,13 +263,8 @@ void fm_kernel_dump_process(struct kernel_event *at)
         if (thread->depth > 0 && thread->stack[0].value == at->names->running) {
             enum fm_state_class top = fm_kernel_top_class(at, thread);
             uint32_t status = thread->stack[thread->depth - 1].value;
-            bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY;
-            if (!runs && type == 1)
-                fm_state_set(at->state, thread, status, 0, at->time);
-            else
-                fm_state_replace(at->state, thread, 0, fm_kernel_base_value(at, thread), 0,
-                                 at->time);
-            if (!runs && type != 1)
+            fm_state_replace(at->state, thread, 0, fm_kernel_base_value(at, thread), 0, at->time);
+            if (top == FM_STATE_WAITING || top == FM_STATE_READY)
                 fm_kernel_push(at, thread, status, 0);
         }
     }
@@ -307,11 +284,10 @@ void fm_kernel_dump_end(struct kernel_event *at)
         struct fm_lane *lane = fm_state_lane_at(at->state, i);
         if (lane->kind != FM_LANE_THREAD || lane->ended || lane->depth > 0)
             continue;
-        if (!is_kernel_thread(lane))
-            fm_kernel_push(at, lane, fm_kernel_base_value(at, lane), 0);
+        fm_kernel_push(at, lane, fm_kernel_base_value(at, lane), 0);
         if (lane->model[THREAD_TYPE] == TYPE_USER)
             fm_kernel_push(at, lane, fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "system call"),
                            0);
-        leave_cpu(at, lane, at->names->waiting);
+        fm_kernel_push(at, lane, at->names->waiting, 0);
     }
 }

@@ -5,7 +5,9 @@
  *   CGI_DATA, CGI_RUNTIME        the data file, the runtime directory
  *   CGI_IDLE_MS, CGI_DEADLINE_MS, CGI_REPLY_MS, CGI_LOAD_MS, CGI_BUILD, CGI_LOG
  *   CGI_WORK_MS, CGI_PATIENCE_MS how long reading goes on after loading, how long one waits for it
- *   QUERY_STRING                 "marker=M&size=BYTES&delay=MS", "quit", or "quit=M"
+ *   QUERY_STRING                 "marker=M&size=BYTES&delay=MS", "quit", "quit=M", or
+ *                                "command&..." as something that only a server can do
+ *   CGI_SERVERS_MAX, CGI_MEMORY_MAX
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +109,9 @@ int main(void)
         .deadline_ms = number_from("CGI_DEADLINE_MS", 20000),
         .reply_ms = number_from("CGI_REPLY_MS", 10000),
         .patience_ms = number_from("CGI_PATIENCE_MS", 0),
+        .servers_max = (unsigned)number_from("CGI_SERVERS_MAX", 0),
+        .memory_max = number_from("CGI_MEMORY_MAX", 0),
+        .log_in_runtime = getenv("CGI_LOG") == NULL,
         .inhibit_fork = getenv("CGI_NO_SERVER") != NULL,
         .log_path = getenv("CGI_LOG"),
         .log_level = FM_CGI_LOG_ALL,
@@ -117,6 +122,9 @@ int main(void)
         .path = "/",
         .query = query != NULL ? query : "",
     };
+    if (g_str_has_prefix(request.query, "command"))
+        return fm_cgi_command(&options, getenv("CGI_DATA"), &request, 404, "No server.",
+                              STDOUT_FILENO);
     if (strcmp(request.query, "quit") == 0)
         return fm_cgi_quit(&options, getenv("CGI_DATA"), &request, STDOUT_FILENO);
     return fm_cgi_answer(&options, &backend, getenv("CGI_DATA"), &request, STDOUT_FILENO);

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The CGI program itself, with real profiles: commands to the server, options, the list of servers,
+the caps, the log. Arguments: fathom.cgi, fathom, the generator of sample profiles, then names to
+run."""
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+CGI, FATHOM, GENERATOR = (os.path.abspath(name) for name in sys.argv[1:4])
+sys.argv[1:4] = [CGI]
+
+from harness import Answer, is_running, run_tests, wait_for  # noqa: E402  (looks at sys.argv)
+
+
+class Place:
+    def __init__(self, configuration=""):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-cgi-"))
+        self.root = self.folder / "profiles"
+        self.root.mkdir()
+        self.runtime = self.folder / "run"
+        self.data = self.make("a.data")
+        self.configuration = self.folder / "cgi.conf"
+        self.configuration.write_text(f"[cgi]\nroots = {self.root}\nruntime = {self.runtime}\n"
+                                      + configuration)
+        self.environment = {name: os.environ[name] for name in
+                            ("PATH", "LC_ALL", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
+                            if name in os.environ}
+        self.environment["FATHOM_CGI_CONFIG"] = str(self.configuration)
+
+    def make(self, name, nodes=500, *more):
+        path = self.root / name
+        subprocess.run([GENERATOR, f"--nodes={nodes}", *more, str(path)], check=True,
+                       stdout=subprocess.DEVNULL)
+        return path
+
+    def ask(self, command, data=None, path="/deep", program=(CGI,), name=None, **more):
+        """As a web server would."""
+        query = command + "&" + urllib.parse.quote(str(name or data or self.data), safe="/")
+        environment = dict(self.environment, GATEWAY_INTERFACE="CGI/1.1", REQUEST_METHOD="GET",
+                           PATH_INFO=path, QUERY_STRING=query, **more)
+        run = subprocess.run(program, env=environment, stdin=subprocess.DEVNULL,
+                             capture_output=True, timeout=60)
+        answer = Answer(run.stdout, run.stderr.decode())
+        answer.exit_status = run.returncode
+        return answer
+
+    def by_hand(self, *arguments, program=(FATHOM, "cgi")):
+        return subprocess.run([*program, *arguments], env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+
+    def names(self):
+        return sorted(entry.name for entry in self.runtime.iterdir()) if self.runtime.exists() else []
+
+    def servers(self):
+        """{data file's name: process} of those that live."""
+        found = {}
+        for name in self.names():
+            if name.endswith(".server"):
+                text = (self.runtime / name).read_text()
+                pid = int(re.search(r"^pid (\d+)$", text, re.M)[1])
+                if is_running(pid):
+                    found[pathlib.Path(re.search(r"^data (.*)$", text, re.M)[1]).name] = pid
+        return found
+
+    def close(self):
+        for pid in self.servers().values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def place(configuration=""):
+    made = Place(configuration)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def case_commands_without_a_server_load_nothing():
+    with place() as p:
+        answer = p.ask("timeout/7")
+        assert answer.status == 404 and b"no time-out was set" in answer.body, answer.body
+        answer = p.ask("quit")
+        assert answer.status == 200 and b"No server was running" in answer.body, answer.body
+        assert p.names() == [], "no server, and nothing left"
+        assert p.ask("menu").status == 200
+        server = p.servers()["a.data"]
+        answer = p.ask("timeout/7")
+        assert answer.status == 200 and b"Timeout set to 7 minutes" in answer.body
+        answer = p.ask("timeout/7", HTTP_SEC_FETCH_SITE="cross-site", HTTP_HOST="a.example")
+        assert answer.status == 403, "the server refuses what another site asks for"
+        assert p.servers()["a.data"] == server
+        answer = p.ask("quit")
+        assert answer.status == 200 and b"Shutting down" in answer.body
+        wait_for(lambda: p.names() == [], 10, "the server's end")
+
+
+def case_another_program_gets_another_server():
+    with place() as p:
+        p.ask("menu")
+        p.ask("menu", program=(FATHOM, "cgi"))  # another program, though built at the same time
+        assert len([name for name in p.names() if name.endswith(".server")]) == 2, p.names()
+        builds = {re.search(r"^build (.*)$", (p.runtime / name).read_text(), re.M)[1]
+                  for name in p.names() if name.endswith(".server")}
+        assert len(builds) == 2 and all(re.fullmatch("[0-9a-fx]{16,}", build) for build in builds)
+        copy = p.folder / "copy.cgi"
+        shutil.copy(CGI, copy)  # the same program, wherever it stands
+        p.ask("menu", program=(str(copy),))
+        assert len([name for name in p.names() if name.endswith(".server")]) == 2, p.names()
+        out = p.by_hand("--quit", str(p.data))
+        assert "The server is ending" in out.stdout, out
+        wait_for(lambda: p.names() == [], 10, "the end of both")
+        assert "No server was running" in p.by_hand("--quit", str(p.data)).stdout
+
+
+def case_old_suffix_and_options_of_the_original():
+    with place() as p:
+        plain = p.ask("menu")
+        suffixed = p.ask("menu", name=f"{p.data}.localhost")
+        assert suffixed.status == 200 and suffixed.body == plain.body
+        assert p.ask("menu", name=f"{p.data}.localhost.localhost").status == 400
+        version = p.by_hand("--version")
+        assert re.fullmatch(r"fathom \S+ \(build [0-9a-fx]+\)\n", version.stdout), version
+        pages = {"--root": "root/no", "--modules": "program_modules", "--clique=1": "clique/1",
+                 "--proc=2": "proc/2"}
+        for option, command in pages.items():
+            one = p.by_hand("--no-server-process", option, str(p.data))
+            other = p.by_hand("--no-server-process", f"{command}&{p.data}")
+            assert one.returncode == 0 and one.stdout == other.stdout != "", (option, one)
+            assert one.stdout.startswith("Status: 200"), one.stdout[:99]
+        quiet = p.by_hand("--no-server-process", "--localhost", "--canonical-clique", str(p.data))
+        assert quiet.returncode == 0 and quiet.stderr == "", quiet
+        told = p.by_hand("--no-server-process", "--write-query-string", f"menu&{p.data}")
+        assert told.stderr == f"fathom cgi: query: menu&{p.data}\n", told.stderr
+        told = p.by_hand("--no-server-process", "--debug", f"menu&{p.data}")
+        assert f"fathom cgi: loading {p.data}\n" in told.stderr, told.stderr
+        assert p.by_hand("--no-such-option").returncode == 2
+
+
+def case_log_goes_to_a_file_when_it_is_asked_for():
+    with place() as p:
+        p.by_hand("--record-loop", f"menu&{p.data}")
+        log = (p.runtime / "cgi.log").read_text()
+        assert "loading" in log and "serving" in log and "query menu" in log, log
+        assert p.ask("menu").said == "", "the log is no foreign file"
+        p.by_hand("--quit", str(p.data))
+        wait_for(lambda: p.names() == ["cgi.log"], 10, "the server's end")
+    with place("log-level = startup\n") as p:
+        p.ask("menu")
+        assert "serving" in (p.runtime / "cgi.log").read_text()
+    with place() as p:
+        p.ask("menu")
+        assert "cgi.log" not in p.names(), "nobody asked"
+        out = p.by_hand("--record-startup", f"--log={p.folder}/other.log", "--no-server-process",
+                        f"menu&{p.data}")
+        assert out.returncode == 0 and "loading" in (p.folder / "other.log").read_text()
+
+
+def case_errors_are_on_the_standard_error():
+    with place() as p:
+        (p.root / "bad.data").write_text("no profile")
+        answer = p.ask("menu", p.root / "bad.data")
+        assert answer.status == 422 and answer.said.startswith("fathom cgi: "), answer.said
+        assert "bad.data" in answer.said
+        assert p.names() == []
+        p.configuration.write_text("[cgi]\nservers = many\n")
+        answer = p.ask("menu")
+        assert answer.status == 500 and b"configured" in answer.body
+        assert "servers is 'many', expected 1 to 10000" in answer.said, answer.said
+
+
+def rows(text):
+    head, *lines = text.splitlines()
+    assert head.split() == ["pid", "memory", "idle", "owner", "file"], head
+    return [line.split(None, 6) for line in lines]
+
+
+def case_list_of_servers():
+    with place() as p:
+        assert rows(p.by_hand("--list").stdout) == []
+        strange = p.make("b c\n\x1b.data")
+        p.ask("menu")
+        p.ask("menu", strange)
+        found = {row[6]: row for row in rows(p.by_hand("--list").stdout)}
+        assert set(found) == {str(p.data), str(strange).replace("\n", "\\n").replace("\x1b", "\\033")}
+        pid, memory, unit, idle, seconds, owner, _ = found[str(p.data)]
+        assert int(pid) == p.servers()["a.data"] and (unit, seconds) == ("MB", "s")
+        assert float(memory) > 0.5 and float(idle) < 60
+        import pwd
+        assert owner == pwd.getpwuid(os.geteuid()).pw_name
+        os.kill(int(pid), signal.SIGKILL)
+        wait_for(lambda: not is_running(int(pid)), 5, "the server's end")
+        assert len(rows(p.by_hand("--list").stdout)) == 1, "the dead are not listed"
+
+
+def make_idle(p, seconds=1.2):
+    import time
+    time.sleep(seconds)
+
+
+def case_no_more_servers_than_allowed():
+    with place("servers = 2\n") as p:
+        files = [p.make(f"{name}.data") for name in "bcd"]
+        assert p.ask("menu").status == 200
+        assert p.ask("menu", files[0]).status == 200
+        make_idle(p)
+        p.ask("menu", files[0])  # a.data is the idlest
+        assert sorted(p.servers()) == ["a.data", "b.data"]
+        answer = p.ask("menu", files[1])
+        assert answer.status == 200 and answer.said == "", answer.said
+        wait_for(lambda: sorted(p.servers()) == ["b.data", "c.data"], 10, "the idlest to go")
+        asking = [p.ask("menu", path) for path in (files[0], files[1], files[2])]
+        assert all(answer.status == 200 for answer in asking)
+        assert len(p.servers()) <= 2, p.servers()
+        crowd = [subprocess.Popen([CGI], env=dict(
+            p.environment, GATEWAY_INTERFACE="CGI/1.1", REQUEST_METHOD="GET", PATH_INFO="/deep",
+            QUERY_STRING=f"menu&{path}"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE) for path in (p.data, *files) for _ in range(3)]
+        for process in crowd:
+            output, _ = process.communicate(timeout=60)
+            assert output.startswith(b"Status: 200"), output[:99]
+        assert len(p.servers()) <= 2, p.servers()
+
+
+def case_no_more_memory_than_allowed():
+    with place("memory-mb = 1\n") as p:
+        answer = p.ask("menu")
+        assert answer.status == 200 and b"Not all is known" not in answer.body
+        assert "no room for a server: 0 of 32 live" in answer.said, answer.said
+        assert p.servers() == {} and p.names() == []
+
+
+def case_page_before_all_is_known():
+    with place("patience-ms = 1\n") as p:
+        big = p.make("big.data", 400000)
+        whole = p.by_hand("--no-server-process", f"menu&{big}", program=(CGI,)).stdout
+        body = whole.partition("\n\n")[2].encode()
+        first = p.ask("menu", big)
+        assert first.status == 200 and b"Not all is known yet" in first.body
+        assert b"data-events" not in first.body, "this door has no events"
+        assert first.headers["cache-control"] == "no-store" and "etag" not in first.headers
+        table = p.ask("top_procs/1-10/callseqs/self/oa", big, path="/deep.csv")
+        assert table.status in (200, 503)
+
+        def settled():
+            answer = p.ask("menu", big)
+            return answer if b"Not all is known" not in answer.body else None
+        last = wait_for(settled, 60, "the whole page")
+        assert last.body == body, "the page that was waited for"
+        assert "etag" in last.headers and len(p.servers()) == 1
+
+
+def main():
+    found = [(name, function) for name, function in globals().items() if name.startswith("case_")]
+    return run_tests([(name[5:].replace("_", " "), function) for name, function in found])
+
+
+sys.exit(main())
