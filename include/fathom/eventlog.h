@@ -314,7 +314,8 @@ FM_EVENTLOG_API void fm_eventlog_heap(uint64_t allocated_ever, uint64_t size, ui
 struct fm_eventlog_listen_options {
     uint64_t queue_limit_bytes; /* each client's queue; 16 MiB. Beyond it whole blocks are dropped,
                                    counted, and told to that client as event 527 */
-    unsigned clients_max;       /* 16 */
+    unsigned clients_max;       /* 16; connections that have not shown the token do not count, and
+                                   one that has taken nothing for 10 s gives way to another */
     bool wait_client;           /* return only when the first client has its header queued */
     int wait_timeout_ms;        /* of that; 0 = for ever */
     const char *token;          /* needed for an address that is not loopback: a client must send
@@ -351,6 +352,11 @@ enum fm_eventlog_answer {
     FM_EVENTLOG_ANSWER_UNKNOWN_SPACE = 250,
     FM_EVENTLOG_ANSWER_UNKNOWN_NUMBER = 251,
     FM_EVENTLOG_ANSWER_REFUSED = 252,
+    /* To a connection that is not served, before it is closed, in place of the log and whatever the
+     * transport: an answer in the name space "fathom", number 0, of these, or of REFUSED for a
+     * wrong token. */
+    FM_EVENTLOG_ANSWER_TOKEN = 253, /* a token is needed, and did not come within 5 s */
+    FM_EVENTLOG_ANSWER_FULL = 254,  /* clients_max are there already */
 };
 /* Built in: name space "fathom": 1 flush every buffer, 2 pause this client's events, 3 resume. */
 

@@ -39,20 +39,31 @@ static uint8_t run_builtin(struct fm_el_client *c, uint8_t number)
     return FM_EVENTLOG_ANSWER_OK;
 }
 
+/* 0, or why it is not. */
+static uint8_t admit(struct fm_el_client *c, const struct fm_el_command *cmd)
+{
+    if (!token_is(c, cmd))
+        return memcmp(cmd->name, "token=", 6) == 0 ? FM_EVENTLOG_ANSWER_REFUSED
+                                                   : FM_EVENTLOG_ANSWER_TOKEN;
+    if (!fm_el_client_has_place(c->listener))
+        return FM_EVENTLOG_ANSWER_FULL;
+    c->admitted = true;
+    if (c->kind != FM_EL_UDP)
+        c->expires_ns = UINT64_MAX;
+    if (atomic_load(&fm_el.running))
+        fm_el_client_send_state(c, true, 0);
+    return FM_EVENTLOG_ANSWER_OK;
+}
+
 static void run_command(struct fm_el_client *c, const struct fm_el_command *cmd)
 {
     uint8_t status;
-    bool waits = c->expires_ns != UINT64_MAX && c->kind != FM_EL_UDP;
-    bool needs = fm_el_server.listeners[c->listener].token[0] && !c->ready;
-    if (needs && token_is(c, cmd)) {
-        if (waits)
-            c->expires_ns = UINT64_MAX;
-        if (atomic_load(&fm_el.running))
-            fm_el_client_send_state(c, true, 0);
-        status = FM_EVENTLOG_ANSWER_OK;
-    } else if (needs) {
-        status = FM_EVENTLOG_ANSWER_REFUSED;
-        c->dead = true;
+    if (fm_el_client_lacks_token(c)) {
+        status = admit(c, cmd);
+        if (status != FM_EVENTLOG_ANSWER_OK) {
+            fm_el_client_refuse(c, status);
+            return;
+        }
     } else if (cmd->name_bytes == 6 && memcmp(cmd->name, "fathom", 6) == 0) {
         status = run_builtin(c, cmd->number);
     } else {
@@ -68,7 +79,7 @@ static void run_command(struct fm_el_client *c, const struct fm_el_command *cmd)
 static void feed_control(struct fm_el_client *c, const unsigned char *data, size_t bytes)
 {
     struct fm_el_command cmd;
-    for (size_t i = 0; i < bytes && !c->dead; i++)
+    for (size_t i = 0; i < bytes && !c->dead && !c->refused; i++)
         if (fm_el_control_feed(&c->frames.control, data[i], &cmd))
             run_command(c, &cmd);
 }
@@ -76,7 +87,7 @@ static void feed_control(struct fm_el_client *c, const unsigned char *data, size
 static void feed_frames(struct fm_el_client *c, const unsigned char *data, size_t bytes)
 {
     struct fm_el_command cmd;
-    for (size_t i = 0; i < bytes && !c->dead; i++) {
+    for (size_t i = 0; i < bytes && !c->dead && !c->refused; i++) {
         enum fm_el_said said = fm_el_frames_feed(&c->frames, data[i], &cmd);
         if (said == FM_EL_SAID_NOTHING)
             continue;
@@ -86,8 +97,8 @@ static void feed_frames(struct fm_el_client *c, const unsigned char *data, size_
             c->dead = true; /* nothing else may come from a client */
         else if (c->ready)
             set_paused(c, said == FM_EL_SAID_PAUSE);
-        else
-            c->dead = fm_el_server.listeners[c->listener].token[0] != '\0';
+        else if (fm_el_client_lacks_token(c))
+            fm_el_client_refuse(c, FM_EVENTLOG_ANSWER_TOKEN);
     }
 }
 
@@ -100,10 +111,16 @@ void fm_el_client_receive(struct fm_el_client *c)
             continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
-        if (n <= 0) { /* a client that says no more wants no more */
-            c->dead = true;
+        if (n <= 0) {
+            c->half_closed = true;
+            c->probe_ns = 0;
+            c->dead = n < 0 || c->refused;
+            if (!c->dead && fm_el_client_lacks_token(c))
+                fm_el_client_refuse(c, FM_EVENTLOG_ANSWER_TOKEN);
             return;
         }
+        if (c->refused)
+            continue; /* read, so that the connection's end does not destroy what it is told */
         if (c->kind == FM_EL_PLAIN)
             feed_control(c, data, (size_t)n);
         else
@@ -120,12 +137,15 @@ static struct fm_el_client *peer_of(unsigned listener, const struct sockaddr_sto
     return NULL;
 }
 
-unsigned fm_el_clients_of(unsigned listener)
+/* NULL: it is told that there is no place. With a token it needs one once it has shown it. */
+static struct fm_el_client *new_peer(unsigned listener, const struct sockaddr_storage *from,
+                                     socklen_t size)
 {
-    unsigned n = 0;
-    for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next)
-        n += c->listener == listener && !c->dead;
-    return n;
+    struct fm_el_listener *l = &fm_el_server.listeners[listener];
+    bool full = !l->token[0] && !fm_el_client_has_place(listener);
+    struct fm_el_client *c =
+        fm_el_client_new(listener, l->fd, full ? FM_EVENTLOG_ANSWER_FULL : 0, from, size);
+    return c && !c->dead ? c : NULL;
 }
 
 void fm_el_receive_datagrams(unsigned listener)
@@ -141,15 +161,11 @@ void fm_el_receive_datagrams(unsigned listener)
             return;
         struct fm_el_client *c = peer_of(listener, &from, size);
         bool pause;
-        if (!c && fm_el_clients_of(listener) < l->options.clients_max &&
-            (c = fm_el_client_new(listener, l->fd))) {
-            c->peer = from;
-            c->peer_size = size;
-        }
-        if (!c)
+        if (!c && !(c = new_peer(listener, &from, size)))
             continue;
         c->expires_ns = fm_el_clock_ns() +
-                        (c->ready ? FM_EL_PEER_LIFE_S : FM_EL_TOKEN_WAIT_S) * UINT64_C(1000000000);
+                        (fm_el_client_lacks_token(c) ? FM_EL_TOKEN_WAIT_S : FM_EL_PEER_LIFE_S) *
+                            UINT64_C(1000000000);
         if (n > 0 && data[0] == 0xF0)
             feed_control(c, data, (size_t)n);
         else if (c->ready && fm_el_monitor_service(data, (size_t)n, &pause))

@@ -11,6 +11,7 @@ static bool send_some(struct fm_el_client *c, const unsigned char *data, size_t 
         ssize_t n = send(c->fd, data + *at, bytes - *at, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n > 0) {
             *at += (size_t)n;
+            c->moved_ns = fm_el_clock_ns();
         } else if (n < 0 && errno == EINTR) {
             continue;
         } else {
@@ -115,9 +116,18 @@ bool fm_el_client_wants_to_send(const struct fm_el_client *c)
     return c->head || c->out.used;
 }
 
+/* Why it gets no log; it reads that and closes, or its time runs out. */
+static void send_farewell(struct fm_el_client *c)
+{
+    if (c->out.used && send_out(c))
+        shutdown(c->fd, SHUT_WR);
+}
+
 void fm_el_client_send(struct fm_el_client *c)
 {
-    if (c->kind == FM_EL_PLAIN)
+    if (c->refused)
+        send_farewell(c);
+    else if (c->kind == FM_EL_PLAIN)
         send_plain(c);
     else
         send_messages(c);

@@ -49,9 +49,32 @@ void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t 
     fm_el_bytes_done(&b);
 }
 
-struct fm_el_client *fm_el_client_new(unsigned listener, int fd)
+static bool is_waiting(const struct fm_el_client *c)
+{
+    return !c->dead && (c->refused || fm_el_client_lacks_token(c));
+}
+
+/* Connections that have no place are bounded too: the oldest goes. */
+static void make_way(unsigned listener)
+{
+    unsigned n = 0;
+    struct fm_el_client *oldest = NULL;
+    for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next) {
+        if (c->listener != listener || !is_waiting(c))
+            continue;
+        n++;
+        if (!oldest || c->began_ns < oldest->began_ns)
+            oldest = c;
+    }
+    if (n >= FM_EL_WAITING_MAX)
+        oldest->dead = true;
+}
+
+struct fm_el_client *fm_el_client_new(unsigned listener, int fd, uint8_t refused,
+                                      const struct sockaddr_storage *peer, socklen_t peer_size)
 {
     struct fm_el_listener *l = &fm_el_server.listeners[listener];
+    make_way(listener);
     struct fm_el_client *c = fm_el_server.count < CLIENTS_MAX ? fm_el_pool_alloc(sizeof(*c)) : NULL;
     if (!c)
         return NULL;
@@ -62,17 +85,90 @@ struct fm_el_client *fm_el_client_new(unsigned listener, int fd)
     c->limit = l->options.queue_limit_bytes;
     c->monitor.datagram_max = l->options.datagram_bytes_max;
     c->monitor.singles = l->options.monitor_singles;
-    c->expires_ns = UINT64_MAX;
+    c->expires_ns = c->probe_ns = UINT64_MAX;
+    c->began_ns = c->moved_ns = fm_el_clock_ns();
+    if (peer) {
+        c->peer = *peer;
+        c->peer_size = peer_size;
+    }
     if (l->token[0])
-        c->expires_ns = fm_el_clock_ns() + FM_EL_TOKEN_WAIT_S * UINT64_C(1000000000);
+        c->expires_ns = c->moved_ns + FM_EL_TOKEN_WAIT_S * UINT64_C(1000000000);
     pthread_mutex_lock(&fm_el_server.mutex);
     c->next = fm_el_server.clients;
     fm_el_server.clients = c;
     fm_el_server.count++;
     pthread_mutex_unlock(&fm_el_server.mutex);
-    if (!l->token[0] && atomic_load(&fm_el.running))
+    if (refused)
+        fm_el_client_refuse(c, refused);
+    else if (!l->token[0] && atomic_load(&fm_el.running))
         fm_el_client_send_state(c, true, 0);
     return c;
+}
+
+/* ---- places ------------------------------------------------------------------------------------
+ */
+
+bool fm_el_client_lacks_token(const struct fm_el_client *c)
+{
+    return fm_el_server.listeners[c->listener].token[0] && !c->admitted;
+}
+
+static bool has_a_place(const struct fm_el_client *c, unsigned listener)
+{
+    return c->listener == listener && !c->dead && !c->refused && !fm_el_client_lacks_token(c);
+}
+
+bool fm_el_client_has_place(unsigned listener)
+{
+    unsigned n = 0;
+    uint64_t now = fm_el_clock_ns(), oldest = UINT64_MAX;
+    struct fm_el_client *stuck = NULL;
+    for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next) {
+        if (!has_a_place(c, listener))
+            continue;
+        n++;
+        if (c->moved_ns < oldest && fm_el_client_wants_to_send(c)) {
+            oldest = c->moved_ns;
+            stuck = c;
+        }
+    }
+    if (n < fm_el_server.listeners[listener].options.clients_max)
+        return true;
+    if (!stuck || now - oldest < FM_EL_STUCK_S * UINT64_C(1000000000))
+        return false;
+    stuck->dead = true;
+    return true;
+}
+
+/* The answer stands where the log would: no log and no frame begins with these bytes. */
+void fm_el_client_refuse(struct fm_el_client *c, uint8_t status)
+{
+    static const struct fm_el_command about = {.name = "fathom", .name_bytes = 6};
+    struct fm_el_bytes answer = {0};
+    fm_el_control_answer(&answer, &about, status);
+    if (c->kind == FM_EL_UDP) {
+        sendto(c->fd, answer.data, answer.used, MSG_NOSIGNAL | MSG_DONTWAIT,
+               (struct sockaddr *)&c->peer, c->peer_size);
+        c->dead = true;
+    } else {
+        fm_el_put(&c->out, answer.data, answer.used);
+        c->refused = true;
+        c->expires_ns = fm_el_clock_ns() + FM_EL_FAREWELL_S * UINT64_C(1000000000);
+    }
+    fm_el_bytes_done(&answer);
+}
+
+/* An empty block, behind what has been sent of lane none. */
+void fm_el_client_probe(struct fm_el_client *c)
+{
+    unsigned char block[FM_EL_MARKER_BYTES];
+    pthread_mutex_lock(&fm_el_server.mutex);
+    if (c->ready && !c->head && !c->ending) {
+        fm_el_marker(block, sizeof(block), FM_EL_NO_CAP, c->global_ns, c->global_ns);
+        fm_el_queue_bytes(c, block, sizeof(block), false);
+    }
+    pthread_mutex_unlock(&fm_el_server.mutex);
+    c->probe_ns = fm_el_clock_ns() + FM_EL_PROBE_MS * UINT64_C(1000000);
 }
 
 static void client_free(struct fm_el_client *c)

@@ -7,6 +7,11 @@
 
 #define FM_EL_TOKEN_WAIT_S 5u
 #define FM_EL_PEER_LIFE_S 60u
+#define FM_EL_STUCK_S 10u     /* who takes nothing for that long gives its place to another */
+#define FM_EL_FAREWELL_S 2u   /* for a refused client to read why */
+#define FM_EL_WAITING_MAX 64u /* connections of a listener that are refused, or without token yet \
+                               */
+#define FM_EL_PROBE_MS 1000u  /* a client that says no more: is it there still? */
 #define FM_EL_OUT_BYTES (64u << 10)
 
 /* A block that all clients with room share. */
@@ -36,7 +41,13 @@ struct fm_el_client {
     bool ready, paused, ending, cut;
     /* the service thread's own */
     bool dead;
-    bool greeted;           /* the header has been sent */
+    bool greeted;     /* the header has been sent */
+    bool admitted;    /* has shown the token */
+    bool refused;     /* gets no log: what is in out, then the end */
+    bool half_closed; /* says no more, but may read */
+    uint64_t began_ns;
+    uint64_t moved_ns;      /* when it last took something, or nothing waited for it */
+    uint64_t probe_ns;      /* half-closed: looked at again then */
     size_t at;              /* sent, or made into messages, of the first block */
     struct fm_el_bytes out; /* messages under way */
     size_t out_at;
@@ -58,7 +69,17 @@ struct fm_el_server {
 extern struct fm_el_server fm_el_server;
 
 /* ---- clients.c */
-struct fm_el_client *fm_el_client_new(unsigned listener, int fd); /* NULL: too many, no memory */
+/* NULL: too many, no memory. It becomes ready at once if it may. refused: 0, or the status that it
+ * is told instead. peer: of a datagram; NULL = a connection. */
+struct fm_el_client *fm_el_client_new(unsigned listener, int fd, uint8_t refused,
+                                      const struct sockaddr_storage *peer, socklen_t peer_size);
+/* Told the status, then closed. */
+void fm_el_client_refuse(struct fm_el_client *c, uint8_t status);
+/* A place for one more client, if need be that of one that takes nothing. */
+bool fm_el_client_has_place(unsigned listener);
+bool fm_el_client_lacks_token(const struct fm_el_client *c);
+void fm_el_client_probe(
+    struct fm_el_client *c); /* something to send, so that a dead peer is seen */
 /* State as of now: with the header for a client that comes; before what waits, and as of at_ns, for
  * one that has lost something. */
 void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t at_ns);
@@ -78,4 +99,3 @@ bool fm_el_client_wants_to_send(const struct fm_el_client *c);
 /* ---- client_receive.c */
 void fm_el_client_receive(struct fm_el_client *c);
 void fm_el_receive_datagrams(unsigned listener);
-unsigned fm_el_clients_of(unsigned listener);

@@ -20,10 +20,17 @@ nfds_t fm_el_clients_poll(struct pollfd *fds, unsigned max, int *wait_ms)
             if (fm_el_client_wants_to_send(c))
                 next = c->quiet_ns < next ? c->quiet_ns : next;
             events = 0;
-        } else if (fm_el_client_wants_to_send(c)) {
-            events |= POLLOUT;
+        } else {
+            if (c->half_closed) /* its end is told all the same */
+                events = 0;
+            if (fm_el_client_wants_to_send(c))
+                events |= POLLOUT;
+            else
+                c->moved_ns = now;
         }
         next = c->expires_ns < next ? c->expires_ns : next;
+        if (c->half_closed && !fm_el_client_wants_to_send(c))
+            next = c->probe_ns < next ? c->probe_ns : next;
         fds[n++] = (struct pollfd){.fd = c->kind == FM_EL_UDP ? -1 : c->fd, .events = events};
     }
     pthread_mutex_unlock(&fm_el_server.mutex);
@@ -42,7 +49,9 @@ static void accept_clients(unsigned listener)
         int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0)
             return;
-        if (fm_el_clients_of(listener) >= l->options.clients_max || !fm_el_client_new(listener, fd))
+        bool full = !l->token[0] && !fm_el_client_has_place(listener);
+        uint8_t refused = full ? FM_EVENTLOG_ANSWER_FULL : 0;
+        if (!fm_el_client_new(listener, fd, refused, NULL, 0))
             close(fd);
     }
 }
@@ -79,15 +88,28 @@ static void serve_listeners(const struct pollfd *fds)
     }
 }
 
+/* A time-out: of the token, of a farewell, of a peer of datagrams. */
+static void expire(struct fm_el_client *c)
+{
+    if (!c->dead && !c->refused && fm_el_client_lacks_token(c))
+        fm_el_client_refuse(c, FM_EVENTLOG_ANSWER_TOKEN);
+    else
+        c->dead = true;
+}
+
 void fm_el_clients_serve(const struct pollfd *fds, unsigned count)
 {
     unsigned n = FM_EL_LISTENERS_MAX;
     uint64_t now = fm_el_clock_ns();
     for (struct fm_el_client *c = fm_el_server.clients; c && n < count; c = c->next, n++) {
-        if (c->kind != FM_EL_UDP && fds[n].revents & (POLLIN | POLLHUP | POLLERR))
+        if (c->kind != FM_EL_UDP && c->half_closed && fds[n].revents & (POLLHUP | POLLERR))
+            c->dead = true;
+        else if (c->kind != FM_EL_UDP && fds[n].revents & (POLLIN | POLLHUP | POLLERR))
             fm_el_client_receive(c);
         if (now >= c->expires_ns)
-            c->dead = true;
+            expire(c);
+        if (c->half_closed && now >= c->probe_ns)
+            fm_el_client_probe(c);
         if (!c->dead)
             fm_el_client_send(c);
         pthread_mutex_lock(&fm_el_server.mutex);
@@ -99,7 +121,7 @@ void fm_el_clients_serve(const struct pollfd *fds, unsigned count)
     serve_listeners(fds);
     if (atomic_load(&fm_el.running)) /* those that came while the log was stopped */
         for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next)
-            if (!c->ready && !fm_el_server.listeners[c->listener].token[0])
+            if (!c->ready && !c->dead && !c->refused && !fm_el_client_lacks_token(c))
                 fm_el_client_send_state(c, true, 0);
 }
 

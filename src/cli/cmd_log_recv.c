@@ -265,7 +265,7 @@ int fm_cmd_log_control(int argc, char **argv)
         return fm_cli_fail("log control", error);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     fm_control_append(bytes, &message, false);
-    struct fm_eventlog_source *source = fm_eventlog_source_take(fd, argv[1]);
+    struct fm_eventlog_source *source = fm_eventlog_source_take_connection(fd, argv[1]);
     if (!fm_eventlog_write_fd(&fd, bytes->data, bytes->len, &error))
         status = fm_cli_fail("log control", error);
     else

@@ -124,9 +124,18 @@ static bool send_file(struct link *link, GError **error)
     return good;
 }
 
-/* Waits for the token that clients must send first. */
+static void refuse(int fd, uint8_t status)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    fm_refusal_append(bytes, status);
+    if (send(fd, bytes->data, bytes->len, MSG_NOSIGNAL) == (ssize_t)bytes->len)
+        shutdown(fd, SHUT_WR);
+}
+
+/* Waits for the token that clients must send first; tells who has not the right one. */
 static bool has_token(int fd, const char *token, GError **error)
 {
+    uint8_t status = FM_REFUSAL_TOKEN_NEEDED;
     g_autofree char *wanted = g_strdup_printf("token=%s", token);
     struct fm_control_parser parser = {0};
     gint64 give_up = g_get_monotonic_time() + TOKEN_WAIT_MS * G_GINT64_CONSTANT(1000);
@@ -142,9 +151,12 @@ static bool has_token(int fd, const char *token, GError **error)
         fm_control_parse(&parser, &byte, 1, &message, &found);
         if (found && message.number == 0 && strcmp(message.space, wanted) == 0)
             return true;
-        if (found)
+        if (found) {
+            status = FM_REFUSAL_WRONG_TOKEN;
             break;
+        }
     }
+    refuse(fd, status);
     g_set_error(error, FM_ERROR, FM_ERROR_IO, "a client did not send the token");
     return false;
 }
@@ -202,8 +214,14 @@ static bool wait_peer(const struct sender *sender, int fd, GError **error)
         g_autofree char *wanted = g_strdup_printf("token=%s", sender->token);
         if (got > 0 && sender->token != NULL)
             fm_control_parse(&parser, bytes, (size_t)got, &message, &found);
-        if (got < 0 || (sender->token != NULL && !(found && strcmp(message.space, wanted) == 0)))
+        if (got < 0)
             continue;
+        if (sender->token != NULL && !(found && strcmp(message.space, wanted) == 0)) {
+            g_autoptr(GByteArray) told = g_byte_array_new();
+            fm_refusal_append(told, found ? FM_REFUSAL_WRONG_TOKEN : FM_REFUSAL_TOKEN_NEEDED);
+            sendto(fd, told->data, told->len, MSG_NOSIGNAL, (struct sockaddr *)&peer, length);
+            continue;
+        }
         if (connect(fd, (struct sockaddr *)&peer, length) == 0)
             return true;
     }

@@ -23,6 +23,7 @@ struct fm_monitor_stream {
     struct fm_monitor_collector *collector;
     GByteArray *log; /* complete, not yet given to the reader */
     uint64_t announced_ms;
+    struct fm_refusal_watch refusal;
     uint64_t malformed; /* datagrams that were no message */
     uint8_t buffer[READ_BYTES];
 };
@@ -109,7 +110,16 @@ static enum fm_eventlog_fill take_input(struct fm_monitor_stream *stream,
                     g_strerror(errno));
         return FM_EVENTLOG_FILL_FAILED;
     }
+    GError *refused = NULL;
+    if (!fm_refusal_passes(&stream->refusal, stream->buffer, (size_t)MAX(got, 0), stream->name,
+                           &refused)) {
+        if (refused != NULL)
+            g_propagate_error(error, refused);
+        return refused != NULL ? FM_EVENTLOG_FILL_FAILED : FM_EVENTLOG_FILL_TIMEOUT;
+    }
     if (!stream->datagrams) {
+        if (got <= 0 && fm_refusal_at_end(&stream->refusal, stream->name, error))
+            return FM_EVENTLOG_FILL_FAILED;
         if (got <= 0)
             return take_end(stream, reader);
         if (!take_frames(stream, (size_t)got, error))

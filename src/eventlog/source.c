@@ -28,6 +28,8 @@ struct fm_eventlog_source {
     dev_t device;
     ino_t inode;
     struct fm_monitor_stream *monitor;
+    bool connected; /* to a server, which may refuse */
+    struct fm_refusal_watch refusal;
 };
 
 static struct fm_eventlog_source *source_new(int fd, const char *name)
@@ -44,6 +46,13 @@ struct fm_eventlog_source *fm_eventlog_source_take(int fd, const char *name)
     /* A larger pipe means fewer switches between the programs at its ends; refusal is harmless. */
     fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
     return source_new(fd, name);
+}
+
+struct fm_eventlog_source *fm_eventlog_source_take_connection(int fd, const char *name)
+{
+    struct fm_eventlog_source *source = source_new(fd, name);
+    source->connected = true;
+    return source;
 }
 
 struct fm_eventlog_source *fm_eventlog_source_take_monitor(int fd, const char *name, bool datagrams,
@@ -67,7 +76,7 @@ struct fm_eventlog_source *fm_eventlog_source_connect(const char *text, int time
     if (fd < 0)
         return NULL;
     return messages ? fm_eventlog_source_take_monitor(fd, text, datagrams, token)
-                    : fm_eventlog_source_take(fd, text);
+                    : fm_eventlog_source_take_connection(fd, text);
 }
 
 static int open_path(const char *path, struct stat *ret_stat, GError **error)
@@ -212,11 +221,20 @@ static enum fm_eventlog_fill fill_read(struct fm_eventlog_source *source, GError
         return FM_EVENTLOG_FILL_FAILED;
     }
     if (got <= 0) {
+        if (source->connected && fm_refusal_at_end(&source->refusal, source->name, error))
+            return FM_EVENTLOG_FILL_FAILED;
         /* A connection that was reset ends the log where it stands, like a killed program. */
         if (source->growing)
             return FM_EVENTLOG_FILL_TIMEOUT;
         fm_eventlog_reader_finish(source->reader);
         return FM_EVENTLOG_FILL_END;
+    }
+    GError *refused = NULL;
+    if (source->connected &&
+        !fm_refusal_passes(&source->refusal, at, (size_t)got, source->name, &refused)) {
+        if (refused != NULL)
+            g_propagate_error(error, refused);
+        return refused != NULL ? FM_EVENTLOG_FILL_FAILED : FM_EVENTLOG_FILL_TIMEOUT;
     }
     source->read_bytes += (uint64_t)got;
     fm_eventlog_reader_commit(source->reader, (size_t)got);

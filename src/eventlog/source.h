@@ -26,6 +26,8 @@ struct fm_eventlog_source *fm_eventlog_source_take(int fd, const char *name);
 struct fm_eventlog_source *fm_eventlog_source_connect(const char *address, int timeout_ms,
                                                       const char *token, GError **error);
 /* Takes a descriptor that carries the monitor's messages: frames of a stream, or datagrams. */
+/* Of a connection that was made to a server: what it says when it refuses is an error. */
+struct fm_eventlog_source *fm_eventlog_source_take_connection(int fd, const char *name);
 struct fm_eventlog_source *fm_eventlog_source_take_monitor(int fd, const char *name, bool datagrams,
                                                            const char *token);
 void fm_eventlog_source_free(struct fm_eventlog_source *source);

@@ -94,3 +94,25 @@ void fm_control_append(GByteArray *out, const struct fm_control_message *message
 /* The five commands of name space "eventlog-socket" by name ("start-heap-profiling", ...), fathom's
  * own ("flush", "pause", "resume"), or "SPACE/NUMBER". */
 bool fm_control_named(const char *name, struct fm_control_message *ret, GError **error);
+
+/* ---- Refusals: what a server says in place of the log, whatever the transport ---- */
+
+enum fm_refusal_status {
+    FM_REFUSAL_WRONG_TOKEN = 252,
+    FM_REFUSAL_TOKEN_NEEDED = 253,
+    FM_REFUSAL_FULL = 254,
+};
+
+/* Watches the first bytes of a connection. */
+struct fm_refusal_watch {
+    bool over; /* something else came: the log */
+    struct fm_control_parser parser;
+};
+/* Whether the bytes belong to the log. When they do not they are a refusal: *error says which, once
+ * it is whole. */
+bool fm_refusal_passes(struct fm_refusal_watch *watch, const uint8_t *bytes, size_t length,
+                       const char *name, GError **error);
+/* The connection has ended; sets an error if nothing of a log came before. */
+bool fm_refusal_at_end(const struct fm_refusal_watch *watch, const char *name, GError **error);
+/* Appends the refusal with that status. */
+void fm_refusal_append(GByteArray *out, uint8_t status);

@@ -113,7 +113,44 @@ def token():
     check(log)
 
 
-TESTS = [a_file, plain_streams, follow, monitor_frames, monitor_datagrams, control, token]
+def refusals():
+    """Every transport says why it serves no log, and the exit status is 1."""
+    log = FOLDER / "refused.eventlog"
+    addresses = [f"unix:{FOLDER}/refusing", f"tcp:127.0.0.1:{free_port()}",
+                 f"monitor:127.0.0.1:{free_port()}", f"udp:127.0.0.1:{free_port(socket.SOCK_DGRAM)}"]
+    for address in addresses:
+        process = program(address, 1, 10, "secret")
+        for _ in range(200):  # until it listens
+            wrong = subprocess.run([FATHOM, "log", "recv", "--wait", "5", "--token", "wrong", "-o",
+                                    log, address], capture_output=True, timeout=60)
+            if b"token is wrong" in wrong.stderr:
+                break
+            time.sleep(0.05)
+        assert wrong.returncode == 1 and b"token is wrong" in wrong.stderr, wrong
+        missing = run("recv", "--wait", "5", "--idle", "30", "-o", log, address, status=1)
+        assert b"wants a token" in missing.stderr, missing
+        followed = run("follow", "--wait", "5", "--idle", "30", "--token", "x", address, status=1)
+        assert b"token is wrong" in followed.stderr, followed
+        if address[:4] in ("unix", "tcp:"):
+            told = run("control", address, "flush", status=1)
+            assert b"wants a token" in told.stderr, told
+        run("recv", "--wait", "5", "--token", "secret", "-o", log, address)
+        assert process.wait(timeout=60) == 0
+
+
+def refusals_of_send():
+    source, log = FOLDER / "sent.eventlog", FOLDER / "refused.eventlog"
+    assert program(source, 1, 10).wait(timeout=60) == 0
+    for address in (f"tcp:127.0.0.1:{free_port()}", f"monitor:127.0.0.1:{free_port()}"):
+        server = subprocess.Popen([FATHOM, "log", "send", "--listen", "--clients", "2", "--token",
+                                   "secret", source, address], stderr=subprocess.DEVNULL)
+        wrong = run("recv", "--wait", "10", "--token", "wrong", "-o", log, address, status=1)
+        assert b"token is wrong" in wrong.stderr, wrong
+        run("recv", "--wait", "10", "--token", "secret", "-o", log, address)
+        server.wait(timeout=60)
+
+
+TESTS = [refusals, refusals_of_send, a_file, plain_streams, follow, monitor_frames, monitor_datagrams, control, token]
 
 
 def main():

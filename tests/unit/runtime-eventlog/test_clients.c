@@ -12,23 +12,59 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* B: a client that closes its sending half gives its place up. */
-static void half_closed_client_gives_up_its_place(void)
+/* B: `nc ... </dev/null` says nothing, and reads. */
+static void half_closed_client_is_served(void)
 {
-    struct fm_eventlog_listen_options o = {.clients_max = 1};
-    serve(NULL, &o, 4096);
-    int first = dial_unix();
-    wait_clients(1);
-    g_assert_cmpint(shutdown(first, SHUT_WR), ==, 0);
-    wait_clients(0);
-    struct reading r = {dial_unix(), g_byte_array_new()};
-    struct check *c;
-    wait_clients(1);
-    log_numbers(0, 0, 100);
-    finish_reading(&r, 1, &c);
-    g_assert_cmpuint(c->counts[522], ==, 100);
-    check_free(c);
-    close(first);
+    for (int monitor = 0; monitor < 2; monitor++) {
+        serve(monitor ? "monitor:127.0.0.1:0" : NULL, NULL, 4096);
+        struct reading r = {monitor ? dial_inet(SOCK_STREAM) : dial_unix(), g_byte_array_new()};
+        g_assert_cmpint(shutdown(r.fd, SHUT_WR), ==, 0);
+        wait_clients(1);
+        log_numbers(0, 0, 5000);
+        fm_eventlog_flush(-1);
+        g_usleep(1200000); /* it is looked at meanwhile, and kept */
+        log_numbers(0, 5000, 5000);
+        if (monitor) {
+            GThread *reader = g_thread_new("client", read_to_end, &r);
+            serve_end();
+            g_thread_join(reader);
+            struct collect *c = collect_frames(r.all->data, r.all->len, true);
+            g_assert_cmpuint(c->numbers, ==, 10000);
+            collect_free(c);
+            g_byte_array_unref(r.all);
+        } else {
+            struct check *c;
+            finish_reading(&r, 1, &c);
+            g_assert_cmpuint(c->counts[522], ==, 10000);
+            check_free(c);
+        }
+    }
+}
+
+/* A half-closed client that goes away gives up its place though nothing is logged. */
+static void half_closed_client_that_went_is_noticed(void)
+{
+    static const char *const addresses[] = {"tcp:127.0.0.1:0", "monitor:127.0.0.1:0", NULL};
+    for (unsigned i = 0; i < G_N_ELEMENTS(addresses); i++) {
+        serve(addresses[i], NULL, 4096);
+        int fd = addresses[i] ? dial_inet(SOCK_STREAM) : dial_unix();
+        wait_clients(1);
+        shutdown(fd, SHUT_WR);
+        close(fd);
+        wait_clients(0);
+        serve_end();
+    }
+}
+
+/* What a connection is told that gets no log: the status, then the end. */
+static uint8_t refusal(int fd)
+{
+    static const uint8_t begin[] = {0xF0, 0x9E, 0x97, 0x8C, 1, 6, 'f', 'a', 't', 'h', 'o', 'm', 0};
+    g_autoptr(GByteArray) all = g_byte_array_new();
+    read_on(fd, all, SIZE_MAX);
+    g_assert_cmpmem(all->data, MIN(all->len, sizeof(begin)), begin, sizeof(begin));
+    g_assert_cmpuint(all->len, ==, sizeof(begin) + 1);
+    return all->data[sizeof(begin)];
 }
 
 static void no_more_clients_than_allowed(void)
@@ -39,8 +75,7 @@ static void no_more_clients_than_allowed(void)
     struct reading r[2] = {{dial_unix(), g_byte_array_new()}, {dial_unix(), g_byte_array_new()}};
     wait_clients(2);
     int third = dial_unix();
-    uint8_t byte;
-    g_assert_cmpint(recv(third, &byte, 1, 0), ==, 0); /* closed at once */
+    g_assert_cmpuint(refusal(third), ==, FM_EVENTLOG_ANSWER_FULL);
     close(third);
     log_numbers(0, 0, 100);
     finish_reading(r, 2, c);
@@ -48,6 +83,72 @@ static void no_more_clients_than_allowed(void)
         g_assert_cmpuint(c[i]->counts[522], ==, 100);
         check_free(c[i]);
     }
+}
+
+static void say_token(int fd, const char *token)
+{
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    g_autofree char *name = g_strconcat("token=", token, NULL);
+    control(out, 0, name, 0);
+    send_all(fd, out->data, out->len, out->len);
+}
+
+static uint8_t refusal_datagram(const char *token)
+{
+    uint8_t bytes[64] = {0};
+    int fd = dial_inet(SOCK_DGRAM);
+    say_token(fd, token);
+    g_assert_cmpint(recv(fd, bytes, sizeof(bytes), 0), ==, 14);
+    g_assert_cmpuint(bytes[0], ==, 0xF0);
+    close(fd);
+    return bytes[13];
+}
+
+static void wrong_and_missing_tokens_are_told(void)
+{
+    static const char *const addresses[] = {"tcp:127.0.0.1:0", "monitor:127.0.0.1:0", NULL};
+    struct fm_eventlog_listen_options o = {.token = "secret"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(addresses); i++) {
+        serve(addresses[i], &o, 4096);
+        for (unsigned k = 0; k < 3; k++) {
+            int fd = addresses[i] ? dial_inet(SOCK_STREAM) : dial_unix();
+            if (k == 0)
+                say_token(fd, "secreT");
+            if (k == 1)
+                shutdown(fd, SHUT_WR); /* k = 2 says nothing until its time is over */
+            g_assert_cmpuint(refusal(fd), ==,
+                             k ? FM_EVENTLOG_ANSWER_TOKEN : FM_EVENTLOG_ANSWER_REFUSED);
+            close(fd);
+        }
+        serve_end();
+    }
+    serve("udp:127.0.0.1:0", &o, 4096);
+    g_assert_cmpuint(refusal_datagram("secreT"), ==, FM_EVENTLOG_ANSWER_REFUSED);
+    serve_end();
+}
+
+static void mute_connections_use_no_places(void)
+{
+    enum { MUTE = 150 };
+    int mute[MUTE];
+    struct fm_eventlog_listen_options o = {.token = "secret", .clients_max = 1};
+    struct check *c;
+    serve("tcp:127.0.0.1:0", &o, 4096);
+    for (unsigned i = 0; i < MUTE; i++)
+        mute[i] = dial_inet(SOCK_STREAM);
+    struct reading r = {dial_inet(SOCK_STREAM), g_byte_array_new()};
+    say_token(r.fd, "secret");
+    wait_clients(1);
+    int another = dial_inet(SOCK_STREAM);
+    say_token(another, "secret");
+    g_assert_cmpuint(refusal(another), ==, FM_EVENTLOG_ANSWER_FULL);
+    close(another);
+    for (unsigned i = 0; i < MUTE; i++)
+        close(mute[i]);
+    log_numbers(0, 0, 100);
+    finish_reading(&r, 1, &c);
+    g_assert_cmpuint(c->counts[522], ==, 100);
+    check_free(c);
 }
 
 /* A: each of two monitors' clients gets every event, one that ends inside a frame harms nobody. */
@@ -290,7 +391,10 @@ int main(int argc, char **argv)
         T(client_of_a_kilobyte_a_second);
         return g_test_run();
     }
-    T(half_closed_client_gives_up_its_place);
+    T(half_closed_client_is_served);
+    T(half_closed_client_that_went_is_noticed);
+    T(wrong_and_missing_tokens_are_told);
+    T(mute_connections_use_no_places);
     T(no_more_clients_than_allowed);
     T(every_monitor_client_gets_every_event);
     T(left_over_socket_is_taken_over);
