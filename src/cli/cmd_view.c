@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
-#include "cli/cmd_log_trace.h"
+#include "cli/log/cmd_log_trace.h"
 #include "cli/notices.h"
 #include "display/html/assets.h"
 #include "serve/http.h"

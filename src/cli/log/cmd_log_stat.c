@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
+#include "cli/log/cmd_log.h"
 #include "cli/hint.h"
-#include "cli/cmd_log_trace.h"
+#include "cli/log/cmd_log_trace.h"
 #include "eventlog/count.h"
 #include "eventlog/format.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
-#include "cli/cmd_log_trace.h"
+#include "cli/log/cmd_log.h"
+#include "cli/log/cmd_log_trace.h"
 #include "trace/clock/synchronize.h"
 
 struct sync_options {

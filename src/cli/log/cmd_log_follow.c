@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
-#include "cli/cmd_log_print.h"
+#include "cli/log/cmd_log.h"
+#include "cli/log/cmd_log_print.h"
 #include "eventlog/reorder.h"
 #include "eventlog/transport.h"
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
-#include "cli/cmd_log_print.h"
-#include "cli/cmd_log_trace.h"
+#include "cli/log/cmd_log.h"
+#include "cli/log/cmd_log_print.h"
+#include "cli/log/cmd_log_trace.h"
 #include "eventlog/log.h"
 
 static int cat_in_file_order(struct fm_cmd_log_printer *printer, struct fm_eventlog_source *source)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
-#include "cli/cmd_log_trace.h"
+#include "cli/log/cmd_log.h"
+#include "cli/log/cmd_log_trace.h"
 #include "report/trace_statistics.h"
 #include "schedule/trace_modules.h"
 #include "schedule/trace_tab.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/cmd_log.h"
+#include "cli/log/cmd_log.h"
 #include "eventlog/live.h"
 
 int fm_cmd_log_recover(int argc, char **argv)

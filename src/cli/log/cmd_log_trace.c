@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cmd_log_trace.h"
+#include "cli/log/cmd_log_trace.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
+#include "cli/log/cmd_log.h"
 
 enum { HELD_BYTES = 64 << 10 };
 

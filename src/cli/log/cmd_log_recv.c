@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
+#include "cli/log/cmd_log.h"
 #include "eventlog/transport.h"
 #include "eventlog/writer.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cmd_log_print.h"
+#include "cli/log/cmd_log_print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
+#include "cli/log/cmd_log.h"
 
 enum { HELD_BYTES = 64 << 10 };
 

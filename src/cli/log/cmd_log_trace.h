@@ -3,7 +3,7 @@
  * or with --filter. */
 #pragma once
 
-#include "cli/cmd_log_print.h"
+#include "cli/log/cmd_log_print.h"
 #include "trace/filter/filter.h"
 #include "trace/format/open.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/cmd_log.h"
+#include "cli/log/cmd_log.h"
 #include "eventlog/writer.h"
 
 struct cut {

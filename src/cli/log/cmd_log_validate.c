@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/cmd_log.h"
+#include "cli/log/cmd_log.h"
 #include "cli/hint.h"
 #include "eventlog/validate.h"
 
