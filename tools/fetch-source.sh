@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Unpacks the upstream source of a Debian source package into FOLDER/PACKAGE, with apt's own
 # checks of signature and checksum. Does nothing when it is there already, so it works offline then.
+# What cannot be had is named at the end; the others are fetched all the same.
 set -eu
 folder=${1:?usage: tools/fetch-source.sh FOLDER PACKAGE...}
 shift
@@ -27,12 +28,29 @@ fetch() {
         apt-get "$@" update >&2 && touch "$work/updated" || return 1
     fi
     (cd "$work/new" && apt-get "$@" source --download-only "$name" >&2) || return 1
-    mkdir -p "$folder/$name.new"
-    tar xf "$work/new/${name}_"*.orig.tar.* -C "$folder/$name.new" --strip-components=1
-    mv "$folder/$name.new" "$folder/$name"
+    rm -rf "$folder/$name.new"
+    mkdir -p "$folder/$name.new" || return 1
+    unpacked=
+    for archive in "$work/new/${name}_"*.orig.tar.*; do
+        case $archive in
+        *.asc | *.sig) continue ;; # the upstream author's signature beside it
+        esac
+        tar xf "$archive" -C "$folder/$name.new" --strip-components=1 || return 1
+        unpacked=yes
+    done
+    if [ -z "$unpacked" ]; then
+        echo "fetch-source: $name has no upstream archive" >&2
+        return 1
+    fi
+    mv "$folder/$name.new" "$folder/$name" || return 1
     rm -f "$work/new/${name}_"*
 }
 
+failed=
 for package in "$@"; do
-    [ -d "$folder/$package" ] || fetch "$package"
+    [ -d "$folder/$package" ] || fetch "$package" || failed="$failed $package"
 done
+if [ -n "$failed" ]; then
+    echo "fetch-source: not fetched:$failed" >&2
+    exit 1
+fi

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/fetch-source.sh with an apt-get of ours, that makes the files which Debian's would fetch.
+
+usage: fetch_source_test.py SCRIPT"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+APT = """#!/bin/sh
+for package; do :; done
+case $package in
+update) exit 0 ;;
+missing) echo "no such package" >&2; exit 100 ;;
+esac
+mkdir "$package-1.0" && echo "$package" >"$package-1.0/file"
+tar cJf "${package}_1.0.orig.tar.xz" "$package-1.0" && rm -r "$package-1.0"
+[ "$package" != signed ] || echo signature >"${package}_1.0.orig.tar.xz.asc"
+echo description >"${package}_1.0.dsc"
+"""
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+
+def main():
+    if not os.access(KEYRING, os.R_OK):
+        print(f"1..0 # SKIP {KEYRING} is not here")
+        return 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        apt = folder / "bin" / "apt-get"
+        apt.parent.mkdir()
+        apt.write_text(APT)
+        apt.chmod(0o755)
+        done = subprocess.run([sys.argv[1], folder / "out", "plain", "missing", "signed"],
+                              env={**os.environ, "PATH": f"{apt.parent}:{os.environ['PATH']}"},
+                              capture_output=True, text=True)
+        found = {package: (folder / "out" / package / "file").read_text().strip()
+                 for package in ("plain", "missing", "signed")
+                 if (folder / "out" / package).is_dir()}
+    failed = 0
+    for number, (good, what) in enumerate((
+            (found == {"plain": "plain", "signed": "signed"},
+             "a signature beside the archive, and a package that is missing before it, are no harm"),
+            (done.returncode == 1 and "not fetched: missing\n" in done.stderr,
+             "what is missing is told")), 1):
+        print(f"{'ok' if good else 'not ok'} {number} - {what}")
+        failed += not good
+        if not good:
+            print("#", found, done.returncode, done.stderr.replace("\n", "\n# "))
+    print("1..2")
+    return 1 if failed else 0
+
+
+sys.exit(main())
