@@ -42,6 +42,7 @@ static void start_locked(void)
     const char *wish = fm_getenv("FATHOM_RECORDING");
     if (wish != NULL && strcmp(wish, "off") == 0) {
         fm_process.stopped = fm_process.was_stopped = true;
+        fm_process.grade_flags |= FM_REC_WAS_STOPPED;
         fm_process.header->recording_on = 0;
     }
     fm_process.header->grade_flags |= fm_process.grade_flags;

@@ -56,9 +56,10 @@ enum fm_rec_grade_flags {
     /* Frames are popped lazily (--grade=fast): exits are not seen. exits := calls - excps, and
      * open frames must not be closed by the reader. */
     FM_REC_LAZY_EXITS = 1u << 0,
-    FM_REC_COVERAGE = 1u << 1,   /* coverage points were met */
-    FM_REC_ALLOCATION = 1u << 2, /* the malloc family is interposed */
-    FM_REC_FORKED = 1u << 3,     /* child of fork: open frames are inherited, see fm_rec_frame */
+    FM_REC_COVERAGE = 1u << 1,    /* coverage points were met */
+    FM_REC_ALLOCATION = 1u << 2,  /* the malloc family is interposed */
+    FM_REC_FORKED = 1u << 3,      /* child of fork: open frames are inherited, see fm_rec_frame */
+    FM_REC_WAS_STOPPED = 1u << 4, /* by the program or from the start, at some time */
 };
 
 struct fm_rec_header {

@@ -175,8 +175,12 @@ void fm_threads_control(bool stopped)
     if (fm_process.stopped != stopped) {
         __atomic_store_n(&fm_process.stopped, stopped, __ATOMIC_SEQ_CST);
         fm_process.was_stopped |= stopped;
-        if (fm_process.header != NULL)
+        if (stopped)
+            fm_process.grade_flags |= FM_REC_WAS_STOPPED;
+        if (fm_process.header != NULL) {
             fm_process.header->recording_on = !stopped;
+            fm_process.header->grade_flags |= fm_process.grade_flags;
+        }
         for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
             fm_lock_take(&t->lock);
             if (!stopped) /* before the first entry */

@@ -8,8 +8,7 @@ int fm_cmd_finish(int argc, char **argv)
     gboolean keep = FALSE, quiet = FALSE;
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
-         "Write the profile to FILE (one recording only; default: NAME.data beside NAME.rec)",
-         "FILE"},
+         "Write NAME.data (of one recording only; default: beside the recording)", "NAME"},
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recording", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,

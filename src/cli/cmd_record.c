@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/finishing.h"
 #include "record/recording.h"
+#include "record/statics.h"
 #include "record/toolchain.h"
 
 /* The shell's statuses for what could not be run. */
@@ -97,6 +98,43 @@ static gint by_name(gconstpointer left, gconstpointer right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+/* The processes of the run that live on and have no recording yet: they have not called any
+ * function with hooks since their fork, or not yet. */
+static void tell_of_others(const char *base, GPtrArray *found)
+{
+    g_autofree char *wanted = g_strdup_printf("FATHOM_OUTPUT=%s", base);
+    g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < found->len; i++) {
+        const char *path = g_ptr_array_index(found, i);
+        int writer = fm_raw_recording_writer(path);
+        if (writer == 0 && path[strlen(base)] == '.') /* it may just begin: BASE.PID.N.rec */
+            writer = atoi(path + strlen(base) + 1);
+        g_hash_table_add(known, GINT_TO_POINTER(writer));
+    }
+    GDir *processes = g_dir_open("/proc", 0, NULL);
+    for (const char *name; processes != NULL && (name = g_dir_read_name(processes)) != NULL;) {
+        int pid = atoi(name);
+        if (pid <= 0 || g_hash_table_contains(known, GINT_TO_POINTER(pid)))
+            continue;
+        g_autofree char *path = g_strdup_printf("/proc/%d/environ", pid);
+        g_autofree char *environment = NULL;
+        gsize size = 0;
+        if (!g_file_get_contents(path, &environment, &size, NULL))
+            continue;
+        bool ours = false;
+        for (const char *at = environment; at < environment + size && !ours; at += strlen(at) + 1)
+            ours = strcmp(at, wanted) == 0;
+        if (ours)
+            fprintf(
+                stderr,
+                "fathom record: note: process %d of this run still runs and has recorded nothing "
+                "yet; when it has ended, `fathom finish %s.%d.*.rec` makes its profile\n",
+                pid, base, pid);
+    }
+    if (processes != NULL)
+        g_dir_close(processes);
+}
+
 /* The recordings of the run: NAME.rec first, then NAME.<pid>.<n>.rec of other processes. Those that
  * were there before are of other runs: of programs started by hand, perhaps, or killed. */
 static GPtrArray *find_recordings(const char *base, GPtrArray *before)
@@ -152,7 +190,13 @@ static void say_nothing_recorded(const char *program)
 {
     g_autofree char *path = g_find_program_in_path(program);
     bool instrumented = path != NULL && fm_toolchain_is_instrumented(path);
-    if (instrumented)
+    if (instrumented && !fm_statics_file_has_hooks(path))
+        fprintf(stderr,
+                "fathom record: %s was linked with `fathom cc`, but no function of it is "
+                "instrumented: its objects were compiled without, in an earlier build perhaps. "
+                "Rebuild from clean.\n",
+                program);
+    else if (instrumented)
         fprintf(stderr,
                 "fathom record: %s is built with `fathom cc` but made no recording: could it not "
                 "write to this folder, or did it never start?\n",
@@ -170,6 +214,8 @@ static int finish_all(const struct fm_finishing *how, const char *base, GPtrArra
 {
     g_autoptr(GPtrArray) found = find_recordings(base, before);
     int status = FM_EXIT_DONE;
+    if (!how->quiet)
+        tell_of_others(base, found);
     if (found->len == 0) {
         say_nothing_recorded(program);
         return FM_EXIT_FAILED;

@@ -135,11 +135,36 @@ static void print_totals(const struct fm_profile *profile, const struct fm_finis
             notes->threads, notes->threads == 1 ? "" : "s");
     if (profile->ticks_per_second > 0 && profile->user_quanta > 0)
         fprintf(stderr, ", %.2f s CPU time in %" PRIu64 " samples",
-                (double)profile->user_quanta / (double)profile->ticks_per_second,
-                profile->user_quanta);
+                (double)profile->user_quanta / (double)profile->ticks_per_second, notes->samples);
     if (profile->facts.peak_bytes > 0)
         fprintf(stderr, ", %sB of heap at most",
                 short_number((double)profile->facts.peak_bytes, calls, sizeof calls));
+    fputs("\n", stderr);
+}
+
+/* When the hooks take more time than the program: what to leave out. */
+static void print_hooks_share(const struct fm_profile *profile)
+{
+    double unit = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
+    if (profile->instrumentation_quanta == 0)
+        return;
+    fprintf(stderr, "%.2f s of your code, %.2f s of fathom's hooks",
+            (double)profile->user_quanta * unit, (double)profile->instrumentation_quanta * unit);
+    g_autofree uint64_t *calls = g_new0(uint64_t, profile->ps_count + 1);
+    uint64_t all = 0;
+    uint32_t most = 0;
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        uint32_t ps = profile->pd_ps[profile->csd_callee[csd]];
+        uint64_t some = (uint64_t)fm_profile_calls(profile, csd);
+        calls[ps] += some;
+        all += some;
+        most = calls[ps] > calls[most] ? ps : most;
+    }
+    if (profile->instrumentation_quanta > profile->user_quanta && calls[most] > all / 2) {
+        g_autofree char *name = short_name(profile->ps[most].qualified_name);
+        fprintf(stderr, "; %s made %.0f %% of the calls: --exclude it when building", name,
+                100.0 * (double)calls[most] / (double)all);
+    }
     fputs("\n", stderr);
 }
 
@@ -153,6 +178,7 @@ static void print_summary(const struct fm_profile *profile, const struct fm_fini
         return;
     }
     print_totals(profile, notes);
+    print_hooks_share(profile);
     print_table(profile, analysis);
     print_phases(profile);
     g_autofree char *quoted = g_shell_quote(data_path);
@@ -160,12 +186,14 @@ static void print_summary(const struct fm_profile *profile, const struct fm_fini
     fprintf(stderr, "open the pages:  fathom view %s\n", plain ? data_path : quoted);
 }
 
-static char *data_path_beside(const char *rec_path)
+char *fm_cli_data_path(const char *name)
 {
-    size_t length = strlen(rec_path);
-    if (g_str_has_suffix(rec_path, ".rec"))
+    size_t length = strlen(name);
+    if (g_str_has_suffix(name, ".data"))
+        length -= strlen(".data");
+    else if (g_str_has_suffix(name, ".rec"))
         length -= strlen(".rec");
-    return g_strdup_printf("%.*s.data", (int)length, rec_path);
+    return g_strdup_printf("%.*s.data", (int)length, name);
 }
 
 static bool finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
@@ -207,9 +235,9 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
 bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
                    uint64_t *ret_calls)
 {
-    g_autofree char *beside = data_path_beside(rec_path);
+    g_autofree char *whole = fm_cli_data_path(data_path == NULL ? rec_path : data_path);
     GError *error = NULL;
-    if (finish(how, rec_path, data_path == NULL ? beside : data_path, ret_calls, &error))
+    if (finish(how, rec_path, whole, ret_calls, &error))
         return true;
     fm_cli_fail_file(how->command, rec_path, FM_FILE_RECORDING, error);
     return false;

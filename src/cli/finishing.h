@@ -16,7 +16,10 @@ struct fm_finishing {
     bool several;           /* notes name the recording that they are of */
 };
 
-/* Turns the recording at rec_path into data_path (NULL: beside it), prints notes and, unless quiet,
+/* NAME.data, of NAME, NAME.data or NAME.rec: what -o NAME means. Caller frees. */
+char *fm_cli_data_path(const char *name);
+
+/* Turns the recording at rec_path into fm_cli_data_path(data_path) (NULL: beside it), prints notes and, unless quiet,
  * the summary on standard error. A recording that still grows, or whose modules could not all be
  * read, is kept in any case. *ret_calls may be NULL. False after a message on standard error. */
 bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,

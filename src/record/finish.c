@@ -359,6 +359,7 @@ static void collect_notes(struct finisher *f)
             f->has_losses = true;
         }
     }
+    notes->samples = ticks;
     notes->not_instrumented = notes->calls == 0;
     notes->achieved_hz = cpu_ns == 0 ? 0 : (double)ticks * 1e9 / (double)cpu_ns;
     if (header->dropped_nodes != 0 || dropped != 0)
@@ -373,14 +374,42 @@ static void collect_notes(struct finisher *f)
         fm_finish_note(f, "%" G_GUINT64_FORMAT " threads are not in the recording",
                        (guint64)header->dropped_threads);
     if (unmatched != 0)
-        fm_finish_note(f, "%" G_GUINT64_FORMAT " exits had no entry (recording was stopped then)",
-                       (guint64)unmatched);
+        fm_finish_note(f, "%" G_GUINT64_FORMAT " exits had no entry (%s)", (guint64)unmatched,
+                       (header->grade_flags & FM_REC_WAS_STOPPED) != 0
+                           ? "recording was stopped then"
+                           : "of calls made before the recording began, or on stacks that the "
+                             "program changes by itself");
     if (notes->live)
-        fm_finish_note(f, "the program still runs (process %u): this is the profile so far",
-                       header->pid);
+        fm_finish_note(f,
+                       "the program still runs (process %u): this is the profile so far; `fathom "
+                       "finish %s` makes it again when it has ended",
+                       header->pid, recording->path);
     if (notes->killed)
         fm_finish_note(f, "the program ended without exit(): functions that were open then are "
                           "counted as left by an exceptional exit");
+}
+
+#define BARE_UNITS_NAMED 5
+
+static void note_bare_units(struct finisher *f)
+{
+    for (guint i = 0; i < f->images->len; i++) {
+        const struct image *image = fm_image(f, i);
+        if (image->statics == NULL || (image->raw->flags & FM_REC_MODULE_INSTRUMENTED) == 0)
+            continue;
+        g_autoptr(GPtrArray) bare = fm_statics_bare_units(image->statics);
+        g_autoptr(GString) names = g_string_new(NULL);
+        for (guint k = 0; k < bare->len && k < BARE_UNITS_NAMED; k++)
+            g_string_append_printf(names, "%s%s", k > 0 ? ", " : "",
+                                   (const char *)g_ptr_array_index(bare, k));
+        if (bare->len > BARE_UNITS_NAMED)
+            g_string_append_printf(names, " and %u more", bare->len - BARE_UNITS_NAMED);
+        if (bare->len > 0)
+            fm_finish_note(f,
+                           "%s: %u of its source files are without hooks; unless they were left "
+                           "out, they were not compiled with `fathom cc` (rebuild from clean): %s",
+                           image->name, bare->len, names->str);
+    }
 }
 
 static void done(struct finisher *f)
@@ -423,6 +452,7 @@ bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_pr
     collect_notes(&f);
     fm_images_open(&f);
     fm_leave_out(&f);
+    note_bare_units(&f);
     fm_images_make_nodes(&f);
     fm_resolve_sites(&f);
     fm_merge_edges(&f);

@@ -151,6 +151,13 @@ uint32_t fm_statics_proc_at(const struct fm_statics *statics, uint64_t entry);
 const char *fm_statics_symbol_at(const struct fm_statics *statics, uint64_t address,
                                  uint64_t *ret_offset);
 
+/* Paths of the translation units that have functions but no hooks, sorted; of the statics. Those of
+ * the recording runtime are not among them. Needs debug information. Caller unrefs. */
+GPtrArray *fm_statics_bare_units(const struct fm_statics *statics);
+
+/* Whether any function of the module at path calls the hooks; true also when that is not known. */
+bool fm_statics_file_has_hooks(const char *path);
+
 /* Is this the name of a function that `fathom cc` makes the program call: the hooks of libfathom,
  * those that compilers call, coverage callbacks? */
 bool fm_statics_is_hook(const char *symbol);

@@ -93,6 +93,67 @@ def not_recorded(tap, folder):
                   f"a {name} is refused", done.stderr)
 
 
+ONE = "int two(int); int one(int n) { return n + 1; } int main(void) { return one(1) + two(2) - 5; }"
+TWO = "int two(int n) { return n + 1; }"
+TINY = """
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((noinline)) unsigned tiny(unsigned n) { return n * 2654435761u; }
+int main(int argc, char **argv)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; argc == 1 && i < 60000000; i++)
+        sum += tiny(i);
+    if (argc > 1 && fork() == 0) {
+        setsid();
+        sleep((unsigned)atoi(argv[1]));
+        sum += tiny(1);
+    }
+    return sum == 1;
+}
+"""
+
+
+def said_rightly(tap, folder):
+    """What is wrong with a build, what the hooks cost, and what is not finished yet."""
+    folder = pathlib.Path(folder)
+    for name, text in (("one", ONE), ("two", TWO), ("tiny", TINY)):
+        (folder / f"{name}.c").write_text(text)
+    lib.must(["gcc", "-g", "-c", "one.c", "two.c"], folder)
+    lib.must([lib.FATHOM, "cc", "gcc", "one.o", "two.o", "-o", "old"], folder)
+    done = lib.run([lib.FATHOM, "record", "--", "./old"], folder)
+    tap.check(done.returncode == 1 and "no function of it is instrumented" in done.stderr and
+              "Rebuild from clean" in done.stderr, "objects of an earlier build", done.stderr)
+    for grade in "deep", "fast":
+        lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-g", "-c", "one.c"], folder)
+        lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "one.o", "two.o", "-o", "part"],
+                 folder)
+        done = lib.record(["./part"], folder)
+        notes = [line for line in done.stderr.splitlines() if "without hooks" in line]
+        tap.check(len(notes) == 1 and "part: 1 of its source files" in notes[0] and
+                  notes[0].endswith("/two.c"), f"{grade}: an object of an earlier build", done.stderr)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O2", "-g", "tiny.c", "-o", "tiny"], folder)
+    done = lib.record(["./tiny"], folder)
+    tap.check("s of your code, " in done.stderr and "without hooks" not in done.stderr,
+              "the hooks' share is told", done.stderr)
+    if "tiny made" not in done.stderr:
+        shares = done.stderr.split(" s of your code, ")
+        own, hooks = shares[0].split()[-1], shares[1].split()[0]
+        tap.check(float(hooks) <= float(own) + 0.02, "and who made the calls, if it is most",
+                  done.stderr)
+    done = lib.run([lib.FATHOM, "record", "-o", "left", "--", "./tiny", "20"], folder)
+    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
+    tap.check(len(notes) == 1, "a daemon that goes on is told, once", done.stderr)
+    number = int(notes[0].split("process ")[1].split()[0].rstrip("):"))
+    os.kill(number, signal.SIGKILL)
+    lib.run([lib.FATHOM, "record", "-k", "-q", "-o", "kept", "--", "./part"], folder)
+    for given in "given", "given.data", "given.rec":
+        lib.must([lib.FATHOM, "finish", "-k", "-q", "-o", given, "kept.rec"], folder)
+        tap.check((folder / "given.data").exists() and not (folder / "given").exists(),
+                  f"-o {given} is given.data, as with record")
+        (folder / "given.data").unlink()
+
+
 def cut_short(tap, folder):
     command = lib.build("processes.c", folder, "gcc", ["-O1"])
     lib.run([lib.FATHOM, "record", "-k", "-o", "cut", "--"] + command + ["status"], folder)
@@ -351,7 +412,7 @@ def contexts_unloaded(tap, folder):
 def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = lib.CASES["executing.c"] = lib.CASES["wide.c"] = []
-    for test in (processes, executing, statuses, not_recorded, cut_short, live, kept, full, libraries,
+    for test in (processes, executing, statuses, not_recorded, said_rightly, cut_short, live, kept, full, libraries,
                  plain_hosts, contexts_unloaded, steered):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
