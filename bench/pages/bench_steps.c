@@ -25,7 +25,7 @@ static struct fm_trace *open_profile(const char *path, const char *identity, voi
                                      GError **error)
 {
     (void)user;
-    return fm_profile_open(path, identity, error);
+    return fm_profile_open(path, identity, NULL, error);
 }
 
 static struct module *module_of(struct module *modules, const char *name)

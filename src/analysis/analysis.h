@@ -9,6 +9,7 @@
  * single value below zero; nothing here clamps. */
 #pragma once
 
+#include "base/roots.h"
 #include "deep/profile.h"
 
 /* A row of costs as pages show it. Indexed by enum fm_measure_id; desc only from
@@ -127,10 +128,12 @@ void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_calle
                          uint32_t *ret_count);
 
 enum fm_contour_state { FM_CONTOUR_OK, FM_CONTOUR_NO_FILE, FM_CONTOUR_BAD };
-/* Reads the contour file that belongs to a data file ("X.data" -> "X.contour"). *ret_message: the
- * warning or error to show, NULL when there is none; g_free. *ret is NULL unless FM_CONTOUR_OK. */
-enum fm_contour_state fm_contour_read(const char *data_path, const struct fm_analysis *a,
-                                      struct fm_contour **ret, char **ret_message);
+/* Reads the contour file that belongs to a data file ("X.data" -> "X.contour"), beneath roots, NULL
+ * = anywhere. *ret_message: the warning or error to show, NULL when there is none; g_free. *ret is
+ * NULL unless FM_CONTOUR_OK. */
+enum fm_contour_state fm_contour_read(const struct fm_roots *roots, const char *data_path,
+                                      const struct fm_analysis *a, struct fm_contour **ret,
+                                      char **ret_message);
 void fm_contour_free(struct fm_contour *contour);
 
 /* --- getters and setters (getters.c) --- */

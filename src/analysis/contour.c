@@ -124,8 +124,9 @@ static enum fm_contour_state parse_file(struct parsing *parsing, const struct fm
     return state;
 }
 
-enum fm_contour_state fm_contour_read(const char *data_path, const struct fm_analysis *a,
-                                      struct fm_contour **ret, char **ret_message)
+enum fm_contour_state fm_contour_read(const struct fm_roots *roots, const char *data_path,
+                                      const struct fm_analysis *a, struct fm_contour **ret,
+                                      char **ret_message)
 {
     *ret = NULL;
     *ret_message = NULL;
@@ -134,7 +135,7 @@ enum fm_contour_state fm_contour_read(const char *data_path, const struct fm_ana
     g_autofree char *path =
         g_strdup_printf("%.*s.contour", (int)(strlen(data_path) - strlen(".data")), data_path);
     g_autoptr(FmMappedFile) file = NULL;
-    if (!fm_mapped_file_open(path, &file, NULL))
+    if (!fm_mapped_file_open_below(roots, path, &file, NULL))
         return FM_CONTOUR_NO_FILE;
     struct fm_contour *contour = g_new0(struct fm_contour, 1);
     contour->hidden = g_new0(bool, a->profile->ps_count + 1u);

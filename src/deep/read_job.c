@@ -290,13 +290,19 @@ struct fm_profile_job *fm_profile_job_new_bytes(const char *name, const uint8_t 
     return job;
 }
 
+struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file)
+{
+    struct fm_profile_job *job = fm_profile_job_new_bytes(file->path, file->bytes, file->size);
+    job->file = file;
+    return job;
+}
+
 bool fm_profile_job_new(const char *path, struct fm_profile_job **ret, GError **error)
 {
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open(path, &file, error))
         return false;
-    *ret = fm_profile_job_new_bytes(file->path, file->bytes, file->size);
-    (*ret)->file = file;
+    *ret = fm_profile_job_new_file(file);
     return true;
 }
 

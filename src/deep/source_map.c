@@ -179,15 +179,15 @@ bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t siz
     return ok;
 }
 
-bool fm_source_map_read(const char *path, const struct fm_profile *profile,
-                        struct fm_source_map **ret, GError **error)
+static bool read_below(const struct fm_roots *roots, const char *path,
+                       const struct fm_profile *profile, struct fm_source_map **ret, GError **error)
 {
     g_autoptr(FmMappedFile) file = NULL;
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
         return false;
     }
-    if (!fm_mapped_file_open(path, &file, error))
+    if (!fm_mapped_file_open_below(roots, path, &file, error))
         return false;
     static const uint8_t nothing[1];
     const uint8_t *bytes = file->bytes == NULL ? nothing : file->bytes;
@@ -198,6 +198,12 @@ bool fm_source_map_read(const char *path, const struct fm_profile *profile,
         ok = false;
     }
     return ok;
+}
+
+bool fm_source_map_read(const char *path, const struct fm_profile *profile,
+                        struct fm_source_map **ret, GError **error)
+{
+    return read_below(NULL, path, profile, ret, error);
 }
 
 static char *path_beside(const char *data_path, const char *suffix)
@@ -214,14 +220,15 @@ char *fm_source_map_path(const char *data_path)
     return path_beside(data_path, ".lines");
 }
 
-bool fm_source_map_read_beside(const char *data_path, const struct fm_profile *profile,
-                               struct fm_source_map **ret, GError **error)
+bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_path,
+                               const struct fm_profile *profile, struct fm_source_map **ret,
+                               GError **error)
 {
     g_autofree char *path = fm_source_map_path(data_path);
     g_autofree char *old = path_beside(data_path, ".procrep");
     if (!g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(old, G_FILE_TEST_EXISTS))
-        return fm_source_map_read(old, profile, ret, error);
-    return fm_source_map_read(path, profile, ret, error);
+        return read_below(roots, old, profile, ret, error);
+    return read_below(roots, path, profile, ret, error);
 }
 
 void fm_source_map_free(struct fm_source_map *map)

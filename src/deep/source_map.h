@@ -7,6 +7,7 @@
  * representation of Mercury's procedures alone; fm_source_map_read_beside() reads those too. */
 #pragma once
 
+#include "base/roots.h"
 #include "deep/profile.h"
 
 struct fm_source_code {
@@ -41,8 +42,9 @@ FM_MUST_USE bool fm_source_map_write(const struct fm_source_map *map,
 FM_MUST_USE bool fm_source_map_read(const char *path, const struct fm_profile *profile,
                                     struct fm_source_map **ret, GError **error);
 /* Reads NAME.lines beside NAME.data, or, where that is not, the lines that an older fathom wrote to
- * NAME.procrep. FM_ERROR_NOT_FOUND when there are none. */
-FM_MUST_USE bool fm_source_map_read_beside(const char *data_path, const struct fm_profile *profile,
+ * NAME.procrep; beneath roots, NULL = anywhere. FM_ERROR_NOT_FOUND when there are none. */
+FM_MUST_USE bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_path,
+                                           const struct fm_profile *profile,
                                            struct fm_source_map **ret, GError **error);
 /* NAME.lines of NAME.data; g_free(). */
 char *fm_source_map_path(const char *data_path);

@@ -13,6 +13,7 @@
 
 struct fm_recording_job {
     struct fm_recording *recording;
+    struct fm_roots *roots;      /* where what lies beside it is opened; NULL = anywhere */
     enum fm_recording_part part; /* the one that is next */
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
@@ -62,9 +63,18 @@ static enum fm_job_state step_reading(struct fm_recording_job *job, uint32_t nod
 
 bool fm_recording_job_new(const char *path, struct fm_recording_job **ret, GError **error)
 {
-    struct fm_recording_job *job = job_new(path);
-    if (!fm_profile_job_new(path, &job->reading, error) ||
-        step_reading(job, 1, error) == FM_JOB_FAILED) {
+    struct fm_mapped_file *file;
+    return fm_mapped_file_open(path, &file, error) &&
+           fm_recording_job_new_file(file, NULL, ret, error);
+}
+
+bool fm_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
+                               struct fm_recording_job **ret, GError **error)
+{
+    struct fm_recording_job *job = job_new(file->path);
+    job->roots = fm_roots_ref(roots);
+    job->reading = fm_profile_job_new_file(file);
+    if (step_reading(job, 1, error) == FM_JOB_FAILED) {
         fm_recording_job_free(job);
         return false;
     }
@@ -81,13 +91,14 @@ struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct f
 }
 
 /* NAME.lines beside NAME.data. */
-static void read_source_map(struct fm_recording *recording)
+static void read_source_map(struct fm_recording_job *job)
 {
+    struct fm_recording *recording = job->recording;
     g_autoptr(GError) error = NULL;
     if (!g_str_has_suffix(recording->path, ".data"))
         return;
-    if (!fm_source_map_read_beside(recording->path, recording->profile, &recording->source_map,
-                                   &error) &&
+    if (!fm_source_map_read_beside(job->roots, recording->path, recording->profile,
+                                   &recording->source_map, &error) &&
         !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
         recording->source_map_message = g_strdup(error->message);
 }
@@ -100,13 +111,13 @@ static bool step_extras(struct fm_recording_job *job)
     case 0:
         if (g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
             recording->contour_state =
-                fm_contour_read(recording->path, recording->analysis, &recording->contour,
-                                &recording->contour_message);
+                fm_contour_read(job->roots, recording->path, recording->analysis,
+                                &recording->contour, &recording->contour_message);
         return false;
     case 1:
         if (recording->profile->flavour == FM_FLAVOUR_C) {
             recording->source_index = fm_source_index_new(recording->profile);
-            read_source_map(recording);
+            read_source_map(job);
         }
         break;
     }
@@ -192,6 +203,7 @@ void fm_recording_job_free(struct fm_recording_job *job)
     fm_analysis_job_free(job->analysing);
     fm_checking_free(job->checking);
     fm_recording_free(job->recording);
+    fm_roots_unref(job->roots);
     g_free(job);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/job.h"
+#include "base/mapped.h"
 #include "report/report.h"
 
 enum fm_recording_part {
@@ -25,6 +26,10 @@ struct fm_recording_job;
  * fm_profile_read(). */
 FM_MUST_USE bool fm_recording_job_new(const char *path, struct fm_recording_job **ret,
                                       GError **error);
+/* The same of an open file, which it takes. What is read beside it is opened beneath roots too;
+ * NULL: anywhere. */
+FM_MUST_USE bool fm_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
+                                           struct fm_recording_job **ret, GError **error);
 /* From a profile in memory, which it takes. */
 struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct fm_profile *profile);
 /* Works for about `nodes` nodes (> 0) on a part, the ones before it being done. FM_JOB_DONE when

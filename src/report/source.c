@@ -83,6 +83,14 @@ static bool looks_like_source(const char *path)
     return false;
 }
 
+/* A link whose name looks like source may lead to anything. */
+static bool is_source(int fd)
+{
+    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
+    g_autofree char *real = g_file_read_link(link, NULL);
+    return real != NULL && looks_like_source(real);
+}
+
 /* The whole of a regular file, NUL-terminated; NULL with the reason otherwise. */
 static char *read_all(const char *path, struct stat *ret_stat, const char **ret_reason)
 {
@@ -96,6 +104,8 @@ static char *read_all(const char *path, struct stat *ret_stat, const char **ret_
         *ret_reason = g_strerror(errno);
     } else if (!S_ISREG(ret_stat->st_mode)) {
         *ret_reason = "not a regular file";
+    } else if (!is_source(fd)) {
+        *ret_reason = "it is a link to something that does not look like C source";
     } else if (ret_stat->st_size > FILE_BYTES_MAX) {
         *ret_reason = "the file is too large";
     } else {

@@ -83,6 +83,21 @@ struct background *fm_engine_background(const struct fm_engine *engine,
     return NULL;
 }
 
+/* By the identity that the opener gave it: the name may have led elsewhere in the meantime, to what
+ * is open already. */
+static struct background *take_opened(struct fm_engine *engine, struct fm_trace *trace)
+{
+    struct background *found = g_hash_table_lookup(engine->by_identity, trace->identity);
+    if (found != NULL) {
+        fm_trace_free(trace);
+        return found;
+    }
+    found = fm_background_new(engine, trace);
+    g_hash_table_insert(engine->by_identity, trace->identity, found);
+    g_ptr_array_add(engine->backgrounds, found);
+    return found;
+}
+
 struct fm_trace *fm_engine_open(struct fm_engine *engine, const char *path, GError **error)
 {
     struct stat status;
@@ -100,9 +115,7 @@ struct fm_trace *fm_engine_open(struct fm_engine *engine, const char *path, GErr
         struct fm_trace *trace = engine->open(path, identity, engine->user, error);
         if (trace == NULL)
             return NULL;
-        found = fm_background_new(engine, trace);
-        g_hash_table_insert(engine->by_identity, trace->identity, found);
-        g_ptr_array_add(engine->backgrounds, found);
+        found = take_opened(engine, trace);
     }
     found->references++;
     return found->trace;

@@ -18,7 +18,8 @@ struct fm_tab;
 #define FM_CHUNK_DEFAULT 6000
 #define FM_STEP_WORK_US 1500 /* of a step of work without events */
 
-/* Opens a trace; identity is "device:inode". */
+/* Opens a trace; identity is the "device:inode" that path led to a moment ago, the trace's own that
+ * of the file that was opened. */
 typedef struct fm_trace *fm_trace_opener(const char *path, const char *identity, void *user,
                                          GError **error);
 

@@ -173,8 +173,8 @@ struct fm_display *fm_front_page(const struct fm_server *server)
         add_traces(server, body);
     if (server->entries->len == 0 && fm_trace_files_count(server) == 0)
         fm_add_text(body, "No recording is open.");
-    for (unsigned i = 0; i < server->roots->len; i++)
-        add_root(body, server->roots->pdata[i]);
+    for (unsigned i = 0; i < fm_roots_count(server->roots); i++)
+        add_root(body, fm_roots_folder(server->roots, i));
     fm_add_heading(body, "Opening more");
     fm_add_verbatim(body,
                     "fathom view FILE...    several recordings at once\n"

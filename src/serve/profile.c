@@ -10,6 +10,7 @@
 #define NODES_A_LOOK 1000
 
 struct profile {
+    struct fm_roots *roots;       /* where the file may lie; NULL = anywhere */
     struct fm_recording_job *job; /* NULL when the file could not be opened again */
     GError *problem;              /* why */
 };
@@ -31,6 +32,7 @@ static void free_profile(struct fm_trace *trace)
 {
     struct profile *profile = trace->implementation;
     fm_recording_job_free(profile->job);
+    fm_roots_unref(profile->roots);
     g_clear_error(&profile->problem);
     g_free(profile);
 }
@@ -40,14 +42,21 @@ bool fm_trace_is_profile(const struct fm_trace *trace)
     return trace->free_implementation == free_profile;
 }
 
-struct fm_trace *fm_profile_open(const char *path, const char *identity, GError **error)
+struct fm_trace *fm_profile_open(const char *path, const char *identity, struct fm_roots *roots,
+                                 GError **error)
 {
-    struct fm_recording_job *job;
-    if (!fm_recording_job_new(path, &job, error))
+    struct fm_mapped_file *file;
+    if (!fm_mapped_file_open_below(roots, path, &file, error))
         return NULL;
-    struct fm_trace *trace = fm_trace_new(path, identity);
+    /* Of the file that was opened: the name may lead to another by now. */
+    g_autofree char *opened = fm_trace_identity_of(file->descriptor);
+    struct fm_recording_job *job;
+    if (!fm_recording_job_new_file(file, roots, &job, error))
+        return NULL;
+    struct fm_trace *trace = fm_trace_new(path, opened != NULL ? opened : identity);
     struct profile *profile = g_new0(struct profile, 1);
     profile->job = job;
+    profile->roots = fm_roots_ref(roots);
     trace->implementation = profile;
     trace->free_implementation = free_profile;
     return trace;
@@ -112,7 +121,9 @@ static void discard(struct fm_trace *trace, void *user)
         return;
     g_clear_pointer(&profile->job, fm_recording_job_free);
     g_clear_error(&profile->problem);
-    if (!fm_recording_job_new(trace->path, &profile->job, &profile->problem))
+    struct fm_mapped_file *file;
+    if (!fm_mapped_file_open_below(profile->roots, trace->path, &file, &profile->problem) ||
+        !fm_recording_job_new_file(file, profile->roots, &profile->job, &profile->problem))
         profile->job = NULL;
 }
 
@@ -157,7 +168,7 @@ static struct fm_trace *open_profile(const char *path, const char *identity, voi
                                      GError **error)
 {
     (void)user;
-    return fm_profile_open(path, identity, error);
+    return fm_profile_open(path, identity, NULL, error);
 }
 
 bool fm_profile_open_now(const char *path, const struct fm_progress *progress,

@@ -10,9 +10,10 @@
 #define FM_PROFILE_LAST_MODULE "checks"
 
 void fm_profile_register(struct fm_engine *engine);
-/* As fm_trace_opener: opens the file and reads its header. Errors: those of fm_profile_read(). */
+/* As fm_trace_opener: opens the file, beneath roots (NULL = anywhere), and reads its header.
+ * Errors: those of fm_profile_read() and fm_roots_open(). */
 FM_MUST_USE struct fm_trace *fm_profile_open(const char *path, const char *identity,
-                                             GError **error);
+                                             struct fm_roots *roots, GError **error);
 bool fm_trace_is_profile(const struct fm_trace *trace);
 
 /* What is known of it so far: borrowed until the engine's next step. NULL when the file could not

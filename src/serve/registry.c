@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files may be named, and the recordings read from them. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/build_id.h"
 #include "base/error.h"
@@ -42,10 +42,11 @@ static void free_entry(gpointer entry)
 static struct fm_trace *open_recording(const char *path, const char *identity, void *user,
                                        GError **error)
 {
-    (void)user;
-    if (fm_trace_recognise(path))
-        return fm_trace_open(path, identity, error);
-    return fm_profile_open(path, identity, error);
+    const struct fm_server *server = user;
+    struct fm_roots *roots = g_hash_table_contains(server->given, path) ? NULL : server->roots;
+    if (roots == NULL ? fm_trace_recognise(path) : fm_trace_recognise_below(roots, path))
+        return fm_trace_open_below(roots, path, identity, error);
+    return fm_profile_open(path, identity, roots, error);
 }
 
 struct fm_engine *fm_server_engine(struct fm_server *server)
@@ -62,7 +63,8 @@ struct fm_server *fm_server_new(const struct fm_server_options *options)
         server->options.recordings_max = RECORDINGS_MAX_DEFAULT;
     server->build_id = fm_program_build_id();
     server->entries = g_ptr_array_new_with_free_func(free_entry);
-    server->roots = g_ptr_array_new_with_free_func(g_free);
+    server->roots = fm_roots_new();
+    server->given = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     server->streams = g_ptr_array_new();
     server->pages = g_ptr_array_new();
     server->traces = g_ptr_array_new();
@@ -88,7 +90,8 @@ void fm_server_free(struct fm_server *server)
     g_ptr_array_unref(server->streams);
     g_ptr_array_unref(server->pages);
     fm_engine_free(server->engine);
-    g_ptr_array_unref(server->roots);
+    fm_roots_unref(server->roots);
+    g_hash_table_unref(server->given);
     g_free(server);
 }
 
@@ -254,6 +257,8 @@ bool fm_server_add(struct fm_server *server, const char *path, const struct fm_p
 {
     g_autofree char *real = realpath(path, NULL);
     struct identity identity;
+    g_hash_table_add(server->given, g_strdup(path));
+    g_hash_table_add(server->given, g_strdup(real != NULL ? real : path));
     if (fm_trace_recognise(path))
         return fm_trace_files_add(server, path, error);
     take_identity(path, &identity);
@@ -272,42 +277,23 @@ bool fm_server_add(struct fm_server *server, const char *path, const struct fm_p
 
 bool fm_server_add_root(struct fm_server *server, const char *folder, GError **error)
 {
-    g_autofree char *real = realpath(folder, NULL);
-    struct stat status;
-    if (real == NULL || stat(real, &status) != 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot open: %s", folder, g_strerror(errno));
-        return false;
-    }
-    if (!S_ISDIR(status.st_mode)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is no folder", folder);
-        return false;
-    }
-    g_ptr_array_add(server->roots, g_strdup(real));
-    return true;
+    return fm_roots_add(server->roots, folder, error);
 }
 
-static bool lies_below(const char *real, const char *root)
-{
-    size_t size = strlen(root);
-    if (strcmp(root, "/") == 0)
-        return true;
-    return strncmp(real, root, size) == 0 && real[size] == '/';
-}
-
-/* The real path that a request's file names below some root, or NULL. The answer is the same for
- * what is not there and for what lies elsewhere, so nothing is told about files outside. */
+/* The answer is the same for what is not there and for what lies elsewhere, so nothing is told
+ * about files outside. */
 char *fm_resolve_below_roots(const struct fm_server *server, const char *file)
 {
-    for (unsigned i = 0; i < server->roots->len; i++) {
-        const char *root = server->roots->pdata[i];
-        g_autofree char *path =
-            g_path_is_absolute(file) ? g_strdup(file) : g_build_filename(root, file, NULL);
-        g_autofree char *real = realpath(path, NULL);
-        struct stat status;
-        if (real != NULL && lies_below(real, root) && stat(real, &status) == 0 &&
-            (S_ISREG(status.st_mode) || (S_ISDIR(status.st_mode) && fm_trace_recognise(real))))
-            return g_strdup(real);
-    }
+    struct stat status;
+    g_autofree char *real = fm_roots_find(server->roots, file);
+    int fd = real == NULL ? -1 : fm_roots_open(server->roots, real, 0, NULL);
+    if (fd < 0)
+        return NULL;
+    bool there = fstat(fd, &status) == 0;
+    close(fd);
+    if (there && (S_ISREG(status.st_mode) ||
+                  (S_ISDIR(status.st_mode) && fm_trace_recognise_below(server->roots, real))))
+        return g_steal_pointer(&real);
     return NULL;
 }
 
@@ -337,8 +323,9 @@ static bool open_below_roots(struct fm_server *server, const char *file, struct 
 {
     g_autofree char *real = fm_resolve_below_roots(server, file);
     if (real == NULL) {
-        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: not one of the opened recordings%s",
-                    file, server->roots->len > 0 ? ", and no file below the served folders" : "");
+        g_set_error(
+            error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: not one of the opened recordings%s", file,
+            fm_roots_count(server->roots) > 0 ? ", and no file below the served folders" : "");
         return false;
     }
     struct identity identity;

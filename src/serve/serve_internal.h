@@ -38,12 +38,13 @@ struct fm_server {
     struct fm_server_options options;
     const char *build_id;
     GPtrArray *entries; /* struct entry; added ones first, in order */
-    GPtrArray *roots;   /* char *, real paths */
-    uint64_t clock;     /* counts uses */
+    struct fm_roots *roots;
+    GHashTable *given; /* of paths that may be opened wherever they lead; all others below roots */
+    uint64_t clock;    /* counts uses */
     struct fm_engine *engine;
-    GPtrArray *streams; /* struct fm_stream, open ones */
-    GPtrArray *pages;   /* struct page of events.c: those that hear of their recording */
-    GPtrArray *traces;  /* struct trace_file (traces/) */
+    GPtrArray *streams;       /* struct fm_stream, open ones */
+    GPtrArray *pages;         /* struct page of events.c: those that hear of their recording */
+    GPtrArray *traces;        /* struct trace_file (traces/) */
     GPtrArray *trace_pages;   /* struct trace_page (traces/): those with a stream */
     unsigned trace_tick;      /* a GLib source that looks for growth; 0 = none */
     uint64_t trace_cancelled; /* answers that were withdrawn before their end */

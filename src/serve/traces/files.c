@@ -67,6 +67,7 @@ static struct trace_file *add(struct fm_server *server, const char *name, const 
 bool fm_trace_files_add(struct fm_server *server, const char *path, GError **error)
 {
     g_autofree char *real = is_address(path) ? g_strdup(path) : realpath(path, NULL);
+    g_hash_table_add(server->given, g_strdup(real == NULL ? path : real));
     return find(server, path) != NULL ||
            add(server, path, real == NULL ? path : real, true, error) != NULL;
 }
@@ -96,10 +97,10 @@ const char *fm_trace_files_resolve(struct fm_server *server, const char *name, G
     struct trace_file *file = find(server, name);
     if (file == NULL) {
         g_autofree char *real = is_address(name) ? NULL : fm_resolve_below_roots(server, name);
-        if (real == NULL || !fm_trace_recognise(real)) {
-            g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: not one of the opened traces%s",
-                        name,
-                        server->roots->len > 0 ? ", and no trace below the served folders" : "");
+        if (real == NULL || !fm_trace_recognise_below(server->roots, real)) {
+            g_set_error(
+                error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: not one of the opened traces%s", name,
+                fm_roots_count(server->roots) > 0 ? ", and no trace below the served folders" : "");
             return NULL;
         }
         file = add(server, real, real, false, error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/core/trace.h"
 
+#include <sys/stat.h>
+
 struct owned {
     void *data;
     GDestroyNotify free_data;
@@ -35,6 +37,14 @@ void fm_trace_own(struct fm_trace *trace, void *data, GDestroyNotify free_data)
     struct owned *owned = g_new(struct owned, 1);
     *owned = (struct owned){data, free_data};
     g_ptr_array_add(trace->owned, owned);
+}
+
+char *fm_trace_identity_of(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return NULL;
+    return g_strdup_printf("%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
 }
 
 void fm_trace_free(struct fm_trace *trace)

@@ -10,6 +10,7 @@
  * among events of one time. Times are nanoseconds; FM_TIME_INF is "unset" and "past the end". */
 #pragma once
 
+#include "base/compiler.h"
 #include "trace/core/hook.h"
 
 #define FM_TIME_INF UINT64_MAX
@@ -126,6 +127,9 @@ struct fm_trace {
 };
 
 struct fm_trace *fm_trace_new(const char *path, const char *identity);
+/* The identity that an open file gives, "device:inode"; NULL when the system tells nothing of it.
+ * Caller frees. */
+FM_MUST_USE char *fm_trace_identity_of(int fd);
 void fm_trace_free(struct fm_trace *trace);
 /* free_data(data) is called when the trace is freed, while its tracefiles are still there. */
 void fm_trace_own(struct fm_trace *trace, void *data, GDestroyNotify free_data);

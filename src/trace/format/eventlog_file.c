@@ -226,6 +226,7 @@ static void free_self(struct fm_trace *trace)
     g_string_free(self->notes, TRUE);
     if (self->socket >= 0)
         close(self->socket);
+    fm_roots_unref(self->roots);
     g_free(self);
 }
 

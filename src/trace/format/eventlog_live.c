@@ -140,8 +140,7 @@ static bool is_idle(const struct fm_eventlog_trace *self)
  * opens it in between is one that is ignored. */
 static bool has_no_writer(const struct fm_eventlog_trace *self)
 {
-    if (fcntl(self->log->fd, F_SETSIG, SIGURG) < 0 ||
-        fcntl(self->log->fd, F_SETLEASE, F_RDLCK) < 0)
+    if (fcntl(self->log->fd, F_SETSIG, SIGURG) < 0 || fcntl(self->log->fd, F_SETLEASE, F_RDLCK) < 0)
         return false;
     (void)fcntl(self->log->fd, F_SETLEASE, F_UNLCK);
     return true;
@@ -179,26 +178,27 @@ static bool first_look(struct fm_eventlog_trace *self, GError **error)
     return true;
 }
 
-static int open_file(const char *path, GError **error)
+static int open_file(const struct fm_roots *roots, const char *path, GError **error)
 {
     struct stat stat;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path,
-                    fd < 0 ? g_strerror(errno) : "is not a regular file");
-        if (fd >= 0)
-            close(fd);
+    int fd = fm_roots_open(roots, path, 0, error);
+    if (fd >= 0 && (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode))) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is not a regular file", path);
+        close(fd);
         return -1;
     }
     return fd;
 }
 
-struct fm_trace *fm_eventlog_trace_open(const char *path, const char *identity, GError **error)
+struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path,
+                                        const char *identity, GError **error)
 {
-    int fd = open_file(path, error);
+    int fd = open_file(roots, path, error);
     if (fd < 0)
         return NULL;
-    struct fm_trace *trace = fm_eventlog_trace_new(path, identity, fd);
+    g_autofree char *opened = roots == NULL ? NULL : fm_trace_identity_of(fd);
+    struct fm_trace *trace = fm_eventlog_trace_new(path, opened != NULL ? opened : identity, fd);
+    ((struct fm_eventlog_trace *)trace->implementation)->roots = fm_roots_ref(roots);
     if (first_look(trace->implementation, error))
         return trace;
     fm_trace_free(trace);
@@ -226,7 +226,7 @@ static bool was_replaced(const struct fm_eventlog_trace *self)
 
 static bool replace(struct fm_eventlog_trace *self, GError **error)
 {
-    int fd = open_file(self->trace->path, error);
+    int fd = open_file(self->roots, self->trace->path, error);
     if (fd < 0)
         return false;
     fm_eventlog_trace_note(self, "%s: the file was replaced or became shorter; it is read anew",

@@ -5,6 +5,7 @@
  * have thousands of them, and new ones may appear while it grows. */
 #pragma once
 
+#include "base/roots.h"
 #include "eventlog/log.h"
 #include "trace/core/trace.h"
 
@@ -12,6 +13,7 @@ struct fm_eventlog_trace {
     struct fm_eventlog_log *log;
     struct fm_eventlog_merge *merge;
     struct fm_trace *trace;
+    struct fm_roots *roots; /* where the file may lie; NULL = anywhere */
     /* The cursor. */
     struct fm_event event;
     bool has_event;
@@ -20,12 +22,12 @@ struct fm_eventlog_trace {
     uint32_t header;  /* which of the log's headers the event belongs to */
     uint64_t horizon; /* ns: events after it are not shown yet */
 
-    GHashTable *texts;    /* header << 32 | id -> char * */
-    GHashTable *any;      /* id -> char *, of whatever header: the latest */
+    GHashTable *texts;      /* header << 32 | id -> char * */
+    GHashTable *any;        /* id -> char *, of whatever header: the latest */
     GPtrArray *owned_texts; /* given out once, they live as long as the trace */
-    GHashTable *labels;   /* event number -> char * */
-    GString *scratch;     /* texts of the values given out last */
-    GString *notes;       /* damage beside the gaps of the log */
+    GHashTable *labels;     /* event number -> char * */
+    GString *scratch;       /* texts of the values given out last */
+    GString *notes;         /* damage beside the gaps of the log */
     unsigned note_count;
 
     /* eventlog_live.c */
@@ -45,7 +47,9 @@ struct fm_eventlog_trace {
 
 /* Takes the descriptor of a regular file, from which nothing has been read yet. */
 struct fm_trace *fm_eventlog_trace_new(const char *path, const char *identity, int fd);
-struct fm_trace *fm_eventlog_trace_open(const char *path, const char *identity, GError **error);
+/* Beneath roots, also when the file is replaced; NULL = anywhere. */
+struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path,
+                                        const char *identity, GError **error);
 /* A nameless file (taken) that an importer writes in rounds. Without events until it grows, which
  * may be asked for when at least its header is there. */
 struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd);

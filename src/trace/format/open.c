@@ -2,7 +2,6 @@
 #include "trace/format/open.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,35 +33,48 @@ char *fm_trace_identity(const char *path, GError **error)
     return NULL;
 }
 
-bool fm_trace_recognise(const char *path)
+bool fm_trace_recognise_below(const struct fm_roots *roots, const char *path)
 {
     struct stat status;
     char begin[4];
-    if (stat(path, &status) < 0)
-        return is_address(path);
-    if (S_ISDIR(status.st_mode))
-        return is_ctf(path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool recognised = fd >= 0 && S_ISREG(status.st_mode) &&
+    int fd = fm_roots_open(roots, path, 0, NULL);
+    if (fd < 0)
+        return false;
+    bool there = fstat(fd, &status) == 0;
+    bool recognised = there && S_ISREG(status.st_mode) &&
                       pread(fd, begin, sizeof begin, 0) == sizeof begin &&
                       memcmp(begin, "hdrb", sizeof begin) == 0;
-    if (fd >= 0)
-        close(fd);
-    return recognised;
+    close(fd);
+    return recognised || (there && S_ISDIR(status.st_mode) && is_ctf(path));
 }
 
-static struct fm_trace *open_any(const char *path, const char *identity, GError **error)
+bool fm_trace_recognise(const char *path)
 {
-    if (is_address(path) && !g_file_test(path, G_FILE_TEST_EXISTS))
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return is_address(path);
+    return fm_trace_recognise_below(NULL, path);
+}
+
+static struct fm_trace *open_any(struct fm_roots *roots, const char *path, const char *identity,
+                                 GError **error)
+{
+    if (roots == NULL && is_address(path) && !g_file_test(path, G_FILE_TEST_EXISTS))
         return fm_eventlog_trace_connect(path, identity, error);
     if (!g_file_test(path, G_FILE_TEST_IS_DIR))
-        return fm_eventlog_trace_open(path, identity, error);
+        return fm_eventlog_trace_open(roots, path, identity, error);
     return fm_ctf_open(path, identity, error);
 }
 
 struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error)
 {
-    struct fm_trace *trace = open_any(path, identity, error);
+    return fm_trace_open_below(NULL, path, identity, error);
+}
+
+struct fm_trace *fm_trace_open_below(struct fm_roots *roots, const char *path, const char *identity,
+                                     GError **error)
+{
+    struct fm_trace *trace = open_any(roots, path, identity, error);
     if (trace != NULL)
         fm_trace_apply_expected(trace);
     return trace;

@@ -8,6 +8,7 @@
  * Opening reads headers only. A trace that grows says so; the main loop is told by a callback. */
 #pragma once
 
+#include "base/roots.h"
 #include "trace/core/trace.h"
 
 /* fm_trace_opener of the engine; identity from fm_trace_identity(). */
@@ -17,6 +18,12 @@ FM_MUST_USE struct fm_trace *fm_trace_open(const char *path, const char *identit
 FM_MUST_USE char *fm_trace_identity(const char *path, GError **error);
 /* Whether the bytes there look like a trace (not a deep profile). */
 bool fm_trace_recognise(const char *path);
+/* The same of what path leads to beneath roots; NULL = anywhere. Addresses lie nowhere. */
+bool fm_trace_recognise_below(const struct fm_roots *roots, const char *path);
+/* fm_trace_open() of what lies beneath roots, now and when it is opened again; its identity is that
+ * of the file that was opened. */
+FM_MUST_USE struct fm_trace *fm_trace_open_below(struct fm_roots *roots, const char *path,
+                                                 const char *identity, GError **error);
 
 /* "eventlog", "ctf". */
 const char *fm_trace_format(const struct fm_trace *trace);

@@ -132,7 +132,7 @@ static void test_contour(void)
         g_autofree char *message = NULL;
         if (cases[i].text)
             g_assert_true(g_file_set_contents(path, cases[i].text, -1, NULL));
-        g_assert_cmpint(fm_contour_read(data, a, &contour, &message), ==, cases[i].state);
+        g_assert_cmpint(fm_contour_read(NULL, data, a, &contour, &message), ==, cases[i].state);
         if (cases[i].message && !g_strrstr(message, cases[i].message))
             g_test_message("%s", message);
         g_assert_true(cases[i].message ? message && g_strrstr(message, cases[i].message)

@@ -114,13 +114,13 @@ static void test_beside(void)
     g_autofree char *procrep = g_build_filename(folder, "x.procrep", NULL);
     g_autofree char *lines = fm_source_map_path(data);
     g_assert_true(g_str_has_suffix(lines, "/x.lines"));
-    g_assert_false(fm_source_map_read_beside(data, profile, &old, &error));
+    g_assert_false(fm_source_map_read_beside(NULL, data, profile, &old, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_NOT_FOUND);
     g_assert_true(fm_source_map_write(map, profile, procrep, NULL));
-    g_assert_true(fm_source_map_read_beside(data, profile, &old, NULL));
+    g_assert_true(fm_source_map_read_beside(NULL, data, profile, &old, NULL));
     g_assert_true(g_file_set_contents(procrep, "Mercury deep profiler procrep", -1, NULL));
     g_assert_true(fm_source_map_write(map, profile, lines, NULL));
-    g_assert_true(fm_source_map_read_beside(data, profile, &new, NULL));
+    g_assert_true(fm_source_map_read_beside(NULL, data, profile, &new, NULL));
     g_unlink(lines);
     g_unlink(procrep);
     g_rmdir(folder);
