@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "views/hottest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/priority_queue.h"
+#include "views/paths.h"
+#include "views/tree.h"
+#include "views/wrappers.h"
+
+#define CANDIDATES_MAX 4096u
+#define MEASURES 4
+#define CLIMB_NODES 60 /* what the path of a candidate costs, as proc dynamics */
+
+static const enum fm_measure_id measures[MEASURES] = {FM_QUANTA, FM_CALLSEQS, FM_ALLOCS, FM_WORDS};
+
+struct candidate {
+    int64_t own;
+    uint32_t pd;
+    uint64_t path; /* equal for contexts of one path and function */
+};
+
+/* The dearest proc dynamics by one measure, as a heap whose first is the cheapest. */
+struct candidates {
+    struct candidate *all; /* [CANDIDATES_MAX] */
+    void *heap[CANDIDATES_MAX];
+    size_t count;
+};
+
+enum phase { PHASE_PDS, PHASE_SELF_CALLS, PHASE_CLIQUES, PHASE_PATHS, PHASE_DONE };
+
+struct hot_list {
+    struct fm_hot_path paths[FM_HOT_MAX];
+    unsigned count;
+};
+
+struct fm_hot {
+    const struct fm_analysis *a;
+    enum phase phase;
+    uint32_t cursor;
+    struct candidates candidates[MEASURES];
+    GHashTable *clique_keys;  /* clique -> struct fm_hot_recursion's place + 1, of recursions */
+    GHashTable *key_places;   /* "ps:procs" as a number -> place + 1 */
+    GArray *recursions;       /* struct recursion */
+    GHashTable *self_calling; /* cliques of one pd that calls itself */
+    GHashTable *path_hashes;  /* clique -> GUINT64, while paths are found */
+    struct fm_view_wrappers *wrappers;
+    struct hot_list lists[MEASURES][2]; /* [1]: wrappers skipped */
+    struct fm_hot_recursion dearest[MEASURES][FM_HOT_MAX];
+    unsigned dearest_count[MEASURES];
+};
+
+struct recursion {
+    uint32_t ps, procs, clique, contexts;
+    int64_t most, entered, calls;
+    int64_t own[MEASURES], total[MEASURES];
+};
+
+static int measure_index(enum fm_measure_id measure)
+{
+    for (int i = 0; i < MEASURES; i++) {
+        if (measures[i] == measure)
+            return i;
+    }
+    return -1;
+}
+
+struct fm_hot *fm_hot_new(const struct fm_analysis *a)
+{
+    struct fm_hot *hot = g_new0(struct fm_hot, 1);
+    hot->a = a;
+    hot->cursor = 1;
+    hot->clique_keys = g_hash_table_new(NULL, NULL);
+    hot->key_places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    hot->self_calling = g_hash_table_new(NULL, NULL);
+    hot->path_hashes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    hot->recursions = g_array_new(FALSE, TRUE, sizeof(struct recursion));
+    for (unsigned m = 0; m < MEASURES; m++)
+        hot->candidates[m].all = g_new(struct candidate, CANDIDATES_MAX);
+    return hot;
+}
+
+static void forget_work(struct fm_hot *hot)
+{
+    g_clear_pointer(&hot->clique_keys, g_hash_table_unref);
+    g_clear_pointer(&hot->key_places, g_hash_table_unref);
+    g_clear_pointer(&hot->self_calling, g_hash_table_unref);
+    g_clear_pointer(&hot->path_hashes, g_hash_table_unref);
+    if (hot->recursions)
+        g_array_unref(g_steal_pointer(&hot->recursions));
+    for (unsigned m = 0; m < MEASURES; m++)
+        g_clear_pointer(&hot->candidates[m].all, g_free);
+}
+
+void fm_hot_free(struct fm_hot *hot)
+{
+    if (!hot)
+        return;
+    forget_work(hot);
+    fm_view_wrappers_free(hot->wrappers);
+    g_free(hot);
+}
+
+/* --- the dearest proc dynamics --- */
+
+static bool is_cheaper(const void *a, const void *b)
+{
+    const struct candidate *ca = a, *cb = b;
+    if (ca->own != cb->own)
+        return ca->own < cb->own;
+    return ca->pd > cb->pd;
+}
+
+static void offer(struct candidates *candidates, uint32_t pd, int64_t own)
+{
+    const struct candidate candidate = {own, pd, 0};
+    if (candidates->count < CANDIDATES_MAX) {
+        candidates->all[candidates->count] = candidate;
+        candidates->heap[candidates->count] = &candidates->all[candidates->count];
+        candidates->count++;
+        fm_queue_sift_up(candidates->heap, candidates->count - 1, is_cheaper);
+    } else if (is_cheaper(candidates->heap[0], &candidate)) {
+        *(struct candidate *)candidates->heap[0] = candidate;
+        fm_queue_sift_down(candidates->heap, candidates->count, 0, is_cheaper);
+    }
+}
+
+static bool look_at_pds(struct fm_hot *hot, uint32_t nodes)
+{
+    const struct fm_profile *profile = hot->a->profile;
+    for (; hot->cursor <= profile->pd_count && nodes > 0; hot->cursor++, nodes--) {
+        for (unsigned m = 0; m < MEASURES; m++) {
+            if (profile->csd_own[measures[m]].width == 0)
+                continue;
+            int64_t own = fm_analysis_pd_own(hot->a, hot->cursor, measures[m]);
+            if (own > 0 && !fm_view_is_outside(hot->a, hot->a->pd_clique[hot->cursor]))
+                offer(&hot->candidates[m], hot->cursor, own);
+        }
+    }
+    return hot->cursor > profile->pd_count;
+}
+
+/* --- recursions --- */
+
+static bool look_at_self_calls(struct fm_hot *hot, uint32_t nodes)
+{
+    const struct fm_profile *profile = hot->a->profile;
+    for (; hot->cursor <= profile->csd_count && nodes > 0; hot->cursor++, nodes--) {
+        uint32_t pd = profile->csd_callee[hot->cursor];
+        if (profile->csd_caller[hot->cursor] == pd)
+            g_hash_table_add(hot->self_calling, GUINT_TO_POINTER(hot->a->pd_clique[pd]));
+    }
+    return hot->cursor > profile->csd_count;
+}
+
+static guint place_of(struct fm_hot *hot, uint32_t ps, uint32_t procs)
+{
+    gint64 key = (gint64)((uint64_t)ps << 32 | procs);
+    guint place = GPOINTER_TO_UINT(g_hash_table_lookup(hot->key_places, &key));
+    if (place == 0) {
+        const struct recursion recursion = {.ps = ps, .procs = procs, .most = -1};
+        g_array_append_val(hot->recursions, recursion);
+        place = hot->recursions->len;
+        g_hash_table_insert(hot->key_places, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(place));
+    }
+    return place;
+}
+
+/* Another context of the same recursion above it holds its total. */
+static bool lies_in_itself(const struct fm_hot *hot, uint32_t clique, guint place)
+{
+    const struct fm_analysis *a = hot->a;
+    while (a->clique_parent[clique] != 0) {
+        clique = fm_analysis_clique_of_csd_caller(a, a->clique_parent[clique]);
+        if (GPOINTER_TO_UINT(g_hash_table_lookup(hot->clique_keys, GUINT_TO_POINTER(clique))) ==
+            place)
+            return true;
+    }
+    return false;
+}
+
+static void add_recursion(struct fm_hot *hot, uint32_t clique)
+{
+    const struct fm_analysis *a = hot->a;
+    guint place =
+        place_of(hot, fm_view_clique_name(a, clique), fm_view_clique_procs(a, clique));
+    bool outermost = !lies_in_itself(hot, clique, place);
+    struct recursion *recursion = &g_array_index(hot->recursions, struct recursion, place - 1);
+    g_hash_table_insert(hot->clique_keys, GUINT_TO_POINTER(clique), GUINT_TO_POINTER(place));
+    recursion->contexts++;
+    recursion->entered += fm_profile_calls(a->profile, a->clique_parent[clique]);
+    for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
+        recursion->calls += fm_analysis_pd_calls(a, a->clique_pds[i]);
+        for (unsigned m = 0; m < MEASURES; m++)
+            recursion->own[m] += fm_analysis_pd_own(a, a->clique_pds[i], measures[m]);
+    }
+    for (unsigned m = 0; m < MEASURES && outermost; m++)
+        recursion->total[m] += fm_analysis_clique_total(a, clique, measures[m]);
+    int64_t calls = fm_analysis_clique_total(a, clique, FM_CALLSEQS);
+    if (calls > recursion->most) {
+        recursion->most = calls;
+        recursion->clique = clique;
+    }
+}
+
+/* From the greatest number down: callers come before what they call. */
+static bool look_at_cliques(struct fm_hot *hot, uint32_t nodes)
+{
+    const struct fm_analysis *a = hot->a;
+    for (; hot->cursor <= a->clique_count && nodes > 0; hot->cursor++, nodes--) {
+        uint32_t clique = a->clique_count + 1 - hot->cursor;
+        uint32_t members = a->clique_first[clique + 1] - a->clique_first[clique];
+        if (a->clique_parent[clique] == 0 ||
+            (members == 1 &&
+             !g_hash_table_contains(hot->self_calling, GUINT_TO_POINTER(clique))))
+            continue;
+        add_recursion(hot, clique);
+        nodes -= MIN(nodes - 1, members);
+    }
+    return hot->cursor > a->clique_count;
+}
+
+static int compare_recursions(const void *a, const void *b)
+{
+    const struct fm_hot_recursion *ra = a, *rb = b;
+    if (ra->total != rb->total)
+        return ra->total > rb->total ? -1 : 1;
+    if (ra->own != rb->own)
+        return ra->own > rb->own ? -1 : 1;
+    return ra->ps < rb->ps ? -1 : ra->ps > rb->ps;
+}
+
+static void rank_recursions(struct fm_hot *hot)
+{
+    g_autofree struct fm_hot_recursion *all =
+        g_new(struct fm_hot_recursion, MAX(hot->recursions->len, 1u));
+    for (unsigned m = 0; m < MEASURES; m++) {
+        unsigned count = 0;
+        for (guint i = 0; i < hot->recursions->len; i++) {
+            const struct recursion *from = &g_array_index(hot->recursions, struct recursion, i);
+            if (from->total[m] > 0)
+                all[count++] = (struct fm_hot_recursion){
+                    from->ps,     from->procs,    from->clique,  from->contexts,
+                    from->own[m], from->total[m], from->entered, from->calls};
+        }
+        if (count > 0)
+            qsort(all, count, sizeof *all, compare_recursions);
+        hot->dearest_count[m] = MIN(count, FM_HOT_MAX);
+        memcpy(hot->dearest[m], all, hot->dearest_count[m] * sizeof *all);
+    }
+}
+
+/* --- paths of the dearest --- */
+
+/* Of the names of its steps; contexts of one path have the same. 64 bits of well mixed hash: two
+ * paths that meet would be counted as one. */
+static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
+{
+    const struct fm_analysis *a = hot->a;
+    uint64_t *known = g_hash_table_lookup(hot->path_hashes, GUINT_TO_POINTER(clique));
+    if (known)
+        return *known;
+    uint32_t steps = fm_view_path(a, clique, NULL, 0);
+    g_autofree uint32_t *path = g_new(uint32_t, MAX(steps, 1));
+    fm_view_path(a, clique, path, steps);
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < steps; i++) {
+        known = g_hash_table_lookup(hot->path_hashes, GUINT_TO_POINTER(path[i]));
+        if (known) {
+            hash = *known;
+            continue;
+        }
+        uint64_t name = (uint64_t)fm_view_clique_name(a, path[i]) << 32 |
+                        fm_view_clique_procs(a, path[i]);
+        hash = (hash ^ name) * 0xbf58476d1ce4e5b9u;
+        hash ^= hash >> 31;
+        g_hash_table_insert(hot->path_hashes, GUINT_TO_POINTER(path[i]),
+                            g_memdup2(&hash, sizeof hash));
+    }
+    return hash;
+}
+
+/* The caller to whom what a wrapper of the allocator does is put down. */
+static uint32_t above_wrappers(const struct fm_hot *hot, uint32_t pd)
+{
+    const struct fm_analysis *a = hot->a;
+    while (fm_view_is_wrapper(hot->wrappers, a->profile->pd_ps[pd])) {
+        uint32_t csd = a->clique_parent[a->pd_clique[pd]];
+        if (fm_view_is_outside(a, a->pd_clique[a->profile->csd_caller[csd]]))
+            break;
+        pd = a->profile->csd_caller[csd];
+    }
+    return pd;
+}
+
+static int compare_by_path(const void *a, const void *b)
+{
+    const struct candidate *ca = a, *cb = b;
+    if (ca->path != cb->path)
+        return ca->path < cb->path ? -1 : 1;
+    if (ca->own != cb->own)
+        return ca->own > cb->own ? -1 : 1;
+    return ca->pd < cb->pd ? -1 : ca->pd > cb->pd;
+}
+
+static int compare_by_own(const void *a, const void *b)
+{
+    const struct candidate *ca = a, *cb = b;
+    if (ca->own != cb->own)
+        return ca->own > cb->own ? -1 : 1;
+    return ca->pd < cb->pd ? -1 : ca->pd > cb->pd;
+}
+
+/* What a pd's wrappers do for it. */
+static int64_t own_through_wrappers(const struct fm_hot *hot, uint32_t pd, enum fm_measure_id m)
+{
+    const struct fm_analysis *a = hot->a;
+    const struct fm_profile *profile = a->profile;
+    int64_t own = fm_analysis_pd_own(a, pd, m);
+    uint32_t slots = profile->pd_slot_first[pd + 1] - profile->pd_slot_first[pd];
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t count;
+        const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t callee = profile->csd_callee[csds[i]];
+            if (fm_analysis_csd_child_clique(a, csds[i]) != 0 &&
+                fm_view_is_wrapper(hot->wrappers, profile->pd_ps[callee]))
+                own += own_through_wrappers(hot, callee, m);
+        }
+    }
+    return own;
+}
+
+/* The exact figures of a function in all contexts of one path. */
+static struct fm_hot_path hot_path(const struct fm_hot *hot, uint32_t pd, enum fm_measure_id m,
+                                   bool skip)
+{
+    const struct fm_analysis *a = hot->a;
+    struct fm_view_tree tree;
+    struct fm_view_node node;
+    struct fm_hot_path path = {.ps = a->profile->pd_ps[pd]};
+    fm_view_tree_init(&tree, a, m, false);
+    fm_view_root(&tree, &(struct fm_view_focus){.clique = a->pd_clique[pd]}, &node);
+    path.clique = a->pd_clique[pd];
+    path.contexts = node.contexts;
+    for (size_t i = 0; i < node.count; i++) {
+        uint32_t member = g_array_index(tree.pds, uint32_t, node.first + i);
+        if (a->profile->pd_ps[member] != path.ps)
+            continue;
+        path.own += skip ? own_through_wrappers(hot, member, m) : fm_analysis_pd_own(a, member, m);
+        path.total += fm_analysis_pd_total(a, member, m);
+        path.calls += fm_analysis_pd_calls(a, member);
+    }
+    fm_view_tree_clear(&tree);
+    return path;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct fm_hot_path *pa = a, *pb = b;
+    if (pa->own != pb->own)
+        return pa->own > pb->own ? -1 : 1;
+    return pa->clique < pb->clique ? -1 : pa->clique > pb->clique;
+}
+
+static void rank_paths(struct fm_hot *hot, unsigned m, bool skip)
+{
+    const struct candidates *candidates = &hot->candidates[m];
+    struct hot_list *list = &hot->lists[m][skip];
+    g_autofree struct candidate *all = g_new(struct candidate, MAX(candidates->count, 1));
+    size_t count = candidates->count, groups = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pd = candidates->all[i].pd;
+        if (skip)
+            pd = above_wrappers(hot, pd);
+        uint64_t path = path_hash(hot, hot->a->pd_clique[pd]);
+        all[i] = (struct candidate){candidates->all[i].own, pd,
+                                    (path ^ hot->a->profile->pd_ps[pd]) * 0x94d049bb133111ebu};
+    }
+    if (count > 0)
+        qsort(all, count, sizeof *all, compare_by_path);
+    for (size_t i = 0; i < count; i++) {
+        if (groups > 0 && all[groups - 1].path == all[i].path)
+            all[groups - 1].own += all[i].own;
+        else
+            all[groups++] = all[i];
+    }
+    if (groups > 0)
+        qsort(all, groups, sizeof *all, compare_by_own);
+    list->count = (unsigned)MIN(groups, FM_HOT_MAX);
+    for (unsigned i = 0; i < list->count; i++)
+        list->paths[i] = hot_path(hot, all[i].pd, measures[m], skip);
+    qsort(list->paths, list->count, sizeof *list->paths, compare_paths);
+}
+
+/* One path at a time; then the lists. */
+static bool look_at_paths(struct fm_hot *hot, uint32_t nodes)
+{
+    if (hot->cursor == 1 && !hot->wrappers) {
+        rank_recursions(hot);
+        hot->wrappers = fm_view_wrappers_new(hot->a);
+    }
+    for (uint32_t work = 0; work < nodes; work += CLIMB_NODES, hot->cursor++) {
+        uint32_t m = (hot->cursor - 1) / CANDIDATES_MAX, i = (hot->cursor - 1) % CANDIDATES_MAX;
+        if (m == MEASURES)
+            break;
+        if (i < hot->candidates[m].count)
+            path_hash(hot, hot->a->pd_clique[hot->candidates[m].all[i].pd]);
+    }
+    if (hot->cursor <= MEASURES * CANDIDATES_MAX)
+        return false;
+    for (unsigned m = 0; m < MEASURES; m++) {
+        rank_paths(hot, m, false);
+        if (measures[m] == FM_ALLOCS || measures[m] == FM_WORDS)
+            rank_paths(hot, m, true);
+    }
+    return true;
+}
+
+bool fm_hot_step(struct fm_hot *hot, uint32_t nodes)
+{
+    static bool (*const phases[])(struct fm_hot *, uint32_t) = {
+        [PHASE_PDS] = look_at_pds,
+        [PHASE_SELF_CALLS] = look_at_self_calls,
+        [PHASE_CLIQUES] = look_at_cliques,
+        [PHASE_PATHS] = look_at_paths,
+    };
+    if (hot->phase == PHASE_DONE || !phases[hot->phase](hot, nodes))
+        return hot->phase == PHASE_DONE;
+    hot->phase++;
+    hot->cursor = 1;
+    if (hot->phase == PHASE_DONE)
+        forget_work(hot);
+    return hot->phase == PHASE_DONE;
+}
+
+/* --- answers --- */
+
+unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool skip,
+                      const struct fm_hot_path **ret)
+{
+    int m = measure_index(measure);
+    g_return_val_if_fail(hot->phase == PHASE_DONE && m >= 0, 0);
+    skip = skip && (measure == FM_ALLOCS || measure == FM_WORDS);
+    *ret = hot->lists[m][skip].paths;
+    return hot->lists[m][skip].count;
+}
+
+unsigned fm_hot_recursions(const struct fm_hot *hot, enum fm_measure_id measure,
+                           const struct fm_hot_recursion **ret)
+{
+    int m = measure_index(measure);
+    g_return_val_if_fail(hot->phase == PHASE_DONE && m >= 0, 0);
+    *ret = hot->dearest[m];
+    return hot->dearest_count[m];
+}
+
+unsigned fm_hot_wrappers(const struct fm_hot *hot)
+{
+    return fm_view_wrappers_count(hot->wrappers);
+}
+
+bool fm_hot_is_wrapper(const struct fm_hot *hot, uint32_t ps)
+{
+    return fm_view_is_wrapper(hot->wrappers, ps);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where most of a measure goes: the dearest (context, function) pairs, recursions, and the contexts
+ * that allocate most. What needs a walk over all proc dynamics is found once, in steps, when a
+ * recording is opened; the lists are then short. */
+#pragma once
+
+#include "analysis/analysis.h"
+
+#define FM_HOT_MAX 20u
+
+/* A function in one context, or in several of one path (of several threads or calling lines). */
+struct fm_hot_path {
+    uint32_t ps;
+    uint32_t clique;   /* the dearest of its contexts */
+    uint32_t contexts; /* cliques */
+    int64_t own, total, calls;
+};
+
+/* A recursion in all its contexts: cliques of the same name and number of functions. */
+struct fm_hot_recursion {
+    uint32_t ps, procs; /* procs 1: calls itself only */
+    uint32_t clique;    /* the dearest context */
+    uint32_t contexts;
+    int64_t own, total; /* total: of those that lie in no other of it */
+    int64_t entered;    /* from outside */
+    int64_t calls;      /* of its functions */
+};
+
+struct fm_hot; /* immutable once done */
+
+struct fm_hot *fm_hot_new(const struct fm_analysis *a);
+/* Looks at about `nodes` proc dynamics and cliques; true when all is known. */
+bool fm_hot_step(struct fm_hot *hot, uint32_t nodes);
+void fm_hot_free(struct fm_hot *hot); /* NULL is allowed */
+
+/* Dearest own cost first; at most FM_HOT_MAX, in *ret, borrowed. Of wrappers of the allocator their
+ * callers are named when skip is set (FM_WORDS and FM_ALLOCS only). The costs are exact; which
+ * pairs are the dearest is found among the 4,096 dearest contexts. */
+unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool skip,
+                      const struct fm_hot_path **ret);
+/* Dearest total first. */
+unsigned fm_hot_recursions(const struct fm_hot *hot, enum fm_measure_id measure,
+                           const struct fm_hot_recursion **ret);
+/* How many functions fm_hot_paths() skips: each has one call that allocates, allocates at most once
+ * a call, and is called from several places. */
+unsigned fm_hot_wrappers(const struct fm_hot *hot);
+bool fm_hot_is_wrapper(const struct fm_hot *hot, uint32_t ps);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dearest paths, recursions and allocators: against a walk over everything, and by hand. */
+#include <string.h>
+
+#include "made.h"
+#include "views/hottest.h"
+#include "views/paths.h"
+
+static struct fm_hot *found(const struct fm_analysis *a, uint32_t step)
+{
+    struct fm_hot *hot = fm_hot_new(a);
+    while (!fm_hot_step(hot, step))
+        ;
+    return hot;
+}
+
+static void by_hand(void)
+{
+    struct made made = made_program();
+    struct fm_hot *hot = found(made.a, 3);
+    const struct fm_hot_path *paths;
+    const struct fm_hot_recursion *recursions;
+    unsigned count = fm_hot_paths(hot, FM_QUANTA, false, &paths);
+    g_assert_cmpuint(count, ==, 8);
+    g_assert_cmpint(paths[0].own, ==, 40);
+    g_assert_cmpint(paths[1].own, ==, 40); /* both threads' work together */
+    bool first_is_work = paths[0].ps == made_ps(&made, "work");
+    const struct fm_hot_path *work = &paths[first_is_work ? 0 : 1],
+                             *term = &paths[first_is_work ? 1 : 0];
+    g_assert_cmpuint(work->ps, ==, made_ps(&made, "work"));
+    g_assert_cmpuint(work->contexts, ==, 2);
+    g_assert_cmpint(work->calls, ==, 16);
+    g_assert_cmpuint(term->ps, ==, made_ps(&made, "term"));
+    g_assert_cmpint(term->total, ==, 45);
+    count = fm_hot_recursions(hot, FM_QUANTA, &recursions);
+    g_assert_cmpuint(count, ==, 1);
+    g_assert_cmpuint(recursions[0].procs, ==, 2);
+    g_assert_cmpint(recursions[0].own, ==, 70);
+    g_assert_cmpint(recursions[0].total, ==, 75);
+    g_assert_cmpint(recursions[0].entered, ==, 2);
+    g_assert_cmpint(recursions[0].calls, ==, 16);
+    fm_hot_free(hot);
+    made_clear(&made);
+}
+
+static void wrappers_are_skipped(void)
+{
+    struct made made = made_program();
+    struct fm_hot *hot = found(made.a, 1000000);
+    const struct fm_hot_path *paths;
+    g_assert_cmpuint(fm_hot_wrappers(hot), ==, 1);
+    g_assert_true(fm_hot_is_wrapper(hot, made_ps(&made, "xmalloc")));
+    g_assert_cmpuint(fm_hot_paths(hot, FM_WORDS, true, &paths), ==, 2);
+    g_assert_cmpuint(paths[0].ps, ==, made_ps(&made, "load"));
+    g_assert_cmpint(paths[0].own, ==, 9000);
+    g_assert_cmpint(paths[0].calls, ==, 4);
+    g_assert_cmpuint(paths[1].ps, ==, made_ps(&made, "term"));
+    g_assert_cmpint(paths[1].own, ==, 256);
+    g_assert_cmpuint(fm_hot_paths(hot, FM_WORDS, false, &paths), ==, 2);
+    g_assert_cmpuint(paths[0].ps, ==, made_ps(&made, "xmalloc"));
+    fm_hot_free(hot);
+    made_clear(&made);
+}
+
+/* Whatever the size of the steps; the greatest own cost of all, and none twice. */
+static void generated(void)
+{
+    for (unsigned seed = 1; seed <= 8; seed++) {
+        struct made made = made_generated(seed, "--nodes=6000", seed % 2 ? "--c" : "--procs=90", NULL);
+        struct fm_hot *hot = found(made.a, 1 + seed * 97), *again = found(made.a, 100000);
+        const struct fm_hot_path *paths, *same;
+        const struct fm_hot_recursion *recursions;
+        unsigned count = fm_hot_paths(hot, FM_CALLSEQS, false, &paths);
+        g_assert_cmpuint(count, ==, fm_hot_paths(again, FM_CALLSEQS, false, &same));
+        for (unsigned i = 0; i < count; i++) {
+            g_assert_cmpuint(paths[i].clique, ==, same[i].clique);
+            g_assert_cmpint(paths[i].own, ==, same[i].own);
+        }
+        int64_t most = 0, whole = fm_cost_total(&made.a->root_total, FM_CALLSEQS), sum = 0;
+        for (uint32_t pd = 1; pd <= made.profile->pd_count; pd++)
+            most = MAX(most, fm_analysis_pd_own(made.a, pd, FM_CALLSEQS));
+        g_assert_cmpint(paths[0].own, >=, most);
+        for (unsigned i = 0; i < count; i++) {
+            g_assert_true(i == 0 || paths[i].own <= paths[i - 1].own);
+            g_assert_cmpint(paths[i].own, <=, paths[i].total);
+            sum += paths[i].own;
+        }
+        g_assert_cmpint(sum, <=, whole);
+        count = fm_hot_recursions(hot, FM_CALLSEQS, &recursions);
+        g_assert_cmpuint(count, >, 0);
+        for (unsigned i = 0; i < count; i++) {
+            g_assert_cmpint(recursions[i].own, >, 0);
+            g_assert_cmpint(recursions[i].total, <=, whole);
+            g_assert_cmpint(recursions[i].entered, >, 0);
+        }
+        fm_hot_free(hot);
+        fm_hot_free(again);
+        made_clear(&made);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    made_init(&argc, &argv);
+    g_test_add_func("/views/hottest/by-hand", by_hand);
+    g_test_add_func("/views/hottest/wrappers", wrappers_are_skipped);
+    g_test_add_func("/views/hottest/generated", generated);
+    return g_test_run();
+}
