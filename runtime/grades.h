@@ -28,7 +28,20 @@ static const char *const fm_deep_gcc[] = {"-g",
                                           "%L/inline_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
-static const char *const fm_deep_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
+static const char *const fm_deep_clang[] = {"-g", "-finstrument-functions-after-inlining",
+                                            FM_FRAME_FLAGS, NULL};
+/* Inlined bodies, too. */
+static const char *const fm_full_gcc[] = {"-g",
+                                          "-finstrument-functions",
+                                          FM_FRAME_FLAGS,
+                                          "-fno-partial-inlining",
+                                          "-fno-crossjumping",
+                                          "-D__FATHOM_FULL",
+                                          "-include",
+                                          "%L/inline_hooks.h",
+                                          FM_ASSEMBLER,
+                                          NULL};
+static const char *const fm_full_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
 /* gcc: a hook at the entry of each function that exists, which changes registers that callers
  * within a file might know to be kept (ipa-ra); frames need no exit hook and no frame pointer.
  * gcc's lists of excluded functions have no effect here. */
@@ -56,6 +69,7 @@ static const char *const fm_coverage_clang[] = {"-g", "-finstrument-functions", 
 
 static const struct fm_grade fm_grades[] = {
     {"deep", fm_deep_gcc, fm_deep_clang},
+    {"full", fm_full_gcc, fm_full_clang},
     {"fast", fm_fast_gcc, fm_fast_clang},
     {"coverage", fm_coverage_gcc, fm_coverage_clang},
 };

@@ -25,12 +25,19 @@ extern "C" {
 #define __fathom_rest(number)
 #endif
 
+/* --grade=full: the hooks of inlined bodies are kept. */
+#if defined __FATHOM_FULL
+#define __fathom_kind "_full"
+#else
+#define __fathom_kind ""
+#endif
+
 __fathom_inline void __cyg_profile_func_enter(void *__fn, void *__site)
 {
     unsigned long __a, __b, __c, __tls;
     (void)__site;
     (void)__tls;
-    __asm__ __inline__ volatile("fathom_enter %[f] %0 %1 %2" __fathom_rest(3)
+    __asm__ __inline__ volatile("fathom_enter" __fathom_kind " %[f] %0 %1 %2" __fathom_rest(3)
                                 : "=&r"(__a), "=&r"(__b), "=&r"(__c)__fathom_more
                                 : [f] "ir"(__fn), "m"(*(const char *)__builtin_frame_address(0))
                                 : "cc", "r11");
@@ -41,7 +48,7 @@ __fathom_inline void __cyg_profile_func_exit(void *__fn, void *__site)
     unsigned long __a, __b, __tls;
     (void)__site;
     (void)__tls;
-    __asm__ __inline__ volatile("fathom_exit %[f] %0 %1" __fathom_rest(2)
+    __asm__ __inline__ volatile("fathom_exit" __fathom_kind " %[f] %0 %1" __fathom_rest(2)
                                 : "=&r"(__a), "=&r"(__b)__fathom_more
                                 : [f] "ir"(__fn), "m"(*(const char *)__builtin_frame_address(0))
                                 : "cc", "r11");
@@ -50,6 +57,7 @@ __fathom_inline void __cyg_profile_func_exit(void *__fn, void *__site)
 #undef __fathom_inline
 #undef __fathom_more
 #undef __fathom_rest
+#undef __fathom_kind
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@
 gprof, uftrace and callgrind; allocation counts; two threads; the recording file; finishing.
 
 usage: overhead.py FATHOM FOLDER [--tools LIST] [--programs LIST] [--parts LIST] [--rounds N]
-  LISTs are separated by commas. tools: deep, fast, stopped, fast-stopped, coverage, clang-deep,
+  LISTs are separated by commas. tools: deep, full, fast, stopped, fast-stopped, coverage, clang-deep,
   clang-fast, clang-coverage, gprof, uftrace, callgrind (default: all that are there).
   programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined. parts: speed, heap, threads,
   switches, memory, finish.
@@ -28,6 +28,7 @@ from runtime_rec import Rec  # noqa: E402
 # name: compiler, flags, grade, scale of the work, environment, words before the command
 TOOLS = {
     "deep": ("gcc", [], "deep", 1.0, {}, []),
+    "full": ("gcc", [], "full", 1.0, {}, []),
     "fast": ("gcc", [], "fast", 1.0, {}, []),
     "stopped": ("gcc", [], "deep", 1.0, {"FATHOM_RECORDING": "off"}, []),
     "fast-stopped": ("gcc", [], "fast", 1.0, {"FATHOM_RECORDING": "off"}, []),

@@ -9,7 +9,7 @@ _fathom()
     fi
     # "--grade=de" is three words here: '=' divides them.
     if [[ " ${COMP_WORDS[*]:COMP_CWORD-2:3} " == *" --grade = "* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "deep fast coverage" -- "${word#=}")
+        mapfile -t COMPREPLY < <(compgen -W "deep full fast coverage" -- "${word#=}")
         return
     fi
     if [[ $word == -* ]]; then

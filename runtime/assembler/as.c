@@ -5,6 +5,7 @@
  *
  *   fathom_enter $f %rax %rdx %rcx    by inline_hooks.h: the function, registers that are free
  *   fathom_exit $f %rax %rdx
+ *   fathom_enter_full, fathom_exit_full    --grade=full: hooks of inlined bodies are kept
  *   nop at a .LPFE label              --grade=fast (-fpatchable-function-entry=1)
  *
  * The end of what is written is the hook pc: the slow path returns there, so unwinding and debug
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "expand.h"
+#include "flow.h"
 
 static const char *skip_space(const char *at)
 {
@@ -35,6 +37,9 @@ struct state {
     bool at_entry;
     bool intel;      /* the file's syntax */
     bool executable; /* the code is not a shared object's (fast_hooks.h) */
+    struct fm_scan scan;
+    enum fm_verdict *verdicts; /* of its markers; NULL: none */
+    uint32_t markers_passed;
 };
 
 static void copy_name(char *to, size_t size, const char *from, const char *until)
@@ -46,28 +51,19 @@ static void copy_name(char *to, size_t size, const char *from, const char *until
     to[length] = '\0';
 }
 
-/* f, f(%rip), f@GOTPCREL(%rip) name f; in code, clones of f have a suffix: f.constprop.0 */
-static bool names_function(const char *operand, const char *function)
-{
-    static const char *const clones[] = {".constprop.", ".isra.", ".part.", ".cold", NULL};
-    size_t length = strcspn(operand, "@( \n");
-    if (length == 0 || strncmp(operand, function, length) != 0)
-        return false;
-    const char *rest = function + length;
-    for (unsigned i = 0; clones[i] != NULL; i++)
-        if (strncmp(rest, clones[i], strlen(clones[i])) == 0)
-            return true;
-    return *rest == '\0';
-}
-
 /* Of the function's own body? Inlined into one that has its own hook? A guess that is wrong costs
  * time, not exactness. */
-static enum fm_hook_kind kind_of_hook(struct state *state, bool enter, const char *function)
+static enum fm_hook_kind kind_of_hook(struct state *state, bool enter, const char *function,
+                                      enum fm_verdict verdict)
 {
-    bool known = function[0] == '$', own = known && names_function(function + 1, state->function);
+    struct fm_word operand = {function + 1, strlen(function) - 1};
+    struct fm_word symbol = {state->function, strlen(state->function)};
+    bool known = function[0] == '$', own = known && fm_scan_names(operand, symbol);
+    if (verdict == FM_VERDICT_OWN || verdict == FM_VERDICT_LEAF)
+        known = own = true;
     if (!enter)
         return own ? FM_HOOK_EXIT_OWN : FM_HOOK_EXIT_ANY;
-    if (known && state->has_own_hook)
+    if (verdict != FM_VERDICT_OWN && verdict != FM_VERDICT_LEAF && known && state->has_own_hook)
         return FM_HOOK_ENTER_INLINED;
     state->has_own_hook |= own;
     return own ? FM_HOOK_ENTER_OWN : FM_HOOK_ENTER_ANY;
@@ -83,16 +79,37 @@ static void write_hook(FILE *out, const struct state *state, enum fm_hook_kind k
         fputs("\t.intel_syntax noprefix\n", out);
 }
 
+/* What was decided about the marker of this line. */
+static enum fm_verdict verdict_at(struct state *state, const char *text)
+{
+    const struct fm_scan *scan = &state->scan;
+    while (state->markers_passed < scan->marker_count &&
+           scan->markers[state->markers_passed].line < text)
+        state->markers_passed++;
+    if (state->verdicts == NULL || state->markers_passed == scan->marker_count ||
+        scan->markers[state->markers_passed].line != text)
+        return FM_VERDICT_UNKNOWN;
+    return state->verdicts[state->markers_passed];
+}
+
 /* "fathom_enter $f %rax %rdx %rcx", or %rbx for $f; a fourth register in position independent code.
  */
 static bool expand_marker(FILE *out, struct state *state, const char *text)
 {
-    bool enter = strncmp(text, "fathom_enter ", 13) == 0;
-    if (!enter && strncmp(text, "fathom_exit ", 12) != 0)
+    static const char *const names[] = {"fathom_enter ", "fathom_enter_full ", "fathom_exit ",
+                                        "fathom_exit_full "};
+    unsigned name = 0;
+    while (name < 4 && strncmp(text, names[name], strlen(names[name])) != 0)
+        name++;
+    if (name == 4)
         return false;
+    bool enter = name < 2;
+    enum fm_verdict verdict = verdict_at(state, text);
+    if (verdict == FM_VERDICT_DROP)
+        return true;
     char words[5][1024], operand[1040];
     unsigned count = 0;
-    for (text += enter ? 13 : 12; count < 5 && *text != '\n' && *text != '\0'; count++) {
+    for (text += strlen(names[name]); count < 5 && *text != '\n' && *text != '\0'; count++) {
         copy_name(words[count], sizeof words[count], text, " \n");
         text += strcspn(text, " \n");
         text += strspn(text, " ");
@@ -105,7 +122,7 @@ static bool expand_marker(FILE *out, struct state *state, const char *text)
     struct fm_hook_place place = {.function = operand,
                                   .registers = {words[1], words[2], words[3]},
                                   .thread = count > registers + 1 ? words[registers + 1] : NULL};
-    write_hook(out, state, kind_of_hook(state, enter, words[0]), &place);
+    write_hook(out, state, kind_of_hook(state, enter, words[0], verdict), &place);
     return true;
 }
 
@@ -179,6 +196,8 @@ static char *read_all(FILE *in)
 static void filter(char *all, FILE *out)
 {
     static struct state state;
+    if (fm_scan_read(&state.scan, all))
+        state.verdicts = fm_flow_decide(&state.scan);
     for (char *line = all, *next; *line != '\0'; line = next) {
         char *end = strchr(line, '\n');
         next = end != NULL ? end + 1 : line + strlen(line);
@@ -200,6 +219,8 @@ static void filter(char *all, FILE *out)
         fputs(line, out);
         putc('\n', out);
     }
+    free(state.verdicts);
+    fm_scan_done(&state.scan);
 }
 
 /* The options of as that take the next argument. */

@@ -16,6 +16,7 @@
  * FM_FIRST_INHERITED on. */
 struct fm_cost {
     int64_t calls;
+    bool inlined; /* and those of inlined bodies, which are not recorded */
     int64_t own[FM_MEASURES_MAX];
     int64_t desc[FM_MEASURES_MAX];
 };
@@ -85,7 +86,7 @@ static inline int64_t fm_cost_total(const struct fm_cost *cost, enum fm_measure_
 {
     return (int64_t)((uint64_t)cost->own[measure] + (uint64_t)cost->desc[measure]);
 }
-/* Exits, fails, redos and exceptional exits all 0. */
+/* Exits, fails, redos and exceptional exits all 0, and nothing shows that an inlined body ran. */
 bool fm_cost_is_inactive(const struct fm_cost *cost);
 
 /* The clique that a csd enters, or 0 when it stays inside its caller's clique. */

@@ -15,6 +15,7 @@ static void set_calls(struct fm_cost *cost)
 void fm_cost_add(struct fm_cost *to, const struct fm_cost *from)
 {
     to->calls = fm_wrap_add(to->calls, from->calls);
+    to->inlined |= from->inlined;
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++) {
         to->own[m] = fm_wrap_add(to->own[m], from->own[m]);
         to->desc[m] = fm_wrap_add(to->desc[m], from->desc[m]);
@@ -23,8 +24,15 @@ void fm_cost_add(struct fm_cost *to, const struct fm_cost *from)
 
 bool fm_cost_is_inactive(const struct fm_cost *cost)
 {
-    return cost->own[FM_EXITS] == 0 && cost->own[FM_FAILS] == 0 && cost->own[FM_REDOS] == 0 &&
-           cost->own[FM_EXCPS] == 0;
+    if (cost->own[FM_EXITS] != 0 || cost->own[FM_FAILS] != 0 || cost->own[FM_REDOS] != 0 ||
+        cost->own[FM_EXCPS] != 0)
+        return false;
+    /* What was called from there, or used, shows that an inlined body ran. */
+    for (unsigned m = FM_FIRST_INHERITED; cost->inlined && m < FM_MEASURES_MAX; m++) {
+        if (cost->own[m] != 0 || cost->desc[m] != 0)
+            return false;
+    }
+    return true;
 }
 
 void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_cost *ret)
@@ -34,6 +42,7 @@ void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_c
     for (unsigned m = 0; m < profile->measure_count; m++)
         ret->own[m] = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
     set_calls(ret);
+    ret->inlined = profile->css[profile->csd_css[csd]].inlined;
     uint32_t clique = a->pd_clique[profile->csd_callee[csd]];
     if (!fm_is_direct_entry(a, csd, clique))
         return;
@@ -50,6 +59,7 @@ void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cos
             ret->desc[m] = fm_wrap_sub((int64_t)fm_pd_total(a, pd, m), ret->own[m]);
     }
     set_calls(ret);
+    ret->inlined = a->profile->ps[a->profile->pd_ps[pd]].inlined;
 }
 
 int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
@@ -91,11 +101,13 @@ static void get_sums(const struct fm_analysis *a, const int64_t *own, const int6
 void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cost *ret)
 {
     get_sums(a, a->storage->ps_own, a->storage->ps_desc, ps, ret);
+    ret->inlined = a->profile->ps[ps].inlined;
 }
 
 void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret)
 {
     get_sums(a, a->storage->css_own, a->storage->css_desc, css, ret);
+    ret->inlined = a->profile->css[css].inlined;
 }
 
 uint32_t fm_analysis_csd_child_clique(const struct fm_analysis *a, uint32_t csd)

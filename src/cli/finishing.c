@@ -78,9 +78,13 @@ static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_m
     if (all <= 0)
         all = 1;
     g_autofree char *name = short_name(analysis->profile->ps[ps].qualified_name);
+    short_number((double)cost.calls, calls_text, sizeof calls_text);
+    if (cost.inlined && cost.calls == 0)
+        g_strlcpy(calls_text, "inlined", sizeof calls_text);
+    else if (cost.inlined)
+        g_strlcat(calls_text, "+", sizeof calls_text);
     fprintf(stderr, "%10s %5.1f%% %10s %5.1f%% %10s  %s\n", own_text, 100 * own / all, total_text,
-            100 * total / all, short_number((double)cost.calls, calls_text, sizeof calls_text),
-            name);
+            100 * total / all, calls_text, name);
 }
 
 static void print_table(const struct fm_profile *profile, const struct fm_analysis *analysis)
@@ -100,8 +104,15 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
     fm_analysis_top(analysis, &query, &top, &count);
     fprintf(stderr, "%17s %17s %10s\n", sampled ? "self time" : "own calls",
             sampled ? "total time" : "total calls", "calls");
-    for (uint32_t i = 0; i < count; i++)
+    bool inlined = false;
+    for (uint32_t i = 0; i < count; i++) {
         print_row(analysis, top[i], measure, unit);
+        inlined = inlined || profile->ps[top[i]].inlined;
+    }
+    if (inlined)
+        fputs("+, inlined: bodies inlined into others are not counted; --grade=full of fathom cc "
+              "counts them\n",
+              stderr);
 }
 
 /* Those that the program marked, with their CPU time. */

@@ -150,6 +150,7 @@ uint32_t fm_build_ps(struct fm_build *build, const struct fm_ps *ps)
         .line = ps->line,
         .in_interface = ps->in_interface,
         .variadic = c && ps->variadic,
+        .inlined = c && ps->inlined,
         .raw_name = c ? keep(build, ps->raw_name) : "",
     };
     return id;
@@ -178,6 +179,7 @@ uint32_t fm_build_css(struct fm_build *build, uint32_t ps, const struct fm_css *
         .goal_path = keep(build, css->goal_path),
         .ps = ps,
         .slot = profile->ps[ps].css_count++,
+        .inlined = normal && css->inlined && profile->flavour == FM_FLAVOUR_C,
     };
     if (profile->flavour == FM_FLAVOUR_MERCURY &&
         !fm_goal_path_is_valid(profile->css[id].goal_path))

@@ -48,10 +48,10 @@ void fm_build_rename_measure(struct fm_build *build, enum fm_measure_id measure,
                              const char *unit, double scale);
 
 /* Copied: label_kind, decl_module, def_module, name, type_name, arity, mode, file, line,
- * in_interface, variadic and, for C, raw_name (the linker's name). All else is derived. */
+ * in_interface, variadic, inlined and, for C, raw_name (the linker's name). All else is derived. */
 uint32_t fm_build_ps(struct fm_build *build, const struct fm_ps *ps);
 /* Appends a call site to a ps; its slot is the number of sites added to the ps before. Copied:
- * kind, callee_ps, type_subst, file, line, goal_path. */
+ * kind, callee_ps, type_subst, file, line, goal_path, inlined. */
 uint32_t fm_build_css(struct fm_build *build, uint32_t ps, const struct fm_css *css);
 void fm_build_set_callee(struct fm_build *build, uint32_t css, uint32_t callee_ps);
 /* Appends a coverage point to a ps; the header's coverage must not be FM_COVERAGE_NONE. */

@@ -32,6 +32,9 @@ extern const char *const fm_node_names[FM_TOKENS];
 
 #define FM_LABEL_KIND_C 3 /* in the file; fm_ps.label_kind is FM_LABEL_FUNCTION */
 #define FM_LABEL_C_VARIADIC 0x01u
+#define FM_LABEL_C_INLINED 0x02u
+/* Kind of a C call site in the file: normal, and its callee's body was inlined there. */
+#define FM_SITE_BYTE_INLINED 5u
 
 #define FM_MASK_EXPLICIT_CALLS 0x0001u /* before exits; written by no known program */
 #define FM_MASK_MERCURY 0x01ffu

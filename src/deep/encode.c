@@ -41,7 +41,8 @@ void fm_encode_css(struct fm_writer *writer, const struct fm_encoding *encoding,
 {
     fm_writer_byte(writer, FM_TOKEN_CSS);
     fm_writer_num(writer, id);
-    fm_writer_byte(writer, (uint8_t)css->kind);
+    bool inlined = css->inlined && encoding->flavour == FM_FLAVOUR_C;
+    fm_writer_byte(writer, inlined ? FM_SITE_BYTE_INLINED : (uint8_t)css->kind);
     if (css->kind == FM_SITE_NORMAL) {
         fm_writer_num(writer, css->callee_ps);
         fm_writer_string(writer, css->type_subst);
@@ -77,7 +78,8 @@ static void encode_label(struct fm_writer *writer, const struct fm_encoding *enc
         fm_writer_string(writer, ps->name);
         fm_writer_string(writer, strcmp(ps->raw_name, ps->name) == 0 ? "" : ps->raw_name);
         fm_writer_num(writer, ps->arity == FM_ARITY_UNKNOWN ? 0 : ps->arity + 1u);
-        fm_writer_byte(writer, ps->variadic ? FM_LABEL_C_VARIADIC : 0);
+        fm_writer_byte(writer, (uint8_t)((ps->variadic ? FM_LABEL_C_VARIADIC : 0) |
+                                         (ps->inlined ? FM_LABEL_C_INLINED : 0)));
         return;
     }
     fm_writer_byte(writer, (uint8_t)ps->label_kind);

@@ -98,6 +98,7 @@ struct fm_ps {
     uint32_t line;
     bool in_interface;
     bool variadic;        /* C only */
+    bool inlined;         /* C only: into others, too, and calls of those bodies are not counted */
     uint32_t css_first;   /* its sites are css_of_ps[css_first .. + css_count] */
     uint32_t css_count;   /* = number of slots of each of its pds */
     uint32_t point_first; /* into fm_profile.points */
@@ -117,6 +118,8 @@ struct fm_css {
     const char *goal_path; /* C: "" or the column and call number; docs/format-data.md */
     uint32_t ps;           /* the containing procedure */
     uint32_t slot;         /* its number there, from 0 */
+    bool inlined;          /* C, FM_SITE_NORMAL: the callee's body was inlined here, so how often it
+                              ran is not recorded; calls of other copies of the site are */
 };
 
 /* A moment that the recorded program marked (fathom/fathom.h). */

@@ -94,8 +94,14 @@ bool fm_read_css(struct fm_profile_reading *reading, GError **error)
     if (css->goal_path)
         return fail_twice(reading, error);
     css->type_subst = css->file = "";
-    if (!read_site_kind(reading, &css->kind, error))
+    if (profile->flavour == FM_FLAVOUR_C && reading->in.at < reading->in.end &&
+        *reading->in.at == FM_SITE_BYTE_INLINED) {
+        reading->in.at++;
+        css->kind = FM_SITE_NORMAL;
+        css->inlined = true;
+    } else if (!read_site_kind(reading, &css->kind, error)) {
         return false;
+    }
     if (css->kind == FM_SITE_NORMAL &&
         (!read_reference(reading, FM_TOKEN_PS, profile->ps_count, profile->flavour == FM_FLAVOUR_C,
                          &css->callee_ps, error) ||
@@ -172,12 +178,13 @@ static bool read_label_c(struct fm_profile_reading *reading, struct fm_ps *ps, G
         !fm_reader_u32(in, "arity", &arity, error) ||
         !fm_reader_byte(in, "flags of a function", &flags, error))
         return false;
-    if (flags & ~FM_LABEL_C_VARIADIC)
+    if (flags & ~(FM_LABEL_C_VARIADIC | FM_LABEL_C_INLINED))
         return fm_reader_fail(in, in->at - 1, FM_ERROR_FORMAT, error,
-                              "flags of a function are 0x%x, expected 0 or 1", flags);
+                              "flags of a function are 0x%x, expected 0 to 3", flags);
     ps->def_module = ps->decl_module;
     ps->arity = arity == 0 ? FM_ARITY_UNKNOWN : arity - 1;
     ps->variadic = (flags & FM_LABEL_C_VARIADIC) != 0;
+    ps->inlined = (flags & FM_LABEL_C_INLINED) != 0;
     return true;
 }
 

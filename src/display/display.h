@@ -120,6 +120,8 @@ enum fm_memory_unit { FM_UNIT_WORDS, FM_UNIT_BYTES };
 
 void fm_cell_empty(struct fm_table *table);
 void fm_cell_int(struct fm_table *table, int64_t value);
+/* "1,234 + MORE", as a string also in JSON: there is an amount beside it that is not known. */
+void fm_cell_int_and(struct fm_table *table, int64_t value, const char *more);
 void fm_cell_float(struct fm_table *table, double value);
 void fm_cell_percent(struct fm_table *table, double fraction); /* 1.0 = all */
 void fm_cell_time(struct fm_table *table, double seconds);

@@ -142,6 +142,15 @@ void fm_cell_int(struct fm_table *table, int64_t value)
     add_cell(table, CELL_INT)->integer = value;
 }
 
+void fm_cell_int_and(struct fm_table *table, int64_t value, const char *more)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    fm_append_int(text, value);
+    g_string_append_printf(text, " + %s", more);
+    fm_cell_string(table, text->str, FM_STYLE_PLAIN);
+}
+
 void fm_cell_float(struct fm_table *table, double value)
 {
     add_cell(table, CELL_FLOAT)->number = value;

@@ -93,6 +93,7 @@ static void emit_ps(struct emission *e, uint32_t index)
                                                  .line = ps->line,
                                                  .in_interface = ps->external,
                                                  .variadic = ps->variadic,
+                                                 .inlined = ps->inlined,
                                                  .raw_name = ps->linkage,
                                              });
 }
@@ -116,6 +117,7 @@ static void emit_sites(struct emission *e, uint32_t index)
                          .file = strcmp(css->file, ps->file) == 0 ? "" : css->file,
                          .line = css->line,
                          .goal_path = where->str,
+                         .inlined = css->inlined && normal,
                      });
     }
 }
@@ -308,6 +310,13 @@ static void emit_facts(struct emission *e)
     }
     for (guint i = 0; i < e->f->notes->lines->len; i++)
         fm_build_note(e->build, g_ptr_array_index(e->f->notes->lines, i));
+    bool inlined = false;
+    for (guint i = 0; i < e->f->ps->len; i++)
+        inlined = inlined || fm_node_ps(e->f, i)->inlined;
+    if (inlined)
+        fm_build_note(e->build, "how often bodies that the compiler inlined ran is not recorded "
+                                "(\"inlined\" in the columns of calls); a program built with "
+                                "fathom cc --grade=full counts them, too");
 }
 
 static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **error)
@@ -454,6 +463,7 @@ bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_pr
     fm_leave_out(&f);
     note_bare_units(&f);
     fm_images_make_nodes(&f);
+    fm_inlined_insert(&f);
     fm_resolve_sites(&f);
     fm_merge_edges(&f);
     fm_coverage_join(&f);

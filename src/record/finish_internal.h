@@ -4,6 +4,7 @@
  *   finish.c   the order of the steps, and the profile from the nodes
  *   images.c   modules of the recording -> statics; procedures and sites as nodes
  *   leave_out.c  functions that the user does not want to see
+ *   inlined.c  bodies without hooks between the caller and what is called from them
  *   resolve.c  each recorded edge -> its call site
  *   coverage.c coverage points by context, and the lines that they stand for
  *   merge.c    edges of one source site (several machine instances) become one edge */
@@ -31,7 +32,7 @@ struct node_ps {
     const char *module, *name, *linkage, *file;
     uint32_t line;
     uint32_t arity;
-    bool variadic, external, virtual_method;
+    bool variadic, external, virtual_method, inlined;
     GArray *css;          /* uint32_t, slot order */
     uint32_t entry_point; /* into finisher.points, FM_NONE */
 };
@@ -62,6 +63,7 @@ struct node_css {
     uint32_t callee;   /* ps, FM_NONE */
     uint32_t actual;   /* ps that was really called: FM_NONE none, FM_MANY several */
     bool only_virtual; /* each callee seen is a virtual method */
+    bool inlined;      /* fm_site */
     const char *file;
     uint32_t line, column;
     const char *label; /* foreign callee or what else tells the site apart; NULL */
@@ -74,7 +76,7 @@ struct node_csd {
     uint64_t exits, excps, quanta, calls;
     uint64_t allocs, requested_bytes, frees;
     uint64_t bytes, freed_bytes; /* usable ones, both */
-    bool dead; /* merged into another */
+    bool dead;                   /* merged into another */
 };
 
 struct finisher {
@@ -135,8 +137,17 @@ void fm_images_make_nodes(struct finisher *f);
 /* leave_out.c: edges of left-out functions become those of their callers. */
 void fm_leave_out(struct finisher *f);
 
+/* inlined.c: adds pds and csds to the recording. */
+void fm_inlined_insert(struct finisher *f);
+
 /* resolve.c: fills csd_css. */
 void fm_resolve_sites(struct finisher *f);
+/* The innermost body that the hook of an edge stands in, FM_NONE when not known. */
+uint32_t fm_resolve_body_of_hook(struct finisher *f, const struct fm_raw_csd *csd,
+                                 const struct image **ret_image);
+/* The image of an address, if its sites are known, else NULL. */
+const struct image *fm_resolve_image(struct finisher *f, uint64_t address, uint32_t epoch,
+                                     uint64_t *ret_file);
 
 /* coverage.c */
 void fm_coverage_join(struct finisher *f);

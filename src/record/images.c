@@ -197,6 +197,7 @@ static uint32_t add_proc(struct finisher *f, uint32_t image_index, uint32_t proc
         .variadic = proc.variadic,
         .external = proc.external,
         .virtual_method = proc.virtual_method,
+        .inlined = proc.inlined,
     };
     uint32_t index = add_ps(f, &ps);
     image->ps_of_proc[proc_index] = index;
@@ -410,6 +411,7 @@ static void add_image_sites(struct finisher *f, uint32_t index)
             .line = site->line,
             .column = site->column,
             .label = site->callee_name,
+            .inlined = site->inlined,
         };
         gpointer exported =
             site->callee_name == NULL ? NULL : g_hash_table_lookup(f->exported, site->callee_name);

@@ -254,6 +254,7 @@ static bool read_csd(struct fm_raw_recording *recording, uint32_t ref, uint32_t 
         .calls = csd->calls,
         .excps = csd->excps,
         .quanta = csd->quanta,
+        .css = FM_RAW_NONE,
     };
     *ret_next = csd->next;
     if (raw.callee == FM_RAW_NONE)
@@ -407,6 +408,20 @@ static void publish(struct fm_raw_recording *recording)
     recording->thread_count = storage->threads->len;
     recording->marks = (struct fm_raw_mark *)(void *)storage->marks->data;
     recording->mark_count = storage->marks->len;
+}
+
+uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd)
+{
+    g_array_append_vals(recording->storage->pds, pd, 1);
+    publish(recording);
+    return recording->pd_count - 1;
+}
+
+uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const struct fm_raw_csd *csd)
+{
+    g_array_append_vals(recording->storage->csds, csd, 1);
+    publish(recording);
+    return recording->csd_count - 1;
 }
 
 static gint by_creation(gconstpointer left, gconstpointer right, gpointer data)

@@ -11,6 +11,7 @@
 #include "runtime/recording_format.h"
 
 #define FM_RAW_NONE UINT32_MAX
+#define FM_RAW_FN_INSERTED UINT64_MAX
 
 struct fm_raw_module {
     const char *path;
@@ -22,7 +23,7 @@ struct fm_raw_module {
 };
 
 struct fm_raw_pd {
-    uint64_t fn; /* 0 = root of a thread */
+    uint64_t fn; /* 0 = root of a thread; FM_RAW_FN_INSERTED: made by finishing */
     uint32_t epoch;
     uint32_t thread;      /* into threads */
     uint32_t maker;       /* csd that made it, FM_RAW_NONE for roots */
@@ -40,6 +41,7 @@ struct fm_raw_csd {
     uint64_t calls, excps, quanta;
     uint64_t open; /* frames still open, their calls counted here */
     uint64_t allocs, bytes, usable_bytes, frees, freed_bytes;
+    uint32_t css; /* made by finishing: its site in the profile; of the recording: FM_RAW_NONE */
 };
 
 struct fm_raw_point {
@@ -85,6 +87,9 @@ struct fm_raw_recording {
 FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret,
                                        GError **error);
 void fm_raw_recording_free(struct fm_raw_recording *recording); /* NULL is allowed */
+/* Adds a node; returns its index. Pointers into the arrays are void afterwards. */
+uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);
+uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const struct fm_raw_csd *csd);
 
 typedef struct fm_raw_recording FmRecording;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_raw_recording_free)

@@ -88,8 +88,8 @@ static bool climb_to(struct finisher *f, const struct image *image, uint32_t sco
     return false;
 }
 
-static const struct image *image_with_statics(struct finisher *f, uint64_t address, uint32_t epoch,
-                                              uint64_t *ret_file)
+const struct image *fm_resolve_image(struct finisher *f, uint64_t address, uint32_t epoch,
+                                     uint64_t *ret_file)
 {
     uint32_t index = fm_images_find(f, address, epoch, ret_file);
     if (index == FM_NONE || fm_image(f, index)->css_of_site == NULL)
@@ -101,7 +101,7 @@ static const struct image *image_with_statics(struct finisher *f, uint64_t addre
 static uint32_t css_of_return(struct finisher *f, uint64_t address, uint32_t epoch, uint32_t ps)
 {
     uint64_t file;
-    const struct image *image = image_with_statics(f, address, epoch, &file);
+    const struct image *image = fm_resolve_image(f, address, epoch, &file);
     if (image == NULL)
         return FM_NONE;
     const struct fm_machine_site *machine = fm_statics_site_at(image->statics, file);
@@ -118,13 +118,12 @@ static uint32_t css_of_return(struct finisher *f, uint64_t address, uint32_t epo
     return css != FM_NONE ? css : synthetic_css(f, ps, kind, &place, NULL);
 }
 
-/* The innermost body that the hook of an edge stands in, FM_NONE when not known. Hooks may be
- * inlined bodies themselves. */
-static uint32_t body_of_hook(struct finisher *f, const struct fm_raw_csd *csd,
-                             const struct image **ret_image)
+/* Hooks may be inlined bodies themselves. */
+uint32_t fm_resolve_body_of_hook(struct finisher *f, const struct fm_raw_csd *csd,
+                                 const struct image **ret_image)
 {
     uint64_t file;
-    const struct image *image = *ret_image = image_with_statics(f, csd->hook_pc, csd->epoch, &file);
+    const struct image *image = *ret_image = fm_resolve_image(f, csd->hook_pc, csd->epoch, &file);
     uint32_t scope = image == NULL ? FM_NONE : fm_statics_scope_at(image->statics, file - 1);
     while (scope != FM_NONE &&
            fm_statics_is_hook(image->statics->procs[image->statics->scopes[scope].proc].linkage))
@@ -154,7 +153,7 @@ static void mend_caller(struct finisher *f, struct fm_raw_csd *csd, const struct
 static void mend_caller_of_call(struct finisher *f, struct fm_raw_csd *csd)
 {
     uint64_t file;
-    const struct image *image = image_with_statics(f, csd->site, csd->epoch, &file);
+    const struct image *image = fm_resolve_image(f, csd->site, csd->epoch, &file);
     const struct fm_machine_site *machine =
         image == NULL ? NULL : fm_statics_site_at(image->statics, file);
     if (machine != NULL)
@@ -165,7 +164,7 @@ static uint32_t css_of_inlined(struct finisher *f, struct fm_raw_csd *csd, uint3
 {
     static const struct place nowhere = {"", 0, 0};
     const struct image *image;
-    uint32_t scope = body_of_hook(f, csd, &image);
+    uint32_t scope = fm_resolve_body_of_hook(f, csd, &image);
     bool exact =
         scope != FM_NONE && image->ps_of_proc[image->statics->scopes[scope].proc] == callee;
     if (exact)
@@ -208,6 +207,8 @@ static uint32_t css_of_csd(struct finisher *f, struct fm_raw_csd *csd)
 {
     static const struct place nowhere = {"", 0, 0};
     const struct fm_raw_pd *caller = &f->recording->pds[csd->caller];
+    if (csd->css != FM_RAW_NONE)
+        return csd->css;
     if (f->recording->pds[csd->callee].fn == FM_REC_FN_LOST)
         return synthetic_css(f, f->thread_ps[caller->thread], FM_SITE_CALLBACK, &nowhere,
                              "no room in the recording");

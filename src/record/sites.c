@@ -37,6 +37,11 @@ uint32_t fm_sites_live_around(const struct fm_statics *statics, bool physical, u
     return scope;
 }
 
+uint32_t fm_statics_shown_around(const struct fm_statics *statics, uint32_t scope)
+{
+    return fm_sites_live_around(statics, false, scope);
+}
+
 static void draft_machine_site(struct builder *builder, uint32_t index)
 {
     struct fm_statics *statics = builder->statics;
@@ -96,10 +101,12 @@ static void draft_inlined(struct builder *builder, uint32_t index)
                 .line = scope->call_line,
                 .column = scope->call_column,
                 .first_pc = UINT64_MAX,
+                .inlined = !scope->live,
             },
         .inlined = true,
         .index = index,
     };
+    statics->procs[scope->proc].inlined |= !scope->live;
     g_array_append_val(builder->drafts, draft);
 }
 
@@ -161,6 +168,7 @@ void fm_sites_build(struct fm_statics *statics, bool physical)
             same_site(&g_array_index(builder.drafts, struct draft, i - 1).site, &draft->site) != 0)
             g_array_append_val(sites, draft->site);
         uint32_t number = sites->len - 1;
+        g_array_index(sites, struct fm_site, number).inlined |= draft->site.inlined;
         if (draft->inlined)
             statics->scopes[draft->index].site = number;
         else

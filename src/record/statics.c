@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/statics_internal.h"
 
+#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +238,37 @@ void fm_statics_add_symbol_procs(struct fm_statics *statics)
     }
 }
 
+static bool is_of_clang(const struct fm_statics_storage *storage, uint32_t scope)
+{
+    uint32_t unit = g_array_index(storage->scope_unit, uint32_t, scope);
+    if (unit == FM_NONE)
+        return false;
+    Dwarf_Attribute attribute;
+    Dwarf_Die *die = &g_array_index(storage->units, Dwarf_Die, unit);
+    const char *producer = dwarf_formstring(dwarf_attr(die, DW_AT_producer, &attribute));
+    return producer != NULL && strstr(producer, "clang") != NULL;
+}
+
+/* gcc keeps a body of its own, with hooks, of each function that has hooks. clang's hooks that come
+ * after inlining leave none where all calls were inlined: such a function is recorded as much as
+ * the others, but those of the system's headers. */
+static void adopt_inlined(struct fm_statics_storage *storage)
+{
+    for (guint i = 0; i < storage->scopes->len; i++) {
+        const struct fm_scope *scope = &g_array_index(storage->scopes, struct fm_scope, i);
+        if (scope->parent != FM_NONE && scope->live)
+            return; /* hooks came before inlining */
+    }
+    for (guint i = 0; i < storage->scopes->len; i++) {
+        const struct fm_scope *scope = &g_array_index(storage->scopes, struct fm_scope, i);
+        struct fm_proc *proc = &g_array_index(storage->procs, struct fm_proc, scope->proc);
+        if (scope->parent != FM_NONE && proc->entry == 0 && !proc->instrumented &&
+            !g_str_has_prefix(proc->file, "/usr/") && !fm_statics_is_hook(proc->linkage) &&
+            is_of_clang(storage, i))
+            proc->instrumented = true;
+    }
+}
+
 static void publish(struct fm_statics *statics)
 {
     struct fm_statics_storage *storage = statics->storage;
@@ -297,6 +329,8 @@ static bool extract(struct fm_statics *statics, const struct fm_statics_opts *op
     fold_entries(storage);
     if (!fm_sweep(statics, opts->coverage, error))
         return false;
+    if (!opts->physical)
+        adopt_inlined(storage);
     publish(statics);
     fm_statics_leave_out(statics);
     fm_sites_build(statics, opts->physical);

@@ -36,6 +36,7 @@ struct fm_proc {
     bool cplusplus;
     bool instrumented;   /* some body of it calls the hooks, and it is not left out */
     bool left_out;       /* by the user's choice: its code is that of the bodies around */
+    bool inlined;        /* somewhere, without hooks: its calls are not all recorded */
     uint64_t entry;      /* of the first out-of-line body; 0 = only inlined */
     uint32_t site_first; /* into sites */
     uint32_t site_count;
@@ -75,6 +76,7 @@ struct fm_site {
     const char *file;
     uint32_t line, column;
     uint64_t first_pc; /* lowest address of a machine instance */
+    bool inlined;      /* the callee's body stands here without hooks: its calls are not recorded */
 };
 
 #define FM_POINT_ENTRY (UINT32_MAX - 1)
@@ -139,6 +141,8 @@ uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address)
 /* The procedure whose own body has the address, inlined bodies counting as part of it; FM_NONE if
  * none. */
 uint32_t fm_statics_body_at(const struct fm_statics *statics, uint64_t address);
+/* The innermost scope around a scope, itself included, of a procedure that is recorded; FM_NONE. */
+uint32_t fm_statics_shown_around(const struct fm_statics *statics, uint32_t scope);
 /* The machine site that returns to an address, NULL if none. O(log n). */
 const struct fm_machine_site *fm_statics_site_at(const struct fm_statics *statics,
                                                  uint64_t return_address);

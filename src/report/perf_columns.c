@@ -276,12 +276,40 @@ static void count_cell(const struct fm_page *page, struct fm_table *table,
         fm_cell_float(table, (double)amount * scale);
 }
 
+/* Of bodies that the compiler inlined nobody knows how often they ran: that is not 0. */
+static bool not_recorded_cell(const struct fm_perf_column *column, struct fm_table *table,
+                              const struct fm_cost *cost)
+{
+    switch (column->value) {
+    case FM_PERF_CALLS:
+        if (cost->calls == 0)
+            fm_cell_string(table, "inlined", FM_STYLE_PLAIN);
+        else
+            fm_cell_int_and(table, cost->calls, "inlined");
+        return true;
+    case FM_PERF_PORT:
+        if (cost->own[column->measure] != 0)
+            return false;
+        fm_cell_empty(table);
+        return true;
+    case FM_PERF_COUNT_PER_CALL:
+    case FM_PERF_TIME_PER_CALL:
+    case FM_PERF_MEMORY_PER_CALL:
+        fm_cell_empty(table);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void cell(const struct fm_perf_column *column, const struct fm_page *page,
                  struct fm_table *table, const struct fm_cost *cost)
 {
     int64_t amount =
         column->total ? fm_cost_total(cost, column->measure) : cost->own[column->measure];
     double calls = (double)cost->calls;
+    if (cost->inlined && not_recorded_cell(column, table, cost))
+        return;
     switch (column->value) {
     case FM_PERF_CALLS:
         fm_cell_int(table, cost->calls);

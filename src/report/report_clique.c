@@ -132,7 +132,8 @@ static void fill_normal_site(struct clique_view *view, uint32_t css_id, const ui
     if (count == 0) {
         uint32_t callee = view->page->profile->css[css_id].callee_ps;
         g_autofree char *unknown = callee ? NULL : fm_name_site(view->page, css_id, false);
-        site->label = g_strdup_printf("no calls made to %s",
+        site->row.cost.inlined = view->page->profile->css[css_id].inlined;
+        site->label = g_strdup_printf(site->row.cost.inlined ? "%s" : "no calls made to %s",
                                       callee ? fm_name_ps(view->page, callee) : unknown);
         return;
     }

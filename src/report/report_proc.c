@@ -202,6 +202,7 @@ static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *c
     fm_display_fact_int(page->display, "caller_csd_count",
                         a->ps_caller_first[ps + 1] - a->ps_caller_first[ps]);
     fm_display_fact_int(page->display, "calls_count", cost->calls);
+    fm_display_fact_bool(page->display, "calls_of_inlined_bodies_recorded", !cost->inlined);
 }
 
 bool fm_report_proc(struct fm_page *page, GError **error)

@@ -237,7 +237,7 @@ static struct fm_source_line line_of(const struct fm_page *page, uint32_t number
         return line;
     enum fm_measure_id measure = fm_times_tell(page->profile) ? FM_QUANTA : FM_CALLSEQS;
     double all = (double)fm_cost_total(&page->analysis->root_total, measure);
-    line.calls = MAX(cost->cost.calls, 0);
+    line.calls = cost->cost.inlined ? -1 : MAX(cost->cost.calls, 0);
     if (all > 0) {
         line.self_percent = MAX(100 * (double)cost->cost.own[measure] / all, 0);
         line.total_percent = MAX(100 * (double)fm_cost_total(&cost->cost, measure) / all, 0);
@@ -257,7 +257,7 @@ static bool site_cost(const struct fm_page *page, const struct subject *of, uint
     if (of->pd != 0)
         csds = fm_profile_slot(profile, of->pd, slot, &count);
     /* What a library does is not recorded unless it calls back. */
-    if (profile->css[css].kind == FM_SITE_CALLBACK && count == 0)
+    if ((profile->css[css].kind == FM_SITE_CALLBACK || profile->css[css].inlined) && count == 0)
         return false;
     if (of->pd == 0)
         fm_analysis_css_cost(a, css, ret);

@@ -9,6 +9,8 @@ import subprocess
 import sys
 
 FATHOM = os.environ["FATHOM"]
+# Where a test names no grade it counts the calls of the source.
+os.environ["FATHOM_GRADE"] = "full"
 DUMP = os.environ["FINISH_DUMP"]
 PROGRAMS = pathlib.Path(__file__).parent / "finish_programs"
 # name of the source, arguments (PLUGIN = the library beside it), libraries
@@ -91,7 +93,7 @@ def must(command, folder, **options):
     return done
 
 
-def build(source, folder, compiler, flags, wrapped=True, name="prog", grade="deep"):
+def build(source, folder, compiler, flags, wrapped=True, name="prog", grade="full"):
     """Compiles a program of finish_programs; returns its command line."""
     folder = pathlib.Path(folder)
     cplusplus = source.endswith(".cc")

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies that were inlined and have no hooks (--grade=deep) stand in no record. But a call's return
+ * address lies in the scopes of the bodies around it, from the function's own inwards: they are put
+ * between the caller and what is called. How often such a body was begun is not known; what was
+ * called from it is, exactly. A procedure that is active in its context is entered again under the
+ * same node, as the runtime has it: an inserted body may close a recursion, or open one that later
+ * calls close. */
+#include "record/finish_internal.h"
+
+struct inserting {
+    struct finisher *f;
+    GHashTable *known; /* (pd, css) -> pd + 1: inserted below it, there */
+    GArray *pd_ps;     /* f->pd_ps, as it grows */
+    GArray *inserted;  /* bool per pd */
+    GArray *alias;     /* per pd: the one that stands for it */
+    GArray *order;     /* edges of the recording, callers before callees */
+};
+
+static uint32_t ps_of(const struct inserting *in, uint32_t pd)
+{
+    return g_array_index(in->pd_ps, uint32_t, pd);
+}
+
+static uint32_t standing_for(const struct inserting *in, uint32_t pd)
+{
+    while (g_array_index(in->alias, uint32_t, pd) != pd)
+        pd = g_array_index(in->alias, uint32_t, pd);
+    return pd;
+}
+
+/* The pd of ps that is active where pd runs, FM_NONE; only_inserted: among those made here. */
+static uint32_t active(const struct inserting *in, uint32_t pd, uint32_t ps, bool only_inserted)
+{
+    const struct fm_raw_recording *recording = in->f->recording;
+    for (uint32_t steps = 0; steps < recording->pd_count; steps++) {
+        if (ps_of(in, pd) == ps && (!only_inserted || g_array_index(in->inserted, bool, pd)))
+            return pd;
+        uint32_t maker = recording->pds[pd].maker;
+        if (maker == FM_RAW_NONE || recording->csds[maker].caller == FM_RAW_NONE)
+            return FM_NONE;
+        pd = standing_for(in, recording->csds[maker].caller);
+    }
+    return FM_NONE;
+}
+
+/* The pd that an inlined body entered below caller is. */
+static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint32_t ps)
+{
+    struct fm_raw_recording *recording = in->f->recording;
+    uint64_t key = (uint64_t)caller << 32 | css;
+    gpointer found = g_hash_table_lookup(in->known, &key);
+    if (found != NULL)
+        return GPOINTER_TO_UINT(found) - 1;
+    uint32_t pd = active(in, caller, ps, false);
+    bool makes = pd == FM_NONE;
+    if (makes) {
+        struct fm_raw_pd made = {.fn = FM_RAW_FN_INSERTED,
+                                 .thread = recording->pds[caller].thread,
+                                 .maker = recording->csd_count};
+        const bool yes = true;
+        pd = fm_raw_recording_add_pd(recording, &made);
+        g_array_append_val(in->pd_ps, ps);
+        g_array_append_val(in->inserted, yes);
+        g_array_append_val(in->alias, pd);
+    }
+    fm_raw_recording_add_csd(
+        recording, &(struct fm_raw_csd){.caller = caller,
+                                        .callee = pd,
+                                        .flags = FM_REC_CSD_INLINED |
+                                                 (makes ? (uint32_t)FM_REC_CSD_MADE_CALLEE : 0),
+                                        .css = css});
+    g_hash_table_insert(in->known, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(pd + 1));
+    return pd;
+}
+
+/* The innermost shown scope of the code that calls; FM_NONE when not known. */
+static uint32_t scope_of_call(struct inserting *in, const struct fm_raw_csd *csd,
+                              const struct image **ret_image)
+{
+    struct finisher *f = in->f;
+    if ((csd->flags & FM_REC_CSD_INLINED) != 0) {
+        uint32_t scope = fm_resolve_body_of_hook(f, csd, ret_image);
+        if (scope == FM_NONE)
+            return FM_NONE;
+        scope = (*ret_image)->statics->scopes[scope].parent;
+        return fm_statics_shown_around((*ret_image)->statics, scope);
+    }
+    uint64_t file;
+    uint64_t address = (csd->flags & FM_REC_CSD_CALLBACK) != 0 ? csd->via : csd->site;
+    *ret_image = address == 0 ? NULL : fm_resolve_image(f, address, csd->epoch, &file);
+    const struct fm_machine_site *machine =
+        *ret_image == NULL ? NULL : fm_statics_site_at((*ret_image)->statics, file);
+    if (machine == NULL)
+        return FM_NONE;
+    return fm_statics_shown_around((*ret_image)->statics, machine->scope);
+}
+
+/* The scope that the caller's own hook stands in, among those around scope; FM_NONE: none is. */
+static uint32_t scope_of_caller(struct inserting *in, uint32_t caller, const struct image *image,
+                                uint32_t scope)
+{
+    struct finisher *f = in->f;
+    const struct fm_statics *statics = image->statics;
+    uint32_t maker = f->recording->pds[caller].maker, hook = FM_NONE, found = FM_NONE;
+    bool inlined = false;
+    if (maker != FM_RAW_NONE && (f->recording->csds[maker].flags & FM_REC_CSD_INLINED) != 0) {
+        const struct image *other;
+        inlined = true;
+        hook = fm_resolve_body_of_hook(f, &f->recording->csds[maker], &other);
+        if (other != image)
+            hook = FM_NONE;
+    }
+    for (; scope != FM_NONE;
+         scope = fm_statics_shown_around(statics, statics->scopes[scope].parent)) {
+        if (scope == hook)
+            return scope;
+        bool same = image->ps_of_proc[statics->scopes[scope].proc] == ps_of(in, caller);
+        if (same && inlined && found == FM_NONE)
+            found = scope; /* a body in several pieces */
+        else if (same && !inlined && statics->scopes[scope].parent == FM_NONE)
+            found = scope;
+    }
+    return found;
+}
+
+/* Who really calls: the innermost of the bodies without hooks around the call. */
+static uint32_t caller_of(struct inserting *in, const struct fm_raw_csd *csd)
+{
+    const struct image *image;
+    uint32_t caller = standing_for(in, csd->caller);
+    uint32_t scope = scope_of_call(in, csd, &image);
+    uint32_t until = scope == FM_NONE ? FM_NONE : scope_of_caller(in, csd->caller, image, scope);
+    if (until == FM_NONE)
+        return caller;
+    const struct fm_statics *statics = image->statics;
+    g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (; scope != until;
+         scope = fm_statics_shown_around(statics, statics->scopes[scope].parent)) {
+        if (statics->scopes[scope].live || statics->scopes[scope].site == FM_NONE ||
+            image->css_of_site[statics->scopes[scope].site] == FM_NONE)
+            return caller; /* it has hooks, and they did not run: the frame was left by longjmp */
+        g_array_append_val(path, scope);
+    }
+    for (guint i = path->len; i > 0; i--) {
+        const struct fm_scope *body = &statics->scopes[g_array_index(path, uint32_t, i - 1)];
+        caller = insert(in, caller, image->css_of_site[body->site], image->ps_of_proc[body->proc]);
+    }
+    return caller;
+}
+
+static void insert_above(struct inserting *in, uint32_t index)
+{
+    struct fm_raw_recording *recording = in->f->recording;
+    struct fm_raw_csd csd = recording->csds[index];
+    if (recording->pds[csd.caller].fn == 0)
+        return;
+    uint32_t caller = caller_of(in, &csd);
+    recording->csds[index].caller = caller;
+    if (recording->pds[csd.callee].maker != index)
+        return;
+    uint32_t again = active(in, caller, ps_of(in, csd.callee), true);
+    if (again != FM_NONE)
+        g_array_index(in->alias, uint32_t, csd.callee) = again;
+}
+
+/* The edges that leave each pd, from the roots on by the edges that made the pds. */
+static void order_edges(struct inserting *in)
+{
+    const struct fm_raw_recording *recording = in->f->recording;
+    g_autofree uint32_t *first = g_new0(uint32_t, recording->pd_count + 2);
+    g_autofree uint32_t *leaving = g_new(uint32_t, recording->csd_count + 1);
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        if (recording->csds[i].caller != FM_RAW_NONE)
+            first[recording->csds[i].caller + 2]++;
+    }
+    for (uint32_t i = 2; i < recording->pd_count + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        if (recording->csds[i].caller != FM_RAW_NONE)
+            leaving[first[recording->csds[i].caller + 1]++] = i;
+    }
+    g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t i = 0; i < recording->thread_count; i++)
+        g_array_append_val(queue, recording->threads[i].root_pd);
+    /* Below what the user left out the chain of makers is cut. */
+    for (uint32_t i = 0; i < recording->pd_count; i++) {
+        uint32_t maker = recording->pds[i].maker;
+        if (in->f->pd_gone != NULL && maker != FM_RAW_NONE &&
+            recording->csds[maker].caller == FM_RAW_NONE && recording->pds[i].fn != 0)
+            g_array_append_val(queue, i);
+    }
+    for (guint at = 0; at < queue->len; at++) {
+        uint32_t pd = g_array_index(queue, uint32_t, at);
+        for (uint32_t i = first[pd]; i < first[pd + 1]; i++) {
+            uint32_t callee = recording->csds[leaving[i]].callee;
+            g_array_append_val(in->order, leaving[i]);
+            if (recording->pds[callee].maker == leaving[i])
+                g_array_append_val(queue, callee);
+        }
+    }
+}
+
+void fm_inlined_insert(struct finisher *f)
+{
+    struct fm_raw_recording *recording = f->recording;
+    struct inserting in = {
+        .f = f,
+        .known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+        .pd_ps = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        .inserted = g_array_new(FALSE, FALSE, sizeof(bool)),
+        .alias = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+    };
+    const bool no = false;
+    g_array_append_vals(in.pd_ps, f->pd_ps, recording->pd_count);
+    for (uint32_t i = 0; i < recording->pd_count; i++) {
+        g_array_append_val(in.inserted, no);
+        g_array_append_val(in.alias, i);
+    }
+    order_edges(&in);
+    for (guint i = 0; i < in.order->len; i++)
+        insert_above(&in, g_array_index(in.order, uint32_t, i));
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        struct fm_raw_csd *csd = &recording->csds[i];
+        csd->callee = standing_for(&in, csd->callee);
+        if (csd->caller != FM_RAW_NONE)
+            csd->caller = standing_for(&in, csd->caller);
+    }
+    g_free(f->pd_ps);
+    f->pd_ps = (uint32_t *)(void *)g_array_free(in.pd_ps, FALSE);
+    g_array_unref(in.inserted);
+    g_array_unref(in.alias);
+    g_array_unref(in.order);
+    g_hash_table_unref(in.known);
+}

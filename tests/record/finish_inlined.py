@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The default grade: bodies that the compiler inlined stand between their callers and what they
+call, without a number of their own; every call that is counted stands in the context in which
+--grade=full counts it."""
+import json
+import pathlib
+import sys
+import tempfile
+
+import fast_lib as fast
+import finish_lib as lib
+
+SOURCE = r"""
+#include <stdio.h>
+static volatile int sink;
+#define OWN __attribute__((noinline, noclone))
+#define IN static inline __attribute__((always_inline))
+OWN int leaf(int x) { sink += x; return x + 1; }
+IN int tiny(int x) { return x * 3 + sink; }
+IN int inner(int x) { return leaf(x) + tiny(x); }
+IN int outer(int x) { return inner(x) + (x & 1 ? leaf(x) : 0); }
+OWN int both(int x) { int s = 0; for (int i = 0; i < 10; i++) s += outer(x + i); return s; }
+OWN int back(int x);
+IN int around(int x) { return back(x - 1) + 1; }
+OWN int back(int x) { return x <= 0 ? leaf(x) : around(x); }
+static int sometimes(int x) { return leaf(x) + leaf(x + 1); }
+OWN int direct(int x) { return sometimes(x) + tiny(x); }
+int (*volatile pointer)(int) = sometimes;
+int main(void)
+{
+    int s = 0;
+    for (int i = 0; i < 100; i++)
+        s += both(i) + direct(i) + pointer(i);
+    printf("%d\n", s + back(7));
+    return 0;
+}
+"""
+# Programs whose contexts do not depend on which call of a recursion came first.
+PROGRAMS = ["pointers.c", "sorting.c", "threads.c", "inlining.c", "room.c", "arguments.c",
+            "exceptions.cc", "workers.c"]
+
+
+def record(source, folder, grade, flags):
+    cplusplus = str(source).endswith(".cc")
+    front = [lib.FATHOM, "c++" if cplusplus else "cc", f"--grade={grade}",
+             "g++" if cplusplus else "gcc"]
+    lib.must(front + flags + [source, "-o", grade, "-lpthread", "-ldl", "-lm"], folder)
+    return lib.record([pathlib.Path(folder) / grade], folder, name=f"out-{grade}")
+
+
+def page(folder, query):
+    out = lib.must([lib.FATHOM, "report", "--json", query, "out-deep.data"], folder).stdout
+    return json.loads(out)
+
+
+def small(tap, folder):
+    source = pathlib.Path(folder) / "small.c"
+    source.write_text(SOURCE)
+    done = record(source, folder, "deep", ["-O2"])
+    profile = done.profile
+    below = {path.partition("/main/")[2]: calls for path, calls in profile.contexts.items()}
+    tap.same({path: below.get(path) for path in (
+        "both", "both/outer/leaf", "both/outer/inner/leaf", "direct/sometimes/leaf",
+        "sometimes/leaf")},
+        {"both": 100, "both/outer/leaf": 500, "both/outer/inner/leaf": 1000,
+         "direct/sometimes/leaf": 200, "sometimes/leaf": 200},
+        "calls from inlined bodies hang below them")
+    tap.same({path: below.get(path) for path in ("both/outer", "both/outer/inner")},
+             {"both/outer": 0, "both/outer/inner": 0}, "inlined bodies are there, without calls")
+    tap.same(profile.calls()["sometimes"], 100, "a function's own body counts its own calls")
+    rows = {row["cells"]["proc"].partition(":")[2] or row["cells"]["proc"]: row["cells"]
+            for row in page(folder, "top_procs/1-100/callseqs/both/oa")["tables"][0]["rows"]}
+    tap.same({name: rows[name]["calls_count"] for name in ("outer", "inner", "sometimes", "leaf")},
+             {"outer": "inlined", "inner": "inlined", "sometimes": "100 + inlined",
+              "leaf": 1901}, "calls of inlined bodies are not recorded, not 0")
+    tap.check("tiny" not in rows, "of an inlined leaf nothing is known")
+    menu = lib.must([lib.FATHOM, "report", "menu", "out-deep.data"], folder).stdout
+    tap.check("--grade=full" in menu and "--grade=full" in done.stderr,
+              "menu and summary name the grade that counts them", menu + done.stderr)
+    tap.check("0 broken" in lib.must([lib.FATHOM, "check", "out-deep.data"], folder).stdout,
+              "the profile is sound")
+
+
+def same_contexts(tap, source, folder, flags):
+    """Every context with calls is one of the full grade's, with as many or more (inlined) calls."""
+    profiles = {grade: record(fast.source_path(source), folder, grade, flags).profile
+                for grade in ("deep", "full")}
+    deep, full = (fast.contexts(profiles[grade]) for grade in ("deep", "full"))
+    what = f"{source} {' '.join(flags)}"
+    odd = {path: calls for path, calls in deep.items() if calls and full.get(path, 0) < calls}
+    tap.same(odd, {}, f"{what}: contexts with calls are the full grade's")
+    tap.same({path for path in full if path not in deep and
+              any(other.startswith(path + "/") and deep[other] for other in deep)}, set(),
+             f"{what}: none is missing on the way to a call")
+
+
+def main():
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        small(tap, folder)
+    for source in PROGRAMS:
+        for flags in (["-O2"], ["-O3"]):
+            with tempfile.TemporaryDirectory() as folder:
+                same_contexts(tap, source, folder, flags)
+    return tap.done()
+
+
+sys.exit(main())

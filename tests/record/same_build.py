@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The default grade against an independent counter on the very same program: valgrind's callgrind
+counts the calls that its machine code makes, while it records. By function and by edge, inlined
+bodies left out on both sides. Arguments: a program's command line, instead of the test's own."""
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import fast_lib as fast
+import finish_lib as lib
+from runtime_rec import Rec
+
+LEVELS = [["-O1"], ["-O2"], ["-O3"], ["-Os"], ["-O2", "-fPIC"], ["-O2", "-flto"],
+          ["-O2", "-fcf-protection", "-fstack-protector-all"],
+          ["-O2", "-freorder-blocks-and-partition"]]
+PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "exceptions.cc",
+            "threads.c", "inlining.c", "jumps.c", "unwinding.cc", "room.c", "arguments.c",
+            "nested.c", "bodies.c", "bodies.cc"]
+NOT_SEEN = {"handler", "eight", "eight_doubles"}  # fast_callgrind.py
+
+
+def functions_of(paths):
+    """Symbols of functions with hooks, by file: what was met is among them."""
+    names = {}
+    for path in paths:
+        for line in lib.must(["nm", path], "/").stdout.splitlines():
+            words = line.split()
+            if len(words) == 3 and words[1] in "tTwW" and ".cold" not in words[2]:
+                names.setdefault(str(path), {}).setdefault(int(words[0], 16), []).append(words[2])
+    return names
+
+
+class Recorded:
+    """Calls by (caller, callee) of the functions that exist, by name; the caller is None outside.
+    Bodies with hooks that stand in others are looked through."""
+
+    def __init__(self, path):
+        self.rec = Rec(path)
+        modules = {module["path"] for module in self.rec.modules if module["flags"] & 2}
+        self.names = functions_of(sorted(modules))
+        self.edges, self.known, self.inlined = collections.Counter(), set(), 0
+        for thread in self.rec.threads:
+            pds, csds = thread["pds"], thread["csds"]
+            for csd in csds.values():
+                callee = pds[csd["callee"]]
+                if csd["inlined"]:
+                    self.inlined += csd["calls"]
+                    continue
+                name = self.name(callee)
+                self.known.add(name)
+                caller = csd["caller"]
+                while pds[caller]["fn"] and csds[pds[caller]["maker"]]["inlined"]:
+                    caller = csds[pds[caller]["maker"]]["caller"]
+                self.edges[self.name(pds[caller]), name] += csd["calls"]
+
+    def name(self, pd):
+        if pd["fn"] == 0:
+            return None
+        module = self.rec.module(pd["fn"], pd["epoch"])
+        symbols = self.names[module["path"]][pd["fn"] - module["bias"]]
+        return fast.plain_name(min(symbols))
+
+
+def compare(tap, command, folder, what, environment=None):
+    folder = pathlib.Path(folder)
+    path = folder / "same.rec"
+    for old in folder.glob("same*.rec"):
+        old.unlink()
+    out = folder / "same.cg"
+    done = subprocess.run(
+        ["timeout", "120", "valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={out}", "--demangle=no",
+         f"--separate-callers={fast.SEPARATE}", "--dump-instr=yes", "--compress-pos=no", *command],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        env={**os.environ, "FATHOM_OUTPUT": str(path), "FATHOM_TICKS": "none",
+             **(environment or {})})
+    if done.returncode != 0:
+        raise RuntimeError(f"{what}: status {done.returncode}\n{done.stdout}")
+    recorded = Recorded(path)
+    expected = fast.read_callgrind(out, recorded.known)
+    found = collections.Counter({edge: n for edge, n in recorded.edges.items()
+                                 if edge[1] not in NOT_SEEN})
+    expected = collections.Counter({edge: n for edge, n in expected.items()
+                                    if edge[1] not in NOT_SEEN})
+    tap.same(dict(fast.callees(found)), dict(fast.callees(expected)),
+             f"{what}: calls of each function ({sum(found.values())})")
+    tap.same({edge: n for edge, n in found.items() if edge[0]},
+             {edge: n for edge, n in expected.items() if edge[0]},
+             f"{what}: calls by caller and callee ({len(found)})")
+    return recorded
+
+
+def build(source, folder, flags):
+    front, real = fast.driver(source, "gcc")
+    front[2] = "--grade=deep"
+    lib.must(front + [real, *flags, "-Wl,-z,now", fast.source_path(source), "-o", "prog",
+                      "-lpthread", "-ldl", "-lm"], folder)
+    return [pathlib.Path(folder) / "prog"]
+
+
+def main():
+    lib.need("valgrind")
+    tap = lib.Tap()
+    if len(sys.argv) > 1:
+        with tempfile.TemporaryDirectory() as folder:
+            compare(tap, sys.argv[1:], folder, pathlib.Path(sys.argv[1]).name)
+        return tap.done()
+    for source in PROGRAMS:
+        for flags in LEVELS:
+            with tempfile.TemporaryDirectory() as folder:
+                recorded = compare(tap, build(source, folder, flags), folder,
+                                   f"{source} {' '.join(flags)}")
+                tap.same(recorded.inlined, 0, f"{source} {' '.join(flags)}: no inlined body has hooks")
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
