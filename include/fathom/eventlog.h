@@ -587,12 +587,12 @@ FM_EVENTLOG_INLINE_ void fm_eventlog_function_exit(const void *function)
     FM_EVENTLOG_NAMED_(name, fm_eventlog_async_end(fm_name_, (uint64_t)(id)))
 
 /* A span from here to the end of the enclosing block. */
-#define FM_SPAN(name) FM_SPAN_AT_(name, __LINE__)
-#define FM_SPAN_AT_(name, line) FM_SPAN_AS_(name, line)
-#define FM_SPAN_AS_(name, line)                                                         \
-    static uint32_t fm_span_id_##line;                                                  \
-    __attribute__((cleanup(fm_eventlog_span_close_), unused)) uint32_t fm_span_##line = \
-        fm_eventlog_span_open_(&fm_span_id_##line, name)
+#define FM_SPAN(name) FM_SPAN_AT_(name, __COUNTER__)
+#define FM_SPAN_AT_(name, number) FM_SPAN_AS_(name, number)
+#define FM_SPAN_AS_(name, number)                                                         \
+    static uint32_t fm_span_id_##number;                                                  \
+    __attribute__((cleanup(fm_eventlog_span_close_), unused)) uint32_t fm_span_##number = \
+        fm_eventlog_span_open_(&fm_span_id_##number, name)
 
 FM_EVENTLOG_INLINE_ uint32_t fm_eventlog_span_open_(uint32_t *id, const char *name)
 {

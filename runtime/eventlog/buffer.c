@@ -76,5 +76,6 @@ bool fm_el_lane_take_buffer(struct fm_el_lane *l, size_t wanted)
 
 bool fm_eventlog_is_live(void)
 {
+    FM_EL_FORWARD(is_live);
     return atomic_load(&fm_el_live_generation) != 0;
 }

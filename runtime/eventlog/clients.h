@@ -7,11 +7,12 @@
 
 #define FM_EL_TOKEN_WAIT_S 5u
 #define FM_EL_PEER_LIFE_S 60u
-#define FM_EL_STUCK_S 10u     /* who takes nothing for that long gives its place to another */
-#define FM_EL_FAREWELL_S 2u   /* for a refused client to read why */
-#define FM_EL_WAITING_MAX 64u /* connections of a listener that are refused, or without token yet \
-                               */
-#define FM_EL_PROBE_MS 1000u  /* a client that says no more: is it there still? */
+#define FM_EL_STUCK_S 10u   /* who takes nothing for that long gives its place to another */
+#define FM_EL_FAREWELL_S 2u /* for a refused client to read why */
+#define FM_EL_WAITING_MAX                                                                        \
+    64u                      /* connections of a listener that are refused, or without token yet \
+                              */
+#define FM_EL_PROBE_MS 1000u /* a client that says no more: is it there still? */
 #define FM_EL_OUT_BYTES (64u << 10)
 
 /* A block that all clients with room share. */

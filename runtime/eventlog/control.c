@@ -92,6 +92,7 @@ static int change(const char *name, uint8_t bytes, uint8_t number, fm_eventlog_c
 int fm_eventlog_on_command(const char *name_space, uint8_t number, fm_eventlog_command handler,
                            void *context)
 {
+    FM_EL_FORWARD(on_command, name_space, number, handler, context);
     size_t bytes = strlen(name_space);
     if (bytes == 0 || bytes > 255)
         return -EINVAL;

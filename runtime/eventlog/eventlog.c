@@ -20,6 +20,7 @@ void fm_el_update_active(void)
     int on = atomic_load(&fm_el.running) &&
              (fm_el_has_destination() || atomic_load(&fm_el.fork_pending));
     __atomic_store_n(&fm_eventlog_active_, on, __ATOMIC_RELEASE);
+    fm_el_copies_update(on);
 }
 
 /* ---- fork -------------------------------------------------------------------------------------
@@ -99,6 +100,7 @@ static void fork_child(void)
 {
     fm_el_lanes_own();
     fm_el_global_own();
+    fm_el_copies_after_fork();
     if (fork_locked) {
         begin_anew();
     } else { /* what the locks protect may be half changed: this child logs no more */
@@ -177,6 +179,7 @@ static size_t accepted_size(size_t bytes)
 
 int fm_eventlog_start(const struct fm_eventlog_options *opts)
 {
+    FM_EL_FORWARD(start, opts);
     static const struct fm_eventlog_options defaults;
     const struct fm_eventlog_options *o = opts ? opts : &defaults;
     if (fm_eventlog_head_.busy)
@@ -212,6 +215,7 @@ int fm_eventlog_start(const struct fm_eventlog_options *opts)
 
 int fm_eventlog_stop(void)
 {
+    FM_EL_FORWARD(stop);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     uint32_t before = fm_el_enter();
@@ -233,6 +237,7 @@ int fm_eventlog_stop(void)
 
 enum fm_eventlog_status fm_eventlog_status(void)
 {
+    FM_EL_FORWARD(status);
     return atomic_load(&fm_el.running) ? FM_EVENTLOG_RUNNING : FM_EVENTLOG_STOPPED;
 }
 
@@ -241,6 +246,7 @@ enum fm_eventlog_status fm_eventlog_status(void)
 
 int64_t fm_eventlog_resize(size_t bytes)
 {
+    FM_EL_FORWARD(resize, bytes);
     if (bytes == 0)
         return -EINVAL;
     size_t size = accepted_size(bytes);
@@ -250,12 +256,14 @@ int64_t fm_eventlog_resize(size_t bytes)
 
 size_t fm_eventlog_buffer_size(void)
 {
+    FM_EL_FORWARD(buffer_size);
     size_t size = atomic_load(&fm_el.wanted_size);
     return size ? size : FM_EL_BUFFER_DEFAULT;
 }
 
 int fm_eventlog_flush(int timeout_ms)
 {
+    FM_EL_FORWARD(flush, timeout_ms);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     uint32_t before = fm_el_enter();
@@ -266,6 +274,7 @@ int fm_eventlog_flush(int timeout_ms)
 
 int fm_eventlog_finish(void)
 {
+    FM_EL_FORWARD(finish);
     int result = fm_eventlog_flush(-1);
     uint32_t before = fm_el_enter();
     fm_el_memory_finish();
@@ -276,6 +285,7 @@ int fm_eventlog_finish(void)
 
 int fm_eventlog_set_flush_interval(unsigned interval_ms)
 {
+    FM_EL_FORWARD(set_flush_interval, interval_ms);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     uint32_t before = fm_el_enter();
@@ -288,6 +298,7 @@ int fm_eventlog_set_flush_interval(unsigned interval_ms)
 
 void fm_eventlog_stats(struct fm_eventlog_stats *ret)
 {
+    FM_EL_FORWARD(stats, ret);
     uint32_t before = fm_el_enter();
     struct fm_eventlog_stats s = {0};
     s.dropped_events = atomic_load(&fm_el.dropped);

@@ -3,6 +3,8 @@
  * the chunk list's and the clients' locks are leaves, the pool's is below all. README.md says more.
  */
 #pragma once
+#include "copies.h"
+
 #include <fathom/eventlog.h>
 
 #include <pthread.h>

@@ -39,6 +39,7 @@ struct fm_el_lane *fm_el_lane_mine(void)
 
 uint32_t fm_eventlog_thread_id(void)
 {
+    FM_EL_FORWARD(thread_id);
     return mine ? mine->thread : 0;
 }
 
@@ -325,18 +326,25 @@ static bool append_nested(const struct record *r)
 void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 {
     assert(fm_eventlog_head_.busy == 1);
-    append(&(struct record){type, false, payload, NULL, bytes, 0});
+    if (fm_el_leader)
+        fm_el_leader->append(type, payload, bytes, NULL, 0);
+    else
+        append(&(struct record){type, false, payload, NULL, bytes, 0});
     fm_el_leave(0);
 }
 
 void fm_eventlog_nested_(uint16_t type, const void *payload, size_t bytes)
 {
-    append_nested(&(struct record){type, false, payload, NULL, bytes, 0});
+    if (fm_el_leader)
+        fm_el_leader->append(type, payload, bytes, NULL, 0);
+    else
+        append_nested(&(struct record){type, false, payload, NULL, bytes, 0});
 }
 
 bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const void *second,
                   size_t second_bytes)
 {
+    FM_EL_FORWARD(append, type, first, first_bytes, second, second_bytes);
     struct record r = {type,        fm_el_sizes[type] == FM_EL_VARIABLE, first, second, first_bytes,
                        second_bytes};
     if (first_bytes + second_bytes > 65535) {

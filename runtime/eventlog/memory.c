@@ -406,6 +406,7 @@ static struct chunk *take(bool partial)
 
 bool fm_eventlog_chunk_take(struct fm_eventlog_chunk *ret, bool partial)
 {
+    FM_EL_FORWARD(chunk_take, ret, partial);
     if (fm_eventlog_head_.busy)
         return false;
     uint32_t before = fm_el_enter();
@@ -422,6 +423,7 @@ bool fm_eventlog_chunk_take(struct fm_eventlog_chunk *ret, bool partial)
 
 void fm_eventlog_chunk_release(struct fm_eventlog_chunk *chunk)
 {
+    FM_EL_FORWARD(chunk_release, chunk);
     uint32_t before = fm_el_enter();
     if (chunk->owner_)
         chunk_free(chunk->owner_);
@@ -431,6 +433,7 @@ void fm_eventlog_chunk_release(struct fm_eventlog_chunk *chunk)
 
 size_t fm_eventlog_chunk_get(void **out)
 {
+    FM_EL_FORWARD(chunk_get, out);
     struct fm_eventlog_chunk c;
     if (!fm_eventlog_chunk_take(&c, false))
         return 0;
@@ -458,6 +461,7 @@ size_t fm_eventlog_chunk_get(void **out)
 
 int fm_eventlog_chunk_wait(int timeout_ms)
 {
+    FM_EL_FORWARD(chunk_wait, timeout_ms);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     struct timespec until = fm_el_deadline(timeout_ms < 0 ? 0 : timeout_ms);
@@ -483,6 +487,7 @@ int fm_eventlog_chunk_wait(int timeout_ms)
 
 int fm_eventlog_chunk_fd(void)
 {
+    FM_EL_FORWARD(chunk_fd);
     return list.fd < 0 ? -ENOTSUP : list.fd;
 }
 

@@ -150,6 +150,7 @@ const struct fm_el_name *fm_el_name(const char *text, size_t bytes)
 
 uint32_t fm_eventlog_intern(const char *name)
 {
+    FM_EL_FORWARD(intern, name);
     const struct fm_el_name *n = fm_el_name(name, strlen(name));
     return n ? n->id : 0;
 }

@@ -143,6 +143,7 @@ static int wait_first(uint64_t before, int timeout_ms)
 
 int fm_eventlog_listen(const char *address, const struct fm_eventlog_listen_options *opts)
 {
+    FM_EL_FORWARD(listen, address, opts);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     uint32_t before = fm_el_enter();
@@ -182,6 +183,7 @@ int fm_eventlog_listen(const char *address, const struct fm_eventlog_listen_opti
 
 int fm_eventlog_port(int listener)
 {
+    FM_EL_FORWARD(port, listener);
     if (listener < 0 || listener >= (int)FM_EL_LISTENERS_MAX)
         return -EINVAL;
     uint32_t before = fm_el_enter();
@@ -195,6 +197,7 @@ int fm_eventlog_port(int listener)
 
 int fm_eventlog_unlisten(int listener)
 {
+    FM_EL_FORWARD(unlisten, listener);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     if (listener < 0 || listener >= (int)FM_EL_LISTENERS_MAX)

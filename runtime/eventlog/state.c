@@ -173,6 +173,7 @@ static void thread_change(uint32_t id, uint8_t state, uint16_t status, uint32_t 
 
 uint32_t fm_eventlog_thread_new(void)
 {
+    FM_EL_FORWARD(thread_new);
     uint32_t before = fm_el_enter();
     fm_el_state_lock();
     uint32_t id = fm_el_state_thread_new(FM_EL_NO_CAP, 0);
@@ -185,6 +186,7 @@ uint32_t fm_eventlog_thread_new(void)
 
 void fm_eventlog_thread_run(uint32_t thread)
 {
+    FM_EL_FORWARD(thread_run, thread);
     if (fm_eventlog_on())
         fm_eventlog_put_w32_(FM_EVENT_THREAD_RUN, thread);
     thread_change(thread, 1, 0, 0);
@@ -192,6 +194,7 @@ void fm_eventlog_thread_run(uint32_t thread)
 
 void fm_eventlog_thread_runnable(uint32_t thread)
 {
+    FM_EL_FORWARD(thread_runnable, thread);
     if (fm_eventlog_on())
         fm_eventlog_put_w32_(FM_EVENT_THREAD_RUNNABLE, thread);
     thread_change(thread, 3, 0, 0);
@@ -199,6 +202,7 @@ void fm_eventlog_thread_runnable(uint32_t thread)
 
 void fm_eventlog_thread_stop(uint32_t thread, uint16_t status, uint32_t info)
 {
+    FM_EL_FORWARD(thread_stop, thread, status, info);
     unsigned char payload[10];
     uint32_t id = fm_eventlog_be32_(thread), more = fm_eventlog_be32_(info);
     uint16_t why = fm_eventlog_be16_(status);
@@ -212,6 +216,7 @@ void fm_eventlog_thread_stop(uint32_t thread, uint16_t status, uint32_t info)
 
 void fm_eventlog_thread_label(uint32_t thread, const char *label)
 {
+    FM_EL_FORWARD(thread_label, thread, label);
     size_t bytes = strlen(label);
     if (bytes > FM_EL_NAME_MAX)
         bytes = FM_EL_NAME_MAX;
@@ -229,6 +234,7 @@ void fm_eventlog_thread_label(uint32_t thread, const char *label)
 
 void fm_eventlog_label_thread(const char *label)
 {
+    FM_EL_FORWARD(label_thread, label);
     if (fm_eventlog_head_.busy || !atomic_load(&fm_el.running))
         return;
     uint32_t before = fm_el_enter();
@@ -252,6 +258,7 @@ static void *grown(void *old, size_t old_bytes, size_t bytes)
 
 void fm_eventlog_lock_name(const void *lock, const char *name)
 {
+    FM_EL_FORWARD(lock_name, lock, name);
     struct lock_name entry = {(uintptr_t)lock, fm_eventlog_intern(name)};
     if (entry.name == 0)
         return;

@@ -314,6 +314,7 @@ static int install(const struct fm_el_output *next, unsigned flags, int timeout_
 
 int fm_eventlog_set_sink_with(FILE *stream, unsigned flags, int timeout_ms)
 {
+    FM_EL_FORWARD(set_sink_with, stream, flags, timeout_ms);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     uint32_t before = fm_el_enter();
@@ -332,6 +333,7 @@ int fm_eventlog_set_sink(FILE *stream, bool close_prev, bool emit_header)
 
 int fm_eventlog_set_writer(const struct fm_eventlog_writer *writer, unsigned flags, int timeout_ms)
 {
+    FM_EL_FORWARD(set_writer, writer, flags, timeout_ms);
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     if (writer && !writer->write)
@@ -347,6 +349,7 @@ int fm_eventlog_set_writer(const struct fm_eventlog_writer *writer, unsigned fla
 
 int fm_eventlog_open_file(const char *path)
 {
+    FM_EL_FORWARD(open_file, path);
     char beside[4096];
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
@@ -371,6 +374,7 @@ int fm_eventlog_open_file(const char *path)
 
 FILE *fm_eventlog_get_sink(void)
 {
+    FM_EL_FORWARD(get_sink);
     if (fm_eventlog_head_.busy)
         return NULL;
     uint32_t before = fm_el_enter();

@@ -31,10 +31,14 @@ template <typename Number> void counts(Number value)
     FM_COUNTER("number", value);
 }
 
+#define TWO(a, b) \
+    FM_SPAN(a);   \
+    FM_SPAN(b)
+
 void every_event()
 {
     int lock = 0;
-    FM_SPAN("outer");
+    TWO("outer", "twice in a line");
     FM_SPAN_BEGIN("inner");
     FM_INSTANT("now");
     FM_VALUE("value", -1);

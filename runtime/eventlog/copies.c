@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "copies.h"
+#include "internal.h"
+
+#include <link.h>
+#include <unistd.h>
+
+enum { VERSION = 1, FOLLOWERS_MAX = 256, NOTE_TYPE = 1 };
+
+const struct fm_el_copy *fm_el_leader;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int *followers[FOLLOWERS_MAX];
+
+static void follow(int *active, bool from_now_on)
+{
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < FOLLOWERS_MAX; i++) {
+        if (followers[i] != (from_now_on ? NULL : active))
+            continue;
+        followers[i] = from_now_on ? active : NULL;
+        break;
+    }
+    int on = __atomic_load_n(&fm_eventlog_active_, __ATOMIC_ACQUIRE);
+    if (from_now_on)
+        __atomic_store_n(active, on, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&mutex);
+}
+
+void fm_el_copies_update(int active)
+{
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < FOLLOWERS_MAX; i++)
+        if (followers[i])
+            __atomic_store_n(followers[i], active, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&mutex);
+}
+
+void fm_el_copies_after_fork(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+}
+
+__attribute__((visibility("hidden"), used))
+const struct fm_el_copy fm_el_copy = {.version = VERSION,
+                                      .bytes = sizeof(struct fm_el_copy),
+                                      .append = fm_el_append,
+                                      .follow = follow,
+#define X(name) .name = fm_eventlog_##name,
+                                      FM_EL_CALLS(X)
+#undef X
+};
+
+/* The note: how far from its own description the struct above lies. */
+__asm__(".pushsection .note.fathom.eventlog,\"a\",%note\n"
+        ".balign 4\n"
+        ".long 7, 8, 1\n"
+        ".asciz \"fathom\"\n"
+        ".balign 4\n"
+        "1: .quad fm_el_copy - 1b\n"
+        ".popsection\n");
+
+static const struct fm_el_copy *copy_in_notes(const unsigned char *p, size_t bytes)
+{
+    const unsigned char *end = p + bytes;
+    while ((size_t)(end - p) >= 12) {
+        uint32_t name, about, type;
+        memcpy(&name, p, 4);
+        memcpy(&about, p + 4, 4);
+        memcpy(&type, p + 8, 4);
+        const unsigned char *text = p + 12, *data = text + ((name + 3) & ~UINT32_C(3));
+        if (data > end || about > (size_t)(end - data))
+            break;
+        if (type == NOTE_TYPE && name == 7 && about == 8 && memcmp(text, "fathom", 7) == 0) {
+            int64_t away;
+            memcpy(&away, data, sizeof(away));
+            return (const struct fm_el_copy *)(const void *)(data + away);
+        }
+        p = data + ((about + 3) & ~UINT32_C(3));
+        if (p > end)
+            break;
+    }
+    return NULL;
+}
+
+/* The first object with a copy ends the search. */
+static int find(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    const struct fm_el_copy **found = context;
+    for (int i = 0; i < info->dlpi_phnum && !*found; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        if (h->p_type == PT_NOTE)
+            *found =
+                copy_in_notes((const unsigned char *)(info->dlpi_addr + h->p_vaddr), h->p_memsz);
+    }
+    return *found != NULL;
+}
+
+__attribute__((constructor)) static void join(void)
+{
+    static const char other[] =
+        "fathom: a plugin and its program hold event log libraries of different versions: what "
+        "the plugin logs is not in the program's log; link both with -lfathom-eventlog, shared\n";
+    const struct fm_el_copy *first = NULL;
+    dl_iterate_phdr(find, &first);
+    if (!first || first == &fm_el_copy)
+        return;
+    if (first->version != VERSION || first->bytes != sizeof(*first)) {
+        if (write(STDERR_FILENO, other, sizeof(other) - 1) < 0)
+            return;
+        return;
+    }
+    fm_el_leader = first;
+    first->follow(&fm_eventlog_active_, true);
+}
+
+__attribute__((destructor)) static void leave(void)
+{
+    if (fm_el_leader)
+        fm_el_leader->follow(&fm_eventlog_active_, false);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process may hold several copies of this library: a program and a plugin that both link the
+ * archive, whose symbols do not meet. The first copy that the loader lists leads; the others, each
+ * known by a note in its object, hand their calls to it. */
+#pragma once
+#include <fathom/eventlog.h>
+
+#define FM_EL_CALLS(X)    \
+    X(start)              \
+    X(stop)               \
+    X(status)             \
+    X(set_sink_with)      \
+    X(set_writer)         \
+    X(open_file)          \
+    X(is_live)            \
+    X(get_sink)           \
+    X(chunk_get)          \
+    X(chunk_take)         \
+    X(chunk_release)      \
+    X(chunk_wait)         \
+    X(chunk_fd)           \
+    X(finish)             \
+    X(resize)             \
+    X(buffer_size)        \
+    X(flush)              \
+    X(set_flush_interval) \
+    X(stats)              \
+    X(intern)             \
+    X(label_thread)       \
+    X(thread_id)          \
+    X(thread_new)         \
+    X(thread_run)         \
+    X(thread_stop)        \
+    X(thread_runnable)    \
+    X(thread_label)       \
+    X(lock_name)          \
+    X(listen)             \
+    X(port)               \
+    X(unlisten)           \
+    X(on_command)
+
+struct fm_el_copy {
+    uint32_t version, bytes;
+    bool (*append)(uint16_t type, const void *first, size_t first_bytes, const void *second,
+                   size_t second_bytes);
+    void (*follow)(int *active, bool from_now_on); /* kept as the leader's own */
+#define X(name) __typeof__(fm_eventlog_##name) *name;
+    FM_EL_CALLS(X)
+#undef X
+};
+/* NULL: this copy leads. */
+extern const struct fm_el_copy *fm_el_leader;
+#define FM_EL_FORWARD(name, ...)                    \
+    do {                                            \
+        if (fm_el_leader)                           \
+            return fm_el_leader->name(__VA_ARGS__); \
+    } while (0)
+void fm_el_copies_update(int active);
+void fm_el_copies_after_fork(void);
