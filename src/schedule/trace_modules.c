@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/trace_modules.h"
 
+#include "trace/clock/synchronize.h"
 #include "trace/format/open.h"
 #include "trace/state/state.h"
 #include "trace/statistics/statistics.h"
@@ -183,6 +184,13 @@ static void forget_states(struct fm_trace *trace, void *user)
     fm_attributes_remove(trace->attributes, "state/checkpoints");
 }
 
+/* Saved states have the times of the recording. */
+static bool is_as_recorded(const struct fm_trace *trace)
+{
+    struct fm_correction correction = fm_trace_correction(trace);
+    return correction.drift == 1 && correction.offset_ns == 0;
+}
+
 bool fm_trace_load_states(struct fm_trace *trace)
 {
     if (fm_attributes_has(trace->attributes, "state/looked"))
@@ -190,8 +198,9 @@ bool fm_trace_load_states(struct fm_trace *trace)
                fm_attributes_has(trace->attributes, "state/checkpoints");
     fm_attributes_set(trace->attributes, "state/looked", NULL, NULL);
     GError *error = NULL;
+    bool saved = !fm_trace_grows(trace) && is_as_recorded(trace);
     struct fm_checkpoints *checkpoints =
-        fm_trace_grows(trace) ? NULL : fm_checkpoints_read(trace, FM_STATE_BUDGET, &error);
+        saved ? fm_checkpoints_read(trace, FM_STATE_BUDGET, &error) : NULL;
     if (error != NULL)
         fm_attributes_set(trace->attributes, "state/damage", g_strdup(error->message), g_free);
     g_clear_error(&error);
@@ -236,6 +245,7 @@ static bool after_state(void *hook_data, void *call_data)
         return after_pass(trace, "state", forget_states);
     GError *error = NULL;
     if (fm_checkpoints_count(checkpoints) >= SAVE_CHECKPOINTS_MIN && !fm_trace_grows(trace) &&
+        is_as_recorded(trace) &&
         !fm_checkpoints_write(checkpoints, &error))
         g_clear_error(&error); /* it works without; the next time it is computed again */
     return false;

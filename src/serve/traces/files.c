@@ -112,14 +112,20 @@ const char *fm_trace_files_resolve(struct fm_server *server, const char *name, G
     return file->real;
 }
 
-uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace)
+struct trace_file *trace_file_of(const struct fm_server *server, const struct fm_trace *trace)
 {
     for (unsigned i = 0; i < server->traces->len; i++) {
-        const struct trace_file *file = server->traces->pdata[i];
+        struct trace_file *file = server->traces->pdata[i];
         if (file->trace == trace)
-            return file->unread;
+            return file;
     }
-    return 0;
+    return NULL;
+}
+
+uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace)
+{
+    const struct trace_file *file = trace_file_of(server, trace);
+    return file == NULL ? 0 : file->unread;
 }
 
 unsigned fm_trace_files_count(const struct fm_server *server)

@@ -386,7 +386,7 @@ static bool shows(const struct trace_page *page, const struct fm_trace *trace)
     return false;
 }
 
-static void tell_pages(struct fm_server *server, const struct fm_trace *trace)
+void trace_live_changed(struct fm_server *server, const struct fm_trace *trace)
 {
     for (unsigned i = 0; i < server->trace_pages->len; i++) {
         struct trace_page *page = server->trace_pages->pdata[i];
@@ -396,6 +396,16 @@ static void tell_pages(struct fm_server *server, const struct fm_trace *trace)
         page->all_ready = false;
         renew_owners(page, false); /* those that were being read */
         send_set(page, "grown");
+    }
+}
+
+/* Now it may tell the wall clock. */
+static void align_pages(struct fm_server *server, const struct fm_trace *trace)
+{
+    for (unsigned i = 0; i < server->trace_pages->len; i++) {
+        struct trace_page *page = server->trace_pages->pdata[i];
+        if (shows(page, trace))
+            trace_set_align(page->set);
     }
 }
 
@@ -443,7 +453,9 @@ static void look_at(struct fm_server *server, struct trace_file *file)
         fm_background_discard(server->engine, trace);
         file->unread = 0;
     }
-    tell_pages(server, trace);
+    if (replaced)
+        align_pages(server, trace);
+    trace_live_changed(server, trace);
 }
 
 void trace_live_grow(struct fm_server *server)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "serve/traces/page.h"
 #include "serve/traces/show.h"
+#include "trace/clock/synchronize.h"
 
 #define PATIENCE_US 60000
 #define TITLE_FILES_MAX 4u
@@ -119,6 +120,15 @@ static void write_passes(const struct fm_trace *trace, bool behind, GString *out
     g_string_append_c(out, '}');
 }
 
+/* What its times are by. */
+static const char *clock_of(const struct trace_set *set, const struct trace_part *part)
+{
+    const struct trace_file *file = trace_file_of(set->server, part->trace);
+    struct fm_correction correction = fm_trace_correction(part->trace);
+    bool corrected = correction.drift != 1 || correction.offset_ns != 0;
+    return file != NULL && file->aligned ? "wall clock" : corrected ? "corrected" : "recorded";
+}
+
 void trace_set_write_json(const struct trace_set *set, GString *out)
 {
     char progress[G_ASCII_DTOSTR_BUF_SIZE];
@@ -135,9 +145,9 @@ void trace_set_write_json(const struct trace_set *set, GString *out)
         fm_json_append_text(out, part->name);
         g_string_append_printf(
             out,
-            ", \"format\": \"%s\", \"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
+            ", \"format\": \"%s\", \"clock\": \"%s\", \"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
             ", \"streams\": %u, \"grows\": %s, \"passes\": ",
-            fm_trace_format(part->trace),
+            fm_trace_format(part->trace), clock_of(set, part),
             part->trace->start_time - MIN(part->trace->start_time, set->origin),
             part->trace->end_time - MIN(part->trace->end_time, set->origin),
             part->trace->tracefiles->len, fm_trace_grows(part->trace) ? "true" : "false");

@@ -21,3 +21,5 @@ void trace_live_status(struct fm_server *server, const struct fm_request *reques
                        struct fm_response *ret);
 /* Looks whether traces that grow have grown; pages that show them are told. */
 void trace_live_grow(struct fm_server *server);
+/* What pages with a stream show of it is no longer true. */
+void trace_live_changed(struct fm_server *server, const struct fm_trace *trace);

@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "serve/traces/traces.h"
+#include "serve/traces/page.h"
 #include "serve/traces/trace_internal.h"
+#include "trace/clock/synchronize.h"
 
 /* Times as these are of the calendar; pages show them from a whole second on. */
 #define CALENDAR_NS ((uint64_t)1 << 52)
@@ -54,15 +56,29 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
     }
 }
 
+/* By how much all the traces are shifted at least: times on pages are those of the recordings as far
+ * as they can be, so that they stay when other traces are opened. */
+static uint64_t common_shift(const struct trace_set *set)
+{
+    uint64_t least = FM_TIME_INF;
+    for (unsigned i = 0; i < set->count; i++) {
+        const struct trace_file *file = trace_file_of(set->server, set->parts[i].trace);
+        least = MIN(least, file != NULL && file->aligned ? file->shift_ns : 0);
+    }
+    return set->count == 0 ? 0 : least;
+}
+
 static void set_span(struct trace_set *set)
 {
-    uint64_t start = FM_TIME_INF, end = 0;
+    uint64_t start = FM_TIME_INF, end = 0, shift = common_shift(set);
     for (unsigned i = 0; i < set->count; i++) {
         start = MIN(start, set->parts[i].trace->start_time);
         end = MAX(end, set->parts[i].trace->end_time);
     }
+    start = MAX(start, shift);
     end = MAX(end, start);
-    set->origin = start >= CALENDAR_NS ? start - start % SECOND_NS : 0;
+    bool calendar = start - shift >= CALENDAR_NS;
+    set->origin = calendar ? start - start % SECOND_NS : shift;
     set->start = start - set->origin;
     set->end = end - set->origin + 1;
 }
@@ -74,6 +90,69 @@ static void keep_states(struct trace_set *set)
     fm_tab_set_permanent_hooks(set->tab, &set->permanent);
     fm_tab_set_state(set->tab, restore, set);
     set_span(set);
+}
+
+/* --- clocks --- */
+
+/* Among the traces of the set that tell the wall clock and those that follow it already: the
+ * earliest begin of time. False when fewer than two tell it, or one has been corrected otherwise. */
+static bool find_base(const struct trace_set *set, int64_t *ret_base)
+{
+    unsigned count = 0;
+    int64_t base = INT64_MAX, epoch;
+    for (unsigned i = 0; i < set->count; i++) {
+        const struct fm_trace *trace = set->parts[i].trace;
+        const struct trace_file *file = trace_file_of(set->server, trace);
+        struct fm_correction correction = fm_trace_correction(trace);
+        if (file == NULL || !fm_trace_epoch(trace, &epoch))
+            continue;
+        if (!file->aligned && (correction.drift != 1 || correction.offset_ns != 0))
+            return false;
+        base = MIN(base, epoch);
+        count++;
+    }
+    for (unsigned i = 0; i < set->server->traces->len; i++) {
+        const struct trace_file *file = set->server->traces->pdata[i];
+        if (file->aligned && fm_trace_epoch(file->trace, &epoch))
+            base = MIN(base, epoch);
+    }
+    *ret_base = base;
+    return count >= 2;
+}
+
+static void shift(struct trace_set *set, struct trace_file *file, uint64_t shift_ns)
+{
+    bool changed = file->shift_ns != shift_ns;
+    GError *error = NULL;
+    if (changed && !fm_trace_set_correction(
+                       file->trace, (struct fm_correction){1, (double)shift_ns}, &error)) {
+        g_clear_error(&error); /* more than a century: they have nothing to do with each other */
+        return;
+    }
+    file->aligned = true;
+    file->shift_ns = shift_ns;
+    if (!changed)
+        return;
+    fm_engine_trace_grown(set->engine, file->trace, FM_TIME_INF);
+    fm_background_discard(set->engine, file->trace);
+    trace_live_changed(set->server, file->trace);
+}
+
+void trace_set_align(struct trace_set *set)
+{
+    int64_t base, epoch;
+    if (set->count < 2 || !find_base(set, &base))
+        return;
+    for (unsigned i = 0; i < set->count; i++) {
+        struct trace_file *file = trace_file_of(set->server, set->parts[i].trace);
+        if (file != NULL && fm_trace_epoch(file->trace, &epoch))
+            file->aligned = true;
+    }
+    for (unsigned i = 0; i < set->server->traces->len; i++) {
+        struct trace_file *file = set->server->traces->pdata[i];
+        if (file->aligned && fm_trace_epoch(file->trace, &epoch) && !file->trace->locked)
+            shift(set, file, (uint64_t)(epoch - base));
+    }
 }
 
 /* --- life --- */
@@ -108,6 +187,8 @@ bool trace_set_open(struct fm_server *server, const struct fm_trace_query *query
         return false;
     }
     keep_states(set);
+    trace_set_align(set);
+    set_span(set);
     *ret = set;
     return true;
 }

@@ -37,7 +37,10 @@ struct trace_file {
     struct fm_trace *trace; /* a reference of the engine's */
     uint64_t unread;  /* bytes of the log that the passes have not seen */
     int64_t grown_us; /* when it last grew, by the monotonic clock */
+    bool aligned;     /* its times are shifted: by the wall clock, to those of others */
+    uint64_t shift_ns;
 };
+struct trace_file *trace_file_of(const struct fm_server *server, const struct fm_trace *trace);
 /* Bytes of a trace's log that its passes have not seen: they will be read again. */
 uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace);
 
@@ -75,6 +78,9 @@ struct trace_set *trace_set_clone(const struct trace_set *set);
 void trace_set_free(struct trace_set *set); /* ends its requests; NULL is allowed */
 /* From now on the query may go. */
 void trace_set_keep_names(struct trace_set *set);
+/* Traces that are shown together and tell the wall clock get times by it, unless their clocks have
+ * been corrected by messages. */
+void trace_set_align(struct trace_set *set);
 /* The traces have grown: the span is taken again. */
 void trace_set_renew(struct trace_set *set);
 /* Asks for the passes that are not made yet. True when there is nothing to wait for. */

@@ -59,6 +59,13 @@ static enum fm_trace_growth growth(const struct fm_trace *trace)
     return nothing ? FM_TRACE_WHOLE : fm_eventlog_trace_growth(trace);
 }
 
+static bool epoch(const struct fm_trace *trace, int64_t *ret_ns)
+{
+    const struct ctf_importer *importer = importer_of(trace);
+    *ret_ns = importer->epoch_ns;
+    return importer->begun && importer->has_epoch;
+}
+
 static int poll_fd(const struct fm_trace *trace)
 {
     const struct ctf_importer *importer = importer_of(trace);
@@ -71,6 +78,7 @@ static const struct fm_trace_class ctf_class = {
     .grow = grow,
     .growth = growth,
     .extent = fm_eventlog_trace_extent,
+    .epoch = epoch,
     .poll_fd = poll_fd,
     .text = fm_eventlog_trace_text,
 };

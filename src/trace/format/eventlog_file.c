@@ -180,12 +180,20 @@ static char *damage(const struct fm_trace *trace)
     return g_string_free(text, FALSE);
 }
 
+static bool epoch(const struct fm_trace *trace, int64_t *ret_ns)
+{
+    const struct fm_eventlog_trace *self = trace->implementation;
+    *ret_ns = self->epoch_ns;
+    return self->has_epoch;
+}
+
 const struct fm_trace_class fm_eventlog_trace_class = {
     .format = "eventlog",
     .damage = damage,
     .grow = fm_eventlog_trace_grow,
     .growth = fm_eventlog_trace_growth,
     .extent = fm_eventlog_trace_extent,
+    .epoch = epoch,
     .poll_fd = fm_eventlog_trace_poll_fd,
     .text = fm_eventlog_trace_text,
 };

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +20,9 @@ enum {
     LEARN_BYTES = 8 << 20,   /* smaller logs are read wholly when they are opened */
     RECEIVE_BYTES = 4 << 20, /* a call */
     CONNECT_MS = 3000,
+    EPOCH_EVENTS = 1000, /* among which the wall clock is looked for */
 };
+#define EPOCH_SECONDS_MAX (UINT64_C(1) << 32)
 #define HOLD_NS                                                                                   \
     UINT64_C(2000000000)             /* how long a capability that delivers nothing is waited for \
                                       */
@@ -153,6 +156,27 @@ static void take_end_of_writer(struct fm_eventlog_trace *self, bool idle)
         self->closed = has_no_writer(self);
 }
 
+/* Programs tell the wall clock among their first events. The cursor moves. */
+static void find_epoch(struct fm_eventlog_trace *self)
+{
+    struct fm_tracefile *tracefile = self->trace->tracefiles->pdata[0];
+    for (unsigned i = 0; i < EPOCH_EVENTS && self->has_event && !self->has_epoch; i++) {
+        const struct fm_eventlog_event *event = &self->raw;
+        if (event->number == FM_EVENTLOG_WALL_CLOCK_TIME && event->payload_length >= 16) {
+            uint64_t seconds;
+            uint32_t rest;
+            memcpy(&seconds, event->payload + 4, sizeof seconds);
+            memcpy(&rest, event->payload + 12, sizeof rest);
+            seconds = GUINT64_FROM_BE(seconds);
+            self->has_epoch = seconds < EPOCH_SECONDS_MAX && event->time_ns <= INT64_MAX / 2;
+            if (self->has_epoch)
+                self->epoch_ns = (int64_t)(seconds * 1000000000 + GUINT32_FROM_BE(rest)) -
+                                 (int64_t)event->time_ns;
+        }
+        tracefile->class_->advance(tracefile);
+    }
+}
+
 static bool first_look(struct fm_eventlog_trace *self, GError **error)
 {
     GError *failure = NULL;
@@ -175,6 +199,10 @@ static bool first_look(struct fm_eventlog_trace *self, GError **error)
     tracefile->class_->seek_time(tracefile, 0);
     if (self->has_event)
         self->trace->start_time = self->event.time;
+    if (!self->in_rounds) {
+        find_epoch(self);
+        tracefile->class_->seek_time(tracefile, 0);
+    }
     return true;
 }
 

@@ -30,6 +30,9 @@ struct fm_eventlog_trace {
     GString *notes;         /* damage beside the gaps of the log */
     unsigned note_count;
 
+    bool has_epoch;
+    int64_t epoch_ns; /* of time 0, since 1970 */
+
     /* eventlog_live.c */
     bool looked_at;        /* the header and the first blocks have been read */
     bool scanned;          /* all that the file holds has been found */

@@ -117,6 +117,13 @@ uint64_t fm_trace_extent(const struct fm_trace *trace)
     return tells ? trace->class_->extent(trace) : 0;
 }
 
+bool fm_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns)
+{
+    *ret_ns = 0;
+    return trace->class_ != NULL && trace->class_->epoch != NULL &&
+           trace->class_->epoch(trace, ret_ns);
+}
+
 int fm_trace_poll_fd(const struct fm_trace *trace)
 {
     bool has = trace->class_ != NULL && trace->class_->poll_fd != NULL;

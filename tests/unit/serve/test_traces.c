@@ -401,6 +401,55 @@ static void test_two(struct fixture *f, gconstpointer user)
     assert_has(page, "small.eventlog + other.eventlog");
 }
 
+static char *log_of_clock(struct fixture *f, const char *name, uint64_t epoch_ns)
+{
+    char *path = g_build_filename(f->folder, name, NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_clock(bytes, epoch_ns);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    return path;
+}
+
+/* Two traces that tell the wall clock are shown by it; one alone keeps its times, before and after;
+ * one that is earlier still moves them all. */
+static void test_wall_clock(struct fixture *f, gconstpointer user)
+{
+    const uint64_t epoch = UINT64_C(1700000000123456789), later = UINT64_C(45476342545);
+    (void)user;
+    g_autofree char *a = log_of_clock(f, "a.eventlog", epoch);
+    g_autofree char *b = log_of_clock(f, "b.eventlog", epoch + later);
+    g_autofree char *c = log_of_clock(f, "c.eventlog", epoch - 1000);
+    g_autofree char *alone_query = g_strdup_printf("file=%s&view=set", b);
+    g_autofree char *both_query = g_strdup_printf("file=%s&file=%s&view=set", b, a);
+    g_autofree char *alone = ask(f, "/trace.json", alone_query, 200);
+    assert_has(alone, "\"clock\": \"recorded\", \"start_ns\": 0, \"end_ns\": 9000");
+    for (unsigned turn = 0; turn < 2; turn++) {
+        g_autofree char *both = ask(f, "/trace.json", both_query, 200);
+        assert_has(both, "\"start_ns\": 0, \"end_ns\": 45476351546, ");
+        assert_has(both, "\"clock\": \"wall clock\", \"start_ns\": 45476342545, \"end_ns\": 45476351545");
+        assert_has(both, "\"clock\": \"wall clock\", \"start_ns\": 0, \"end_ns\": 9000");
+        g_autofree char *again = ask(f, "/trace.json", alone_query, 200);
+        assert_has(again, "\"clock\": \"wall clock\", \"start_ns\": 0, \"end_ns\": 9000");
+        g_autofree char *query =
+            g_strdup_printf("file=%s&file=%s&view=timeline&find=thread+1&start=45476342545", a, b);
+        g_autofree char *timeline = ask(f, "/trace.json", query, 200);
+        assert_has(timeline, "[0, 45476343545, 45476347545, "); /* parse */
+        g_autofree char *own = g_strdup_printf("file=%s&view=timeline&find=thread+1", b);
+        g_autofree char *parse = ask(f, "/trace.json", own, 200);
+        assert_has(parse, "[0, 1000, 5000, ");
+        /* The earliest of all comes up. */
+        g_autofree char *three = g_strdup_printf("file=%s&file=%s&view=set", a, c);
+        g_autofree char *earlier = ask(f, "/trace.json", three, 200);
+        assert_has(earlier, "\"start_ns\": 1000, \"end_ns\": 10000");
+        assert_has(earlier, "\"start_ns\": 0, \"end_ns\": 9000");
+    }
+    /* One that does not tell it begins with the others' begin. */
+    g_autofree char *mixed_query = g_strdup_printf("file=%s&file=%s&view=set", f->log, c);
+    g_autofree char *mixed = ask(f, "/trace.json", mixed_query, 200);
+    assert_has(mixed, "\"clock\": \"recorded\"");
+}
+
 static void test_damaged(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -739,6 +788,7 @@ int main(int argc, char **argv)
         {"refused", test_refused},
         {"below-root", test_below_root},
         {"two", test_two},
+        {"wall-clock", test_wall_clock},
         {"damaged", test_damaged},
         {"growing", test_growing},
         {"growing-within-known-times", test_growing_within_known_times},

@@ -33,6 +33,7 @@ static void put_header(GByteArray *to)
         {FM_EVENTLOG_SPAN_BEGIN, 4, "Span begin"},
         {FM_EVENTLOG_SPAN_END, 4, "Span end"},
         {FM_EVENTLOG_COUNTER, 12, "Counter"},
+        {FM_EVENTLOG_WALL_CLOCK_TIME, 16, "Wall clock time"},
     };
     struct fm_eventlog_header *header = fm_eventlog_header_begin();
     for (unsigned i = 0; i < G_N_ELEMENTS(types); i++)
@@ -145,6 +146,17 @@ void trace_log_write(GByteArray *to, bool end)
     end_block(&block);
     if (end)
         put(to, 0xFFFF, 2);
+}
+
+void trace_log_write_clock(GByteArray *to, uint64_t epoch_ns)
+{
+    trace_log_write(to, false);
+    struct block block = begin_block(to, 0xFFFF, 0);
+    event4(&block, FM_EVENTLOG_WALL_CLOCK_TIME, 7, 0);
+    put(to, (epoch_ns + 7) / 1000000000, 8);
+    put(to, (epoch_ns + 7) % 1000000000, 4);
+    end_block(&block);
+    put(to, 0xFFFF, 2);
 }
 
 void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count)

@@ -16,6 +16,8 @@
 
 /* Appends the log; with end false the end mark is left out, so that it may grow. */
 void trace_log_write(GByteArray *to, bool end);
+/* The log with an event at 7 ns that tells the wall clock: at time 0 it was this, since 1970. */
+void trace_log_write_clock(GByteArray *to, uint64_t epoch_ns);
 /* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
 void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count);
 /* Many spans in one log: thread 1 has spans "a" and "b" by turns, of 100 ns each. */
