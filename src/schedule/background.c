@@ -256,11 +256,12 @@ static void begin_pass(struct background *background)
     collect_and_call(background, true);
 }
 
+/* Without moving the cursors: a hook of somebody who is reading may have brought it about. The next
+ * pass goes to the begin. */
 static void reset_context(struct background *background)
 {
     fm_context_free(background->context);
     background->context = fm_context_new(&background->trace, 1);
-    fm_context_seek_time(background->context, 0);
 }
 
 static void discard_result(struct background *background, const struct background_request *request)
@@ -373,6 +374,13 @@ void fm_background_drop_withdrawn(struct background *background)
         fm_background_abandon_pass(background);
 }
 
+void fm_background_detach(struct background *background, struct background_request *request)
+{
+    if (request->attached)
+        fm_context_detach(background->context, &request->computation->hooks.chunk, -1);
+    request->attached = false;
+}
+
 /* Any hook may unload any module, of which nothing is called then. */
 static void read_chunk(struct background *background)
 {
@@ -380,16 +388,17 @@ static void read_chunk(struct background *background)
     GPtrArray *list = background->list_in;
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
-        request->attached = !request->withdrawn;
-        if (request->attached)
-            fm_context_begin(context, &request->computation->hooks.chunk, -1);
+        if (request->withdrawn)
+            continue;
+        fm_context_begin(context, &request->computation->hooks.chunk, -1);
+        request->attached = true;
+        if (request->withdrawn) /* by its own hook */
+            fm_background_detach(background, request);
     }
     fm_context_middle(context, FM_TIME_INF, background->engine->chunk, NULL);
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
-        if (request->attached)
-            fm_context_detach(context, &request->computation->hooks.chunk, -1);
-        request->attached = false;
+        fm_background_detach(background, request);
         if (!request->withdrawn)
             fm_context_after(context, &request->computation->hooks.chunk, -1);
     }

@@ -292,8 +292,11 @@ static void admit_and_begin(struct fm_tab *tab)
             fm_hooks_call(request->before_request, tab->context);
         }
         if (!request->withdrawn) {
+            request->in_chunk = true;
             fm_context_begin(tab->context, &request->chunk, request->trace);
             request->attached = true;
+            if (request->withdrawn) /* by its own hook */
+                detach(tab, request);
         }
     }
 }
@@ -346,7 +349,9 @@ static void end_chunk(struct fm_tab *tab, uint64_t count)
     for (unsigned i = 0; i < tab->list_in->len;) {
         struct fm_events_request *request = g_ptr_array_index(tab->list_in, i);
         detach(tab, request);
-        fm_context_after(tab->context, &request->chunk, request->trace);
+        if (request->in_chunk)
+            fm_context_after(tab->context, &request->chunk, request->trace);
+        request->in_chunk = false;
         if (request->num_events != UINT64_MAX)
             request->num_events -= MIN(count, request->num_events);
         if (!at_end && !is_finished(tab, request)) {

@@ -72,6 +72,7 @@ struct background_request *fm_background_find_request(GPtrArray *list, const cha
 void fm_background_set_flag(struct fm_trace *trace, const char *module, const char *flag,
                             bool value);
 const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index);
+void fm_background_detach(struct background *background, struct background_request *request);
 /* Takes requests that were unloaded out of the pass; without any left it is abandoned. */
 void fm_background_drop_withdrawn(struct background *background);
 void fm_background_abandon_pass(struct background *background);

@@ -73,9 +73,7 @@ static void unregister_requests(struct background *background, const char *modul
         return;
     }
     const struct fm_computation *hooks = &request->computation->hooks;
-    if (request->attached)
-        fm_context_detach(background->context, &hooks->chunk, -1);
-    request->attached = false;
+    fm_background_detach(background, request);
     if (background->once != NULL)
         fm_hooks_remove_list(background->once,
                              background->once_adders ? hooks->adder : hooks->remover);

@@ -180,6 +180,7 @@ struct fm_events_request {
     /* the engine's: */
     uint64_t sequence;
     bool withdrawn, attached;
+    bool in_chunk; /* its before-chunk hooks have been called, its after-chunk hooks will be */
 };
 struct fm_events_request *fm_events_request_new(void *owner);
 /* False, and the request freed, when it has no start. */

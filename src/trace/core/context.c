@@ -96,6 +96,8 @@ void fm_context_free(struct fm_context *context)
         return;
     for (unsigned i = 0; i < context->trace_count; i++) {
         struct fm_trace_context *trace = &context->traces[i];
+        if (trace->trace->cursor_owner == context) /* another may get its address */
+            trace->trace->cursor_owner = NULL;
         for (unsigned j = 0; j < trace->tracefile_count; j++) {
             fm_hooks_free(trace->tracefiles[j].event_hooks);
             g_ptr_array_unref(trace->tracefiles[j].by_id);

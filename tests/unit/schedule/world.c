@@ -20,6 +20,21 @@ static void note_closed(struct fm_trace *trace)
     world->closed++;
 }
 
+static void add_split(struct world *world, struct fm_trace *trace,
+                      const struct memory_event *events)
+{
+    for (unsigned part = 0; part < world->split; part++) {
+        g_autoptr(GArray) of_part = g_array_new(TRUE, FALSE, sizeof *events);
+        for (unsigned i = 0; events[i].label != NULL; i++) {
+            if (events[i].id % world->split == part)
+                g_array_append_val(of_part, events[i]);
+        }
+        struct memory_event *own = (struct memory_event *)(void *)g_array_steal(of_part, NULL);
+        g_ptr_array_add(world->labels, own);
+        memory_trace_add(trace, "kernel", own);
+    }
+}
+
 static struct fm_trace *open_trace(const char *path, const char *identity, void *user,
                                    GError **error)
 {
@@ -29,7 +44,10 @@ static struct fm_trace *open_trace(const char *path, const char *identity, void 
     (void)error;
     g_assert_nonnull(events);
     struct fm_trace *trace = fm_trace_new(path, identity);
-    memory_trace_add(trace, "kernel", events);
+    if (world->split > 0)
+        add_split(world, trace, events);
+    else
+        memory_trace_add(trace, "kernel", events);
     trace->implementation = world;
     trace->free_implementation = note_closed;
     world->opened++;

@@ -13,6 +13,7 @@ struct world {
     GPtrArray *labels;     /* of struct label, freed at the end */
     GHashTable *events_of; /* path -> const struct memory_event * */
     unsigned opened, closed;
+    unsigned split; /* so many tracefiles: an event lies in that of its id modulo this; 0 = one */
 };
 
 struct label {
