@@ -205,8 +205,7 @@ static const char processes[] =
     SWITCH(370, 0, "sh", 10, 256, "kthreadd", 2)
         SWITCH(380, 0, "kthreadd", 2, 2, "sh",
                10) "385 0 sched_wakeup comm=\"sh\" tid=10 target_cpu=0\n" /* it runs: no change */
-                   "400 0 syscall_entry_read fd=0\n"
-                   "400 0 sched_waking comm=\"sh\" tid=10 target_cpu=0\n";
+                   "400 0 syscall_entry_read fd=0\n";
 
 static void test_processes(void)
 {
