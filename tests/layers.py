@@ -13,6 +13,7 @@ MAY_USE = {
     "procrep": ["base", "deep"],
     "analysis": ["base", "deep"],
     "views": ["base", "deep", "analysis"],
+    "body": ["base", "deep", "analysis", "procrep"],
     "record": ["base", "deep", "runtime"],
     "eventlog": ["base", "runtime"],
     "trace/core": ["base"],

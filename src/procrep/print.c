@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "deep/goal_path.h"
 #include "procrep/internal.h"
 
 const char *fm_body_var_name(const struct fm_body *body, uint32_t var)
@@ -36,86 +35,6 @@ void fm_body_append_var(GString *out, const struct fm_body *body, uint32_t var)
         g_string_append(out, name);
     else
         g_string_append_printf(out, "V_%u", var);
-}
-
-void fm_body_append_step(GString *out, const struct fm_body *body, uint32_t goal)
-{
-    static const char *const branches[] = {"?;", "t;", "e;"};
-    const struct fm_goal *of = &body->goals[goal];
-    if (of->parent == FM_NO_GOAL)
-        return;
-    const struct fm_goal *parent = &body->goals[of->parent];
-    switch (parent->kind) {
-    case FM_GOAL_CONJ:
-        g_string_append_printf(out, "c%u;", of->number);
-        break;
-    case FM_GOAL_DISJ:
-        g_string_append_printf(out, "d%u;", of->number);
-        break;
-    case FM_GOAL_SWITCH:
-        g_string_append_printf(out, "s%u-na;", of->number);
-        break;
-    case FM_GOAL_ITE:
-        g_string_append(out, branches[MIN(of->number, 3u) - 1]);
-        break;
-    case FM_GOAL_NEGATION:
-        g_string_append(out, "~;");
-        break;
-    default:
-        g_string_append(out, parent->cut ? "q!;" : "q;");
-    }
-}
-
-void fm_body_append_path(GString *out, const struct fm_body *body, uint32_t goal)
-{
-    g_autoptr(GArray) chain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (; goal != FM_NO_GOAL; goal = body->goals[goal].parent)
-        g_array_append_val(chain, goal);
-    for (guint i = chain->len; i-- > 0;)
-        fm_body_append_step(out, body, g_array_index(chain, uint32_t, i));
-}
-
-static bool step_fits(const struct fm_goal *parent, const struct fm_goal_step *step,
-                      uint32_t *ret_number)
-{
-    *ret_number = step->number;
-    switch (step->kind) {
-    case FM_STEP_CONJ:
-        return parent->kind == FM_GOAL_CONJ;
-    case FM_STEP_DISJ:
-        return parent->kind == FM_GOAL_DISJ;
-    case FM_STEP_SWITCH:
-        return parent->kind == FM_GOAL_SWITCH;
-    case FM_STEP_COND:
-    case FM_STEP_THEN:
-    case FM_STEP_ELSE:
-        *ret_number = 1u + (unsigned)(step->kind - FM_STEP_COND);
-        return parent->kind == FM_GOAL_ITE;
-    case FM_STEP_NEGATION:
-        *ret_number = 1;
-        return parent->kind == FM_GOAL_NEGATION;
-    case FM_STEP_SCOPE:
-    case FM_STEP_SCOPE_CUT:
-        *ret_number = 1;
-        return parent->kind == FM_GOAL_SCOPE && parent->cut == (step->kind == FM_STEP_SCOPE_CUT);
-    default:
-        return false;
-    }
-}
-
-uint32_t fm_body_find(const struct fm_body *body, const char *path)
-{
-    struct fm_goal_step step;
-    uint32_t goal = 0;
-    while (fm_goal_path_next(&path, &step)) {
-        uint32_t number;
-        const struct fm_goal *parent = &body->goals[goal];
-        if (!step_fits(parent, &step, &number) || number < 1 || number > parent->child_count)
-            return FM_NO_GOAL;
-        for (goal++; number > 1; number--)
-            goal = body->goals[goal].end;
-    }
-    return *path == '\0' ? goal : FM_NO_GOAL;
 }
 
 /* --- atomic goals --- */

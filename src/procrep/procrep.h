@@ -236,6 +236,14 @@ void fm_body_append_step(GString *out, const struct fm_body *body, uint32_t goal
  * looked at. */
 uint32_t fm_body_find(const struct fm_body *body, const char *path);
 
+/* Finds goals by their paths where many are asked for: O(steps) each. */
+struct fm_body_index;
+struct fm_body_index *fm_body_index_new(const struct fm_body *body);
+uint32_t fm_body_index_find(const struct fm_body_index *index, const char *path);
+/* The child number `number`, from 1, of a goal that has so many. */
+uint32_t fm_body_index_child(const struct fm_body_index *index, uint32_t goal, uint32_t number);
+void fm_body_index_free(struct fm_body_index *index); /* NULL is allowed */
+
 /* --- printing --- */
 
 /* Appends lines of text about a goal, each with its newline, before its code. */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often execution reached each goal of a body (before) and left it by success (after): inferred
+ * from the few counters that there are, from the ports of the call sites, and from determinism.
+ * Every exit after a redo counts again in after; redoing is not counted in before. */
+#pragma once
+
+#include "analysis/analysis.h"
+#include "procrep/procrep.h"
+
+struct fm_known_count {
+    bool known;
+    int64_t count;
+};
+
+/* What was measured at a goal. */
+struct fm_goal_facts {
+    struct fm_known_count after; /* a coverage point after it */
+    struct fm_known_count arm;   /* a coverage point where it begins, it being an arm */
+    bool has_site;               /* a call site of the profile stands on it */
+    int64_t site_calls, site_exits;
+};
+
+struct fm_goal_counts {
+    struct fm_known_count before, after;
+    bool doubtful; /* at or after a goal where the counts contradict each other */
+};
+
+/* Counts that cannot all be right. */
+struct fm_contradiction {
+    uint32_t goal;
+    char *text; /* what was found and what was expected */
+};
+
+struct fm_coverage {
+    uint32_t goal_count;
+    struct fm_goal_counts *goals;
+    uint32_t contradiction_count;              /* all of them */
+    struct fm_contradiction *contradictions;   /* the first FM_CONTRADICTIONS_MAX, by goal */
+    uint32_t contradictions_kept;
+};
+#define FM_CONTRADICTIONS_MAX 100
+
+/* calls, exits: of the procedure. facts: one for each goal of the body. The caller owns the result.
+ * O(goals), nesting as deep as it likes. */
+struct fm_coverage *fm_coverage_infer(const struct fm_body *body, int64_t calls, int64_t exits,
+                                      const struct fm_goal_facts *facts);
+void fm_coverage_free(struct fm_coverage *coverage); /* NULL is allowed */
+typedef struct fm_coverage FmCoverage;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmCoverage, fm_coverage_free)
+
+/* Of one context, or of all contexts of a procedure together. FM_ERROR_UNAVAILABLE: the profile has
+ * no coverage counts for it. */
+FM_MUST_USE bool fm_coverage_of_pd(const struct fm_analysis *a, const struct fm_body *body,
+                                   uint32_t pd, struct fm_coverage **ret, GError **error);
+FM_MUST_USE bool fm_coverage_of_ps(const struct fm_analysis *a, const struct fm_body *body,
+                                   uint32_t ps, struct fm_coverage **ret, GError **error);
+/* "10 - 7", "_ - _": what the pages show before a goal. */
+void fm_coverage_append(GString *out, const struct fm_goal_counts *counts);
+/* A table of facts for the goals of a body, all not known; g_free(). */
+struct fm_goal_facts *fm_goal_facts_new(const struct fm_body *body);

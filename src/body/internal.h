@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder. */
+#pragma once
+
+#include "body/bodies.h"
+
+struct fm_bodies {
+    const struct fm_analysis *a;
+    const struct fm_procrep *procrep;
+    const char *message;
+    GHashTable *pds;        /* pd -> struct kept_pd */
+    GHashTable *recursions; /* clique -> struct fm_recursion */
+};
+
+void fm_recursion_free(gpointer recursion);
