@@ -33,7 +33,7 @@ MAY_USE = {
     "report": ["base", "deep", "analysis", "views", "eventlog", "trace", "query", "display"],
     "serve": ["base", "deep", "analysis", "views", "eventlog", "trace", "query", "display", "report",
               "schedule"],
-    "feedback": ["base", "deep", "analysis"],
+    "feedback": ["base", "deep", "analysis", "procrep", "body"],
     "exchange": ["base", "deep"],
     "cli": ["*"],
 }

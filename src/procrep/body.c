@@ -412,8 +412,8 @@ bool fm_procrep_body(const struct fm_procrep *procrep, uint32_t proc, struct fm_
         .module = &procrep->modules[of->module],
         .body = body,
         .goals = g_array_new(FALSE, FALSE, sizeof(struct fm_goal)),
-        .vars = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-        .functors = g_array_new(FALSE, FALSE, sizeof(struct fm_functor)),
+        .vars = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 1),
+        .functors = g_array_sized_new(FALSE, FALSE, sizeof(struct fm_functor), 1),
         .open = g_array_new(FALSE, FALSE, sizeof(struct open_goal)),
     };
     GError *found = NULL;

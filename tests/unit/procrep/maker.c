@@ -22,8 +22,8 @@ struct maker *maker_new(void)
     maker->names = g_array_new(FALSE, FALSE, sizeof(struct fm_var_name));
     maker->heads = g_array_new(FALSE, FALSE, sizeof(struct fm_head_var));
     maker->goals = g_array_new(FALSE, FALSE, sizeof(struct fm_goal));
-    maker->vars = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    maker->functors = g_array_new(FALSE, FALSE, sizeof(struct fm_functor));
+    maker->vars = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 1);
+    maker->functors = g_array_sized_new(FALSE, FALSE, sizeof(struct fm_functor), 1);
     maker->open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     return maker;
 }
