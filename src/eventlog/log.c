@@ -132,7 +132,8 @@ void fm_eventlog_log_free(struct fm_eventlog_log *log)
     g_array_unref(log->blocks);
     g_ptr_array_unref(log->facts);
     g_ptr_array_unref(log->spare_windows);
-    fm_eventlog_scan_free(log->scan);
+    if (log->scan != NULL)
+        log->free_scan(log->scan);
     g_array_unref(log->gaps);
     fm_eventlog_counts_free(log->counts);
     g_free(log);

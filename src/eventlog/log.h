@@ -25,6 +25,7 @@ struct fm_eventlog_log {
     size_t stray_bytes;
     guint first_new; /* fm_eventlog_log_extend(): blocks from here on were not there before */
     struct fm_eventlog_scan *scan; /* internal; NULL when the log was opened whole */
+    void (*free_scan)(struct fm_eventlog_scan *scan);
     /* Called with each text that a program interned (event 42) when its block is read for the first
      * time. May be NULL. */
     void (*on_text)(void *user, uint32_t header, uint32_t id, const uint8_t *text, uint32_t length);

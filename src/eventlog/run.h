@@ -56,4 +56,3 @@ static inline const struct fm_eventlog_facts *fm_eventlog_facts(const struct fm_
 }
 
 struct fm_eventlog_log *fm_eventlog_log_new(int fd, const char *name);
-void fm_eventlog_scan_free(struct fm_eventlog_scan *scan); /* NULL is allowed */

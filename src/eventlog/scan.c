@@ -49,10 +49,8 @@ static void drop_reader(struct fm_eventlog_scan *scan)
     g_clear_pointer(&scan->counts, fm_eventlog_counts_free);
 }
 
-void fm_eventlog_scan_free(struct fm_eventlog_scan *scan)
+static void free_scan(struct fm_eventlog_scan *scan)
 {
-    if (scan == NULL)
-        return;
     drop_reader(scan);
     g_free(scan);
 }
@@ -93,6 +91,7 @@ struct fm_eventlog_log *fm_eventlog_log_take(int fd, const char *name)
 {
     struct fm_eventlog_log *log = fm_eventlog_log_new(fd, name);
     log->scan = g_new0(struct fm_eventlog_scan, 1);
+    log->free_scan = free_scan;
     begin_reading(log, NULL);
     return log;
 }

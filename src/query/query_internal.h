@@ -39,3 +39,5 @@ extern const struct fm_words fm_words_group, fm_words_cost, fm_words_descendants
     fm_words_qualify, fm_words_developer, fm_words_measure, fm_words_direction;
 /* Words of flags, joined by "-"; bit i is word i. */
 extern const struct fm_words fm_words_flame_flags;
+/* The first size bytes, percent-decoded; caller frees. NULL: FM_ERROR_USAGE, a bad escape. */
+char *fm_query_decode_bytes(const char *text, size_t size, GError **error);

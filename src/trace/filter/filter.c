@@ -151,110 +151,6 @@ bool fm_filter_needs_state(const struct fm_filter *filter)
     return filter->needs_state;
 }
 
-/* --- comparing --- */
-
-/* order: < 0, 0, > 0 of the value against the literal. */
-static bool holds(enum filter_operator op, int order)
-{
-    switch (op) {
-    case OP_EQUAL:
-        return order == 0;
-    case OP_UNEQUAL:
-        return order != 0;
-    case OP_LESS:
-        return order < 0;
-    case OP_LESS_EQUAL:
-        return order <= 0;
-    case OP_GREATER:
-        return order > 0;
-    case OP_GREATER_EQUAL:
-        return order >= 0;
-    }
-    return false;
-}
-
-static bool compare_real(const struct filter_test *test, long double value)
-{
-    long double literal = test->literal == LITERAL_UNSIGNED   ? (long double)test->number
-                          : test->literal == LITERAL_NEGATIVE ? (long double)test->negative
-                                                              : (long double)test->real;
-    if (value != value)
-        return test->op == OP_UNEQUAL;
-    return holds(test->op, (value > literal) - (value < literal));
-}
-
-bool fm_filter_compare_unsigned(const struct filter_test *test, uint64_t value)
-{
-    if (test->literal == LITERAL_NEGATIVE)
-        return holds(test->op, 1);
-    if (test->literal == LITERAL_REAL)
-        return compare_real(test, (long double)value);
-    return holds(test->op, (value > test->number) - (value < test->number));
-}
-
-static bool compare_signed(const struct filter_test *test, int64_t value)
-{
-    if (value >= 0)
-        return fm_filter_compare_unsigned(test, (uint64_t)value);
-    if (test->literal == LITERAL_UNSIGNED)
-        return holds(test->op, -1);
-    if (test->literal == LITERAL_REAL)
-        return compare_real(test, (long double)value);
-    return holds(test->op, (value > test->negative) - (value < test->negative));
-}
-
-/* * stands for any text. */
-static bool matches(const char *pattern, const char *text, size_t length)
-{
-    size_t at = 0, retry_at = 0;
-    const char *retry = NULL;
-    for (;;) {
-        if (*pattern == '*') {
-            retry = ++pattern;
-            retry_at = at;
-        } else if (at < length && *pattern == text[at]) {
-            pattern++;
-            at++;
-        } else if (at == length && *pattern == '\0') {
-            return true;
-        } else if (retry != NULL && retry_at < length) {
-            pattern = retry;
-            at = ++retry_at;
-        } else {
-            return false;
-        }
-    }
-}
-
-bool fm_filter_compare_text(const struct filter_test *test, const char *text, size_t length)
-{
-    if (test->pattern)
-        return matches(test->text, text, length) == (test->op == OP_EQUAL);
-    size_t literal = strlen(test->text);
-    int order = memcmp(text, test->text, MIN(length, literal));
-    if (order == 0)
-        order = (length > literal) - (length < literal);
-    return holds(test->op, order);
-}
-
-static bool compare_value(const struct filter_test *test, const struct fm_event_value *value)
-{
-    if (value->kind != FM_VALUE_TEXT && test->literal != LITERAL_NONE) {
-        switch (value->kind) {
-        case FM_VALUE_UNSIGNED:
-        case FM_VALUE_ADDRESS:
-            return fm_filter_compare_unsigned(test, value->number);
-        case FM_VALUE_SIGNED:
-            return compare_signed(test, (int64_t)value->number);
-        case FM_VALUE_REAL:
-            return compare_real(test, (long double)value->real);
-        case FM_VALUE_TEXT:
-            break;
-        }
-    }
-    return value->text != NULL && fm_filter_compare_text(test, value->text, value->text_length);
-}
-
 /* --- fields of events --- */
 
 static unsigned read_values(const struct fm_tracefile_context *at, struct fm_event_value *ret)
@@ -304,7 +200,7 @@ static bool test_event_field(const struct filter_test *test, const struct fm_tra
         value = find_value(values, count, test->field_event_rest);
     if (value == NULL)
         value = find_value(values, count, test->field_path);
-    return value != NULL && compare_value(test, value);
+    return value != NULL && fm_filter_compare_value(test, value);
 }
 
 static bool test_target(const struct filter_test *test, const struct fm_tracefile_context *at,
@@ -316,8 +212,9 @@ static bool test_target(const struct filter_test *test, const struct fm_tracefil
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         const struct fm_event_value *value = find_value(values, count, names[i]);
         if (value != NULL && value->kind != FM_VALUE_TEXT && value->kind != FM_VALUE_REAL)
-            return value->kind == FM_VALUE_SIGNED ? compare_signed(test, (int64_t)value->number)
-                                                  : fm_filter_compare_unsigned(test, value->number);
+            return value->kind == FM_VALUE_SIGNED
+                       ? fm_filter_compare_signed(test, (int64_t)value->number)
+                       : fm_filter_compare_unsigned(test, value->number);
     }
     uint64_t thread;
     if (state == NULL)
@@ -434,7 +331,8 @@ static bool run_test(struct fm_filter *filter, unsigned index,
     case SOURCE_EVENT_CATEGORY:
         return true;
     case SOURCE_EVENT_TIME:
-        return holds(test->op, (at->event.time > test->number) - (at->event.time < test->number));
+        return fm_filter_holds(test->op,
+                               (at->event.time > test->number) - (at->event.time < test->number));
     case SOURCE_EVENT_TSC:
         return fm_filter_compare_unsigned(test, fm_trace_recorded_time(at));
     case SOURCE_EVENT_CPU:

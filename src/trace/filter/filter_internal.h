@@ -124,5 +124,9 @@ bool fm_filter_test_state(const struct filter_test *test, const struct fm_tracef
 bool fm_filter_running_thread(const struct fm_tracefile_context *at, const struct fm_state *state,
                               uint64_t *ret);
 
+/* order: < 0, 0, > 0 of the value against the literal. */
+bool fm_filter_holds(enum filter_operator op, int order);
 bool fm_filter_compare_unsigned(const struct filter_test *test, uint64_t value);
+bool fm_filter_compare_signed(const struct filter_test *test, int64_t value);
 bool fm_filter_compare_text(const struct filter_test *test, const char *text, size_t length);
+bool fm_filter_compare_value(const struct filter_test *test, const struct fm_event_value *value);

@@ -117,7 +117,8 @@ struct fm_lane *fm_eventlog_lane_here(struct happening *at);
 struct fm_lane *fm_eventlog_thread(struct happening *at, uint32_t thread);
 struct fm_lane *fm_eventlog_capability_lane(struct happening *at, uint32_t number);
 struct fm_lane *fm_eventlog_process(struct happening *at);
-uint32_t fm_eventlog_process_index(const struct eventlog_model *model);
+/* A process with this number begins: what was seen before any becomes its own. */
+struct fm_lane *fm_eventlog_process_begin(struct happening *at, uint64_t key);
 struct fm_lane *fm_eventlog_number_lane(struct happening *at, enum fm_lane_kind kind, uint64_t key,
                                         const char *name);
 struct eventlog_names *fm_eventlog_names(struct fm_trace *trace);

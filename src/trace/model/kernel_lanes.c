@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of kernel events, and the lanes that they are about. */
+#include "trace/model/kernel_state.h"
+
+uint32_t fm_kernel_value_of(struct kernel_event *at, enum fm_state_class state_class,
+                            const char *format, ...)
+{
+    char name[200];
+    va_list arguments;
+    va_start(arguments, format);
+    g_vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    return fm_trace_value(at->trace, name, state_class);
+}
+
+static const struct fm_event_value *field(const struct kernel_event *at, const char *name)
+{
+    for (unsigned i = 0; i < at->value_count; i++) {
+        if (strcmp(at->values[i].name, name) == 0)
+            return &at->values[i];
+    }
+    return NULL;
+}
+
+bool fm_kernel_number(const struct kernel_event *at, const char *name, uint64_t *ret)
+{
+    const struct fm_event_value *value = field(at, name);
+    if (value == NULL || value->kind == FM_VALUE_TEXT || value->kind == FM_VALUE_REAL)
+        return false;
+    *ret = value->number;
+    return true;
+}
+
+bool fm_kernel_text(const struct kernel_event *at, const char *name, char *ret, size_t size)
+{
+    const struct fm_event_value *value = field(at, name);
+    if (value == NULL || value->kind != FM_VALUE_TEXT || value->text_length == 0)
+        return false;
+    size_t length = MIN(value->text_length, size - 1);
+    memcpy(ret, value->text, length);
+    ret[length] = '\0';
+    return true;
+}
+
+bool fm_kernel_either(const struct kernel_event *at, const char *today, const char *old,
+                      uint64_t *ret)
+{
+    return fm_kernel_number(at, today, ret) || fm_kernel_number(at, old, ret);
+}
+
+enum fm_state_class fm_kernel_class_at(const struct kernel_event *at, const struct fm_lane *lane,
+                                       uint32_t depth)
+{
+    return fm_trace_value_class(at->trace, lane->stack[depth].value);
+}
+
+enum fm_state_class fm_kernel_top_class(const struct kernel_event *at, const struct fm_lane *lane)
+{
+    return lane->depth == 0 ? FM_STATE_UNKNOWN : fm_kernel_class_at(at, lane, lane->depth - 1);
+}
+
+bool fm_kernel_is_idle_task(const struct fm_lane *thread)
+{
+    return thread->key >= KERNEL_IDLE_KEY;
+}
+
+struct fm_lane *fm_kernel_cpu_lane(struct kernel_event *at)
+{
+    if (at->cpu < 0)
+        return NULL;
+    return fm_state_lane_get(at->state, FM_LANE_CPU, (uint64_t)at->cpu, FM_LANE_NONE, at->time);
+}
+
+/* Thread 0 is the idle task, one a CPU. */
+struct fm_lane *fm_kernel_thread_lane(struct kernel_event *at, uint64_t tid, int32_t cpu)
+{
+    uint64_t key = tid != 0 ? tid & UINT32_MAX : KERNEL_IDLE_KEY + (uint64_t)MAX(cpu, 0);
+    struct fm_lane *thread = fm_state_lane_find(at->state, FM_LANE_THREAD, key);
+    if (thread != NULL)
+        return thread;
+    thread = fm_state_lane_get(at->state, FM_LANE_THREAD, key, FM_LANE_NONE, at->time);
+    char name[32];
+    if (tid == 0) {
+        g_snprintf(name, sizeof name, "swapper/%d", MAX(cpu, 0));
+        fm_state_lane_rename(at->state, thread, name);
+        thread->model[THREAD_TYPE] = TYPE_KERNEL;
+        fm_state_lane_changed(at->state, thread);
+    }
+    return thread;
+}
+
+void fm_kernel_name_thread(struct kernel_event *at, struct fm_lane *thread, const char *field_name)
+{
+    char name[64];
+    if (!fm_kernel_is_idle_task(thread) && fm_kernel_text(at, field_name, name, sizeof name) &&
+        g_strcmp0(thread->name, name) != 0)
+        fm_state_lane_rename(at->state, thread, name);
+}
+
+void fm_kernel_set_process(struct kernel_event *at, struct fm_lane *thread, uint64_t tgid)
+{
+    struct fm_lane *process =
+        fm_state_lane_get(at->state, FM_LANE_PROCESS, tgid, FM_LANE_NONE, at->time);
+    if (thread->parent != process->index)
+        fm_state_lane_set_parent(at->state, thread, process->index);
+    if (tgid == thread->key && g_strcmp0(process->name, thread->name) != 0)
+        fm_state_lane_rename(at->state, process, thread->name);
+}
+
+void fm_kernel_set_parent_process(struct kernel_event *at, const struct fm_lane *thread,
+                                  uint64_t ppid)
+{
+    struct fm_lane *process = fm_state_lane_at(at->state, thread->parent);
+    if (process == NULL || ppid == process->key)
+        return;
+    struct fm_lane *parent =
+        fm_state_lane_get(at->state, FM_LANE_PROCESS, ppid, FM_LANE_NONE, at->time);
+    if (process->parent != parent->index)
+        fm_state_lane_set_parent(at->state, process, parent->index);
+}
+
+void fm_kernel_push(struct kernel_event *at, struct fm_lane *lane, uint32_t value, uint64_t detail)
+{
+    if (lane != NULL)
+        fm_state_push(at->state, lane, value, detail, at->time);
+}
+
+/* Ignored, and counted, when something else is on top or it is the last entry. */
+void fm_kernel_pop(struct kernel_event *at, struct fm_lane *lane, enum fm_state_class state_class)
+{
+    if (lane == NULL)
+        return;
+    if (lane->depth > 1 && fm_kernel_top_class(at, lane) == state_class)
+        fm_state_pop(at->state, lane, at->time);
+    else
+        fm_state_count_inconsistent(at->state);
+}
+
+uint32_t fm_kernel_base_value(const struct kernel_event *at, const struct fm_lane *thread)
+{
+    if (fm_kernel_is_idle_task(thread))
+        return at->names->idle;
+    switch (thread->model[THREAD_TYPE]) {
+    case TYPE_USER:
+        return at->names->user;
+    case TYPE_KERNEL:
+        return at->names->kernel;
+    default:
+        return at->names->running;
+    }
+}
+
+/* A thread whose base is not known yet has shown by a system call that it is a program's. */
+void fm_kernel_set_user(struct kernel_event *at, struct fm_lane *thread)
+{
+    if (thread->model[THREAD_TYPE] != 0)
+        return;
+    thread->model[THREAD_TYPE] = TYPE_USER;
+    fm_state_lane_changed(at->state, thread);
+    if (thread->depth > 0 && thread->stack[0].value == at->names->running)
+        fm_state_replace(at->state, thread, 0, at->names->user, 0, at->time);
+}
