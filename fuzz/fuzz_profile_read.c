@@ -31,7 +31,7 @@ static void ask(const struct fm_analysis *a)
             }
         }
     }
-    fm_analysis_action_clique(a, 50);
+    fm_analysis_action_clique(a, 50, FM_CALLSEQS);
     for (uint32_t i = 0; i < a->module_count; i++) {
         struct fm_accessor *accessors;
         uint32_t accessor_count;

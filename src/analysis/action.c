@@ -2,8 +2,8 @@
 #include "analysis/analysis_internal.h"
 
 /* Number of csds that leave the clique with at least the given cost; *ret_csd is one of them. */
-static uint32_t count_heavy(const struct fm_analysis *a, uint32_t clique, double least,
-                            uint32_t *ret_csd)
+static uint32_t count_heavy(const struct fm_analysis *a, uint32_t clique,
+                            enum fm_measure_id measure, double least, uint32_t *ret_csd)
 {
     const struct fm_profile *profile = a->profile;
     uint32_t heavy = 0;
@@ -17,7 +17,7 @@ static uint32_t count_heavy(const struct fm_analysis *a, uint32_t clique, double
                 struct fm_cost cost;
                 fm_analysis_csd_cost(a, csds[j], &cost);
                 if (fm_analysis_csd_child_clique(a, csds[j]) == 0 ||
-                    100.0 * (double)fm_cost_total(&cost, FM_CALLSEQS) < least)
+                    100.0 * (double)fm_cost_total(&cost, measure) < least)
                     continue;
                 *ret_csd = csds[j];
                 heavy++;
@@ -27,13 +27,14 @@ static uint32_t count_heavy(const struct fm_analysis *a, uint32_t clique, double
     return heavy;
 }
 
-uint32_t fm_analysis_action_clique(const struct fm_analysis *a, unsigned percent)
+uint32_t fm_analysis_action_clique(const struct fm_analysis *a, unsigned percent,
+                                   enum fm_measure_id measure)
 {
     uint32_t clique = a->pd_clique[a->profile->root_pd];
-    double least = (double)percent * (double)fm_cost_total(&a->root_total, FM_CALLSEQS);
+    double least = (double)percent * (double)fm_cost_total(&a->root_total, measure);
     uint32_t csd = 0;
     /* Ends: every callee clique has a smaller number. */
-    while (count_heavy(a, clique, least, &csd) == 1)
+    while (count_heavy(a, clique, measure, least, &csd) == 1)
         clique = fm_analysis_csd_child_clique(a, csd);
     return clique;
 }

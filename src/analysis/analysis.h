@@ -177,15 +177,18 @@ struct fm_top_query {
 /* ps ids, most expensive first; g_free(*ret). */
 void fm_analysis_top(const struct fm_analysis *a, const struct fm_top_query *query, uint32_t **ret,
                      uint32_t *ret_count);
+/* What a kind is about; of calls, what is inherited of them. */
+enum fm_measure_id fm_cost_measure(enum fm_cost_kind kind);
 /* The value that the query orders by, of one row. */
 double fm_cost_value(const struct fm_cost *cost, enum fm_cost_kind kind, bool with_descendants,
                      enum fm_cost_scope scope);
 
 /* --- the action (action.c) --- */
 
-/* Follows the single callee clique that holds at least percent of all call sequence numbers, from
+/* Follows the single callee clique that holds at least percent of all of an inherited measure, from
  * the root's clique down; edges inside a clique do not count. */
-uint32_t fm_analysis_action_clique(const struct fm_analysis *a, unsigned percent);
+uint32_t fm_analysis_action_clique(const struct fm_analysis *a, unsigned percent,
+                                   enum fm_measure_id measure);
 
 /* --- invariants (invariants.c) --- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis_internal.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct candidate {
@@ -9,7 +11,7 @@ struct candidate {
     uint32_t ps;
 };
 
-static enum fm_measure_id measure_of(enum fm_cost_kind kind)
+enum fm_measure_id fm_cost_measure(enum fm_cost_kind kind)
 {
     switch (kind) {
     case FM_BY_REDOS:
@@ -36,7 +38,7 @@ double fm_cost_value(const struct fm_cost *cost, enum fm_cost_kind kind, bool wi
 {
     if (kind == FM_BY_CALLS)
         return (double)cost->calls;
-    enum fm_measure_id measure = measure_of(kind);
+    enum fm_measure_id measure = fm_cost_measure(kind);
     if (is_own_only(kind))
         return (double)cost->own[measure];
     double value = (double)(with_descendants ? fm_cost_total(cost, measure) : cost->own[measure]);
@@ -94,7 +96,10 @@ static double whole(const struct fm_analysis *a, enum fm_cost_kind kind)
 static uint32_t count_above(const struct candidate *candidates, uint32_t count, double threshold)
 {
     uint32_t above = 0;
-    while (above < count && candidates[above].value >= threshold)
+    /* "0.1 %" is no binary fraction, nor is a cost per call: what is equal on paper may differ by
+     * the rounding of the last steps. */
+    double least = threshold - fabs(threshold) * 4 * DBL_EPSILON;
+    while (above < count && candidates[above].value >= least)
         above++;
     return above;
 }

@@ -28,6 +28,8 @@ void fm_display_fact_int(struct fm_display *display, const char *name, int64_t v
 void fm_display_fact_double(struct fm_display *display, const char *name, double value);
 void fm_display_fact_string(struct fm_display *display, const char *name, const char *value);
 void fm_display_fact_bool(struct fm_display *display, const char *name, bool value);
+/* There is none here, where other pages of the kind have one. */
+void fm_display_fact_null(struct fm_display *display, const char *name);
 /* More is being computed: the page says so and is redrawn when it is known. */
 void fm_display_set_incomplete(struct fm_display *display, const char *what);
 /* What the reader should know before reading on: the page is not the one asked for. */

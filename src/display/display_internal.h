@@ -139,7 +139,7 @@ struct fm_table {
     unsigned row_width; /* columns of the last row so far */
 };
 
-enum fact_kind { FACT_INT, FACT_DOUBLE, FACT_STRING, FACT_BOOL };
+enum fact_kind { FACT_INT, FACT_DOUBLE, FACT_STRING, FACT_BOOL, FACT_NULL };
 struct fact {
     struct fact *next;
     const char *name;

@@ -54,6 +54,9 @@ static void append_facts(GString *out, const struct fm_display *display)
         case FACT_BOOL:
             g_string_append(out, fact->flag ? "true" : "false");
             break;
+        case FACT_NULL:
+            g_string_append(out, "null");
+            break;
         }
     }
     g_string_append(out, display->first_fact ? "\n  }" : "}");

@@ -93,6 +93,11 @@ void fm_display_fact_bool(struct fm_display *display, const char *name, bool val
     add_fact(display, name, FACT_BOOL)->flag = value;
 }
 
+void fm_display_fact_null(struct fm_display *display, const char *name)
+{
+    add_fact(display, name, FACT_NULL);
+}
+
 struct item *fm_list_add_item(struct fm_list *to, enum item_kind kind)
 {
     struct item *item = fm_arena_alloc(&to->display->arena, sizeof *item);

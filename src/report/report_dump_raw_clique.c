@@ -18,6 +18,7 @@ bool fm_report_dump_raw_clique(struct fm_page *page, GError **error)
     } else {
         g_autofree char *none = g_strdup_printf("none: %s starts here", page->words->runtime);
         fm_dump_string(page, table, "caller", "Caller call site dynamic:", none);
+        fm_display_fact_null(page->display, "caller_csd");
     }
     fm_dump_int(page, table, "pd_count",
                 "Number of proc dynamics:", a->clique_first[clique + 1] - a->clique_first[clique]);

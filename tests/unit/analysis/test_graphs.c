@@ -584,7 +584,7 @@ static void test_large_shapes(void)
         uint32_t row_count;
         fm_analysis_callers(a, 1, FM_GROUP_PROC, NULL, &rows, &row_count);
         g_assert_cmpuint(row_count, ==, 1);
-        g_assert_cmpuint(fm_analysis_action_clique(a, 90), ==,
+        g_assert_cmpuint(fm_analysis_action_clique(a, 90, FM_CALLSEQS), ==,
                          shape == STAR     ? count
                          : shape == CLIQUE ? 1
                                            : count - count / 10);

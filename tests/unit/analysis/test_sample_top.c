@@ -93,11 +93,11 @@ static void test_action(void)
     const struct fm_analysis *a = sample_analysis();
     if (!a)
         return;
-    g_assert_cmpuint(fm_analysis_action_clique(a, 90), ==, 91);
-    g_assert_cmpuint(fm_analysis_action_clique(a, 50), ==, 91);
+    g_assert_cmpuint(fm_analysis_action_clique(a, 90, FM_CALLSEQS), ==, 91);
+    g_assert_cmpuint(fm_analysis_action_clique(a, 50, FM_CALLSEQS), ==, 91);
     /* Without the recursive edge, which does not leave the clique, the square root is alone. */
-    g_assert_cmpuint(fm_analysis_action_clique(a, 49), ==, 90);
-    g_assert_cmpuint(fm_analysis_action_clique(a, 101), ==, 185);
+    g_assert_cmpuint(fm_analysis_action_clique(a, 49, FM_CALLSEQS), ==, 90);
+    g_assert_cmpuint(fm_analysis_action_clique(a, 101, FM_CALLSEQS), ==, 185);
 }
 
 static void test_contour(void)

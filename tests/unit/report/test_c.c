@@ -5,6 +5,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void pages_speak_of_functions(void)
 {
@@ -93,6 +94,33 @@ static void threads_are_roots(void)
     page = page_of(recording, "program_modules");
     g_assert_cmpuint(row_count(&page, "modules", "module"), ==, 2);
     page_done(&page);
+}
+
+/* Nine tenths of the time are insert's; of the calls no callee has so many. */
+static void the_action_is_where_the_time_goes(void)
+{
+    g_autoptr(FmRecording) recording = world_c(NULL);
+    static const struct {
+        const char *query, *proc;
+    } rows[] = {
+        {"root/90", "insert"},
+        {"root/90&p-qtp-S-A-W/box/cols/5/20/nosum/cost-time-both-oa/nc/th/mqwd/hhh/nodev",
+         "insert"},
+        {"root/90&p-qtp-S-A-W/box/cols/5/20/nosum/cost-words-both-oa/nc/th/mqwd/hhh/nodev",
+         "insert"},
+        {"root/90&p-qtp-S-A-W/box/cols/5/20/nosum/cost-callseqs-both-oa/nc/th/mqwd/hhh/nodev",
+         "threads"},
+        {"root/90&p-qtp-S-A-W/box/cols/5/20/nosum/cost-redos-both-oa/nc/th/mqwd/hhh/nodev",
+         "threads"},
+        {"root/no", "threads"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct page page = page_of(recording, rows[i].query);
+        JsonObject *first = row_at(&page, "clique", "proc", 0);
+        g_test_message("%s", rows[i].query);
+        g_assert_cmpstr(cell_string(first, "proc"), ==, rows[i].proc);
+        page_done(&page);
+    }
 }
 
 static JsonArray *source_lines(struct page *page)
@@ -201,6 +229,16 @@ static void only_source_files_are_opened(void)
     g_assert_nonnull(strstr(page_text(&page), "not a regular file"));
     page_done(&page);
     g_rmdir(path);
+    /* A link with such a name to something else. */
+    g_autofree char *secret = g_build_filename(folder, "secret", NULL);
+    g_assert_true(g_file_set_contents(secret, main_c, -1, NULL));
+    g_assert_cmpint(symlink("secret", path), ==, 0);
+    page = page_of(recording, "proc/2");
+    g_assert_nonnull(strstr(page_text(&page), "it is a link to something that does not look like"));
+    g_assert_false(fact_bool(&page, "source_shown"));
+    page_done(&page);
+    g_remove(path);
+    g_remove(secret);
     g_rmdir(folder);
 
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "leak");
@@ -229,6 +267,7 @@ int main(int argc, char **argv)
     g_test_add_func("/c/memory is bytes and further measures follow",
                     memory_is_bytes_and_further_measures_follow);
     g_test_add_func("/c/threads are roots", threads_are_roots);
+    g_test_add_func("/c/the action is where the time goes", the_action_is_where_the_time_goes);
     g_test_add_func("/c/lines without text show where files are missing",
                     lines_without_text_show_where_files_are_missing);
     g_test_add_func("/c/source text ends with the function", source_text_ends_with_the_function);

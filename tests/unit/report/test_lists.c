@@ -39,25 +39,22 @@ static void inactive_procedures_show_on_demand(void)
     g_assert_cmpstr(message, ==, "c.data: there is no translation unit named 'nix.c'");
 }
 
-static struct fm_recording *accessors(void)
+struct flat_proc {
+    const char *name;
+    enum fm_label_kind kind;
+    uint32_t arity;
+    uint64_t callseqs;
+};
+
+/* The runtime calls each of them, from one site. */
+static struct fm_recording *flat(const struct flat_proc *procs, unsigned count)
 {
-    static const struct {
-        const char *name;
-        enum fm_label_kind kind;
-        uint32_t arity;
-        uint64_t callseqs;
-    } procs[] = {
-        {"tree_get_left", FM_LABEL_PREDICATE, 2, 10},  {"tree_set_left", FM_LABEL_PREDICATE, 3, 5},
-        {"tree_get_right", FM_LABEL_FUNCTION, 2, 30},  {"tree_get_right", FM_LABEL_PREDICATE, 2, 1},
-        {"info_set_get_x", FM_LABEL_PREDICATE, 3, 2},  {"tree_get_wide", FM_LABEL_PREDICATE, 3, 9},
-        {"widget_set_up", FM_LABEL_PREDICATE, 2, 100},
-    };
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "accessors");
     uint32_t runtime = fm_build_ps(
         build, &(struct fm_ps){.decl_module = "Mercury runtime", .name = "Mercury runtime"});
     fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
     uint32_t root = fm_build_pd(build, runtime);
-    for (unsigned i = 0; i < G_N_ELEMENTS(procs); i++) {
+    for (unsigned i = 0; i < count; i++) {
         uint32_t ps = fm_build_ps(build, &(struct fm_ps){.label_kind = procs[i].kind,
                                                          .decl_module = "m",
                                                          .def_module = "m",
@@ -75,6 +72,43 @@ static struct fm_recording *accessors(void)
     g_assert_no_error(error);
     g_assert_true(ok);
     return recording;
+}
+
+/* 7 of 100 are 7 %, though 7 / 100 * 100 is more than 7 in binary fractions. */
+static void limits_include_what_is_just_at_them(void)
+{
+    static const struct flat_proc procs[] = {
+        {"small", FM_LABEL_PREDICATE, 0, 7},
+        {"tiny", FM_LABEL_PREDICATE, 0, 6},
+        {"large", FM_LABEL_PREDICATE, 0, 87},
+    };
+    g_autoptr(FmRecording) recording = flat(procs, G_N_ELEMENTS(procs));
+    static const struct {
+        const char *query;
+        unsigned rows;
+    } cases[] = {
+        {"top_procs/p7/callseqs/self/oa", 2},         {"top_procs/p7.000001/callseqs/self/oa", 1},
+        {"top_procs/p6/callseqs/both/oa", 3},         {"top_procs/p87/callseqs/self/oa", 1},
+        {"top_procs/p87.000001/callseqs/self/oa", 0}, {"top_procs/v7/callseqs/self/oa", 2},
+        {"top_procs/v7.000001/callseqs/self/oa", 1},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct page page = page_of(recording, cases[i].query);
+        g_test_message("%s", cases[i].query);
+        g_assert_cmpint(fact_int(&page, "procs_shown_count"), ==, cases[i].rows);
+        page_done(&page);
+    }
+}
+
+static struct fm_recording *accessors(void)
+{
+    static const struct flat_proc procs[] = {
+        {"tree_get_left", FM_LABEL_PREDICATE, 2, 10},  {"tree_set_left", FM_LABEL_PREDICATE, 3, 5},
+        {"tree_get_right", FM_LABEL_FUNCTION, 2, 30},  {"tree_get_right", FM_LABEL_PREDICATE, 2, 1},
+        {"info_set_get_x", FM_LABEL_PREDICATE, 3, 2},  {"tree_get_wide", FM_LABEL_PREDICATE, 3, 9},
+        {"widget_set_up", FM_LABEL_PREDICATE, 2, 100},
+    };
+    return flat(procs, G_N_ELEMENTS(procs));
 }
 
 static void getters_and_setters_are_paired(void)
@@ -174,6 +208,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/modules/show own costs only", modules_show_own_costs_only);
+    g_test_add_func("/top/limits include what is just at them",
+                    limits_include_what_is_just_at_them);
     g_test_add_func("/module/inactive procedures show on demand",
                     inactive_procedures_show_on_demand);
     g_test_add_func("/getters/are paired with setters", getters_and_setters_are_paired);

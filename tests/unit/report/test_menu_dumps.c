@@ -99,6 +99,7 @@ static void dumps_show_nodes(void)
     g_assert_cmpuint(row_count(&page, "members", "pd"), ==, 1);
     page_done(&page);
     page = page_of(recording, "dump_raw_clique/6"); /* the runtime's: nobody called it */
+    g_assert_true(fact_is_null(&page, "caller_csd"));
     g_assert_cmpstr(fact_string(&page, "caller"), ==, "none: the runtime starts here");
     page_done(&page);
 }

@@ -310,6 +310,11 @@ gint64 fact_int(const struct page *page, const char *name)
     return json_object_get_int_member(facts(page, name), name);
 }
 
+bool fact_is_null(const struct page *page, const char *name)
+{
+    return json_object_get_null_member(facts(page, name), name);
+}
+
 const char *fact_string(const struct page *page, const char *name)
 {
     return json_object_get_string_member(facts(page, name), name);

@@ -35,6 +35,7 @@ char *page_error(const struct fm_recording *recording, const char *query, int co
 const char *page_title(const struct page *page);
 const char *page_text(const struct page *page); /* all texts and headings; "" = none */
 gint64 fact_int(const struct page *page, const char *name);
+bool fact_is_null(const struct page *page, const char *name);
 const char *fact_string(const struct page *page, const char *name);
 gboolean fact_bool(const struct page *page, const char *name);
 /* Cells of the n-th row (from 0) with this role; NULL role: of any. NULL when there is none. */
