@@ -41,3 +41,19 @@ bool fm_utf8_is_unsafe(uint32_t c)
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
            (c >= 0x2066 && c <= 0x2069) || (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE;
 }
+
+void fm_utf8_append_clean(GString *out, const char *text)
+{
+    while (*text != '\0') {
+        unsigned size = fm_utf8_size(text);
+        uint32_t character = size > 0 ? fm_utf8_decode(text, size) : 0xFFFD;
+
+        if (character < 0x20 || character == 0x7F)
+            g_string_append_unichar(out, character == 0x7F ? 0x2421 : 0x2400 + character);
+        else if (size == 0 || fm_utf8_is_unsafe(character))
+            g_string_append(out, "\xEF\xBF\xBD");
+        else
+            g_string_append_len(out, text, size);
+        text += size > 0 ? size : 1;
+    }
+}

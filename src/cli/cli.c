@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *arguments,
@@ -35,10 +36,28 @@ int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const cha
     return -1;
 }
 
+void fm_cli_print_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_autoptr(GString) clean = g_string_new(NULL);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (unsigned i = 0; lines[i] != NULL; i++) {
+        if (i > 0)
+            g_string_append_c(clean, '\n');
+        fm_utf8_append_clean(clean, lines[i]);
+    }
+    if (clean->len == 0 || clean->str[clean->len - 1] != '\n')
+        g_string_append_c(clean, '\n');
+    fputs(clean->str, stderr);
+}
+
 int fm_cli_fail(const char *command, GError *error)
 {
     bool usage = g_error_matches(error, FM_ERROR, FM_ERROR_USAGE);
-    fprintf(stderr, "fathom %s: %s\n", command, error->message);
+    fm_cli_print_error("fathom %s: %s", command, error->message);
     g_error_free(error);
     return usage ? FM_EXIT_USAGE : FM_EXIT_FAILED;
 }
@@ -49,8 +68,8 @@ int fm_cli_usage(const char *command, const char *format, ...)
     va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "fathom%s%s: %s\n", command == NULL ? "" : " ",
-            command == NULL ? "" : command, message);
+    fm_cli_print_error("fathom%s%s: %s", command == NULL ? "" : " ",
+                       command == NULL ? "" : command, message);
     return FM_EXIT_USAGE;
 }
 

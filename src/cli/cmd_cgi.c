@@ -292,12 +292,7 @@ static char *first_command(const struct settings *settings)
 
 static void tell_query(const char *query)
 {
-    g_autofree char *text = g_strdup(query);
-    for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ' || *c == '\x7f')
-            *c = '?';
-    }
-    fprintf(stderr, "fathom cgi: query: %s\n", text);
+    fm_cli_print_error("fathom cgi: query: %s", query);
 }
 
 /* By hand: QUERY names the file itself, which need not be below a root. */
@@ -307,7 +302,7 @@ static int run_by_hand(struct cgi *cgi, const struct settings *settings, const c
     g_autofree char *canonical = NULL;
     char *found = realpath(last != NULL ? last + 1 : query, NULL);
     if (found == NULL) {
-        fprintf(stderr, "fathom cgi: %s: no such file\n", last != NULL ? last + 1 : query);
+        fm_cli_print_error("fathom cgi: %s: no such file", last != NULL ? last + 1 : query);
         return FM_EXIT_FAILED;
     }
     canonical = g_strdup(found);
@@ -408,7 +403,7 @@ static int run_configured(const struct settings *settings, int argc, char **argv
     struct cgi cgi = {0};
     g_autoptr(GError) error = NULL;
     if (!fm_cgi_config_read(&cgi.config, &error)) {
-        fprintf(stderr, "fathom cgi: %s\n", error->message); /* the web server's log */
+        fm_cli_print_error("fathom cgi: %s", error->message); /* the web server's log */
         if (!is_run_by_web_server())
             return FM_EXIT_FAILED;
         struct fm_request request = {.method = "GET", .path = ""};

@@ -185,7 +185,7 @@ static void print_summary(const struct fm_profile *profile, const struct fm_fini
     g_autoptr(FmAnalysis) analysis = NULL;
     g_autoptr(GError) error = NULL;
     if (!fm_analysis_new(profile, NULL, &analysis, &error)) {
-        fprintf(stderr, "%s: %s\n", data_path, error->message);
+        fm_cli_print_error("%s: %s", data_path, error->message);
         return;
     }
     print_totals(profile, notes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables as CSV (RFC 4180): lines end in CR LF, a first line of field names, numbers plain.
- * Columns "section" and "role" stand in front when the table has any. Bytes of names are written
- * as they are, and nothing is done against spreadsheets that take a text for a formula. */
+ * Columns "section" and "role" stand in front when the table has any. Texts: base/csv.h. */
 #include <math.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "display/display_internal.h"
 
 struct csv {
@@ -12,21 +12,6 @@ struct csv {
     bool developer;
     bool any; /* a table was written: the next one is set off by a blank line */
 };
-
-static void append_field(GString *out, const char *text)
-{
-    if (!strpbrk(text, "\",\r\n")) {
-        g_string_append(out, text);
-        return;
-    }
-    g_string_append_c(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            g_string_append_c(out, '"');
-        g_string_append_c(out, *text);
-    }
-    g_string_append_c(out, '"');
-}
 
 static void begin_table(struct csv *csv)
 {
@@ -48,7 +33,7 @@ static void append_header(GString *out, const struct fm_table *table)
             g_string_append_c(out, ',');
         g_string_truncate(name, 0);
         fm_column_append_name(name, table, i);
-        append_field(out, name->str);
+        fm_csv_append_text(out, name->str);
     }
     g_string_append(out, "\r\n");
     g_string_free(name, TRUE);
@@ -71,10 +56,10 @@ static void append_cell(GString *out, const struct cell *cell)
         fm_append_plain_double(out, cell->number);
         break;
     case CELL_STRING:
-        append_field(out, cell->text);
+        fm_csv_append_text(out, cell->text);
         break;
     case CELL_LINK:
-        append_field(out, cell->link->label);
+        fm_csv_append_text(out, cell->link->label);
         break;
     }
 }
@@ -86,11 +71,11 @@ static void append_row(GString *out, const struct fm_table *table, const struct 
     unsigned column = 0;
 
     if (table->has_section) {
-        append_field(out, section);
+        fm_csv_append_text(out, section);
         g_string_append_c(out, ',');
     }
     if (table->role_count) {
-        append_field(out, row->role ? table->roles[row->role - 1] : "");
+        fm_csv_append_text(out, row->role ? table->roles[row->role - 1] : "");
         g_string_append_c(out, ',');
     }
     for (uint32_t i = 0; i < row->cell_count; i++) {
@@ -139,7 +124,7 @@ static void append_source(struct csv *csv, const struct source *source)
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
 
-        append_field(out, source->file ? source->file : "");
+        fm_csv_append_text(out, source->file ? source->file : "");
         g_string_append_printf(out, ",%u,", line->line);
         if (line->runs_known)
             g_string_append_printf(out, "%" G_GUINT64_FORMAT, (guint64)line->runs);
@@ -150,7 +135,7 @@ static void append_source(struct csv *csv, const struct source *source)
         append_share(out, line->self_percent);
         append_share(out, line->total_percent);
         g_string_append_c(out, ',');
-        append_field(out, line->text ? line->text : "");
+        fm_csv_append_text(out, line->text ? line->text : "");
         g_string_append(out, "\r\n");
     }
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/csv.h"
 #include "eventlog/format.h"
 
 #include <math.h>
@@ -228,21 +229,13 @@ static void format_csv(GString *out, const struct fm_eventlog_event *event, GHas
         g_string_append_printf(out, "%" G_GUINT64_FORMAT ",%d,", event->time_ns, event->capability);
     else
         g_string_append_printf(out, "%" G_GUINT64_FORMAT ",none,", event->time_ns);
-    append_label(out, event, NULL, false);
-    g_autoptr(GString) fields = g_string_new(NULL);
-    append_fields(fields, event, false, names);
+    g_autoptr(GString) text = g_string_new(NULL);
+    append_label(text, event, NULL, false);
+    fm_csv_append_text(out, text->str);
+    g_string_truncate(text, 0);
+    append_fields(text, event, false, names);
     g_string_append_c(out, ',');
-    if (strpbrk(fields->str, "\",\r\n") == NULL) {
-        g_string_append_len(out, fields->str, (gssize)fields->len);
-    } else {
-        g_string_append_c(out, '"');
-        for (size_t i = 0; i < fields->len; i++) {
-            if (fields->str[i] == '"')
-                g_string_append_c(out, '"');
-            g_string_append_c(out, fields->str[i]);
-        }
-        g_string_append_c(out, '"');
-    }
+    fm_csv_append_text(out, text->str);
     g_string_append(out, "\r\n");
 }
 

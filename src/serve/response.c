@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/response.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 #include "serve/render.h"
@@ -88,7 +90,8 @@ void fm_response_message(const struct fm_request *request, unsigned status, cons
     if (format == MESSAGE_JSON) {
         fm_json_write(display, &preferences, body);
     } else if (format == MESSAGE_TEXT) {
-        g_string_append_printf(body, "%s\n", text);
+        fm_utf8_append_clean(body, text);
+        g_string_append_c(body, '\n');
     } else {
         g_autofree char *up = way_up(request->path);
         g_autofree char *assets = g_strconcat(up, "assets/", NULL);

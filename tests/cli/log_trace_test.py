@@ -123,6 +123,22 @@ def test_cut_metadata():
     run("stat", "--by", "type", folder, status=1)
 
 
+def test_hostile_texts():
+    """What a terminal or a spreadsheet would act on."""
+    told = run("cat", FOLDER / "no\x1b[31m", status=1).stderr
+    assert "\x1b" not in told and "no\u241b[31m" in told, told
+    told = run("stat", "--by", "colour\x1b[2J", FOLDER / "kernel", status=2).stderr
+    assert "\x1b" not in told and "colour\u241b[2J" in told, told
+    folder = write_ctf("hostile", '1000 0 =cmd t="=1+1"\n2000 0 @sum t="a,b"\n'
+                       '3000 0 plain t="c\x1b[2J\x07"\n')
+    lines = run("cat", "--csv", folder).stdout.splitlines()
+    assert lines[1].startswith("0,0,'=cmd,"), lines
+    assert lines[2].startswith("1000,0,'@sum,"), lines
+    assert not any(ord(c) < 0x20 for line in lines for c in line), lines
+    table = run("stat", "--by", "type", "--csv", folder).stdout
+    assert ",'=cmd,1," in table and ",'@sum,1," in table, table
+
+
 def test_damage():
     folder = FOLDER / "cut"
     shutil.copytree(FOLDER / "kernel", folder)
@@ -170,7 +186,7 @@ def test_sync():
 
 
 tests = [test_cat_of_ctf, test_filters, test_stat, test_stat_by_covers_all, test_cut_metadata,
-         test_damage, test_sync]
+         test_hostile_texts, test_damage, test_sync]
 print(f"1..{len(tests)}")
 failed = False
 for number, test in enumerate(tests, 1):

@@ -172,7 +172,7 @@ static void *serve_client(void *data)
         /* The peer reads to the end before the connection goes. */
         shutdown(link->fd, SHUT_WR);
     } else if (error != NULL) {
-        fprintf(stderr, "fathom log send: %s\n", error->message);
+        fm_cli_print_error("fathom log send: %s", error->message);
         g_error_free(error);
     }
     g_byte_array_unref(link->held);

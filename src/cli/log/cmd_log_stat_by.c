@@ -158,7 +158,7 @@ static int end_status(const struct fm_trace *trace)
     g_autofree char *damage = fm_trace_damage(trace);
     if (damage == NULL || *damage == '\0')
         return FM_EXIT_DONE;
-    fprintf(stderr, "%s%s", damage, g_str_has_suffix(damage, "\n") ? "" : "\n");
+    fm_cli_print_error("%s", damage);
     return FM_EXIT_FAILED;
 }
 

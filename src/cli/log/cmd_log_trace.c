@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
 
@@ -92,7 +93,7 @@ int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command)
         for (unsigned i = 0; lines[i] != NULL; i++) {
             if (lines[i][0] == '\0')
                 continue;
-            fprintf(stderr, "fathom %s: %s\n", command, lines[i]);
+            fm_cli_print_error("fathom %s: %s", command, lines[i]);
             /* A log that is only unfinished has been read whole. */
             if (strstr(lines[i], "no end mark") == NULL)
                 status = FM_EXIT_FAILED;
@@ -186,11 +187,11 @@ static void append_event(GString *out, const struct fm_tracefile_context *at,
         append_text(out, name, strlen(name), true);
         g_string_append_printf(out, ",\"fields\":{%s}}\n", fields->str);
     } else {
-        g_string_append_printf(out, "%" PRIu64 ",%s,%s,\"", time, lane == NULL ? "none" : lane,
-                               name);
-        for (const char *c = fields->str; *c != '\0'; c++)
-            g_string_append(out, *c == '"' ? "\"\"" : (char[]){*c, '\0'});
-        g_string_append(out, "\"\r\n");
+        g_string_append_printf(out, "%" PRIu64 ",%s,", time, lane == NULL ? "none" : lane);
+        fm_csv_append_text(out, name);
+        g_string_append_c(out, ',');
+        fm_csv_append_text(out, fields->str);
+        g_string_append(out, "\r\n");
     }
 }
 

@@ -8,18 +8,7 @@
 
 void fm_text_clean(GString *out, const char *text)
 {
-    while (*text) {
-        unsigned size = fm_utf8_size(text);
-        uint32_t character = size ? fm_utf8_decode(text, size) : 0xFFFD;
-
-        if (character < 0x20 || character == 0x7F)
-            g_string_append_unichar(out, character == 0x7F ? 0x2421 : 0x2400 + character);
-        else if (!size || fm_utf8_is_unsafe(character))
-            g_string_append(out, "\xEF\xBF\xBD");
-        else
-            g_string_append_len(out, text, size);
-        text += size ? size : 1;
-    }
+    fm_utf8_append_clean(out, text);
 }
 
 static unsigned character_width(const char *text, unsigned size)
