@@ -236,6 +236,46 @@ void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind
     __atomic_store_n(&csd->side, fm_ref(side), __ATOMIC_RELEASE);
 }
 
+#define SAMPLES_MAX 4096 /* addresses looked at for one tick */
+
+static struct fm_rec_side *side_of(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind)
+{
+    for (uint32_t ref = csd->side; ref != 0;) {
+        struct fm_rec_side *side = fm_at(ref);
+        if (side->kind == kind)
+            return side;
+        ref = side->next;
+    }
+    fm_side_add(thread, csd, kind, 0);
+    struct fm_rec_side *made = csd->side != 0 ? fm_at(csd->side) : NULL;
+    return made != NULL && made->kind == kind ? made : NULL;
+}
+
+void fm_csd_add_sample(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t pc,
+                       uint64_t quanta)
+{
+    struct fm_rec_side *side = NULL;
+    uint32_t epoch = fm_modules_epoch();
+    if (!fm_arena_refuses(&thread->bump, sizeof(struct fm_rec_sample)))
+        side = side_of(thread, csd, FM_REC_SIDE_SAMPLES);
+    if (side == NULL)
+        return;
+    uint32_t ref = (uint32_t)side->value;
+    for (unsigned steps = 0; ref != 0 && steps < SAMPLES_MAX; steps++) {
+        struct fm_rec_sample *sample = fm_at(ref);
+        if (sample->pc == pc && sample->epoch == epoch) {
+            sample->quanta += quanta;
+            return;
+        }
+        ref = sample->next;
+    }
+    struct fm_rec_sample *sample = ref == 0 ? node_alloc(thread, sizeof *sample) : NULL;
+    if (sample == NULL)
+        return;
+    *sample = (struct fm_rec_sample){pc, quanta, (uint32_t)side->value, epoch};
+    __atomic_store_n(&side->value, fm_ref(sample), __ATOMIC_RELEASE);
+}
+
 void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd)
 {
     if (++csd->excps == 0)

@@ -196,6 +196,9 @@ void fm_table_arrange(struct fm_thread *thread);
 bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden);
 void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind, uint64_t add);
 void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd);
+/* Keeps by address quanta that were added. */
+void fm_csd_add_sample(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t pc,
+                       uint64_t quanta);
 void fm_csd_add_quanta(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t quanta);
 struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
                                const struct fm_rec_csd *like, uint64_t fn,

@@ -228,6 +228,7 @@ enum fm_rec_side_kind {
                                      caller's), of the call into foreign code that called back */
     FM_REC_SIDE_QUANTA_CARRY = 2, /* value: add value * 2^32 to quanta */
     FM_REC_SIDE_EXCPS_CARRY = 3,  /* value: add value * 2^32 to excps */
+    FM_REC_SIDE_SAMPLES = 4,      /* value: ref of the newest fm_rec_sample */
 };
 struct fm_rec_side {
     uint32_t next;
@@ -235,6 +236,16 @@ struct fm_rec_side {
     uint64_t value;
 };
 static_assert(sizeof(struct fm_rec_side) == 16, "docs/format-recording.md");
+
+/* Where the quanta of a csd fell: part of its quanta, by the program counter that the tick met.
+ * Only addresses in modules with hooks are kept. */
+struct fm_rec_sample {
+    uint64_t pc;
+    uint64_t quanta;
+    uint32_t next;
+    uint32_t epoch;
+};
+static_assert(sizeof(struct fm_rec_sample) == 24, "docs/format-recording.md");
 
 /* A coverage point met in the context of a pd. pc: return address of the compiler's callback, which
  * ran in the pd's frame. Blocks before a function's entry hook and behind its exit hook have no

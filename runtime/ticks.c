@@ -151,8 +151,10 @@ static void on_tick(int signal, siginfo_t *info, void *data)
     } else {
         const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
         struct fm_rec_csd *callee = callee_at_its_edge(thread, frame, &context->uc_mcontext);
-        fm_csd_add_quanta(thread, callee != NULL ? callee : (struct fm_rec_csd *)frame->csd,
-                          quanta);
+        struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
+        fm_csd_add_quanta(thread, charged, quanta);
+        if (quanta > 0 && charged != thread->lost && fm_module_is_instrumented(pc))
+            fm_csd_add_sample(thread, charged, pc, quanta);
         thread->rec->user_quanta += quanta;
     }
     errno = saved_errno;

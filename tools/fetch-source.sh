@@ -35,7 +35,9 @@ fetch() {
         case $archive in
         *.asc | *.sig) continue ;; # the upstream author's signature beside it
         esac
-        tar xf "$archive" -C "$folder/$name.new" --strip-components=1 || return 1
+        # Most archives have one folder around all, some none.
+        tops=$(tar tf "$archive" | sed 's,^\./,,; /^$/d; s,/.*,,' | sort -u | wc -l)
+        tar xf "$archive" -C "$folder/$name.new" --strip-components=$((tops == 1)) || return 1
         unpacked=yes
     done
     if [ -z "$unpacked" ]; then

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that were inlined and have no hooks (--grade=deep) stand in no record. But a call's return
- * address lies in the scopes of the bodies around it, from the function's own inwards: they are put
- * between the caller and what is called. How often such a body was begun is not known; what was
- * called from it is, exactly. A procedure that is active in its context is entered again under the
- * same node, as the runtime has it: an inserted body may close a recursion, or open one that later
- * calls close. */
+/* Bodies that were inlined and have no hooks (--grade=deep) stand in no record of calls. But a
+ * call's return address lies in the scopes of the bodies around it, from the function's own
+ * inwards: they are put between the caller and what is called. How often such a body was begun is
+ * not known; what was called from it is, exactly. A procedure that is active in its context is
+ * entered again under the same node, as the runtime has it: an inserted body may close a recursion,
+ * or open one that later calls close. */
 #include "record/finish_internal.h"
 
 struct inserting {
     struct finisher *f;
-    GHashTable *known; /* (pd, css) -> pd + 1: inserted below it, there */
+    GHashTable *known; /* (pd, css) -> csd + 1: inserted below it, there */
     GArray *pd_ps;     /* f->pd_ps, as it grows */
     GArray *inserted;  /* bool per pd */
     GArray *alias;     /* per pd: the one that stands for it */
@@ -43,7 +43,7 @@ static uint32_t active(const struct inserting *in, uint32_t pd, uint32_t ps, boo
     return FM_NONE;
 }
 
-/* The pd that an inlined body entered below caller is. */
+/* The edge by which an inlined body is entered below caller. */
 static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint32_t ps)
 {
     struct fm_raw_recording *recording = in->f->recording;
@@ -51,6 +51,7 @@ static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint
     gpointer found = g_hash_table_lookup(in->known, &key);
     if (found != NULL)
         return GPOINTER_TO_UINT(found) - 1;
+    uint32_t csd;
     uint32_t pd = active(in, caller, ps, false);
     bool makes = pd == FM_NONE;
     if (makes) {
@@ -63,14 +64,14 @@ static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint
         g_array_append_val(in->inserted, yes);
         g_array_append_val(in->alias, pd);
     }
-    fm_raw_recording_add_csd(
+    csd = fm_raw_recording_add_csd(
         recording, &(struct fm_raw_csd){.caller = caller,
                                         .callee = pd,
                                         .flags = FM_REC_CSD_INLINED |
                                                  (makes ? (uint32_t)FM_REC_CSD_MADE_CALLEE : 0),
                                         .css = css});
-    g_hash_table_insert(in->known, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(pd + 1));
-    return pd;
+    g_hash_table_insert(in->known, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(csd + 1));
+    return csd;
 }
 
 /* The innermost shown scope of the code that calls; FM_NONE when not known. */
@@ -123,29 +124,59 @@ static uint32_t scope_of_caller(struct inserting *in, uint32_t caller, const str
     return found;
 }
 
-/* Who really calls: the innermost of the bodies without hooks around the call. */
-static uint32_t caller_of(struct inserting *in, const struct fm_raw_csd *csd)
+/* The edge that enters the innermost of the bodies without hooks that stand around a place, from
+ * the scope shown there up to the caller's own; FM_NONE: there is none, or it is not known. */
+static uint32_t insert_around(struct inserting *in, uint32_t caller, const struct image *image,
+                              uint32_t scope)
 {
-    const struct image *image;
-    uint32_t caller = standing_for(in, csd->caller);
-    uint32_t scope = scope_of_call(in, csd, &image);
-    uint32_t until = scope == FM_NONE ? FM_NONE : scope_of_caller(in, csd->caller, image, scope);
+    uint32_t until = scope == FM_NONE ? FM_NONE : scope_of_caller(in, caller, image, scope);
     if (until == FM_NONE)
-        return caller;
+        return FM_NONE;
     const struct fm_statics *statics = image->statics;
     g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (; scope != until;
          scope = fm_statics_shown_around(statics, statics->scopes[scope].parent)) {
         if (statics->scopes[scope].live || statics->scopes[scope].site == FM_NONE ||
             image->css_of_site[statics->scopes[scope].site] == FM_NONE)
-            return caller; /* it has hooks, and they did not run: the frame was left by longjmp */
+            return FM_NONE; /* it has hooks, and they did not run: the frame was left by longjmp */
         g_array_append_val(path, scope);
     }
+    uint32_t entered = FM_NONE, pd = standing_for(in, caller);
     for (guint i = path->len; i > 0; i--) {
         const struct fm_scope *body = &statics->scopes[g_array_index(path, uint32_t, i - 1)];
-        caller = insert(in, caller, image->css_of_site[body->site], image->ps_of_proc[body->proc]);
+        entered = insert(in, pd, image->css_of_site[body->site], image->ps_of_proc[body->proc]);
+        pd = in->f->recording->csds[entered].callee;
     }
-    return caller;
+    return entered;
+}
+
+/* Who really calls: the innermost of the bodies without hooks around the call. */
+static uint32_t caller_of(struct inserting *in, const struct fm_raw_csd *csd)
+{
+    const struct image *image;
+    uint32_t scope = scope_of_call(in, csd, &image);
+    uint32_t entered = insert_around(in, csd->caller, image, scope);
+    return entered == FM_NONE ? standing_for(in, csd->caller)
+                              : in->f->recording->csds[entered].callee;
+}
+
+/* Time that fell on an inlined body's code is that body's. */
+static void give_sample(struct inserting *in, const struct fm_raw_sample *sample)
+{
+    struct fm_raw_recording *recording = in->f->recording;
+    const struct fm_raw_csd *csd = &recording->csds[sample->csd];
+    uint64_t file;
+    const struct image *image = fm_resolve_image(in->f, sample->pc, sample->epoch, &file);
+    if (image == NULL || csd->caller == FM_RAW_NONE || recording->pds[csd->callee].fn == 0)
+        return;
+    uint32_t scope = fm_statics_scope_at(image->statics, file);
+    scope = fm_statics_shown_around(image->statics, scope);
+    uint32_t entered = insert_around(in, csd->callee, image, scope);
+    if (entered == FM_NONE)
+        return;
+    uint64_t quanta = MIN(sample->quanta, recording->csds[sample->csd].quanta);
+    recording->csds[sample->csd].quanta -= quanta;
+    recording->csds[entered].quanta += quanta;
 }
 
 static void insert_above(struct inserting *in, uint32_t index)
@@ -220,6 +251,8 @@ void fm_inlined_insert(struct finisher *f)
     order_edges(&in);
     for (guint i = 0; i < in.order->len; i++)
         insert_above(&in, g_array_index(in.order, uint32_t, i));
+    for (uint32_t i = 0; i < recording->sample_count; i++)
+        give_sample(&in, &recording->samples[i]);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         struct fm_raw_csd *csd = &recording->csds[i];
         csd->callee = standing_for(&in, csd->callee);

@@ -19,7 +19,7 @@ struct fm_raw_recording_storage {
     uint8_t *bytes;
     size_t size;
     uint32_t *seen; /* per reference */
-    GArray *modules, *pds, *csds, *points, *threads, *marks;
+    GArray *modules, *pds, *csds, *points, *samples, *threads, *marks;
     GArray *queue; /* references of pds, parallel to pds */
     char *path;
 };
@@ -216,6 +216,22 @@ static uint32_t pd_at(struct fm_raw_recording *recording, uint32_t ref, uint32_t
     return storage->seen[ref] - 1;
 }
 
+static bool read_samples(struct fm_raw_recording *recording, uint64_t first, GError **error)
+{
+    struct fm_raw_recording_storage *storage = recording->storage;
+    for (uint64_t ref = first; ref != 0;) {
+        const struct fm_rec_sample *sample =
+            ref > UINT32_MAX ? NULL : at(recording, (uint32_t)ref, sizeof *sample);
+        if (sample == NULL || storage->seen[ref] != 0)
+            return fail(recording, (uint32_t)ref, "no sample", "the next of a call edge", error);
+        storage->seen[ref] = CSD_MARK; /* no csd: just seen */
+        struct fm_raw_sample raw = {sample->pc, sample->quanta, storage->csds->len, sample->epoch};
+        g_array_append_val(storage->samples, raw);
+        ref = sample->next;
+    }
+    return true;
+}
+
 static bool read_sides(struct fm_raw_recording *recording, const struct fm_rec_csd *csd,
                        struct fm_raw_csd *raw, GError **error)
 {
@@ -230,6 +246,8 @@ static bool read_sides(struct fm_raw_recording *recording, const struct fm_rec_c
             raw->quanta += side->value << 32;
         else if (side->kind == FM_REC_SIDE_EXCPS_CARRY)
             raw->excps += side->value << 32;
+        else if (side->kind == FM_REC_SIDE_SAMPLES && !read_samples(recording, side->value, error))
+            return false;
         ref = side->next;
     }
     return true;
@@ -404,6 +422,8 @@ static void publish(struct fm_raw_recording *recording)
     recording->csd_count = storage->csds->len;
     recording->points = (struct fm_raw_point *)(void *)storage->points->data;
     recording->point_count = storage->points->len;
+    recording->samples = (struct fm_raw_sample *)(void *)storage->samples->data;
+    recording->sample_count = storage->samples->len;
     recording->threads = (struct fm_raw_thread *)(void *)storage->threads->data;
     recording->thread_count = storage->threads->len;
     recording->marks = (struct fm_raw_mark *)(void *)storage->marks->data;
@@ -467,6 +487,7 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
     storage->pds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_pd));
     storage->csds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_csd));
     storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
+    storage->samples = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_sample));
     storage->threads = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_thread));
     storage->marks = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_mark));
     storage->queue = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -497,8 +518,8 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     if (recording == NULL)
         return;
     struct fm_raw_recording_storage *storage = recording->storage;
-    GArray *arrays[] = {storage->modules, storage->pds,   storage->csds, storage->points,
-                        storage->threads, storage->queue, storage->marks};
+    GArray *arrays[] = {storage->modules, storage->pds,     storage->csds,  storage->points,
+                        storage->samples, storage->threads, storage->queue, storage->marks};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_free(storage->bytes);

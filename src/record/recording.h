@@ -44,6 +44,13 @@ struct fm_raw_csd {
     uint32_t css; /* made by finishing: its site in the profile; of the recording: FM_RAW_NONE */
 };
 
+/* Quanta of a csd that fell on one address. */
+struct fm_raw_sample {
+    uint64_t pc, quanta;
+    uint32_t csd;
+    uint32_t epoch;
+};
+
 struct fm_raw_point {
     uint64_t pc, count;
     uint32_t epoch;
@@ -72,10 +79,12 @@ struct fm_raw_recording {
     const char *program;
     const char *directory;
     uint32_t module_count, pd_count, csd_count, point_count, thread_count, mark_count;
+    uint32_t sample_count;
     struct fm_raw_module *modules;
     struct fm_raw_pd *pds;
     struct fm_raw_csd *csds;
     struct fm_raw_point *points;
+    struct fm_raw_sample *samples;
     struct fm_raw_thread *threads; /* in order of their numbers */
     struct fm_raw_mark *marks;     /* in order of time */
     struct fm_raw_recording_storage *storage;

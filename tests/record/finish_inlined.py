@@ -36,6 +36,17 @@ int main(void)
     return 0;
 }
 """
+HEAVY = r"""
+#include <stdio.h>
+#define OWN __attribute__((noinline, noclone))
+#define IN static inline __attribute__((always_inline))
+static volatile unsigned sink;
+IN unsigned heavy(unsigned n) { unsigned s = 1; while (n--) s = s * 1664525u + 1013904223u + n; return s; }
+IN unsigned wrap(unsigned n) { return heavy(n) + 1; }
+OWN unsigned light(unsigned n) { unsigned s = 1; while (n--) s = s * 1103515245u + 12345u; return s; }
+OWN unsigned both(unsigned n) { sink += light(n / 10); sink += wrap(n); return sink; }
+int main(void) { for (int i = 0; i < 300; i++) both(1000000); printf("%u\n", sink); return 0; }
+"""
 # Programs whose contexts do not depend on which call of a recursion came first.
 PROGRAMS = ["pointers.c", "sorting.c", "threads.c", "inlining.c", "room.c", "arguments.c",
             "exceptions.cc", "workers.c"]
@@ -82,6 +93,21 @@ def small(tap, folder):
               "the profile is sound")
 
 
+def times(tap, folder):
+    """Ticks are kept by address, so inlined bodies have their self time."""
+    source = pathlib.Path(folder) / "heavy.c"
+    source.write_text(HEAVY)
+    profile = record(source, folder, "deep", ["-O2"]).profile
+    if sum(profile.quanta.values()) < 50:
+        tap.skip("time of inlined bodies", "no ticks here")
+        return
+    quanta = {name: profile.quanta[name] for name in ("heavy", "wrap", "light", "both")}
+    tap.check(quanta["heavy"] > 3 * (quanta["wrap"] + quanta["light"] + quanta["both"]),
+              "the time of an inlined body is its own", quanta)
+    tap.same(profile.contexts.get("/main thread/main/both/wrap/heavy"), 0,
+             "and stands in its context")
+
+
 def same_contexts(tap, source, folder, flags):
     """Every context with calls is one of the full grade's, with as many or more (inlined) calls."""
     profiles = {grade: record(fast.source_path(source), folder, grade, flags).profile
@@ -99,6 +125,8 @@ def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as folder:
         small(tap, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        times(tap, folder)
     for source in PROGRAMS:
         for flags in (["-O2"], ["-O3"]):
             with tempfile.TemporaryDirectory() as folder:
