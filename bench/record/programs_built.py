@@ -6,6 +6,8 @@ import pathlib
 import shlex
 import subprocess
 
+import packaged as packaging
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SIX = ["fib", "chain", "threads", "lua", "bzip2", "sqlite"]
@@ -26,13 +28,14 @@ def must(command, folder, **options):
 class Programs:
     """folder: everything is kept there. fathom: the command of the build tree."""
 
-    def __init__(self, fathom, folder):
+    def __init__(self, fathom, folder, packaged=()):
         self.fathom, self.folder = pathlib.Path(fathom).resolve(), pathlib.Path(folder).resolve()
         self.runtime = self.fathom.parents[2] / "runtime"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.sources = self.folder / "sources"
-        must([ROOT / "tools/fetch-source.sh", self.sources, "lua5.4", "bzip2", "sqlite3"],
-             self.folder)
+        must([ROOT / "tools/fetch-source.sh", self.sources, "lua5.4", "bzip2", "sqlite3",
+              *(packaging.SOURCES[name] for name in packaged)], self.folder)
+        self.packaged = packaging.Packaged(self.sources, self.folder / "made")
         self._amalgamate()
         self.text = self.folder / "text"  # bzip2's input
         if not self.text.exists():
@@ -48,6 +51,8 @@ class Programs:
         must(["make", "sqlite3.c"], made)
 
     def _files(self, program):
+        if program in packaging.NAMES:
+            return self.packaged.files(program)
         own = HERE / "programs"
         if program == "lua":
             src = self.sources / "lua5.4" / "src"
@@ -69,12 +74,16 @@ class Programs:
         place = self.folder / variant / program
         place.mkdir(parents=True, exist_ok=True)
         files, defines, libraries = self._files(program)
-        front = [compiler] if grade is None else [self.fathom, "cc", f"--grade={grade}", compiler]
+        cplusplus = any(file.suffix == ".cc" for file in files)
+        if cplusplus:
+            compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
+        front = [compiler] if grade is None else [
+            self.fathom, "c++" if cplusplus else "cc", f"--grade={grade}", compiler]
         needed = [] if grade is None else [self.runtime / "assembler" / "as",
                                            ROOT / "runtime" / "grades.h"]
         objects = []
         for file in files:
-            target = place / f"{file.stem}.o"
+            target = place / f"{file.parent.name}-{file.stem}.o"
             objects.append(target)
             if not newer(target, needed + [file]):
                 must(front + ["-O2", "-w"] + flags + defines + ["-c", file, "-o", target], place)
@@ -93,6 +102,9 @@ class Programs:
         """Sizes for about 0.3 s of the plain programs' CPU time when scale is 1."""
         def times(n):
             return str(max(1, round(n * scale)))
+        if program in packaging.NAMES:
+            return self.packaged.arguments(program, scale, self.text,
+                                           self.folder / "amalgamation" / "sqlite3.c")
         smaller = {1.0: 0, 0.2: 3}.get(scale, 0)  # fib grows by 1.62 a step
         return {"fib": [str(40 - smaller)], "fib-inlined": [str(42 - smaller)],
                 "chain": [times(10000000)], "threads": [times(150)],

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that nobody tuned for: from Debian's sources, with the flags that its packages are built
+with. How each is put together, and the work that it does."""
+import subprocess
+import sys
+
+# name: source package
+SOURCES = {"zstd": "libzstd", "jq": "jq", "tcc": "tcc", "redis": "redis", "ninja": "ninja-build"}
+NAMES = list(SOURCES)
+FLAGS = ["-g", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"]
+# What configure finds on Debian.
+JQ_HAS = ("MEMMEM ISATTY TIMEGM GMTIME_R GMTIME LOCALTIME_R STRPTIME STRFTIME TM_TM_GMT_OFF "
+          "GETTIMEOFDAY ALLOCA_H MKSTEMP ATEXIT FREXP MODF LGAMMA_R PTHREAD_KEY_CREATE PTHREAD_ONCE "
+          "FLOOR SQRT POW LOG LOG10 LOG2 EXP EXP2 EXP10 CEIL ROUND TRUNC FABS").split()
+
+
+def put(path, text):
+    """Writes a made file, unless it is there as it should be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+class Packaged:
+    """sources: where the packages are unpacked. made: folder for what is generated."""
+
+    def __init__(self, sources, made):
+        self.sources, self.made = sources, made
+
+    def files(self, name):
+        """Source files, compiler's flags, libraries."""
+        files, flags, libraries = getattr(self, "_" + name)(self.sources / SOURCES[name])
+        return files, FLAGS + flags, libraries
+
+    def _zstd(self, source):
+        library, programs = source / "lib", source / "programs"
+        parts = ("common", "compress", "decompress", "dictBuilder")
+        files = [file for part in parts for file in sorted((library / part).glob("*.c"))]
+        files += [programs / f"{name}.c" for name in (
+            "zstdcli util timefn fileio fileio_asyncio benchfn benchzstd datagen dibio "
+            "zstdcli_trace").split()]
+        return files, ["-DZSTD_MULTITHREAD", "-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=0",
+                       "-DZSTD_DISABLE_ASM=1", f"-I{library}", f"-I{programs}",
+                       *(f"-I{library / part}" for part in parts)], ["-lpthread"]
+
+    def _jq(self, source):
+        text = (source / "src" / "builtin.jq").read_text()
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"').splitlines()
+        for folder in (self.made / "jq", self.made / "jq" / "src"):
+            put(folder / "builtin.inc", "".join(f'"{line}\\n"\n' for line in quoted))
+            put(folder / "version.h", '#define JQ_VERSION "1.6"\n')
+        put(self.made / "jq" / "no_tests.c",
+            "int jq_testsuite(void *a, int b, int c, char **d);\n"
+            "int jq_testsuite(void *a, int b, int c, char **d)\n"
+            "{ (void)a; (void)b; (void)c; (void)d; return 2; }\n")
+        files = [file for file in sorted((source / "src").glob("*.c"))
+                 if file.stem not in ("inject_errors", "jq_test")]
+        return (files + [self.made / "jq" / "no_tests.c"],
+                ["-D_GNU_SOURCE", "-DIEEE_8087=1", *(f"-DHAVE_{has}" for has in JQ_HAS),
+                 f"-I{self.made / 'jq'}", f"-I{self.made / 'jq' / 'src'}", f"-I{source / 'src'}"],
+                ["-lm", "-lpthread"])
+
+    def _tcc(self, source):
+        put(self.made / "tcc" / "config.h",
+            '#define TCC_VERSION "0.9.27"\n#define CONFIG_TCCDIR "."\n'
+            '#define GCC_MAJOR 12\n#define GCC_MINOR 2\n')
+        return [source / "tcc.c"], ["-DTCC_TARGET_X86_64", "-DONE_SOURCE=1", "-fno-strict-aliasing",
+                                    f"-I{self.made / 'tcc'}", f"-I{source}"], \
+            ["-lm", "-ldl", "-lpthread"]
+
+    def _redis(self, source):
+        src, deps = source / "src", source / "deps"
+        put(self.made / "redis" / "release.h",
+            '#define REDIS_GIT_SHA1 "0"\n#define REDIS_GIT_DIRTY "0"\n#define REDIS_BUILD_ID "0"\n'
+            '#define REDIS_BUILD_ID_RAW "0"\n')
+        apart = ("redis-cli", "redis-benchmark", "cli_common", "redis-check-rdb-main", "ae_epoll",
+                 "ae_evport", "ae_kqueue", "ae_select")
+        files = [file for file in sorted(src.glob("*.c")) if file.stem not in apart]
+        files += [deps / "hdr_histogram" / "hdr_histogram.c"]
+        files += [deps / "hiredis" / f"{name}.c" for name in (
+            "alloc net hiredis sds async read sockcompat").split()]
+        lua = deps / "lua" / "src"
+        files += [file for file in sorted(lua.glob("*.c"))
+                  if file.stem not in ("lua", "luac", "print")]
+        folders = [self.made / "redis", src, lua, deps / "hiredis", deps / "linenoise",
+                   deps / "hdr_histogram"]
+        return files, ["-DREDIS_TEST=1", "-DREDIS_STATIC=", "-DLUA_ANSI", "-DENABLE_CJSON_GLOBAL",
+                       '-DHDR_MALLOC_INCLUDE="hdr_redis_malloc.h"', "-std=gnu11",
+                       *(f"-I{folder}" for folder in folders)], ["-lm", "-ldl", "-lpthread"]
+
+    def _ninja(self, source):
+        src = source / "src"
+        apart = ("test", "bench", "win32", "browse", ".in")
+        files = [file for file in sorted(src.glob("*.cc"))
+                 if not any(word in file.name for word in apart)]
+        manifests = self.made / "ninja" / "manifests"
+        if not (manifests / "build.ninja").exists():
+            subprocess.run([sys.executable, source / "misc" / "write_fake_manifests.py",
+                            manifests], check=True)
+        return files, [f"-iquote{src}"], ["-lpthread"]
+
+    def arguments(self, name, scale, text, amalgamation):
+        """text: a file of 3 MB. amalgamation: SQLite as one C file."""
+        elements = max(1, round(60000 * scale))
+        return {"zstd": ["-q", f"-{9 if scale >= 1 else 5}", "-c", text],
+                "jq": ["-n", f"[range({elements})|{{a: ., b: (.*3|tostring)}}]|group_by(.a%7)|"
+                             "map(map(.b|length)|add)"],
+                "tcc": ["-c", "-w", "-nostdinc", f"-I{self.sources / 'tcc' / 'include'}",
+                        "-I/usr/include", "-I/usr/include/x86_64-linux-gnu",
+                        "-DSQLITE_THREADSAFE=0", "-o", "/dev/null", amalgamation],
+                "redis": ["test", "listpack" if scale >= 1 else "sds"],
+                "ninja": ["-C", self.made / "ninja" / "manifests", "-n", "--quiet"]}[name]
