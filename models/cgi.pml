@@ -6,13 +6,18 @@
  *   KILLS   kills at any step of any process         TIMEOUTS  idle deadlines that pass
  *   QUIT    client 0 asks the server to end (0 or 1)
  *
+ *   TOLD    a kill may be a signal instead: a client unlinks its names, a server ends (0 or 1)
+ *   FAULTS  failures of loading, forking, writing S.server, making the FIFO
+ *   SWEEP   another key's server takes our names for old, at any time (0 or 1)
+ *
  * Safety, in one run: P1 at most one serving process; P2 no client is blocked by a missing or dead
  * server; P3 an accepted answer is the client's own; P4 every client that is not killed ends, the
- * server is in its loop or gone. Liveness: P5 every client ends or was killed (weak fairness).
+ * server is in its loop or gone; P6 one load, and one more only for each death, end or failure;
+ * P7 a client runs out of attempts only if that many servers went away; P8 when all is over and
+ * nobody was killed, no name is left. Liveness (weak fairness): P5 every client ends or was killed;
+ * P9 a server that is to end does.
  *
- * Mutations, to see that the model can fail: MUTATION_INODE leaves out the check that a locked
- * file still has its name; MUTATION_LOCKED lets a waiting client look only whether the life lock
- * is held, not by whom. */
+ * Mutations (MUTATION_...), to see that the model can fail: README.md. */
 
 #ifndef N
 #define N 2
@@ -30,12 +35,23 @@
 #define QUIT 0
 #endif
 
-#define ATTEMPTS 3
-#define SERVERS (N + PRE + KILLS + TIMEOUTS + 1)
-#define FILES 10 /* inodes ever made under the two lock names */
+#ifndef TOLD
+#define TOLD 0
+#endif
+#ifndef FAULTS
+#define FAULTS 0
+#endif
+#ifndef SWEEP
+#define SWEEP 0
+#endif
 
-/* Process numbers: clients 1..N, servers N+1... 0 is nobody. */
-#define SERVER_PID(s) (N + 1 + (s))
+#define ATTEMPTS 3
+#define SERVERS (N + PRE + KILLS + TIMEOUTS + FAULTS + 1)
+#define FILES 16 /* inodes ever made under the two lock names */
+
+/* Process numbers: clients 1..N, the sweeper N+1, servers N+2... 0 is nobody. */
+#define SWEEPER_PID (N + 1)
+#define SERVER_PID(s) (N + 2 + (s))
 
 byte file_count;          /* inodes made so far; their numbers begin at 1 */
 byte lock[FILES];         /* inode -> process that holds its write lock */
@@ -60,9 +76,18 @@ byte reply_owner[N];
 
 byte kills = KILLS;
 byte timeouts = TIMEOUTS;
+byte faults = FAULTS;
+byte loads;
+byte ends;                /* servers that gave up their life or never began one, but for those killed */
+bool sweeper_over = !SWEEP;
+bool to_end[SERVERS];     /* was told, or asked, or cannot be found */
+
+#define FAILS faults > 0 -> faults--
 
 #define MAY_DIE_SERVING if :: atomic { kills > 0 -> kills-- }; goto killed_serving :: true -> skip fi
 #define MAY_DIE if :: atomic { kills > 0 -> kills-- }; goto killed :: true -> skip fi
+/* A signal is heeded at any step, as a kill is. */
+#define MAY_DIE_OR_BE_TOLD if :: atomic { kills > 0 -> kills-- }; goto killed :: atomic { TOLD && kills > 0 -> kills-- }; goto signalled :: true -> skip fi
 
 inline unlock_all(me)
 {
@@ -87,34 +112,46 @@ inline make_if_missing(name)
 proctype Server(byte s)
 {
     byte f = 0, life = 0, guard = 0, c = 0, attempt = 0, told = 0;
-    bool wanted = false, quitting = false;
+    bool wanted = false, quitting = false, signalled_end = false;
 
     /* S2 */
     atomic { make_if_missing(server_name); life = server_name }
     MAY_DIE;
+#ifndef MUTATION_NO_LIFE_LOCK
     atomic {
         if
-        :: lock[life] != 0 -> goto ended
+#ifdef MUTATION_LOSER_UNLINKS
+        :: lock[life] != 0 -> server_name = 0; ends++; goto ended
+#else
+        :: lock[life] != 0 -> ends++; goto ended
+#endif
         :: else -> lock[life] = SERVER_PID(s)
         fi
     }
     MAY_DIE;
+#endif
 #ifndef MUTATION_INODE
     if
-    :: server_name != life -> goto ended
+    :: atomic { server_name != life -> ends++; goto ended }
     :: else -> skip
     fi;
     MAY_DIE;
 #endif
     /* S3 */
-    instance[life] = s + 1;
+    if
+    :: atomic { FAILS; ends++ }; goto failed
+    :: instance[life] = s + 1
+    fi;
     MAY_DIE;
     /* S4 */
     query_name = 0;
     MAY_DIE;
     reader[s] = true;
     MAY_DIE;
-    query_name = s + 1;
+    if
+    :: atomic { FAILS; ends++ }; goto failed
+    :: query_name = s + 1
+    fi;
     MAY_DIE;
     /* S5 */
     atomic { ready[s] = true; serving++; assert(serving <= 1) } /* P1 */
@@ -136,17 +173,21 @@ end_loop:
                 fi
             };
             if
-            :: QUIT && c == 0 -> quitting = true
+            :: QUIT && c == 0 -> quitting = true; to_end[s] = true
             :: else -> skip
             fi
         fi;
         MAY_DIE_SERVING
+    :: atomic { TOLD && kills > 0 && !quitting -> kills--; quitting = true; signalled_end = true;
+                to_end[s] = true }
+    :: atomic { !quitting && (server_name != life || query_name != s + 1) -> /* nobody finds us */
+                quitting = true; to_end[s] = true }
     :: len(query[s]) == 0 && (quitting || timeouts > 0) ->   /* T0 */
         if
         :: !quitting -> timeouts--
         :: else -> skip
         fi;
-        /* T1: one try */
+        /* T1: one try; who was told by a signal does not wait for whoever has the mutex */
         atomic { make_if_missing(mutex_name); guard = mutex_name };
         MAY_DIE_SERVING;
         if
@@ -154,7 +195,8 @@ end_loop:
         :: atomic { lock[guard] != 0 -> guard = 0 }
         fi;
         if
-        :: guard == 0 -> goto end_loop
+        :: guard == 0 && signalled_end -> goto unlink_names
+        :: guard == 0 && !signalled_end -> goto end_loop
         :: else -> skip
         fi;
         MAY_DIE_SERVING;
@@ -164,26 +206,74 @@ end_loop:
         :: else -> skip
         fi;
 #endif
-        /* T2 */
-        atomic {
-            wanted = false; c = 0;
-            do
-            :: c < N -> wanted = wanted || (want[c] && !client_dead[c]); c++
-            :: else -> break
-            od;
-            c = 0
-        };
+        /* T2: a look at each want file; those of the dead go */
+        wanted = false;
+        c = 0;
+        do
+        :: c < N ->
+            if
+            :: !want[c] -> skip
+            :: want[c] && client_dead[c] -> MAY_DIE_SERVING; want[c] = false
+#ifdef MUTATION_SWEEP_LIVING
+            :: want[c] && !client_dead[c] -> want[c] = false
+#else
+            :: want[c] && !client_dead[c] -> wanted = true
+#endif
+            fi;
+            c++
+        :: else -> break
+        od;
+        c = 0;
         MAY_DIE_SERVING;
+#ifdef MUTATION_NO_QUEUE_CHECK
         if
-        :: len(query[s]) > 0 || (!quitting && wanted) -> lock[guard] = 0; goto end_loop
+        :: !quitting && wanted -> lock[guard] = 0; goto end_loop
         :: else -> skip
         fi;
-        /* T3 */
-        atomic { query_name = 0; serving-- };
+#else
+#ifdef MUTATION_NO_WANT_CHECK
+        wanted = false;
+#endif
+        if
+        :: len(query[s]) > 0 || (!quitting && wanted) ->
+#ifndef MUTATION_ABORT_KEEPS_MUTEX
+            lock[guard] = 0;
+#endif
+            goto end_loop
+        :: else -> skip
+        fi;
+#endif
+#ifdef MUTATION_MUTEX_FIRST
+        mutex_name = 0;
+        MAY_DIE_SERVING;
+#endif
+#ifdef MUTATION_RELEASE_FIRST
+        lock[guard] = 0;
+        MAY_DIE_SERVING;
+#endif
+unlink_names:
+        /* T3, T4: only what still means our own */
+        atomic {
+            if
+            :: query_name == s + 1 -> query_name = 0
+            :: else -> skip
+            fi;
+            serving--;
+            ends++
+        };
         MAY_DIE;
-        server_name = 0; /* T4 */
+        atomic {
+            if
+            :: server_name == life -> server_name = 0
+            :: else -> skip
+            fi
+        };
         MAY_DIE;
-        mutex_name = 0;  /* T5 */
+        if
+        :: guard != 0 ->
+            mutex_name = 0  /* T5 */
+        :: else -> skip     /* as if killed: each client notices */
+        fi;
         MAY_DIE;
         goto ended       /* T6: the kernel drops all locks */
     od;
@@ -192,22 +282,83 @@ killed_serving:
     serving--;
 killed:
     skip;
+    goto ended;
+failed: /* the child unlinks its S.server, the lock held */
+    server_name = 0;
 ended:
     atomic { unlock_all(SERVER_PID(s)); reader[s] = false; gone[s] = true }
+}
+
+/* The server of another file, which takes our names for old at any time: a real one looks at their
+ * age first. It holds both locks while it unlinks. */
+proctype Sweeper()
+{
+    byte f = 0, guard = 0, life = 0, c = 0;
+    bool wanted = false;
+
+#ifndef MUTATION_SWEEP_NO_MUTEX
+    atomic { make_if_missing(mutex_name); guard = mutex_name };
+    atomic {
+        if
+        :: lock[guard] != 0 -> guard = 0
+        :: else -> lock[guard] = SWEEPER_PID
+        fi
+    };
+    if
+    :: guard == 0 -> goto over
+    :: guard != 0 && mutex_name != guard -> goto over
+    :: else -> skip
+    fi;
+#endif
+    do
+    :: c < N -> wanted = wanted || (want[c] && !client_dead[c]); c++
+    :: else -> break
+    od;
+    if
+    :: wanted -> goto over
+    :: else -> skip
+    fi;
+#ifdef MUTATION_SWEEP_PROBES
+    life = server_name;
+    if
+    :: life != 0 && lock[life] != 0 -> goto over
+    :: else -> skip
+    fi;
+#else
+    atomic { make_if_missing(server_name); life = server_name };
+    atomic {
+        if
+        :: lock[life] != 0 -> goto over
+        :: else -> lock[life] = SWEEPER_PID
+        fi
+    };
+    if
+    :: server_name != life -> goto over
+    :: else -> skip
+    fi;
+#endif
+    query_name = 0;
+    server_name = 0;
+#ifndef MUTATION_SWEEP_NO_MUTEX
+    mutex_name = 0;
+#endif
+over:
+    atomic { unlock_all(SWEEPER_PID); sweeper_over = true }
 }
 
 proctype Client(byte i)
 {
     byte f = 0, guard = 0, life = 0, holder = 0, told = 0, attempt = 1, fifo = 0, child = 0;
+    bool serverless = false;
 
     want[i] = true; /* C2, C3 */
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
 
 try_mutex: /* C4 */
     atomic { make_if_missing(mutex_name); guard = mutex_name };
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     atomic { lock[guard] == 0 -> lock[guard] = i + 1 };
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
 #ifndef MUTATION_INODE
     if
     :: mutex_name != guard -> lock[guard] = 0; goto try_mutex
@@ -216,31 +367,31 @@ try_mutex: /* C4 */
 #endif
     /* C5 */
     life = server_name;
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     if
     :: life == 0 -> goto load
     :: atomic { life != 0 && lock[life] == 0 -> goto load }
     :: atomic { life != 0 && lock[life] != 0 -> holder = lock[life] }
     fi;
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     /* C6 */
     told = instance[life];
     fifo = query_name;
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     if
     :: told == 0 || fifo == 0 || !reader[fifo - 1] -> lock[guard] = 0; goto wait_and_try
     :: else -> skip
     fi;
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     atomic {
         if
         :: reader[fifo - 1] -> query[fifo - 1]!i,attempt,told
         :: else -> lock[guard] = 0; goto wait_and_try /* EPIPE */
         fi
     };
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     lock[guard] = 0; /* C7 */
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     if
     :: reply_there[i] -> skip
 #ifdef MUTATION_LOCKED
@@ -249,7 +400,7 @@ try_mutex: /* C4 */
     :: !reply_there[i] && (lock[life] != holder || instance[life] != told) -> skip
 #endif
     fi;
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     atomic {
         if
         :: reply_there[i] && reply_attempt[i] == attempt ->
@@ -259,7 +410,9 @@ try_mutex: /* C4 */
             reply_there[i] = false;
             attempt++;
             if
-            :: attempt > ATTEMPTS -> goto done /* an error page */
+            :: attempt > ATTEMPTS -> /* an error page */
+                assert(ends + (KILLS - kills) >= ATTEMPTS); /* P7 */
+                goto done
             :: else -> goto try_mutex
             fi
         fi
@@ -272,23 +425,52 @@ wait_and_try: /* the server is just starting, or dying: back off */
     fi;
     goto try_mutex;
 
-load: /* C9 */
-    MAY_DIE;
+load: /* C9; who ends now takes the mutex along */
+    serverless = true;
+    MAY_DIE_OR_BE_TOLD;
     if
-    :: QUIT && i == 0 -> lock[guard] = 0; goto done /* a quit starts no server */
+    :: QUIT && i == 0 -> goto release /* a quit starts no server */
     :: else -> skip
     fi;
+    atomic { loads++; assert(loads <= 1 - PRE + (KILLS - kills) + ends) }; /* P6 */
+    if
+    :: atomic { FAILS; ends++ } -> goto release /* the page alone */
+    :: true -> skip
+    fi;
     atomic { child = server_count; assert(child < SERVERS); server_count++; run Server(child) };
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
+#ifndef MUTATION_RELEASE_EARLY
     (ready[child] || gone[child]);
-    MAY_DIE;
+    serverless = !ready[child];
+    MAY_DIE_OR_BE_TOLD;
+#else
+    serverless = false;
+#endif
+
+release:
+#ifdef MUTATION_UNLINK_UNHELD
+    lock[guard] = 0;
+    MAY_DIE_OR_BE_TOLD;
+#endif
+    if
+    :: serverless -> mutex_name = 0
+    :: else -> skip
+    fi;
+    MAY_DIE_OR_BE_TOLD;
+    serverless = false;
     lock[guard] = 0;
 
 done: /* C8 */
-    MAY_DIE;
+    MAY_DIE_OR_BE_TOLD;
     want[i] = false;
     client_done[i] = true;
     goto over;
+signalled: /* the handler: our names, and the mutex if it is of use to nobody */
+    want[i] = false;
+    if
+    :: serverless -> mutex_name = 0
+    :: else -> skip
+    fi;
 killed:
     client_dead[i] = true;
 over:
@@ -309,8 +491,22 @@ init
         do
         :: i < N -> run Client(i); i++
         :: else -> break
-        od
-    }
+        od;
+        if
+        :: SWEEP -> run Sweeper()
+        :: else -> skip
+        fi
+    };
+    /* All that ever ran is over; a server may live for ever. */
+end_all:
+    (_nr_pr == 1);
+    /* P8 */
+    assert(kills < KILLS || (mutex_name == 0 && server_name == 0 && query_name == 0));
+    i = 0;
+    do
+    :: i < N -> assert(kills < KILLS || !want[i]); i++
+    :: else -> break
+    od
 }
 
 #ifdef LIVENESS
@@ -324,4 +520,8 @@ ltl p5 {
 #endif
     )
 }
+#endif
+
+#ifdef ENDING
+ltl p9 { [] ((to_end[0] -> <> gone[0]) && (to_end[1] -> <> gone[1])) }
 #endif

@@ -121,6 +121,28 @@ static void unlink_key(int dir_fd, GPtrArray *names, const char *key, const char
     unlinkat(dir_fd, mutex, 0);
 }
 
+/* With the mutex no client comes, with the life lock no server begins (one may without the mutex,
+ * when the client that forked it was killed). So nothing of that key is anybody's. */
+static void sweep_key(int dir_fd, GPtrArray *names, const char *key)
+{
+    g_autofree char *mutex = g_strconcat(key, ".mutex", NULL);
+    g_autofree char *server = g_strconcat(key, ".server", NULL);
+    bool had_server = g_ptr_array_find_with_equal_func(names, server, g_str_equal, NULL);
+    int mutex_fd = fm_cgi_lock(dir_fd, mutex, 0);
+    if (mutex_fd < 0)
+        return;
+    fm_cgi_stop_point("sweep.locked");
+    bool deserted = is_deserted(dir_fd, names, key); /* again: now nobody comes */
+    int life_fd = deserted ? fm_cgi_lock(dir_fd, server, 0) : -1;
+    if (life_fd >= 0)
+        unlink_key(dir_fd, names, key, mutex);
+    if (life_fd >= 0 && !had_server)
+        unlinkat(dir_fd, server, 0); /* made for its lock */
+    if (life_fd >= 0)
+        close(life_fd);
+    close(mutex_fd);
+}
+
 void fm_cgi_sweep_strangers(struct fm_cgi_place *place)
 {
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
@@ -131,18 +153,8 @@ void fm_cgi_sweep_strangers(struct fm_cgi_place *place)
         if (fm_cgi_name_kind(name) == FM_CGI_NAME_FOREIGN || !is_old(place->dir_fd, name))
             continue;
         char *key = g_strndup(name, FM_CGI_KEY_SIZE - 1);
-        if (!g_hash_table_add(seen, key)) /* the table owns it either way */
-            continue;
-        if (!is_deserted(place->dir_fd, names, key))
-            continue;
-        g_autofree char *mutex = g_strconcat(key, ".mutex", NULL);
-        int fd = fm_cgi_lock(place->dir_fd, mutex, 0);
-        if (fd < 0)
-            continue;
-        fm_cgi_stop_point("sweep.locked");
-        if (is_deserted(place->dir_fd, names, key)) /* again: now nobody comes */
-            unlink_key(place->dir_fd, names, key, mutex);
-        close(fd);
+        if (g_hash_table_add(seen, key) && is_deserted(place->dir_fd, names, key))
+            sweep_key(place->dir_fd, names, key); /* the table owns the key either way */
     }
 }
 

@@ -62,6 +62,12 @@ class World:
         self.environment.update(environment)
         self.started = []
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def start(self, query, stop=None, once=True, stdout=subprocess.PIPE, popen=None, **environment):
         """Starts a CGI program. stop: what happens at which stop point, as "C5=kill"; popen: more
         arguments of Popen."""

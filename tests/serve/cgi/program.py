@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.parse
 
 CGI, FATHOM, GENERATOR = (os.path.abspath(name) for name in sys.argv[1:4])
@@ -258,6 +259,44 @@ def case_page_before_all_is_known():
         last = wait_for(settled, 60, "the whole page")
         assert last.body == body, "the page that was waited for"
         assert "etag" in last.headers and len(p.servers()) == 1
+
+
+def case_link_that_is_put_in_between():
+    """Somebody who may write below the root exchanges a profile for a link that leads out of it."""
+    with place("servers = 1\n") as p:
+        outside = p.folder / "outside.data"
+        p.make("../outside.data", 900, "--seed=9")
+        name = p.root / "changing.data"
+        shutil.copy(p.data, name)
+        inside = figures(p.ask("menu", name).body)
+        other = p.by_hand("--no-server-process", f"menu&{outside}").stdout.encode()
+        assert figures(other) != inside and len(inside) > 5
+        p.by_hand("--quit", str(name))
+        stop = threading.Event()
+
+        def exchange():
+            link, copy = p.folder / "link", p.folder / "copy"
+            while not stop.is_set():
+                link.symlink_to(outside)
+                link.rename(name)
+                shutil.copy(p.data, copy)
+                copy.rename(name)
+        changer = threading.Thread(target=exchange)
+        changer.start()
+        try:
+            answers = [p.ask("menu", name) for _ in range(150)]
+        finally:
+            stop.set()
+            changer.join()
+        shown = [figures(answer.body) for answer in answers if answer.status == 200]
+        assert shown and all(found == inside for found in shown), {
+            "inside": inside, "outside": figures(other),
+            "shown": [found for found in shown if found != inside][:3]}
+
+
+def figures(body):
+    """What tells profiles apart: the figures in the menu's tables."""
+    return re.findall(rb"<td[^>]*>([0-9][0-9,.]*)", body)
 
 
 def main():
