@@ -55,10 +55,12 @@ fuzz: packages-test
 models: packages-test
 	models/run.sh all
 
-# The CGI protocol under 10,000 rounds of 50 clients: over an hour.
+# The CGI protocol under 10,000 rounds of 50 clients, and 2,000 of chaos: three hours.
 soak: packages-test all
 	FATHOM_SOAK_ROUNDS=10000 python3 tests/serve/cgi/faults.py \
 	    $(BUILD)/tests/serve/cgi/cgi_test_program 12
+	FATHOM_CHAOS_ROUNDS=2000 python3 tests/serve/cgi/chaos.py \
+	    $(BUILD)/tests/serve/cgi/cgi_test_program
 
 install: all
 	meson install -C $(BUILD)
