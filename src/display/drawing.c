@@ -87,6 +87,7 @@ void fm_drawing_box(struct fm_drawing *drawing, const struct fm_drawing_box *box
     part->level = MIN(box->level, drawing->last_row->row.levels - 1);
     part->colour = MIN(box->colour, FM_DRAWING_COLOURS - 1);
     part->mixed = box->mixed;
+    part->shade = (unsigned)(10 * CLAMP(box->load, 0.0, 1.0) + 0.5);
     part->text = copy(drawing->display, box->text);
     part->title = copy(drawing->display, box->title);
     part->url = copy(drawing->display, box->url);

@@ -36,6 +36,7 @@ struct fm_drawing_box {
     unsigned level;
     unsigned colour;                /* below FM_DRAWING_COLOURS */
     bool mixed;                     /* stands for several things */
+    double load;                    /* then: how much of it they filled, 0 to 1: how dark it is */
     const char *text, *title, *url; /* each may be NULL */
 };
 void fm_drawing_box(struct fm_drawing *drawing, const struct fm_drawing_box *box);

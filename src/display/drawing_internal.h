@@ -30,6 +30,7 @@ struct drawing_part {
     double from, to;
     unsigned level, colour;
     bool mixed;
+    unsigned shade; /* tenths */
     const char *text, *title, *url;
     const double *heights;
     unsigned count;

@@ -148,14 +148,16 @@ export class Lanes {
 
   paintLane(context, lane, top, width) {
     for (const box of lane.boxes) {
-      const [level, start, end, value, count] = box;
+      const [level, start, end, value, count, share, , load] = box;
       const left = this.x(start), right = this.x(end);
       if (right < 0 || left > width) continue;
       const from = Math.max(left, -1), to = Math.min(Math.max(right, left + 0.7), width + 1);
       const colour = this.answer.values[value][1];
       const y = top + level * lane.level, high = lane.level - (lane.levels > 1 ? 1 : 0);
       context.fillStyle = colours.box[colour];
+      context.globalAlpha = count > 1 ? 0.12 + 0.8 * load : 1; // how much of it was filled
       context.fillRect(from, y, to - from, high);
+      context.globalAlpha = 1;
       if (to - from > 3 && this.answer.values[value][2] === "span") {
         context.fillStyle = colours.groundOf;
         context.fillRect(to - 1, y, 1, high); // spans side by side
@@ -164,7 +166,7 @@ export class Lanes {
         context.fillStyle = colours.markOf;
         context.fillRect(from, y, Math.min(to - from, width), 1.5);
       }
-      const name = this.answer.values[value][0] ?? "";
+      const name = count > 1 && share < 0.9 ? "" : this.answer.values[value][0] ?? "";
       if (to - from > 44 || (to - from > 20 && context.measureText(name).width < to - from - 8)) {
         context.fillStyle = colours.ink[colour];
         const visible = Math.max(from, 0);
@@ -281,10 +283,11 @@ export class Lanes {
   tipOf({ lane, box, mark }) {
     if (mark) return [this.answer.values[mark[2]][0], `mark on ${lane.name}`, `at ${seconds(mark[1])} s`];
     if (!box) return null;
-    const [, start, end, value, count, share, detail] = box;
+    const [, start, end, value, count, share, detail, load] = box;
     const [name, , kind] = this.answer.values[value];
     const lines = [name ?? "?", `${lane.name} · ${kind}`, `${duration(end - start)}, from ${seconds(start)} s`];
-    if (count > 1) lines.push(`${count} in all, this one ${Math.round(share * 100)} % of the time`);
+    if (count > 1) lines.push(`${count} in all, this one ${Math.round(share * 100)} % of the time`,
+      `${Math.round(load * 100)} % filled`);
     else if (detail) lines.push(`detail ${detail}`);
     return lines;
   }

@@ -131,7 +131,10 @@ static void append_box(const struct place *place, const struct drawing_part *par
     double top = place->top + part->row->top + part->level * height;
 
     begin_link(place, part->url);
-    g_string_append_printf(out, "<rect class=\"k%u%s\"", part->colour, part->mixed ? " mixed" : "");
+    g_string_append_printf(out, "<rect class=\"k%u", part->colour);
+    if (part->mixed)
+        g_string_append_printf(out, " mixed l%u", part->shade);
+    g_string_append_c(out, '"');
     append_attribute(out, "x", x);
     append_attribute(out, "y", top);
     append_attribute(out, "width", width);

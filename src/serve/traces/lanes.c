@@ -57,11 +57,10 @@ void trace_lanes_take(struct trace_lanes *lanes, unsigned part, const struct fm_
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *from = fm_state_lane(state, i);
         struct trace_lane *lane = trace_lanes_find(lanes, part, from->index);
+        char *label = fm_state_lane_label(state, from);
         if (lane != NULL) {
-            if (g_strcmp0(lane->name, from->name) != 0) {
-                g_free(lane->name);
-                lane->name = g_strdup(from->name);
-            }
+            g_free(lane->name);
+            lane->name = label;
             lane->parent = from->parent;
             lane->ended = from->ended;
             lane->has_number = from->has_number;
@@ -75,7 +74,7 @@ void trace_lanes_take(struct trace_lanes *lanes, unsigned part, const struct fm_
                                    .born = from->born,
                                    .ended = from->ended,
                                    .has_number = from->has_number,
-                                   .name = g_strdup(from->name),
+                                   .name = label,
                                    .levels = 1};
         g_array_append_val(lanes->all, added);
     }

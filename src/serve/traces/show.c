@@ -167,6 +167,9 @@ static char *box_url(const struct trace_show *show, const struct fm_box *box)
     return trace_url(&query);
 }
 
+/* A box of several things has the name of one that took nearly all of it. */
+#define NAMED_SHARE 0.9F
+
 static void draw_boxes(const struct trace_show *show, const struct trace_timeline *timeline,
                        const struct trace_lane *lane, struct fm_drawing *drawing, bool links)
 {
@@ -182,7 +185,10 @@ static void draw_boxes(const struct trace_show *show, const struct trace_timelin
                                     .level = boxes[i].depth,
                                     .colour = trace_colour(trace, boxes[i].value),
                                     .mixed = boxes[i].count > 1,
-                                    .text = fm_trace_value_name(trace, boxes[i].value),
+                                    .load = (double)boxes[i].load,
+                                    .text = boxes[i].count > 1 && boxes[i].share < NAMED_SHARE
+                                                ? NULL
+                                                : fm_trace_value_name(trace, boxes[i].value),
                                     .title = title,
                                     .url = url,
                                 });

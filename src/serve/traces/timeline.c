@@ -41,21 +41,6 @@ static void add_usage(struct trace_timeline *timeline, unsigned part, uint32_t l
     usage->time += time;
 }
 
-static bool is_busy(enum fm_state_class state_class)
-{
-    switch (state_class) {
-    case FM_STATE_UNKNOWN:
-    case FM_STATE_IDLE:
-    case FM_STATE_WAITING:
-    case FM_STATE_READY:
-    case FM_STATE_CREATED:
-    case FM_STATE_FINISHED:
-        return false;
-    default:
-        return true;
-    }
-}
-
 static int compare_usage(gconstpointer a, gconstpointer b)
 {
     const struct trace_usage *left = *(struct trace_usage *const *)a;
@@ -90,7 +75,7 @@ double trace_timeline_busy(const struct trace_timeline *timeline, const struct t
     g_autoptr(GPtrArray) all = trace_timeline_usage(timeline, lane);
     for (unsigned i = 0; i < all->len; i++) {
         const struct trace_usage *usage = all->pdata[i];
-        if (is_busy(fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
+        if (fm_state_class_is_busy(fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
             busy += (uint64_t)usage->time;
     }
     return known == 0 ? -1 : MIN((double)busy / (double)known, 1.0);
@@ -310,7 +295,7 @@ static uint32_t stood_on(const struct fm_trace *trace, const GArray *values, dou
             const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, i);
             enum fm_state_class state_class = fm_trace_value_class(trace, value->value);
             if (value->time >= time &&
-                (turn == 0 ? state_class == FM_STATE_COLLECTING : !is_busy(state_class)))
+                (turn == 0 ? state_class == FM_STATE_COLLECTING : !fm_state_class_is_busy(state_class)))
                 return value->value;
         }
     }
@@ -508,15 +493,16 @@ static void write_boxes(const struct trace_timeline *timeline, const struct trac
     uint64_t origin = timeline->job.set->origin;
     for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
         const struct fm_box *box = &boxes[i];
-        char share[G_ASCII_DTOSTR_BUF_SIZE];
+        char share[G_ASCII_DTOSTR_BUF_SIZE], load[G_ASCII_DTOSTR_BUF_SIZE];
         g_string_append_printf(out,
                                "%s[%u, %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
-                               ", %u, %u, %s, %" G_GUINT64_FORMAT "]",
+                               ", %u, %u, %s, %" G_GUINT64_FORMAT ", %s]",
                                i > 0 ? ", " : "", box->depth, (guint64)(box->start - origin),
                                (guint64)(box->end - origin),
                                number_of(values, timeline, lane->part, box->value), box->count,
                                g_ascii_formatd(share, sizeof share, "%.3g", (double)box->share),
-                               (guint64)box->detail);
+                               (guint64)box->detail,
+                               g_ascii_formatd(load, sizeof load, "%.3g", (double)box->load));
     }
 }
 

@@ -221,6 +221,33 @@ static void *model_read(struct fm_state *state, const uint8_t *bytes, size_t len
     return length == 0 ? model_new(state) : NULL;
 }
 
+static char *thread_label(const struct fm_state *state, const struct fm_lane *thread)
+{
+    GString *label = g_string_new(thread->name);
+    g_string_append_printf(label, " (tid %" G_GUINT64_FORMAT, thread->key);
+    if (thread->parent < fm_state_lane_count(state)) {
+        const struct fm_lane *process = fm_state_lane(state, thread->parent);
+        g_string_append_printf(label, ", pid %" G_GUINT64_FORMAT, process->key);
+    }
+    if (thread->model[THREAD_CPU] != 0)
+        g_string_append_printf(label, ", CPU %" G_GUINT64_FORMAT, thread->model[THREAD_CPU] - 1);
+    g_string_append_c(label, ')');
+    return g_string_free(label, FALSE);
+}
+
+static char *lane_label(const struct fm_state *state, const struct fm_lane *lane)
+{
+    uint64_t running = lane->model[CPU_RUNNING];
+    if (lane->kind == FM_LANE_THREAD && !fm_kernel_is_idle_task(lane))
+        return thread_label(state, lane);
+    if (lane->kind == FM_LANE_PROCESS)
+        return g_strdup_printf("%s (pid %" G_GUINT64_FORMAT ")", lane->name, lane->key);
+    if (lane->kind == FM_LANE_CPU && running > 0 && running <= fm_state_lane_count(state))
+        return g_strdup_printf("%s: %s", lane->name,
+                               fm_state_lane(state, (uint32_t)(running - 1))->name);
+    return g_strdup(lane->name);
+}
+
 const struct fm_state_model fm_state_model_kernel = {
     .name = "kernel",
     .model_new = model_new,
@@ -228,5 +255,6 @@ const struct fm_state_model fm_state_model_kernel = {
     .model_free = g_free,
     .model_write = model_write,
     .model_read = model_read,
+    .label = lane_label,
     .event = handle_event,
 };

@@ -481,3 +481,9 @@ void fm_state_arrow(struct fm_state *state, struct fm_lane *from, uint64_t from_
 {
     EACH_OBSERVER(state, arrow, from, from_time, to, to_time);
 }
+
+char *fm_state_lane_label(const struct fm_state *state, const struct fm_lane *lane)
+{
+    const struct fm_state_model *model = state->model;
+    return model->label != NULL ? model->label(state, lane) : g_strdup(lane->name);
+}

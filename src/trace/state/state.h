@@ -57,6 +57,8 @@ enum fm_state_class {
     FM_STATE_CLASS_COUNT
 };
 const char *fm_state_class_name(enum fm_state_class state_class); /* "system call" */
+/* Whether a lane in such a state is at work: not idle, waiting, ready, created, finished. */
+bool fm_state_class_is_busy(enum fm_state_class state_class);
 
 struct fm_state_entry {
     uint32_t value;  /* fm_state_value() */
@@ -127,6 +129,8 @@ struct fm_state_model {
     void (*shared_write)(struct fm_trace *trace, GByteArray *to);
     bool (*shared_read)(struct fm_trace *trace, const uint8_t *bytes, size_t length);
     void (*event)(struct fm_state *state, void *model, const struct fm_tracefile_context *at);
+    /* As fm_state_lane_label(); NULL = the name is all. */
+    char *(*label)(const struct fm_state *state, const struct fm_lane *lane);
 };
 extern const struct fm_state_model fm_state_model_eventlog; /* C and Haskell programs */
 extern const struct fm_state_model fm_state_model_kernel;   /* LTTng kernel events by name */
@@ -172,6 +176,9 @@ const char *fm_trace_value_name(const struct fm_trace *trace, uint32_t value);
 enum fm_state_class fm_trace_value_class(const struct fm_trace *trace, uint32_t value);
 uint32_t fm_trace_value_count(const struct fm_trace *trace);
 
+/* A lane's name with the numbers that tell it from others of that name: "make (tid 20, pid 10, CPU
+ * 1)"; of a CPU the thread that runs there. Caller frees. */
+char *fm_state_lane_label(const struct fm_state *state, const struct fm_lane *lane);
 /* For models. */
 struct fm_lane *fm_state_lane_find(struct fm_state *state, enum fm_lane_kind kind, uint64_t key);
 /* Found or made; a new one is named after kind and key: "thread 7". */

@@ -55,6 +55,21 @@ static const char *const class_names[FM_STATE_CLASS_COUNT] = {
     [FM_STATE_SPAN] = "span",
 };
 
+bool fm_state_class_is_busy(enum fm_state_class state_class)
+{
+    switch (state_class) {
+    case FM_STATE_UNKNOWN:
+    case FM_STATE_IDLE:
+    case FM_STATE_WAITING:
+    case FM_STATE_READY:
+    case FM_STATE_CREATED:
+    case FM_STATE_FINISHED:
+        return false;
+    default:
+        return true;
+    }
+}
+
 const char *fm_lane_kind_name(enum fm_lane_kind kind)
 {
     return (unsigned)kind < FM_LANE_KIND_COUNT ? lane_kind_names[kind] : "unknown";

@@ -3,7 +3,9 @@
  * a pixel for the width of a cell. */
 #include "trace/summary/picture.h"
 
-enum { BYTES_A_BOX = 4 * sizeof(struct fm_stored_box) };
+/* All lanes are kept, those that are not shown too: as many boxes as the lanes on the screen may show
+ * would leave one a lane where there are hundreds. */
+enum { BUDGET_BYTES = 24 << 20 };
 
 struct fm_painter {
     const struct fm_state *state;
@@ -42,7 +44,7 @@ struct fm_painter *fm_painter_new(const struct fm_state *state, uint64_t start, 
     painter->max_boxes = MIN(max_boxes, FM_PICTURE_BOXES_MAX);
     painter->events = g_new0(uint32_t, painter->columns);
     uint64_t pixel = (painter->end - start) / painter->columns;
-    fm_box_store_init(&painter->store, (size_t)FM_PICTURE_BOXES_MAX * BYTES_A_BOX, start,
+    fm_box_store_init(&painter->store, BUDGET_BYTES, start,
                       pixel > 1 ? pixel : 0);
     return painter;
 }
@@ -101,9 +103,14 @@ static bool copy_box(void *user, const struct fm_stored_box *box)
     return true;
 }
 
-static void copy_store(struct fm_box_store *to, const struct fm_box_store *from)
+static void copy_store(struct fm_box_store *to, const struct fm_box_store *from,
+                       const uint32_t *lanes, unsigned lane_count)
 {
-    for (uint32_t i = 0; i < from->lane_count; i++) {
+    unsigned count = lanes != NULL ? lane_count : from->lane_count;
+    for (unsigned k = 0; k < count; k++) {
+        uint32_t i = lanes != NULL ? lanes[k] : k;
+        if (i >= from->lane_count)
+            continue;
         for (uint32_t depth = 0; depth < from->lanes[i].count; depth++) {
             struct copying copying = {to, i, depth};
             fm_box_track_visit(&from->lanes[i].tracks[depth], 0, FM_TIME_INF, 0, copy_box,
@@ -125,10 +132,11 @@ void fm_painter_picture(struct fm_painter *painter, uint64_t time, const uint32_
         return;
     struct fm_box_store all;
     fm_box_store_init(&all, SIZE_MAX, painter->start, painter->store.resolution);
-    copy_store(&all, &painter->store);
+    copy_store(&all, &painter->store, lanes, lane_count);
     struct flushing flushing = {painter, &all};
     const struct fm_state_observer flush = {.user = &flushing, .segment = flush_entry};
     fm_state_flush((struct fm_state *)(uintptr_t)painter->state, MIN(time, painter->end), &flush);
-    fm_picture_draw(&all, lanes, lane_count, ret, painter->max_boxes);
+    fm_picture_draw(&all, fm_state_trace(painter->state), lanes, lane_count, ret,
+                    painter->max_boxes);
     fm_box_store_clear(&all);
 }

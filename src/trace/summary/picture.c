@@ -8,6 +8,7 @@ enum { BROADEST = 8 }; /* columns of the window at least */
 
 struct drawing {
     struct fm_picture *picture;
+    const struct fm_trace *trace;
     unsigned max_boxes;
     uint64_t width; /* of a column: ns */
     uint32_t lane, depth;
@@ -16,6 +17,31 @@ struct drawing {
     bool has_open;
 };
 
+static float part_of(double time, uint64_t length)
+{
+    return length == 0 ? 1 : MIN((float)(time / (double)length), 1.0F);
+}
+
+/* A box of several segments shows what was at work in it, and how much of its time that was: not
+ * one of them as if it had taken all. */
+static void weigh(const struct drawing *drawing, const struct fm_stored_box *from, struct fm_box *box)
+{
+    uint64_t length = from->end - from->start;
+    unsigned known = from->count == 1 ? 1 : FM_BOX_VALUES, shown = 0;
+    double work = 0, all = 0;
+    for (unsigned i = 0; i < known; i++) {
+        double time = (double)from->time[i];
+        all += time;
+        if (time == 0 || !fm_state_class_is_busy(fm_trace_value_class(drawing->trace, from->value[i])))
+            continue;
+        shown = work == 0 ? i : shown;
+        work += time;
+    }
+    box->value = from->value[shown];
+    box->share = part_of((double)from->time[shown], length);
+    box->load = part_of(work > 0 ? work : all, length);
+}
+
 static bool put(struct drawing *drawing)
 {
     if (!drawing->has_open)
@@ -23,18 +49,16 @@ static bool put(struct drawing *drawing)
     if (drawing->picture->boxes->len >= drawing->max_boxes)
         return false;
     const struct fm_stored_box *from = &drawing->open;
-    uint64_t length = from->end - from->start;
     struct fm_box box = {
         .lane = drawing->lane,
         .depth = drawing->depth,
-        .value = from->value[0],
-        .share = length == 0 ? 1 : MIN((float)((double)from->time[0] / (double)length), 1.0F),
         .count = from->count,
         .start = MAX(from->start, drawing->picture->start),
         .end = MIN(from->end, drawing->picture->end),
         .detail = from->count == 1 ? from->time[1] : 0,
     };
     box.end = MAX(box.end, box.start);
+    weigh(drawing, from, &box);
     g_array_append_val(drawing->picture->boxes, box);
     drawing->has_open = false;
     return true;
@@ -94,12 +118,14 @@ static bool draw_lanes(struct drawing *drawing, const struct fm_box_store *store
     return true;
 }
 
-void fm_picture_draw(const struct fm_box_store *store, const uint32_t *lanes, unsigned lane_count,
-                     struct fm_picture *picture, unsigned max_boxes)
+void fm_picture_draw(const struct fm_box_store *store, const struct fm_trace *trace,
+                     const uint32_t *lanes, unsigned lane_count, struct fm_picture *picture,
+                     unsigned max_boxes)
 {
     uint64_t window = picture->end - picture->start;
     struct drawing drawing = {
         .picture = picture,
+        .trace = trace,
         .max_boxes = MIN(max_boxes, FM_PICTURE_BOXES_MAX),
         .width = MAX(window / picture->columns, 1),
     };

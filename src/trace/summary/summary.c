@@ -337,6 +337,6 @@ void fm_summary_draw(const struct fm_summary *summary, const uint32_t *lanes, un
         picture->events = g_array_new(FALSE, TRUE, sizeof(uint32_t));
     if (picture->end <= picture->start || picture->columns == 0)
         return;
-    fm_picture_draw(&summary->store, lanes, lane_count, picture, max_boxes);
+    fm_picture_draw(&summary->store, summary->trace, lanes, lane_count, picture, max_boxes);
     count_columns(summary, picture);
 }

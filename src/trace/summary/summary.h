@@ -22,12 +22,13 @@ bool fm_summary_hook(void *summary, void *tracefile_context);
 void fm_summary_end(struct fm_summary *summary, uint64_t time);
 uint64_t fm_summary_known_until(const struct fm_summary *summary); /* ns */
 
-/* A box of a picture: one value on one lane and depth over [start, end). */
+/* A box of a picture: one value on one lane and depth over [start, end), or several segments. */
 struct fm_box {
     uint32_t lane;
     uint32_t depth;
-    uint32_t value;      /* the one that took most of the time */
+    uint32_t value;      /* the one that took most of the time, of those at work if there are any */
     float share;         /* of the box's time that value took: 1 = all of it */
+    float load;          /* of the box's time that was work; where none was, that is known at all */
     uint32_t count;      /* segments in it; more than 1 = detail is hidden */
     uint64_t start, end; /* ns */
     uint64_t detail;

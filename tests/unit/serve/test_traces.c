@@ -2,6 +2,8 @@
 /* Pages of traces: every viewer in every format, with exact values of a small log. */
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,9 +124,9 @@ static void test_timeline(struct fixture *f, gconstpointer user)
     assert_has(body, "\"lanes_total\": 3, \"first\": 0, \"clipped\": false, \"exact\": true");
     assert_has(body, "{\"id\": \"0-1-1\", \"trace\": 0, \"kind\": \"thread\", \"name\": "
                      "\"thread 1\", \"indent\": 1, \"levels\": 2,\n   \"boxes\": "
-                     "[[0, 1000, 5000, 0, 1, 1, 0], [1, 2000, 3000, 1, 1, 1, 0]]}");
+                     "[[0, 1000, 5000, 0, 1, 1, 0, 1], [1, 2000, 3000, 1, 1, 1, 0, 1]]}");
     assert_has(body, "\"name\": \"thread 2\", \"indent\": 1, \"levels\": 1,\n   \"boxes\": "
-                     "[[0, 4000, 8000, 2, 1, 1, 0]]}");
+                     "[[0, 4000, 8000, 2, 1, 1, 0, 1]]}");
     assert_has(body, "\"marks\": [[1, 3500, 3], [2, 9000, 4]]");
     assert_has(body, "[[\"parse\", ");
     assert_has(body, "[\"<b>&\\\"'</script>\", ");
@@ -134,8 +136,8 @@ static void test_window_and_lanes(struct fixture *f, gconstpointer user)
 {
     (void)user;
     g_autofree char *window = ask_log(f, "/trace.json", "view=timeline&start=2500&end=4500", 200);
-    assert_has(window, "\"boxes\": [[0, 2500, 4500, 0, 1, 1, 0], [1, 2500, 3000, 1, 1, 1, 0]]");
-    assert_has(window, "\"boxes\": [[0, 4000, 4500, 2, 1, 1, 0]]");
+    assert_has(window, "\"boxes\": [[0, 2500, 4500, 0, 1, 1, 0, 1], [1, 2500, 3000, 1, 1, 1, 0, 1]]");
+    assert_has(window, "\"boxes\": [[0, 4000, 4500, 2, 1, 1, 0, 1]]");
     g_autofree char *hidden = ask_log(f, "/trace.json", "view=timeline&hide=0-1-1,0-0-77", 200);
     assert_has(hidden, "\"lanes_total\": 1,");
     assert_has_not(hidden, "thread 1");
@@ -152,16 +154,6 @@ static void test_window_and_lanes(struct fixture *f, gconstpointer user)
     assert_has(outside, "\"start_ns\": 9000, \"end_ns\": 9001");
 }
 
-static void test_overview(struct fixture *f, gconstpointer user)
-{
-    (void)user;
-    g_autofree char *body = ask_log(f, "/trace.json", "view=overview&width=9", 200);
-    assert_has(body, "\"events\": 21, \"greatest\": 12, \"counts\": [12,1,2,3,1,0,0,1,1]");
-    g_autofree char *filtered =
-        ask_log(f, "/trace.json", "view=overview&width=9&filter=event.name+%3D+SpanEnd", 200);
-    assert_has(filtered, "\"events\": 3, \"greatest\": 1, \"counts\": [0,0,1,0,1,0,0,1,0]");
-}
-
 /* The text between two others; caller frees. */
 static char *between(const char *body, const char *before, const char *after)
 {
@@ -171,6 +163,56 @@ static char *between(const char *body, const char *before, const char *after)
     const char *end = strstr(start, after);
     g_assert_nonnull(end);
     return g_strndup(start, (gsize)(end - start));
+}
+
+/* Many segments in a pixel are no box of one of them: it tells how much of it they filled. */
+static void test_density(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = g_build_filename(f->folder, "dense.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write(bytes, false);
+    trace_log_append(bytes, 20000, 40000); /* 100 ns of each 1000 */
+    g_byte_array_append(bytes, (const guint8 *)"\xff\xff", 2);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    /* More events than are read for a picture: from the summary; fewer: painted. */
+    static const char *const windows[] = {"", "&start=20000&end=12020000"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(windows); i++) {
+        g_autofree char *query = g_strdup_printf(
+            "file=%s&view=timeline&find=thread+1&width=10%s", path, windows[i]);
+        g_autofree char *body = ask(f, "/trace.json", query, 200);
+        assert_has(body, i == 0 ? "\"exact\": false" : "\"exact\": true");
+        g_autofree char *boxes = between(body, "\"boxes\": [", "]]");
+        unsigned merged = 0;
+        for (const char *at = boxes; at != NULL; at = strchr(at + 1, '[')) {
+            unsigned level, count, value;
+            uint64_t start, end, detail;
+            double share, load;
+            int got = sscanf(at + (at[0] != '['), "[%u, %" SCNu64 ", %" SCNu64 ", %u, %u, %lf, %" SCNu64 ", %lf",
+                             &level, &start, &end, &value, &count, &share, &detail, &load);
+            if (got != 8 || count < 100)
+                continue;
+            g_assert_cmpfloat(load, >, 0.09);
+            g_assert_cmpfloat(load, <, 0.12);
+            merged++;
+        }
+        g_assert_cmpuint(merged, >, 3);
+    }
+    g_autofree char *page_query = g_strdup_printf("file=%s&find=thread+1", path);
+    g_autofree char *page = ask(f, "/trace", page_query, 200);
+    assert_has(page, " mixed l1\"");
+    assert_has_not(page, " mixed l10\"");
+}
+
+static void test_overview(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *body = ask_log(f, "/trace.json", "view=overview&width=9", 200);
+    assert_has(body, "\"events\": 21, \"greatest\": 12, \"counts\": [12,1,2,3,1,0,0,1,1]");
+    g_autofree char *filtered =
+        ask_log(f, "/trace.json", "view=overview&width=9&filter=event.name+%3D+SpanEnd", 200);
+    assert_has(filtered, "\"events\": 3, \"greatest\": 1, \"counts\": [0,0,1,0,1,0,0,1,0]");
 }
 
 static void test_events_by_position(struct fixture *f, gconstpointer user)
@@ -647,7 +689,7 @@ static void test_stream(struct fixture *f, gconstpointer user)
     struct fm_stream *stream = open_stream(f, f->log, &sink);
     ask_stream(f, stream, f->log, "_owner=timeline&_serial=1&view=timeline", 204);
     run_until(f, &sink, "\"owner\": \"timeline\", \"serial\": 1");
-    run_until(f, &sink, "[0, 1000, 5000, 0, 1, 1, 0]");
+    run_until(f, &sink, "[0, 1000, 5000, 0, 1, 1, 0, 1]");
     ask_stream(f, stream, f->log, "_owner=events&_serial=2&view=events&rows=2", 204);
     run_until(f, &sink, "\"owner\": \"events\", \"serial\": 2");
     run_until(f, &sink, "event: ready"); /* the passes */
@@ -774,6 +816,7 @@ int main(int argc, char **argv)
     } tests[] = {
         {"timeline", test_timeline},
         {"window-and-lanes", test_window_and_lanes},
+        {"density", test_density},
         {"overview", test_overview},
         {"events-by-position", test_events_by_position},
         {"events-backward", test_events_backward},

@@ -259,6 +259,19 @@ static void test_processes(void)
     g_assert_nonnull(make);
     g_assert_true(make->ended);
     g_assert_cmpstr(make->name, ==, "make");
+    /* Names with the numbers by which they are found; a CPU's with what runs there. */
+    g_autofree char *label = fm_state_lane_label(run.state, make);
+    g_assert_cmpstr(label, ==, "make (tid 20, pid 20)"); /* ended: on no CPU */
+    for (uint32_t i = 0; i < fm_state_lane_count(run.state); i++) {
+        const struct fm_lane *lane = fm_state_lane(run.state, i);
+        g_autofree char *of = fm_state_lane_label(run.state, lane);
+        if (lane->kind == FM_LANE_THREAD && lane->key == 10)
+            g_assert_cmpstr(of, ==, "sh (tid 10, pid 10, CPU 0)");
+        if (lane->kind == FM_LANE_CPU)
+            g_assert_true(g_str_has_suffix(of, lane->key == 0 ? ": sh" : ": swapper/1"));
+        if (lane->kind == FM_LANE_PROCESS && lane->key == 10)
+            g_assert_true(g_str_has_suffix(of, " (pid 10)"));
+    }
     const struct fm_lane *process = fm_state_lane(run.state, make->parent);
     g_assert_cmpstr(process->name, ==, "make");
     g_assert_cmpuint(process->key, ==, 20);
