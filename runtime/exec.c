@@ -40,14 +40,17 @@ static struct fm_thread *ticks_off(void)
         (uint32_t)getpid() != fm_process.header->pid)
         return NULL;
     fm_ticks_stop(thread);
+    fm_process.header->state = FM_REC_EXECED;
     return thread;
 }
 
 static int failed(struct fm_thread *thread, int result)
 {
     int saved_errno = errno;
-    if (thread != NULL)
+    if (thread != NULL) {
+        fm_process.header->state = FM_REC_RUNNING;
         fm_ticks_start(thread);
+    }
     errno = saved_errno;
     return result;
 }

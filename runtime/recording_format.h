@@ -43,7 +43,8 @@ enum fm_rec_state {
     FM_REC_RUNNING =
         1,             /* or ended by a signal, _exit or exec: ask whether header.pid still lives */
     FM_REC_CLOSED = 2, /* exit() or return from main */
-    FM_REC_EXECED = 3, /* the same process went on with another program; set by its recording */
+    FM_REC_EXECED =
+        3, /* the same process went on with another program; set before exec, or by its recording */
 };
 
 enum fm_rec_tick_source {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 #include "cli/finishing.h"
+#include "record/known.h"
 
 int fm_cmd_finish(int argc, char **argv)
 {
@@ -25,11 +26,17 @@ int fm_cmd_finish(int argc, char **argv)
         return fm_cli_usage("finish", "which recording? `fathom finish NAME.rec`");
     if (output != NULL && argc > 2)
         return fm_cli_usage("finish", "--output is for one recording, not %d", argc - 1);
-    struct fm_finishing how = {"finish", debug_path, keep, quiet};
+    struct fm_known *known = fm_known_new();
+    struct fm_finishing how = {.command = "finish",
+                               .debug_path = debug_path,
+                               .keep = keep,
+                               .quiet = quiet,
+                               .known = known};
     status = FM_EXIT_DONE;
     for (int i = 1; i < argc; i++) {
         if (!fm_cli_finish(&how, argv[i], output, NULL))
             status = FM_EXIT_FAILED;
     }
+    fm_known_free(known);
     return status;
 }

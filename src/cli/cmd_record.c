@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/finishing.h"
+#include "record/known.h"
 #include "record/recording.h"
 #include "record/statics.h"
 #include "record/toolchain.h"
@@ -209,6 +210,41 @@ static void say_nothing_recorded(const char *program)
                 program);
 }
 
+#define FEW_CALLS 1000
+
+/* A child that has only become another program: what it did between fork and exec is hardly worth a
+ * profile. Removes the recording then, unless it is to be kept. */
+static bool is_only_exec(const struct fm_finishing *how, const char *path)
+{
+    g_autoptr(FmRecording) recording = NULL;
+    if (how->all || !fm_raw_recording_load(path, &recording, NULL))
+        return false;
+    const struct fm_rec_header *header = &recording->header;
+    if (header->state != FM_REC_EXECED || (header->grade_flags & FM_REC_FORKED) == 0)
+        return false;
+    uint64_t calls = 0;
+    for (uint32_t i = 0; i < recording->csd_count; i++)
+        if (recording->csds[i].caller != FM_RAW_NONE)
+            calls += recording->csds[i].calls;
+    if (calls > FEW_CALLS)
+        return false;
+    if (!how->keep)
+        g_unlink(path);
+    return true;
+}
+
+static unsigned leave_out_execs(const struct fm_finishing *how, GPtrArray *found)
+{
+    unsigned count = 0;
+    for (guint i = found->len; i-- > 1;) { /* the first is the program itself */
+        if (!is_only_exec(how, g_ptr_array_index(found, i)))
+            continue;
+        g_ptr_array_remove_index(found, i);
+        count++;
+    }
+    return count;
+}
+
 static int finish_all(const struct fm_finishing *how, const char *base, GPtrArray *before,
                       const char *program)
 {
@@ -220,10 +256,18 @@ static int finish_all(const struct fm_finishing *how, const char *base, GPtrArra
         say_nothing_recorded(program);
         return FM_EXIT_FAILED;
     }
+    unsigned execs = leave_out_execs(how, found);
+    if (execs > 0 && !how->quiet)
+        fprintf(stderr,
+                "fathom record: %u child process%s made few calls between fork and exec and got no "
+                "profile (--all makes it)\n",
+                execs, execs == 1 ? "" : "es");
     uint64_t calls = 0;
+    struct fm_known *known = fm_known_new();
     for (guint i = 0; i < found->len; i++) {
         uint64_t some = 0;
         struct fm_finishing one = *how;
+        one.known = known;
         one.several = found->len > 1;
         one.brief = found->len > WHOLE_SUMMARIES && i > 0;
         if (one.several && !one.brief && !how->quiet)
@@ -233,6 +277,7 @@ static int finish_all(const struct fm_finishing *how, const char *base, GPtrArra
             status = FM_EXIT_FAILED;
         calls += some;
     }
+    fm_known_free(known);
     if (status == FM_EXIT_DONE && calls == 0)
         fprintf(stderr,
                 "fathom record: not one call was recorded: the functions of %s are not "
@@ -282,12 +327,14 @@ static int record(const struct fm_finishing *how, const char *name, char **comma
 int fm_cmd_record(int argc, char **argv)
 {
     g_autofree char *output = NULL, *debug_path = NULL;
-    gboolean keep = FALSE, quiet = FALSE;
+    gboolean keep = FALSE, quiet = FALSE, all = FALSE;
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
          "Write NAME.data (and NAME.PID.N.data for further processes); default: Deep", "NAME"},
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recordings (NAME.rec)", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
+        {"all", 'a', 0, G_OPTION_ARG_NONE, &all,
+         "A profile also of what children do between fork and exec", NULL},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
          "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
         {NULL},
@@ -312,6 +359,7 @@ int fm_cmd_record(int argc, char **argv)
         return status;
     if (command >= argc)
         return fm_cli_usage("record", "which program? `fathom record -- PROGRAM [ARGUMENT...]`");
-    struct fm_finishing how = {"record", debug_path, keep, quiet};
+    struct fm_finishing how = {
+        .command = "record", .debug_path = debug_path, .keep = keep, .quiet = quiet, .all = all};
     return record(&how, output == NULL ? "Deep" : output, argv + command);
 }

@@ -207,10 +207,25 @@ char *fm_cli_data_path(const char *name)
     return g_strdup_printf("%.*s.data", (int)length, name);
 }
 
+#define COMMAND_CHARACTERS 60
+
+/* For a list: without control characters, cut to a part of a line. */
+static char *one_line(const char *command)
+{
+    glong count = 0;
+    g_autofree gunichar *characters = g_utf8_to_ucs4_fast(command, -1, &count);
+    GString *text = g_string_new(NULL);
+    for (glong i = 0; i < MIN(count, COMMAND_CHARACTERS); i++)
+        g_string_append_unichar(text, g_unichar_iscntrl(characters[i]) ? ' ' : characters[i]);
+    if (count > COMMAND_CHARACTERS)
+        g_string_append(text, "...");
+    return g_string_free(text, FALSE);
+}
+
 static bool finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
                    uint64_t *ret_calls, GError **error)
 {
-    struct fm_finish_opts opts = {.debug_path = how->debug_path};
+    struct fm_finish_opts opts = {.debug_path = how->debug_path, .known = how->known};
     struct fm_finish_notes notes;
     g_autoptr(FmProfile) profile = NULL;
     if (!fm_finish(rec_path, &opts, &profile, &notes, error))
@@ -225,7 +240,11 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         fprintf(stderr, "fathom %s: note: %s%s%s\n", how->command, how->several ? rec_path : "",
                 how->several ? ": " : "", (const char *)g_ptr_array_index(notes.lines, i));
     if (how->brief && !how->quiet) {
+        const struct fm_process_fact *process = &profile->facts.process;
+        g_autofree char *command = process->command == NULL ? NULL : one_line(process->command);
         fprintf(stderr, "%s: ", data_path);
+        if (command != NULL)
+            fprintf(stderr, "%s (started by %u): ", command, process->parent_pid);
         print_totals(profile, &notes);
     } else if (!how->quiet) {
         print_summary(profile, &notes, data_path);

@@ -500,6 +500,13 @@ void fm_build_note(struct fm_build *build, const char *note)
     fm_facts_add_note(build->profile, keep(build, note));
 }
 
+void fm_build_process(struct fm_build *build, const struct fm_process_fact *process)
+{
+    build->profile->facts.process = *process;
+    build->profile->facts.process.command = keep(build, process->command);
+    build->profile->facts.process.folder = keep(build, process->folder);
+}
+
 bool fm_build_finish(struct fm_build *build, struct fm_profile **ret, GError **error)
 {
     struct fm_fault resolved = {.code = FM_ERROR_FORMAT};

@@ -68,6 +68,7 @@ void fm_build_add(struct fm_build *build, uint32_t csd, unsigned measure, uint64
 /* Facts of a C profile. Marks in order of time; their names, and notes, are copied. */
 void fm_build_mark(struct fm_build *build, const struct fm_mark *mark);
 void fm_build_note(struct fm_build *build, const char *note);
+void fm_build_process(struct fm_build *build, const struct fm_process_fact *process);
 
 /* Checks everything that profile.h promises and hands out the profile (caller owns it). Frees the
  * build, also on failure. FM_ERROR_FORMAT names the node that is wrong. */

@@ -4,7 +4,7 @@
 #include "deep/encode.h"
 #include "deep/read_internal.h"
 
-enum fact_kind { FACT_MARK = 1, FACT_NOTE, FACT_DURATION, FACT_PEAK, FACT_KINDS };
+enum fact_kind { FACT_MARK = 1, FACT_NOTE, FACT_DURATION, FACT_PEAK, FACT_PROCESS, FACT_KINDS };
 
 static bool read_mark(struct fm_profile_reading *reading, GError **error)
 {
@@ -28,6 +28,17 @@ static bool read_note(struct fm_profile_reading *reading, GError **error)
     return true;
 }
 
+static bool read_process(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    struct fm_process_fact *process = &reading->profile->facts.process;
+    return fm_read_string(reading, "command line", &process->command, error) &&
+           fm_read_string(reading, "working folder", &process->folder, error) &&
+           fm_reader_u32(in, "process number", &process->pid, error) &&
+           fm_reader_u32(in, "parent's process number", &process->parent_pid, error) &&
+           fm_reader_num(in, "start of the process", &process->start_ns, error);
+}
+
 bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_reader *in = &reading->in;
@@ -47,6 +58,8 @@ bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
             ok = fm_reader_num(in, "duration", &facts->duration_ns, error);
         else if (ok && kind == FACT_PEAK)
             ok = fm_reader_num(in, "peak of allocated bytes", &facts->peak_bytes, error);
+        else if (ok && kind == FACT_PROCESS)
+            ok = read_process(reading, error);
         else if (ok)
             return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
                                   "fact of kind %u, expected 1 to %d", kind, FACT_KINDS - 1);
@@ -59,7 +72,7 @@ bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
 void fm_encode_facts(struct fm_writer *writer, const struct fm_facts *facts)
 {
     if (facts->mark_count == 0 && facts->note_count == 0 && facts->duration_ns == 0 &&
-        facts->peak_bytes == 0)
+        facts->peak_bytes == 0 && facts->process.command == NULL)
         return;
     fm_writer_byte(writer, FM_TOKEN_END);
     for (uint32_t i = 0; i < facts->mark_count; i++) {
@@ -81,5 +94,13 @@ void fm_encode_facts(struct fm_writer *writer, const struct fm_facts *facts)
     if (facts->peak_bytes != 0) {
         fm_writer_byte(writer, FACT_PEAK);
         fm_writer_num(writer, facts->peak_bytes);
+    }
+    if (facts->process.command != NULL) {
+        fm_writer_byte(writer, FACT_PROCESS);
+        fm_writer_string(writer, facts->process.command);
+        fm_writer_string(writer, facts->process.folder);
+        fm_writer_num(writer, facts->process.pid);
+        fm_writer_num(writer, facts->process.parent_pid);
+        fm_writer_num(writer, facts->process.start_ns);
     }
 }

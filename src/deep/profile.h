@@ -131,7 +131,16 @@ struct fm_mark {
 };
 
 /* What a recording of a C program says beside the graph; all zero for Mercury's profiles. */
+/* The process that a profile is of. */
+struct fm_process_fact {
+    const char *command; /* as a shell would take it; "" = not known */
+    const char *folder;  /* working folder at the start */
+    uint32_t pid, parent_pid;
+    uint64_t start_ns; /* since 1970; its end is that and facts.duration_ns */
+};
+
 struct fm_facts {
+    struct fm_process_fact process; /* command NULL: not known */
     uint32_t mark_count, note_count;
     struct fm_mark *marks; /* ascending by time */
     const char **notes;    /* what was lost or could not be found: a sentence each */

@@ -303,6 +303,14 @@ static void emit_facts(struct emission *e)
         header->duration_ns = raw->end_monotonic_ns - raw->start_monotonic_ns;
     if ((raw->grade_flags & FM_REC_ALLOCATION) != 0 && raw->peak_live_bytes > 0)
         header->peak_bytes = (uint64_t)raw->peak_live_bytes;
+    if (recording->command[0] != '\0')
+        fm_build_process(e->build, &(struct fm_process_fact){
+                                       .command = recording->command,
+                                       .folder = recording->directory,
+                                       .pid = raw->pid,
+                                       .parent_pid = raw->parent_pid,
+                                       .start_ns = raw->start_realtime_ns,
+                                   });
     for (uint32_t i = 0; i < recording->mark_count; i++) {
         const struct fm_raw_mark *mark = &recording->marks[i];
         fm_build_mark(e->build,

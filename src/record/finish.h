@@ -5,8 +5,10 @@
 #include "deep/profile.h"
 #include "deep/source_map.h"
 
+struct fm_known;
 struct fm_finish_opts {
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
+    struct fm_known *known; /* what other recordings learned of the files, record/known.h; NULL */
 };
 
 /* What to tell the user beside the profile. */

@@ -18,6 +18,7 @@
 struct image {
     const struct fm_raw_module *raw; /* one of its loadings */
     struct fm_statics *statics;      /* NULL: could not be read */
+    bool statics_kept;               /* they are not ours */
     uint32_t *ps_of_proc;            /* FM_NONE = not in the profile */
     uint32_t *css_of_site;
     uint32_t *node_of_point;  /* FM_NONE = an entry point, or of no procedure; NULL = no points */

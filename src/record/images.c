@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/known.h"
 
 static bool same_file(const struct fm_raw_module *left, const struct fm_raw_module *right)
 {
@@ -32,6 +33,13 @@ static void mark_used(struct finisher *f, bool *used, uint64_t address, uint32_t
         used[image] = true;
 }
 
+static bool extract(struct finisher *f, struct image *image, const struct fm_statics_opts *opts,
+                    GError **error)
+{
+    return fm_known_extract(f->opts->known, image->raw->path, opts, &image->statics,
+                            &image->statics_kept, error);
+}
+
 static void read_image(struct finisher *f, struct image *image)
 {
     g_autoptr(GError) error = NULL;
@@ -42,13 +50,13 @@ static void read_image(struct finisher *f, struct image *image)
         .coverage = (f->recording->header.grade_flags & FM_REC_COVERAGE) != 0,
         .physical = (f->recording->header.grade_flags & FM_REC_LAZY_EXITS) != 0,
     };
-    bool ok = fm_statics_extract(image->raw->path, &opts, &image->statics, &error);
+    bool ok = extract(f, image, &opts, &error);
     if (!ok && g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
         fm_finish_note(f, "%s; going by the symbols alone", error->message);
         f->notes->incomplete = true;
         g_clear_error(&error);
         opts.ignore_debug = true;
-        if (!fm_statics_extract(image->raw->path, &opts, &image->statics, &error))
+        if (!extract(f, image, &opts, &error))
             fm_finish_note(f, "%s; its procedures are named by their addresses", error->message);
     } else if (!ok) {
         fm_finish_note(f, "%s; its procedures are named by their addresses", error->message);
@@ -87,7 +95,8 @@ void fm_images_close(struct finisher *f)
         return;
     for (guint i = 0; i < f->images->len; i++) {
         struct image *image = fm_image(f, i);
-        fm_statics_free(image->statics);
+        if (!image->statics_kept)
+            fm_statics_free(image->statics);
         g_free(image->ps_of_proc);
         g_free(image->css_of_site);
         g_free(image->node_of_point);
@@ -113,10 +122,9 @@ static const char *symbol_in(struct finisher *f, struct image *image, uint64_t a
     if (image->statics == NULL && (image->raw->flags & FM_REC_MODULE_VDSO) == 0) {
         struct fm_statics_opts opts = {.build_id = image->raw->build_id,
                                        .build_id_size = image->raw->build_id_size};
-        if (!fm_statics_extract(image->raw->path, &opts, &image->statics, NULL))
+        if (!extract(f, image, &opts, NULL))
             image->statics = NULL;
     }
-    (void)f;
     return image->statics == NULL ? NULL
                                   : fm_statics_symbol_at(image->statics, address, ret_offset);
 }

@@ -63,6 +63,23 @@ static const char *text_at(const struct fm_raw_recording *recording, uint32_t re
     return text->bytes;
 }
 
+/* Arguments are told apart by their NULs; those of a very long line are not all there. */
+static char *command_line(const struct fm_raw_recording *recording)
+{
+    const char *bytes = text_at(recording, recording->header.arguments);
+    if (bytes[0] == '\0')
+        return g_strdup("");
+    const struct fm_rec_text *text = at(recording, recording->header.arguments, sizeof *text + 1);
+    GString *line = g_string_new(NULL);
+    for (const char *word = bytes; word < bytes + text->size; word += strlen(word) + 1) {
+        g_autofree char *valid = g_utf8_make_valid(word, -1);
+        bool plain = word[0] != '\0' && strpbrk(word, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
+        g_autofree char *quoted = plain ? g_strdup(valid) : g_shell_quote(valid);
+        g_string_append_printf(line, "%s%s", line->len > 0 ? " " : "", quoted);
+    }
+    return g_string_free(line, FALSE);
+}
+
 static bool read_whole(struct fm_raw_recording *recording, int file, size_t size, GError **error)
 {
     struct fm_raw_recording_storage *storage = recording->storage;
@@ -503,6 +520,7 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
     storage->seen = g_new0(uint32_t, storage->size / FM_REC_UNIT + 1);
     recording->program = text_at(recording, recording->header.program);
     recording->directory = text_at(recording, recording->header.directory);
+    recording->command = command_line(recording);
     if (!read_modules(recording, error) || !read_threads(recording, error) ||
         !read_marks(recording, error))
         return false;
@@ -526,6 +544,7 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     g_free(storage->seen);
     g_free(storage->path);
     g_free(storage);
+    g_free(recording->command);
     g_free(recording);
 }
 

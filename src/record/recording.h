@@ -78,6 +78,7 @@ struct fm_raw_recording {
     const char *path;
     const char *program;
     const char *directory;
+    char *command; /* the arguments, quoted for a shell; "" = not known */
     uint32_t module_count, pd_count, csd_count, point_count, thread_count, mark_count;
     uint32_t sample_count;
     struct fm_raw_module *modules;

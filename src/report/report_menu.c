@@ -105,6 +105,32 @@ static void add_number(struct fm_page *page, struct fm_table *table, const char 
     fm_display_fact_int(page->display, name, number);
 }
 
+static void add_text(struct fm_page *page, struct fm_table *table, const char *name,
+                     const char *label, const char *text)
+{
+    begin_row(table, name, label);
+    fm_cell_string(table, text, FM_STYLE_PLAIN);
+    fm_display_fact_string(page->display, name, text);
+}
+
+/* Which of several processes of a program this is. */
+static void add_process(struct fm_page *page, struct fm_table *table)
+{
+    const struct fm_process_fact *process = &page->profile->facts.process;
+    if (process->command == NULL)
+        return;
+    add_text(page, table, "command", "Command:", process->command);
+    add_text(page, table, "folder", "Working folder:", process->folder);
+    add_number(page, table, "process", "Process:", process->pid);
+    add_number(page, table, "parent_process", "Parent process:", process->parent_pid);
+    g_autoptr(GDateTime) start =
+        g_date_time_new_from_unix_utc((gint64)(process->start_ns / 1000000000u));
+    g_autofree char *text =
+        start == NULL ? NULL : g_date_time_format(start, "%Y-%m-%d %H:%M:%S UTC");
+    if (text != NULL)
+        add_text(page, table, "started", "Started:", text);
+}
+
 void fm_add_summary(struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
@@ -133,6 +159,7 @@ void fm_add_summary(struct fm_page *page)
     } else {
         fm_cell_string(table, "unknown", FM_STYLE_PLAIN);
     }
+    add_process(page, table);
     if (profile->facts.duration_ns > 0) {
         double seconds = (double)profile->facts.duration_ns / 1e9;
         begin_row(table, "run_time_seconds", "Time from start to end:");

@@ -27,16 +27,25 @@ def processes(tap, folder):
              "each process has its own counts")
     tap.check((pathlib.Path(folder) / "all.data").exists(), "the first process has the plain name")
     others = [str(path) for path in found if path.name != "all.data"]
-    tap.same((done.stderr.count("open the pages:"), len(others) > 3,
-              [path for path in others if f"{path}: " not in done.stderr]), (1, True, []),
+    tap.same((done.stderr.count("open the pages:"), len(others),
+              [path for path in others if f"{path}: " not in done.stderr]), (1, 3, []),
              "of many processes the first is summed up, each other has a line")
+    first = next(profile for profile, path in zip(profiles, found) if path.name == "all.data")
+    headers = [profile.header for profile in profiles]
+    commands = sorted(header["command"] for header in headers)
+    tap.same(commands, [str(command[0])] * 3 + [f"{command[0]} again"], "each has its command line")
+    tap.same(({header["folder"] for header in headers},
+              {header["parent"] for header in headers if header is not first.header}),
+             ({os.path.realpath(folder)}, {first.header["pid"]}), "its folder and its parent")
+    tap.check(f": {command[0]} again (started by {first.header['pid']}): " in done.stderr and
+              "1 child process made few calls" in done.stderr, "lists show them", done.stderr)
     tap.check(not list(pathlib.Path(folder).glob("*.rec")), "raw recordings are removed")
     tap.same(sum(profile.calls()["main"] for profile in profiles), 2,
              "the parent's open frames are not counted again in its children")
-    lib.must([lib.FATHOM, "record", "--keep", "-o", "kept", "--"] + command, folder)
+    lib.must([lib.FATHOM, "record", "--all", "--keep", "-o", "kept", "--"] + command, folder)
     kept = {path.stem for path in pathlib.Path(folder).glob("kept*.rec")}
-    tap.same(kept, {path.stem for path in pathlib.Path(folder).glob("kept*.data")},
-             "--keep keeps them")
+    tap.same((kept, len(kept)), ({path.stem for path in pathlib.Path(folder).glob("kept*.data")}, 5),
+             "--keep keeps them, --all finishes those that only became another program")
 
 
 def executing(tap, folder):

@@ -68,6 +68,8 @@ static struct fm_profile *profile_with_facts(void)
     fm_build_mark(build, &(struct fm_mark){"load", 1000, 3, 0});
     fm_build_mark(build, &(struct fm_mark){"half", 2000000, 70, 4});
     fm_build_note(build, "something was lost");
+    fm_build_process(build,
+                     &(struct fm_process_fact){"x 'a b'", "/tmp", 42, 41, 1700000000000000001});
     struct fm_profile *profile = NULL;
     g_autoptr(GError) error = NULL;
     g_assert_true(fm_build_finish(build, &profile, &error));
@@ -91,6 +93,11 @@ static void test_facts(void)
     g_assert_cmpstr(facts->notes[0], ==, "something was lost");
     g_assert_cmpuint(facts->duration_ns, ==, 9000000000);
     g_assert_cmpuint(facts->peak_bytes, ==, (uint64_t)1 << 40);
+    g_assert_cmpstr(facts->process.command, ==, "x 'a b'");
+    g_assert_cmpstr(facts->process.folder, ==, "/tmp");
+    g_assert_cmpuint(facts->process.pid, ==, 42);
+    g_assert_cmpuint(facts->process.parent_pid, ==, 41);
+    g_assert_cmpuint(facts->process.start_ns, ==, 1700000000000000001);
     g_autoptr(GBytes) twice = encode(again, 9, false);
     g_assert_true(g_bytes_equal(bytes, twice));
     g_autoptr(GBytes) strict = encode(again, 9, true);
