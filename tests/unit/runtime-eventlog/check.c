@@ -3,6 +3,8 @@
 
 #include <fathom/eventlog.h>
 #include <string.h>
+#include <stdlib.h>
+#include <glib/gstdio.h>
 #include <unistd.h>
 
 static uint64_t be(const uint8_t *p, unsigned n)
@@ -251,10 +253,53 @@ GByteArray *take_all(void)
     return all;
 }
 
+/* --- folders, removed at the end of the process that made them --- */
+
+static GPtrArray *folders; /* char * */
+static pid_t folders_of;
+
+static void remove_tree(const char *path)
+{
+    bool link = g_file_test(path, G_FILE_TEST_IS_SYMLINK);
+    GDir *dir = link ? NULL : g_dir_open(path, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *below = g_build_filename(path, name, NULL);
+        remove_tree(below);
+    }
+    if (dir != NULL)
+        g_dir_close(dir);
+    g_remove(path);
+}
+
+/* Not of a forked child, whose parent goes on with them. */
+static void remove_folders(void)
+{
+    if (getpid() != folders_of)
+        return;
+    for (guint i = 0; i < folders->len; i++)
+        remove_tree(folders->pdata[i]);
+    g_ptr_array_set_size(folders, 0);
+}
+
+char *temp_folder(void)
+{
+    char *folder = g_dir_make_tmp("fathom-log-XXXXXX", NULL);
+    g_assert_nonnull(folder);
+    if (folders == NULL) {
+        folders = g_ptr_array_new_with_free_func(g_free);
+        atexit(remove_folders);
+    }
+    if (folders_of != getpid())
+        g_ptr_array_set_size(folders, 0);
+    folders_of = getpid();
+    g_ptr_array_add(folders, g_strdup(folder));
+    return folder;
+}
+
 char *temp_path(const char *name)
 {
-    g_autofree char *folder = g_dir_make_tmp("fathom-log-XXXXXX", NULL);
-    g_assert_nonnull(folder);
+    g_autofree char *folder = temp_folder();
     return g_build_filename(folder, name, NULL);
 }
 

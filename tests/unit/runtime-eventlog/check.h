@@ -54,7 +54,10 @@ void producers_start(struct producer *list, unsigned n, uint32_t count);
 void producers_join(struct producer *list, unsigned n);
 /* Everything that can be taken from memory, to the end of the finished list. */
 GByteArray *take_all(void);
-char *temp_path(const char *name); /* a new folder's file; g_free it */
+/* A new folder, and a file of a new one; g_free it. What this process made is removed at its end.
+ */
+char *temp_folder(void);
+char *temp_path(const char *name);
 /* Runs `fathom log validate` on the file if that command is there. */
 void validate_file(const char *path);
 void validate_bytes(const uint8_t *data, size_t bytes);

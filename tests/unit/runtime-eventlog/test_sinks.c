@@ -507,7 +507,7 @@ static void callback_that_logs_is_queued_and_never_deadlocks(void)
 /* 22: fork in the middle */
 static void child_of_fork_writes_its_own_log(void)
 {
-    g_autofree char *folder = g_dir_make_tmp("fathom-fork-XXXXXX", NULL);
+    g_autofree char *folder = temp_folder();
     g_autofree char *path = g_build_filename(folder, "parent.eventlog", NULL);
     g_autofree char *pattern = g_build_filename(folder, "child.%.eventlog", NULL);
     struct fm_eventlog_options o = {.fork_path = pattern};

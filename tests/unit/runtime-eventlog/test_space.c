@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 #undef T
     int status = g_test_run();
     if (folder) {
-        umount(folder);
+        umount2(folder, MNT_DETACH); /* files of the recording may be open */
         rmdir(folder);
         g_free(folder);
     }

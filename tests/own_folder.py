@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a test with a temporary folder of its own, and removes it whatever happens: own_folder.py
+COMMAND... What a test leaves there is told, and with FATHOM_LEFTOVERS=fail makes it fail.
+
+The folder stands in the usual temporary folder under a short name, as the names of sockets may have
+108 bytes. FATHOM_KEEP_TEMPORARY=1 keeps what is left, to be looked at."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+LISTED = 20
+LEFTOVERS = 99
+
+
+class Ended(Exception):
+    pass
+
+
+def end(number, _frame):
+    raise Ended(number)
+
+
+def left_in(folder):
+    names = []
+    for place, folders, files in os.walk(folder):
+        names += [os.path.relpath(os.path.join(place, name), folder) for name in folders + files]
+    return sorted(names)
+
+
+def run(command, folder):
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": folder}) as process:
+        try:
+            return process.wait()
+        except Ended:
+            process.terminate() # the runner told the whole group; this is for those outside of it
+            try:
+                process.wait(5)
+            except (Ended, subprocess.TimeoutExpired):
+                process.kill()
+            return 1
+
+
+def remove(folder):
+    for place, folders, _ in os.walk(folder): # a test may have made some that cannot be entered
+        for name in folders:
+            if not os.path.islink(os.path.join(place, name)):
+                os.chmod(os.path.join(place, name), 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(command):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, end)
+    folder = tempfile.mkdtemp(prefix="ft-")
+    try:
+        status = run(command, folder)
+        left = left_in(folder)
+        if left:
+            print(f"# left in the temporary folder: {len(left)}", *left[:LISTED], sep="\n#   ",
+                  file=sys.stderr, flush=True)
+        if status == 0 and left and os.environ.get("FATHOM_LEFTOVERS") == "fail":
+            return LEFTOVERS
+        return status if status >= 0 else 128 - status
+    finally:
+        if os.environ.get("FATHOM_KEEP_TEMPORARY") != "1":
+            remove(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
