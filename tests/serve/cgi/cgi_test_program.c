@@ -127,5 +127,7 @@ int main(void)
                               STDOUT_FILENO);
     if (strcmp(request.query, "quit") == 0)
         return fm_cgi_quit(&options, getenv("CGI_DATA"), &request, STDOUT_FILENO);
-    return fm_cgi_answer(&options, &backend, getenv("CGI_DATA"), &request, STDOUT_FILENO);
+    int status = fm_cgi_answer(&options, &backend, getenv("CGI_DATA"), &request, STDOUT_FILENO);
+    g_free(loaded.content);
+    return status;
 }
