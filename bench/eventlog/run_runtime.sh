@@ -12,13 +12,19 @@ lib="$build/runtime/eventlog/libfathom-eventlog.a"
 if command -v lttng >/dev/null && pkg-config --exists lttng-ust; then
     cc $flags -DHAVE_LTTNG "$here/bench_log.c" "$here/bench_tp.c" "$lib" -llttng-ust -ldl -pthread \
         -o "$work/bench"
-    export LTTNG_HOME="$work"
-    lttng-sessiond --daemonize --no-kernel --pidfile="$work/pid"
-    trap 'lttng destroy fathom-bench >/dev/null 2>&1; kill "$(cat "$work/pid")"; rm -rf "$work"' EXIT
-    lttng create fathom-bench --output="$work/trace" >/dev/null
-    lttng enable-channel --userspace --subbuf-size=4M --num-subbuf=4 --overwrite c >/dev/null
-    lttng enable-event --userspace --channel=c 'fathom_bench:*' >/dev/null
-    lttng start >/dev/null
+    session=fathom-bench-$$
+    # A session daemon that runs already is used, and left as it is; it has room for our session.
+    if lttng --no-sessiond list >/dev/null 2>&1; then
+        trap 'lttng destroy "$session" >/dev/null 2>&1; rm -rf "$work"' EXIT
+    else
+        export LTTNG_HOME="$work"
+        lttng-sessiond --daemonize --no-kernel --pidfile="$work/pid"
+        trap 'lttng destroy "$session" >/dev/null 2>&1; kill "$(cat "$work/pid")"; rm -rf "$work"' EXIT
+    fi
+    lttng create "$session" --output="$work/trace" >/dev/null
+    lttng enable-channel --session="$session" --userspace --subbuf-size=4M --num-subbuf=4 --overwrite c >/dev/null
+    lttng enable-event --session="$session" --userspace --channel=c 'fathom_bench:*' >/dev/null
+    lttng start "$session" >/dev/null
 else
     echo "lttng-ust is not installed: left out"
     cc $flags "$here/bench_log.c" "$lib" -pthread -o "$work/bench"

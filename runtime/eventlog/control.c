@@ -125,11 +125,9 @@ uint8_t fm_el_control_run(const struct fm_el_command *c)
     pthread_mutex_unlock(&mutex);
     if (!handler)
         return status;
-    uint32_t before = fm_eventlog_head_.busy;
     fm_el_leave(0); /* it may log and call what it likes */
     status = handler(context, c->name, c->number);
     fm_el_enter();
-    fm_el_leave(before);
     return status;
 }
 

@@ -142,14 +142,13 @@ void fm_el_fork_open(void)
     if (!atomic_exchange(&fm_el.fork_pending, 0))
         return;
     char path[4096];
-    uint32_t before = fm_eventlog_head_.busy;
     fm_el_leave(0);
     if (fork_path(path, sizeof(path)))
         fm_eventlog_open_file(path);
     if (atomic_load(&fm_el_flush_interval_ms))
         fm_el_service_start();
     fm_el_update_active();
-    fm_eventlog_head_.busy = before;
+    fm_el_enter();
 }
 
 /* ---- start and stop ---------------------------------------------------------------------------

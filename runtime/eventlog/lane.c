@@ -43,16 +43,56 @@ uint32_t fm_eventlog_thread_id(void)
     return mine ? mine->thread : 0;
 }
 
+/* A program under ThreadSanitizer with this library as it is installed, which is not: our atomic
+ * accesses are not seen, so what memcpy, mmap and locks do for us would look like races. It is told
+ * to leave out what happens inside; locks still order things. What it defines is found when it is
+ * there. A library that is built with it is looked at like any code. */
+#if defined(__SANITIZE_THREAD__)
+#define WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+#ifndef WATCHED
+extern void AnnotateIgnoreReadsBegin(const char *, int) __attribute__((weak));
+extern void AnnotateIgnoreReadsEnd(const char *, int) __attribute__((weak));
+extern void AnnotateIgnoreWritesBegin(const char *, int) __attribute__((weak));
+extern void AnnotateIgnoreWritesEnd(const char *, int) __attribute__((weak));
+#endif
+
+static void look_away(bool begin)
+{
+#ifndef WATCHED
+    if (!AnnotateIgnoreReadsBegin || !AnnotateIgnoreReadsEnd || !AnnotateIgnoreWritesBegin ||
+        !AnnotateIgnoreWritesEnd)
+        return;
+    if (begin) {
+        AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    } else {
+        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    }
+#else
+    (void)begin;
+#endif
+}
+
 uint32_t fm_el_enter(void)
 {
     uint32_t before = fm_eventlog_head_.busy;
     fm_eventlog_head_.busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
+    if (before == 0)
+        look_away(true);
     return before;
 }
 
 void fm_el_leave(uint32_t before)
 {
+    if (before == 0)
+        look_away(false);
     atomic_signal_fence(memory_order_seq_cst);
     fm_eventlog_head_.busy = before;
 }
@@ -326,6 +366,7 @@ static bool append_nested(const struct record *r)
 void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 {
     assert(fm_eventlog_head_.busy == 1);
+    look_away(true); /* until fm_el_leave */
     if (fm_el_leader)
         fm_el_leader->append(type, payload, bytes, NULL, 0);
     else
@@ -335,10 +376,12 @@ void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 
 void fm_eventlog_nested_(uint16_t type, const void *payload, size_t bytes)
 {
+    look_away(true);
     if (fm_el_leader)
         fm_el_leader->append(type, payload, bytes, NULL, 0);
     else
         append_nested(&(struct record){type, false, payload, NULL, bytes, 0});
+    look_away(false);
 }
 
 bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const void *second,
