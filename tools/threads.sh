@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 build=${1:-build-threads}
 [ -f "$build/build.ninja" ] ||
     meson setup "$build" -Db_sanitize=thread -Db_lundef=false -Dman=disabled >/dev/null
-targets=$(ninja -C "$build" -t targets all | sed -n 's/^\(tests\/unit\/runtime-eventlog\/[a-z_]*\): .*/\1/p')
+targets=$(ninja -C "$build" -t targets all | sed -n 's/^\(tests\/unit\/runtime-eventlog\/[a-z_]*\(\.so\)\{0,1\}\): .*/\1/p')
 ninja -C "$build" src/cli/fathom $targets >"$build/ninja.log" || { tail -40 "$build/ninja.log"; exit 1; }
 meson test -C "$build" --no-rebuild --suite runtime-eventlog --no-suite soak --no-suite slow \
     --timeout-multiplier 5 --print-errorlogs

@@ -69,7 +69,12 @@ extern "C" {
      * log message (event 16) with the same numbers precedes it */                                \
     X(527, 20, MISSING, "Missing events", "events=w64,bytes=bytes,blocks=w32")                    \
     /* a named point in time with a number */                                                     \
-    X(528, 12, VALUE, "Instant with value", "name=name,value=i64")
+    X(528, 12, VALUE, "Instant with value", "name=name,value=i64")                                \
+    /* as 515 and 528, with a real number */                                                      \
+    X(529, 12, COUNTER_REAL, "Counter value, real", "name=name,value=f64")                        \
+    X(530, 12, VALUE_REAL, "Instant with real value", "name=name,value=f64")                      \
+    /* of the innermost open span of this lane: what it works on */                               \
+    X(531, 0xFFFF, SPAN_DETAIL, "Span detail", "value=i64,text=str")
 
 enum fm_event_type {
 #define FM_EVENTLOG_ENUM_(number, size, name, text, fields) FM_EVENT_##name = number,
@@ -121,6 +126,9 @@ enum fm_eventlog_flags {
     FM_EVENTLOG_HEADER = 1 << 3,     /* sink: header and replay go to the new stream first */
     FM_EVENTLOG_DRAIN = 1 << 4,      /* sink: what was logged before goes to the old stream */
     FM_EVENTLOG_NO_FORK = 1 << 5,    /* start: a child made by fork() does not log */
+    FM_EVENTLOG_VALUES = 1 << 7,     /* start: keep last values for clients to come from here on,
+                                        though nothing takes events yet; otherwise from the first
+                                        listen on, while something takes them */
     FM_EVENTLOG_NO_LIVE = 1 << 6,    /* start: no buffers in a file beside the log */
 };
 
@@ -303,6 +311,8 @@ FM_EVENTLOG_API void fm_eventlog_lock_name(const void *lock, const char *name);
 FM_EVENTLOG_API void fm_eventlog_message(const char *text);
 FM_EVENTLOG_API void fm_eventlog_marker(const char *text);
 FM_EVENTLOG_API void fm_eventlog_binary(const void *data, size_t bytes);
+/* Of the innermost open span of this thread. [signal] */
+FM_EVENTLOG_API void fm_eventlog_span_detail(const char *text, int64_t value);
 /* printf-style message, cut at 512 bytes. Not for hot paths. */
 FM_EVENTLOG_API void fm_eventlog_messagef(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
@@ -506,6 +516,20 @@ FM_EVENTLOG_INLINE_ void fm_eventlog_counter(uint32_t name, int64_t value)
     if (fm_eventlog_on())
         fm_eventlog_put_w32_w64_(FM_EVENT_COUNTER, name, (uint64_t)value);
 }
+FM_EVENTLOG_INLINE_ void fm_eventlog_counter_real(uint32_t name, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_w64_(FM_EVENT_COUNTER_REAL, name, bits);
+}
+FM_EVENTLOG_INLINE_ void fm_eventlog_value_real(uint32_t name, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    if (fm_eventlog_on())
+        fm_eventlog_put_w32_w64_(FM_EVENT_VALUE_REAL, name, bits);
+}
 FM_EVENTLOG_INLINE_ void fm_eventlog_async_begin(uint32_t name, uint64_t id)
 {
     if (fm_eventlog_on())
@@ -577,10 +601,28 @@ FM_EVENTLOG_INLINE_ void fm_eventlog_function_exit(const void *function)
 #define FM_SPAN_BEGIN(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_span_begin(fm_name_))
 #define FM_SPAN_END(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_span_end(fm_name_))
 #define FM_INSTANT(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_instant(fm_name_))
+/* Integers as they are, float, double and long double as real numbers. */
 #define FM_VALUE(name, value) \
-    FM_EVENTLOG_NAMED_(name, fm_eventlog_value(fm_name_, (int64_t)(value)))
+    FM_EVENTLOG_NAMED_(name, FM_EVENTLOG_NUMBER_(fm_eventlog_value, value))
 #define FM_COUNTER(name, value) \
-    FM_EVENTLOG_NAMED_(name, fm_eventlog_counter(fm_name_, (int64_t)(value)))
+    FM_EVENTLOG_NAMED_(name, FM_EVENTLOG_NUMBER_(fm_eventlog_counter, value))
+#ifdef __cplusplus
+#define FM_EVENTLOG_NUMBER_(call, value) call##_as_(fm_name_, value)
+#else
+#define FM_EVENTLOG_REAL_OR_0_(value)        \
+    (double)(_Generic((value), float         \
+                      : (value), double      \
+                      : (value), long double \
+                      : (value), default : 0))
+#define FM_EVENTLOG_INTEGER_OR_0_(value) \
+    (int64_t)(_Generic((value), float : 0, double : 0, long double : 0, default : (value)))
+#define FM_EVENTLOG_NUMBER_(call, value)                                         \
+    _Generic((value), float                                                      \
+             : call##_real(fm_name_, FM_EVENTLOG_REAL_OR_0_(value)), double      \
+             : call##_real(fm_name_, FM_EVENTLOG_REAL_OR_0_(value)), long double \
+             : call##_real(fm_name_, FM_EVENTLOG_REAL_OR_0_(value)), default     \
+             : call(fm_name_, FM_EVENTLOG_INTEGER_OR_0_(value)))
+#endif
 #define FM_ASYNC_BEGIN(name, id) \
     FM_EVENTLOG_NAMED_(name, fm_eventlog_async_begin(fm_name_, (uint64_t)(id)))
 #define FM_ASYNC_END(name, id) \
@@ -610,6 +652,31 @@ FM_EVENTLOG_INLINE_ void fm_eventlog_span_close_(const uint32_t *name)
         fm_eventlog_span_end(*name);
 }
 
+/* The same with what it works on, a text of the moment and a number. */
+#define FM_SPAN_WITH(name, text, value) \
+    FM_SPAN(name);                      \
+    fm_eventlog_span_detail(text, (int64_t)(value))
+
 #ifdef __cplusplus
 }
+#define FM_EVENTLOG_OVERLOAD_(call)                                                             \
+    template <typename Number> FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, Number value) \
+    {                                                                                           \
+        call(name, static_cast<int64_t>(value));                                                \
+    }                                                                                           \
+    FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, double value)                            \
+    {                                                                                           \
+        call##_real(name, value);                                                               \
+    }                                                                                           \
+    FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, float value)                             \
+    {                                                                                           \
+        call##_real(name, static_cast<double>(value));                                          \
+    }                                                                                           \
+    FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, long double value)                       \
+    {                                                                                           \
+        call##_real(name, static_cast<double>(value));                                          \
+    }
+FM_EVENTLOG_OVERLOAD_(fm_eventlog_counter)
+FM_EVENTLOG_OVERLOAD_(fm_eventlog_value)
+#undef FM_EVENTLOG_OVERLOAD_
 #endif

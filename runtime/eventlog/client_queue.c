@@ -88,6 +88,8 @@ void fm_el_clients_write(const struct fm_el_block *b, bool *taken)
 {
     struct fm_el_shared_block *s = NULL;
     pthread_mutex_lock(&fm_el_server.mutex);
+    if (atomic_load(&fm_el_values_on))
+        fm_el_values_take(b);
     for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next) {
         if (!c->ready || c->ending)
             continue;

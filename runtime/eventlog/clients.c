@@ -30,8 +30,8 @@ void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t 
         fm_el_monitor_header(&c->monitor, &c->out);
     if (c->kind == FM_EL_PLAIN && with_header)
         fm_el_header(&b);
-    fm_el_replay(&b, !with_header, at_ns);
-    pthread_mutex_lock(&fm_el_server.mutex);
+    pthread_mutex_lock(&fm_el_server.mutex); /* no block passes between the values and ready */
+    fm_el_replay(&b, !with_header, at_ns, with_header);
     if (with_header) {
         c->dead |= b.failed || !fm_el_queue_bytes(c, b.data, b.used, false);
         c->global_ns = fm_el_clock_ns();
@@ -235,6 +235,22 @@ void fm_el_clients_stop(int timeout_ms)
         fm_el_service_wake();
 }
 
+void fm_el_clients_lane_ends(uint16_t cap)
+{
+    pthread_mutex_lock(&fm_el_server.mutex);
+    fm_el_values_lane_ends(cap);
+    pthread_mutex_unlock(&fm_el_server.mutex);
+}
+
+void fm_el_clients_values(bool on)
+{
+    pthread_mutex_lock(&fm_el_server.mutex);
+    if (!on || !atomic_load(&fm_el_values_on))
+        fm_el_values_reset();
+    atomic_store(&fm_el_values_on, on);
+    pthread_mutex_unlock(&fm_el_server.mutex);
+}
+
 void fm_el_clients_stats(struct fm_eventlog_stats *s)
 {
     pthread_mutex_lock(&fm_el_server.mutex);
@@ -274,6 +290,8 @@ void fm_el_clients_after_fork(void)
         fm_el_server.listeners[i] = (struct fm_el_listener){.fd = -1};
     }
     atomic_store(&fm_el.clients_on, 0);
+    fm_el_values_reset();
+    atomic_store(&fm_el_values_on, fm_el.values);
     fm_el_control_after_fork();
     fm_el_service_after_fork();
 }

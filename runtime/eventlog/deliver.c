@@ -42,7 +42,7 @@ void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uin
 bool fm_el_has_destination(void)
 {
     return atomic_load(&fm_el.stream_on) || atomic_load(&fm_el.memory_on) ||
-           atomic_load(&fm_el.clients_on);
+           atomic_load(&fm_el.clients_on) || fm_el.values;
 }
 
 void fm_el_deliver(const struct fm_el_block *b)
@@ -51,7 +51,7 @@ void fm_el_deliver(const struct fm_el_block *b)
     fm_el_count(&fm_el.produced, b->events);
     if (atomic_load(&fm_el.memory_on))
         fm_el_memory_write(b, &taken);
-    if (atomic_load(&fm_el.clients_on))
+    if (atomic_load(&fm_el.clients_on) || atomic_load(&fm_el_values_on))
         fm_el_clients_write(b, &taken);
     if (atomic_load(&fm_el.stream_on)) /* last: it frees a live block */
         fm_el_stream_write(b, &taken);

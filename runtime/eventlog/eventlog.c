@@ -192,6 +192,9 @@ int fm_eventlog_start(const struct fm_eventlog_options *opts)
     } else {
         fm_el.no_state = o->flags & FM_EVENTLOG_NO_STATE;
         fm_el.no_fork = o->flags & FM_EVENTLOG_NO_FORK;
+        fm_el.values = o->flags & FM_EVENTLOG_VALUES;
+        fm_el_clients_values(false);
+        fm_el_clients_values(fm_el.values || fm_el_clients_listen());
         fm_el.no_live = o->flags & FM_EVENTLOG_NO_LIVE;
         fm_el.failures_max = o->failures_max ? o->failures_max : 3;
         snprintf(fm_el.fork_path, sizeof(fm_el.fork_path), "%s", o->fork_path ? o->fork_path : "");
@@ -328,6 +331,13 @@ void fm_eventlog_marker(const char *text)
 {
     if (fm_eventlog_on())
         fm_el_append(FM_EVENT_USER_MARKER, text, strlen(text), NULL, 0);
+}
+
+void fm_eventlog_span_detail(const char *text, int64_t value)
+{
+    uint64_t number = fm_eventlog_be64_((uint64_t)value);
+    if (fm_eventlog_on())
+        fm_el_append(FM_EVENT_SPAN_DETAIL, &number, 8, text, strlen(text));
 }
 
 void fm_eventlog_binary(const void *data, size_t bytes)

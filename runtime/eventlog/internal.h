@@ -245,9 +245,17 @@ void fm_el_state_unlock(void);
 uint32_t fm_el_state_thread_new(uint16_t lane, uint8_t state); /* state lock held */
 void fm_el_state_thread_gone(uint32_t id);                     /* state lock held */
 /* Replay of now, as blocks. State and sink locks held. again: between two messages, as always for a
- * destination that is not the log's first. at_ns: 0 = original times; else all has this time, since
- * the stream is past the original ones. */
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns);
+ * destination that is not the log's first. values: with the last values too (clients' lock held).
+ * at_ns: 0 = original times; else all has this time, since the stream is past the original ones. */
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, bool values);
+/* Values: the clients' lock held. */
+struct fm_el_replay;
+void fm_el_values_replay(struct fm_el_replay *o);
+void fm_el_values_take(const struct fm_el_block *b);
+void fm_el_values_lane_ends(uint16_t cap);
+void fm_el_values_reset(void);
+bool fm_el_values_any(void); /* there was something before */
+extern _Atomic int fm_el_values_on; /* somebody may come late */
 /* Threads in order of creation. State lock held. Pool memory: free with *ret_bytes. */
 struct fm_el_thread *fm_el_state_threads(uint32_t *count, size_t *ret_bytes);
 bool fm_el_state_lock_name(uint32_t i, uint64_t *lock, uint32_t *name); /* state lock held */
@@ -268,6 +276,9 @@ const struct fm_el_process *fm_el_process(void);
 /* ---- clients */
 void fm_el_clients_write(const struct fm_el_block *b, bool *taken);
 void fm_el_clients_stop(int timeout_ms);
+bool fm_el_clients_listen(void);            /* there is a listener */
+void fm_el_clients_lane_ends(uint16_t cap); /* nothing of it is open any more */
+void fm_el_clients_values(bool on);         /* begins to keep values anew, or ends */
 void fm_el_clients_fork_lock(void);
 void fm_el_clients_fork_unlock(void);
 void fm_el_clients_after_fork(void);
@@ -283,7 +294,8 @@ struct fm_el_shared {
     _Atomic uint64_t produced, dropped, discarded, replayed, resize_failures;
     _Atomic int memory_on, stream_on, clients_on;
     bool no_state, no_fork, no_live;
-    bool begun; /* a destination has its header: later ones hear of what is past; state lock */
+    bool values; /* kept for clients to come from the start on, though nobody takes events */
+    bool begun;  /* a destination has its header: later ones hear of what is past; state lock */
     unsigned failures_max;
     char fork_path[4096];     /* "" = the default */
     _Atomic int fork_pending; /* in a child: open its own output at the next event */

@@ -307,6 +307,7 @@ static void detach(void *context)
     fm_el_lane_drop_buffer(l);
     pthread_mutex_unlock(&l->mutex);
 
+    fm_el_clients_lane_ends(l->number);
     fm_el_state_lock();
     if (fm_eventlog_on()) {
         uint64_t task = fm_eventlog_be64_((uint64_t)l->task);

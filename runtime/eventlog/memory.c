@@ -326,7 +326,7 @@ int fm_el_memory_start(const struct fm_eventlog_options *o)
     fm_el_state_lock();
     fm_el_sink_lock(); /* no definition may pass between the replay and the first block */
     fm_el_header(&b);
-    fm_el_replay(&b, false, 0);
+    fm_el_replay(&b, false, 0, false);
     pthread_mutex_lock(&mutex);
     free_chunks(list.head);
     int fd = list.fd < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : list.fd;
@@ -378,7 +378,7 @@ void fm_el_memory_tick(void)
     fm_el_state_lock();
     fm_el_sink_lock();
     fm_el_global_flush_locked();
-    fm_el_replay(&b, true, fm_el_clock_ns());
+    fm_el_replay(&b, true, fm_el_clock_ns(), false);
     pthread_mutex_lock(&mutex);
     if (!b.failed && b.used < list.limit / 8 && !list.finished && put_missing(NULL))
         append(b.data, b.used, 0, true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events that make a stream understandable from its beginning, whenever that is. */
-#include "internal.h"
+#include "replay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,17 +87,7 @@ void fm_el_process_refresh(void)
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-/* Events with their original times come first, those of now behind them; times are moved up to the
- * end of the block before, so that blocks never overlap however many there are. */
-struct out {
-    struct fm_el_bytes *b;
-    size_t block; /* where the open block begins */
-    uint64_t now, begin, latest, floor;
-    uint32_t count;
-    bool open, same_time;
-};
-
-static void close_block(struct out *o, uint64_t end)
+static void close_block(struct fm_el_replay *o, uint64_t end)
 {
     if (o->open && !o->b->failed)
         fm_el_marker(o->b->data + o->block, o->b->used - o->block, FM_EL_NO_CAP, o->begin, end);
@@ -105,8 +95,8 @@ static void close_block(struct out *o, uint64_t end)
     o->floor = end;
 }
 
-static void event(struct out *o, uint16_t type, uint64_t ns, const void *first, size_t first_bytes,
-                  const void *second, size_t second_bytes)
+void fm_el_replay_event(struct fm_el_replay *o, uint16_t type, uint64_t ns, const void *first,
+                        size_t first_bytes, const void *second, size_t second_bytes)
 {
     static const unsigned char empty[FM_EL_MARKER_BYTES];
     if (o->open && o->b->used - o->block > BLOCK_BYTES)
@@ -131,61 +121,63 @@ static void event(struct out *o, uint16_t type, uint64_t ns, const void *first, 
     o->count++;
 }
 
-static void event32_16(struct out *o, uint16_t type, uint64_t ns, uint32_t a, uint16_t b)
+static void event32_16(struct fm_el_replay *o, uint16_t type, uint64_t ns, uint32_t a, uint16_t b)
 {
     a = fm_eventlog_be32_(a);
     b = fm_eventlog_be16_(b);
-    event(o, type, ns, &a, 4, &b, 2);
+    fm_el_replay_event(o, type, ns, &a, 4, &b, 2);
 }
 
-static void event16(struct out *o, uint16_t type, uint64_t ns, uint16_t v)
+static void event16(struct fm_el_replay *o, uint16_t type, uint64_t ns, uint16_t v)
 {
     v = fm_eventlog_be16_(v);
-    event(o, type, ns, &v, 2, NULL, 0);
+    fm_el_replay_event(o, type, ns, &v, 2, NULL, 0);
 }
 
-static void replay_process(struct out *o)
+static void replay_process(struct fm_el_replay *o)
 {
     static const char identity[] = "fathom-0.1.0 C event log";
     const uint32_t zero = 0, one = fm_eventlog_be32_(1);
     event32_16(o, FM_EVENT_CAPSET_CREATE, 0, 0, 2); /* the process */
     event32_16(o, FM_EVENT_CAPSET_CREATE, 0, 1, 3); /* its clock domain */
-    event(o, FM_EVENT_RTS_IDENTIFIER, 0, &zero, 4, identity, sizeof(identity) - 1);
-    event(o, FM_EVENT_PROGRAM_ARGS, 0, &zero, 4, process.args, process.args_bytes);
+    fm_el_replay_event(o, FM_EVENT_RTS_IDENTIFIER, 0, &zero, 4, identity, sizeof(identity) - 1);
+    fm_el_replay_event(o, FM_EVENT_PROGRAM_ARGS, 0, &zero, 4, process.args, process.args_bytes);
     uint32_t pid = fm_eventlog_be32_(process.pid), ppid = fm_eventlog_be32_(process.ppid);
-    event(o, FM_EVENT_OS_PROCESS_PID, 0, &zero, 4, &pid, 4);
-    event(o, FM_EVENT_OS_PROCESS_PPID, 0, &zero, 4, &ppid, 4);
+    fm_el_replay_event(o, FM_EVENT_OS_PROCESS_PID, 0, &zero, 4, &pid, 4);
+    fm_el_replay_event(o, FM_EVENT_OS_PROCESS_PPID, 0, &zero, 4, &ppid, 4);
     struct fm_eventlog_w32_w64_ wall = {one, fm_eventlog_be64_(process.wall_s)};
     uint32_t wall_ns = fm_eventlog_be32_(process.wall_ns);
-    event(o, FM_EVENT_WALL_CLOCK_TIME, process.wall_at_ns, &wall, sizeof(wall), &wall_ns, 4);
+    fm_el_replay_event(o, FM_EVENT_WALL_CLOCK_TIME, process.wall_at_ns, &wall, sizeof(wall),
+                       &wall_ns, 4);
     for (size_t at = 0; at + 2 <= modules.used && !modules.failed;) {
         size_t bytes = fm_el_get16(modules.data + at);
-        event(o, FM_EVENT_MODULE, process.wall_at_ns, modules.data + at + 2, bytes, NULL, 0);
+        fm_el_replay_event(o, FM_EVENT_MODULE, process.wall_at_ns, modules.data + at + 2, bytes,
+                           NULL, 0);
         at += 2 + bytes;
     }
 }
 
-static void replay_names(struct out *o)
+static void replay_names(struct fm_el_replay *o)
 {
     for (const struct fm_el_name *n = fm_el_names_newest(); n; n = n->next_all) {
         uint32_t id = fm_eventlog_be32_(n->id);
-        event(o, FM_EVENT_INTERN_STRING, n->made_ns, n->text, n->bytes, &id, 4);
+        fm_el_replay_event(o, FM_EVENT_INTERN_STRING, n->made_ns, n->text, n->bytes, &id, 4);
     }
 }
 
-static void replay_lock_names(struct out *o)
+static void replay_lock_names(struct fm_el_replay *o)
 {
     uint64_t lock;
     uint32_t name;
     for (uint32_t i = 0; fm_el_state_lock_name(i, &lock, &name); i++) {
         lock = fm_eventlog_be64_(lock);
         name = fm_eventlog_be32_(name);
-        event(o, FM_EVENT_LOCK_NAME, o->now, &lock, 8, &name, 4);
+        fm_el_replay_event(o, FM_EVENT_LOCK_NAME, o->now, &lock, 8, &name, 4);
     }
 }
 
 /* A lane is made and given away under the state lock; its fields do not change meanwhile. */
-static void replay_lanes(struct out *o)
+static void replay_lanes(struct fm_el_replay *o)
 {
     for (unsigned i = 0; i < fm_el_lane_count(); i++) {
         const struct fm_el_lane *l = fm_el_lane_at(i);
@@ -197,7 +189,7 @@ static void replay_lanes(struct out *o)
     }
 }
 
-static void replay_tasks(struct out *o)
+static void replay_tasks(struct fm_el_replay *o)
 {
     for (unsigned i = 0; i < fm_el_lane_count(); i++) {
         const struct fm_el_lane *l = fm_el_lane_at(i);
@@ -213,49 +205,100 @@ static void replay_tasks(struct out *o)
         memcpy(payload, &task, 8);
         memcpy(payload + 8, &cap, 2);
         memcpy(payload + 10, &task, 8);
-        event(o, FM_EVENT_TASK_CREATE, o->now, payload, sizeof(payload), NULL, 0);
+        fm_el_replay_event(o, FM_EVENT_TASK_CREATE, o->now, payload, sizeof(payload), NULL, 0);
     }
 }
 
-static void replay_threads(struct out *o, const struct fm_el_thread *list, uint32_t count)
+static void replay_threads(struct fm_el_replay *o, const struct fm_el_thread *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = fm_eventlog_be32_(list[i].id);
-        event(o, FM_EVENT_THREAD_CREATE, list[i].created_ns, &id, 4, NULL, 0);
+        fm_el_replay_event(o, FM_EVENT_THREAD_CREATE, list[i].created_ns, &id, 4, NULL, 0);
     }
 }
 
-static void replay_thread_states(struct out *o, const struct fm_el_thread *list, uint32_t count)
+static void replay_thread_states(struct fm_el_replay *o, const struct fm_el_thread *list,
+                                 uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_el_thread *t = &list[i];
         uint32_t id = fm_eventlog_be32_(t->id), info = fm_eventlog_be32_(t->info);
         if (t->label)
-            event(o, FM_EVENT_THREAD_LABEL, o->now, &id, 4, t->label->text, t->label->bytes);
+            fm_el_replay_event(o, FM_EVENT_THREAD_LABEL, o->now, &id, 4, t->label->text,
+                               t->label->bytes);
         if (t->lane != FM_EL_NO_CAP)
             event32_16(o, FM_EVENT_THREAD_MIGRATE, o->now, t->id, t->lane);
         if (t->state == 1)
-            event(o, FM_EVENT_THREAD_RUN, o->now, &id, 4, NULL, 0);
+            fm_el_replay_event(o, FM_EVENT_THREAD_RUN, o->now, &id, 4, NULL, 0);
         if (t->state == 3)
-            event(o, FM_EVENT_THREAD_RUNNABLE, o->now, &id, 4, NULL, 0);
+            fm_el_replay_event(o, FM_EVENT_THREAD_RUNNABLE, o->now, &id, 4, NULL, 0);
         if (t->state == 2) {
             unsigned char rest[6];
             uint16_t status = fm_eventlog_be16_(t->status);
             memcpy(rest, &status, 2);
             memcpy(rest + 2, &info, 4);
-            event(o, FM_EVENT_THREAD_STOP, o->now, &id, 4, rest, 6);
+            fm_el_replay_event(o, FM_EVENT_THREAD_STOP, o->now, &id, 4, rest, 6);
         }
     }
 }
 
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns)
+/* ---- lanes' blocks ----------------------------------------------------------------------------
+ */
+
+static struct {
+    uint64_t ns;
+    uint16_t type;
+    uint8_t bytes, payload[8];
+} lane_events[FM_EL_REPLAY_LANE_MAX]; /* by time; under the state lock */
+static unsigned lane_events_count;
+static uint16_t lane_events_cap;
+
+void fm_el_replay_lane_event(struct fm_el_replay *o, uint16_t cap, uint16_t type, uint64_t ns,
+                             const void *payload, size_t bytes)
+{
+    (void)o;
+    if (lane_events_count == FM_EL_REPLAY_LANE_MAX)
+        return;
+    unsigned at = lane_events_count++;
+    for (; at > 0 && lane_events[at - 1].ns > ns; at--)
+        lane_events[at] = lane_events[at - 1];
+    lane_events[at].ns = ns;
+    lane_events[at].type = type;
+    lane_events[at].bytes = (uint8_t)bytes;
+    memcpy(lane_events[at].payload, payload, bytes);
+    lane_events_cap = cap;
+}
+
+void fm_el_replay_lane_done(struct fm_el_replay *o)
+{
+    static const unsigned char empty[FM_EL_MARKER_BYTES];
+    unsigned n = lane_events_count;
+    lane_events_count = 0;
+    if (n == 0)
+        return;
+    close_block(o, o->latest);
+    size_t block = o->b->used;
+    fm_el_put(o->b, empty, sizeof(empty));
+    for (unsigned i = 0; i < n; i++) {
+        fm_el_put16(o->b, lane_events[i].type);
+        fm_el_put64(o->b, lane_events[i].ns);
+        fm_el_put(o->b, lane_events[i].payload, lane_events[i].bytes);
+        o->count++;
+    }
+    if (!o->b->failed)
+        fm_el_marker(o->b->data + block, o->b->used - block, lane_events_cap, lane_events[0].ns,
+                     lane_events[n - 1].ns);
+}
+
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, bool values)
 {
     static const char begins[] = "fathom: replay begins";
-    struct out o = {.b = b, .now = at_ns ? at_ns : fm_el_clock_ns(), .same_time = at_ns != 0};
-    again |= fm_el.begun;
+    struct fm_el_replay o = {
+        .b = b, .now = at_ns ? at_ns : fm_el_clock_ns(), .same_time = at_ns != 0};
+    again |= fm_el.begun || (values && fm_el_values_any());
     fm_el.begun = true;
     if (again)
-        event(&o, FM_EVENT_LOG_MESSAGE, 0, begins, sizeof(begins) - 1, NULL, 0);
+        fm_el_replay_event(&o, FM_EVENT_LOG_MESSAGE, 0, begins, sizeof(begins) - 1, NULL, 0);
     uint32_t threads;
     size_t bytes;
     struct fm_el_thread *list = fm_el_state_threads(&threads, &bytes);
@@ -267,10 +310,12 @@ void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns)
     replay_tasks(&o);
     replay_thread_states(&o, list, threads);
     fm_el_pool_free(list, bytes);
+    if (values)
+        fm_el_values_replay(&o);
     if (again) {
         char text[64];
         int n = snprintf(text, sizeof(text), "fathom: replay ends: %u events", o.count - 1);
-        event(&o, FM_EVENT_LOG_MESSAGE, o.now, text, (size_t)n, NULL, 0);
+        fm_el_replay_event(&o, FM_EVENT_LOG_MESSAGE, o.now, text, (size_t)n, NULL, 0);
     }
     close_block(&o, o.now);
     fm_el_global_not_before(o.now);

@@ -128,6 +128,16 @@ void fm_el_clients_serve(const struct pollfd *fds, unsigned count)
 /* ---- calls of the program ----------------------------------------------------------------------
  */
 
+bool fm_el_clients_listen(void)
+{
+    bool any = false;
+    pthread_mutex_lock(&fm_el_server.mutex);
+    for (unsigned i = 0; i < FM_EL_LISTENERS_MAX; i++)
+        any |= fm_el_server.listeners[i].used;
+    pthread_mutex_unlock(&fm_el_server.mutex);
+    return any && !fm_el.no_state;
+}
+
 static int wait_first(uint64_t before, int timeout_ms)
 {
     struct timespec until = fm_el_deadline(timeout_ms);
@@ -170,6 +180,8 @@ int fm_eventlog_listen(const char *address, const struct fm_eventlog_listen_opti
                 unlink(l.path);
         }
     }
+    if (result >= 0 && !fm_el.no_state)
+        fm_el_clients_values(true);
     if (result >= 0) {
         int error = fm_el_service_start();
         fm_el_service_wake();

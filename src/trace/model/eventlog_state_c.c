@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* C programs: one thread logs into a lane; its spans, functions and waits are one stack. */
+#include <math.h>
+
 #include "trace/model/eventlog_state.h"
 
 /* --- threads: lanes of the log, and threads of the program's own scheduler --- */
@@ -173,7 +175,7 @@ static void instant(struct happening *at)
     fm_state_mark(at->state, lane, fm_eventlog_text_value(at->names, u32_at(at, 0)), at->time);
 }
 
-static void counter(struct happening *at)
+static void counter_is(struct happening *at, double number)
 {
     uint32_t id = u32_at(at, 0);
     struct fm_lane *lane = fm_state_lane_find(at->state, FM_LANE_COUNTER, id);
@@ -182,7 +184,21 @@ static void counter(struct happening *at)
         lane = fm_eventlog_number_lane(at, FM_LANE_COUNTER, id,
                                        fm_trace_value_name(at->state->trace, value));
     }
-    fm_state_number(at->state, lane, (double)(int64_t)u64_at(at, 4), at->time);
+    fm_state_number(at->state, lane, number, at->time);
+}
+
+static void counter(struct happening *at)
+{
+    counter_is(at, (double)(int64_t)u64_at(at, 4));
+}
+
+static void counter_real(struct happening *at)
+{
+    uint64_t bits = u64_at(at, 4);
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    if (isfinite(number))
+        counter_is(at, number);
 }
 
 /* --- asynchronous spans: each in the lowest free row of its name --- */
@@ -528,6 +544,8 @@ static const struct event_rule own_rules[] = {
     [FM_EVENTLOG_MODULE - FM_EVENTLOG_SPAN_BEGIN] = {loaded_module, 24},
     [FM_EVENTLOG_MISSING - FM_EVENTLOG_SPAN_BEGIN] = {missing, 20},
     [FM_EVENTLOG_VALUE - FM_EVENTLOG_SPAN_BEGIN] = {instant, 12},
+    [FM_EVENTLOG_COUNTER_REAL - FM_EVENTLOG_SPAN_BEGIN] = {counter_real, 12},
+    [FM_EVENTLOG_VALUE_REAL - FM_EVENTLOG_SPAN_BEGIN] = {instant, 12},
 };
 
 const struct event_rule *fm_eventlog_rule_c(uint32_t number)

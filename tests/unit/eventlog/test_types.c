@@ -144,6 +144,7 @@ static void our_own_types_are_those_of_the_runtime(void)
         {"addr", FM_EVENTLOG_U64, FM_EVENTLOG_UNIT_ADDRESS},
         {"bytes", FM_EVENTLOG_U64, FM_EVENTLOG_UNIT_BYTES},
         {"i64", FM_EVENTLOG_I64, FM_EVENTLOG_UNIT_NUMBER},
+        {"f64", FM_EVENTLOG_F64, FM_EVENTLOG_UNIT_NUMBER},
         {"w64", FM_EVENTLOG_U64, 255},
         {"w32", FM_EVENTLOG_U32, 255},
         {"str", FM_EVENTLOG_TEXT, FM_EVENTLOG_UNIT_NONE},

@@ -65,7 +65,8 @@ static void name_event(struct check *c, unsigned type, uint64_t time, const uint
                              g_strndup((const char *)p, n - 4));
         return;
     }
-    bool named = (type >= 512 && type <= 516) || type == 523 || type == 524 || type == 528;
+    bool named =
+        (type >= 512 && type <= 516) || type == 523 || type == 524 || (type >= 528 && type <= 530);
     if (!named && type != 525)
         return;
     guint id = (guint)be(type == 525 ? p + 8 : p, 4);

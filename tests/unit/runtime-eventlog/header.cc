@@ -57,6 +57,9 @@ void every_event()
     fm_eventlog_heap(3, 2, 1);
     counts(1);
     counts(2.5);
+    counts(2.5F);
+    FM_VALUE("real", 1.5L);
+    FM_SPAN_WITH("with", written.c_str(), 3);
     [] { FM_INSTANT("in a lambda"); }();
 }
 
@@ -74,6 +77,7 @@ void events_from_cplusplus_arrive()
     fm_eventlog_stats(&stats);
     g_assert_cmpuint(stats.dropped_events, ==, 0);
     g_assert_cmpuint(stats.stream_events, >=, 3 * 25);
+    g_assert_true(written.find(std::string("\x3F\xF8\0\0\0\0\0\0", 8)) != std::string::npos);
     g_assert_cmpint(fm_eventlog_stop(), ==, 0);
     g_assert_cmpint(fm_eventlog_status(), ==, FM_EVENTLOG_STOPPED);
     g_assert_cmpuint(written.size(), >, 1000);

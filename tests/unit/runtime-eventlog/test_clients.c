@@ -151,6 +151,94 @@ static void mute_connections_use_no_places(void)
     check_free(c);
 }
 
+/* ---- what was before ---------------------------------------------------------------------------
+ */
+
+static char *printed(const GByteArray *log)
+{
+    g_autofree char *path = temp_path("late.eventlog"), *folder = g_path_get_dirname(path);
+    g_assert_true(g_file_set_contents(path, (const char *)log->data, (gssize)log->len, NULL));
+    const char *argv[] = {g_getenv("FATHOM"), "log", "cat", path, NULL};
+    char *out = NULL;
+    g_assert_true(g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
+                               &out, NULL, NULL, NULL));
+    unlink(path);
+    rmdir(folder);
+    return out;
+}
+
+static unsigned times(const char *text, const char *what)
+{
+    unsigned n = 0;
+    for (const char *p = text; (p = strstr(p, what)) != NULL; p++)
+        n++;
+    return n;
+}
+
+static int a_lock, another_lock;
+
+static gpointer hold_a_lock(gpointer data)
+{
+    (void)data;
+    fm_eventlog_lock_acquire(&another_lock);
+    fm_eventlog_lock_release(&another_lock);
+    FM_SPAN("gone with its thread");
+    fm_eventlog_span_begin(fm_eventlog_intern("never ended"));
+    return NULL;
+}
+
+static void late_client_hears_of_values_and_open_spans(void)
+{
+    struct fm_eventlog_options o = {.flags = FM_EVENTLOG_VALUES};
+    g_assert_cmpint(fm_eventlog_start(&o), ==, 0);
+    FM_COUNTER("queue", 41);
+    FM_COUNTER("queue", 42);
+    FM_COUNTER("load", 2.5);
+    FM_COUNTER("load", 0.25F);
+    fm_eventlog_heap(3000, 2000, 1000);
+    FM_SPAN_BEGIN("ended before");
+    FM_SPAN_END("ended before");
+    FM_SPAN_BEGIN("outer");
+    FM_SPAN_BEGIN("inner");
+    FM_ASYNC_BEGIN("request", 700007);
+    FM_ASYNC_BEGIN("request", 800008);
+    FM_ASYNC_END("request", 700007);
+    fm_eventlog_lock_acquire(&a_lock);
+    g_thread_join(g_thread_new("holder", hold_a_lock, NULL));
+    g_assert_cmpint(fm_eventlog_flush(-1), ==, 0);
+    g_free(socket_path);
+    socket_path = temp_path("late.sock");
+    g_autofree char *address = g_strconcat("unix:", socket_path, NULL);
+    listener = fm_eventlog_listen(address, NULL);
+    g_assert_cmpint(listener, >=, 0);
+    struct reading r = {dial_unix(), g_byte_array_ref(g_byte_array_new())};
+    g_autoptr(GByteArray) all = r.all;
+    wait_clients(1);
+    FM_COUNTER("queue", 43);
+    fm_eventlog_lock_release(&a_lock);
+    FM_SPAN_END("inner");
+    FM_SPAN_END("outer");
+    struct check *c;
+    finish_reading(&r, 1, &c);
+    g_assert_cmpuint(c->replayed[FM_EVENT_COUNTER], ==, 1);
+    g_assert_cmpuint(c->counts[FM_EVENT_COUNTER], ==, 1);
+    g_assert_cmpuint(c->replayed[FM_EVENT_COUNTER_REAL], ==, 1);
+    g_assert_cmpuint(c->replayed[FM_EVENT_HEAP_LIVE], ==, 1);
+    g_assert_cmpuint(c->replayed[FM_EVENT_SPAN_BEGIN], ==, 2);
+    g_assert_cmpuint(c->counts[FM_EVENT_SPAN_END], ==, 2);
+    g_assert_cmpuint(c->replayed[FM_EVENT_ASYNC_BEGIN], ==, 1);
+    g_assert_cmpuint(c->replayed[FM_EVENT_LOCK_ACQUIRE], ==, 1);
+    g_assert_cmpuint(c->before_name, ==, 0);
+    check_free(c);
+    g_autofree char *text = printed(all);
+    g_assert_cmpuint(times(text, "value=41"), ==, 0);
+    g_assert_cmpuint(times(text, "value=42"), ==, 1);
+    g_assert_cmpuint(times(text, "value=0.25"), ==, 1);
+    g_assert_cmpuint(times(text, "value=2.5"), ==, 0);
+    g_assert_cmpuint(times(text, "id=800008"), ==, 1);
+    g_assert_cmpuint(times(text, "id=700007"), ==, 0);
+}
+
 /* A: each of two monitors' clients gets every event, one that ends inside a frame harms nobody. */
 static void every_monitor_client_gets_every_event(void)
 {
@@ -396,6 +484,7 @@ int main(int argc, char **argv)
     T(wrong_and_missing_tokens_are_told);
     T(mute_connections_use_no_places);
     T(no_more_clients_than_allowed);
+    T(late_client_hears_of_values_and_open_spans);
     T(every_monitor_client_gets_every_event);
     T(left_over_socket_is_taken_over);
     T(handler_may_register_and_flush);

@@ -17,7 +17,8 @@ static void plugin_logs_into_the_programs_log(void)
     FM_INSTANT("of the program");
     for (int round = 0; round < 2; round++) { /* unloaded and loaded again, too */
         void *plugin = dlopen(plugin_path, RTLD_NOW | RTLD_LOCAL);
-        g_assert_nonnull(plugin);
+        if (!plugin)
+            g_error("%s", dlerror());
         int (*log)(unsigned) = (int (*)(unsigned))dlsym(plugin, "plugin_log");
         g_assert_nonnull(log);
         g_assert_cmpint(log(1000), ==, 0);

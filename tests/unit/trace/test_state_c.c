@@ -255,7 +255,7 @@ static void test_short_payloads(void)
 {
     struct event_list *list = begin_program();
     static const uint16_t numbers[] = {0,   1,   2,   3,   4,   45,  55,  512, 513, 514, 515, 516,
-                                       517, 518, 519, 520, 521, 522, 523, 524, 525, 526, 527, 528};
+                                       517, 518, 519, 520, 521, 522, 523, 524, 525, 526, 527, 528, 529, 530};
     for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++)
         event_add(list, 10 + i, 0, numbers[i], "1", U(1));
     event_add(list, 100, 0, 60000, "1", U(1)); /* not known: no matter */
