@@ -34,6 +34,8 @@ def main(fathom, make_trace, build):
         subprocess.run([make_trace, "small", names[0]], check=True)
         subprocess.run([make_trace, "long", names[1], str(LONG_SPANS)], check=True)
         subprocess.run([make_trace, "open", names[2]], check=True)
+        # A log that nobody has open for writing is not followed.
+        writer = open(names[2], "ab")  # until the end
         server = subprocess.Popen([fathom, "view", "--no-open", *os.environ.get("FATHOM_VIEW_OPTIONS", "").split(), *names], text=True,
                                   stdout=subprocess.PIPE)
         try:
@@ -48,6 +50,7 @@ def main(fathom, make_trace, build):
             if server.poll() is None:
                 server.terminate()
             server.wait(20)
+            writer.close()
 
 
 sys.exit(main(*sys.argv[1:4]))
