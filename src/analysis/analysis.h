@@ -104,6 +104,9 @@ void fm_analysis_csd_compensation(const struct fm_analysis *a, uint32_t csd, uin
                                   struct fm_cost *to);
 void fm_analysis_pd_compensation(const struct fm_analysis *a, uint32_t pd, uint32_t ps, int sign,
                                  struct fm_cost *to);
+/* Modules that have no procedures in the profile, for those that have none of that name; names must
+ * outlive the analysis. Before anybody else uses it. */
+void fm_analysis_add_modules(struct fm_analysis *a, const char *const *names, uint32_t count);
 /* NULL when there is none of that name. */
 const struct fm_module *fm_analysis_module(const struct fm_analysis *a, const char *name);
 

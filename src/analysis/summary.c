@@ -139,6 +139,19 @@ static GHashTable *collect_modules(struct fm_analysis *a)
     return numbers;
 }
 
+void fm_analysis_add_modules(struct fm_analysis *a, const char *const *names, uint32_t count)
+{
+    uint32_t known = a->module_count;
+    a->modules = g_renew(struct fm_module, a->modules, (gsize)known + count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fm_module module = {.name = names[i], .ps = a->storage->module_ps};
+        if (known == 0 ||
+            bsearch(&module, a->modules, known, sizeof module, compare_modules) == NULL)
+            a->modules[a->module_count++] = module;
+    }
+    qsort(a->modules, a->module_count, sizeof *a->modules, compare_modules);
+}
+
 bool fm_phase_modules(struct fm_analysis_job *job, uint32_t budget)
 {
     (void)budget; /* short */

@@ -92,6 +92,13 @@ struct fm_recursion {
     char **errors;
 };
 
+/* Of a program of which only the counts are known (C): a clique of one proc dynamic is SINGLE when
+ * one of its call sites recurses, OTHER when several do. levels are not known; depth is the average
+ * number of activations for each call from outside, which is the depth only where an activation
+ * recurses at most once: SINGLE in nothing but name when the site stands in a loop. */
+struct fm_recursion *fm_recursion_from_counts(const struct fm_analysis *a, uint32_t clique);
+void fm_recursion_free(gpointer recursion); /* of fm_recursion_from_counts() only */
+
 /* Of a clique, kept; belongs to bodies. Never fails: what goes wrong is FM_RECURSION_ERRORS. */
 const struct fm_recursion *fm_bodies_recursion(struct fm_bodies *bodies, uint32_t clique);
 /* Cost of a call at that depth of a single recursion. */

@@ -12,4 +12,3 @@ struct fm_bodies {
     GHashTable *recursions; /* clique -> struct fm_recursion */
 };
 
-void fm_recursion_free(gpointer recursion);

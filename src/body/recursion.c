@@ -343,9 +343,45 @@ static void classify(struct fm_recursion *recursion, const struct fm_recursion_d
     }
 }
 
+struct fm_recursion *fm_recursion_from_counts(const struct fm_analysis *a, uint32_t clique)
+{
+    const struct fm_profile *profile = a->profile;
+    struct fm_recursion *recursion = g_new0(struct fm_recursion, 1);
+    uint32_t parent = a->clique_parent[clique], sites = 0;
+    recursion->member_count = a->clique_first[clique + 1] - a->clique_first[clique];
+    recursion->parent_calls = parent == 0 ? 1 : (double)fm_profile_calls(profile, parent);
+    recursion->total_calls = recursion->parent_calls;
+    recursion->depth = -1;
+    for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
+        uint32_t pd = a->clique_pds[i];
+        for (uint32_t slot = 0; slot < profile->ps[profile->pd_ps[pd]].css_count; slot++) {
+            uint32_t count, calls_of_slot = 0;
+            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+            for (uint32_t c = 0; c < count; c++) {
+                if (a->pd_clique[profile->csd_callee[csds[c]]] != clique)
+                    continue;
+                recursion->total_calls += (double)fm_profile_calls(profile, csds[c]);
+                calls_of_slot++;
+            }
+            sites += calls_of_slot > 0;
+        }
+    }
+    recursion->kind = recursion->member_count > 1 ? FM_RECURSION_MUTUAL
+                      : sites == 0                ? FM_RECURSION_NONE
+                      : sites == 1                ? FM_RECURSION_SINGLE
+                                                  : FM_RECURSION_OTHER;
+    if (recursion->kind == FM_RECURSION_NONE)
+        recursion->depth = 0;
+    else if (recursion->kind == FM_RECURSION_SINGLE && recursion->parent_calls > 0)
+        recursion->depth = recursion->total_calls / recursion->parent_calls;
+    return recursion;
+}
+
 static struct fm_recursion *make_recursion(struct fm_bodies *bodies, uint32_t clique)
 {
     const struct fm_analysis *a = bodies->a;
+    if (a->profile->flavour == FM_FLAVOUR_C)
+        return fm_recursion_from_counts(a, clique);
     struct fm_recursion *recursion = g_new0(struct fm_recursion, 1);
     uint32_t parent = a->clique_parent[clique], first = a->clique_first[clique];
     recursion->member_count = a->clique_first[clique + 1] - first;

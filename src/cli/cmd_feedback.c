@@ -124,21 +124,11 @@ static bool write_file(const char *path, const struct fm_feedback *feedback, GEr
     return fm_writer_finish(writer, error);
 }
 
-static char *procrep_path(const char *data_path)
-{
-    size_t stem = strlen(data_path);
-    if (g_str_has_suffix(data_path, ".data"))
-        stem -= strlen(".data");
-    g_autofree char *name = g_strndup(data_path, stem);
-    return g_strconcat(name, ".procrep", NULL);
-}
-
 static bool open_profile(const char *path, bool debug, struct fm_profile **ret_profile,
                          struct fm_analysis **ret_analysis, struct fm_procrep **ret_procrep,
                          GError **error)
 {
     struct fm_progress progress;
-    g_autofree char *code = procrep_path(path);
     fm_cli_progress_begin(&progress);
     if (debug)
         printf("reading %s\n", path);
@@ -152,8 +142,8 @@ static bool open_profile(const char *path, bool debug, struct fm_profile **ret_p
         printf("finding cliques and costs\n");
     ok = ok && fm_analysis_new(*ret_profile, &progress, ret_analysis, error);
     if (ok && debug)
-        printf("reading %s\n", code);
-    ok = ok && fm_procrep_read(code, ret_procrep, error);
+        printf("reading the bodies of its procedures\n");
+    ok = ok && fm_procrep_read_beside(NULL, path, ret_procrep, error);
     fm_cli_progress_end(&progress);
     if (ok && debug)
         printf("read\n");

@@ -305,7 +305,10 @@ void fm_body_print(GString *out, const struct fm_procrep *procrep, uint32_t proc
         .prefix = g_string_new(NULL),
         .open = g_array_new(FALSE, FALSE, sizeof(struct open_goal)),
     };
-    print_goals(&p, 1);
+    if (body->depth > FM_BODY_PRINTED_DEPTH_MAX)
+        g_string_append_printf(out, "  %% goals nest %u levels deep: not printed\n", body->depth);
+    else
+        print_goals(&p, 1);
     g_string_free(p.path, TRUE);
     g_string_free(p.prefix, TRUE);
     g_array_free(p.open, TRUE);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/roots.h"
 #include "base/writer.h"
 #include "deep/profile.h"
 
@@ -80,6 +81,10 @@ struct fm_procrep {
 /* Reads the index. Errors: FM_ERROR_IO, _NOT_FOUND (no such file), _FORMAT, _TRUNCATED, _VERSION,
  * _LIMIT, with the byte's offset. Memory is bounded by a small multiple of the file's size. */
 FM_MUST_USE bool fm_procrep_read(const char *path, struct fm_procrep **ret, GError **error);
+/* X.procrep beside X.data, beneath roots (NULL: anywhere). FM_ERROR_NOT_FOUND also when data_path
+ * does not end in .data. */
+FM_MUST_USE bool fm_procrep_read_beside(const struct fm_roots *roots, const char *data_path,
+                                        struct fm_procrep **ret, GError **error);
 /* The same from memory, which must outlive it; name is used in messages. */
 FM_MUST_USE bool fm_procrep_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                        struct fm_procrep **ret, GError **error);
@@ -254,6 +259,9 @@ struct fm_body_notes {
 };
 /* The name and arguments of an atomic goal: "list.append(Xs, Ys, Zs)". */
 void fm_body_append_atomic(GString *out, const struct fm_body *body, uint32_t goal);
+/* Each line stands as far to the right as its goal is deep, and most tell its path: what nests
+ * deeper is not printed, the text says so. */
+#define FM_BODY_PRINTED_DEPTH_MAX 1000u
 /* A procedure: types of its variables if it has them, head, body, an empty line. notes may be NULL.
  */
 void fm_body_print(GString *out, const struct fm_procrep *procrep, uint32_t proc,

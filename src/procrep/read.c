@@ -294,14 +294,15 @@ bool fm_procrep_read_bytes(const char *name, const uint8_t *bytes, size_t size,
     return true;
 }
 
-bool fm_procrep_read(const char *path, struct fm_procrep **ret, GError **error)
+static bool read_below(const struct fm_roots *roots, const char *path, struct fm_procrep **ret,
+                       GError **error)
 {
     struct fm_mapped_file *file;
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
         return false;
     }
-    if (!fm_mapped_file_open(path, &file, error))
+    if (!fm_mapped_file_open_below(roots, path, &file, error))
         return false;
     static const uint8_t nothing[1];
     const uint8_t *bytes = file->bytes == NULL ? nothing : file->bytes;
@@ -320,6 +321,24 @@ bool fm_procrep_read(const char *path, struct fm_procrep **ret, GError **error)
     else
         fm_mapped_file_free(file);
     return ok;
+}
+
+bool fm_procrep_read(const char *path, struct fm_procrep **ret, GError **error)
+{
+    return read_below(NULL, path, ret, error);
+}
+
+bool fm_procrep_read_beside(const struct fm_roots *roots, const char *data_path,
+                            struct fm_procrep **ret, GError **error)
+{
+    if (!g_str_has_suffix(data_path, ".data")) {
+        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
+                    "%s: does not end in .data, so no .procrep belongs to it", data_path);
+        return false;
+    }
+    g_autofree char *stem = g_strndup(data_path, strlen(data_path) - strlen(".data"));
+    g_autofree char *path = g_strconcat(stem, ".procrep", NULL);
+    return read_below(roots, path, ret, error);
 }
 
 void fm_procrep_free(struct fm_procrep *procrep)

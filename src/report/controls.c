@@ -240,8 +240,8 @@ static void offer_page(struct fm_controls *controls, enum fm_command_id command,
 }
 
 /* A list of reports with a part that only developers of compilers want. */
-static void reports(struct fm_page *page, const char *title, enum fm_command_id command,
-                    enum fm_command_id dump, uint32_t number, const char *label, const char *id,
+static struct fm_list *reports(struct fm_page *page, const char *title,
+                               enum fm_command_id command, enum fm_command_id dump, uint32_t number, const char *label, const char *id,
                     const char *dump_label)
 {
     struct fm_query query = fm_page_link(page, command, number);
@@ -254,19 +254,28 @@ static void reports(struct fm_page *page, const char *title, enum fm_command_id 
         fm_add_control(list, &query, label, id);
     g_autofree char *dump_id = g_strconcat(id, "-dump", NULL);
     fm_add_control(fm_add_developer(list), &raw, dump_label, dump_id);
+    return list;
 }
 
 void fm_controls_proc_reports(struct fm_page *page, uint32_t ps)
 {
     g_autofree char *title = g_strdup_printf("Related %s reports:", page->words->proc);
-    reports(page, title, FM_CMD_PROC, FM_CMD_DUMP_PROC_STATIC, ps, page->words->proc_title, "proc",
-            "Unprocessed proc static data");
+    struct fm_list *list = reports(page, title, FM_CMD_PROC, FM_CMD_DUMP_PROC_STATIC, ps,
+                                   page->words->proc_title, "proc", "Unprocessed proc static data");
+    struct fm_query coverage = fm_page_link(page, FM_CMD_PROC_STATIC_COVERAGE, ps);
+    if (fm_body_has_coverage(page, ps) && page->query.command.id != FM_CMD_PROC_STATIC_COVERAGE)
+        fm_add_control(list, &coverage, "Coverage annotated procedure representation",
+                       "proc-coverage");
 }
 
 void fm_controls_clique_reports(struct fm_page *page, uint32_t clique)
 {
-    reports(page, "Related clique reports:", FM_CMD_CLIQUE, FM_CMD_DUMP_RAW_CLIQUE, clique,
-            "Clique", "clique", "Unprocessed clique data");
+    struct fm_list *list =
+        reports(page, "Related clique reports:", FM_CMD_CLIQUE, FM_CMD_DUMP_RAW_CLIQUE, clique,
+                "Clique", "clique", "Unprocessed clique data");
+    struct fm_query recursion = fm_page_link(page, FM_CMD_CLIQUE_RC, clique);
+    if (page->query.command.id != FM_CMD_CLIQUE_RC && fm_page_check_bodies(page, NULL))
+        fm_add_control(list, &recursion, "Clique's recursion information", "clique-recursion");
 }
 
 void fm_controls_general(struct fm_page *page)

@@ -103,18 +103,39 @@ static void read_source_map(struct fm_recording_job *job)
         recording->source_map_message = g_strdup(error->message);
 }
 
+/* NAME.procrep beside NAME.data. Its modules are listed though nothing of them was called. */
+static void read_procrep(struct fm_recording_job *job)
+{
+    struct fm_recording *recording = job->recording;
+    g_autoptr(GError) error = NULL;
+    if (!fm_procrep_read_beside(job->roots, recording->path, &recording->procrep, &error)) {
+        if (!g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
+            recording->procrep_message = g_strdup(error->message);
+        return;
+    }
+    const struct fm_procrep *procrep = recording->procrep;
+    g_autofree const char **names = g_new(const char *, procrep->module_count + 1u);
+    for (uint32_t i = 0; i < procrep->module_count; i++)
+        names[i] = procrep->modules[i].name;
+    fm_analysis_add_modules(recording->analysis, names, procrep->module_count);
+}
+
 /* What belongs to the summaries beside the sums: one a step. True when all are there. */
 static bool step_extras(struct fm_recording_job *job)
 {
     struct fm_recording *recording = job->recording;
     switch (job->extras++) {
     case 0:
+        if (recording->profile->flavour == FM_FLAVOUR_MERCURY)
+            read_procrep(job);
+        return false;
+    case 1:
         if (g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
             recording->contour_state =
                 fm_contour_read(job->roots, recording->path, recording->analysis,
                                 &recording->contour, &recording->contour_message);
         return false;
-    case 1:
+    case 2:
         if (recording->profile->flavour == FM_FLAVOUR_C) {
             recording->source_index = fm_source_index_new(recording->profile);
             read_source_map(job);
@@ -250,6 +271,8 @@ void fm_recording_free(struct fm_recording *recording)
     fm_source_index_free(recording->source_index);
     fm_source_map_free(recording->source_map);
     g_free(recording->source_map_message);
+    fm_procrep_free(recording->procrep);
+    g_free(recording->procrep_message);
     fm_invariants_free(recording->invariants, recording->invariant_count);
     g_free(recording->contour_message);
     fm_contour_free(recording->contour);

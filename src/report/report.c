@@ -82,27 +82,20 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_MENU] = {.function = fm_report_menu, .needs = FM_KNOWN_ALL, .partial = true},
     [FM_CMD_ROOT] = {.function = fm_report_root},
     [FM_CMD_CLIQUE] = {.function = fm_report_clique},
-    [FM_CMD_CLIQUE_RC] = {.unavailable = "recursion costs need the representation of the "
-                                         "procedures' bodies, which is not loaded"},
-    [FM_CMD_RECURSION_TYPE_FREQ] = {.unavailable = "recursion types need the representation of "
-                                                   "the procedures' bodies, which is not loaded"},
+    [FM_CMD_CLIQUE_RC] = {.function = fm_report_clique_rc},
+    [FM_CMD_RECURSION_TYPE_FREQ] = {.function = fm_report_recursion_type_freq},
     [FM_CMD_PROC] = {.function = fm_report_proc},
     [FM_CMD_PROC_CALLERS] = {.function = fm_report_proc_callers},
     [FM_CMD_PROGRAM_MODULES] = {.function = fm_report_program_modules},
     [FM_CMD_MODULE] = {.function = fm_report_module},
     [FM_CMD_MODULE_GETTER_SETTERS] = {.function = fm_report_module_getter_setters},
-    [FM_CMD_MODULE_REP] = {.unavailable =
-                               "the representation of the procedures' bodies is not loaded"},
+    [FM_CMD_MODULE_REP] = {.function = fm_report_module_rep},
     [FM_CMD_TOP_PROCS] = {.function = fm_report_top_procs},
-    [FM_CMD_PROC_STATIC_COVERAGE] = {.c_function = fm_report_source_coverage,
-                                     .unavailable = "coverage is shown on the representation of "
-                                                    "the procedures' bodies, which is not loaded"},
-    [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.c_function = fm_report_source_coverage,
-                                      .unavailable = "coverage is shown on the representation of "
-                                                     "the procedures' bodies, which is not loaded"},
-    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.unavailable =
-                                              "variable use needs the representation of the "
-                                              "procedures' bodies, which is not loaded"},
+    [FM_CMD_PROC_STATIC_COVERAGE] = {.function = fm_report_body_coverage,
+                                     .c_function = fm_report_source_coverage},
+    [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.function = fm_report_body_coverage,
+                                      .c_function = fm_report_source_coverage},
+    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.function = fm_report_var_use},
     [FM_CMD_DUMP_PROC_STATIC] = {.function = fm_report_dump_proc_static, .needs = FM_KNOWN_PROFILE},
     [FM_CMD_DUMP_PROC_DYNAMIC] = {.function = fm_report_dump_proc_dynamic},
     [FM_CMD_DUMP_CALL_SITE_STATIC] = {.function = fm_report_dump_call_site_static,

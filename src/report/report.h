@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "procrep/procrep.h"
 #include "deep/source_map.h"
 #include "display/display.h"
 #include "query/query.h"
@@ -34,6 +35,8 @@ struct fm_recording {
     unsigned invariant_count;
     struct fm_source_index *source_index; /* C recordings only */
     struct fm_source_map *source_map;     /* lines of a C recording; NULL: no such file */
+    struct fm_procrep *procrep; /* bodies of a Mercury program; NULL: none, or not readable */
+    char *procrep_message;      /* why a file that is there cannot be used, or NULL */
     char *source_map_message;             /* why a file that is there cannot be used, or NULL */
 };
 

@@ -46,6 +46,11 @@ bool fm_report_dump_call_site_dynamic(struct fm_page *page, GError **error)
     fm_dump_link(page, table, "css", "Call site static:", FM_CMD_DUMP_CALL_SITE_STATIC,
                  profile->csd_css[csd]);
     add_costs(page, csd);
+    struct fm_query use = fm_page_link(page, FM_CMD_CALL_SITE_DYNAMIC_VAR_USE, csd);
+    uint32_t callee = profile->pd_ps[profile->csd_callee[csd]];
+    if (page->recording->procrep != NULL &&
+        fm_procrep_find_ps(page->recording->procrep, &profile->ps[callee]) >= 0)
+        fm_add_link(page->body, &use, "When its arguments are made and used");
     fm_controls_fields(page);
     fm_controls_format(page);
     fm_controls_general(page);

@@ -89,6 +89,9 @@ bool fm_report_dump_proc_dynamic(struct fm_page *page, GError **error)
     add_slots(page, pd, ps);
     if (page->profile->coverage != FM_COVERAGE_NONE)
         add_points(page, pd, ps);
+    struct fm_query coverage = fm_page_link(page, FM_CMD_PROC_DYNAMIC_COVERAGE, pd);
+    if (page->profile->coverage == FM_COVERAGE_DYNAMIC && fm_body_has_coverage(page, ps_id))
+        fm_add_link(page->body, &coverage, "Coverage annotated procedure representation");
     fm_controls_clique_reports(page, clique);
     fm_controls_proc_reports(page, ps_id);
     fm_controls_general(page);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "body/var_use.h"
 #include "report/report.h"
 
 /* --- the page being made (report.c) --- */
@@ -228,6 +229,22 @@ uint64_t *fm_source_point_counts(const struct fm_page *page, uint32_t ps, uint32
 /* proc_static_coverage and proc_dynamic_coverage of C profiles. */
 bool fm_report_source_coverage(struct fm_page *page, GError **error);
 
+/* --- bodies of Mercury procedures (bodies.c) --- */
+
+/* The pile of bodies of the recording; fm_bodies_free(). */
+struct fm_bodies *fm_page_bodies(const struct fm_page *page);
+/* Puts the recording's name, and that it lacks what the page needs, before an error; false. */
+bool fm_page_fail(const struct fm_page *page, GError **error);
+/* No page without bodies: false with FM_ERROR_UNAVAILABLE. C programs have none and need none. */
+FM_MUST_USE bool fm_page_check_bodies(const struct fm_page *page, GError **error);
+/* There is something to show: a body, and counts for it. */
+bool fm_body_has_coverage(const struct fm_page *page, uint32_t ps);
+/* A procedure as text, with the counts before each goal when coverage is not NULL. */
+void fm_body_add_text(struct fm_page *page, uint32_t ps, const struct fm_body *body,
+                      const struct fm_coverage *coverage);
+/* The body, with counts where there are some, on the procedure's page; nothing without a body. */
+void fm_body_add(struct fm_page *page, uint32_t ps);
+
 /* --- pages, one file each: report_<first word of the command>.c --- */
 
 bool fm_report_menu(struct fm_page *page, GError **error);
@@ -244,6 +261,11 @@ bool fm_report_program_modules(struct fm_page *page, GError **error);
 bool fm_report_module(struct fm_page *page, GError **error);
 bool fm_report_module_getter_setters(struct fm_page *page, GError **error);
 bool fm_report_top_procs(struct fm_page *page, GError **error);
+bool fm_report_module_rep(struct fm_page *page, GError **error);
+bool fm_report_body_coverage(struct fm_page *page, GError **error);
+bool fm_report_clique_rc(struct fm_page *page, GError **error);
+bool fm_report_recursion_type_freq(struct fm_page *page, GError **error);
+bool fm_report_var_use(struct fm_page *page, GError **error);
 bool fm_report_dump_proc_static(struct fm_page *page, GError **error);
 bool fm_report_dump_proc_dynamic(struct fm_page *page, GError **error);
 bool fm_report_dump_call_site_static(struct fm_page *page, GError **error);

@@ -78,6 +78,9 @@ static void add_links(struct fm_page *page)
     explore(page, list, true, "Exploring the call graph, starting at the action.");
     struct fm_query modules = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
     fm_add_link(list, &modules, page->words->explore_modules);
+    struct fm_query recursion = fm_page_link(page, FM_CMD_RECURSION_TYPE_FREQ, 0);
+    if (fm_page_check_bodies(page, NULL))
+        fm_add_link(fm_add_developer(list), &recursion, "How the program's cliques recurse.");
     add_rank_links(page, list);
     if (fm_times_tell(profile) && profile->ticks_per_second > 0)
         add_threshold(page, list, FM_QUERY_TIME, (double)profile->ticks_per_second, "1 second");

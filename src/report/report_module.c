@@ -27,6 +27,11 @@ bool fm_report_module(struct fm_page *page, GError **error)
     struct fm_query accessors = fm_page_link(page, FM_CMD_MODULE_GETTER_SETTERS, 0);
     accessors.command.module = page->query.command.module;
     fm_add_link(page->body, &accessors, "Show field getters and setters");
+    struct fm_query bodies = fm_page_link(page, FM_CMD_MODULE_REP, 0);
+    bodies.command.module = page->query.command.module;
+    if (page->recording->procrep != NULL &&
+        fm_procrep_module(page->recording->procrep, module->name) != NULL)
+        fm_add_link(page->body, &bodies, "Show module representation");
     fm_controls_inactive_procs(page);
     fm_controls_qualify(page);
     fm_controls_sort(page);

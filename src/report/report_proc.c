@@ -231,6 +231,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     fm_perf_cells(&view.perf, page, view.table, &cost);
     fm_table_separator(view.table);
     add_sites(&view);
+    fm_body_add(page, ps);
     if (page->profile->flavour == FM_FLAVOUR_C)
         fm_source_add(page, ps, 0);
 

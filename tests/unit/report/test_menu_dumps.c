@@ -141,7 +141,7 @@ static void later_pages_say_why_they_are_not_there(void)
     for (unsigned i = 0; i < G_N_ELEMENTS(later); i++) {
         g_autofree char *message = page_error(recording, later[i], FM_ERROR_UNAVAILABLE);
         g_assert_true(g_str_has_prefix(message, "two.data: not available for this file: "));
-        g_assert_cmpuint(strlen(message), >, 60);
+        g_assert_cmpuint(strlen(message), >, 60); /* why, too */
     }
     static const char *const server[] = {"quit", "restart", "timeout/5"};
     for (unsigned i = 0; i < G_N_ELEMENTS(server); i++)

@@ -16,7 +16,7 @@ static void menu(void)
     } expected[] = {
         {"csd_count", 211},        {"css_count", 21992},
         {"pd_count", 185},         {"ps_count", 8584},
-        {"cliques", 185},          {"module_count", 116},
+        {"cliques", 185},          {"module_count", 119},
         {"ticks_per_second", 100}, {"user_quanta", 110},
         {"quanta", 156},           {"instrumentation_quanta", 46},
         {"callseqs", 202594363},   {"word_size_bytes", 8},
