@@ -19,7 +19,7 @@ _fathom()
     fi
     if [ "$command" = report ] && [ "$COMP_CWORD" -eq 2 ]; then
         mapfile -t COMPREPLY < <(compgen -W "menu root/no root/90 program_modules \
-            top_procs/1-20/callseqs/self/oa top_procs/1-20/time/self/oa clique/ proc/ module/" -- "$word")
+            top_procs/1-20/callseqs/self/oa top_procs/1-20/time/self/oa clique/ proc/ module/ find/ tree/auto/down/3/all" -- "$word")
         return
     fi
     compopt -o filenames 2>/dev/null

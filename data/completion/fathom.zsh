@@ -20,7 +20,7 @@ _fathom() {
   fi
   if [[ ${words[2]} == report ]] && (( CURRENT == 3 )); then
     compadd -- menu root/no root/90 program_modules top_procs/1-20/callseqs/self/oa \
-      top_procs/1-20/time/self/oa
+      top_procs/1-20/time/self/oa find/ tree/auto/down/3/all
     return
   fi
   _files

@@ -34,6 +34,7 @@ fm_cli_run fm_cmd_log;
 fm_cli_run fm_cmd_procrep;
 fm_cli_run fm_cmd_record;
 fm_cli_run fm_cmd_report;
+fm_cli_run fm_cmd_tree;
 fm_cli_run fm_cmd_view;
 
 /* Parses options with GLib: `fathom NAME [OPTION...] ARGUMENTS`, the description and the example

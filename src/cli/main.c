@@ -6,21 +6,22 @@
 #include "cli/cli.h"
 
 const struct fm_cli_command fm_cli_commands[] = {
-    { "view", fm_cmd_view, "serve the pages of profiles and open the browser" },
-    { "report", fm_cmd_report, "print one page as text, JSON, CSV or HTML" },
-    { "check", fm_cmd_check, "verify a profile and make every page of it" },
-    { "dump", fm_cmd_dump, "print every node of a profile" },
-    { "procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures" },
-    { "feedback", fm_cmd_feedback, "advise Mercury's compiler on what to run in parallel" },
-    { "convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools" },
-    { "cc", fm_cmd_cc, "compile C so that the program records itself" },
-    { "c++", fm_cmd_cc, "the same for C++" },
-    { "record", fm_cmd_record, "run a program and make its profile" },
-    { "finish", fm_cmd_finish, "make a profile of a raw recording" },
-    { "cgi", fm_cmd_cgi, "answer one request of a web server (also run as fathom.cgi)" },
-    { "commands", fm_cmd_commands, "list the commands, one a line (for completion)" },
-    { "log", fm_cmd_log, "event logs: count, print, follow, cut, send, check" },
-    { NULL, NULL, NULL },
+    {"view", fm_cmd_view, "serve the pages of profiles and open the browser"},
+    {"report", fm_cmd_report, "print one page as text, JSON, CSV or HTML"},
+    {"tree", fm_cmd_tree, "print where time, calls or memory go, context by context"},
+    {"check", fm_cmd_check, "verify a profile and make every page of it"},
+    {"dump", fm_cmd_dump, "print every node of a profile"},
+    {"procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures"},
+    {"feedback", fm_cmd_feedback, "advise Mercury's compiler on what to run in parallel"},
+    {"convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools"},
+    {"cc", fm_cmd_cc, "compile C so that the program records itself"},
+    {"c++", fm_cmd_cc, "the same for C++"},
+    {"record", fm_cmd_record, "run a program and make its profile"},
+    {"finish", fm_cmd_finish, "make a profile of a raw recording"},
+    {"cgi", fm_cmd_cgi, "answer one request of a web server (also run as fathom.cgi)"},
+    {"commands", fm_cmd_commands, "list the commands, one a line (for completion)"},
+    {"log", fm_cmd_log, "event logs: count, print, follow, cut, send, check"},
+    {NULL, NULL, NULL},
 };
 
 int fm_cmd_commands(int argc, char **argv)

@@ -61,6 +61,12 @@ static void append_cell(GString *out, const struct cell *cell)
     case CELL_LINK:
         fm_csv_append_text(out, cell->link->label);
         break;
+    case CELL_PATH: {
+        g_autoptr(GString) path = g_string_new(NULL);
+        fm_append_path(path, cell->path, 0);
+        fm_csv_append_text(out, path->str);
+        break;
+    }
     }
 }
 

@@ -75,7 +75,9 @@ struct column {
     const char *title; /* may be NULL */
     const char *name;
     const struct link *link; /* may be NULL */
+    const char *help;        /* may be NULL */
     unsigned group;
+    uint8_t priority; /* 0 = not of a ranked table */
 };
 
 struct group {
@@ -94,18 +96,44 @@ enum cell_kind {
     CELL_MEMORY,
     CELL_STRING,
     CELL_LINK,
+    CELL_PATH,
+};
+
+/* How a number is shown, where not in the usual way; of a path its depth in a tree. */
+enum cell_form {
+    FORM_USUAL,
+    TIME_S = 1, /* CELL_TIME: in this unit, without its name */
+    TIME_MS,
+    TIME_US,
+    TIME_SHORT,        /* three digits and the unit */
+    PERCENT_SHARE = 1, /* one decimal */
+    FLOAT_SHORT = 1,   /* three digits */
+    INT_BYTES = 1,     /* scaled, with a unit */
+    EMPTY_FEW = 1,     /* the word */
+};
+
+struct path_part {
+    struct link link; /* command NULL: only its label */
+    unsigned flags;   /* enum fm_path_flags */
+};
+struct path {
+    struct path_part *parts;
+    unsigned count;
 };
 
 struct cell {
     uint8_t kind;     /* enum cell_kind */
     uint8_t style;    /* bits of enum fm_style */
     uint8_t decimals; /* CELL_MEMORY */
+    uint8_t form;     /* enum cell_form */
     uint16_t span;    /* columns, at least 1 */
+    uint8_t bar_own, bar_total; /* percent + 1; 0 = there is no bar */
     union {
         int64_t integer;
         double number; /* percent: 1.0 = all; time: seconds; memory: in its unit */
         const char *text;
         const struct link *link;
+        const struct path *path;
     };
 };
 
@@ -114,7 +142,7 @@ struct row {
     uint32_t cell_count;
     uint16_t role; /* index into roles; 0 = none */
     uint8_t kind;  /* enum fm_row_kind */
-    bool developer, bold;
+    bool developer, bold, soft;
     const char *text; /* FM_ROW_SECTION */
 };
 
@@ -125,6 +153,8 @@ struct fm_table {
     enum fm_table_box box;
     bool has_header; /* some group or column has a title */
     bool has_section;
+    bool ranked;
+    const char *caption; /* ranked: shown; may be NULL */
     unsigned width; /* columns: defined, or used by the widest row */
     struct group *groups;
     unsigned group_count;
@@ -172,6 +202,10 @@ const char *fm_arena_copy(struct arena *arena, const char *text, size_t size);
 void fm_arena_done(struct arena *arena);
 
 struct item *fm_list_add_item(struct fm_list *to, enum item_kind kind);
+
+struct cell *fm_table_add_cell(struct fm_table *table, enum cell_kind kind);
+/* A path as text. */
+void fm_append_path(GString *out, const struct path *path, unsigned depth);
 
 /* Fills *ret with copies in the page's arena. */
 void fm_display_link(struct fm_display *display, const struct fm_query *query, const char *label,

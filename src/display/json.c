@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "display/display_internal.h"
+#include "display/ranked.h"
 
 struct json {
     GString *out;
@@ -77,6 +78,30 @@ static const char *column_unit(const char *name)
     return NULL;
 }
 
+/* The steps of a path, each with its query. */
+static void append_path(GString *out, const struct path *path)
+{
+    bool any = false;
+
+    g_string_append_c(out, '[');
+    for (unsigned i = 0; i < path->count; i++) {
+        const struct path_part *part = &path->parts[i];
+
+        if (part->flags & (FM_PART_NOTE | FM_PART_MARK))
+            continue;
+        g_string_append(out, any ? ", {\"name\": " : "{\"name\": ");
+        fm_json_append_text(out, part->link.label);
+        g_string_append(out, ", \"query\": ");
+        if (part->link.command)
+            append_query(out, &part->link);
+        else
+            g_string_append(out, "null");
+        g_string_append_c(out, '}');
+        any = true;
+    }
+    g_string_append_c(out, ']');
+}
+
 static void append_columns(GString *out, const struct fm_table *table)
 {
     g_string_append(out, "      \"columns\": [");
@@ -123,6 +148,9 @@ static void append_cell(GString *out, const struct cell *cell)
     case CELL_LINK:
         fm_json_append_text(out, cell->link->label);
         break;
+    case CELL_PATH:
+        append_path(out, cell->path);
+        break;
     }
 }
 
@@ -160,6 +188,11 @@ static void append_cells(GString *out, const struct fm_table *table, const struc
             g_string_append_len(out, names[column], (gssize)strlen(names[column]) - 1);
             g_string_append(out, "_query\": ");
             append_query(out, cells[i].link);
+        }
+        if (cells[i].kind == CELL_PATH) {
+            g_string_append(out, ", ");
+            g_string_append_len(out, names[column], (gssize)strlen(names[column]) - 1);
+            g_string_append_printf(out, "_depth\": %u", cells[i].form);
         }
         for (unsigned end = column++ + cells[i].span; column < end; column++)
             g_string_append_printf(out, ", %s: null", names[column]);

@@ -129,8 +129,87 @@ void fm_append_time(GString *out, double seconds)
     g_string_append_c(out, 's');
 }
 
+/* Three digits: 2.95, 29.5, 295, 2950. */
+static void append_short(GString *out, double value)
+{
+    double magnitude = fabs(value);
+    append_fixed(out, value, magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0, true);
+}
+
+static void append_time_short(GString *out, double seconds)
+{
+    static const struct {
+        double below, unit;
+        const char *name;
+    } units[] = {{0.9995e-6, 1e-9, " ns"},
+                 {0.9995e-3, 1e-6, " \u00b5s"},
+                 {0.9995, 1e-3, " ms"},
+                 {HUGE_VAL, 1, " s"}};
+    unsigned i = 0;
+    while (i + 1 < G_N_ELEMENTS(units) && fabs(seconds) >= units[i].below)
+        i++;
+    append_short(out, seconds / units[i].unit);
+    g_string_append(out, units[i].name);
+}
+
+static void append_bytes(GString *out, int64_t bytes)
+{
+    static const char *const names[] = {" KiB", " MiB", " GiB", " TiB", " PiB"};
+    double value = (double)bytes / 1024;
+    unsigned i = 0;
+    if (bytes < 10 * 1024 && bytes > -10 * 1024) {
+        fm_append_int(out, bytes);
+        return;
+    }
+    for (; fabs(value) >= 1023.95 && i + 1 < G_N_ELEMENTS(names); i++)
+        value /= 1024;
+    append_fixed(out, value, 1, true);
+    g_string_append(out, names[i]);
+}
+
+/* Of ranked tables; false when the cell is shown in the usual way. */
+static bool append_formed(GString *out, const struct cell *cell)
+{
+    if (cell->form == FORM_USUAL)
+        return false;
+    switch ((enum cell_kind)cell->kind) {
+    case CELL_INT:
+        append_bytes(out, cell->integer);
+        return true;
+    case CELL_FLOAT:
+        if (cell->number > 0.99999 && cell->number < 1.00001)
+            g_string_append_c(out, '1');
+        else
+            append_short(out, cell->number);
+        return true;
+    case CELL_PERCENT:
+        if (cell->number > 0 && cell->number < 0.0005)
+            g_string_append(out, "<0.1");
+        else if (cell->number > 0 || cell->number < 0)
+            append_fixed(out, 100 * cell->number, 1, false);
+        else
+            g_string_append_c(out, '0');
+        return true;
+    case CELL_TIME:
+        if (cell->form == TIME_SHORT)
+            append_time_short(out, cell->number);
+        else if (cell->form == TIME_S)
+            append_fixed(out, cell->number, 2, true);
+        else
+            append_fixed(out, cell->number * (cell->form == TIME_MS ? 1e3 : 1e6), 0, true);
+        return true;
+    case CELL_EMPTY:
+        g_string_append(out, "few");
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool fm_append_cell_number(GString *out, const struct cell *cell)
 {
+    if (cell->kind != CELL_PATH && append_formed(out, cell))
+        return true;
     switch ((enum cell_kind)cell->kind) {
     case CELL_INT:
         fm_append_int(out, cell->integer);
@@ -150,6 +229,7 @@ bool fm_append_cell_number(GString *out, const struct cell *cell)
     case CELL_EMPTY:
     case CELL_STRING:
     case CELL_LINK:
+    case CELL_PATH:
         return false;
     }
     return false;

@@ -116,7 +116,7 @@ void fm_table_section(struct fm_table *table, const char *text, bool bold)
     table->has_section = true;
 }
 
-static struct cell *add_cell(struct fm_table *table, enum cell_kind kind)
+struct cell *fm_table_add_cell(struct fm_table *table, enum cell_kind kind)
 {
     if (table->row_count == 0 || table->rows[table->row_count - 1].kind != FM_ROW_DATA)
         fm_table_row(table, NULL, false);
@@ -134,12 +134,12 @@ static struct cell *add_cell(struct fm_table *table, enum cell_kind kind)
 
 void fm_cell_empty(struct fm_table *table)
 {
-    add_cell(table, CELL_EMPTY);
+    fm_table_add_cell(table, CELL_EMPTY);
 }
 
 void fm_cell_int(struct fm_table *table, int64_t value)
 {
-    add_cell(table, CELL_INT)->integer = value;
+    fm_table_add_cell(table, CELL_INT)->integer = value;
 }
 
 void fm_cell_int_and(struct fm_table *table, int64_t value, const char *more)
@@ -153,23 +153,23 @@ void fm_cell_int_and(struct fm_table *table, int64_t value, const char *more)
 
 void fm_cell_float(struct fm_table *table, double value)
 {
-    add_cell(table, CELL_FLOAT)->number = value;
+    fm_table_add_cell(table, CELL_FLOAT)->number = value;
 }
 
 void fm_cell_percent(struct fm_table *table, double fraction)
 {
-    add_cell(table, CELL_PERCENT)->number = fraction;
+    fm_table_add_cell(table, CELL_PERCENT)->number = fraction;
 }
 
 void fm_cell_time(struct fm_table *table, double seconds)
 {
-    add_cell(table, CELL_TIME)->number = seconds;
+    fm_table_add_cell(table, CELL_TIME)->number = seconds;
 }
 
 void fm_cell_memory(struct fm_table *table, double words, unsigned word_size,
                     enum fm_memory_unit unit, unsigned decimals)
 {
-    struct cell *cell = add_cell(table, CELL_MEMORY);
+    struct cell *cell = fm_table_add_cell(table, CELL_MEMORY);
 
     cell->number = unit == FM_UNIT_BYTES ? words * word_size : words;
     cell->decimals = (uint8_t)MIN(decimals, 9);
@@ -177,7 +177,7 @@ void fm_cell_memory(struct fm_table *table, double words, unsigned word_size,
 
 void fm_cell_string(struct fm_table *table, const char *text, unsigned style)
 {
-    struct cell *cell = add_cell(table, CELL_STRING);
+    struct cell *cell = fm_table_add_cell(table, CELL_STRING);
 
     cell->text = fm_arena_copy(&table->display->arena, text ? text : "", text ? strlen(text) : 0);
     cell->style = (uint8_t)style;
@@ -187,7 +187,7 @@ void fm_cell_link(struct fm_table *table, const struct fm_query *query, const ch
                   unsigned style)
 {
     struct link *link = fm_arena_alloc(&table->display->arena, sizeof *link);
-    struct cell *cell = add_cell(table, CELL_LINK);
+    struct cell *cell = fm_table_add_cell(table, CELL_LINK);
 
     fm_display_link(table->display, query, label, link);
     cell->link = link;
@@ -197,7 +197,7 @@ void fm_cell_link(struct fm_table *table, const struct fm_query *query, const ch
 void fm_cell_href(struct fm_table *table, const char *url, const char *label, unsigned style)
 {
     struct link *link = fm_arena_alloc(&table->display->arena, sizeof *link);
-    struct cell *cell = add_cell(table, CELL_LINK);
+    struct cell *cell = fm_table_add_cell(table, CELL_LINK);
 
     fm_display_href(table->display, url, label, link);
     cell->link = link;

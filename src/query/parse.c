@@ -234,6 +234,23 @@ static bool parse_measure(struct piece piece, struct fm_command *command, GError
     return true;
 }
 
+/* LEVELS, or LEVELS-pPERCENT. */
+static bool parse_levels(struct piece piece, struct fm_command *command, GError **error)
+{
+    struct piece parts[2] = {{0}};
+
+    if (split(piece, '-', parts, 2) == 2) {
+        if (parts[1].size < 2 || parts[1].at[0] != 'p')
+            return fail(error, "least share", parts[1], "p and a percentage");
+        parts[1].at++;
+        parts[1].size--;
+        if (!parse_threshold(parts[1], &command->threshold, error))
+            return false;
+    }
+    return parse_number(parts[0], "levels", "a number", 1, FM_QUERY_DEPTH_MAX, &command->depth,
+                        error);
+}
+
 /* MEASURE/DIR/DEPTH/FOCUS or MEASURE/DIR/FLAGS/FOCUS. */
 static bool parse_view(struct piece rest, struct fm_command *command, GError **error)
 {
@@ -246,9 +263,7 @@ static bool parse_view(struct piece rest, struct fm_command *command, GError **e
                          : "MEASURE/down or up/FLAGS/FOCUS, such as time/down/_/all");
     if (!parse_measure(pieces[0], command, error) ||
         !parse_flag(pieces[1], "direction", &fm_words_direction, &command->up, error) ||
-        !(tree ? parse_number(pieces[2], "levels", "a number", 1, FM_QUERY_DEPTH_MAX,
-                              &command->depth, error)
-               : parse_flags(pieces[2], command, error)))
+        !(tree ? parse_levels(pieces[2], command, error) : parse_flags(pieces[2], command, error)))
         return false;
     command->name = g_strndup(pieces[3].at, pieces[3].size);
     return true;

@@ -101,6 +101,10 @@ static void append_view(GString *out, const struct fm_command *command)
     if (command->id == FM_CMD_TREE) {
         g_string_append_c(out, '/');
         append_number(out, command->depth, 1, FM_QUERY_DEPTH_MAX);
+        if (command->threshold > 0) {
+            g_string_append(out, "-p");
+            append_threshold(out, command->threshold);
+        }
     } else {
         append_flags(out, command);
     }

@@ -72,7 +72,7 @@ WORDS(summarize, true, "nosum", "sum");
 WORDS(time_format, FM_TIME_FORMAT_MILLI, "no", "mi", "th");
 WORDS(qualify, FM_QUALIFY_NEVER, "mqa", "mqwd", "mqn");
 WORDS(developer, true, "nodev", "dev");
-WORDS(measure, FM_QUERY_BY_WORDS, "time", "calls", "bytes", "allocs", "callseqs", "words");
+WORDS(measure, FM_QUERY_BY_AUTO, "time", "calls", "bytes", "allocs", "callseqs", "words", "auto");
 WORDS(direction, true, "down", "up");
 WORDS(flame_flags, 2, "open", "shut", "own");
 
@@ -130,7 +130,8 @@ static bool view_equal(const struct fm_command *a, const struct fm_command *b)
                 g_strcmp0(a->name ? a->name : "all", b->name ? b->name : "all") == 0;
 
     if (a->id == FM_CMD_TREE)
-        return same && a->depth == b->depth;
+        return same && a->depth == b->depth && !(a->threshold < b->threshold) &&
+               !(a->threshold > b->threshold);
     return same && a->flags == b->flags && a->width == b->width;
 }
 

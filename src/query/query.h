@@ -89,6 +89,7 @@ enum fm_query_measure {
     FM_QUERY_BY_ALLOCS,
     FM_QUERY_BY_CALLSEQS,
     FM_QUERY_BY_WORDS,
+    FM_QUERY_BY_AUTO, /* what tells most of this profile */
 };
 /* Bits of fm_command.flags. */
 enum fm_flame_flags {
@@ -115,7 +116,8 @@ struct fm_command {
                                       name, "clique/" and a path */
     enum fm_query_measure measure; /* TREE, FLAME, RECURSIONS */
     bool up;                       /* TREE, FLAME: callers instead of callees */
-    uint32_t depth;                /* TREE: levels below the focus */
+    uint32_t depth;                /* TREE: levels below the focus; threshold: the least share
+                                      of a row in percent, 0 = the page's choice */
     unsigned flags;                /* FLAME */
     uint32_t width;                /* FLAME; 0 = the page's choice */
     enum fm_query_group group;     /* PROC_CALLERS */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of controls at the foot of the pages. Each control is the same page under other
  * preferences; one that would change nothing is left out. */
+#include "report/measure.h"
 #include "report/report_internal.h"
 
 void fm_controls_offer(struct fm_controls *controls, const struct fm_query *query,
@@ -284,6 +285,24 @@ void fm_controls_general(struct fm_page *page)
     offer_page(&controls, FM_CMD_MENU, 0, "Menu", "menu");
     offer_page(&controls, FM_CMD_RESTART, 0, "Restart", "restart");
     offer_page(&controls, FM_CMD_QUIT, 0, "Quit", "quit");
+}
+
+void fm_add_measures(struct fm_page *page, enum fm_query_measure now)
+{
+    const enum fm_query_measure *measures;
+    unsigned count = fm_measures_of(page->recording, &measures);
+    struct fm_list *list = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        struct fm_query query = fm_page_same(page);
+        g_autofree char *id = g_strconcat("by-", fm_measure_word(measures[i]), NULL);
+        if (measures[i] == now || !fm_measure_is_recorded(page->recording, measures[i]))
+            continue;
+        query.has_preferences = page->links_carry_preferences;
+        query.command.measure = measures[i];
+        if (!list)
+            list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
+        fm_add_control(list, &query, fm_measure_label(measures[i]), id);
+    }
 }
 
 void fm_controls_general_options(struct fm_page *page)

@@ -103,6 +103,7 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
     [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
     [FM_CMD_FIND] = {.function = fm_report_find},
+    [FM_CMD_TREE] = {.function = fm_report_tree},
 };
 
 static enum fm_known needs_of(const struct page_entry *entry)
@@ -134,10 +135,8 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
         fm_subject_clear(&subject);
         return true;
     }
-    if (subject.count == 1) {
-        command->number = subject.numbers[0];
-        command->name = NULL; /* borrowed; links of the page go by the number */
-    }
+    if (subject.count == 1)
+        fm_subject_set(command, &subject, page->focus, sizeof page->focus);
     fm_subject_clear(&subject);
     fm_page_function function = complete || entry->partial ? entry->function : fm_report_unfinished;
     if (complete && entry->c_function && page->profile->flavour == FM_FLAVOUR_C)

@@ -133,22 +133,27 @@ bool fm_report_find(struct fm_page *page, GError **error)
 
 /* --- which one? --- */
 
-static struct fm_query choice(const struct fm_page *page, uint32_t number)
+static struct fm_query choice(const struct fm_page *page, uint32_t number, bool clique, char *focus,
+                              size_t focus_size)
 {
     struct fm_query query = page->query;
+    const struct fm_subject subject = {
+        .numbers = &number, .count = 1, .total = 1, .cliques = clique};
     query.has_preferences = page->links_carry_preferences;
-    query.command.name = NULL;
-    query.command.number = number;
+    fm_subject_set(&query.command, &subject, focus, focus_size);
     return query;
 }
 
 /* The command with the name that means this one, or its number. */
-static char *spelled(const struct fm_page *page, char *spelling, uint32_t number)
+static char *spelled(const struct fm_page *page, char *spelling, uint32_t number, bool clique)
 {
-    struct fm_query query = choice(page, number);
+    char focus[32];
+    struct fm_query query = choice(page, number, clique, focus, sizeof focus);
+    bool is_name = spelling && strspn(spelling, "0123456789") < strlen(spelling);
+    g_autofree char *path = g_strconcat("clique/", spelling, NULL);
     query.has_preferences = false;
-    query.command.name =
-        spelling && strspn(spelling, "0123456789") < strlen(spelling) ? spelling : NULL;
+    if (is_name)
+        query.command.name = query.command.name && clique ? path : spelling;
     return fm_query_print(&query);
 }
 
@@ -161,8 +166,9 @@ static void add_procs(struct fm_page *page, struct fm_table *table,
         const struct fm_ps *proc = &page->profile->ps[ps];
         g_autofree char *place = fm_name_place(page, proc->file, proc->line);
         g_autofree char *name = fm_view_name_with_file(page->profile, ps);
-        g_autofree char *command = spelled(page, spellings[i], ps);
-        struct fm_query query = choice(page, ps);
+        g_autofree char *command = spelled(page, spellings[i], ps, false);
+        char focus[32];
+        struct fm_query query = choice(page, ps, false, focus, sizeof focus);
         struct fm_cost cost;
         fm_analysis_ps_cost(page->analysis, ps, &cost);
         fm_table_row(table, "proc", false);
@@ -190,8 +196,9 @@ static void add_cliques(struct fm_page *page, struct fm_table *table,
         }
         g_autofree char *path = fm_clique_path(a, clique, 8);
         g_autofree char *spelling = fm_clique_spelling(a, clique);
-        g_autofree char *command = spelled(page, spelling, clique);
-        struct fm_query query = choice(page, clique);
+        g_autofree char *command = spelled(page, spelling, clique, true);
+        char focus[32];
+        struct fm_query query = choice(page, clique, true, focus, sizeof focus);
         fm_table_row(table, "context", false);
         add_cost(table, columns, own);
         add_cost(table, columns, fm_analysis_clique_total(a, clique, columns->measure));
@@ -235,7 +242,7 @@ static void rank(const struct fm_page *page, const struct cost_columns *columns,
 
 bool fm_report_which(struct fm_page *page, const struct fm_subject *subject)
 {
-    bool cliques = fm_subject_is_clique(page->query.command.id);
+    bool cliques = subject->cliques;
     struct cost_columns columns = columns_of(page);
     g_autofree char *all = fm_format_int(subject->total);
     fm_page_begin(page, "which",
@@ -244,7 +251,10 @@ bool fm_report_which(struct fm_page *page, const struct fm_subject *subject)
     fm_display_fact_int(page->display, "found_count", subject->total);
     g_autofree char *text = g_strdup_printf(
         "%s %s %s \"%s\"%s", all, cliques ? "contexts" : page->words->procs,
-        cliques ? "have the path" : "are named", page->query.command.name,
+        cliques ? "have the path" : "are named",
+        cliques && g_str_has_prefix(page->query.command.name, "clique/")
+            ? page->query.command.name + strlen("clique/")
+            : page->query.command.name,
         subject->total > subject->count ? "; the first 100:" : ". The last column chooses one:");
     fm_add_text(page->body, text);
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "choices");

@@ -21,6 +21,8 @@ struct fm_page {
     const char *module;           /* names of this module stand unqualified; NULL = none do */
     struct fm_display *display;
     struct fm_list *body;
+    char focus[32]; /* of trees and flame graphs: "all", "clique/N" or "proc/N"; the command's name
+                     */
 };
 
 typedef bool (*fm_page_function)(struct fm_page *page, GError **error);
@@ -198,6 +200,8 @@ void fm_controls_summarize(struct fm_page *page);
 void fm_controls_proc_reports(struct fm_page *page, uint32_t ps);
 void fm_controls_clique_reports(struct fm_page *page, uint32_t clique);
 void fm_controls_general(struct fm_page *page);
+/* The switch of the measure: the same page by another one. */
+void fm_add_measures(struct fm_page *page, enum fm_query_measure now);
 void fm_controls_general_options(struct fm_page *page);
 /* Group by call site, procedure, module, clique; proc and proc_callers pages. */
 void fm_controls_grouping(struct fm_page *page, const char *title, uint32_t ps, uint32_t bunch_size,
@@ -248,6 +252,7 @@ void fm_body_add(struct fm_page *page, uint32_t ps);
 /* --- pages, one file each: report_<first word of the command>.c --- */
 
 bool fm_report_menu(struct fm_page *page, GError **error);
+bool fm_report_tree(struct fm_page *page, GError **error);
 bool fm_report_find(struct fm_page *page, GError **error);
 /* Instead of a page that is about one of several (report_find.c). */
 struct fm_subject;

@@ -13,10 +13,14 @@ struct fm_subject {
     uint32_t *numbers; /* procedures or cliques, whichever the command is about; owned */
     uint32_t count;    /* at least 1; at most FM_SUBJECTS_MAX */
     uint32_t total;    /* that the name fits, shown or not */
+    bool cliques;      /* numbers of cliques; else of procedures */
 };
 #define FM_SUBJECTS_MAX 100u
 
-bool fm_subject_is_clique(enum fm_command_id id);
+/* The command about the first of them by its number, as links of its page write it. A focus is
+ * written to the buffer, which the command borrows; any name it had was borrowed likewise. */
+void fm_subject_set(struct fm_command *command, const struct fm_subject *subject, char *focus,
+                    size_t focus_size);
 /* FM_ERROR_NOT_FOUND when nothing has the name; the message offers the nearest ones. */
 FM_MUST_USE bool fm_subject_find(const struct fm_recording *recording,
                                  const struct fm_command *command, struct fm_subject *ret,

@@ -152,16 +152,24 @@ static struct fm_view_found found_proc(const struct fm_analysis *a, uint32_t ps,
         .match = match, .ps = ps, .own = cost.own[measure], .total = fm_cost_total(&cost, measure)};
 }
 
+/* The runtime, and the threads of a C program, are nothing that one looks for. */
+static bool is_searched(const struct fm_analysis *a, uint32_t ps)
+{
+    const struct fm_ps *proc = &a->profile->ps[ps];
+    if (ps == a->profile->pd_ps[a->profile->root_pd])
+        return false;
+    return a->profile->flavour != FM_FLAVOUR_C || proc->file[0] || proc->decl_module[0];
+}
+
 static void collect(const struct fm_analysis *a, const char *text, enum fm_measure_id measure,
                     GArray *to)
 {
     g_autofree char *lower = g_ascii_strdown(text, -1);
-    uint32_t root = a->profile->pd_ps[a->profile->root_pd];
     enum fm_view_match match;
     for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
         g_autofree char *with_file = NULL;
         const char *name = a->profile->ps[ps].unqualified_name;
-        if (ps == root)
+        if (!is_searched(a, ps))
             continue;
         if (strchr(text, ':') || strchr(text, '.'))
             name = with_file = fm_view_name_with_file(a->profile, ps);
@@ -207,10 +215,9 @@ static void collect_nearest(const struct fm_analysis *a, const char *text,
     unsigned far[NEAREST] = {UINT_MAX, UINT_MAX, UINT_MAX};
     if (strlen(text) > NEAR_BYTES_MAX)
         return;
-    uint32_t root = a->profile->pd_ps[a->profile->root_pd];
     for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
         const char *name = a->profile->ps[ps].unqualified_name;
-        if (ps == root || strlen(name) > NEAR_BYTES_MAX)
+        if (!is_searched(a, ps) || strlen(name) > NEAR_BYTES_MAX)
             continue;
         unsigned d = distance(text, name);
         unsigned at = NEAREST;

@@ -108,6 +108,21 @@ uint32_t fm_view_path(const struct fm_analysis *a, uint32_t clique, uint32_t *cl
     return count;
 }
 
+bool fm_view_is_same_path(const struct fm_analysis *a, uint32_t clique, uint32_t other)
+{
+    while (clique != other) {
+        bool ends = fm_view_is_outside(a, clique), other_ends = fm_view_is_outside(a, other);
+        if (ends || other_ends)
+            return ends && other_ends;
+        if (fm_view_clique_name(a, clique) != fm_view_clique_name(a, other) ||
+            fm_view_clique_procs(a, clique) != fm_view_clique_procs(a, other))
+            return false;
+        clique = fm_analysis_clique_of_csd_caller(a, a->clique_parent[clique]);
+        other = fm_analysis_clique_of_csd_caller(a, a->clique_parent[other]);
+    }
+    return true;
+}
+
 /* --- paths as text --- */
 
 struct step {

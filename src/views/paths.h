@@ -24,6 +24,9 @@ bool fm_view_is_outside(const struct fm_analysis *a, uint32_t clique);
 uint32_t fm_view_path(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques,
                       uint32_t max);
 
+/* Whether both contexts have the same path: of two threads, say. */
+bool fm_view_is_same_path(const struct fm_analysis *a, uint32_t clique, uint32_t other);
+
 /* The contexts that a path names: "main/write_index", names as fm_view_named_procs() reads them,
  * each the name of any function of a step. The steps follow one another, and the first need not be
  * the program's entry; where there is no such context, those are meant that have other steps in

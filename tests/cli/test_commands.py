@@ -164,6 +164,36 @@ class Report(unittest.TestCase):
         self.assertIn(b"cannot write", told.stderr)
 
 
+class Tree(unittest.TestCase):
+    def test_it_is_the_page(self):
+        told = run("tree", "--by=callseqs", "--depth=2", "--min=0.5%", PROFILE)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        page = run("report", "tree/callseqs/down/2-p0.5/all", PROFILE)
+        self.assertEqual(told.stdout, page.stdout)
+        self.assertIn(b"the whole program", told.stdout)
+
+    def test_from_a_name_upwards(self):
+        page = json.loads(run("report", "--json", "top_procs/1-1/callseqs/self/oa", PROFILE).stdout)
+        query = page["tables"][0]["rows"][0]["cells"]["proc_query"]
+        name = json.loads(run("report", "--json", query, PROFILE).stdout)["facts"]["raw_name"]
+        told = run("tree", "--json", "--up", f"--from={name}", "--by=callseqs", PROFILE)
+        tree = json.loads(told.stdout)
+        self.assertEqual(tree["facts"]["direction"], "up")
+        self.assertEqual(tree["facts"]["ps"], int(query.split("/")[1]))
+        cells = [row["cells"] for row in tree["tables"][0]["rows"]]
+        callers = [row for row in cells if row["path_depth"] == 1]
+        self.assertLessEqual(sum(row["callseqs_total_count"] for row in callers),
+                             cells[0]["callseqs_total_count"])
+        self.assertGreater(len(callers), 0)
+
+    def test_usage(self):
+        for arguments in ([], ["--depth=0", PROFILE], ["--min=x", PROFILE], ["--by=hours", PROFILE],
+                          [PROFILE, "x"]):
+            told = run("tree", *arguments)
+            self.assertEqual(told.returncode, 2, arguments)
+            self.assertEqual(told.stdout, b"")
+
+
 class Dump(unittest.TestCase):
     def test_sections(self):
         text = run("dump", PROFILE).stdout.decode()

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "display/html/html_internal.h"
+#include "display/ranked.h"
 
 static const char *const class_names[] = {
     [FM_COLUMN_DEFAULT] = "default",
@@ -111,9 +112,18 @@ static void append_first_header_row(const struct html *html, const struct fm_tab
             continue;
         const struct column *column = &table->columns[group->first];
         if (group_is_single(table, group)) {
-            g_string_append_printf(out, "<th scope=\"col\"%s class=\"%s\"%s>",
+            g_string_append_printf(out, "<th scope=\"col\"%s class=\"%s",
                                    two_rows ? " rowspan=\"2\"" : "",
-                                   class_names[group->column_class], sort_state(html, column));
+                                   class_names[group->column_class]);
+            if (column->priority > 1)
+                g_string_append_printf(out, " k%u", column->priority);
+            g_string_append_printf(out, "\"%s", sort_state(html, column));
+            if (column->help) {
+                g_string_append(out, " title=\"");
+                fm_html_escape(out, column->help, HTML_TEXT);
+                g_string_append_c(out, '"');
+            }
+            g_string_append_c(out, '>');
             append_heading(html, column, group->title ? group->title : column->title);
         } else {
             g_string_append_printf(out, "<th scope=\"colgroup\" colspan=\"%u\" class=\"group\">",
@@ -166,9 +176,56 @@ static void append_style(GString *out, unsigned style, bool end)
     }
 }
 
+static void append_part(const struct html *html, const struct path_part *part)
+{
+    GString *out = html->out;
+    bool strong = part->flags & FM_PART_STRONG;
+
+    g_string_append(out, part->flags & FM_PART_NOTE ? "<small>" : strong ? "<b>" : "");
+    if (part->link.command) {
+        g_string_append(out, part->flags & FM_PART_MARK ? "<a class=\"open\"" : "<a");
+        fm_html_href(html, &part->link);
+        if (part->flags & FM_PART_MARK)
+            g_string_append(out, " aria-label=\"what is below\"");
+        g_string_append_c(out, '>');
+    } else if (part->flags & FM_PART_MARK) {
+        g_string_append(out, "<span class=\"open\" aria-hidden=\"true\">");
+    }
+    fm_html_escape(out, part->link.label, HTML_NAME);
+    if (part->link.command)
+        g_string_append(out, "</a>");
+    else if (part->flags & FM_PART_MARK)
+        g_string_append(out, "</span>");
+    g_string_append(out, part->flags & FM_PART_NOTE ? "</small>" : strong ? "</b>" : "");
+}
+
+static void append_path(const struct html *html, const struct path *path)
+{
+    bool first = true;
+
+    for (unsigned i = 0; i < path->count; i++) {
+        const struct path_part *part = &path->parts[i];
+        bool step = !(part->flags & (FM_PART_MARK | FM_PART_NOTE));
+
+        if (step && !first)
+            g_string_append(html->out, " \u203a ");
+        else if (i > 0)
+            g_string_append_c(html->out, ' ');
+        first = first && !step;
+        append_part(html, part);
+    }
+}
+
 static void append_cell_content(const struct html *html, const struct cell *cell,
                                 enum html_mode mode)
 {
+    if (cell->bar_total)
+        g_string_append_printf(html->out, "<i class=\"s%d t%d\"></i>", cell->bar_own - 1,
+                               cell->bar_total - 1);
+    if (cell->kind == CELL_PATH) {
+        append_path(html, cell->path);
+        return;
+    }
     if (fm_append_cell_number(html->out, cell) || cell->kind == CELL_EMPTY)
         return;
     append_style(html->out, cell->style, false);
@@ -202,6 +259,7 @@ static bool shows_zero(const struct cell *cell)
     case CELL_EMPTY:
     case CELL_STRING:
     case CELL_LINK:
+    case CELL_PATH:
         return false;
     }
     return false;
@@ -228,13 +286,24 @@ static void append_cell(const struct html *html, const struct fm_table *table,
 
     g_string_append(out, heads_row ? "<th scope=\"row\" class=\"" : "<td class=\"");
     g_string_append(out, column_class(table, column));
+    if (column < table->column_count && table->columns[column].priority > 1)
+        g_string_append_printf(out, " k%u", table->columns[column].priority);
+    if (cell->bar_total)
+        g_string_append(out, " bar");
+    if (cell->kind == CELL_PATH)
+        g_string_append_printf(out, " path d%u", MIN(cell->form, 12));
     if (shows_zero(cell)) {
         g_string_append(out, " zero");
-    } else if (cell->kind == CELL_PERCENT && isfinite(cell->number)) {
+    } else if (cell->kind == CELL_PERCENT && isfinite(cell->number) && !table->ranked) {
         g_string_append(out, " pct p");
         fm_append_plain_int(out, (int64_t)(CLAMP(cell->number, 0, 1) * 100 + 0.5));
     }
     g_string_append_c(out, '"');
+    if (cell->kind == CELL_INT && cell->form == INT_BYTES && cell->integer >= 10 * 1024) {
+        g_string_append(out, " title=\"");
+        fm_append_int(out, cell->integer);
+        g_string_append(out, " bytes\"");
+    }
     append_span(out, cell->span);
     g_string_append_c(out, '>');
     append_cell_content(html, cell, whole ? HTML_TEXT : HTML_NAME);
@@ -242,9 +311,9 @@ static void append_cell(const struct html *html, const struct fm_table *table,
 }
 
 /* A role as a class: other characters than letters, digits and _ become "-". */
-static void append_row_start(GString *out, const char *role, bool developer)
+static void append_row_start(GString *out, const char *role, bool developer, bool soft)
 {
-    if (!role && !developer) {
+    if (!role && !developer && !soft) {
         g_string_append(out, "<tr>");
         return;
     }
@@ -255,6 +324,7 @@ static void append_row_start(GString *out, const char *role, bool developer)
             g_string_append_c(out, g_ascii_isalnum(*c) || *c == '_' ? *c : '-');
     }
     g_string_append(out, !developer ? "" : role ? " dev" : "dev");
+    g_string_append(out, soft ? " soft" : "");
     g_string_append(out, "\">");
 }
 
@@ -265,9 +335,11 @@ static void append_data_row(const struct html *html, const struct fm_table *tabl
     unsigned column = 0;
     bool has_head = false;
 
-    append_row_start(html->out, row->role ? table->roles[row->role - 1] : NULL, row->developer);
+    append_row_start(html->out, row->role ? table->roles[row->role - 1] : NULL, row->developer,
+                     row->soft);
     for (uint32_t i = 0; i < row->cell_count; i++) {
-        bool is_text = cells[i].kind == CELL_STRING || cells[i].kind == CELL_LINK;
+        bool is_text = cells[i].kind == CELL_STRING || cells[i].kind == CELL_LINK ||
+                       cells[i].kind == CELL_PATH;
         unsigned named = column;
 
         while (is_text && named < column + cells[i].span && !names_a_row(table, named))
@@ -334,9 +406,13 @@ void fm_html_table(const struct html *html, const struct fm_table *table)
     GString *out = html->out;
     bool boxed = table->box == FM_BOX_ALWAYS || (table->box == FM_BOX_IF_PREFERRED && html->box);
 
-    g_string_append_printf(out, "<table class=\"%s%s\">\n", boxed ? "boxed" : "plain",
-                           table->has_header ? "" : " pairs");
-    if (table->name && *table->name) {
+    g_string_append_printf(out, "<table class=\"%s%s%s\">\n", boxed ? "boxed" : "plain",
+                           table->has_header ? "" : " pairs", table->ranked ? " ranked" : "");
+    if (table->caption) {
+        g_string_append(out, "<caption>");
+        fm_html_escape(out, table->caption, HTML_NAME);
+        g_string_append(out, "</caption>\n");
+    } else if (table->name && *table->name) {
         g_autofree char *caption = g_strdelimit(g_strdup(table->name), "_", ' ');
 
         g_string_append(out, "<caption>");

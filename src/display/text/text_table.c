@@ -101,7 +101,14 @@ static void format_cells(struct layout *layout)
 
         if (fm_append_cell_number(layout->pool, cell)) {
             size_t size = layout->pool->len - offset;
-            layout->pieces[i] = (struct piece){offset, size, (unsigned)size};
+            unsigned width = cell->form == FORM_USUAL
+                                 ? (unsigned)size
+                                 : fm_text_width(layout->pool->str + offset, size);
+            layout->pieces[i] = (struct piece){offset, size, width};
+        } else if (cell->kind == CELL_PATH) {
+            g_autoptr(GString) path = g_string_new(NULL);
+            fm_append_path(path, cell->path, cell->form);
+            layout->pieces[i] = add_piece(layout, path->str);
         } else {
             layout->pieces[i] = add_piece(layout, cell->kind == CELL_STRING ? cell->text
                                                   : cell->kind == CELL_LINK ? cell->link->label
@@ -375,7 +382,7 @@ static void append_cell_line(struct layout *layout, const struct cell *cell, str
                              unsigned column, unsigned room)
 {
     const char *at = layout->pool->str + piece->offset;
-    bool is_text = cell->kind == CELL_STRING || cell->kind == CELL_LINK;
+    bool is_text = cell->kind == CELL_STRING || cell->kind == CELL_LINK || cell->kind == CELL_PATH;
     bool right = layout->right[column] || !is_text;
     size_t take =
         piece->width > room && is_text ? fm_text_take(at, piece->size, room) : piece->size;

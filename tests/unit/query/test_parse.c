@@ -163,6 +163,7 @@ static void names_stand_for_numbers(void)
         {"help", FM_CMD_HELP, NULL, NULL},
         {"help/self", FM_CMD_HELP, "self", NULL},
         {"tree/time/down/3/all", FM_CMD_TREE, "all", NULL},
+        {"tree/time/down/10-p0.5/all", FM_CMD_TREE, "all", NULL},
         {"tree/bytes/up/50/clique/main/f", FM_CMD_TREE, "clique/main/f", NULL},
         {"flame/calls/up/_/proc/7", FM_CMD_FLAME, "proc/7", NULL},
         {"flame/time/down/w800-own-open/all", FM_CMD_FLAME, "all",
@@ -236,7 +237,8 @@ static void errors_name_the_part_and_what_was_expected(void)
         {"tree/time/down/3/", "tree: found \"time/down/3/\", expected MEASURE/down or "
                               "up/LEVELS/FOCUS, such as time/down/3/all"},
         {"flame/hours/down/_/all",
-         "measure: found \"hours\", expected one of time, calls, bytes, allocs, callseqs, words"},
+         "measure: found \"hours\", expected one of time, calls, bytes, allocs, callseqs, words, "
+         "auto"},
         {"flame/time/down/open-wide/all",
          "flags: found \"ide\", expected a width from 100 to 8000"},
         {"flame/time/down/big/all", "flags: found \"big\", expected _ or some of open, shut, own, "

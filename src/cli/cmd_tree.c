@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a measure goes, context by context: the tree page on the terminal. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/page_output.h"
+
+struct tree_options {
+    char *by, *from;
+    int depth;
+    double least;
+    char *least_text;
+    gboolean up;
+};
+
+/* "1%", "0.5". */
+static bool parse_least(const char *text, double *ret)
+{
+    char *end;
+    *ret = g_ascii_strtod(text, &end);
+    if (*end == '%')
+        end++;
+    return end != text && *end == '\0' && *ret >= 0 && *ret <= 100;
+}
+
+/* The query in its written form, so that there is one place that understands it. */
+static char *query_text(const struct tree_options *options)
+{
+    g_autoptr(GString) levels = g_string_new(NULL);
+    g_string_printf(levels, "%d", options->depth);
+    if (options->least > 0) {
+        char number[G_ASCII_DTOSTR_BUF_SIZE];
+        g_string_append_printf(levels, "-p%s",
+                               g_ascii_formatd(number, sizeof number, "%g", options->least));
+    }
+    return g_strdup_printf("tree/%s/%s/%s/%s", options->by ? options->by : "auto",
+                           options->up ? "up" : "down", levels->str,
+                           options->from ? options->from : "all");
+}
+
+static int tree(const struct tree_options *options, const struct fm_page_output *output,
+                const char *path)
+{
+    GError *error = NULL;
+    struct fm_query query = {0};
+    g_autofree char *text = query_text(options);
+    if (!fm_command_parse(text, &query.command, &error))
+        return fm_cli_fail("tree", error);
+    int status = fm_page_output_run(output, &query, path);
+    fm_query_clear(&query);
+    return status;
+}
+
+int fm_cmd_tree(int argc, char **argv)
+{
+    struct tree_options options = {.depth = 3};
+    struct fm_page_output output;
+    fm_page_output_init(&output, "tree");
+    g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+    const GOptionEntry own[] = {
+        {"by", 'b', 0, G_OPTION_ARG_STRING, &options.by,
+         "time, calls, bytes or allocs (default: time where 100 samples or more were taken)",
+         "MEASURE"},
+        {"from", 'f', 0, G_OPTION_ARG_STRING, &options.from,
+         "Below this function in all its contexts, or clique/main/f/g: in this one", "NAME"},
+        {"up", 'u', 0, G_OPTION_ARG_NONE, &options.up, "Callers instead of callees", NULL},
+        {"depth", 'd', 0, G_OPTION_ARG_INT, &options.depth,
+         "Levels where the tree spreads, 1 to 50 (default: 3)", "N"},
+        {"min", 'm', 0, G_OPTION_ARG_STRING, &options.least_text,
+         "Only rows of at least this share of the program (default: 0.1%)", "PERCENT"},
+    };
+    g_array_append_vals(entries, own, G_N_ELEMENTS(own));
+    for (const GOptionEntry *entry = fm_page_output_entries(&output); entry->long_name; entry++)
+        g_array_append_vals(entries, entry, 1);
+    int status = fm_cli_parse(
+        &argc, &argv, (const GOptionEntry *)(const void *)entries->data, "FILE",
+        "Prints the tree of contexts of a profile, dearest first. Recursive functions that call\n"
+        "each other are one row, with a row of each below it.",
+        "fathom tree prog.data\n"
+        "  fathom tree --by=bytes --from=buf_append --up prog.data");
+    if (status < 0 && argc != 2)
+        status = fm_cli_usage("tree", "expected one FILE; --help tells more");
+    if (status < 0 && (options.depth < 1 || options.depth > (int)FM_QUERY_DEPTH_MAX))
+        status = fm_cli_usage("tree", "--depth is 1 to 50");
+    if (status < 0 && options.least_text && !parse_least(options.least_text, &options.least))
+        status = fm_cli_usage("tree", "--min is a percentage, such as 1%%");
+    if (status < 0)
+        status = tree(&options, &output, argv[1]);
+    g_free(options.by);
+    g_free(options.from);
+    g_free(options.least_text);
+    fm_page_output_clear(&output);
+    return status;
+}

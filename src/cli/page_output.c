@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/page_output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/hint.h"
+#include "serve/profile.h"
+
+static unsigned terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Through $PAGER, or less, which ends by itself when the page fits. False when none was started. */
+static bool print_through_pager(const GString *page)
+{
+    if (getenv("LESS") == NULL)
+        setenv("LESS", "FRX", 0);
+    const char *pager = getenv("PAGER");
+    fflush(stdout);
+    FILE *pipe = popen(pager == NULL || pager[0] == '\0' ? "less -FRX" : pager, "w");
+    if (pipe == NULL)
+        return false;
+    fwrite(page->str, 1, page->len, pipe);
+    int status = pclose(pipe);
+    return status != -1 && !(WIFEXITED(status) && WEXITSTATUS(status) == 127);
+}
+
+static int print_page(const char *command, const GString *page, bool pager)
+{
+    if (pager && print_through_pager(page))
+        return FM_EXIT_DONE;
+    if (fwrite(page->str, 1, page->len, stdout) == page->len && fflush(stdout) == 0)
+        return FM_EXIT_DONE;
+    fprintf(stderr, "fathom %s: cannot write: %s\n", command, g_strerror(errno));
+    return FM_EXIT_FAILED;
+}
+
+static int choose_format(const struct fm_page_output *options, enum fm_format *ret)
+{
+    *ret = options->json   ? FM_FORMAT_JSON
+           : options->csv  ? FM_FORMAT_CSV
+           : options->html ? FM_FORMAT_HTML
+                           : FM_FORMAT_TEXT;
+    if (options->text + options->json + options->csv + options->html > 1)
+        return fm_cli_usage(options->command, "give one of --text, --json, --csv, --html");
+    return -1;
+}
+
+static int choose_text(const struct fm_page_output *options, bool terminal,
+                       struct fm_text_options *ret)
+{
+    const char *colour = options->colour == NULL ? "auto" : options->colour;
+    *ret = (struct fm_text_options){0};
+    if (strcmp(colour, "always") == 0)
+        ret->colour = true;
+    else if (strcmp(colour, "auto") == 0)
+        ret->colour = terminal && getenv("NO_COLOR") == NULL;
+    else if (strcmp(colour, "never") != 0)
+        return fm_cli_usage(options->command, "--color is always, auto or never, not '%s'", colour);
+    if (options->width < -1)
+        return fm_cli_usage(options->command, "--width is a number of columns, or 0 for no limit");
+    ret->width = options->width >= 0 ? (unsigned)options->width : terminal ? terminal_width() : 0;
+    return -1;
+}
+
+const GOptionEntry *fm_page_output_entries(struct fm_page_output *output)
+{
+    const GOptionEntry entries[] = {
+        {"text", 't', 0, G_OPTION_ARG_NONE, &output->text, "Aligned text (the default)", NULL},
+        {"json", 'j', 0, G_OPTION_ARG_NONE, &output->json, "One JSON object, plain numbers", NULL},
+        {"csv", 'c', 0, G_OPTION_ARG_NONE, &output->csv, "The page's tables as CSV", NULL},
+        {"html", 0, 0, G_OPTION_ARG_NONE, &output->html, "A page with its stylesheet", NULL},
+        {"width", 'w', 0, G_OPTION_ARG_INT, &output->width,
+         "Columns of text; 0 = no limit (default: the terminal's)", "N"},
+        {"color", 0, 0, G_OPTION_ARG_STRING, &output->colour,
+         "always, never, or auto: on a terminal", "WHEN"},
+        {"no-pager", 0, 0, G_OPTION_ARG_NONE, &output->no_pager, "Do not send text through a pager",
+         NULL},
+    };
+    G_STATIC_ASSERT(G_N_ELEMENTS(entries) < G_N_ELEMENTS(output->entries));
+    memcpy(output->entries, entries, sizeof entries);
+    return output->entries;
+}
+
+void fm_page_output_init(struct fm_page_output *output, const char *command)
+{
+    *output = (struct fm_page_output){.command = command, .width = -1};
+}
+
+void fm_page_output_clear(struct fm_page_output *output)
+{
+    g_free(output->colour);
+}
+
+static int render(const struct fm_page_output *output, const struct fm_query *query,
+                  const char *path, const struct fm_render_options *options, bool pager)
+{
+    GError *error = NULL;
+    struct fm_progress progress;
+    g_autoptr(FmRecording) recording = NULL;
+    g_autoptr(GString) page = g_string_new(NULL);
+    fm_cli_progress_begin(&progress);
+    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
+    fm_cli_progress_end(&progress);
+    bool made = opened && fm_render(recording, query, options, page, &error);
+    if (made)
+        return print_page(output->command, page, pager);
+    return opened ? fm_cli_fail(output->command, error)
+                  : fm_cli_fail_file(output->command, path, FM_FILE_PROFILE, error);
+}
+
+int fm_page_output_run(const struct fm_page_output *output, const struct fm_query *query,
+                       const char *path)
+{
+    bool terminal = isatty(STDOUT_FILENO);
+    struct fm_render_options options = {.inline_assets = true};
+    int status = choose_format(output, &options.format);
+    if (status < 0)
+        status = choose_text(output, terminal, &options.text);
+    if (status >= 0)
+        return status;
+    bool pager = terminal && !output->no_pager && options.format == FM_FORMAT_TEXT;
+    return render(output, query, path, &options, pager);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that print one page: their options of format, and the printing. */
+#pragma once
+
+#include <glib.h>
+
+#include "serve/render.h"
+
+struct fm_page_output {
+    const char *command; /* its name, for messages */
+    gboolean text, json, csv, html, no_pager;
+    int width;                /* -1 = not given */
+    char *colour;             /* owned */
+    GOptionEntry entries[10]; /* private */
+};
+
+void fm_page_output_init(struct fm_page_output *output, const char *command);
+void fm_page_output_clear(struct fm_page_output *output);
+/* Options of the output, for g_option_context_add_main_entries() or a copy; ends with NULL, and
+ * belongs to output. */
+const GOptionEntry *fm_page_output_entries(struct fm_page_output *output);
+/* Opens the profile and prints the page that the query asks for. Returns an exit status. */
+int fm_page_output_run(const struct fm_page_output *output, const struct fm_query *query,
+                       const char *path);

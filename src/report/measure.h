@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A measure as pages of ranked rows show it: one unit a column, names of columns, and what the
+ * address calls it. */
+#pragma once
+
+#include "display/ranked.h"
+#include "report/report.h"
+
+struct fm_measured {
+    enum fm_query_measure asked;
+    enum fm_measure_id measure;
+    bool is_time, is_bytes;
+    double tick;            /* of time: seconds a sample */
+    enum fm_time_unit unit; /* of time: of the columns */
+    int64_t scale;          /* of memory: bytes a word */
+    int64_t whole;          /* of the program; 0 = nothing was recorded */
+    const char *name;       /* "time", "calls": in headings */
+};
+
+/* For a measure that the flavour does not have, its nearest relative. */
+void fm_measured_init(struct fm_measured *ret, const struct fm_recording *recording,
+                      enum fm_query_measure asked);
+/* The measure that pages begin with: time where there are 100 samples, else calls. */
+enum fm_query_measure fm_dominant_measure(const struct fm_recording *recording);
+/* Whether there is any of it. */
+bool fm_measure_is_recorded(const struct fm_recording *recording, enum fm_query_measure measure);
+/* Those of the flavour, in the order of the switch; their words there. */
+unsigned fm_measures_of(const struct fm_recording *recording, const enum fm_query_measure **ret);
+const char *fm_measure_label(enum fm_query_measure measure);
+const char *fm_measure_word(enum fm_query_measure measure); /* as in addresses */
+
+/* A column of the measure, "Self ms"; part: "self", "total". */
+void fm_measured_column(struct fm_table *table, const struct fm_measured *measured,
+                        const char *title, const char *part, unsigned priority);
+void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured, int64_t amount);
+/* The cost of one call; "few" where too few samples tell. */
+void fm_measured_per_call(struct fm_table *table, const struct fm_measured *measured,
+                          int64_t amount, int64_t calls);
+/* "706 ms", "188,056,028 calls", "243.2 MiB"; g_free. */
+char *fm_measured_text(const struct fm_measured *measured, int64_t amount);
+/* Of the whole: 0 to 1. */
+double fm_measured_share(const struct fm_measured *measured, int64_t amount);
+/* So few samples that the row is shown softly. */
+bool fm_measured_is_soft(const struct fm_measured *measured, int64_t amount);
