@@ -240,6 +240,19 @@ fm_enter_slow_at_v1:
         GIVE_BACK 136
         .size fm_enter_slow_at_v1, .-fm_enter_slow_at_v1
 
+        .globl fm_enter_leaf_slow_at_v1
+        .type fm_enter_leaf_slow_at_v1, @function
+        .p2align 5
+fm_enter_leaf_slow_at_v1:
+        KEEP_ALL
+        movq 16(%rbp), %rdi
+        movq (%rbp), %rcx
+        movq 8(%rcx), %rsi
+        movq 8(%rbp), %rdx
+        call fm_enter_leaf_v1@PLT
+        GIVE_BACK 136
+        .size fm_enter_leaf_slow_at_v1, .-fm_enter_leaf_slow_at_v1
+
         .globl fm_exit_slow_at_v1
         .type fm_exit_slow_at_v1, @function
         .p2align 5

@@ -39,6 +39,10 @@ static bool is_guard(const struct fm_thread *thread, const struct fm_rec_frame *
     return frame == thread->stack->frames;
 }
 
+/* In the place of fn: a frame that a signal's handler has made for the function that it
+ * interrupted, which has no hook at its exit. */
+#define FRAME_OF_LEAF 1u
+
 /* Takes the top frame off. left: without its exit hook. */
 static void pop(struct fm_thread *thread, bool left)
 {
@@ -49,6 +53,8 @@ static void pop(struct fm_thread *thread, bool left)
         fm_csd_add_excp(thread, (struct fm_rec_csd *)top->csd);
     tls->top = top - 1;
     top->cfa = 0;
+    if (top->fn == FRAME_OF_LEAF)
+        top->fn = 0; /* hooks do not store it for each frame */
     if (!signal)
         return;
     /* The slot belonged to a hook that the signal interrupted: give back what it had written. */
@@ -62,6 +68,12 @@ static void pop(struct fm_thread *thread, bool left)
         tls->limit = fm_process.stopped ? NULL : below->limit;
         if (!fm_process.stopped)
             tls->low = below->low;
+    }
+    /* The leaf that it interrupted goes on; it has no exit hook. */
+    if (!left && !is_guard(thread, tls->top) && tls->top->fn == FRAME_OF_LEAF) {
+        tls->top->cfa = 0;
+        tls->top->fn = 0;
+        tls->top--;
     }
 }
 
@@ -190,10 +202,46 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
     tls->top = frame;
 }
 
+static const mcontext_t *interrupted(uint64_t handler_frame)
+{
+    /* What the kernel puts above a signal handler's return address. */
+    const ucontext_t *context = (const ucontext_t *)(handler_frame + FM_CFA_FROM_FRAME);
+    return &context->uc_mcontext;
+}
+
+/* A function that calls nothing has been counted and has no frame. If a handler interrupts it, it
+ * gets one, so that the handler has its true caller: open until the handler returns. */
+static FM_RUNTIME_TEXT void open_leaf(struct fm_thread *thread, uint64_t handler_frame)
+{
+    struct fm_tls *tls = thread->tls;
+    struct fm_rec_frame *top = tls->top;
+    const mcontext_t *registers = interrupted(handler_frame);
+    uint64_t pc = (uint64_t)registers->gregs[REG_RIP];
+    if (!fm_module_is_instrumented(pc))
+        return;
+    struct fm_rec_csd *csd = fm_callee_at_its_edge(thread, top, registers);
+    uint64_t mark = 0;
+    if (csd == NULL || pc < csd->hook_pc)
+        return;
+    memcpy(&mark, (const char *)csd->hook_pc - sizeof mark, sizeof mark);
+    if (mark != FM_HOOK_ENDS_OF_LEAF || (tls->top == tls->limit && !fm_stack_grow(thread)))
+        return;
+    struct fm_rec_frame *frame = tls->top + 1;
+    frame->csd = (uint64_t)csd;
+    frame->key = fm_callee_key(thread, csd, tls->top->key);
+    frame->fn = FRAME_OF_LEAF;
+    /* Between the handler and the caller, wherever the handler's stack is. */
+    uint64_t cfa = ((uint64_t)registers->gregs[REG_RSP] - FM_CFA_FROM_FRAME) & ~(uint64_t)7;
+    __atomic_store_n(&frame->cfa, cfa, __ATOMIC_RELEASE);
+    tls->top = frame;
+}
+
 static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, uint64_t site,
                                          uint64_t hook_pc, uint64_t cfa)
 {
     struct fm_tls *tls = thread->tls;
+    if (is_signal_return(site) && plain_cfa(tls->top) != cfa)
+        open_leaf(thread, cfa);
     fm_stack_switch(thread, cfa, 0);
     while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
         pop(thread, true);
@@ -237,11 +285,9 @@ static void settle_locked(struct fm_thread *thread, uint64_t frame)
         pop(thread, false);
 }
 
-/* What the kernel puts above a signal handler's return address. */
 static uint64_t interrupted_frame(uint64_t handler_cfa)
 {
-    const ucontext_t *context = (const ucontext_t *)(handler_cfa + FM_CFA_FROM_FRAME);
-    return (uint64_t)context->uc_mcontext.gregs[REG_RSP] - FM_CFA_FROM_FRAME;
+    return (uint64_t)interrupted(handler_cfa)->gregs[REG_RSP] - FM_CFA_FROM_FRAME;
 }
 
 static bool is_overwritten(const struct fm_thread *thread, const struct fm_rec_frame *frame)
@@ -332,6 +378,13 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint
                                                 uint64_t cfa)
 {
     enter_slow(fn, site, hook_pc, cfa, false);
+}
+
+FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint64_t hook_pc,
+                                                uint64_t cfa)
+{
+    fm_enter_slow_v1(fn, site, hook_pc, cfa);
+    fm_exit_slow_v1(fn, cfa);
 }
 
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)

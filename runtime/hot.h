@@ -94,6 +94,7 @@ static_assert(offsetof(struct fm_rec_csd, calls) == 0, "hooks.S");
  * it fell into a hook: nopl N(%rax, %rax), eight bytes. */
 #define FM_HOOK_BEGINS 0x4246544600841f0full
 #define FM_HOOK_ENDS 0x4546544600841f0full
+#define FM_HOOK_ENDS_OF_LEAF 0x4c46544600841f0full /* of a function without frame */
 #define FM_HOOK_BYTES_MAX 256
 
 extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")));
@@ -131,6 +132,8 @@ static inline uint64_t fm_frame_address(uint64_t cfa)
 /* Slow paths, called by the hooks with all caller-saved registers free. */
 /* frame: the function's frame address. */
 void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
+/* Of a function that calls nothing: entered and left at once. */
+void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_exit_slow_v1(uint64_t fn, uint64_t frame);
 void fm_point_slow_v1(uint64_t pc, uint64_t frame);
 void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);

@@ -259,6 +259,11 @@ void fm_thread_disable(void); /* the calling thread is not recorded any more */
 void fm_threads_after_fork(const char *old_base);
 
 /* ticks.c */
+/* The edge by which the code that was interrupted has been entered from the top's function, if it
+ * has no frame in the shadow stack: not yet, not any more, or never. NULL: the top itself runs. */
+struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
+                                         const struct fm_rec_frame *top,
+                                         const mcontext_t *registers);
 void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);

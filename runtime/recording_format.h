@@ -271,7 +271,8 @@ struct fm_rec_frame {
                      Bit 2 set: an inlined body's, stored 4 lower than the frame around it. */
     uint64_t csd; /* address of the csd in the process: (csd - map_base) is its offset */
     uint64_t key; /* the runtime's lookup key of csd.callee; readers ignore it */
-    uint64_t fn;  /* the function entered, if the hook stored it: it is that of csd.callee */
+    uint64_t fn; /* readers ignore it: the function entered, if the hook stored it, or 1: a function
+                    that calls nothing, open as long as a signal's handler runs above it */
 };
 static_assert(sizeof(struct fm_rec_frame) == 32, "docs/format-recording.md");
 

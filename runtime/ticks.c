@@ -68,8 +68,8 @@ static bool in_written_hook(uint64_t pc)
     for (size_t i = 0; i + 8 <= bytes; i++) {
         uint64_t word;
         memcpy(&word, code + i, sizeof word);
-        if (word == FM_HOOK_BEGINS || word == FM_HOOK_ENDS)
-            return word == FM_HOOK_ENDS;
+        if (word == FM_HOOK_BEGINS || word == FM_HOOK_ENDS || word == FM_HOOK_ENDS_OF_LEAF)
+            return word != FM_HOOK_BEGINS;
     }
     return false;
 }
@@ -91,13 +91,14 @@ static struct fm_rec_csd *edge_by_site(const struct fm_rec_pd *caller, uint64_t 
     return NULL;
 }
 
-/* Before its entry hook and behind its exit hook a function runs while its caller is at the top of
- * the shadow stack; in functions of a nanosecond or two that is most of their time. The code that
- * was interrupted tells: it is another function's than the top's, entered by an edge of the top's
- * that has the return address on the stack. NULL: the top itself runs. */
-static struct fm_rec_csd *callee_at_its_edge(const struct fm_thread *thread,
-                                             const struct fm_rec_frame *top,
-                                             const mcontext_t *registers)
+/* A function that calls nothing has no frame of its own in the shadow stack. And
+ * before its entry hook and behind its exit hook any function runs while its caller is at the top
+ * of the shadow stack; in functions of a nanosecond or two that is most of their time. The code
+ * that was interrupted tells: it is another function's than the top's, entered by an edge of the
+ * top's that has the return address on the stack. NULL: the top itself runs. */
+struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
+                                         const struct fm_rec_frame *top,
+                                         const mcontext_t *registers)
 {
     uint64_t pc = (uint64_t)registers->gregs[REG_RIP], sp = (uint64_t)registers->gregs[REG_RSP];
     uint64_t frame = (uint64_t)registers->gregs[REG_RBP], sites[3];
@@ -150,7 +151,7 @@ static void on_tick(int signal, siginfo_t *info, void *data)
         thread->rec->instrumentation_quanta += quanta;
     } else {
         const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
-        struct fm_rec_csd *callee = callee_at_its_edge(thread, frame, &context->uc_mcontext);
+        struct fm_rec_csd *callee = fm_callee_at_its_edge(thread, frame, &context->uc_mcontext);
         struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
         fm_csd_add_quanta(thread, charged, quanta);
         if (quanta > 0 && charged != thread->lost && fm_module_is_instrumented(pc))

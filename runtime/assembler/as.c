@@ -61,6 +61,8 @@ static enum fm_hook_kind kind_of_hook(struct state *state, bool enter, const cha
     bool known = function[0] == '$', own = known && fm_scan_names(operand, symbol);
     if (verdict == FM_VERDICT_OWN || verdict == FM_VERDICT_LEAF)
         known = own = true;
+    if (verdict == FM_VERDICT_LEAF)
+        return FM_HOOK_ENTER_LEAF;
     if (!enter)
         return own ? FM_HOOK_EXIT_OWN : FM_HOOK_EXIT_ANY;
     if (verdict != FM_VERDICT_OWN && verdict != FM_VERDICT_LEAF && known && state->has_own_hook)
@@ -105,7 +107,7 @@ static bool expand_marker(FILE *out, struct state *state, const char *text)
         return false;
     bool enter = name < 2;
     enum fm_verdict verdict = verdict_at(state, text);
-    if (verdict == FM_VERDICT_DROP)
+    if (verdict == FM_VERDICT_DROP || (verdict == FM_VERDICT_LEAF && !enter))
         return true;
     char words[5][1024], operand[1040];
     unsigned count = 0;

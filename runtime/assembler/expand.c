@@ -21,6 +21,8 @@
 /* FM_HOOK_BEGINS and FM_HOOK_ENDS of hot.h. */
 #define HOOK_BEGINS "\t.quad 0x4246544600841f0f\n"
 #define HOOK_ENDS "\t.quad 0x4546544600841f0f\n"
+/* Tells a signal that it interrupted a function which has no frame of its own. */
+#define HOOK_ENDS_OF_LEAF "\t.quad 0x4c46544600841f0f\n"
 #define UNLESS_STOPPED  \
     "\tcmpq @0, %rbp\n" \
     "\tjo 9777f\n"
@@ -49,9 +51,10 @@
     "\tmovq @B, 56(@A)\n"
 /* The key of an edge that closes a recursion; the second place of the pair; places further on. The
  * stack below the pointer may be in use (red zone). */
+#define TAKE_KEY               \
+    "9770:\tmovq 16(@C), @B\n" \
+    "\tjmp 9761b\n"
 #define LOOK_FURTHER                \
-    "9770:\tmovq 16(@C), @B\n"      \
-    "\tjmp 9761b\n"                 \
     "9773:\txorq $32, @C\n"         \
     "\tcmpq @B, (@C)\n"             \
     "\tje 9774b\n"                  \
@@ -63,16 +66,16 @@
     "\ttestq @C, @C\n"              \
     "\tjne 9774b\n"
 /* Else out of line, all registers kept but @A. */
-#define PUSH_AND_COLD                                                               \
-    "\taddq $32, @A\n"                                                              \
-    "\tmovq @A, @8\n"                                                               \
-    "\tmovq @A, %r11\n" HOOK_ENDS "9777:\n"                                         \
-    "\t.subsection 1\n" TAKE_TOP_COLD LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n" \
-    "\tleaq @F, @A\n"                                                               \
-    "\tpushq @A\n"                                                                  \
-    "\tleaq 9777b(%rip), @A\n"                                                      \
-    "\tpushq @A\n"                                                                  \
-    "\tjmp fm_enter_slow_at_v1@PLT\n"                                               \
+#define PUSH_AND_COLD                                                                        \
+    "\taddq $32, @A\n"                                                                       \
+    "\tmovq @A, @8\n"                                                                        \
+    "\tmovq @A, %r11\n" HOOK_ENDS "9777:\n"                                                  \
+    "\t.subsection 1\n" TAKE_TOP_COLD TAKE_KEY LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n" \
+    "\tleaq @F, @A\n"                                                                        \
+    "\tpushq @A\n"                                                                           \
+    "\tleaq 9777b(%rip), @A\n"                                                               \
+    "\tpushq @A\n"                                                                           \
+    "\tjmp fm_enter_slow_at_v1@PLT\n"                                                        \
     "\t.subsection 0\n"
 
 static const char enter_own[] =
@@ -81,6 +84,29 @@ static const char enter_own[] =
                    "\tcmpq @32, @A\n"
                    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE LOOK_UP_AND_FILL
                    "\tmovq %rbp, 32(@A)\n" PUSH_AND_COLD;
+
+/* What calls nothing needs no frame and no exit: it is counted, and that is all. A signal's handler
+ * finds out whom it interrupted (hooks.c). */
+static const char enter_leaf[] =
+    UNLESS_STOPPED "\tjb 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
+                   "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE
+                   "\timulq $-0x7A143595, 16(@A), @C\n"
+                   "\taddq @C, @B\n"
+                   "\tmovq @24, @C\n"
+                   "\tandq @B, @C\n"
+                   "\taddq @16, @C\n"
+                   "\tcmpq @B, (@C)\n"
+                   "\tjne 9773f\n"
+                   "9774:\tmovq 8(@C), @B\n"
+                   "\tincq (@B)\n"
+                   "\tmovq @A, %r11\n" HOOK_ENDS_OF_LEAF "9777:\n"
+                   "\t.subsection 1\n" TAKE_TOP_COLD LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n"
+                   "\tleaq @F, @A\n"
+                   "\tpushq @A\n"
+                   "\tleaq 9777b(%rip), @A\n"
+                   "\tpushq @A\n"
+                   "\tjmp fm_enter_leaf_slow_at_v1@PLT\n"
+                   "\t.subsection 0\n";
 
 /* The frame around it is the top's, or that of another body inlined there (4 lower); so the stack
  * is the right one. */
@@ -137,7 +163,7 @@ static const char entry_cold[] = HOOK_ENDS "9777:\n"
                                            "9769:\tsubq $32, @A\n"
                                            "\tcmpq (@A), @B\n"
                                            "\tjae 9769b\n"
-                                           "\tjmp 9768b\n" LOOK_FURTHER "9772:\n";
+                                           "\tjmp 9768b\n" TAKE_KEY LOOK_FURTHER "9772:\n";
 static const char entry_end[] = "\tleaq 9777b(%rip), %r11\n"
                                 "\tpushq %r11\n"
                                 "\tjmp fm_entry_hook_v1@PLT\n"
@@ -255,6 +281,9 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
     if (kind != FM_HOOK_ENTRY)
         load_thread(out, place);
     switch (kind) {
+    case FM_HOOK_ENTER_LEAF:
+        write_text(out, enter_leaf, place);
+        break;
     case FM_HOOK_ENTER_OWN:
         write_text(out, enter_own, place);
         break;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 enum fm_hook_kind {
+    FM_HOOK_ENTER_LEAF,    /* of the function's own body, which calls nothing: no exit hook */
     FM_HOOK_ENTER_OWN,     /* of the function's own body: its frame is a new one */
     FM_HOOK_ENTER_INLINED, /* of a body inside a frame that has its own hook */
     FM_HOOK_ENTER_ANY,     /* not known */

@@ -30,12 +30,12 @@ struct flow {
     bool failed;
     struct body *bodies;
     uint32_t body_count, body_room;
-    uint32_t *state_of;                /* label -> state */
-    uint32_t *class_of;                /* marker -> marker */
-    bool *reached, *undecided, *calls; /* by marker; the latter two by class */
-    uint32_t *depth;                   /* of its body, by marker */
-    bool *any_table;                   /* function: its indirect jumps lead to any of its tables */
-    bool *comes_back;                  /* item: an exit or a return can be reached from it */
+    uint32_t *state_of;        /* label -> state */
+    uint32_t *class_of;        /* marker -> marker */
+    bool *reached, *undecided; /* by marker, by class */
+    uint32_t *depth;           /* of its body, by marker */
+    bool *any_table;           /* function: its indirect jumps lead to any of its tables */
+    bool *comes_back;          /* item: an exit or a return can be reached from it */
     struct steps certain, doubtful;
 };
 
@@ -71,7 +71,6 @@ static void unite(struct flow *flow, uint32_t left, uint32_t right)
         return;
     flow->class_of[right] = left;
     flow->undecided[left] |= flow->undecided[right];
-    flow->calls[left] |= flow->calls[right];
 }
 
 /* Down to, not including, the state until. */
@@ -213,8 +212,6 @@ static void go_by_table(struct flow *flow, const struct fm_item *item, uint32_t 
 
 static void call(struct flow *flow, const struct fm_item *item, uint32_t state)
 {
-    for (uint32_t at = state; at != NONE; at = flow->bodies[at].around)
-        flow->calls[class_of(flow, flow->bodies[at].marker)] = true;
     if (item->value < flow->scan->region_count && flow->scan->regions[item->value].landing != NONE)
         go(flow, flow->scan->regions[item->value].landing, state);
 }
@@ -222,7 +219,6 @@ static void call(struct flow *flow, const struct fm_item *item, uint32_t state)
 /* One item; returns whether what follows it is reached with *state. */
 static bool pass(struct flow *flow, const struct fm_item *item, uint32_t *state)
 {
-    const struct fm_label *label = NULL;
     uint32_t block;
     switch (item->kind) {
     case FM_ITEM_LABEL:
@@ -250,9 +246,6 @@ static bool pass(struct flow *flow, const struct fm_item *item, uint32_t *state)
         return false;
     case FM_ITEM_JUMP:
     case FM_ITEM_BRANCH:
-        label = &flow->scan->labels[item->value];
-        if (label->item == NONE || label->is_entry)
-            call(flow, &(struct fm_item){.value = NONE}, *state);
         go(flow, item->value, *state);
         return item->kind == FM_ITEM_BRANCH;
     case FM_ITEM_TABLE:
@@ -350,7 +343,7 @@ static void run(struct flow *flow)
     }
     for (uint32_t i = 0; i < scan->marker_count; i++) {
         flow->class_of[i] = i;
-        flow->reached[i] = flow->undecided[i] = flow->calls[i] = false;
+        flow->reached[i] = flow->undecided[i] = false;
         flow->depth[i] = 0;
     }
     flow->body_count = flow->doubtful.count = flow->doubtful.next = 0;
@@ -389,7 +382,7 @@ struct known {
     bool unsettled; /* some marker, by the flow */
     bool blind;     /* such a one, and of which function is not known */
     bool torn;      /* such a one, and it may be of the function's own body */
-    bool calls;     /* its own body does */
+    bool kept;      /* bodies in it keep their hooks: they need its frame */
 };
 
 static bool is_settled(struct flow *flow, uint32_t marker)
@@ -409,10 +402,10 @@ static void know(struct flow *flow, struct known *known)
         of->unsettled |= !settled;
         of->blind |= !settled && marker->symbol.size == 0;
         of->torn |= !settled && (marker->names_function || marker->symbol.size == 0);
-        if (!settled || flow->depth[i] != 0)
-            continue;
-        of->calls |= flow->calls[class_of(flow, i)];
-        of->has_own |= marker->enter && marker->names_function;
+        if (settled && flow->depth[i] == 0)
+            of->has_own |= marker->enter && marker->names_function;
+        else
+            of->kept |= marker->full;
     }
 }
 
@@ -425,9 +418,10 @@ static enum fm_verdict judge(struct flow *flow, const struct known *known, uint3
     bool settled = is_settled(flow, index);
     bool own = settled && flow->depth[index] == 0 &&
                (marker->names_function || marker->symbol.size == 0 || !of->has_own);
+    bool calls = of->unsettled || of->kept || flow->scan->calls[marker->function];
     if (own)
         return !marker->names_function ? FM_VERDICT_UNKNOWN
-               : of->calls || of->torn ? FM_VERDICT_OWN
+               : calls                 ? FM_VERDICT_OWN
                                        : FM_VERDICT_LEAF;
     if (marker->full)
         return settled && of->has_own ? FM_VERDICT_INLINED : FM_VERDICT_UNKNOWN;
@@ -444,14 +438,13 @@ static bool prepare(struct flow *flow)
     flow->state_of = calloc(labels, sizeof *flow->state_of);
     flow->class_of = calloc(markers, sizeof *flow->class_of);
     flow->depth = calloc(markers, sizeof *flow->depth);
-    flow->reached = calloc(markers * 3, sizeof *flow->reached);
+    flow->reached = calloc(markers * 2, sizeof *flow->reached);
     flow->any_table = calloc(flow->scan->function_count + 1u, sizeof *flow->any_table);
     flow->comes_back = calloc(flow->scan->item_count + 1u, sizeof *flow->comes_back);
     if (flow->state_of == NULL || flow->class_of == NULL || flow->depth == NULL ||
         flow->reached == NULL || flow->any_table == NULL || flow->comes_back == NULL)
         return false;
     flow->undecided = flow->reached + markers;
-    flow->calls = flow->undecided + markers;
     return true;
 }
 

@@ -496,7 +496,10 @@ static void add_call(struct reader *reader, struct fm_word operands)
     bool ends = false;
     for (unsigned i = 0; i < sizeof final / sizeof *final; i++)
         ends = ends || is_word(name, final[i]);
-    add_item(reader, FM_ITEM_CALL, reader->region, ends);
+    uint32_t item = add_item(reader, FM_ITEM_CALL, reader->region, ends);
+    if (item != FM_SCAN_NONE)
+        reader->scan->items[item].harmless =
+            is_word(name, "__stack_chk_fail") || is_word(name, "__chk_fail");
     for (unsigned i = 0; i < REGISTERS; i++) {
         if (i == 1 || i == 6 || i >= 12)
             continue; /* kept over calls */
@@ -635,6 +638,24 @@ static void line_read(struct reader *reader, const char *at, const char *end)
     statement(reader, at, end);
 }
 
+static void find_calls(struct fm_scan *scan)
+{
+    scan->calls = calloc(scan->function_count + 1u, sizeof *scan->calls);
+    for (uint32_t i = 0; scan->calls != NULL && i < scan->item_count; i++) {
+        const struct fm_item *item = &scan->items[i];
+        const struct fm_label *label = NULL;
+        bool out = item->kind == FM_ITEM_CALL && !item->harmless;
+        if (item->kind == FM_ITEM_JUMP || item->kind == FM_ITEM_BRANCH) {
+            label = &scan->labels[item->value];
+            out = label->item == FM_SCAN_NONE || label->is_entry;
+        } else if (item->kind == FM_ITEM_TABLE) {
+            out = item->value == FM_SCAN_NONE || scan->labels[item->value].table == FM_SCAN_NONE;
+        }
+        if (out && item->function != FM_SCAN_NONE)
+            scan->calls[item->function] = true;
+    }
+}
+
 bool fm_scan_read(struct fm_scan *scan, const char *text)
 {
     *scan = (struct fm_scan){0};
@@ -654,7 +675,9 @@ bool fm_scan_read(struct fm_scan *scan, const char *text)
     }
     free(reader.slots);
     free(reader.sections);
-    return !reader.failed;
+    if (!reader.failed)
+        find_calls(scan);
+    return !reader.failed && scan->calls != NULL;
 }
 
 void fm_scan_done(struct fm_scan *scan)
@@ -664,4 +687,5 @@ void fm_scan_done(struct fm_scan *scan)
     free(scan->markers);
     free(scan->regions);
     free(scan->entries);
+    free(scan->calls);
 }

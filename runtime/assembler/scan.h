@@ -34,6 +34,7 @@ struct fm_item {
     uint32_t next;     /* in its section, or none */
     uint32_t function; /* or none */
     bool ends;         /* call: nothing follows for certain */
+    bool harmless;     /* call: what is called runs none of the program's functions */
 };
 
 struct fm_label {
@@ -68,6 +69,7 @@ struct fm_scan {
     struct fm_marker *markers;
     struct fm_region *regions;
     uint32_t *entries; /* of tables: labels */
+    bool *calls;       /* by function: it has a call, or a jump that may lead out of it */
     uint32_t item_count, label_count, marker_count, region_count, entry_count, function_count;
     bool odd; /* something in it that is not understood: nothing may be concluded */
 };
