@@ -213,6 +213,25 @@ static bool contains(const struct fm_stack *stack, uint64_t cfa)
     return stack->low <= cfa && cfa <= stack->high;
 }
 
+/* Under valgrind the main thread's stack is a mapping like others, and grows. Its end tells that it
+ * is the same. */
+static struct fm_stack *main_stack_grown(struct fm_thread *thread, uint64_t cfa)
+{
+    extern void *__libc_stack_end;
+    uint64_t end = (uint64_t)__libc_stack_end, low, high;
+    struct fm_stack *stack = thread->stacks;
+    while (stack != NULL && !contains(stack, end))
+        stack = stack->next;
+    if (stack == NULL || stack->guessed || cfa >= stack->low || !bounds_find(cfa, &low, &high) ||
+        high != stack->high || low >= stack->low)
+        return NULL;
+    stack->low = low;
+    stack->rec->low = low;
+    if (stack == thread->stack && !fm_process.stopped)
+        thread->tls->low = low;
+    return stack;
+}
+
 void fm_stack_switch(struct fm_thread *thread, uint64_t cfa, uint64_t dead)
 {
     struct fm_stack *now = thread->stack;
@@ -231,8 +250,10 @@ void fm_stack_switch(struct fm_thread *thread, uint64_t cfa, uint64_t dead)
         return;
     }
     if (found == NULL)
+        found = main_stack_grown(thread, cfa);
+    if (found == NULL)
         found = fm_stack_add(thread, cfa);
-    if (found != NULL)
+    if (found != NULL && found != now)
         enter_stack(thread, found, dead);
 }
 

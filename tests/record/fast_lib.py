@@ -140,15 +140,30 @@ def read_callgrind(path, functions):
             names[number] = name
         return names[number]
 
+    # The loader has functions of its own, whose names may be a program's.
+    objects, here, there = {}, "", None
+
+    def object_named(text):
+        number, name = re.match(r"\((\d+)\)(?: (.*))?$", text).groups()
+        return objects.setdefault(number, name)
+
     for line in pathlib.Path(path).read_text().splitlines():
         key, _, value = line.partition("=")
-        if key == "fn":
+        if key == "ob":
+            here = object_named(value)
+        elif key == "cob":
+            there = object_named(value)
+        elif key == "fn":
             current = named(value)
         elif key == "cfn":
             callee = named(value)
         elif key == "calls":
             count, target = value.split()[:2]
             symbol = callee.partition("'")[0]
+            in_loader = "/ld-linux" in (there or here)
+            there = None
+            if in_loader:
+                continue
             edges.append((current, symbol, int(target, 16), int(count)))
             entries[symbol] = min(entries.get(symbol, 1 << 64), int(target, 16))
     found = collections.Counter()

@@ -19,7 +19,7 @@ LEVELS = [["-O1"], ["-O2"], ["-O3"], ["-Os"], ["-O2", "-fPIC"], ["-O2", "-flto"]
           ["-O2", "-freorder-blocks-and-partition"]]
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "exceptions.cc",
             "threads.c", "inlining.c", "jumps.c", "unwinding.cc", "room.c", "arguments.c",
-            "nested.c", "bodies.c", "bodies.cc"]
+            "nested.c", "deep.c", "bodies.c", "bodies.cc"]
 NOT_SEEN = {"handler", "eight", "eight_doubles"}  # fast_callgrind.py
 
 
