@@ -11,6 +11,7 @@ MAY_USE = {
     "base": [],
     "deep": ["base"],
     "procrep": ["base", "deep"],
+    "merge": ["base", "deep"],
     "analysis": ["base", "deep"],
     "views": ["base", "deep", "analysis"],
     "body": ["base", "deep", "analysis", "procrep"],

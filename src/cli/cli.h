@@ -31,6 +31,7 @@ fm_cli_run fm_cmd_dump;
 fm_cli_run fm_cmd_feedback;
 fm_cli_run fm_cmd_finish;
 fm_cli_run fm_cmd_log;
+fm_cli_run fm_cmd_merge;
 fm_cli_run fm_cmd_procrep;
 fm_cli_run fm_cmd_record;
 fm_cli_run fm_cmd_report;

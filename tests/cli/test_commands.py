@@ -32,6 +32,64 @@ def run(*arguments, **options):
     return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=60, **options)
 
 
+class Merge(unittest.TestCase):
+    def test_sums_and_order(self):
+        copy = path("copy.data")
+        with open(PROFILE, "rb") as source, open(copy, "wb") as target:
+            target.write(source.read())
+        one, forth, back = path("one.data"), path("forth.data"), path("back.data")
+        self.assertEqual(run("merge", PROFILE, "-o", one).returncode, 0)
+        self.assertEqual(run("merge", PROFILE, copy, one, "-o", forth).returncode, 0)
+        self.assertEqual(run("merge", one, PROFILE, copy, "-o", back).returncode, 0)
+        with open(forth, "rb") as first, open(back, "rb") as second:
+            self.assertEqual(first.read(), second.read())
+        single = json.loads(run("report", "--json", "menu", PROFILE).stdout)["facts"]
+        triple = json.loads(run("report", "--json", "menu", forth).stdout)["facts"]
+        self.assertEqual(triple["callseqs"], 3 * single["callseqs"])
+        self.assertTrue(triple["invariants_hold"])
+
+    def test_bad_usage(self):
+        out = path("never.data")
+        for arguments, status, text in [
+                (["-o", out], 2, b"expected a FILE"), ([PROFILE], 2, b"expected --output"),
+                ([PROFILE, PROFILE, "-o", out], 1, b"given twice (--allow-repeats"),
+                ([path("nothing.data"), "-o", out], 1, b"nothing.data")]:
+            result = run("merge", *arguments)
+            self.assertEqual(result.returncode, status)
+            self.assertIn(text, result.stderr)
+            self.assertFalse(os.path.exists(out))
+
+
+class Feedback(unittest.TestCase):
+    def test_bad_usage(self):
+        out = path("never.feedback")
+        asked = ["--implicit-parallelism"]
+        for arguments, status, text in [
+                ([], 2, b"expected create or report"),
+                (["create", PROFILE, out], 2, b"do not request any form of feedback"),
+                (["create", *asked, PROFILE], 2, b"expected PROFILE and FEEDBACK"),
+                (["create", *asked, "--desired-parallelism", "1", PROFILE, out], 2, b"be > 1"),
+                (["create", *asked, "--ipar-speedup-threshold=x", PROFILE, out], 2, b"a number"),
+                (["create", *asked, "--ipar-speedup-alg=num_vars", PROFILE, out], 2,
+                 b"not a speedup estimate algorithm"),
+                (["create", *asked, "--ipar-best-par-alg", "greedy(", PROFILE, out], 2,
+                 b"not an algorithm"),
+                (["create", *asked, "-v9", PROFILE, out], 2, b"from 0 to 4"),
+                (["create", *asked, PROFILE, out], 1, b"procrep"),
+                (["report", path("nothing")], 1, b"can't open input file")]:
+            result = run("feedback", *arguments)
+            self.assertEqual((result.returncode, arguments), (status, arguments))
+            self.assertIn(text, result.stderr)
+            self.assertFalse(os.path.exists(out))
+
+    def test_report(self):
+        name = path("empty.feedback")
+        with open(name, "w", encoding="ascii") as file:
+            file.write("Mercury Compiler Feedback\n19\n./x\n[].\n")
+        self.assertEqual(run("feedback", "report", name).stdout,
+                         b"Feedback report for ./x:\n\nno report available.\n")
+
+
 class Procrep(unittest.TestCase):
     """A file of one procedure, written by hand; its layout is docs/format-procrep.md's."""
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles added up into one; one alone in its canonical form. */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "merge/merge.h"
+
+struct merging {
+    gboolean across_builds, common, union_programs, keep_going, allow_repeats;
+    char *output;
+};
+
+/* The same file again, whatever it is called. */
+static bool is_repeat(GHashTable *seen, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return false;
+    return !g_hash_table_add(seen, g_strdup_printf("%lu:%lu", (unsigned long)status.st_dev,
+                                                   (unsigned long)status.st_ino));
+}
+
+static bool add_file(struct fm_merge *merge, const char *path, GError **error)
+{
+    g_autoptr(FmProfile) profile = NULL;
+    return fm_profile_read(path, NULL, &profile, error) &&
+           fm_merge_add(merge, profile, path, error);
+}
+
+/* How many files could not be added; all of them when one could not and the others are not wanted. */
+static unsigned add_files(const struct merging *o, struct fm_merge *merge, char **paths,
+                          unsigned count, bool *ret_stopped)
+{
+    unsigned failed = 0;
+    struct fm_progress progress;
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    fm_cli_progress_begin(&progress);
+    for (unsigned i = 0; i < count && !*ret_stopped; i++) {
+        GError *error = NULL;
+        if (!o->allow_repeats && is_repeat(seen, paths[i]))
+            g_set_error(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                        "%s: given twice (--allow-repeats adds it twice)", paths[i]);
+        else if (add_file(merge, paths[i], &error) && progress.report != NULL)
+            progress.report(progress.user, "merging", i + 1, count);
+        if (error == NULL)
+            continue;
+        failed++;
+        fm_cli_fail("merge", error);
+        *ret_stopped = !o->keep_going;
+    }
+    fm_cli_progress_end(&progress);
+    return failed;
+}
+
+static int merge_files(const struct merging *o, char **paths, unsigned count)
+{
+    const struct fm_merge_options options = {o->across_builds, o->common, o->union_programs};
+    struct fm_merge *merge = fm_merge_new(&options);
+    g_autoptr(FmProfile) profile = NULL;
+    GError *error = NULL;
+    bool stopped = false;
+    unsigned failed = add_files(o, merge, paths, count, &stopped);
+    if (stopped) {
+        fm_merge_free(merge);
+        return FM_EXIT_FAILED;
+    }
+    for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
+        fprintf(stderr, "fathom merge: note: %s\n", *note);
+    if (!fm_merge_finish(merge, &profile, &error) ||
+        !fm_profile_write(profile, o->output, false, &error))
+        return fm_cli_fail("merge", error);
+    if (failed > 0)
+        fprintf(stderr, "fathom merge: %u of %u files are left out\n", failed, count);
+    return failed > 0 ? FM_EXIT_FAILED : FM_EXIT_DONE;
+}
+
+int fm_cmd_merge(int argc, char **argv)
+{
+    struct merging o = {0};
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "The file to write", "FILE"},
+        {"across-builds", 0, 0, G_OPTION_ARG_NONE, &o.across_builds,
+         "Procedures and call sites are one when their names are, wherever they stand", NULL},
+        {"common", 0, 0, G_OPTION_ARG_NONE, &o.common,
+         "Leave out measures that not all profiles have", NULL},
+        {"union", 0, 0, G_OPTION_ARG_NONE, &o.union_programs,
+         "Keep programs apart below one root", NULL},
+        {"keep-going", 'k', 0, G_OPTION_ARG_NONE, &o.keep_going,
+         "Leave out what cannot be merged; the status is 1 then, too", NULL},
+        {"allow-repeats", 0, 0, G_OPTION_ARG_NONE, &o.allow_repeats,
+         "Add a file as often as it is given", NULL},
+        {NULL},
+    };
+    int status = fm_cli_parse(&argc, &argv, entries, "FILE...",
+                              "Adds profiles of one program up. The result does not depend on "
+                              "their order or grouping; one alone is written in its canonical "
+                              "form.",
+                              "fathom merge monday.data tuesday.data -o both.data");
+    if (status < 0 && argc < 2)
+        status = fm_cli_usage("merge", "expected a FILE; --help tells more");
+    if (status < 0 && o.output == NULL)
+        status = fm_cli_usage("merge", "expected --output FILE");
+    if (status < 0)
+        status = merge_files(&o, argv + 1, (unsigned)argc - 1);
+    g_free(o.output);
+    return status;
+}

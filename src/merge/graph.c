@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts as classes of a union-find. Two are one when they are reached from one context by one call
+ * site and are of one procedure, and when they are of one procedure and lie in one clique. What is
+ * united brings its edges, which may bring further contexts together. */
+#include <string.h>
+
+#include "merge/internal.h"
+
+uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node)
+{
+    uint32_t at = node;
+    while (fm_merge_node(m, at)->parent != at)
+        at = fm_merge_node(m, at)->parent;
+    while (node != at) {
+        uint32_t next = fm_merge_node(m, node)->parent;
+        fm_merge_node(m, node)->parent = at;
+        node = next;
+    }
+    return at;
+}
+
+uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps)
+{
+    struct fm_merged_node node = {.parent = m->nodes->len, .ps = ps, .points = m->points->len};
+    node.edges = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    g_array_append_val(m->nodes, node);
+    if (m->coverage == FM_COVERAGE_DYNAMIC)
+        g_array_set_size(m->points, m->points->len + fm_merge_proc(m, ps)->points->len);
+    return m->nodes->len - 1;
+}
+
+/* --- edges by class, site and callee's procedure --- */
+
+static size_t edge_hash(uint32_t from, uint32_t site, uint32_t callee_ps)
+{
+    uint64_t hash = ((uint64_t)from << 32 | site) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 29 ^ callee_ps) * 0xbf58476d1ce4e5b9u;
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static bool is_edge(const struct fm_merge *m, size_t at, uint32_t from, uint32_t site,
+                    uint32_t callee_ps)
+{
+    return m->edge_keys[2 * at] == ((uint64_t)from << 32 | site) &&
+           m->edge_keys[2 * at + 1] == callee_ps;
+}
+
+static void insert_place(struct fm_merge *m, uint64_t key, uint64_t callee_ps, uint32_t edge)
+{
+    size_t mask = m->edge_capacity - 1;
+    size_t at = edge_hash((uint32_t)(key >> 32), (uint32_t)key, (uint32_t)callee_ps) & mask;
+    while (m->edge_places[at] != 0)
+        at = (at + 1) & mask;
+    m->edge_keys[2 * at] = key;
+    m->edge_keys[2 * at + 1] = callee_ps;
+    m->edge_places[at] = edge + 1;
+    m->edge_used++;
+}
+
+static void grow(struct fm_merge *m)
+{
+    uint64_t *keys = m->edge_keys;
+    uint32_t *places = m->edge_places;
+    size_t capacity = m->edge_capacity;
+    m->edge_capacity = MAX((size_t)1024, capacity * 2);
+    m->edge_keys = g_new(uint64_t, 2 * m->edge_capacity);
+    m->edge_places = g_new0(uint32_t, m->edge_capacity);
+    m->edge_used = 0;
+    for (size_t i = 0; i < capacity; i++) {
+        if (places[i] != 0)
+            insert_place(m, keys[2 * i], keys[2 * i + 1], places[i] - 1);
+    }
+    g_free(keys);
+    g_free(places);
+}
+
+/* UINT32_MAX when it is not there. */
+static uint32_t find_edge(const struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps)
+{
+    size_t mask = m->edge_capacity - 1;
+    if (m->edge_capacity == 0)
+        return UINT32_MAX;
+    for (size_t at = edge_hash(from, site, callee_ps) & mask; m->edge_places[at] != 0;
+         at = (at + 1) & mask) {
+        if (is_edge(m, at, from, site, callee_ps))
+            return m->edge_places[at] - 1;
+    }
+    return UINT32_MAX;
+}
+
+static void put_edge(struct fm_merge *m, uint32_t from, uint32_t edge)
+{
+    const struct fm_merged_edge *of = fm_merge_edge(m, edge);
+    if (2 * (m->edge_used + 1) > m->edge_capacity)
+        grow(m);
+    insert_place(m, (uint64_t)from << 32 | of->site, fm_merge_node(m, of->callee)->ps, edge);
+    g_array_append_val(fm_merge_node(m, from)->edges, edge);
+}
+
+uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
+                          guint *guess, uint32_t *callee, bool *ret_new)
+{
+    /* Runs of one program are much alike, and so in step: the next edge is mostly the one. */
+    const GArray *edges = fm_merge_node(m, from)->edges;
+    uint32_t edge = UINT32_MAX;
+    if (*guess < edges->len) {
+        edge = g_array_index(edges, uint32_t, *guess);
+        const struct fm_merged_edge *there = fm_merge_edge(m, edge);
+        if (there->site != site || there->dead ||
+            fm_merge_node(m, there->callee)->ps != callee_ps)
+            edge = UINT32_MAX;
+    }
+    ++*guess;
+    if (edge == UINT32_MAX)
+        edge = find_edge(m, from, site, callee_ps);
+    *ret_new = edge == UINT32_MAX;
+    if (!*ret_new) {
+        *callee = fm_merge_edge(m, edge)->callee;
+        return edge;
+    }
+    struct fm_merged_edge made = {.site = site, .callee = *callee, .values = m->values->len};
+    if (*callee == UINT32_MAX)
+        made.callee = *callee = fm_merge_new_node(m, callee_ps);
+    edge = m->edges->len;
+    g_array_append_val(m->edges, made);
+    g_array_set_size(m->values, m->values->len + m->measure_count);
+    put_edge(m, from, edge);
+    return edge;
+}
+
+void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values)
+{
+    uint64_t *to = &g_array_index(m->values, uint64_t, fm_merge_edge(m, edge)->values);
+    for (unsigned i = 0; i < m->measure_count; i++)
+        to[i] = fm_merge_sum(to[i], values[i]);
+}
+
+/* --- uniting --- */
+
+static void unite_points(struct fm_merge *m, const struct fm_merged_node *to,
+                         const struct fm_merged_node *from)
+{
+    guint count = fm_merge_proc(m, to->ps)->points->len;
+    for (guint i = 0; m->coverage == FM_COVERAGE_DYNAMIC && i < count; i++) {
+        uint64_t *sum = &g_array_index(m->points, uint64_t, to->points + i);
+        *sum = fm_merge_sum(*sum, g_array_index(m->points, uint64_t, from->points + i));
+    }
+}
+
+static void push_pair(struct fm_merge *m, uint32_t a, uint32_t b)
+{
+    g_array_append_val(m->to_unite, a);
+    g_array_append_val(m->to_unite, b);
+}
+
+/* The edges of one class become the other's; equal ones are added up and their callees united. */
+static void unite_classes(struct fm_merge *m, uint32_t to, uint32_t from)
+{
+    GArray *edges = fm_merge_node(m, from)->edges;
+    unite_points(m, fm_merge_node(m, to), fm_merge_node(m, from));
+    fm_merge_node(m, from)->parent = to;
+    fm_merge_node(m, from)->edges = NULL;
+    for (guint i = 0; i < edges->len; i++) {
+        uint32_t edge = g_array_index(edges, uint32_t, i);
+        struct fm_merged_edge *of = fm_merge_edge(m, edge);
+        uint32_t there = find_edge(m, to, of->site, fm_merge_node(m, of->callee)->ps);
+        if (there == UINT32_MAX) {
+            put_edge(m, to, edge);
+            continue;
+        }
+        fm_merge_add_values(m, there, &g_array_index(m->values, uint64_t, of->values));
+        of->dead = true;
+        push_pair(m, fm_merge_edge(m, there)->callee, of->callee);
+    }
+    g_array_unref(edges);
+}
+
+void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b)
+{
+    push_pair(m, a, b);
+    while (m->to_unite->len > 0) {
+        guint at = m->to_unite->len;
+        a = fm_merge_class_of(m, g_array_index(m->to_unite, uint32_t, at - 1));
+        b = fm_merge_class_of(m, g_array_index(m->to_unite, uint32_t, at - 2));
+        g_array_set_size(m->to_unite, at - 2);
+        if (a == b)
+            continue;
+        bool a_larger = fm_merge_node(m, a)->edges->len >= fm_merge_node(m, b)->edges->len;
+        unite_classes(m, a_larger ? a : b, a_larger ? b : a);
+    }
+}
+
+/* --- cliques --- */
+
+struct frame {
+    uint32_t node;
+    guint next; /* edge */
+};
+
+struct low_link {
+    uint32_t *number, *low; /* 0 = not seen */
+    bool *open;
+    GArray *frames, *members;
+    uint32_t seen;
+};
+
+static void enter_node(struct low_link *l, uint32_t node)
+{
+    struct frame frame = {node, 0};
+    l->number[node] = l->low[node] = ++l->seen;
+    l->open[node] = true;
+    g_array_append_val(l->frames, frame);
+    g_array_append_val(l->members, node);
+}
+
+/* Members of a clique that are of one procedure are noted as pairs to be united. */
+static void end_clique(struct fm_merge *m, struct low_link *l, uint32_t node, GArray *pairs)
+{
+    guint end = l->members->len, begin = end;
+    do {
+        begin--;
+        l->open[g_array_index(l->members, uint32_t, begin)] = false;
+    } while (g_array_index(l->members, uint32_t, begin) != node);
+    if (end - begin > 1) {
+        g_autoptr(GHashTable) by_ps = g_hash_table_new(NULL, NULL);
+        for (guint i = begin; i < end; i++) {
+            uint32_t member = g_array_index(l->members, uint32_t, i), first;
+            gpointer ps = GUINT_TO_POINTER(fm_merge_node(m, member)->ps + 1), there;
+            if (g_hash_table_lookup_extended(by_ps, ps, NULL, &there)) {
+                first = GPOINTER_TO_UINT(there);
+                g_array_append_val(pairs, first);
+                g_array_append_val(pairs, member);
+            } else {
+                g_hash_table_insert(by_ps, ps, GUINT_TO_POINTER(member));
+            }
+        }
+    }
+    g_array_set_size(l->members, begin);
+}
+
+static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
+{
+    enter_node(l, fm_merge_class_of(m, m->root));
+    while (l->frames->len > 0) {
+        struct frame *top = &g_array_index(l->frames, struct frame, l->frames->len - 1);
+        uint32_t node = top->node;
+        const GArray *edges = fm_merge_node(m, node)->edges;
+        if (top->next < edges->len) {
+            uint32_t edge = g_array_index(edges, uint32_t, top->next++);
+            uint32_t callee = fm_merge_class_of(m, fm_merge_edge(m, edge)->callee);
+            if (l->number[callee] == 0)
+                enter_node(l, callee);
+            else if (l->open[callee])
+                l->low[node] = MIN(l->low[node], l->number[callee]);
+            continue;
+        }
+        g_array_set_size(l->frames, l->frames->len - 1);
+        if (l->frames->len > 0) {
+            uint32_t above =
+                g_array_index(l->frames, struct frame, l->frames->len - 1).node;
+            l->low[above] = MIN(l->low[above], l->low[node]);
+        }
+        if (l->low[node] == l->number[node])
+            end_clique(m, l, node, pairs);
+    }
+}
+
+void fm_merge_close(struct fm_merge *m)
+{
+    guint pairs_found;
+    do {
+        struct low_link l = {
+            .number = g_new0(uint32_t, m->nodes->len),
+            .low = g_new0(uint32_t, m->nodes->len),
+            .open = g_new0(bool, m->nodes->len),
+            .frames = g_array_new(FALSE, FALSE, sizeof(struct frame)),
+            .members = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        };
+        g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        find_cliques(m, &l, pairs);
+        pairs_found = pairs->len;
+        for (guint i = 0; i < pairs->len; i += 2)
+            fm_merge_unite(m, g_array_index(pairs, uint32_t, i),
+                           g_array_index(pairs, uint32_t, i + 1));
+        g_free(l.number);
+        g_free(l.low);
+        g_free(l.open);
+        g_array_unref(l.frames);
+        g_array_unref(l.members);
+    } while (pairs_found > 0);
+}

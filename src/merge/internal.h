@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder. */
+#pragma once
+
+#include "base/strings.h"
+#include "merge/merge.h"
+
+#define FM_MERGE_UNION_NAME "several programs"
+
+/* --- statics --- */
+
+struct fm_merged_point {
+    const char *goal_path;
+    enum fm_coverage_point_type type;
+    uint64_t count;
+};
+
+struct fm_merged_ps {
+    struct fm_ps ps; /* its own strings; lists not used */
+    uint32_t ordinal; /* among those with the same key */
+    GArray *sites;   /* uint32_t: into fm_merge.sites, in the order of slots when Mercury's */
+    GArray *points;  /* struct fm_merged_point */
+    uint32_t id;     /* in the result */
+};
+
+struct fm_merged_site {
+    struct fm_css css; /* callee_ps: into procs + 1, 0 = none */
+    uint32_t ps;       /* into procs */
+    uint32_t ordinal;  /* among those with the same key */
+    uint32_t slot;     /* in the result */
+};
+
+/* --- the graph --- */
+
+struct fm_merged_node {
+    uint32_t parent; /* of the union-find; itself = a class */
+    uint32_t ps;
+    GArray *edges;   /* uint32_t: those that leave the class; NULL when it is none any more */
+    size_t points;   /* first of its coverage counts */
+};
+
+struct fm_merged_edge {
+    uint32_t site, callee; /* callee: a node */
+    size_t values;         /* first of its measures */
+    bool dead;             /* was added to another */
+};
+
+struct fm_merge {
+    struct fm_merge_options options;
+    struct fm_strings *strings;
+    uint32_t inputs; /* that had anything in them */
+    bool any;        /* the header is set, */
+    bool only_empty; /* but by nothing that has calls: what comes next decides it */
+
+    enum fm_flavour flavour;
+    const char *program;
+    unsigned word_size;
+    enum fm_coverage_kind coverage;
+    uint64_t ticks_per_second;
+    uint64_t instrumentation_quanta, user_quanta, callseqs;
+    unsigned measure_count;
+    struct fm_measure measures[FM_MEASURES_MAX];
+    uint64_t duration_ns, peak_bytes;
+    GArray *marks; /* struct fm_mark */
+    GPtrArray *notes, *lost;
+
+    GArray *procs, *sites;  /* struct fm_merged_ps, struct fm_merged_site */
+    GHashTable *proc_index; /* key -> number + 1 */
+    GHashTable *site_index;
+    GArray *last_procs, *last_sites; /* of the input before: most have the same */
+
+    GArray *nodes, *edges;
+    GArray *values;        /* uint64_t[measure_count] an edge */
+    GArray *points;        /* uint64_t: coverage counts */
+    uint64_t *edge_keys;   /* open addressing: class, site, callee's ps -> edge + 1 */
+    uint32_t *edge_places;
+    size_t edge_capacity, edge_used;
+    GArray *to_unite; /* pairs of nodes */
+    uint32_t root;    /* a node */
+};
+
+static inline struct fm_merged_ps *fm_merge_proc(const struct fm_merge *m, uint32_t proc)
+{
+    return &g_array_index(m->procs, struct fm_merged_ps, proc);
+}
+static inline struct fm_merged_site *fm_merge_site(const struct fm_merge *m, uint32_t site)
+{
+    return &g_array_index(m->sites, struct fm_merged_site, site);
+}
+static inline struct fm_merged_node *fm_merge_node(const struct fm_merge *m, uint32_t node)
+{
+    return &g_array_index(m->nodes, struct fm_merged_node, node);
+}
+static inline struct fm_merged_edge *fm_merge_edge(const struct fm_merge *m, uint32_t edge)
+{
+    return &g_array_index(m->edges, struct fm_merged_edge, edge);
+}
+
+/* statics.c: numbers of the input's procedures and sites; in *ret_*, one more than the ids. Adds
+ * what is new. */
+FM_MUST_USE bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile,
+                                  const char *name, uint32_t **ret_procs, uint32_t **ret_sites,
+                                  GError **error);
+/* The pseudo-procedure of a program, and the root above all of them. */
+uint32_t fm_merge_union_root(struct fm_merge *m);
+
+/* graph.c */
+uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node);
+uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps);
+/* The edge from a class; made when it is not there, to *callee, else *callee is set to its own. */
+/* *guess: the edge's place among those of the class, if the last input was alike; moved on. */
+uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
+                          guint *guess, uint32_t *callee, bool *ret_new);
+void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b);
+void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values);
+/* Unites what one clique has twice, until there is no such. */
+void fm_merge_close(struct fm_merge *m);
+
+/* result.c */
+FM_MUST_USE bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error);
+
+static inline uint64_t fm_merge_sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}

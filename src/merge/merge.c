@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Headers are compared first, so that an input that does not fit changes nothing. */
+#include "merge/merge.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "merge/internal.h"
+
+#define TICKS_MAX 1000000000u
+
+struct fm_merge *fm_merge_new(const struct fm_merge_options *options)
+{
+    struct fm_merge *m = g_new0(struct fm_merge, 1);
+    m->options = *options;
+    m->strings = fm_strings_new();
+    m->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_mark));
+    m->notes = g_ptr_array_new();
+    m->lost = g_ptr_array_new();
+    m->procs = g_array_new(FALSE, FALSE, sizeof(struct fm_merged_ps));
+    m->sites = g_array_new(FALSE, FALSE, sizeof(struct fm_merged_site));
+    m->proc_index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    m->site_index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    m->last_procs = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+    m->last_sites = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+    m->nodes = g_array_new(FALSE, FALSE, sizeof(struct fm_merged_node));
+    m->edges = g_array_new(FALSE, FALSE, sizeof(struct fm_merged_edge));
+    m->values = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+    m->points = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+    m->to_unite = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    return m;
+}
+
+void fm_merge_free(struct fm_merge *m)
+{
+    if (m == NULL)
+        return;
+    for (guint i = 0; i < m->procs->len; i++) {
+        g_array_unref(fm_merge_proc(m, i)->sites);
+        g_array_unref(fm_merge_proc(m, i)->points);
+    }
+    for (guint i = 0; i < m->nodes->len; i++)
+        g_clear_pointer(&fm_merge_node(m, i)->edges, g_array_unref);
+    GArray *const arrays[] = {m->marks,      m->procs, m->sites, m->last_procs, m->last_sites,
+                              m->nodes,      m->edges, m->values, m->points,    m->to_unite};
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+        g_array_unref(arrays[i]);
+    g_ptr_array_unref(m->notes);
+    g_ptr_array_unref(m->lost);
+    g_hash_table_unref(m->proc_index);
+    g_hash_table_unref(m->site_index);
+    g_free(m->edge_keys);
+    g_free(m->edge_places);
+    fm_strings_free(m->strings);
+    g_free(m);
+}
+
+static void lose(struct fm_merge *m, const char *text)
+{
+    for (guint i = 0; i < m->lost->len; i++) {
+        if (strcmp(m->lost->pdata[i], text) == 0)
+            return;
+    }
+    g_ptr_array_add(m->lost, (gpointer)(uintptr_t)fm_strings_add(m->strings, text));
+}
+
+const char *const *fm_merge_notes(const struct fm_merge *m)
+{
+    if (m->lost->len == 0 || m->lost->pdata[m->lost->len - 1] != NULL)
+        g_ptr_array_add(m->lost, NULL);
+    return (const char *const *)m->lost->pdata;
+}
+
+/* --- headers --- */
+
+static bool differs(const char *name, GError **error, const char *format, ...) FM_PRINTF(3, 4);
+static bool differs(const char *name, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: %s", name, text);
+    return false;
+}
+
+static bool has_quanta(const struct fm_profile *profile)
+{
+    return profile->user_quanta != 0 || profile->instrumentation_quanta != 0;
+}
+
+static uint64_t greatest_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The rate that both are whole parts of. */
+static bool common_ticks(const struct fm_merge *m, const struct fm_profile *profile,
+                         const char *name, uint64_t *ret, GError **error)
+{
+    uint64_t a = m->ticks_per_second, b = profile->ticks_per_second;
+    bool quanta = m->user_quanta != 0 || m->instrumentation_quanta != 0;
+    *ret = MAX(a, b);
+    if (a == b || (a == 0 && !quanta) || (b == 0 && !has_quanta(profile)))
+        return true;
+    if (a == 0 || b == 0)
+        return differs(name, error, "%s ticks per second are not known", a == 0 ? "the others'" : "its");
+    uint64_t part = b / greatest_divisor(a, b);
+    if (a > TICKS_MAX / part)
+        return differs(name, error,
+                       "tick rates %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                       " have no common unit",
+                       (guint64)a, (guint64)b);
+    *ret = a * part;
+    return true;
+}
+
+static int measure_of(const struct fm_measure *measures, unsigned count, const char *name)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(measures[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* Whether each measure of one is there in the other, with its unit and scale. */
+static bool check_measures(const struct fm_merge *m, const struct fm_profile *profile,
+                           const char *name, GError **error)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct fm_measure *mine = side == 0 ? m->measures : profile->measures;
+        const struct fm_measure *others = side == 0 ? profile->measures : m->measures;
+        unsigned count = side == 0 ? m->measure_count : profile->measure_count;
+        unsigned other_count = side == 0 ? profile->measure_count : m->measure_count;
+        for (unsigned i = 0; i < count; i++) {
+            int there = measure_of(others, other_count, mine[i].name);
+            if (there < 0 && (i < FM_MEASURES_MERCURY || !m->options.common))
+                return differs(name, error, "measure '%s' is %s (--common leaves such measures out)",
+                               mine[i].name,
+                               side == 0 ? "not recorded in it" : "recorded only in it");
+            if (there >= 0 && (strcmp(mine[i].unit, others[there].unit) != 0 ||
+                               mine[i].scale != others[there].scale))
+                return differs(name, error, "measure '%s' is in other units: %g %s and %g %s",
+                               mine[i].name, mine[i].scale, mine[i].unit, others[there].scale,
+                               others[there].unit);
+        }
+    }
+    return true;
+}
+
+static bool check_header(const struct fm_merge *m, const struct fm_profile *profile,
+                         const char *name, uint64_t *ret_ticks, GError **error)
+{
+    *ret_ticks = profile->ticks_per_second;
+    if (!m->any)
+        return true;
+    if (m->flavour != profile->flavour)
+        return differs(name, error, "a profile of a %s program, the others are of %s",
+                       profile->flavour == FM_FLAVOUR_C ? "C" : "Mercury",
+                       m->flavour == FM_FLAVOUR_C ? "C" : "Mercury");
+    if (!m->options.union_programs && strcmp(m->program, profile->program_name) != 0)
+        return differs(name, error,
+                       "a profile of %s, the others are of %s (--union keeps programs apart below "
+                       "one root)",
+                       profile->program_name, m->program);
+    if (m->word_size != profile->word_size)
+        return differs(name, error, "words of %u bytes, the others have %u", profile->word_size,
+                       m->word_size);
+    return m->only_empty ||
+           (common_ticks(m, profile, name, ret_ticks, error) &&
+            check_measures(m, profile, name, error));
+}
+
+/* --- what is in the header --- */
+
+static int compare_measures(const void *a, const void *b)
+{
+    return strcmp(((const struct fm_measure *)a)->name, ((const struct fm_measure *)b)->name);
+}
+
+static void take_header(struct fm_merge *m, const struct fm_profile *profile)
+{
+    m->any = true;
+    m->flavour = profile->flavour;
+    m->program = fm_strings_add(m->strings, m->options.union_programs ? FM_MERGE_UNION_NAME
+                                                                      : profile->program_name);
+    m->word_size = profile->word_size;
+    m->coverage = profile->coverage;
+    m->ticks_per_second = profile->ticks_per_second;
+    m->measure_count = profile->measure_count;
+    for (unsigned i = 0; i < profile->measure_count; i++)
+        m->measures[i] = (struct fm_measure){fm_strings_add(m->strings, profile->measures[i].name),
+                                             fm_strings_add(m->strings, profile->measures[i].unit),
+                                             profile->measures[i].scale};
+    if (m->measure_count > FM_MEASURES_MERCURY)
+        qsort(m->measures + FM_MEASURES_MERCURY, m->measure_count - FM_MEASURES_MERCURY,
+              sizeof *m->measures, compare_measures);
+    if (m->coverage != FM_COVERAGE_NONE && m->options.across_builds) {
+        m->coverage = FM_COVERAGE_NONE;
+        lose(m, "coverage is left out: it belongs to one build");
+    }
+}
+
+/* Measures that this input lacks are left out of all. */
+static void drop_measures(struct fm_merge *m, const struct fm_profile *profile)
+{
+    unsigned kept = 0, map[FM_MEASURES_MAX];
+    for (unsigned i = 0; i < m->measure_count; i++) {
+        if (measure_of(profile->measures, profile->measure_count, m->measures[i].name) >= 0)
+            map[kept++] = i;
+    }
+    if (kept == m->measure_count)
+        return;
+    GArray *values = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+    for (guint e = 0; e < m->edges->len; e++) {
+        struct fm_merged_edge *edge = fm_merge_edge(m, e);
+        size_t first = edge->values;
+        edge->values = values->len;
+        for (unsigned i = 0; i < kept; i++)
+            g_array_append_val(values, g_array_index(m->values, uint64_t, first + map[i]));
+    }
+    g_array_unref(m->values);
+    m->values = values;
+    for (unsigned i = 0; i < kept; i++)
+        m->measures[i] = m->measures[map[i]];
+    m->measure_count = kept;
+    lose(m, "measures that not all profiles have are left out");
+}
+
+static void drop_coverage(struct fm_merge *m)
+{
+    m->coverage = FM_COVERAGE_NONE;
+    g_array_set_size(m->points, 0);
+    lose(m, "coverage is left out: not all profiles have it");
+}
+
+static uint64_t scaled(uint64_t quanta, uint64_t factor)
+{
+    return factor != 0 && quanta > UINT64_MAX / factor ? UINT64_MAX : quanta * factor;
+}
+
+/* Quanta so far, in ticks of another rate. */
+static void rescale(struct fm_merge *m, uint64_t ticks)
+{
+    uint64_t factor = m->ticks_per_second == 0 ? 1 : ticks / m->ticks_per_second;
+    m->ticks_per_second = ticks;
+    if (factor == 1)
+        return;
+    m->user_quanta = scaled(m->user_quanta, factor);
+    m->instrumentation_quanta = scaled(m->instrumentation_quanta, factor);
+    for (guint e = 0; e < m->edges->len; e++) {
+        uint64_t *quanta =
+            &g_array_index(m->values, uint64_t, fm_merge_edge(m, e)->values + FM_QUANTA);
+        *quanta = scaled(*quanta, factor);
+    }
+    for (guint i = 0; i < m->marks->len; i++) {
+        struct fm_mark *mark = &g_array_index(m->marks, struct fm_mark, i);
+        mark->quanta = scaled(mark->quanta, factor);
+    }
+}
+
+static void add_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t factor)
+{
+    m->user_quanta = fm_merge_sum(m->user_quanta, scaled(profile->user_quanta, factor));
+    m->instrumentation_quanta =
+        fm_merge_sum(m->instrumentation_quanta, scaled(profile->instrumentation_quanta, factor));
+    m->callseqs = fm_merge_sum(m->callseqs, profile->callseqs);
+    m->duration_ns = MAX(m->duration_ns, profile->facts.duration_ns);
+    m->peak_bytes = MAX(m->peak_bytes, profile->facts.peak_bytes);
+    for (uint32_t i = 0; i < profile->facts.mark_count; i++) {
+        struct fm_mark mark = profile->facts.marks[i];
+        mark.name = fm_strings_add(m->strings, mark.name);
+        mark.quanta = scaled(mark.quanta, factor);
+        g_array_append_val(m->marks, mark);
+    }
+    for (uint32_t i = 0; i < profile->facts.note_count; i++)
+        g_ptr_array_add(m->notes,
+                        (gpointer)(uintptr_t)fm_strings_add(m->strings, profile->facts.notes[i]));
+}
+
+/* --- the graph of an input --- */
+
+struct adding {
+    struct fm_merge *m;
+    const struct fm_profile *profile;
+    const uint32_t *procs, *sites;
+    uint32_t *nodes;   /* by pd; UINT32_MAX = not seen */
+    GArray *open;      /* pds to be walked */
+    int columns[FM_MEASURES_MAX]; /* of each measure of the result, in the input */
+    uint64_t factor;              /* of quanta */
+};
+
+static void add_pd_points(struct adding *a, uint32_t pd)
+{
+    const struct fm_profile *profile = a->profile;
+    if (a->m->coverage != FM_COVERAGE_DYNAMIC)
+        return;
+    size_t to = fm_merge_node(a->m, fm_merge_class_of(a->m, a->nodes[pd]))->points;
+    uint64_t first = profile->pd_point_first[pd], end = profile->pd_point_first[pd + 1];
+    for (uint64_t i = first; i < end; i++) {
+        uint64_t *sum = &g_array_index(a->m->points, uint64_t, to + (size_t)(i - first));
+        *sum = fm_merge_sum(*sum, fm_column_get(&profile->pd_points, (size_t)i));
+    }
+}
+
+static void see_pd(struct adding *a, uint32_t pd, uint32_t node)
+{
+    a->nodes[pd] = node;
+    add_pd_points(a, pd);
+    g_array_append_val(a->open, pd);
+}
+
+static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, guint *guess)
+{
+    struct fm_merge *m = a->m;
+    const struct fm_profile *profile = a->profile;
+    uint32_t callee = profile->csd_callee[csd];
+    uint32_t node = a->nodes[callee];
+    uint64_t values[FM_MEASURES_MAX];
+    bool made;
+    uint32_t edge = fm_merge_edge_at(m, fm_merge_class_of(m, a->nodes[pd]),
+                                     a->sites[profile->csd_css[csd]],
+                                     a->procs[profile->pd_ps[callee]], guess, &node, &made);
+    for (unsigned i = 0; i < m->measure_count; i++)
+        values[i] = fm_profile_own(profile, csd, (enum fm_measure_id)a->columns[i]);
+    values[FM_QUANTA] = scaled(values[FM_QUANTA], a->factor);
+    fm_merge_add_values(m, edge, values);
+    if (a->nodes[callee] == UINT32_MAX)
+        see_pd(a, callee, node);
+    else if (fm_merge_class_of(m, a->nodes[callee]) != fm_merge_class_of(m, node))
+        fm_merge_unite(m, a->nodes[callee], node);
+}
+
+static void add_graph(struct adding *a)
+{
+    const struct fm_profile *profile = a->profile;
+    while (a->open->len > 0) {
+        uint32_t pd = g_array_index(a->open, uint32_t, a->open->len - 1);
+        g_array_set_size(a->open, a->open->len - 1);
+        guint guess = 0;
+        for (uint32_t slot = 0; slot < profile->ps[profile->pd_ps[pd]].css_count; slot++) {
+            uint32_t count;
+            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+            for (uint32_t i = 0; i < count; i++)
+                add_csd(a, pd, csds[i], &guess);
+        }
+    }
+}
+
+/* Where the input's root goes: the root, or below it the procedure that stands for its program. */
+static uint32_t root_for(struct adding *a, bool is_union)
+{
+    struct fm_merge *m = a->m;
+    uint32_t root_ps = a->procs[a->profile->pd_ps[a->profile->root_pd]];
+    if (!m->options.union_programs || is_union) {
+        if (m->nodes->len == 0)
+            m->root = fm_merge_new_node(m, root_ps);
+        return m->root;
+    }
+    uint32_t union_ps = fm_merge_union_root(m), node = UINT32_MAX;
+    if (m->nodes->len == 0)
+        m->root = fm_merge_new_node(m, union_ps);
+    uint32_t site = g_array_index(fm_merge_proc(m, union_ps)->sites, uint32_t, 0);
+    bool made;
+    guint guess = 0;
+    uint32_t edge =
+        fm_merge_edge_at(m, fm_merge_class_of(m, m->root), site, root_ps, &guess, &node, &made);
+    uint64_t one[FM_MEASURES_MAX] = {[FM_EXITS] = 1};
+    fm_merge_add_values(m, edge, one);
+    return node;
+}
+
+/* A root and nothing else: what merging nothing gives. */
+static bool is_empty(const struct fm_profile *profile)
+{
+    return profile->csd_count == 0 && profile->pd_count <= 1 && profile->user_quanta == 0 &&
+           profile->callseqs == 0;
+}
+
+bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const char *name,
+                  GError **error)
+{
+    bool is_union = strcmp(profile->program_name, FM_MERGE_UNION_NAME) == 0;
+    uint64_t ticks = 0;
+    struct adding a = {.m = m, .profile = profile};
+    uint32_t *procs, *sites;
+    if (!check_header(m, profile, name, &ticks, error))
+        return false;
+    if (m->any && is_empty(profile))
+        return true;
+    if (!m->any || m->only_empty)
+        take_header(m, profile);
+    m->only_empty = is_empty(profile);
+    if (!fm_merge_statics(m, profile, name, &procs, &sites, error))
+        return false;
+    if (m->coverage != profile->coverage && m->coverage != FM_COVERAGE_NONE)
+        drop_coverage(m);
+    else if (m->coverage == FM_COVERAGE_NONE && profile->coverage != FM_COVERAGE_NONE)
+        lose(m, "coverage is left out: not all profiles have it");
+    drop_measures(m, profile);
+    rescale(m, ticks);
+    a.factor = profile->ticks_per_second == 0 ? 1 : ticks / profile->ticks_per_second;
+    a.procs = procs;
+    a.sites = sites;
+    a.nodes = g_new(uint32_t, profile->pd_count + 1u);
+    memset(a.nodes, 0xff, sizeof *a.nodes * (profile->pd_count + 1u));
+    a.open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (unsigned i = 0; i < m->measure_count; i++)
+        a.columns[i] = measure_of(profile->measures, profile->measure_count, m->measures[i].name);
+    see_pd(&a, profile->root_pd, root_for(&a, is_union));
+    add_graph(&a);
+    add_header(m, profile, a.factor);
+    m->inputs++;
+    g_free(a.nodes);
+    g_array_unref(a.open);
+    g_free(procs);
+    g_free(sites);
+    return true;
+}
+
+bool fm_merge_finish(struct fm_merge *m, struct fm_profile **ret, GError **error)
+{
+    bool ok = m->inputs > 0;
+    if (!ok) {
+        g_set_error_literal(error, FM_ERROR, FM_ERROR_USAGE, "there is nothing to merge");
+    } else {
+        fm_merge_close(m);
+        ok = fm_merge_result(m, ret, error);
+    }
+    fm_merge_free(m);
+    return ok;
+}

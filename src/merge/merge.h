@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles added up. The result depends on which profiles are merged, not on their order or
+ * grouping, to the last byte: it is the graph of all of them in which contexts are one that no
+ * recording could tell apart (README.md). One profile alone gives its canonical form. Profiles are
+ * added one at a time, so only the result and one input are in memory. */
+#pragma once
+
+#include "deep/profile.h"
+
+struct fm_merge_options {
+    bool across_builds;  /* procedures by name and unit, not by line */
+    bool common;         /* measures that not all have are dropped, else they are an error */
+    bool union_programs; /* other programs are kept apart, below one root */
+};
+
+struct fm_merge;
+
+struct fm_merge *fm_merge_new(const struct fm_merge_options *options);
+void fm_merge_free(struct fm_merge *merge); /* NULL is allowed */
+/* name is used in messages. On failure nothing was added. Errors: FM_ERROR_UNAVAILABLE, with what
+ * differs: another program, other measures, another tick rate, other procedures of one name. */
+FM_MUST_USE bool fm_merge_add(struct fm_merge *merge, const struct fm_profile *profile,
+                              const char *name, GError **error);
+/* What was lost on the way, a sentence each, ended by NULL; belongs to merge. */
+const char *const *fm_merge_notes(const struct fm_merge *merge);
+/* The result; the caller owns it. Frees merge, also on failure. FM_ERROR_USAGE when nothing was
+ * added. */
+FM_MUST_USE bool fm_merge_finish(struct fm_merge *merge, struct fm_profile **ret, GError **error);

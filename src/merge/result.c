@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The merged graph with ids that depend on nothing but what is in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "deep/build.h"
+#include "merge/internal.h"
+
+struct numbering {
+    struct fm_merge *m;
+    struct fm_build *build;
+    uint32_t *proc_order; /* procs, the root's first, then by their labels */
+    uint32_t *site_ids;   /* of the result, by merged site */
+    uint32_t *node_ids;   /* of the result, by class; 0 = none yet */
+    GArray *order;        /* uint32_t: classes in the order of their ids */
+    GPtrArray *edges;     /* GArray of uint32_t: live edges of each of them, in order */
+};
+
+/* --- order of statics --- */
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_procs(const void *a, const void *b, void *user)
+{
+    const struct fm_merge *m = user;
+    const struct fm_merged_ps *one = fm_merge_proc(m, *(const uint32_t *)a),
+                              *other = fm_merge_proc(m, *(const uint32_t *)b);
+    const struct fm_ps *p = &one->ps, *q = &other->ps;
+    uint32_t root = fm_merge_node(m, m->root)->ps;
+    if ((one == fm_merge_proc(m, root)) != (other == fm_merge_proc(m, root)))
+        return one == fm_merge_proc(m, root) ? -1 : 1;
+    int order = compare_numbers(p->label_kind, q->label_kind);
+    order = order != 0 ? order : strcmp(p->decl_module, q->decl_module);
+    order = order != 0 ? order : strcmp(p->def_module, q->def_module);
+    order = order != 0 ? order : strcmp(p->type_name, q->type_name);
+    order = order != 0 ? order : strcmp(p->name, q->name);
+    order = order != 0 ? order : strcmp(p->raw_name, q->raw_name);
+    order = order != 0 ? order : compare_numbers(p->arity, q->arity);
+    order = order != 0 ? order : compare_numbers(p->mode, q->mode);
+    order = order != 0 ? order : strcmp(p->file, q->file);
+    order = order != 0 ? order : compare_numbers(p->line, q->line);
+    order = order != 0 ? order
+                       : compare_numbers((uint32_t)p->variadic << 2 | (uint32_t)p->inlined << 1 |
+                                             p->in_interface,
+                                         (uint32_t)q->variadic << 2 | (uint32_t)q->inlined << 1 |
+                                             q->in_interface);
+    return order != 0 ? order : compare_numbers(one->ordinal, other->ordinal);
+}
+
+static int compare_sites(const void *a, const void *b, void *user)
+{
+    const struct fm_merge *m = user;
+    const struct fm_merged_site *one = fm_merge_site(m, *(const uint32_t *)a),
+                                *other = fm_merge_site(m, *(const uint32_t *)b);
+    const struct fm_css *p = &one->css, *q = &other->css;
+    if (m->flavour == FM_FLAVOUR_MERCURY)
+        return compare_numbers(p->slot, q->slot);
+    int order = strcmp(p->file, q->file);
+    order = order != 0 ? order : compare_numbers(p->line, q->line);
+    order = order != 0 ? order : strcmp(p->goal_path, q->goal_path);
+    order = order != 0 ? order : compare_numbers(p->kind, q->kind);
+    order = order != 0 ? order : compare_numbers(p->inlined, q->inlined);
+    uint32_t callee = p->callee_ps == 0 ? 0 : fm_merge_proc(m, p->callee_ps - 1)->id;
+    uint32_t callee_of_other = q->callee_ps == 0 ? 0 : fm_merge_proc(m, q->callee_ps - 1)->id;
+    order = order != 0 ? order : compare_numbers(callee, callee_of_other);
+    return order != 0 ? order : compare_numbers(one->ordinal, other->ordinal);
+}
+
+static void add_procs(struct numbering *n)
+{
+    struct fm_merge *m = n->m;
+    bool points = m->coverage != FM_COVERAGE_NONE;
+    n->proc_order = g_new(uint32_t, m->procs->len + 1u);
+    for (uint32_t i = 0; i < m->procs->len; i++)
+        n->proc_order[i] = i;
+    g_qsort_with_data(n->proc_order, (gint)m->procs->len, sizeof(uint32_t), compare_procs, m);
+    for (uint32_t i = 0; i < m->procs->len; i++) {
+        struct fm_merged_ps *proc = fm_merge_proc(m, n->proc_order[i]);
+        proc->id = fm_build_ps(n->build, &proc->ps);
+        for (guint p = 0; points && p < proc->points->len; p++) {
+            const struct fm_merged_point *of =
+                &g_array_index(proc->points, struct fm_merged_point, p);
+            const struct fm_coverage_point point = {
+                of->goal_path, of->type, m->coverage == FM_COVERAGE_STATIC ? of->count : 0};
+            fm_build_point(n->build, proc->id, &point);
+        }
+    }
+}
+
+static void add_sites(struct numbering *n)
+{
+    struct fm_merge *m = n->m;
+    n->site_ids = g_new0(uint32_t, m->sites->len + 1u);
+    for (uint32_t i = 0; i < m->procs->len; i++) {
+        struct fm_merged_ps *proc = fm_merge_proc(m, n->proc_order[i]);
+        uint32_t *sites = (uint32_t *)(void *)proc->sites->data;
+        if (proc->sites->len > 1)
+            g_qsort_with_data(sites, (gint)proc->sites->len, sizeof *sites, compare_sites, m);
+        for (guint slot = 0; slot < proc->sites->len; slot++) {
+            struct fm_merged_site *site = fm_merge_site(m, sites[slot]);
+            struct fm_css css = site->css;
+            css.callee_ps = css.callee_ps == 0 ? 0 : fm_merge_proc(m, css.callee_ps - 1)->id;
+            site->slot = slot;
+            n->site_ids[sites[slot]] = fm_build_css(n->build, proc->id, &css);
+        }
+    }
+}
+
+/* --- order of contexts --- */
+
+static int compare_edges(const void *a, const void *b, void *user)
+{
+    const struct fm_merge *m = user;
+    const struct fm_merged_edge *one = fm_merge_edge(m, *(const uint32_t *)a),
+                                *other = fm_merge_edge(m, *(const uint32_t *)b);
+    int order = compare_numbers(fm_merge_site(m, one->site)->slot,
+                                fm_merge_site(m, other->site)->slot);
+    return order != 0 ? order
+                      : compare_numbers(fm_merge_proc(m, fm_merge_node(m, one->callee)->ps)->id,
+                                        fm_merge_proc(m, fm_merge_node(m, other->callee)->ps)->id);
+}
+
+static GArray *sorted_edges(struct numbering *n, uint32_t node)
+{
+    GArray *live = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    const GArray *edges = fm_merge_node(n->m, node)->edges;
+    for (guint i = 0; i < edges->len; i++) {
+        uint32_t edge = g_array_index(edges, uint32_t, i);
+        if (!fm_merge_edge(n->m, edge)->dead)
+            g_array_append_val(live, edge);
+    }
+    if (live->len > 1)
+        g_qsort_with_data(live->data, (gint)live->len, sizeof(uint32_t), compare_edges, n->m);
+    return live;
+}
+
+static void number_node(struct numbering *n, uint32_t node, GArray *open)
+{
+    n->node_ids[node] = fm_build_pd(n->build, fm_merge_proc(n->m, fm_merge_node(n->m, node)->ps)->id);
+    g_array_append_val(n->order, node);
+    g_ptr_array_add(n->edges, sorted_edges(n, node));
+    g_array_append_val(open, ((uint64_t){(uint64_t)(n->edges->len - 1) << 32}));
+}
+
+/* Depth first from the root, slot by slot: on the stack, which node's edges and the next of them. */
+static void number_nodes(struct numbering *n)
+{
+    struct fm_merge *m = n->m;
+    g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    n->node_ids = g_new0(uint32_t, m->nodes->len + 1u);
+    number_node(n, fm_merge_class_of(m, m->root), open);
+    while (open->len > 0) {
+        uint64_t *top = &g_array_index(open, uint64_t, open->len - 1);
+        const GArray *edges = n->edges->pdata[*top >> 32];
+        uint32_t next = (uint32_t)*top;
+        if (next == edges->len) {
+            g_array_set_size(open, open->len - 1);
+            continue;
+        }
+        ++*top;
+        uint32_t edge = g_array_index(edges, uint32_t, next);
+        uint32_t callee = fm_merge_class_of(m, fm_merge_edge(m, edge)->callee);
+        if (n->node_ids[callee] == 0)
+            number_node(n, callee, open);
+    }
+}
+
+static void add_graph(struct numbering *n)
+{
+    struct fm_merge *m = n->m;
+    for (guint i = 0; i < n->order->len; i++) {
+        uint32_t node = g_array_index(n->order, uint32_t, i), pd = i + 1;
+        const struct fm_merged_node *of = fm_merge_node(m, node);
+        guint points = fm_merge_proc(m, of->ps)->points->len;
+        const GArray *edges = n->edges->pdata[i];
+        for (guint p = 0; m->coverage == FM_COVERAGE_DYNAMIC && p < points; p++)
+            fm_build_pd_point(n->build, pd, p, g_array_index(m->points, uint64_t, of->points + p));
+        for (guint e = 0; e < edges->len; e++) {
+            const struct fm_merged_edge *edge =
+                fm_merge_edge(m, g_array_index(edges, uint32_t, e));
+            uint32_t csd = fm_build_csd(n->build, pd, fm_merge_site(m, edge->site)->slot,
+                                        n->node_ids[fm_merge_class_of(m, edge->callee)]);
+            const uint64_t *values = &g_array_index(m->values, uint64_t, edge->values);
+            for (unsigned v = 0; v < m->measure_count; v++) {
+                if (values[v] != 0)
+                    fm_build_add(n->build, csd, v, values[v]);
+            }
+        }
+    }
+}
+
+/* --- the header --- */
+
+static int compare_marks(const void *a, const void *b)
+{
+    const struct fm_mark *one = a, *other = b;
+    if (one->ns != other->ns)
+        return one->ns < other->ns ? -1 : 1;
+    int order = strcmp(one->name, other->name);
+    if (order == 0 && one->quanta != other->quanta)
+        order = one->quanta < other->quanta ? -1 : 1;
+    return order != 0 ? order : compare_numbers(one->snapshot, other->snapshot);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void set_header(struct numbering *n)
+{
+    struct fm_merge *m = n->m;
+    struct fm_build_header *header = fm_build_header(n->build);
+    header->word_size = m->word_size;
+    header->canonical = true;
+    header->coverage = m->coverage;
+    header->ticks_per_second = m->ticks_per_second;
+    header->instrumentation_quanta = m->instrumentation_quanta;
+    header->has_totals = true;
+    header->user_quanta = m->user_quanta;
+    header->callseqs = m->callseqs;
+    header->duration_ns = m->duration_ns;
+    header->peak_bytes = m->peak_bytes;
+    for (unsigned i = 0; i < FM_MEASURES_MERCURY; i++)
+        fm_build_rename_measure(n->build, (enum fm_measure_id)i, m->measures[i].name,
+                                m->measures[i].unit, m->measures[i].scale);
+    for (unsigned i = FM_MEASURES_MERCURY; i < m->measure_count; i++)
+        fm_build_measure(n->build, m->measures[i].name, m->measures[i].unit, m->measures[i].scale);
+}
+
+static void add_facts(struct numbering *n)
+{
+    struct fm_merge *m = n->m;
+    const char *before = NULL;
+    g_array_sort(m->marks, compare_marks);
+    for (guint i = 0; i < m->marks->len; i++)
+        fm_build_mark(n->build, &g_array_index(m->marks, struct fm_mark, i));
+    g_ptr_array_sort(m->notes, compare_texts);
+    for (guint i = 0; i < m->notes->len; i++) {
+        if (before == NULL || strcmp(before, m->notes->pdata[i]) != 0)
+            fm_build_note(n->build, m->notes->pdata[i]);
+        before = m->notes->pdata[i];
+    }
+}
+
+bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error)
+{
+    struct numbering n = {
+        .m = m,
+        .build = fm_build_new(m->flavour, m->program),
+        .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        .edges = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref),
+    };
+    set_header(&n);
+    add_procs(&n);
+    add_sites(&n);
+    number_nodes(&n);
+    add_graph(&n);
+    add_facts(&n);
+    g_free(n.proc_order);
+    g_free(n.site_ids);
+    g_free(n.node_ids);
+    g_array_unref(n.order);
+    g_ptr_array_unref(n.edges);
+    return fm_build_finish(n.build, ret, error);
+}
