@@ -35,9 +35,11 @@ enum item_kind {
     ITEM_TABLE,
     ITEM_DRAWING, /* drawing_internal.h; HTML only, as are forms */
     ITEM_FORM,
+    ITEM_FLAME, /* flame_internal.h; HTML and JSON */
 };
 
 struct fm_drawing;
+struct fm_flame;
 struct fm_form;
 
 struct source {
@@ -59,6 +61,7 @@ struct item {
         struct source source;
         struct fm_drawing *drawing;
         struct fm_form *form;
+        struct fm_flame *flame;
     };
 };
 
@@ -190,6 +193,7 @@ struct known_preferences {
 struct fm_display {
     struct arena arena;
     const char *title, *name, *incomplete, *notice; /* each may be NULL */
+    bool fits; /* made to fit any window: nothing scrolls sideways */
     struct fact *first_fact, *last_fact;
     struct fm_list body;
     struct fm_table *tables; /* all, newest first: they own arrays */

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "display/display_internal.h"
+#include "display/flame_internal.h"
 #include "display/ranked.h"
 
 struct json {
@@ -289,6 +290,7 @@ static bool item_is_of(const struct item *item, enum part part)
     case ITEM_BREAK:
     case ITEM_DRAWING:
     case ITEM_FORM:
+    case ITEM_FLAME:
         return false;
     }
     return false;
@@ -335,6 +337,7 @@ static void append_item(const struct json *json, const struct item *item, const 
     case ITEM_BREAK:
     case ITEM_DRAWING:
     case ITEM_FORM:
+    case ITEM_FLAME:
         break;
     }
 }
@@ -354,6 +357,21 @@ static void append_list(const struct json *json, const struct fm_list *list, enu
             append_item(json, item, title);
         }
     }
+}
+
+/* Only pages with one have the key. */
+static bool append_flame(GString *out, const struct fm_list *list)
+{
+    for (const struct item *item = list->first; item; item = item->next) {
+        if (item->kind == ITEM_LIST && append_flame(out, item->list))
+            return true;
+        if (item->kind == ITEM_FLAME) {
+            g_string_append(out, ",\n  \"flame\": ");
+            fm_flame_append_json(item->flame, out);
+            return true;
+        }
+    }
+    return false;
 }
 
 void fm_json_write(const struct fm_display *display, const struct fm_preferences *preferences,
@@ -380,5 +398,6 @@ void fm_json_write(const struct fm_display *display, const struct fm_preferences
         append_list(&json, &display->body, (enum part)part, NULL, &count);
         g_string_append(out, count ? "\n  ]" : "]");
     }
+    append_flame(out, &display->body);
     g_string_append(out, "\n}\n");
 }

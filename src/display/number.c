@@ -179,6 +179,8 @@ static bool append_formed(GString *out, const struct cell *cell)
     case CELL_FLOAT:
         if (cell->number > 0.99999 && cell->number < 1.00001)
             g_string_append_c(out, '1');
+        else if (cell->number > 0 && cell->number < 0.005)
+            g_string_append(out, "<0.01");
         else
             append_short(out, cell->number);
         return true;

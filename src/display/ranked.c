@@ -7,7 +7,7 @@
 
 void fm_table_ranked(struct fm_table *table, const char *caption)
 {
-    table->ranked = true;
+    table->ranked = table->display->fits = true;
     table->caption =
         caption ? fm_arena_copy(&table->display->arena, caption, strlen(caption)) : NULL;
 }

@@ -319,7 +319,6 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
     case FM_SHAPE_TOP:
         return parse_top(rest, command, error);
     case FM_SHAPE_TEXT:
-    case FM_SHAPE_TERM:
         command->name = g_strndup(rest.at, rest.size);
         return true;
     case FM_SHAPE_TREE:
@@ -348,8 +347,7 @@ static bool parse_command(struct piece text, struct fm_command *ret, GError **er
                     "program_modules");
     command.id = (enum fm_command_id)id;
     if (count == 1) {
-        if (fm_command_forms[id].shape != FM_SHAPE_PLAIN &&
-            fm_command_forms[id].shape != FM_SHAPE_TERM)
+        if (fm_command_forms[id].shape != FM_SHAPE_PLAIN)
             return fail(error, "command", text, "\"/\" and an argument after this word");
     } else if (!parse_arguments(pieces[1], &command, error)) {
         fm_command_clear(&command);

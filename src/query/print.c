@@ -162,9 +162,7 @@ void fm_command_append(GString *out, const struct fm_command *command)
         append_top(out, command);
         break;
     case FM_SHAPE_TEXT:
-    case FM_SHAPE_TERM:
-        if (command->name || form->shape == FM_SHAPE_TEXT)
-            g_string_append_c(out, '/');
+        g_string_append_c(out, '/');
         g_string_append(out, command->name ? command->name : "");
         break;
     case FM_SHAPE_TREE:

@@ -45,10 +45,8 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_FIND] = {"find", FM_SHAPE_TEXT},
     [FM_CMD_TREE] = {"tree", FM_SHAPE_TREE},
     [FM_CMD_FLAME] = {"flame", FM_SHAPE_FLAME},
-    [FM_CMD_CONTEXTS] = NAMED("contexts", "a procedure number"),
     [FM_CMD_RECURSIONS] = {"recursions", FM_SHAPE_MEASURE},
     [FM_CMD_ABOUT] = {"about", FM_SHAPE_PLAIN},
-    [FM_CMD_HELP] = {"help", FM_SHAPE_TERM},
 };
 
 #define WORDS(list, last_value, ...)                                                    \
@@ -155,8 +153,6 @@ bool fm_command_equal(const struct fm_command *a, const struct fm_command *b)
         return limit_equal(a, b) && cost_order_equal(&a->top, &b->top);
     case FM_SHAPE_TEXT:
         return g_strcmp0(a->name ? a->name : "", b->name ? b->name : "") == 0;
-    case FM_SHAPE_TERM:
-        return g_strcmp0(a->name, b->name) == 0;
     case FM_SHAPE_TREE:
     case FM_SHAPE_FLAME:
         return view_equal(a, b);

@@ -55,10 +55,8 @@ enum fm_command_id {
     FM_CMD_FIND,
     FM_CMD_TREE,
     FM_CMD_FLAME,
-    FM_CMD_CONTEXTS,
     FM_CMD_RECURSIONS,
     FM_CMD_ABOUT,
-    FM_CMD_HELP,
     FM_CMD_COUNT,
 };
 
@@ -111,9 +109,9 @@ struct fm_command {
     uint32_t percent;              /* ROOT */
     char *module;                  /* MODULE*; owned */
     char *name;                    /* owned. Instead of number, where it is not NULL: a procedure's
-                                      name, a context's path "main/f/g". FIND: the text; HELP: the term
-                                      or NULL; TREE, FLAME: the focus: "all", "clique/N", "proc/N", a
-                                      name, "clique/" and a path */
+                                      name, a context's path "main/f/g". FIND: the text;
+                                      TREE, FLAME: the focus: "all", "clique/N", "proc/N", a name,
+                                      "clique/" and a path */
     enum fm_query_measure measure; /* TREE, FLAME, RECURSIONS */
     bool up;                       /* TREE, FLAME: callers instead of callees */
     uint32_t depth;                /* TREE: levels below the focus; threshold: the least share

@@ -13,7 +13,6 @@ enum fm_command_shape {
     FM_SHAPE_MODULE,  /* /NAME, which is all that follows */
     FM_SHAPE_TOP,     /* /LIMIT/KIND/DESC/SCOPE */
     FM_SHAPE_TEXT,    /* /TEXT, which is all that follows */
-    FM_SHAPE_TERM,    /* nothing, or /TEXT */
     FM_SHAPE_TREE,    /* /MEASURE/DIR/DEPTH/FOCUS */
     FM_SHAPE_FLAME,   /* /MEASURE/DIR/FLAGS/FOCUS */
     FM_SHAPE_MEASURE, /* /MEASURE */

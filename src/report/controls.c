@@ -291,17 +291,15 @@ void fm_add_measures(struct fm_page *page, enum fm_query_measure now)
 {
     const enum fm_query_measure *measures;
     unsigned count = fm_measures_of(page->recording, &measures);
-    struct fm_list *list = NULL;
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
+    fm_list_set_id(list, "measures");
     for (unsigned i = 0; i < count; i++) {
-        struct fm_query query = fm_page_same(page);
-        g_autofree char *id = g_strconcat("by-", fm_measure_word(measures[i]), NULL);
-        if (measures[i] == now || !fm_measure_is_recorded(page->recording, measures[i]))
-            continue;
-        query.has_preferences = page->links_carry_preferences;
+        struct fm_query query = fm_page_like(page);
         query.command.measure = measures[i];
-        if (!list)
-            list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
-        fm_add_control(list, &query, fm_measure_label(measures[i]), id);
+        if (measures[i] == now)
+            fm_add_text(list, fm_measure_label(now));
+        else if (fm_measure_is_recorded(page->recording, measures[i]))
+            fm_add_link(list, &query, fm_measure_label(measures[i]));
     }
 }
 

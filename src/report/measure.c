@@ -142,18 +142,17 @@ void fm_measured_per_call(struct fm_table *table, const struct fm_measured *meas
 
 char *fm_measured_text(const struct fm_measured *measured, int64_t amount)
 {
+    g_autofree char *number = fm_format_int(amount);
     if (measured->is_bytes && amount < 10 * 1024)
-        return g_strdup_printf("%d bytes", (int)amount);
+        return g_strdup_printf("%s bytes", number);
     if (measured->is_bytes)
         return fm_format_bytes(amount);
-    g_autofree char *number = NULL;
     if (measured->is_time) {
         double seconds = (double)amount * measured->tick;
         g_autofree char *ms = fm_format_int((int64_t)(seconds * 1e3 + 0.5));
         g_autofree char *s = fm_format_float(seconds, 2);
         return seconds >= 10 ? g_strdup_printf("%s s", s) : g_strdup_printf("%s ms", ms);
     }
-    number = fm_format_int(amount);
     return g_strdup_printf("%s %s", number, measured->name);
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "deep/read_job.h"
 #include "report/report_internal.h"
+#include "views/hottest.h"
 
 #define NODES_A_STEP 200000
 
@@ -121,7 +122,7 @@ static void read_procrep(struct fm_recording_job *job)
 }
 
 /* What belongs to the summaries beside the sums: one a step. True when all are there. */
-static bool step_extras(struct fm_recording_job *job)
+static bool step_extras(struct fm_recording_job *job, uint32_t nodes)
 {
     struct fm_recording *recording = job->recording;
     switch (job->extras++) {
@@ -140,7 +141,11 @@ static bool step_extras(struct fm_recording_job *job)
             recording->source_index = fm_source_index_new(recording->profile);
             read_source_map(job);
         }
-        break;
+        recording->hot = fm_hot_new(recording->analysis);
+        return false;
+    default: /* the first page's rows */
+        if (!fm_hot_step(recording->hot, nodes))
+            return false;
     }
     recording->known = FM_KNOWN_COSTS;
     job->part = FM_PART_CHECKS;
@@ -152,7 +157,7 @@ static enum fm_job_state step_analysis(struct fm_recording_job *job, uint32_t no
 {
     enum fm_recording_part part = job->part;
     if (job->analysing == NULL)
-        return step_extras(job) ? FM_JOB_DONE : FM_JOB_MORE;
+        return step_extras(job, nodes) ? FM_JOB_DONE : FM_JOB_MORE;
     enum fm_job_state state = fm_analysis_job_step(job->analysing, nodes, error);
     if (state == FM_JOB_DONE) {
         job->recording->analysis = fm_analysis_job_take(job->analysing);
@@ -268,6 +273,7 @@ void fm_recording_free(struct fm_recording *recording)
 {
     if (!recording)
         return;
+    fm_hot_free(recording->hot);
     fm_source_index_free(recording->source_index);
     fm_source_map_free(recording->source_map);
     g_free(recording->source_map_message);

@@ -48,6 +48,13 @@ struct fm_query fm_page_same(const struct fm_page *page)
     return page->query;
 }
 
+struct fm_query fm_page_like(const struct fm_page *page)
+{
+    struct fm_query query = page->query;
+    query.has_preferences = page->links_carry_preferences;
+    return query;
+}
+
 bool fm_page_check_id(const struct fm_page *page, const char *what, uint32_t number, uint32_t count,
                       GError **error)
 {
@@ -103,6 +110,9 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
     [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
     [FM_CMD_FIND] = {.function = fm_report_find},
+    [FM_CMD_ABOUT] = {.function = fm_report_about, .needs = FM_KNOWN_ALL},
+    [FM_CMD_RECURSIONS] = {.function = fm_report_recursions},
+    [FM_CMD_FLAME] = {.function = fm_report_flame},
     [FM_CMD_TREE] = {.function = fm_report_tree},
 };
 

@@ -10,6 +10,7 @@
 #include "query/query.h"
 
 struct fm_source_index; /* private to src/report */
+struct fm_hot;          /* views/hottest.h */
 
 /* What a recording's pages can be made of so far. Each holds what stands before it. */
 enum fm_known {
@@ -31,6 +32,7 @@ struct fm_recording {
     enum fm_contour_state contour_state;
     struct fm_contour *contour;      /* NULL unless usable */
     char *contour_message;           /* NULL when there is nothing to tell */
+    struct fm_hot *hot;              /* what is dearest: from FM_KNOWN_COSTS on */
     struct fm_invariant *invariants; /* checked once, when opened */
     unsigned invariant_count;
     struct fm_source_index *source_index; /* C recordings only */

@@ -33,6 +33,8 @@ void fm_page_begin(struct fm_page *page, const char *name, char *title);
 struct fm_query fm_page_link(const struct fm_page *page, enum fm_command_id id, uint32_t number);
 /* The same page with other preferences, for controls and headings that sort. */
 struct fm_query fm_page_same(const struct fm_page *page);
+/* The same page with another command: with preferences only if the request had some. */
+struct fm_query fm_page_like(const struct fm_page *page);
 /* FM_ERROR_NOT_FOUND unless 1 <= number <= count; what: "proc_static". */
 FM_MUST_USE bool fm_page_check_id(const struct fm_page *page, const char *what, uint32_t number,
                                   uint32_t count, GError **error);
@@ -252,6 +254,9 @@ void fm_body_add(struct fm_page *page, uint32_t ps);
 /* --- pages, one file each: report_<first word of the command>.c --- */
 
 bool fm_report_menu(struct fm_page *page, GError **error);
+bool fm_report_about(struct fm_page *page, GError **error);
+bool fm_report_recursions(struct fm_page *page, GError **error);
+bool fm_report_flame(struct fm_page *page, GError **error);
 bool fm_report_tree(struct fm_page *page, GError **error);
 bool fm_report_find(struct fm_page *page, GError **error);
 /* Instead of a page that is about one of several (report_find.c). */

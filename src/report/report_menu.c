@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* menu: where to begin, what the file holds, and whether it is sound. Everything here was computed
  * when the recording was opened; until it is, the page shows what stands in the file's header. */
+#include "report/flame_view.h"
+#include "report/hot_tables.h"
 #include "report/report_internal.h"
+#include "report/summary_text.h"
+
+#define ROWS_SHOWN 10
+#define RECURSIONS_SHOWN 20
 
 #define ACTION_PERCENT 90
 
@@ -208,12 +214,98 @@ static void add_invariants(struct fm_page *page)
     fm_display_fact_bool(page->display, "invariants_hold", all);
 }
 
+/* The picture of what tells most. */
+static void add_picture(struct fm_page *page, const struct fm_measured *measured)
+{
+    const struct fm_flame_wish wish = {
+        .measured = measured, .boxes_max = 300, .rows_max = 14, .id = "flame"};
+    struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
+    struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
+    bool deeper;
+    flame.command.measure = tree.command.measure = measured->asked;
+    flame.command.name = tree.command.name = (char *)(uintptr_t) "all";
+    tree.command.depth = 3;
+    g_autofree char *heading =
+        g_strdup_printf("Where the %s go%s", measured->name, measured->is_time ? "es" : "");
+    fm_add_heading(page->body, heading);
+    fm_flame_add(page, &wish, &deeper);
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    fm_add_link(list, &flame, "Flame graph");
+    fm_add_link(list, &tree, "Tree");
+}
+
+static void add_answers(struct fm_page *page)
+{
+    struct fm_measured measured;
+    fm_measured_init(&measured, page->recording, FM_QUERY_BY_AUTO);
+    g_autofree char *lead = fm_summary_lead(page);
+    g_autofree char *details = fm_summary_details(page);
+    g_autofree char *waiting = fm_summary_waiting(page);
+    fm_add_text(page->body, lead);
+    fm_add_text(page->body, details);
+    if (waiting)
+        fm_add_text(page->body, waiting);
+    add_picture(page, &measured);
+    fm_add_hot_paths(page, &measured, ROWS_SHOWN);
+    fm_add_hot_functions(page, &measured, ROWS_SHOWN);
+    if (fm_add_hot_recursions(page, &measured, ROWS_SHOWN / 2) > 0) {
+        struct fm_query all = fm_page_link(page, FM_CMD_RECURSIONS, 0);
+        all.command.measure = measured.asked;
+        fm_add_link(page->body, &all, "More recursions");
+    }
+    fm_add_hot_allocators(page, ROWS_SHOWN);
+    fm_add_heading(page->body, "Explore");
+}
+
+/* The rest of the page is the original's. */
+static void add_mercury_picture(struct fm_page *page)
+{
+    struct fm_measured measured;
+    fm_measured_init(&measured, page->recording, FM_QUERY_BY_AUTO);
+    add_picture(page, &measured);
+}
+
+bool fm_report_about(struct fm_page *page, GError **error)
+{
+    (void)error;
+    fm_page_begin(page, "about", g_strdup_printf("About %s", page->recording->name));
+    fm_add_summary(page);
+    fm_add_facts(page);
+    if (page->recording->known == FM_KNOWN_ALL)
+        add_invariants(page);
+    fm_controls_general(page);
+    return true;
+}
+
+bool fm_report_recursions(struct fm_page *page, GError **error)
+{
+    struct fm_measured measured;
+    (void)error;
+    fm_measured_init(&measured, page->recording, page->query.command.measure);
+    page->query.command.measure = measured.asked;
+    fm_page_begin(page, "recursions", g_strdup_printf("Recursions by %s", measured.name));
+    fm_add_measures(page, measured.asked);
+    if (fm_add_hot_recursions(page, &measured, RECURSIONS_SHOWN) == 0)
+        fm_add_text(page->body, "No recursion has any of it.");
+    fm_controls_general(page);
+    return true;
+}
+
 bool fm_report_menu(struct fm_page *page, GError **error)
 {
     (void)error;
-    fm_page_begin(page, "menu", g_strdup("Deep profiler menu"));
+    bool c = page->profile->flavour == FM_FLAVOUR_C;
+    g_autofree char *program = g_path_get_basename(page->profile->program_name);
+    fm_page_begin(page, "menu",
+                  c && program[0] ? g_steal_pointer(&program) : g_strdup("Deep profiler menu"));
     fm_display_fact_string(page->display, "recording", page->recording->name);
+    if (c && page->recording->known >= FM_KNOWN_COSTS)
+        add_answers(page);
+    else if (page->recording->known >= FM_KNOWN_COSTS)
+        add_mercury_picture(page);
     add_links(page);
+    if (c)
+        fm_add_heading(page->body, "About this profile");
     fm_add_summary(page);
     fm_add_facts(page);
     if (page->recording->known == FM_KNOWN_ALL)

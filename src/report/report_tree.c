@@ -57,8 +57,7 @@ static bool opens(const struct tree_view *view, const struct fm_view_node *node,
     if (view->tree.up) /* a caller's callers depend on the rows above */
         return false;
     g_snprintf(focus, size, "clique/%" PRIu32, node->clique);
-    *ret = fm_page_same(view->page);
-    ret->has_preferences = view->page->links_carry_preferences;
+    *ret = fm_page_like(view->page);
     ret->command.name = focus;
     ret->command.depth = 1;
     return true;
@@ -183,7 +182,7 @@ static void add_controls(struct tree_view *view)
     static const uint32_t levels[] = {1, 2, 3, 5, 10};
     struct fm_page *page = view->page;
     struct fm_controls controls = {.page = page, .title = "Direction:"};
-    struct fm_query query = fm_page_same(page);
+    struct fm_query query = fm_page_like(page);
     query.command.up = false;
     fm_controls_offer(&controls, &query, "Callees", "tree-down");
     query.command.up = true;
@@ -192,7 +191,7 @@ static void add_controls(struct tree_view *view)
     for (unsigned i = 0; i < G_N_ELEMENTS(levels); i++) {
         g_autofree char *label = g_strdup_printf("%" PRIu32, levels[i]);
         g_autofree char *id = g_strdup_printf("tree-levels-%" PRIu32, levels[i]);
-        query = fm_page_same(page);
+        query = fm_page_like(page);
         query.command.depth = levels[i];
         fm_controls_offer(&controls, &query, label, id);
     }
@@ -201,7 +200,7 @@ static void add_controls(struct tree_view *view)
     for (unsigned i = 0; i < G_N_ELEMENTS(shares); i++) {
         g_autofree char *label = g_strdup_printf("%g %%", shares[i]);
         g_autofree char *id = g_strdup_printf("tree-least-%u", i);
-        query = fm_page_same(page);
+        query = fm_page_like(page);
         query.command.threshold = shares[i];
         fm_controls_offer(&controls, &query, label, id);
     }

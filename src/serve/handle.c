@@ -254,7 +254,7 @@ static void answer_unfinished(const struct exchange *exchange, struct entry *ent
         .fraction = incomplete.fraction,
         .silent = !exchange->request->can_stream,
     };
-    if (exchange->format == FM_FORMAT_CSV)
+    if (exchange->format == FM_FORMAT_CSV || exchange->format == FM_FORMAT_SVG)
         fm_response_message(exchange->request, 503, incomplete.text, exchange->ret);
     else
         render_page(exchange, entry, query, notice, &page, NULL);
@@ -428,6 +428,8 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
         fm_response_message(request, 405, "expected the method GET, HEAD or POST", ret);
     else if (format_of(request, "/deep", &exchange.format))
         answer_deep(&exchange);
+    else if (g_str_has_suffix(request->path, ".svg"))
+        fm_response_message(request, 404, "only pages of profiles have pictures of their own", ret);
     else if (fm_trace_handle(server, request, ret))
         return;
     else if (strcmp(request->path, "/find") == 0)

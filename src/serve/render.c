@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/render.h"
 
+#include "base/error.h"
+#include "display/flame.h"
+
 #include <string.h>
 
 const char *fm_format_content_type(enum fm_format format)
@@ -10,6 +13,7 @@ const char *fm_format_content_type(enum fm_format format)
         [FM_FORMAT_TEXT] = "text/plain; charset=utf-8",
         [FM_FORMAT_JSON] = "application/json",
         [FM_FORMAT_CSV] = "text/csv; charset=utf-8",
+        [FM_FORMAT_SVG] = "image/svg+xml",
     };
     return types[format];
 }
@@ -19,11 +23,8 @@ bool fm_format_from_name(const char *name, enum fm_format *ret)
     static const struct {
         const char *name;
         enum fm_format format;
-    } names[] = {{"html", FM_FORMAT_HTML},
-                 {"txt", FM_FORMAT_TEXT},
-                 {"text", FM_FORMAT_TEXT},
-                 {"json", FM_FORMAT_JSON},
-                 {"csv", FM_FORMAT_CSV}};
+    } names[] = {{"html", FM_FORMAT_HTML}, {"txt", FM_FORMAT_TEXT}, {"text", FM_FORMAT_TEXT},
+                 {"json", FM_FORMAT_JSON}, {"csv", FM_FORMAT_CSV},  {"svg", FM_FORMAT_SVG}};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         if (strcmp(name, names[i].name) == 0) {
             *ret = names[i].format;
@@ -60,7 +61,9 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         enum fm_format format;
     } formats[] = {{"JSON", "json", FM_FORMAT_JSON},
                    {"CSV", "csv", FM_FORMAT_CSV},
-                   {"text", "txt", FM_FORMAT_TEXT}};
+                   {"text", "txt", FM_FORMAT_TEXT},
+                   {"SVG", "svg", FM_FORMAT_SVG}};
+    size_t count = 0;
     g_autoptr(GString) suffix = g_string_new(NULL);
     if (options->file != NULL) {
         g_string_append_c(suffix, '&');
@@ -70,10 +73,12 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
     struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
     g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; options->query != NULL && i < G_N_ELEMENTS(formats); i++) {
+        if (formats[i].format == FM_FORMAT_SVG && options->query->command.id != FM_CMD_FLAME)
+            continue;
         char *url = g_strconcat("deep.", formats[i].ending, "?", query, suffix->str, NULL);
         g_ptr_array_add(urls, url);
-        alternates[i] = (struct fm_html_alternate){formats[i].label,
-                                                   fm_format_content_type(formats[i].format), url};
+        alternates[count++] = (struct fm_html_alternate){
+            formats[i].label, fm_format_content_type(formats[i].format), url};
     }
     g_autofree char *events =
         query == NULL ? NULL : g_strconcat("events?", query, suffix->str, NULL);
@@ -112,6 +117,9 @@ void fm_render_display(const struct fm_display *display, const struct fm_prefere
     case FM_FORMAT_CSV:
         fm_csv_write(display, preferences, out);
         break;
+    case FM_FORMAT_SVG:
+        fm_flame_write_svg(display, &(struct fm_html_options){0}, out);
+        break;
     }
 }
 
@@ -121,6 +129,12 @@ bool fm_render(const struct fm_recording *recording, const struct fm_query *quer
     g_autoptr(FmDisplay) display = NULL;
     if (!fm_report(recording, query, &display, error))
         return false;
+    if (options->format == FM_FORMAT_SVG && query->command.id != FM_CMD_FLAME &&
+        query->command.id != FM_CMD_MENU) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s: this page has no picture: flame/... has", recording->name);
+        return false;
+    }
     struct fm_preferences preferences;
     fm_recording_preferences(recording, query, &preferences);
     if (options->notice != NULL)

@@ -5,7 +5,7 @@
 
 #include "report/report.h"
 
-enum fm_format { FM_FORMAT_HTML, FM_FORMAT_TEXT, FM_FORMAT_JSON, FM_FORMAT_CSV };
+enum fm_format { FM_FORMAT_HTML, FM_FORMAT_TEXT, FM_FORMAT_JSON, FM_FORMAT_CSV, FM_FORMAT_SVG };
 
 /* What a page says while it is not whole. */
 struct fm_render_incomplete {

@@ -64,6 +64,7 @@ static enum message_format format_of(const struct fm_request *request)
         return MESSAGE_JSON;
     case FM_FORMAT_TEXT:
     case FM_FORMAT_CSV:
+    case FM_FORMAT_SVG:
         return MESSAGE_TEXT;
     case FM_FORMAT_HTML:
         break;

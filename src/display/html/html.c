@@ -103,6 +103,9 @@ static void append_item(struct html *html, const struct item *item, unsigned dep
     case ITEM_FORM:
         fm_html_form(html, item);
         break;
+    case ITEM_FLAME:
+        fm_html_flame(html, item);
+        break;
     }
 }
 
@@ -380,7 +383,7 @@ void fm_html_write(const struct fm_display *display, const struct fm_preferences
     if (html.options->body_class)
         g_string_append_printf(out, "<body class=\"%s\">\n", html.options->body_class);
     else
-        g_string_append(out, "<body>\n");
+        g_string_append(out, display->fits ? "<body class=\"fits\">\n" : "<body>\n");
     append_top(&html);
     append_main(&html);
     append_foot(&html);

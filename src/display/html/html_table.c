@@ -409,7 +409,7 @@ void fm_html_table(const struct html *html, const struct fm_table *table)
     g_string_append_printf(out, "<table class=\"%s%s%s\">\n", boxed ? "boxed" : "plain",
                            table->has_header ? "" : " pairs", table->ranked ? " ranked" : "");
     if (table->caption) {
-        g_string_append(out, "<caption>");
+        g_string_append(out, "<caption class=\"said\">");
         fm_html_escape(out, table->caption, HTML_NAME);
         g_string_append(out, "</caption>\n");
     } else if (table->name && *table->name) {

@@ -190,6 +190,7 @@ static void append_item(const struct text *text, const struct item *item,
     case ITEM_CONTROL:
     case ITEM_DRAWING:
     case ITEM_FORM:
+    case ITEM_FLAME:
         break;
     case ITEM_SOURCE:
         begin_block(text);

@@ -160,15 +160,14 @@ static void names_stand_for_numbers(void)
         {"proc_callers/100%25/pr/1/20/nc", FM_CMD_PROC_CALLERS, "100%", NULL},
         {"find/", FM_CMD_FIND, "", NULL},
         {"find/a b/c", FM_CMD_FIND, "a b/c", NULL},
-        {"help", FM_CMD_HELP, NULL, NULL},
-        {"help/self", FM_CMD_HELP, "self", NULL},
+        {"recursions/bytes", FM_CMD_RECURSIONS, NULL, NULL},
+        {"about", FM_CMD_ABOUT, NULL, NULL},
         {"tree/time/down/3/all", FM_CMD_TREE, "all", NULL},
         {"tree/time/down/10-p0.5/all", FM_CMD_TREE, "all", NULL},
         {"tree/bytes/up/50/clique/main/f", FM_CMD_TREE, "clique/main/f", NULL},
         {"flame/calls/up/_/proc/7", FM_CMD_FLAME, "proc/7", NULL},
         {"flame/time/down/w800-own-open/all", FM_CMD_FLAME, "all",
          "flame/time/down/open-own-w800/all"},
-        {"contexts/buf_append", FM_CMD_CONTEXTS, "buf_append", NULL},
     };
 
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {

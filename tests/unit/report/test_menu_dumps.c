@@ -54,6 +54,36 @@ static void menu_offers_times_when_they_tell_something(void)
     page_done(&page);
 }
 
+/* Of a C program: what it cost, in words, and where; then the rest. */
+static void the_answer_comes_first(void)
+{
+    g_autoptr(FmRecording) recording = world_c(NULL);
+    struct page page = page_of(recording, "menu");
+    g_assert_cmpstr(page_title(&page), ==, "btree");
+    g_assert_nonnull(strstr(page_text(&page), "400 ms of CPU time in 17 calls of 5 functions"));
+    g_assert_nonnull(strstr(page_text(&page), "4,096 bytes allocated in 3 pieces"));
+    g_assert_nonnull(strstr(page_text(&page), "\u2713 all figures agree"));
+    g_assert_nonnull(strstr(page_text(&page), "of the time it waited"));
+    JsonObject *path = row_at(&page, "hot_paths", "path", 0);
+    g_assert_cmpint(cell_int(path, "calls_self_count"), ==, 7); /* worker > insert */
+    g_assert_cmpuint(json_array_get_length(json_object_get_array_member(path, "path")), ==, 2);
+    JsonObject *function = row_at(&page, "hot_functions", "function", 0);
+    g_assert_cmpint(cell_int(function, "calls_self_count"), ==, 10); /* insert in all contexts */
+    JsonObject *allocator = row_at(&page, "hot_allocators", "path", 0);
+    g_assert_cmpint(cell_int(allocator, "bytes_self_bytes"), ==, 4096);
+    g_assert_true(json_object_has_member(page.root, "flame"));
+    g_assert_true(has_link(&page, "flame/calls/down/_/all"));
+    g_assert_true(has_link(&page, "tree/calls/down/3/all"));
+    g_assert_true(has_link(&page, "program_modules"));
+    page_done(&page);
+    page = page_of(recording, "recursions/calls");
+    g_assert_nonnull(strstr(page_text(&page), "No recursion has any of it."));
+    page_done(&page);
+    page = page_of(recording, "about");
+    g_assert_true(fact_bool(&page, "invariants_hold"));
+    page_done(&page);
+}
+
 static void dumps_show_nodes(void)
 {
     g_autoptr(FmRecording) recording = world_undetected_recursion();
@@ -257,6 +287,7 @@ static void controls_change_something(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/report/menu/answer", the_answer_comes_first);
     g_test_add_func("/menu/tells counts and invariants", menu_tells_counts_and_invariants);
     g_test_add_func("/menu/offers times when they tell something",
                     menu_offers_times_when_they_tell_something);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A flame graph as an item of a page: HTML shows it as SVG that fits any width and whose boxes are
+ * links; JSON has the boxes as numbers; text and CSV leave it out, as a table tells the same. */
+#pragma once
+
+#include "display/display.h"
+
+struct fm_flame;
+
+enum fm_flame_box_flags {
+    FM_BOX_RECURSION = 1, /* functions that call each other */
+    FM_BOX_MEMBER = 2,    /* one of them, below it */
+    FM_BOX_JOINED = 4,    /* stands for several too narrow to show */
+};
+
+#define FM_FLAME_COLOURS 7u /* 0: of no file in particular; 1 to 6: files */
+#define FM_FLAME_HEATS 5u   /* own share, from 1 */
+
+struct fm_flame_box {
+    unsigned row;
+    double x, width;              /* 0 to 1 */
+    const char *label;            /* as short as can be */
+    const char *title;            /* more about it, in lines */
+    const struct fm_query *query; /* NULL = none */
+    unsigned colour;              /* below FM_FLAME_COLOURS, or 10 + heat */
+    unsigned flags;
+    int64_t own, total, calls;
+    const char *place; /* where its source is; NULL = not known */
+};
+
+/* id: in HTML; label: what it shows, for those who do not see it. */
+struct fm_flame *fm_add_flame(struct fm_list *to, const char *id, const char *label);
+/* Boxes in any order. */
+void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box);
+/* What a colour stands for. */
+void fm_flame_add_legend(struct fm_flame *flame, unsigned colour, const char *label);
+
+/* The display's first flame graph as an SVG file of its own, with its colours in it; false when it
+ * has none. */
+bool fm_flame_write_svg(const struct fm_display *display, const struct fm_html_options *options,
+                        GString *out);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flame graphs as SVG without scripts. Each box is an <svg> of its own with widths in percent: the
+ * picture fits any window, and labels end where their box does. */
+#include <math.h>
+#include <string.h>
+
+#include "display/flame_internal.h"
+#include "display/html/html_internal.h"
+
+#define ROW_HEIGHT 19u
+#define BOX_HEIGHT 18u
+#define WIDTH_USUAL 1160.0 /* pixels; which labels have a chance to be read */
+#define LABEL_LEAST 26.0
+
+static void append_percent(GString *out, const char *name, double fraction)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    double rounded = round(fraction * 1e5) / 1e3;
+    g_string_append_printf(out, " %s=\"%s%%\"", name,
+                           g_ascii_formatd(text, sizeof text, "%.6g", rounded));
+}
+
+static void append_colour_class(GString *out, unsigned colour)
+{
+    if (colour >= 10)
+        g_string_append_printf(out, "h%u", colour - 10);
+    else
+        g_string_append_printf(out, "m%u", colour);
+}
+
+static void append_box(const struct html *html, const struct flame_box *at)
+{
+    GString *out = html->out;
+    const struct fm_flame_box *box = &at->box;
+    if (at->link.command) {
+        g_string_append(out, "<a");
+        fm_html_href(html, &at->link);
+        g_string_append_c(out, '>');
+    }
+    g_string_append(out, "<svg class=\"");
+    append_colour_class(out, box->colour);
+    g_string_append(out, box->flags & FM_BOX_RECURSION ? " rec"
+                         : box->flags & FM_BOX_MEMBER  ? " mem"
+                         : box->flags & FM_BOX_JOINED  ? " more"
+                                                       : "");
+    g_string_append_c(out, '"');
+    append_percent(out, "x", box->x);
+    append_percent(out, "width", box->width);
+    g_string_append_printf(out, " y=\"%u\" height=\"%u\">", box->row * ROW_HEIGHT, BOX_HEIGHT);
+    if (box->title) {
+        g_string_append(out, "<title>");
+        fm_html_escape(out, box->title, HTML_TEXT);
+        g_string_append(out, "</title>");
+    }
+    g_string_append(out, "<rect width=\"100%\" height=\"100%\"/>");
+    if (box->width * WIDTH_USUAL >= LABEL_LEAST) {
+        g_string_append(out, "<text x=\"4\" y=\"13\">");
+        fm_html_escape(out, box->label, HTML_TEXT);
+        g_string_append(out, "</text>");
+    }
+    g_string_append(out, at->link.command ? "</svg></a>\n" : "</svg>\n");
+}
+
+static void append_boxes(const struct html *html, const struct fm_flame *flame)
+{
+    for (const struct flame_box *at = flame->first; at; at = at->next)
+        append_box(html, at);
+}
+
+static void append_legend(const struct html *html, const struct fm_flame *flame)
+{
+    GString *out = html->out;
+    if (flame->legend_count == 0)
+        return;
+    g_string_append(out, "<ul class=\"legend\">\n");
+    for (unsigned i = 0; i < flame->legend_count; i++) {
+        g_string_append(out, "<li><i class=\"");
+        append_colour_class(out, flame->legend[i].colour);
+        g_string_append(out, "\"></i>");
+        fm_html_escape(out, flame->legend[i].label, HTML_NAME);
+        g_string_append(out, "</li>\n");
+    }
+    g_string_append(out, "<li>empty below a box: its own cost</li>\n</ul>\n");
+}
+
+void fm_html_flame(struct html *html, const struct item *item)
+{
+    GString *out = html->out;
+    const struct fm_flame *flame = item->flame;
+    g_string_append(out, "<figure class=\"flame\"");
+    fm_html_id(html, item->id);
+    g_string_append(out, ">\n<svg role=\"group\" aria-label=\"");
+    fm_html_escape(out, flame->label, HTML_TEXT);
+    g_string_append_printf(out, "\" width=\"100%%\" height=\"%u\">\n", flame->rows * ROW_HEIGHT);
+    append_boxes(html, flame);
+    g_string_append(out, "</svg>\n");
+    append_legend(html, flame);
+    g_string_append(out, "</figure>\n");
+}
+
+static const struct item *find_flame(const struct fm_list *list)
+{
+    for (const struct item *item = list->first; item; item = item->next) {
+        const struct item *found = item->kind == ITEM_FLAME  ? item
+                                   : item->kind == ITEM_LIST ? find_flame(item->list)
+                                                             : NULL;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+bool fm_flame_write_svg(const struct fm_display *display, const struct fm_html_options *options,
+                        GString *out)
+{
+    static const char style[] =
+        "text{font:12px monospace;fill:#16202b}rect{stroke:#7f8b97;stroke-opacity:.45;"
+        "stroke-width:.6}.rec rect{stroke-dasharray:4 2;stroke-opacity:1}.m0 rect{fill:#e3e6ea}"
+        ".m1 rect{fill:#8ca9ee}.m2 rect{fill:#f1a8c2}.m3 rect{fill:#abe8aa}.m4 rect{fill:#c0c472}"
+        ".m5 rect{fill:#e6bdf7}.m6 rect{fill:#c8a18d}.h1 rect{fill:#fff2e8}.h2 rect{fill:#ffe1c7}"
+        ".h3 rect{fill:#ffcb9f}.h4 rect{fill:#ffb474}.h5 rect{fill:#f99b44}";
+    const struct item *item = find_flame(&display->body);
+    if (!item)
+        return false;
+    struct html html = {.out = out, .display = display, .options = options};
+    g_string_append_printf(out,
+                           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1200\" "
+                           "height=\"%u\">\n<style>%s</style>\n<text x=\"4\" y=\"14\">",
+                           item->flame->rows * ROW_HEIGHT + 44, style);
+    fm_html_escape(out, display->title ? display->title : item->flame->label, HTML_TEXT);
+    g_string_append(out, "</text>\n<svg y=\"22\" width=\"100%\">\n");
+    for (struct flame_box *at = item->flame->first; at; at = at->next) {
+        struct flame_box plain = *at;
+        plain.link.command = NULL; /* a file of its own has no pages beside it */
+        append_box(&html, &plain);
+    }
+    g_string_append_printf(out, "</svg>\n<g transform=\"translate(0 %u)\">",
+                           item->flame->rows * ROW_HEIGHT + 26);
+    for (unsigned i = 0; i < item->flame->legend_count; i++) {
+        g_string_append_printf(out, "<svg x=\"%u\" class=\"", i * 150 + 4);
+        append_colour_class(out, item->flame->legend[i].colour);
+        g_string_append(out, "\" width=\"146\" height=\"16\"><rect width=\"12\" height=\"12\"/>"
+                             "<text x=\"18\" y=\"11\">");
+        fm_html_escape(out, item->flame->legend[i].label, HTML_TEXT);
+        g_string_append(out, "</text></svg>");
+    }
+    g_string_append(out, "</g>\n</svg>\n");
+    return true;
+}
