@@ -6,7 +6,7 @@ gprof, uftrace and callgrind; allocation counts; two threads; the recording file
 usage: overhead.py FATHOM FOLDER [--tools LIST] [--programs LIST] [--parts LIST] [--rounds N]
   LISTs are separated by commas. tools: deep, full, fast, stopped, fast-stopped, coverage, clang-deep,
   clang-fast, clang-coverage, gprof, uftrace, callgrind (default: all that are there).
-  programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined. parts: speed, heap, threads,
+  programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined; zstd, jq, tcc, redis, ninja. parts: speed, heap, threads,
   switches, memory, finish.
 
 Each figure is the median of N (default 5, slow tools 3) ratios; the plain program and the tool take
@@ -20,6 +20,7 @@ import statistics
 import sys
 import time
 
+import packaged as packaging
 from programs_built import REAL, ROOT, SIX, Programs, must
 
 sys.path.insert(0, str(ROOT / "tests" / "record"))
@@ -46,8 +47,9 @@ SLOW = ("uftrace", "callgrind")
 
 
 class Bench:
-    def __init__(self, fathom, folder, rounds):
-        self.programs, self.rounds = Programs(fathom, folder), rounds
+    def __init__(self, fathom, folder, rounds, programs):
+        packaged = [program for program in programs if program in packaging.NAMES]
+        self.programs, self.rounds = Programs(fathom, folder, packaged), rounds
         self.folder, self.fathom = self.programs.folder, self.programs.fathom
         self.recording = self.folder / "bench.rec"
 
@@ -91,14 +93,49 @@ class Bench:
         for _ in range(min(self.rounds, 3) if tool in SLOW else self.rounds):
             base, _ = self.run(plain, {}, expected)
             cpu, _ = self.run(tooled, environment, found)
-            if expected.read_bytes() != found.read_bytes():
+            if (program not in packaging.TELLS_TIMES and
+                    expected.read_bytes() != found.read_bytes()):
                 raise SystemExit(f"{program} under {tool}: another output than plain")
             ratios.append(cpu / base)
         return statistics.median(ratios), base
 
+    def calls_a_second(self, program):
+        """Calls of the functions that exist, over the plain program's CPU time."""
+        arguments = self.programs.arguments(program)
+        base = min(self.run([self.plain("deep", program)] + arguments, {}, self.folder / "out")[0]
+                   for _ in range(3))
+        self.run([self.executable("deep", program)] + arguments, {"FATHOM_TICKS": "none"},
+                 self.folder / "out")
+        recording = Rec(self.recording)
+        calls = sum(csd["calls"] for thread in recording.threads
+                    for csd in thread["csds"].values())
+        return calls / base
+
+    def packaged(self, tools, programs):
+        """The same for programs that nobody tuned for."""
+        if not programs:
+            return
+        print(f"| CPU time over the package's own flags | {' | '.join(programs)} | mean |")
+        print("|" + "---|" * (len(programs) + 2))
+        for tool in tools:
+            cells = {program: self.ratio(tool, program)[0] for program in programs}
+            print(f"| {tool} | " + " | ".join(f"{cells[name]:.2f}" for name in programs) +
+                  f" | {mean(cells, programs):.2f} |", flush=True)
+        self.rates(programs, 1)
+
+    def rates(self, programs, means):
+        """What the cost is a function of."""
+        cells = [f"{self.calls_a_second(program) / 1e6:.1f}" for program in programs]
+        print("| million calls a second, plain | " + " | ".join(cells + ["–"] * means) + " |\n",
+              flush=True)
+
     def speed(self, tools, programs):
-        extra = [program for program in programs if program not in SIX]
+        packaged = [program for program in programs if program in packaging.NAMES]
+        extra = [program for program in programs if program not in SIX + packaged]
         shown = [program for program in SIX if program in programs] + extra
+        self.packaged(tools, packaged)
+        if not shown:
+            return
         print(f"| CPU time over plain -O2 | {' | '.join(shown)} | mean of six | mean of three |")
         print("|" + "---|" * (len(shown) + 3))
         for tool in tools:
@@ -107,7 +144,7 @@ class Bench:
                      for names in (SIX, REAL)]
             print(f"| {tool} | " + " | ".join(f"{cells[name]:.2f}" for name in shown) +
                   f" | {means[0]} | {means[1]} |", flush=True)
-        print()
+        self.rates(shown, 2)
 
     def heap(self, tool="deep"):
         arguments = self.programs.arguments("heap")
@@ -198,11 +235,13 @@ def main():
     parser.add_argument("fathom")
     parser.add_argument("folder")
     parser.add_argument("--tools")
-    parser.add_argument("--programs", default=",".join(SIX + ["fib-inlined"]))
+    parser.add_argument("--programs", 
+                        default=",".join(SIX + ["fib-inlined"] + packaging.NAMES))
     parser.add_argument("--parts", default="speed,heap,threads,switches,memory,finish")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    bench = Bench(options.fathom, options.folder, options.rounds)
+    programs = options.programs.split(",")
+    bench = Bench(options.fathom, options.folder, options.rounds, programs)
     # A grade that this build of fathom has not, or a peer that is not installed, has no row.
     grades = must([options.fathom, "cc", "--help"], ".")
     tools = [tool for tool, (compiler, _, grade, _, _, before) in TOOLS.items()
@@ -212,7 +251,7 @@ def main():
         tools = [tool for tool in options.tools.split(",") if tool in tools]
     parts = options.parts.split(",")
     if "speed" in parts:
-        bench.speed(tools, options.programs.split(","))
+        bench.speed(tools, programs)
     recorders = [tool for tool in tools if TOOLS[tool][2] and "stopped" not in tool and
                  "clang" not in tool]
     if "heap" in parts:

@@ -171,6 +171,14 @@ static void print_hooks_share(const struct fm_profile *profile)
         all += some;
         most = calls[ps] > calls[most] ? ps : most;
     }
+    if (profile->instrumentation_quanta > FM_FEW_QUANTA && profile->user_quanta > FM_FEW_QUANTA &&
+        all > 0) {
+        char rate[32];
+        double second = (double)profile->user_quanta * unit;
+        fprintf(stderr, ": about %.1f ns for each of %s calls a second",
+                (double)profile->instrumentation_quanta * unit * 1e9 / (double)all,
+                short_number((double)all / second, rate, sizeof rate));
+    }
     if (profile->instrumentation_quanta > profile->user_quanta && calls[most] > all / 2) {
         g_autofree char *name = short_name(profile->ps[most].qualified_name);
         fprintf(stderr, "; %s made %.0f %% of the calls: --exclude it when building", name,
