@@ -103,16 +103,34 @@ void fm_drawing_mark(struct fm_drawing *drawing, double at, const char *title, c
     part->url = copy(drawing->display, url);
 }
 
-static void add_heights(struct fm_drawing *drawing, enum drawing_part_kind kind,
-                        const double *heights, unsigned count)
+static const double *keep_heights(struct fm_drawing *drawing, const double *heights,
+                                  unsigned count)
 {
-    g_return_if_fail(drawing->last_row != NULL);
-    struct drawing_part *part = add_part(drawing, kind);
     double *kept = fm_arena_alloc(&drawing->display->arena, MAX(count, 1) * sizeof *kept);
     memcpy(kept, heights, count * sizeof *kept);
+    return kept;
+}
+
+static struct drawing_part *add_heights(struct fm_drawing *drawing, enum drawing_part_kind kind,
+                                        const double *heights, unsigned count)
+{
+    g_return_val_if_fail(drawing->last_row != NULL, NULL);
+    struct drawing_part *part = add_part(drawing, kind);
     part->row = drawing->last_row;
-    part->heights = kept;
+    part->heights = keep_heights(drawing, heights, count);
     part->count = count;
+    return part;
+}
+
+void fm_drawing_layer(struct fm_drawing *drawing, unsigned colour, const double *bottoms,
+                      const double *tops, unsigned count, const char *title)
+{
+    struct drawing_part *part = add_heights(drawing, DRAWING_LAYER, tops, count);
+    if (part == NULL)
+        return;
+    part->bottoms = keep_heights(drawing, bottoms, count);
+    part->colour = MIN(colour, FM_DRAWING_COLOURS - 1);
+    part->title = copy(drawing->display, title);
 }
 
 void fm_drawing_bars(struct fm_drawing *drawing, const double *heights, unsigned count)

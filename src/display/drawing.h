@@ -44,6 +44,9 @@ void fm_drawing_box(struct fm_drawing *drawing, const struct fm_drawing_box *box
 void fm_drawing_mark(struct fm_drawing *drawing, double at, const char *title, const char *url);
 /* Bars side by side over the whole axis; heights 0 to 1. */
 void fm_drawing_bars(struct fm_drawing *drawing, const double *heights, unsigned count);
+/* An area of one colour between two such heights in each column: layers stand on each other. */
+void fm_drawing_layer(struct fm_drawing *drawing, unsigned colour, const double *bottoms,
+                      const double *tops, unsigned count, const char *title);
 /* The same as a line through steps; NaN = nothing there. */
 void fm_drawing_line(struct fm_drawing *drawing, const double *heights, unsigned count);
 /* Rows by their number, 0 = the first. */

@@ -13,6 +13,7 @@ enum drawing_part_kind {
     DRAWING_BOX,
     DRAWING_MARK,
     DRAWING_BARS,
+    DRAWING_LAYER,
     DRAWING_LINE,
     DRAWING_ARROW,
 };
@@ -32,7 +33,7 @@ struct drawing_part {
     bool mixed;
     unsigned shade; /* tenths */
     const char *text, *title, *url;
-    const double *heights;
+    const double *heights, *bottoms; /* bottoms: of a layer */
     unsigned count;
 };
 

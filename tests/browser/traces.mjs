@@ -91,6 +91,7 @@ async function xOf(page, time) {
 async function showsWhatIsThere(page) {
   await open(page, [small]);
   assert.match(await page.locator(".overview-note").innerText(), /^21 events/);
+  assert.match(await page.locator(".activity-label").innerText(), /^2 threads\s+44 % at work\s+by the events$/);
   const names = await page.locator(".lanes.timeline .label .name").allInnerTexts();
   assert.deepEqual(names, ["process 77", "thread 1", "thread 2"]);
   const boxes = await page.evaluate(() => globalThis.fathomTrace.timeline.answer.lanes.map((lane) => lane.boxes.length));

@@ -3,6 +3,7 @@
 // page, and all its viewers show the same. They stand in the address, so that back and forward undo
 // and redo, and a link shows what its sender saw. The page as the server wrote it is whole without
 // this script, which takes its place as soon as the first picture is there.
+import { Activity } from "./activity.js";
 import { Counters } from "./counters.js";
 import { Events } from "./events.js";
 import { Lanes } from "./lanes.js";
@@ -31,6 +32,7 @@ class Page {
     this.hidden = new Set();
     this.read(new URLSearchParams(location.search));
     this.overview = new Overview(this);
+    this.activity = new Activity(this);
     this.timeline = new Lanes(this, "timeline", "46vh");
     this.panels = { events: new Events(this), statistics: new Statistics(this),
       resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this) };
@@ -180,6 +182,7 @@ class Page {
 
   draw() {
     this.overview.draw();
+    this.activity.draw();
     this.timeline.draw();
     if (this.panel === "resources") this.panels.resources.draw();
   }
@@ -193,6 +196,7 @@ class Page {
       if (data.owner === "timeline" || data.owner === "events") this.setProblem("");
       const viewer = { overview: this.overview, timeline: this.timeline, ...this.panels }[data.owner];
       viewer?.take(data.answer);
+      if (data.owner === "timeline") this.activity.take(data.answer);
       if (data.owner === "timeline") this.ready();
     }
   }
@@ -290,7 +294,7 @@ class Page {
       return tab;
     }), this.status);
     this.panelNode = element("div", { className: "panel", role: "tabpanel" });
-    this.app = element("div", { className: "app waiting", id: "app" }, this.bar, this.overview.node, this.timeline.node,
+    this.app = element("div", { className: "app waiting", id: "app" }, this.bar, this.overview.node, this.activity.node, this.timeline.node,
       this.tabs, this.panelNode);
     this.main.append(this.app);
     this.showInputs();

@@ -201,6 +201,39 @@ static void append_bars(const struct place *place, const struct drawing_part *pa
     g_string_append(out, "\"/>\n");
 }
 
+/* Columns side by side of the same bottom and top are one rectangle. */
+static void append_layer(const struct place *place, const struct drawing_part *part)
+{
+    GString *out = place->html->out;
+    double height = part->row->row.height * part->row->row.levels;
+    double base = place->top + part->row->top + height;
+    double width = place->drawing->width / (double)MAX(part->count, 1);
+
+    g_string_append_printf(out, "<path class=\"k%u\" d=\"", part->colour);
+    for (unsigned i = 0, next; i < part->count; i = next) {
+        double bottom = CLAMP(part->bottoms[i], 0.0, 1.0), top = CLAMP(part->heights[i], 0.0, 1.0);
+        for (next = i + 1; next < part->count && part->bottoms[next] == part->bottoms[i] &&
+                           part->heights[next] == part->heights[i];)
+            next++;
+        if (!(top > bottom))
+            continue;
+        g_string_append_c(out, 'M');
+        append_number(out, LABEL_WIDTH + i * width);
+        g_string_append_c(out, ' ');
+        append_number(out, base - bottom * height);
+        g_string_append_c(out, 'V');
+        append_number(out, base - top * height);
+        g_string_append_c(out, 'h');
+        append_number(out, (next - i) * width);
+        g_string_append_c(out, 'V');
+        append_number(out, base - bottom * height);
+        g_string_append_c(out, 'z');
+    }
+    g_string_append(out, "\">");
+    append_title(place, part->title);
+    g_string_append(out, "</path>\n");
+}
+
 static void append_line(const struct place *place, const struct drawing_part *part)
 {
     GString *out = place->html->out;
@@ -289,6 +322,9 @@ static void append_part(const struct place *place, const struct drawing_part *pa
         break;
     case DRAWING_BARS:
         append_bars(place, part);
+        break;
+    case DRAWING_LAYER:
+        append_layer(place, part);
         break;
     case DRAWING_LINE:
         append_line(place, part);

@@ -2,6 +2,7 @@
 /* One page of traces without a stream: its viewers run to their ends, or until patience ends, and
  * what is known is written. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -270,6 +271,7 @@ static void show_panel(const struct trace_show *show, struct trace_job *job)
         break;
     case FM_TRACE_VIEW_TIMELINE:
         trace_show_timeline(show, (struct trace_timeline *)job);
+        trace_show_activity(show, (const struct trace_timeline *)job);
         break;
     case FM_TRACE_VIEW_OVERVIEW:
         trace_show_overview(show, (struct trace_overview *)job);
@@ -319,6 +321,16 @@ static bool is_incomplete(const struct page *page)
     return incomplete;
 }
 
+/* Never "100 %" of what is not complete: the passes may be done, and this page's reading not. */
+static char *progress_text(const struct trace_set *set)
+{
+    double percent = floor(100 * trace_set_progress(set));
+    return percent >= 100 ? g_strdup("The window is still being read: this is what is known so far.")
+                          : g_strdup_printf("The trace is still being read (%.0f %%): this is what "
+                                            "is known so far.",
+                                            percent);
+}
+
 static struct fm_display *make_display(struct page *page)
 {
     const struct trace_set *set = page->set;
@@ -329,9 +341,7 @@ static struct fm_display *make_display(struct page *page)
     trace_set_window(set, page->query, &show.start, &show.end);
     fm_display_set_name(display, "trace");
     if (is_incomplete(page)) {
-        g_autofree char *text = g_strdup_printf(
-            "The trace is still being read (%.0f %%): this is what is known so far.",
-            100 * trace_set_progress(set));
+        g_autofree char *text = progress_text(set);
         fm_display_set_incomplete(display, text);
     }
     if (page->format != FM_FORMAT_HTML) {
@@ -342,6 +352,7 @@ static struct fm_display *make_display(struct page *page)
     show_zooms(page, show.body, show.start - set->origin, show.end - set->origin);
     show_form(page, show.body);
     trace_show_overview(&show, (struct trace_overview *)page->jobs[0]);
+    trace_show_activity(&show, (const struct trace_timeline *)page->jobs[1]);
     trace_show_timeline(&show, (struct trace_timeline *)page->jobs[1]);
     show_tabs(page, show.body);
     if (page->job_count > 2)

@@ -79,13 +79,13 @@ void trace_show_ticks(const struct trace_show *show, struct fm_drawing *drawing,
     }
 }
 
-static double fraction(uint64_t time, uint64_t start, uint64_t end)
+double trace_show_fraction(uint64_t time, uint64_t start, uint64_t end)
 {
     return time <= start ? 0 : MIN((double)(time - start) / (double)(end - start), 1.0);
 }
 
-static void show_cursor(const struct trace_show *show, struct fm_drawing *drawing, uint64_t start,
-                        uint64_t end)
+void trace_show_cursor(const struct trace_show *show, struct fm_drawing *drawing, uint64_t start,
+                       uint64_t end)
 {
     if (show->query->cursor == FM_TRACE_TIME_UNSET)
         return;
@@ -93,7 +93,7 @@ static void show_cursor(const struct trace_show *show, struct fm_drawing *drawin
     if (time < start || time > end)
         return;
     g_autofree char *text = trace_time_text(show->query->cursor, 9);
-    fm_drawing_cursor(drawing, fraction(time, start, end), text);
+    fm_drawing_cursor(drawing, trace_show_fraction(time, start, end), text);
 }
 
 /* --- overview --- */
@@ -136,9 +136,9 @@ void trace_show_overview(const struct trace_show *show, struct trace_overview *o
                                 .height = 40,
                                 .levels = 1});
     fm_drawing_bars(drawing, heights, job->columns);
-    fm_drawing_window(drawing, fraction(show->start, job->start, job->end),
-                      fraction(show->end, job->start, job->end));
-    show_cursor(show, drawing, job->start, job->end);
+    fm_drawing_window(drawing, trace_show_fraction(show->start, job->start, job->end),
+                      trace_show_fraction(show->end, job->start, job->end));
+    trace_show_cursor(show, drawing, job->start, job->end);
 }
 
 /* --- lanes --- */
@@ -180,8 +180,8 @@ static void draw_boxes(const struct trace_show *show, const struct trace_timelin
         g_autofree char *title = box_title(show, lane, &boxes[i]);
         g_autofree char *url = links ? box_url(show, &boxes[i]) : NULL;
         fm_drawing_box(drawing, &(struct fm_drawing_box){
-                                    .from = fraction(boxes[i].start, show->start, show->end),
-                                    .to = fraction(boxes[i].end, show->start, show->end),
+                                    .from = trace_show_fraction(boxes[i].start, show->start, show->end),
+                                    .to = trace_show_fraction(boxes[i].end, show->start, show->end),
                                     .level = boxes[i].depth,
                                     .colour = trace_colour(trace, boxes[i].value),
                                     .mixed = boxes[i].count > 1,
@@ -241,8 +241,8 @@ static void draw_arrows(const struct trace_show *show, const struct trace_timeli
             continue;
         g_autofree char *length =
             trace_duration_text(arrow->to_time - MIN(arrow->from_time, arrow->to_time));
-        fm_drawing_arrow(drawing, from, fraction(arrow->from_time, show->start, show->end), to,
-                         fraction(arrow->to_time, show->start, show->end), length);
+        fm_drawing_arrow(drawing, from, trace_show_fraction(arrow->from_time, show->start, show->end), to,
+                         trace_show_fraction(arrow->to_time, show->start, show->end), length);
     }
 }
 
@@ -256,7 +256,7 @@ static void draw_marks(const struct trace_show *show, const struct trace_timelin
         g_autofree char *at = trace_time_text(mark->time - show->set->origin, 9);
         g_autofree char *title = g_strdup_printf(
             "%s at %s", fm_trace_value_name(show->set->parts[lane->part].trace, mark->value), at);
-        fm_drawing_mark(drawing, fraction(mark->time, show->start, show->end), title, NULL);
+        fm_drawing_mark(drawing, trace_show_fraction(mark->time, show->start, show->end), title, NULL);
     }
 }
 
@@ -364,7 +364,7 @@ static void show_lanes(const struct trace_show *show, struct trace_timeline *tim
         draw_marks(show, timeline, lane, drawing);
     }
     draw_arrows(show, timeline, drawing, first, end);
-    show_cursor(show, drawing, show->start, show->end);
+    trace_show_cursor(show, drawing, show->start, show->end);
     show_paging(show, timeline, first, end);
 }
 

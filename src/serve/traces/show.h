@@ -15,6 +15,7 @@ struct trace_show {
 
 void trace_show_overview(const struct trace_show *show, struct trace_overview *overview);
 void trace_show_timeline(const struct trace_show *show, struct trace_timeline *timeline);
+void trace_show_activity(const struct trace_show *show, const struct trace_timeline *timeline);
 void trace_show_events(const struct trace_show *show, const struct trace_events *events);
 void trace_show_statistics(const struct trace_show *show, struct trace_statistics *statistics);
 void trace_show_resources(const struct trace_show *show, struct trace_timeline *resources);
@@ -23,5 +24,8 @@ void trace_show_counters(const struct trace_show *show, struct trace_counters *c
 /* Each returns a text for the caller to free. */
 char *trace_duration_text(uint64_t ns);                /* "1.23 ms" */
 char *trace_time_text(uint64_t ns, unsigned decimals); /* "0.001234 s", relative to the origin */
+double trace_show_fraction(uint64_t time, uint64_t start, uint64_t end);
+void trace_show_cursor(const struct trace_show *show, struct fm_drawing *drawing, uint64_t start,
+                       uint64_t end);
 void trace_show_ticks(const struct trace_show *show, struct fm_drawing *drawing, uint64_t start,
                       uint64_t end);

@@ -167,6 +167,10 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
     set_active(timeline, painting->part, lane->index);
     if (to > from)
         count_segment(painting, lane, depth, entry->value, (int64_t)(to - from));
+    if (timeline->activity != NULL)
+        trace_activity_count(&timeline->activity[painting->part],
+                             timeline->job.set->parts[painting->part].state, lane, depth, entry,
+                             end);
 }
 
 static void on_lane(void *user, const struct fm_lane *lane)
@@ -244,6 +248,9 @@ static void take_picture(struct trace_reading *reading, uint64_t time)
     const struct fm_state_observer open = {.user = painting, .segment = note_open};
     trace_lanes_take(&timeline->lanes, painting->part, state);
     fm_state_flush(state, time, &open);
+    if (timeline->activity != NULL)
+        trace_activity_show(&timeline->activity[painting->part], state, time,
+                            painting->last && fm_state_is_complete(state));
     if (painting->painter == NULL) /* there was nothing to read */
         return;
     select_lanes(timeline);
@@ -336,6 +343,10 @@ static void draw_part(struct trace_timeline *timeline, unsigned part)
     fm_summary_draw(trace_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
                     &boxes->picture, TRACE_BOXES_MAX);
     boxes->filled = true;
+    if (timeline->activity != NULL)
+        trace_activity_from_summary(&timeline->activity[part],
+                                    trace_part_summary(&job->set->parts[part]),
+                                    trace_part_summary_state(&job->set->parts[part]));
     for (unsigned i = 0; timeline->usage != NULL && i < lanes->len; i++)
         add_summed(timeline, part, g_array_index(lanes, uint32_t, i));
 }
@@ -379,13 +390,17 @@ static bool begin_with(struct trace_timeline *timeline, trace_lane_test *test)
     return true;
 }
 
-static bool begin_timeline(struct trace_job *job, GError **error)
+bool trace_timeline_begin(struct trace_job *job, GError **error)
 {
     (void)error;
-    return begin_with((struct trace_timeline *)job, trace_lane_is_timeline);
+    struct trace_timeline *timeline = (struct trace_timeline *)job;
+    timeline->activity = g_new0(struct trace_activity, job->set->count);
+    for (unsigned i = 0; i < job->set->count; i++)
+        trace_activity_init(&timeline->activity[i], job);
+    return begin_with(timeline, trace_lane_is_timeline);
 }
 
-static bool begin_resources(struct trace_job *job, GError **error)
+bool trace_timeline_begin_resources(struct trace_job *job, GError **error)
 {
     (void)error;
     struct trace_timeline *timeline = (struct trace_timeline *)job;
@@ -393,7 +408,7 @@ static bool begin_resources(struct trace_job *job, GError **error)
     return begin_with(timeline, trace_lane_is_resource);
 }
 
-static void clear(struct trace_job *job)
+void trace_timeline_clear(struct trace_job *job)
 {
     struct trace_timeline *timeline = (struct trace_timeline *)job;
     for (unsigned i = 0; timeline->paintings != NULL && i < timeline->paintings->len; i++)
@@ -406,6 +421,9 @@ static void clear(struct trace_job *job)
             g_byte_array_unref(timeline->boxes[i].active);
     }
     g_free(timeline->boxes);
+    for (unsigned i = 0; timeline->activity != NULL && i < job->set->count; i++)
+        trace_activity_clear(&timeline->activity[i]);
+    g_free(timeline->activity);
     g_clear_pointer(&timeline->marks, g_array_unref);
     g_clear_pointer(&timeline->arrows, g_array_unref);
     g_clear_pointer(&timeline->usage, g_hash_table_unref);
@@ -461,144 +479,3 @@ void trace_timeline_arrange(struct trace_timeline *timeline, unsigned *ret_first
         }
     }
 }
-
-/* --- JSON --- */
-
-struct values { /* those that an answer names, numbered anew */
-    GHashTable *numbers;
-    GString *text;
-};
-
-static unsigned number_of(struct values *values, const struct trace_timeline *timeline,
-                          unsigned part, uint32_t value)
-{
-    gpointer key = GUINT_TO_POINTER((part << 24) ^ value), found;
-    if (g_hash_table_lookup_extended(values->numbers, key, NULL, &found))
-        return GPOINTER_TO_UINT(found);
-    unsigned number = g_hash_table_size(values->numbers);
-    const struct fm_trace *trace = timeline->job.set->parts[part].trace;
-    g_hash_table_insert(values->numbers, key, GUINT_TO_POINTER(number));
-    g_string_append(values->text, number > 0 ? ", [" : "[");
-    fm_json_append_text(values->text, fm_trace_value_name(trace, value));
-    g_string_append_printf(values->text, ", %u, \"%s\"]", trace_colour(trace, value),
-                           fm_state_class_name(fm_trace_value_class(trace, value)));
-    return number;
-}
-
-static void write_boxes(const struct trace_timeline *timeline, const struct trace_lane *lane,
-                        struct values *values, GString *out)
-{
-    unsigned count;
-    const struct fm_box *boxes = trace_timeline_boxes(timeline, lane, &count);
-    uint64_t origin = timeline->job.set->origin;
-    for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
-        const struct fm_box *box = &boxes[i];
-        char share[G_ASCII_DTOSTR_BUF_SIZE], load[G_ASCII_DTOSTR_BUF_SIZE];
-        g_string_append_printf(out,
-                               "%s[%u, %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
-                               ", %u, %u, %s, %" G_GUINT64_FORMAT ", %s]",
-                               i > 0 ? ", " : "", box->depth, (guint64)(box->start - origin),
-                               (guint64)(box->end - origin),
-                               number_of(values, timeline, lane->part, box->value), box->count,
-                               g_ascii_formatd(share, sizeof share, "%.3g", (double)box->share),
-                               (guint64)box->detail,
-                               g_ascii_formatd(load, sizeof load, "%.3g", (double)box->load));
-    }
-}
-
-static void write_lane(const struct trace_timeline *timeline, const struct trace_lane *lane,
-                       struct values *values, GString *out)
-{
-    g_autofree char *id = trace_lane_id(lane);
-    g_string_append_printf(out, "{\"id\": \"%s\", \"trace\": %u, \"kind\": \"%s\", \"name\": ", id,
-                           lane->part, fm_lane_kind_name(lane->kind));
-    fm_json_append_text(out, lane->name);
-    g_string_append_printf(out, ", \"indent\": %u, \"levels\": %u", lane->indent, lane->levels);
-    double busy = trace_timeline_busy(timeline, lane);
-    if (busy >= 0) {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-        g_string_append_printf(out, ", \"busy_percent\": %s",
-                               g_ascii_formatd(text, sizeof text, "%.2f", 100 * busy));
-        g_string_append(out, ", \"states\": [");
-        g_autoptr(GPtrArray) all = trace_timeline_usage(timeline, lane);
-        for (unsigned i = 0; i < all->len; i++) {
-            const struct trace_usage *usage = all->pdata[i];
-            g_string_append_printf(out, "%s[%u, %" G_GUINT64_FORMAT "]", i > 0 ? ", " : "",
-                                   number_of(values, timeline, lane->part, usage->value),
-                                   (guint64)usage->time);
-        }
-        g_string_append_c(out, ']');
-    }
-    g_string_append(out, ",\n   \"boxes\": [");
-    write_boxes(timeline, lane, values, out);
-    g_string_append(out, "]}");
-}
-
-static int place_of(const struct trace_timeline *timeline, unsigned first, unsigned end,
-                    unsigned part, uint32_t index)
-{
-    for (unsigned i = first; i < end; i++) {
-        const struct trace_lane *lane = timeline->lanes.order->pdata[i];
-        if (lane->part == part && lane->index == index)
-            return (int)(i - first);
-    }
-    return -1;
-}
-
-static void write_marks(const struct trace_timeline *timeline, unsigned first, unsigned end,
-                        struct values *values, GString *out)
-{
-    uint64_t origin = timeline->job.set->origin;
-    bool any = false;
-    g_string_append(out, "],\n \"marks\": [");
-    for (unsigned i = 0; i < timeline->marks->len; i++) {
-        const struct trace_point *mark = &g_array_index(timeline->marks, struct trace_point, i);
-        int place = place_of(timeline, first, end, mark->part, mark->lane);
-        if (place < 0)
-            continue;
-        g_string_append_printf(out, "%s[%d, %" G_GUINT64_FORMAT ", %u]", any ? ", " : "", place,
-                               (guint64)(mark->time - origin),
-                               number_of(values, timeline, mark->part, mark->value));
-        any = true;
-    }
-    any = false;
-    g_string_append(out, "],\n \"arrows\": [");
-    for (unsigned i = 0; i < timeline->arrows->len; i++) {
-        const struct trace_arrow *arrow = &g_array_index(timeline->arrows, struct trace_arrow, i);
-        int from = place_of(timeline, first, end, arrow->part, arrow->from);
-        int to = place_of(timeline, first, end, arrow->part, arrow->to);
-        if (from < 0 || to < 0)
-            continue;
-        g_string_append_printf(out, "%s[%d, %" G_GUINT64_FORMAT ", %d, %" G_GUINT64_FORMAT "]",
-                               any ? ", " : "", from, (guint64)(arrow->from_time - origin), to,
-                               (guint64)(arrow->to_time - origin));
-        any = true;
-    }
-    g_string_append_c(out, ']');
-}
-
-static void write_json(struct trace_job *job, GString *out)
-{
-    struct trace_timeline *timeline = (struct trace_timeline *)job;
-    struct values values = {g_hash_table_new(NULL, NULL), g_string_new(NULL)};
-    unsigned first, end;
-    trace_timeline_arrange(timeline, &first, &end);
-    g_string_append_printf(out,
-                           ", \"lanes_total\": %u, \"first\": %u, \"clipped\": %s, \"exact\": %s",
-                           timeline->lanes.order->len, first, timeline->clipped ? "true" : "false",
-                           job->from_summary ? "false" : "true");
-    g_string_append(out, ",\n \"lanes\": [");
-    for (unsigned i = first; i < end; i++) {
-        g_string_append(out, i > first ? ",\n  " : "\n  ");
-        write_lane(timeline, timeline->lanes.order->pdata[i], &values, out);
-    }
-    write_marks(timeline, first, end, &values, out);
-    g_string_append_printf(out, ",\n \"values\": [%s]", values.text->str);
-    g_hash_table_unref(values.numbers);
-    g_string_free(values.text, TRUE);
-}
-
-const struct trace_viewer trace_viewer_timeline = {"timeline", sizeof(struct trace_timeline),
-                                                   begin_timeline, write_json, clear};
-const struct trace_viewer trace_viewer_resources = {"resources", sizeof(struct trace_timeline),
-                                                    begin_resources, write_json, clear};

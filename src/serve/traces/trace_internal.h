@@ -26,6 +26,7 @@
 #define TRACE_MARKS_MAX 1000u
 #define TRACE_ARROWS_MAX 500u
 #define TRACE_COUNTERS_MAX 32u
+#define TRACE_LOAD_COLUMNS_MAX 1000u
 
 /* --- files.c --- */
 
@@ -224,6 +225,47 @@ struct trace_boxes { /* of one trace */
     bool filled;
     GByteArray *active; /* by lane: something happened there in the window */
 };
+/* --- activity.c --- */
+
+/* How many lanes of a trace are in each class of state: of its capabilities, else its CPUs, else its
+ * threads. */
+struct trace_activity {
+    enum fm_lane_kind kind;
+    unsigned rank;          /* of that kind; 0 = the trace has none of these */
+    unsigned lanes;         /* of that kind, that are known */
+    struct fm_load ended;   /* of entries that have ended */
+    struct fm_load load;    /* with those that are open: what is shown */
+    uint64_t known_until;   /* absolute */
+    bool from_summary, complete;
+};
+void trace_activity_init(struct trace_activity *activity, const struct trace_job *job);
+void trace_activity_clear(struct trace_activity *activity);
+/* Looks which lanes there are. */
+void trace_activity_look(struct trace_activity *activity, const struct fm_state *state);
+/* An entry ended at that time. */
+void trace_activity_count(struct trace_activity *activity, const struct fm_state *state,
+                          const struct fm_lane *lane, uint32_t depth,
+                          const struct fm_state_entry *entry, uint64_t end);
+/* All up to this time has been told; what is open is taken as it is. complete: that is the end of
+ * the window, and what came before it is known too. */
+void trace_activity_show(struct trace_activity *activity, struct fm_state *state, uint64_t time,
+                         bool complete);
+void trace_activity_from_summary(struct trace_activity *activity, const struct fm_summary *summary,
+                                 const struct fm_state *state);
+bool trace_activity_is_empty(const struct trace_activity *activity);
+/* Lanes at work on average, over what is known; 0 when nothing is. */
+double trace_activity_mean(const struct trace_activity *activity);
+/* What the height of a graph stands for: all lanes; of threads, the most that work at once. */
+unsigned trace_activity_scale(const struct trace_activity *activity);
+/* Lanes in that class in a column. */
+double trace_activity_at(const struct trace_activity *activity, enum fm_state_class state_class,
+                         unsigned column);
+/* "2 capabilities"; caller frees. */
+char *trace_activity_name(const struct trace_activity *activity);
+/* An array of objects. */
+void trace_activity_write_json(const struct trace_activity *activities, unsigned count,
+                               uint64_t origin, GString *out);
+
 struct trace_point {
     unsigned part;
     uint32_t lane, value;
@@ -242,12 +284,17 @@ struct trace_timeline {
     GArray *marks;             /* of struct trace_point */
     GArray *arrows;            /* of struct trace_arrow */
     GHashTable *usage;         /* of struct trace_usage by key; of resources only */
+    struct trace_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
     bool clipped;
 };
 /* Orders the lanes and tells which are shown: [first, end). */
 void trace_timeline_arrange(struct trace_timeline *timeline, unsigned *ret_first,
                             unsigned *ret_end);
+/* For the viewers. */
+bool trace_timeline_begin(struct trace_job *job, GError **error);
+bool trace_timeline_begin_resources(struct trace_job *job, GError **error);
+void trace_timeline_clear(struct trace_job *job);
 /* The time in which one value was the innermost on one lane within the window. */
 struct trace_usage {
     uint64_t key;

@@ -235,6 +235,59 @@ GArray *fm_summary_values(const struct fm_summary *summary, uint32_t lane_index,
     return sums.values;
 }
 
+struct loading {
+    const struct fm_trace *trace;
+    struct fm_load *load;
+};
+
+static bool load_box(void *user, const struct fm_stored_box *box)
+{
+    const struct loading *loading = user;
+    for (unsigned i = 0; i < (box->count == 1 ? 1u : (unsigned)FM_BOX_VALUES); i++) {
+        if (box->time[i] > 0)
+            fm_load_add(loading->load, fm_trace_value_class(loading->trace, box->value[i]),
+                        box->start, box->end, (double)box->time[i]);
+    }
+    return true;
+}
+
+static void load_lane(const struct fm_summary *summary, const struct fm_box_lane *lane,
+                      struct fm_load *load, struct fm_load *scratch)
+{
+    uint64_t width = (load->end - load->start) / load->columns;
+    struct fm_load *below = &scratch[0], *above = &scratch[1];
+    for (uint32_t depth = 0; depth < lane->count; depth++) {
+        struct loading loading = {summary->trace, above};
+        fm_box_track_visit(&lane->tracks[depth], load->start, load->end, width, load_box, &loading);
+        if (above->low == above->high)
+            break; /* nothing stands deeper either */
+        fm_load_take_off(below, above);
+        fm_load_add_all(load, below);
+        fm_load_reset(below);
+        struct fm_load *done = below;
+        below = above;
+        above = done;
+    }
+    fm_load_add_all(load, below);
+    fm_load_reset(below);
+}
+
+void fm_summary_load(const struct fm_summary *summary, const uint32_t *lanes, unsigned lane_count,
+                     struct fm_load *load)
+{
+    struct fm_load scratch[2];
+    for (unsigned i = 0; i < 2; i++)
+        fm_load_init(&scratch[i], load->start, load->end, load->columns);
+    for (unsigned i = 0; i < lane_count; i++) {
+        const struct fm_box_lane *lane =
+            lanes[i] < summary->store.lane_count ? &summary->store.lanes[lanes[i]] : NULL;
+        if (lane != NULL && !lane->numbers && lane->first < load->end && lane->last >= load->start)
+            load_lane(summary, lane, load, scratch);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        fm_load_clear(&scratch[i]);
+}
+
 struct number_columns {
     uint64_t start, end;
     unsigned columns, filled; /* columns before `filled` are done */

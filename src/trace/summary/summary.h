@@ -9,6 +9,7 @@
 #pragma once
 
 #include "trace/state/state.h"
+#include "trace/summary/load.h"
 
 struct fm_summary;
 
@@ -59,6 +60,10 @@ struct fm_value_time {
 };
 GArray *fm_summary_values(const struct fm_summary *summary, uint32_t lane, uint32_t depth,
                           uint64_t start, uint64_t end);
+/* Adds the time that these lanes spent, by the innermost entry, column and class of state. Exact to
+ * a column; where short segments were merged, what was not among the three longest is missing. */
+void fm_summary_load(const struct fm_summary *summary, const uint32_t *lanes, unsigned lane_count,
+                     struct fm_load *load);
 /* Draws the chosen lanes (NULL = all) into the picture, whose start, end and columns are set, and
  * whose arrays are made when they are NULL. max_boxes at most 5,000: when there is more to draw,
  * boxes are merged over several pixels, and only then lanes are left out. */

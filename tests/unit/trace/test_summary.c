@@ -329,6 +329,75 @@ static void check_numbers(size_t budget, unsigned count)
     world_clear(&world);
 }
 
+/* Against sums over the outermost segments; the deeper ones are left out. */
+static void test_load_is_the_sum_of_segments(void)
+{
+    enum { COLUMNS = 7 };
+    static const uint32_t lanes[] = {0, 2};
+    struct world world;
+    world_init(&world);
+    world_fill(&world, 4000, 11);
+    for (guint i = 0; i < world.segments->len; i++)
+        g_array_index(world.segments, struct segment, i).depth = 0;
+    struct fm_summary *summary = fm_summary_new(world.trace, 8 << 20);
+    const struct fm_state_observer *observer = fm_summary_observer(summary);
+    uint64_t now[LANES] = {0};
+    struct fm_load load, wanted;
+    uint64_t start = 1000, end = start + 700 * COLUMNS;
+    fm_load_init(&load, start, end, COLUMNS);
+    fm_load_init(&wanted, start, end, COLUMNS);
+    for (guint i = 0; i < world.segments->len; i++) {
+        const struct segment *segment = &g_array_index(world.segments, struct segment, i);
+        uint64_t length = segment->end - segment->start, from = now[segment->lane];
+        struct fm_state_entry entry = {.value = segment->value, .since = from};
+        now[segment->lane] = from + length;
+        observer->segment(observer->user, &world.lanes[segment->lane], 0, &entry, from + length);
+        for (unsigned column = 0; column < COLUMNS; column++) {
+            uint64_t low = MAX(from, start + 700 * column);
+            uint64_t high = MIN(from + length, start + 700 * (column + 1));
+            if (high > low && (segment->lane == lanes[0] || segment->lane == lanes[1]))
+                wanted.time[column * FM_STATE_CLASS_COUNT +
+                            fm_trace_value_class(world.trace, segment->value)] +=
+                    (double)(high - low);
+        }
+    }
+    fm_summary_load(summary, lanes, G_N_ELEMENTS(lanes), &load);
+    for (unsigned i = 0; i < COLUMNS * FM_STATE_CLASS_COUNT; i++)
+        g_assert_cmpfloat_with_epsilon(load.time[i], wanted.time[i], 0.001);
+    g_assert_cmpfloat(fm_load_time(&load, FM_STATE_UNKNOWN), >, 1400.0);
+    fm_load_clear(&load);
+    fm_load_clear(&wanted);
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
+/* An interrupt of a CPU that is half idle is taken off what was no work; more than that, off the
+ * rest; a collection comes first. */
+static void test_load_of_nested_entries(void)
+{
+    struct fm_load below, above;
+    fm_load_init(&below, 100, 300, 2);
+    fm_load_init(&above, 100, 300, 2);
+    fm_load_add(&below, FM_STATE_RUNNING, 50, 250, 200); /* 100 and 50 in the window */
+    fm_load_add(&below, FM_STATE_IDLE, 250, 400, 150);   /* 50 */
+    fm_load_add(&above, FM_STATE_INTERRUPT, 220, 290, 70);
+    g_assert_cmpfloat(fm_load_at_work(&below, 0), ==, 100);
+    g_assert_cmpfloat(fm_load_at_work(&below, 1), ==, 50);
+    fm_load_take_off(&below, &above);
+    g_assert_cmpfloat(fm_load_time(&below, FM_STATE_IDLE), ==, 0);
+    g_assert_cmpfloat(fm_load_at_work(&below, 0), ==, 100);
+    g_assert_cmpfloat(fm_load_at_work(&below, 1), ==, 30);
+    fm_load_add_all(&below, &above);
+    g_assert_cmpfloat(fm_load_at_work(&below, 1), ==, 100);
+    fm_load_add(&below, FM_STATE_COLLECTING, 100, 200, 40);
+    fm_load_reset(&above);
+    fm_load_add(&above, FM_STATE_WAITING, 120, 150, 30);
+    fm_load_take_off(&below, &above);
+    g_assert_cmpfloat(fm_load_time(&below, FM_STATE_COLLECTING), ==, 10);
+    fm_load_clear(&below);
+    fm_load_clear(&above);
+}
+
 static void test_numbers(void)
 {
     check_numbers(64 << 20, 5000);
@@ -343,6 +412,8 @@ int main(int argc, char **argv)
     g_test_add_func("/summary/pictures", test_pictures);
     g_test_add_func("/summary/painter", test_painted_pictures_are_those_of_the_summary);
     g_test_add_func("/summary/events-lanes", test_events_and_lanes);
+    g_test_add_func("/summary/load", test_load_is_the_sum_of_segments);
+    g_test_add_func("/summary/load-nested", test_load_of_nested_entries);
     g_test_add_func("/summary/numbers", test_numbers);
     return g_test_run();
 }

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many capabilities, CPUs or threads are at work over the window. The entries of all lanes of
+ * that kind are added up by column and class of state, whether the lanes are on the screen or not:
+ * from the summary, or as the events are read. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "serve/traces/trace_internal.h"
+
+static unsigned rank_of(enum fm_lane_kind kind)
+{
+    switch (kind) {
+    case FM_LANE_CAPABILITY:
+        return 3;
+    case FM_LANE_CPU:
+        return 2;
+    case FM_LANE_THREAD:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+void trace_activity_init(struct trace_activity *activity, const struct trace_job *job)
+{
+    unsigned columns = MIN(job->columns, TRACE_LOAD_COLUMNS_MAX);
+    *activity = (struct trace_activity){.known_until = job->start};
+    fm_load_init(&activity->ended, job->start, job->end, columns);
+    fm_load_init(&activity->load, job->start, job->end, columns);
+}
+
+void trace_activity_clear(struct trace_activity *activity)
+{
+    fm_load_clear(&activity->ended);
+    fm_load_clear(&activity->load);
+}
+
+/* Threads, that were counted before a CPU was seen, no longer matter. */
+static void prefer(struct trace_activity *activity, enum fm_lane_kind kind)
+{
+    activity->kind = kind;
+    activity->rank = rank_of(kind);
+    fm_load_reset(&activity->ended);
+}
+
+void trace_activity_look(struct trace_activity *activity, const struct fm_state *state)
+{
+    unsigned lanes = 0;
+    for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
+        const struct fm_lane *lane = fm_state_lane(state, i);
+        if (rank_of(lane->kind) > activity->rank) {
+            prefer(activity, lane->kind);
+            lanes = 0;
+        }
+        lanes += activity->rank > 0 && lane->kind == activity->kind;
+    }
+    activity->lanes = lanes;
+}
+
+/* Time belongs to the innermost entry. */
+static void count(struct fm_load *load, const struct fm_state *state, const struct fm_lane *lane,
+                  uint32_t depth, const struct fm_state_entry *entry, uint64_t end)
+{
+    const struct fm_trace *trace = fm_state_trace(state);
+    enum fm_state_class own = fm_trace_value_class(trace, entry->value);
+    bool nested = depth > 0 && depth <= lane->depth;
+    enum fm_state_class below =
+        nested ? fm_trace_value_class(trace, lane->stack[depth - 1].value) : own;
+    if (nested && below == own)
+        return;
+    fm_load_add(load, own, entry->since, end, (double)(end - entry->since));
+    if (nested)
+        fm_load_add(load, below, entry->since, end, -(double)(end - entry->since));
+}
+
+void trace_activity_count(struct trace_activity *activity, const struct fm_state *state,
+                          const struct fm_lane *lane, uint32_t depth,
+                          const struct fm_state_entry *entry, uint64_t end)
+{
+    if (rank_of(lane->kind) > activity->rank)
+        prefer(activity, lane->kind);
+    if (lane->kind == activity->kind && activity->rank > 0 && end > entry->since)
+        count(&activity->ended, state, lane, depth, entry, end);
+}
+
+struct opening {
+    struct trace_activity *activity;
+    const struct fm_state *state;
+};
+
+static void count_open(void *user, const struct fm_lane *lane, uint32_t depth,
+                       const struct fm_state_entry *entry, uint64_t end)
+{
+    const struct opening *opening = user;
+    if (lane->kind == opening->activity->kind && opening->activity->rank > 0 && end > entry->since)
+        count(&opening->activity->load, opening->state, lane, depth, entry, end);
+}
+
+void trace_activity_show(struct trace_activity *activity, struct fm_state *state, uint64_t time,
+                         bool complete)
+{
+    struct opening opening = {activity, state};
+    const struct fm_state_observer open = {.user = &opening, .segment = count_open};
+    trace_activity_look(activity, state);
+    fm_load_reset(&activity->load);
+    fm_load_add_all(&activity->load, &activity->ended);
+    fm_state_flush(state, time, &open);
+    activity->known_until = CLAMP(time, activity->load.start, activity->load.end);
+    activity->complete = complete;
+}
+
+void trace_activity_from_summary(struct trace_activity *activity, const struct fm_summary *summary,
+                                 const struct fm_state *state)
+{
+    trace_activity_look(activity, state);
+    g_autoptr(GArray) lanes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t i = 0; activity->rank > 0 && i < fm_state_lane_count(state); i++) {
+        if (fm_state_lane(state, i)->kind == activity->kind)
+            g_array_append_val(lanes, i);
+    }
+    fm_summary_load(summary, (const uint32_t *)(const void *)lanes->data, lanes->len,
+                    &activity->load);
+    activity->known_until = activity->load.end;
+    activity->from_summary = activity->complete = true;
+}
+
+/* --- what it says --- */
+
+bool trace_activity_is_empty(const struct trace_activity *activity)
+{
+    return activity->rank == 0 || activity->known_until == activity->load.start;
+}
+
+double trace_activity_mean(const struct trace_activity *activity)
+{
+    double sum = 0, known = (double)(activity->known_until - activity->load.start);
+    for (unsigned i = 0; i < activity->load.columns; i++)
+        sum += fm_load_at_work(&activity->load, i);
+    return known == 0 ? 0 : MIN(sum / known, (double)activity->lanes);
+}
+
+static double column_width(const struct fm_load *load)
+{
+    return (double)(load->end - load->start) / load->columns;
+}
+
+/* Sums of parts of nanoseconds are a little off. */
+static double tidy(double value)
+{
+    return value < 1e-6 ? 0 : value;
+}
+
+double trace_activity_at(const struct trace_activity *activity, enum fm_state_class state_class,
+                         unsigned column)
+{
+    const struct fm_load *load = &activity->load;
+    double time = load->time[(size_t)column * FM_STATE_CLASS_COUNT + state_class];
+    return tidy(time / column_width(load));
+}
+
+unsigned trace_activity_scale(const struct trace_activity *activity)
+{
+    double most = 0;
+    if (activity->kind != FM_LANE_THREAD)
+        return MAX(activity->lanes, 1);
+    for (unsigned i = 0; i < activity->load.columns; i++)
+        most = MAX(most, fm_load_at_work(&activity->load, i) / column_width(&activity->load));
+    return MAX((unsigned)ceil(most - 1e-6), 1);
+}
+
+char *trace_activity_name(const struct trace_activity *activity)
+{
+    static const char *const names[][2] = {{"capability", "capabilities"},
+                                           {"CPU", "CPUs"},
+                                           {"thread", "threads"}};
+    unsigned which = 3 - CLAMP(activity->rank, 1, 3);
+    return g_strdup_printf("%u %s", activity->lanes, names[which][activity->lanes != 1]);
+}
+
+static void write_number(GString *out, const char *form, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append(out, g_ascii_formatd(text, sizeof text, form, value));
+}
+
+static void write_classes(const struct trace_activity *activity, GString *out)
+{
+    bool any = false;
+    for (unsigned i = 0; i < FM_STATE_CLASS_COUNT; i++) {
+        enum fm_state_class state_class = (enum fm_state_class)i;
+        double time = fm_load_time(&activity->load, state_class);
+        if (time < 0.5)
+            continue;
+        g_string_append_printf(out,
+                               "%s{\"class\": \"%s\", \"colour\": %u, \"at_work\": %s, "
+                               "\"time_ns\": %" PRIu64 ", \"load\": [",
+                               any ? ",\n   " : "\n   ", fm_state_class_name(state_class), i,
+                               fm_state_class_is_busy(state_class) ? "true" : "false",
+                               (uint64_t)(time + 0.5));
+        for (unsigned k = 0; k < activity->load.columns; k++) {
+            g_string_append(out, k > 0 ? ", " : "");
+            write_number(out, "%.3g", trace_activity_at(activity, state_class, k));
+        }
+        g_string_append(out, "]}");
+        any = true;
+    }
+}
+
+void trace_activity_write_json(const struct trace_activity *activities, unsigned count,
+                               uint64_t origin, GString *out)
+{
+    bool any = false;
+    g_string_append_c(out, '[');
+    for (unsigned i = 0; i < count; i++) {
+        const struct trace_activity *activity = &activities[i];
+        if (trace_activity_is_empty(activity))
+            continue;
+        double mean = trace_activity_mean(activity);
+        g_string_append_printf(out,
+                               "%s{\"trace\": %u, \"kind\": \"%s\", \"lanes\": %u, \"scale\": %u, "
+                               "\"from_summary\": %s, \"complete\": %s, \"known_until_ns\": %" PRIu64
+                               ", \"at_work\": ",
+                               any ? ",\n  " : "", i, fm_lane_kind_name(activity->kind),
+                               activity->lanes, trace_activity_scale(activity),
+                               activity->from_summary ? "true" : "false",
+                               activity->complete ? "true" : "false",
+                               activity->known_until - origin);
+        write_number(out, "%.4g", tidy(mean));
+        g_string_append(out, ", \"at_work_percent\": ");
+        write_number(out, "%.2f", 100 * mean / MAX(activity->lanes, 1));
+        g_string_append(out, ", \"classes\": [");
+        write_classes(activity, out);
+        g_string_append(out, "]}");
+        any = true;
+    }
+    g_string_append_c(out, ']');
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/summary/load.h"
+
+#include <string.h>
+
+
+enum { CLASSES = FM_STATE_CLASS_COUNT };
+
+void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned columns)
+{
+    g_assert(start < end && columns > 0);
+    *load = (struct fm_load){.start = start,
+                             .end = end,
+                             .columns = columns,
+                             .time = g_new0(double, (size_t)columns * CLASSES)};
+}
+
+void fm_load_reset(struct fm_load *load)
+{
+    if (load->high > load->low)
+        memset(load->time + (size_t)load->low * CLASSES, 0,
+               (size_t)(load->high - load->low) * CLASSES * sizeof *load->time);
+    load->low = load->high = 0;
+}
+
+static void touch(struct fm_load *load, unsigned low, unsigned high)
+{
+    bool none = load->low == load->high;
+    load->low = none ? low : MIN(load->low, low);
+    load->high = MAX(load->high, high);
+}
+
+void fm_load_clear(struct fm_load *load)
+{
+    g_clear_pointer(&load->time, g_free);
+}
+
+static double column_width(const struct fm_load *load)
+{
+    return (double)(load->end - load->start) / load->columns;
+}
+
+void fm_load_add(struct fm_load *load, enum fm_state_class state_class, uint64_t from, uint64_t to,
+                 double time)
+{
+    uint64_t first = MAX(from, load->start), last = MIN(to, load->end);
+    if (first >= last)
+        return;
+    double width = column_width(load), rate = time / (double)(to - from);
+    double at = (double)(first - load->start), end = (double)(last - load->start);
+    unsigned column = MIN((unsigned)(at / width), load->columns - 1), begin = column;
+    for (; column < load->columns && at < end; column++) {
+        double until = column + 1 == load->columns ? end : MIN(end, width * (column + 1));
+        if (until > at) {
+            load->time[(size_t)column * CLASSES + state_class] += rate * (until - at);
+            at = until;
+        }
+    }
+    touch(load, begin, column);
+}
+
+/* The class that the next bit is taken off; CLASSES when nothing is left. */
+static unsigned stood_on(const double *time)
+{
+    unsigned idle = CLASSES, most = CLASSES;
+    if (time[FM_STATE_COLLECTING] > 0)
+        return FM_STATE_COLLECTING;
+    for (unsigned i = 0; i < CLASSES; i++) {
+        if (!(time[i] > 0))
+            continue;
+        if (most == CLASSES || time[i] > time[most])
+            most = i;
+        if (!fm_state_class_is_busy((enum fm_state_class)i) &&
+            (idle == CLASSES || time[i] > time[idle]))
+            idle = i;
+    }
+    return idle < CLASSES ? idle : most;
+}
+
+void fm_load_take_off(struct fm_load *below, const struct fm_load *above)
+{
+    g_assert(below->columns == above->columns);
+    for (unsigned column = above->low; column < above->high; column++) {
+        const double *from = above->time + (size_t)column * CLASSES;
+        double *time = below->time + (size_t)column * CLASSES, left = 0;
+        for (unsigned i = 0; i < CLASSES; i++)
+            left += from[i];
+        for (unsigned class_; left > 0 && (class_ = stood_on(time)) < CLASSES;) {
+            double part = MIN(left, time[class_]);
+            time[class_] -= part;
+            left -= part;
+        }
+    }
+}
+
+void fm_load_add_all(struct fm_load *to, const struct fm_load *from)
+{
+    g_assert(to->columns == from->columns);
+    for (size_t i = (size_t)from->low * CLASSES; i < (size_t)from->high * CLASSES; i++)
+        to->time[i] += from->time[i];
+    if (from->high > from->low)
+        touch(to, from->low, from->high);
+}
+
+double fm_load_time(const struct fm_load *load, enum fm_state_class state_class)
+{
+    double sum = 0;
+    for (unsigned column = load->low; column < load->high; column++)
+        sum += load->time[(size_t)column * CLASSES + state_class];
+    return sum;
+}
+
+double fm_load_at_work(const struct fm_load *load, unsigned column)
+{
+    const double *time = load->time + (size_t)column * CLASSES;
+    double sum = 0;
+    for (unsigned i = 0; i < CLASSES; i++) {
+        if (fm_state_class_is_busy((enum fm_state_class)i))
+            sum += time[i];
+    }
+    return sum;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many lanes are at work over the window: from events, from the summary, in every format. */
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "serve/serve.h"
+#include "trace_log.h"
+
+#define WHOLE_HOUR_US (INT64_C(3600) * 1000000)
+
+struct fixture {
+    char *folder;
+    struct fm_server *server;
+};
+
+static void set_up(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GError) error = NULL;
+    const struct fm_server_options options = {.patience_us = WHOLE_HOUR_US};
+    f->folder = g_dir_make_tmp("fathom-activity-XXXXXX", &error);
+    g_assert_no_error(error);
+    f->server = fm_server_new(&options);
+}
+
+static void tear_down(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GDir) dir = g_dir_open(f->folder, 0, NULL);
+    fm_server_free(f->server);
+    for (const char *name; (name = g_dir_read_name(dir)) != NULL;) {
+        g_autofree char *path = g_build_filename(f->folder, name, NULL);
+        g_remove(path);
+    }
+    g_rmdir(f->folder);
+    g_free(f->folder);
+}
+
+static char *add(struct fixture *f, const char *name, const GByteArray *bytes)
+{
+    g_autoptr(GError) error = NULL;
+    char *path = g_build_filename(f->folder, name, NULL);
+    g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);
+    g_assert_no_error(error);
+    bool added = fm_server_add(f->server, path, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(added);
+    return path;
+}
+
+static char *ask(struct fixture *f, const char *path, const char *file, const char *query)
+{
+    struct fm_response response;
+    g_autofree char *whole = g_strdup_printf("file=%s&%s", file, query);
+    const struct fm_request request = {.method = "GET", .path = path, .query = whole};
+    fm_server_handle(f->server, &request, &response);
+    g_assert_cmpuint(response.status, ==, 200);
+    gsize size;
+    const char *bytes = g_bytes_get_data(response.body, &size);
+    char *body = g_strndup(bytes, size);
+    fm_response_clear(&response);
+    return body;
+}
+
+static void assert_has(const char *body, const char *text)
+{
+    if (strstr(body, text) == NULL)
+        g_error("'%s' is not in: %s", text, body);
+}
+
+/* Thread 1 works from 1000 to 5000 ns, its inner span included once; thread 2 from 4000 to 8000. */
+static void test_of_events(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write(bytes, true);
+    g_autofree char *log = add(f, "small.eventlog", bytes);
+    g_autofree char *json = ask(f, "/trace.json", log, "view=timeline&start=0&end=9000&width=9");
+    assert_has(json,
+               "\"activity\": [{\"trace\": 0, \"kind\": \"thread\", \"lanes\": 2, \"scale\": 2, "
+               "\"from_summary\": false, \"complete\": true, \"known_until_ns\": 9000, "
+               "\"at_work\": 0.8889, \"at_work_percent\": 44.44, "
+               "\"classes\": [\n   {\"class\": \"span\", \"colour\": 14, \"at_work\": true, "
+               "\"time_ns\": 8000, \"load\": [0, 1, 1, 1, 2, 1, 1, 1, 0]}]}]");
+    g_autofree char *page = ask(f, "/trace", log, "start=0&end=9000");
+    assert_has(page, "id=\"activity\"");
+    assert_has(page, "On average 0.89 of 2 threads at work (44 %), by the events.");
+    assert_has(page, "<path class=\"k14\"");
+    g_autofree char *csv = ask(f, "/trace.csv", log, "view=timeline&start=0&end=9000");
+    assert_has(csv, "lanes,class,time_seconds,share_percent\r\n2 threads,span,8e-06,44.44");
+    g_autofree char *resources = ask(f, "/trace.json", log, "view=resources");
+    g_assert_null(strstr(resources, "activity"));
+}
+
+/* A window in the middle of a span, and one after all spans. */
+static void test_of_windows(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write(bytes, true);
+    g_autofree char *log = add(f, "small.eventlog", bytes);
+    g_autofree char *inside = ask(f, "/trace.json", log, "view=timeline&start=2000&end=3000&width=2");
+    assert_has(inside, "\"at_work_percent\": 50.00");
+    assert_has(inside, "\"time_ns\": 1000, \"load\": [1, 1]");
+    g_autofree char *after = ask(f, "/trace.json", log, "view=timeline&start=8500&end=9000&width=2");
+    assert_has(after, "\"lanes\": 2, \"scale\": 1, \"from_summary\": false, \"complete\": true, "
+                      "\"known_until_ns\": 9000, \"at_work\": 0, \"at_work_percent\": 0.00, "
+                      "\"classes\": []}");
+}
+
+/* More events than are read for a picture: one thread that works from 1000 ns on without a gap. */
+static void test_of_the_summary(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_long(bytes, 60000);
+    g_autofree char *log = add(f, "long.eventlog", bytes);
+    g_autofree char *json =
+        ask(f, "/trace.json", log, "view=timeline&start=1000&end=6001000&width=4");
+    assert_has(json, "\"lanes\": 1, \"scale\": 1, \"from_summary\": true, \"complete\": true, "
+                     "\"known_until_ns\": 6001000, \"at_work\": 1, \"at_work_percent\": 100.00");
+    assert_has(json, "\"time_ns\": 6000000, \"load\": [1, 1, 1, 1]");
+    g_autofree char *page = ask(f, "/trace", log, "");
+    assert_has(page, "of 1 thread at work (100 %), by the summary");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(struct fixture *f, gconstpointer user);
+    } tests[] = {{"events", test_of_events},
+                 {"windows", test_of_windows},
+                 {"summary", test_of_the_summary}};
+    g_test_init(&argc, &argv, NULL);
+    for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
+        g_autofree char *path = g_strconcat("/traces/activity/", tests[i].name, NULL);
+        g_test_add(path, struct fixture, NULL, set_up, tests[i].run, tear_down);
+    }
+    return g_test_run();
+}
