@@ -22,11 +22,51 @@ static bool is_repeat(GHashTable *seen, const char *path)
                                                    (unsigned long)status.st_ino));
 }
 
-static bool add_file(struct fm_merge *merge, const char *path, GError **error)
+/* A file is read while the one before it is added: two inputs are in memory, not more. */
+struct reading {
+    GThread *thread;
+    const char *path;
+    struct fm_profile *profile; /* NULL: error */
+    GError *error;
+};
+
+static gpointer read_file(gpointer data)
 {
-    g_autoptr(FmProfile) profile = NULL;
-    return fm_profile_read(path, NULL, &profile, error) &&
-           fm_merge_add(merge, profile, path, error);
+    struct reading *reading = data;
+    if (!fm_profile_read(reading->path, NULL, &reading->profile, &reading->error))
+        reading->profile = NULL;
+    return NULL;
+}
+
+static void begin_reading(struct reading *reading, const char *path)
+{
+    *reading = (struct reading){.path = path};
+    reading->thread = g_thread_new("reading", read_file, reading);
+}
+
+/* The file that is being read; *reading goes on with the next, unless it is NULL. */
+static bool add_file(struct fm_merge *merge, struct reading *reading, const char *next,
+                     GError **error)
+{
+    g_thread_join(reading->thread);
+    struct reading done = *reading;
+    g_autoptr(FmProfile) profile = done.profile;
+    reading->thread = NULL;
+    if (next != NULL)
+        begin_reading(reading, next);
+    if (done.error == NULL)
+        return fm_merge_add(merge, profile, done.path, error);
+    g_propagate_error(error, done.error);
+    return false;
+}
+
+static void end_reading(struct reading *reading)
+{
+    if (reading->thread == NULL)
+        return;
+    g_thread_join(reading->thread);
+    fm_profile_free(reading->profile);
+    g_clear_error(&reading->error);
 }
 
 /* How many files could not be added; all of them when one could not and the others are not wanted. */
@@ -35,21 +75,30 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
 {
     unsigned failed = 0;
     struct fm_progress progress;
+    struct reading reading;
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     fm_cli_progress_begin(&progress);
+    begin_reading(&reading, paths[0]);
     for (unsigned i = 0; i < count && !*ret_stopped; i++) {
         GError *error = NULL;
-        if (!o->allow_repeats && is_repeat(seen, paths[i]))
+        const char *next = i + 1 < count ? paths[i + 1] : NULL;
+        if (!o->allow_repeats && is_repeat(seen, paths[i])) {
             g_set_error(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                         "%s: given twice (--allow-repeats adds it twice)", paths[i]);
-        else if (add_file(merge, paths[i], &error) && progress.report != NULL)
+            end_reading(&reading);
+            reading.thread = NULL;
+            if (next != NULL)
+                begin_reading(&reading, next);
+        } else if (add_file(merge, &reading, next, &error) && progress.report != NULL) {
             progress.report(progress.user, "merging", i + 1, count);
+        }
         if (error == NULL)
             continue;
         failed++;
         fm_cli_fail("merge", error);
         *ret_stopped = !o->keep_going;
     }
+    end_reading(&reading);
     fm_cli_progress_end(&progress);
     return failed;
 }

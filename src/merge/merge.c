@@ -292,8 +292,10 @@ struct adding {
     const uint32_t *procs, *sites;
     uint32_t *nodes;   /* by pd; UINT32_MAX = not seen */
     GArray *open;      /* pds to be walked */
-    int columns[FM_MEASURES_MAX]; /* of each measure of the result, in the input */
-    uint64_t factor;              /* of quanta */
+    unsigned column_count;        /* measures of which the input has more than zeros: */
+    unsigned to[FM_MEASURES_MAX]; /* in the result, */
+    const struct fm_column *from[FM_MEASURES_MAX]; /* in the input, */
+    uint64_t factor[FM_MEASURES_MAX];              /* multiplied by this */
 };
 
 static void add_pd_points(struct adding *a, uint32_t pd)
@@ -322,15 +324,16 @@ static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, guint *guess)
     const struct fm_profile *profile = a->profile;
     uint32_t callee = profile->csd_callee[csd];
     uint32_t node = a->nodes[callee];
-    uint64_t values[FM_MEASURES_MAX];
     bool made;
     uint32_t edge = fm_merge_edge_at(m, fm_merge_class_of(m, a->nodes[pd]),
                                      a->sites[profile->csd_css[csd]],
                                      a->procs[profile->pd_ps[callee]], guess, &node, &made);
-    for (unsigned i = 0; i < m->measure_count; i++)
-        values[i] = fm_profile_own(profile, csd, (enum fm_measure_id)a->columns[i]);
-    values[FM_QUANTA] = scaled(values[FM_QUANTA], a->factor);
-    fm_merge_add_values(m, edge, values);
+    uint64_t *sums = &g_array_index(m->values, uint64_t, fm_merge_edge(m, edge)->values);
+    for (unsigned i = 0; i < a->column_count; i++) {
+        uint64_t value = fm_column_get(a->from[i], csd);
+        sums[a->to[i]] = fm_merge_sum(
+            sums[a->to[i]], a->factor[i] == 1 ? value : scaled(value, a->factor[i]));
+    }
     if (a->nodes[callee] == UINT32_MAX)
         see_pd(a, callee, node);
     else if (fm_merge_class_of(m, a->nodes[callee]) != fm_merge_class_of(m, node))
@@ -350,6 +353,20 @@ static void add_graph(struct adding *a)
             for (uint32_t i = 0; i < count; i++)
                 add_csd(a, pd, csds[i], &guess);
         }
+    }
+}
+
+static void choose_columns(struct adding *a, uint64_t quanta_factor)
+{
+    for (unsigned i = 0; i < a->m->measure_count; i++) {
+        int of = measure_of(a->profile->measures, a->profile->measure_count,
+                            a->m->measures[i].name);
+        const struct fm_column *column = &a->profile->csd_own[of];
+        if (column->width == 0)
+            continue;
+        a->to[a->column_count] = i;
+        a->from[a->column_count] = column;
+        a->factor[a->column_count++] = i == FM_QUANTA ? quanta_factor : 1;
     }
 }
 
@@ -405,17 +422,16 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
         lose(m, "coverage is left out: not all profiles have it");
     drop_measures(m, profile);
     rescale(m, ticks);
-    a.factor = profile->ticks_per_second == 0 ? 1 : ticks / profile->ticks_per_second;
+    uint64_t factor = profile->ticks_per_second == 0 ? 1 : ticks / profile->ticks_per_second;
     a.procs = procs;
     a.sites = sites;
     a.nodes = g_new(uint32_t, profile->pd_count + 1u);
     memset(a.nodes, 0xff, sizeof *a.nodes * (profile->pd_count + 1u));
     a.open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (unsigned i = 0; i < m->measure_count; i++)
-        a.columns[i] = measure_of(profile->measures, profile->measure_count, m->measures[i].name);
+    choose_columns(&a, factor);
     see_pd(&a, profile->root_pd, root_for(&a, is_union));
     add_graph(&a);
-    add_header(m, profile, a.factor);
+    add_header(m, profile, factor);
     m->inputs++;
     g_free(a.nodes);
     g_array_unref(a.open);
