@@ -32,7 +32,7 @@ static const char *short_number(double value, char *buffer, size_t size)
 
 /* C++ names may be longer than a screen is wide: leaves out what stands in brackets, those of
  * templates first. */
-static char *short_name(const char *name)
+static char *folded(const char *name)
 {
     GString *text = g_string_new(name);
     static const char pairs[][2] = {{'<', '>'}, {'(', ')'}};
@@ -60,6 +60,21 @@ static char *short_name(const char *name)
     return g_string_free(text, FALSE);
 }
 
+/* One that another procedure's name folds into, too, stays whole. */
+static char *short_name(const struct fm_profile *profile, uint32_t ps)
+{
+    const char *name = profile->ps[ps].brief_name;
+    char *brief = folded(name);
+    for (uint32_t i = 1; strcmp(brief, name) != 0 && i <= profile->ps_count; i++) {
+        g_autofree char *other = i == ps ? NULL : folded(profile->ps[i].brief_name);
+        if (other != NULL && strcmp(brief, other) == 0) {
+            g_free(brief);
+            return g_strdup(name);
+        }
+    }
+    return brief;
+}
+
 static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_measure_id measure,
                       double unit)
 {
@@ -77,7 +92,7 @@ static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_m
     }
     if (all <= 0)
         all = 1;
-    g_autofree char *name = short_name(analysis->profile->ps[ps].qualified_name);
+    g_autofree char *name = short_name(analysis->profile, ps);
     short_number((double)cost.calls, calls_text, sizeof calls_text);
     if (cost.inlined && cost.calls == 0)
         g_strlcpy(calls_text, "inlined", sizeof calls_text);
@@ -180,7 +195,7 @@ static void print_hooks_share(const struct fm_profile *profile)
                 short_number((double)all / second, rate, sizeof rate));
     }
     if (profile->instrumentation_quanta > profile->user_quanta && calls[most] > all / 2) {
-        g_autofree char *name = short_name(profile->ps[most].qualified_name);
+        g_autofree char *name = short_name(profile, most);
         fprintf(stderr, "; %s made %.0f %% of the calls: --exclude it when building", name,
                 100.0 * (double)calls[most] / (double)all);
     }

@@ -123,6 +123,9 @@ double fm_profile_resolve_fraction(const struct fm_profile *profile,
 
 /* Fills raw_name, unqualified_name and qualified_name. */
 void fm_names_derive(struct fm_strings *strings, enum fm_flavour flavour, struct fm_ps *ps);
+/* Fills brief_name; gives functions of C++ that would look alike more of their names. Once for a
+ * profile, when all procedures are there. */
+void fm_names_settle(struct fm_profile *profile);
 FM_MUST_USE bool fm_measure_name_is_valid(const char *name);
 /* The flags word of a profile's header fields. */
 uint64_t fm_flags_make(unsigned word_size, bool canonical, enum fm_coverage_kind coverage);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/cxx_name.h"
+
 static const char *special_prefix(const char *name)
 {
     static const struct {
@@ -112,14 +114,91 @@ static void append_special(GString *text, const struct fm_ps *ps, const char *mo
         g_string_append_printf(text, " mode %u", ps->mode);
 }
 
+/* --- C and C++ --- */
+
+static void show_as(struct fm_strings *strings, struct fm_ps *ps, const char *name)
+{
+    if (ps->unqualified_name == name)
+        return;
+    ps->unqualified_name = name;
+    g_autofree char *qualified = g_strconcat(ps->decl_module, ":", name, NULL);
+    ps->qualified_name = *ps->decl_module ? fm_strings_add(strings, qualified) : name;
+}
+
 static void derive_c(struct fm_strings *strings, struct fm_ps *ps)
 {
-    ps->unqualified_name = ps->name;
     if (*ps->raw_name == '\0')
         ps->raw_name = ps->name;
-    g_autofree char *qualified = g_strconcat(ps->decl_module, ":", ps->name, NULL);
-    ps->qualified_name = *ps->decl_module ? fm_strings_add(strings, qualified) : ps->name;
+    if (strchr(ps->name, '<') == NULL) { /* no template: most names */
+        show_as(strings, ps, ps->name);
+        return;
+    }
+    g_autofree char *brief = fm_cxx_name_shorten(ps->name);
+    show_as(strings, ps, strcmp(brief, ps->name) == 0 ? ps->name : fm_strings_add(strings, brief));
 }
+
+static const char *behind_folders(const struct fm_ps *ps)
+{
+    const char *slash = strrchr(ps->decl_module, '/');
+    return slash == NULL ? ps->qualified_name : ps->qualified_name + (slash + 1 - ps->decl_module);
+}
+
+/* How many procedures have each name: name -> count. */
+static GHashTable *count_names(const struct fm_profile *profile,
+                               const char *(*name_of)(const struct fm_ps *ps))
+{
+    GHashTable *counts = g_hash_table_new(g_str_hash, g_str_equal);
+    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
+        gpointer name = (gpointer)(uintptr_t)name_of(&profile->ps[ps]);
+        guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, name));
+        g_hash_table_insert(counts, name, GUINT_TO_POINTER(count + 1));
+    }
+    return counts;
+}
+
+static bool is_alone(GHashTable *counts, const char *name)
+{
+    return GPOINTER_TO_UINT(g_hash_table_lookup(counts, name)) == 1;
+}
+
+static const char *qualified_name_of(const struct fm_ps *ps)
+{
+    return ps->qualified_name;
+}
+
+/* The whole name where short ones meet, and the linker's beside it where whole ones do:
+ * constructors and destructors have several bodies. */
+static void tell_apart(struct fm_profile *profile)
+{
+    struct fm_strings *strings = profile->storage->strings;
+    for (unsigned round = 0; round < 2; round++) {
+        g_autoptr(GHashTable) counts = count_names(profile, qualified_name_of);
+        for (uint32_t i = 1; i <= profile->ps_count; i++) {
+            struct fm_ps *ps = &profile->ps[i];
+            if (is_alone(counts, ps->qualified_name) ||
+                (round > 0 && strcmp(ps->raw_name, ps->name) == 0))
+                continue;
+            g_autofree char *with_raw = g_strdup_printf("%s [%s]", ps->name, ps->raw_name);
+            show_as(strings, ps, round == 0 ? ps->name : fm_strings_add(strings, with_raw));
+        }
+    }
+}
+
+void fm_names_settle(struct fm_profile *profile)
+{
+    if (profile->flavour == FM_FLAVOUR_C)
+        tell_apart(profile);
+    g_autoptr(GHashTable) counts = NULL;
+    if (profile->flavour == FM_FLAVOUR_C)
+        counts = count_names(profile, behind_folders);
+    for (uint32_t i = 1; i <= profile->ps_count; i++) {
+        struct fm_ps *ps = &profile->ps[i];
+        bool brief = counts != NULL && is_alone(counts, behind_folders(ps));
+        ps->brief_name = brief ? behind_folders(ps) : ps->qualified_name;
+    }
+}
+
+/* --- both --- */
 
 void fm_names_derive(struct fm_strings *strings, enum fm_flavour flavour, struct fm_ps *ps)
 {

@@ -104,8 +104,11 @@ struct fm_ps {
     uint32_t point_first; /* into fm_profile.points */
     uint32_t point_count;
     const char *raw_name;         /* "list.append/3-0"; C: the linker's name */
-    const char *unqualified_name; /* "append/3-0"; C: "insert" */
-    const char *qualified_name;   /* "list.append/3-0"; C: "btree.c:insert" */
+    const char *unqualified_name; /* "append/3-0"; C: "insert"; C++: shortened, base/cxx_name.h */
+    const char *qualified_name;   /* "list.append/3-0"; C: "src/btree.c:insert"; unlike all others
+                                     unless the linker's names are alike, too */
+    const char *brief_name;       /* the end of qualified_name; C: from the last part of the path,
+                                     where no other's is the same: "btree.c:insert" */
 };
 #define FM_ARITY_UNKNOWN UINT32_MAX
 

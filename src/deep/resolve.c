@@ -161,6 +161,7 @@ enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
     }
     for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
         profile->multi[kind] = 0; /* the empty lists, which many slots share */
+    fm_names_settle(profile);
     return FM_JOB_DONE;
 }
 

@@ -135,6 +135,9 @@ void fm_cell_link(struct fm_table *table, const struct fm_query *query, const ch
                   unsigned style);
 /* As fm_add_href(). */
 void fm_cell_href(struct fm_table *table, const char *url, const char *label, unsigned style);
+/* More about the cell just added, shown where the reader points at it; in JSON a field of its own,
+ * the column's name with "_full" behind. NULL = nothing. */
+void fm_cell_full(struct fm_table *table, const char *text);
 /* The cell just added spans this many columns. */
 void fm_cell_span(struct fm_table *table, unsigned columns);
 

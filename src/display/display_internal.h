@@ -131,6 +131,7 @@ struct cell {
     uint8_t form;     /* enum cell_form */
     uint16_t span;    /* columns, at least 1 */
     uint8_t bar_own, bar_total; /* percent + 1; 0 = there is no bar */
+    const char *full; /* fm_cell_full(); NULL = nothing */
     union {
         int64_t integer;
         double number; /* percent: 1.0 = all; time: seconds; memory: in its unit */

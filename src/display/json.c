@@ -195,6 +195,12 @@ static void append_cells(GString *out, const struct fm_table *table, const struc
             g_string_append_len(out, names[column], (gssize)strlen(names[column]) - 1);
             g_string_append_printf(out, "_depth\": %u", cells[i].form);
         }
+        if (cells[i].full) {
+            g_string_append(out, ", ");
+            g_string_append_len(out, names[column], (gssize)strlen(names[column]) - 1);
+            g_string_append(out, "_full\": ");
+            fm_json_append_text(out, cells[i].full);
+        }
         for (unsigned end = column++ + cells[i].span; column < end; column++)
             g_string_append_printf(out, ", %s: null", names[column]);
     }

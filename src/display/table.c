@@ -204,6 +204,14 @@ void fm_cell_href(struct fm_table *table, const char *url, const char *label, un
     cell->style = (uint8_t)style;
 }
 
+void fm_cell_full(struct fm_table *table, const char *text)
+{
+    if (text == NULL || table->row_count == 0 || table->rows[table->row_count - 1].cell_count == 0)
+        return;
+    table->cells[table->cell_count - 1].full =
+        fm_arena_copy(&table->display->arena, text, strlen(text));
+}
+
 void fm_cell_span(struct fm_table *table, unsigned columns)
 {
     if (table->row_count == 0 || table->rows[table->row_count - 1].cell_count == 0)

@@ -3,15 +3,7 @@
 
 #include <string.h>
 
-/* "stl_vector.h:begin" rather than the header's whole path: all modules of C are files. */
-static const char *briefly_qualified(const struct fm_page *page, const struct fm_ps *proc)
-{
-    const char *slash = strrchr(proc->decl_module, '/');
-    if (page->profile->flavour != FM_FLAVOUR_C || !slash ||
-        !g_str_has_prefix(proc->qualified_name, proc->decl_module))
-        return proc->qualified_name;
-    return proc->qualified_name + (slash + 1 - proc->decl_module);
-}
+#include "base/cxx_name.h"
 
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
 {
@@ -22,11 +14,18 @@ const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
     case FM_QUALIFY_NEVER:
         return proc->unqualified_name;
     case FM_QUALIFY_WHEN_DIFFERENT:
-        return page->module && strcmp(page->module, proc->decl_module) == 0
-                   ? proc->unqualified_name
-                   : briefly_qualified(page, proc);
+        return page->module && strcmp(page->module, proc->decl_module) == 0 ? proc->unqualified_name
+                                                                            : proc->brief_name;
     }
     g_assert_not_reached();
+}
+
+const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps)
+{
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    bool shortened =
+        page->profile->flavour == FM_FLAVOUR_C && strcmp(proc->name, proc->unqualified_name) != 0;
+    return shortened ? proc->name : NULL;
 }
 
 const char *fm_css_file(const struct fm_profile *profile, uint32_t css)
@@ -49,12 +48,13 @@ char *fm_name_site(const struct fm_page *page, uint32_t css, bool called)
 {
     const struct fm_css *site = &page->profile->css[css];
     const char *kind = page->words->site_kinds[site->kind];
-    const char *label = page->profile->flavour == FM_FLAVOUR_C ? label_of(site) : "";
+    g_autofree char *label =
+        fm_cxx_name_shorten(page->profile->flavour == FM_FLAVOUR_C ? label_of(site) : "");
     if (!label[0])
         return site->kind == FM_SITE_NORMAL ? g_strdup_printf("unknown %s", page->words->proc)
                                             : g_strdup(kind);
     if (site->kind != FM_SITE_CALLBACK || !page->profile->ps[site->ps].decl_module[0])
-        return g_strdup(label);
+        return g_steal_pointer(&label);
     return g_strdup_printf(called ? "callback from %s" : "call of %s", label);
 }
 

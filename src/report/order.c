@@ -104,10 +104,11 @@ void fm_row_name_cell(const struct fm_page *page, struct fm_table *table, const 
 {
     if (row->link == FM_CMD_COUNT) {
         fm_cell_string(table, row->name, style);
-        return;
+    } else {
+        struct fm_query query = fm_page_link(page, row->link, row->link_number);
+        fm_cell_link(table, &query, row->name, style);
     }
-    struct fm_query query = fm_page_link(page, row->link, row->link_number);
-    fm_cell_link(table, &query, row->name, style);
+    fm_cell_full(table, row->full);
 }
 
 bool fm_cost_is_hidden(const struct fm_cost *cost)

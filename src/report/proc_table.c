@@ -11,6 +11,7 @@ void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, u
             .file = proc->file,
             .line = proc->line,
             .name = fm_name_ps(page, ps[i]),
+            .full = fm_full_name_ps(page, ps[i]),
             .link = FM_CMD_PROC,
             .link_number = ps[i],
             .id = ps[i],

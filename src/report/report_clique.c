@@ -101,6 +101,7 @@ static void add_ancestors(struct clique_view *view)
         fm_cell_string(view->table, place, FM_STYLE_PLAIN);
         fm_cell_link(view->table, &caller, fm_name_ps(page, page->profile->css[css].ps),
                      FM_STYLE_PLAIN);
+        fm_cell_full(view->table, fm_full_name_ps(page, page->profile->css[css].ps));
         fm_perf_cells(&view->perf, page, view->table, &cost);
     }
     fm_table_separator(view->table);
@@ -118,6 +119,7 @@ static struct fm_row callee_row(struct clique_view *view, uint32_t csd)
         .file = profile->ps[ps].file,
         .line = profile->ps[ps].line,
         .name = fm_name_ps(view->page, ps),
+        .full = fm_full_name_ps(view->page, ps),
         .link = child ? FM_CMD_CLIQUE : FM_CMD_COUNT,
         .link_number = child,
         .id = csd,
@@ -133,6 +135,7 @@ static void fill_normal_site(struct clique_view *view, uint32_t css_id, const ui
         uint32_t callee = view->page->profile->css[css_id].callee_ps;
         g_autofree char *unknown = callee ? NULL : fm_name_site(view->page, css_id, false);
         site->row.cost.inlined = view->page->profile->css[css_id].inlined;
+        site->row.full = callee ? fm_full_name_ps(view->page, callee) : NULL;
         site->label = g_strdup_printf(site->row.cost.inlined ? "%s" : "no calls made to %s",
                                       callee ? fm_name_ps(view->page, callee) : unknown);
         return;
@@ -141,6 +144,7 @@ static void fill_normal_site(struct clique_view *view, uint32_t css_id, const ui
     site->row.cost = callee.cost;
     site->row.link = callee.link;
     site->row.link_number = callee.link_number;
+    site->row.full = callee.full;
     site->label = g_strdup(callee.name);
 }
 
@@ -243,6 +247,7 @@ static void add_pd(struct clique_view *view, uint32_t pd)
     fm_table_row(view->table, "proc", false);
     fm_cell_string(view->table, place, FM_STYLE_BOLD);
     fm_cell_link(view->table, &query, fm_name_ps(page, ps), FM_STYLE_BOLD);
+    fm_cell_full(view->table, fm_full_name_ps(page, ps));
     fm_perf_cells(&view->perf, page, view->table, &cost);
     fm_table_separator(view->table);
     add_sites(view, pd);
@@ -290,6 +295,7 @@ static struct fm_row *group_rows(struct clique_view *view, const struct member *
         rows[i] = (struct fm_row){.file = profile->ps[ps].file,
                                   .line = profile->ps[ps].line,
                                   .name = fm_name_ps(view->page, ps),
+                                  .full = fm_full_name_ps(view->page, ps),
                                   .id = i};
         if (entry_pd && profile->pd_ps[entry_pd] == ps)
             entry_index = i;

@@ -79,6 +79,8 @@ const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost 
 
 /* As the page's preferences qualify it. Belongs to the profile. */
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps);
+/* All of a name that is shown shortened, for fm_cell_full(); NULL = nothing is left out. */
+const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps);
 const char *fm_css_file(const struct fm_profile *profile, uint32_t css);
 /* What is said of calls whose callee is not named by the call site: "higher order call"; C names
  * who is called or calls back, where the recording knows. The caller frees. */
@@ -132,6 +134,7 @@ struct fm_row {
     const char *file; /* order by context: file, then line */
     uint32_t line;
     const char *name;        /* order by name; borrowed */
+    const char *full;        /* fm_full_name_ps() of what is named; borrowed */
     enum fm_command_id link; /* where the name leads, with link_number; FM_CMD_COUNT = nowhere */
     uint32_t link_number;
     uint32_t id; /* what the page wants to remember: a ps, css, index */

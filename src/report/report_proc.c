@@ -64,6 +64,7 @@ static void fill_normal_site(struct proc_view *view, uint32_t css_id, struct fm_
     site->row.link = FM_CMD_PROC;
     site->row.link_number = css->callee_ps;
     const char *name = fm_name_ps(view->page, css->callee_ps);
+    site->row.full = fm_full_name_ps(view->page, css->callee_ps);
     site->label =
         css->type_subst[0] ? g_strdup_printf("%s [%s]", name, css->type_subst) : g_strdup(name);
 }
@@ -74,6 +75,7 @@ static struct fm_row callee_row(struct proc_view *view, uint32_t ps)
     return (struct fm_row){.file = proc->file,
                            .line = proc->line,
                            .name = fm_name_ps(view->page, ps),
+                           .full = fm_full_name_ps(view->page, ps),
                            .link = FM_CMD_PROC,
                            .link_number = ps,
                            .id = ps};
@@ -194,6 +196,8 @@ static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *c
     const struct fm_analysis *a = page->analysis;
     fm_display_fact_int(page->display, "ps", ps);
     fm_display_fact_string(page->display, "qualified_name", proc->qualified_name);
+    if (fm_full_name_ps(page, ps))
+        fm_display_fact_string(page->display, "full_name", fm_full_name_ps(page, ps));
     fm_display_fact_string(page->display, "raw_name", proc->raw_name);
     fm_display_fact_string(page->display, "module", proc->decl_module);
     fm_display_fact_string(page->display, "file", proc->file);
@@ -228,6 +232,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     fm_table_row(view.table, "proc", false);
     fm_cell_string(view.table, place, FM_STYLE_BOLD);
     fm_cell_string(view.table, fm_name_ps(page, ps), FM_STYLE_BOLD);
+    fm_cell_full(view.table, fm_full_name_ps(page, ps));
     fm_perf_cells(&view.perf, page, view.table, &cost);
     fm_table_separator(view.table);
     add_sites(&view);

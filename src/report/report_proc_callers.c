@@ -48,6 +48,7 @@ static struct fm_row caller_row(const struct fm_page *page, const struct fm_call
         row.file = fm_css_file(profile, caller->css);
         row.line = profile->css[caller->css].line;
         row.name = fm_name_ps(page, caller->ps);
+        row.full = fm_full_name_ps(page, caller->ps);
         row.link = FM_CMD_PROC;
         row.link_number = caller->ps;
         break;
@@ -55,6 +56,7 @@ static struct fm_row caller_row(const struct fm_page *page, const struct fm_call
         row.file = profile->ps[caller->ps].file;
         row.line = profile->ps[caller->ps].line;
         row.name = fm_name_ps(page, caller->ps);
+        row.full = fm_full_name_ps(page, caller->ps);
         row.link = FM_CMD_PROC;
         row.link_number = caller->ps;
         break;
@@ -127,6 +129,7 @@ static void add_members(struct callers_view *view, uint32_t clique)
         fm_cell_empty(view->table);
         fm_cell_empty(view->table);
         fm_cell_link(view->table, &query, fm_name_ps(page, ps), FM_STYLE_PLAIN);
+        fm_cell_full(view->table, fm_full_name_ps(page, ps));
         fm_perf_empty_cells(&view->perf, view->table);
         shown++;
     }

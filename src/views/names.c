@@ -65,12 +65,7 @@ void fm_view_named_procs(const struct fm_profile *profile, const char *text, uin
 
 char *fm_view_name_with_file(const struct fm_profile *profile, uint32_t ps)
 {
-    const struct fm_ps *proc = &profile->ps[ps];
-    const char *qualified = proc->qualified_name;
-    size_t skipped = (size_t)(last_part(proc->decl_module) - proc->decl_module);
-    if (profile->flavour == FM_FLAVOUR_C && g_str_has_prefix(qualified, proc->decl_module))
-        qualified += skipped;
-    return g_strdup(qualified);
+    return g_strdup(profile->ps[ps].brief_name);
 }
 
 /* The procedures that a text made of these ones' names may mean. */

@@ -294,6 +294,16 @@ def steered(tap, folder):
               any(line.startswith("phase use: ") for line in lines) and
               " of heap at most" in done.stderr,
               "it tells the phases and the most memory", done.stderr)
+    found = json.loads(lib.must([lib.FATHOM, "report", "--json", "top_procs/1-50", "s.data"],
+                                folder).stdout)
+    cells = [row["cells"] for row in found["tables"][0]["rows"]]
+    less = [cell for cell in cells if "::operator<(" in cell["proc"]]
+    table = "table<std::string, std::vector<std::string>>"
+    tap.check(len(less) == 1 and less[0]["proc"].endswith(
+        f"{table}::operator<(std::map<std::string, std::vector<std::vector<std::string>>> const&) "
+        "const"), "pages show no default arguments of templates", less)
+    tap.check(len(less) == 1 and "std::allocator<char>" in less[0].get("proc_full", ""),
+              "and the whole name beside", less)
     menu = json.loads(lib.must([lib.FATHOM, "report", "--json", "menu", "s.data"], folder).stdout)
     phases = [table for table in menu["tables"] if table["name"] == "phases"][0]["rows"]
     tap.same([row["cells"]["phase"] for row in phases], ["before the first", "load", "use"],

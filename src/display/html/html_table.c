@@ -305,6 +305,11 @@ static void append_cell(const struct html *html, const struct fm_table *table,
         g_string_append(out, " bytes\"");
     }
     append_span(out, cell->span);
+    if (cell->full) {
+        g_string_append(out, " title=\"");
+        fm_html_escape(out, cell->full, HTML_TEXT);
+        g_string_append_c(out, '"');
+    }
     g_string_append_c(out, '>');
     append_cell_content(html, cell, whole ? HTML_TEXT : HTML_NAME);
     g_string_append(out, heads_row ? "</th>" : "</td>");

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cxx_name.h"
 #include "trace/state/pack.h"
 
 enum { MODULES_MAX = 4096 };
@@ -41,7 +42,7 @@ static char *demangled(const char *symbol)
     int status = 0;
     char *plain =
         strncmp(symbol, "_Z", 2) == 0 ? __cxa_demangle(symbol, NULL, NULL, &status) : NULL;
-    char *result = g_strdup(plain == NULL ? symbol : plain);
+    char *result = plain == NULL ? g_strdup(symbol) : fm_cxx_name_shorten(plain);
     free(plain);
     return result;
 }

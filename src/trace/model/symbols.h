@@ -15,7 +15,8 @@ void fm_symbols_free(struct fm_symbols *symbols);
  * file is opened at the first look-up; path of path_length bytes. */
 void fm_symbols_add(struct fm_symbols *symbols, uint64_t base, uint64_t size, uint64_t bias,
                     const char *path, size_t path_length);
-/* "parse", demangled for C++; "0x401234" where nothing is known. Caller frees. */
+/* "parse", demangled and shortened (base/cxx_name.h) for C++; "0x401234" where nothing is known.
+ * Caller frees. */
 char *fm_symbols_name(struct fm_symbols *symbols, uint64_t address);
 /* The list of modules, as bytes (pack.h). False when they are damaged. */
 void fm_symbols_write(const struct fm_symbols *symbols, GByteArray *to);

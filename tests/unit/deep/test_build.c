@@ -339,6 +339,54 @@ static void test_names(void)
     }
 }
 
+/* Functions of C++: short names, but no two that are the same. */
+static void test_cxx_names(void)
+{
+#define OLD_STRING "std::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+#define NEW_STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+    static const struct {
+        struct fm_ps ps;
+        const char *unqualified, *qualified, *brief;
+    } cases[] = {
+        {{.decl_module = "", .name = "the program"}, "the program", "the program", "the program"},
+        {{.decl_module = "a/m.cc", .name = "f(" NEW_STRING " const&)", .raw_name = "_Z1f"},
+         "f(std::string const&)",
+         "a/m.cc:f(std::string const&)",
+         "m.cc:f(std::string const&)"},
+        {{.decl_module = "a/m.cc", .name = "g(" OLD_STRING ")", .raw_name = "_Z1g1"},
+         "g(" OLD_STRING ")",
+         "a/m.cc:g(" OLD_STRING ")",
+         "m.cc:g(" OLD_STRING ")"},
+        {{.decl_module = "a/m.cc", .name = "g(" NEW_STRING ")", .raw_name = "_Z1g2"},
+         "g(" NEW_STRING ")",
+         "a/m.cc:g(" NEW_STRING ")",
+         "m.cc:g(" NEW_STRING ")"},
+        {{.decl_module = "a/m.cc", .name = "t::t()", .raw_name = "_ZN1tC1Ev"},
+         "t::t() [_ZN1tC1Ev]",
+         "a/m.cc:t::t() [_ZN1tC1Ev]",
+         "m.cc:t::t() [_ZN1tC1Ev]"},
+        {{.decl_module = "a/m.cc", .name = "t::t()", .raw_name = "_ZN1tC2Ev"},
+         "t::t() [_ZN1tC2Ev]",
+         "a/m.cc:t::t() [_ZN1tC2Ev]",
+         "m.cc:t::t() [_ZN1tC2Ev]"},
+        {{.decl_module = "a/util.c", .name = "help"}, "help", "a/util.c:help", "a/util.c:help"},
+        {{.decl_module = "b/util.c", .name = "help"}, "help", "b/util.c:help", "b/util.c:help"},
+        {{.decl_module = "b/util.c", .name = "once"}, "once", "b/util.c:once", "util.c:once"},
+    };
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "x");
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++)
+        fm_build_ps(build, &cases[i].ps);
+    fm_build_pd(build, 1);
+    g_autoptr(FmProfile) profile = NULL;
+    g_assert_true(fm_build_finish(build, &profile, NULL));
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_assert_cmpstr(profile->ps[i + 1].name, ==, cases[i].ps.name);
+        g_assert_cmpstr(profile->ps[i + 1].unqualified_name, ==, cases[i].unqualified);
+        g_assert_cmpstr(profile->ps[i + 1].qualified_name, ==, cases[i].qualified);
+        g_assert_cmpstr(profile->ps[i + 1].brief_name, ==, cases[i].brief);
+    }
+}
+
 static void test_goal_paths(void)
 {
     static const char *const good[] = {"", "c8;s2-2;c2;s1-na;c3;", "d1;?;t;e;~;q;q!;=;r;a;o12;"};
@@ -377,6 +425,7 @@ int main(int argc, char **argv)
     g_test_add_func("/build/file", test_file);
     g_test_add_func("/build/mistakes", test_mistakes);
     g_test_add_func("/build/names", test_names);
+    g_test_add_func("/build/cxx-names", test_cxx_names);
     g_test_add_func("/build/goal-paths", test_goal_paths);
     return g_test_run();
 }

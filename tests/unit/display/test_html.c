@@ -300,6 +300,27 @@ static void other_formats_are_linked(void)
                                   "</footer>\n</body>"));
 }
 
+static void a_cell_may_say_more(void)
+{
+    g_autoptr(FmDisplay) display = fm_display_new("T");
+    struct fm_table *table = fm_add_table(fm_display_body(display), FM_BOX_NEVER, "t");
+
+    fm_table_column(table, NULL, "a", NULL);
+    fm_cell_full(table, "there is no cell yet");
+    fm_cell_string(table, "v<int>", FM_STYLE_PLAIN);
+    fm_cell_full(table, "v<int, \"a\">");
+    fm_table_row(table, NULL, false);
+    fm_cell_string(table, "w", FM_STYLE_PLAIN);
+    fm_cell_full(table, NULL);
+    g_autofree char *html = as_html(display, NULL, NULL);
+    g_assert_nonnull(strstr(html, " title=\"v&lt;int, &quot;a&quot;&gt;\">"));
+    g_assert_null(strstr(html, "no cell"));
+    g_autofree char *json = as_json(display, NULL);
+    g_assert_nonnull(
+        strstr(json, "\"cells\": {\"a\": \"v<int>\", \"a_full\": \"v<int, \\\"a\\\">\"}}"));
+    g_assert_nonnull(strstr(json, "\"cells\": {\"a\": \"w\"}}"));
+}
+
 static void a_row_may_be_empty(void)
 {
     g_autoptr(FmDisplay) display = fm_display_new("T");
@@ -362,6 +383,7 @@ int main(int argc, char **argv)
     g_test_add_func("/display/html/lists", lists_texts_and_verbatim);
     g_test_add_func("/display/html/zero", numbers_that_show_as_zero_are_faint);
     g_test_add_func("/display/html/formats", other_formats_are_linked);
+    g_test_add_func("/display/html/a-cell-may-say-more", a_cell_may_say_more);
     g_test_add_func("/display/html/empty", a_row_may_be_empty);
     g_test_add_func("/display/html/source", a_source_listing);
     return g_test_run();
