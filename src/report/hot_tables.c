@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/hot_tables.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "report/path_text.h"
 #include "views/hottest.h"
 #include "views/paths.h"
@@ -8,6 +11,7 @@
 #define STEPS_MAX 64u
 #define STEPS_SHOWN 5u
 #define PARTS_MAX (STEPS_SHOWN + 4)
+#define THREADS_AMONG 20u /* rows of threads that are left out of a list of functions */
 
 /* --- paths, without the beginning that they share --- */
 
@@ -152,10 +156,16 @@ void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measur
                                                    : FM_BY_WORDS,
         .limit = FM_LIMIT_RANK,
         .first = 1,
-        .last = rows,
+        .last = rows + THREADS_AMONG,
     };
-    uint32_t *ps, count;
+    uint32_t *ps, count, kept = 0;
     fm_analysis_top(page->analysis, &query, &ps, &count);
+    for (uint32_t i = 0; i < count && kept < rows; i++) {
+        const struct fm_ps *proc = &page->profile->ps[ps[i]];
+        if (proc->file[0] || proc->decl_module[0]) /* threads of C programs have neither */
+            ps[kept++] = ps[i];
+    }
+    count = kept;
     if (count > 0) {
         fm_add_heading(page->body, "Hottest functions");
         struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "hot_functions");
@@ -231,4 +241,133 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
         fm_cell_path(table, parts, all[i].procs > 1 ? 2 : 1, 0);
     }
     return count;
+}
+
+/* --- contexts of one function --- */
+
+#define CONTEXTS_COMPARED 200u
+#define DEARER_TIMES 5.0
+#define SAMPLES_TO_COMPARE 30
+
+struct context {
+    uint32_t clique;
+    int64_t own, total, calls;
+};
+
+static int compare_contexts(const void *a, const void *b)
+{
+    const struct context *ca = a, *cb = b;
+    if (ca->total != cb->total)
+        return ca->total > cb->total ? -1 : 1;
+    if (ca->calls != cb->calls)
+        return ca->calls > cb->calls ? -1 : 1;
+    return ca->clique < cb->clique ? -1 : ca->clique > cb->clique;
+}
+
+/* Dearest first. Those of one path are one; of very many only the dearest are compared for that. */
+static GArray *contexts_of(const struct fm_analysis *a, uint32_t ps, enum fm_measure_id measure)
+{
+    GArray *contexts = g_array_new(FALSE, FALSE, sizeof(struct context));
+    for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
+        const struct context context = {
+            a->pd_clique[a->ps_pds[i]], fm_analysis_pd_own(a, a->ps_pds[i], measure),
+            fm_analysis_pd_total(a, a->ps_pds[i], measure), fm_analysis_pd_calls(a, a->ps_pds[i])};
+        g_array_append_val(contexts, context);
+    }
+    struct context *all = (struct context *)(void *)contexts->data;
+    if (contexts->len > 0)
+        qsort(all, contexts->len, sizeof *all, compare_contexts);
+    guint kept = 0;
+    for (guint i = 0; i < contexts->len; i++) {
+        guint j = i < CONTEXTS_COMPARED ? 0 : kept;
+        while (j < kept && !fm_view_is_same_path(a, all[j].clique, all[i].clique))
+            j++;
+        if (j == kept) {
+            all[kept++] = all[i];
+            continue;
+        }
+        all[j].own += all[i].own;
+        all[j].total += all[i].total;
+        all[j].calls += all[i].calls;
+    }
+    g_array_set_size(contexts, kept);
+    if (kept > 0)
+        qsort(contexts->data, kept, sizeof *all, compare_contexts);
+    return contexts;
+}
+
+/* How many times what a call costs in the other contexts together the row's calls cost; 0 where
+ * nothing can be told. Sampled amounts of the others count as high as they may well be. */
+static double times_the_others(const struct fm_measured *measured, const GArray *contexts,
+                               guint row)
+{
+    const struct context *it = &g_array_index(contexts, struct context, row);
+    double total = 0, calls = 0;
+    if (it->calls <= 0 || (measured->is_time && it->total < SAMPLES_TO_COMPARE))
+        return 0;
+    for (guint i = 0; i < contexts->len; i++) {
+        const struct context *other = &g_array_index(contexts, struct context, i);
+        if (i == row)
+            continue;
+        total += (double)other->total;
+        calls += (double)other->calls;
+    }
+    if (measured->is_time)
+        total += 2 * sqrt(total) + 1;
+    double each = (double)it->total / (double)it->calls;
+    return total > 0 && calls > 0 && each * calls >= DEARER_TIMES * total ? each * calls / total
+                                                                          : 0;
+}
+
+static void add_context_row(struct fm_page *page, struct fm_table *table,
+                            const struct fm_measured *measured, const struct context *context,
+                            int64_t whole, double times)
+{
+    struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, context->clique);
+    g_autofree char *path = fm_clique_path(page->analysis, context->clique, 8);
+    g_autofree char *mark = g_strdup_printf("%.0f \u00d7 what a call costs elsewhere", times);
+    const struct fm_path_part parts[] = {{path, &link, 0}, {mark, NULL, FM_PART_NOTE}};
+    fm_table_row(table, "context", false);
+    if (fm_measured_is_soft(measured, context->total))
+        fm_row_soft(table);
+    fm_measured_cell(table, measured, context->total);
+    fm_cell_bar(table, (double)context->own / (double)MAX(whole, 1),
+                (double)context->total / (double)MAX(whole, 1));
+    fm_measured_cell(table, measured, context->own);
+    fm_cell_int(table, context->calls);
+    fm_measured_per_call(table, measured, context->total, context->calls);
+    fm_cell_path(table, parts, times > 0 ? 2 : 1, 0);
+}
+
+void fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
+                     unsigned rows)
+{
+    g_autoptr(GArray) contexts = contexts_of(page->analysis, ps, measured->measure);
+    int64_t whole = 0;
+    if (contexts->len < 2)
+        return;
+    for (guint i = 0; i < contexts->len; i++)
+        whole += g_array_index(contexts, struct context, i).total;
+    g_autofree char *heading = g_strdup_printf("Contexts by %s, dearest first", measured->name);
+    fm_add_heading(page->body, heading);
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "contexts");
+    fm_table_ranked(table, NULL);
+    fm_measured_column(table, measured, "Total", "total", 1);
+    fm_measured_column(table, measured, "Self", "self", 2);
+    add_plain_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
+    add_plain_column(table, "Per call",
+                     measured->is_time    ? "total_per_call_seconds"
+                     : measured->is_bytes ? "total_per_call_bytes"
+                                          : "total_per_call_count",
+                     3, FM_COLUMN_NUMBER);
+    add_plain_column(table, "Path", "path", 1, FM_COLUMN_PROC);
+    for (guint i = 0; i < MIN(contexts->len, rows); i++)
+        add_context_row(page, table, measured, &g_array_index(contexts, struct context, i), whole,
+                        times_the_others(measured, contexts, i));
+    if (contexts->len > rows) {
+        g_autofree char *text =
+            g_strdup_printf("%u more contexts cost less.", contexts->len - rows);
+        fm_add_text(page->body, text);
+    }
+    fm_display_fact_int(page->display, "path_count", contexts->len);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proc/PS: one procedure, summed over all contexts, and its call sites with their callees. */
+#include "report/hot_tables.h"
 #include "report/report_internal.h"
 
 #define CALLERS_A_PAGE 20
 #define CONTEXTS_LINKED_MAX 20
+#define CONTEXTS_SHOWN 20
 
 struct proc_view {
     struct fm_page *page;
@@ -190,6 +192,22 @@ static void add_coverage(struct fm_page *page, uint32_t ps)
     }
 }
 
+static void add_pictures(struct fm_page *page, uint32_t ps, enum fm_query_measure measure)
+{
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
+    struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
+    char focus[32];
+    g_snprintf(focus, sizeof focus, "proc/%" PRIu32, ps);
+    flame.command.measure = tree.command.measure = measure;
+    flame.command.name = tree.command.name = focus;
+    tree.command.depth = 3;
+    fm_add_link(list, &flame, "Flame graph of what it calls");
+    flame.command.up = tree.command.up = true;
+    fm_add_link(list, &flame, "of its callers");
+    fm_add_link(list, &tree, "Tree of its callers");
+}
+
 static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *cost)
 {
     const struct fm_ps *proc = &page->profile->ps[ps];
@@ -223,6 +241,12 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     add_facts(page, ps, &cost);
 
     struct proc_view view = {.page = page, .ps = ps};
+    if (page->profile->flavour == FM_FLAVOUR_C) {
+        struct fm_measured measured;
+        fm_measured_init(&measured, page->recording, FM_QUERY_BY_AUTO);
+        fm_add_contexts(page, &measured, ps, CONTEXTS_SHOWN);
+        add_pictures(page, ps, measured.asked);
+    }
     fm_perf_init(&view.perf, page, true);
     view.table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "proc");
     add_header(&view);
@@ -240,7 +264,8 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     if (page->profile->flavour == FM_FLAVOUR_C)
         fm_source_add(page, ps, 0);
 
-    add_contexts(page, ps);
+    if (page->profile->flavour == FM_FLAVOUR_MERCURY)
+        add_contexts(page, ps);
     add_coverage(page, ps);
     g_autofree char *callers = g_strdup_printf("The %s's callers:", page->words->proc);
     fm_controls_grouping(page, callers, ps, CALLERS_A_PAGE, page->query.preferences.contour);

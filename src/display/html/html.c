@@ -262,6 +262,8 @@ static void append_navigation(const struct html *html)
         const char *id, *command, *label, *page;
     } entries[] = {
         {"nav-menu", "menu", "Menu", "menu"},
+        {"nav-flame", "flame/auto/down/_/all", "Flame graph", "flame"},
+        {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
         {"nav-root", "root/no", "Root", "root"},
         {"nav-modules", "program_modules", "Modules", "program_modules"},
         {"nav-top", "top_procs/1-100/callseqs/self/oa", "Top procedures", "top_procs"},
@@ -363,7 +365,8 @@ void fm_html_write(const struct fm_display *display, const struct fm_preferences
                    const struct fm_html_options *options, GString *out)
 {
     static const struct fm_html_options no_options;
-    static const char *const own_ids[] = {"main",     "controls",    "nav-menu", "search",
+    static const char *const own_ids[] = {"main",     "controls",    "nav-menu",
+                                          "search",   "nav-flame",   "nav-tree",
                                           "nav-root", "nav-modules", "nav-top"};
     struct html html = {
         .out = out,

@@ -6,13 +6,14 @@
 
 #include <string.h>
 
+#define PICTURES_MAX 60 /* flame graphs and trees */
 #define PAGES_MAX 1500 /* for each setting of the preferences */
 
 struct walk {
     const struct fm_recording *recording;
     GHashTable *seen; /* texts of queries */
     GQueue queue;
-    unsigned pages, links;
+    unsigned pages, links, pictures;
 };
 
 static void found(struct walk *walk, char *text)
@@ -28,14 +29,18 @@ static void found(struct walk *walk, char *text)
     g_assert_true(fm_query_equal(&query, &again));
     g_assert_cmpstr(printed, ==, text);
     bool server = query.command.id == FM_CMD_QUIT || query.command.id == FM_CMD_RESTART;
+    bool picture = query.command.id == FM_CMD_FLAME || query.command.id == FM_CMD_TREE;
     fm_query_clear(&query);
     fm_query_clear(&again);
     g_free(printed);
     walk->links++;
+    if (picture && walk->pictures >= PICTURES_MAX)
+        server = true; /* each leads to hundreds of others */
     if (server || g_hash_table_contains(walk->seen, text)) {
         g_free(text);
         return;
     }
+    walk->pictures += picture;
     g_hash_table_add(walk->seen, text);
     g_queue_push_tail(&walk->queue, text);
 }

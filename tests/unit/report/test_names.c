@@ -153,6 +153,26 @@ static void contexts_by_path(void)
     fm_recording_free(recording);
 }
 
+/* The function's page has its contexts as paths, dearest first. */
+static void contexts_of_a_function(void)
+{
+    struct fm_recording *recording = program();
+    struct page page = page_of(recording, "proc/b.c:insert");
+    g_assert_cmpint(fact_int(&page, "path_count"), ==, 2);
+    JsonObject *dearest = row_at(&page, "contexts", "context", 0);
+    JsonArray *path = json_object_get_array_member(dearest, "path");
+    g_assert_cmpstr(json_object_get_string_member(json_array_get_object_element(path, 0), "name"),
+                    ==, "main \u203a load \u203a insert");
+    g_assert_cmpint(cell_int(dearest, "calls_total_count"), ==, 90);
+    g_assert_cmpint(cell_int(row_at(&page, "contexts", "context", 1), "calls_count"), ==, 3);
+    page_done(&page);
+    page = page_of(recording, "proc/load"); /* one context: nothing to tell apart */
+    g_assert_cmpuint(json_array_get_length(json_object_get_array_member(page.root, "tables")), ==,
+                     1);
+    page_done(&page);
+    fm_recording_free(recording);
+}
+
 static void no_meaning(void)
 {
     struct fm_recording *recording = program();
@@ -200,6 +220,7 @@ int main(int argc, char **argv)
     g_test_add_func("/report/names/mercury", mercury_names);
     g_test_add_func("/report/names/several", several_meanings);
     g_test_add_func("/report/names/paths", contexts_by_path);
+    g_test_add_func("/report/names/contexts", contexts_of_a_function);
     g_test_add_func("/report/names/none", no_meaning);
     g_test_add_func("/report/names/search", search);
     return g_test_run();
