@@ -252,13 +252,27 @@ void fm_el_live_sample(const struct fm_el_sample *now)
 /* ---- fork -------------------------------------------------------------------------------------
  */
 
+/* A slot of an earlier file, which is not open any more, becomes a copy. */
+static bool own_copy(struct fm_live_slot *slot)
+{
+    size_t bytes = slot->bytes;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    memcpy(p, slot, bytes);
+    return mremap(p, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, slot) != MAP_FAILED;
+}
+
 void fm_el_live_own(struct fm_live_slot *slot)
 {
     if (!slot)
         return;
     uint64_t bytes = slot->bytes, offset = slot->offset;
-    if (mmap(slot, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, live.fd,
-             (off_t)offset) == MAP_FAILED)
+    bool here = live.head && slot->generation == live.generations;
+    if (here && mmap(slot, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, live.fd,
+                     (off_t)offset) != MAP_FAILED)
+        return;
+    if (here || !own_copy(slot))
         mmap(slot, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 

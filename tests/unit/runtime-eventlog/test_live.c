@@ -285,7 +285,7 @@ static void without_it_no_file_is_made(void)
 
 static void living_program_is_left_alone(void)
 {
-    g_autofree char *path = temp_path("living.eventlog"), *err = NULL, *after = NULL;
+    g_autofree char *path = temp_path("living.eventlog"), *err = NULL;
     g_assert_cmpint(fm_eventlog_start(NULL), ==, 0);
     g_assert_cmpint(fm_eventlog_open_file(path), ==, 0);
     log_numbers(0, 0, 10);
@@ -368,6 +368,56 @@ static void damaged_files_are_survived(void)
     remove_log(path);
 }
 
+/* ---- fork -------------------------------------------------------------------------------------
+ */
+
+static void *log_and_wait(void *barrier)
+{
+    FM_INSTANT("takes a buffer");
+    pthread_barrier_wait(barrier);
+    pthread_barrier_wait(barrier);
+    return NULL;
+}
+
+/* A lane still has its buffer in the file of the log before, which was larger than the one of now.
+ */
+static void child_with_a_buffer_of_an_earlier_log(void)
+{
+    g_autofree char *first = temp_path("first.eventlog"), *second = temp_path("second.eventlog");
+    g_autofree char *child = temp_path("child.eventlog");
+    struct fm_eventlog_options options = {.fork_path = child};
+    pthread_barrier_t barrier;
+    pthread_t threads[4];
+    pid_t pid;
+    int status;
+    pthread_barrier_init(&barrier, NULL, 5);
+    g_assert_cmpint(fm_eventlog_start(&options), ==, 0);
+    g_assert_cmpint(fm_eventlog_open_file(first), ==, 0);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, log_and_wait, &barrier);
+    pthread_barrier_wait(&barrier);
+    FM_INSTANT("behind theirs");
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    g_assert_cmpint(fm_eventlog_open_file(second), ==, 0);
+    pid = fork();
+    if (pid == 0) {
+        FM_INSTANT("child");
+        _exit(fm_eventlog_stop() == 0 ? 0 : 1);
+    }
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    fm_eventlog_stop();
+    g_assert_cmpint(status, ==, 0);
+    struct check *c = check_file(child);
+    g_assert_cmpuint(c->counts[FM_EVENT_INSTANT], ==, 1);
+    check_free(c);
+    remove_log(first);
+    remove_log(second);
+    remove_log(child);
+    pthread_barrier_destroy(&barrier);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -383,6 +433,7 @@ int main(int argc, char **argv)
     T(living_program_is_left_alone);
     T(child_of_fork_leaves_the_parents_buffers_alone);
     T(damaged_files_are_survived);
+    T(child_with_a_buffer_of_an_earlier_log);
 #undef T
     return g_test_run();
 }
