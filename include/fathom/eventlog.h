@@ -5,7 +5,7 @@
  * the time stamp counter; the log goes to a file, stays in memory, or is served over sockets, and
  * all of that can change while the program runs. The bytes are those of GHC's event log format:
  * self-describing, big-endian, so Haskell's tools read them too. The numbers and layouts of event
- * types are in eventlog_types.h.
+ * types are in eventlog_types.h, the types that a program declares itself in eventlog_event.h.
  *
  * Every function may be called from any thread. Those marked [signal] may also be called from a
  * signal handler; the others must not. Functions that return int give 0 or a negative errno
@@ -595,3 +595,5 @@ FM_EVENTLOG_OVERLOAD_(fm_eventlog_counter)
 FM_EVENTLOG_OVERLOAD_(fm_eventlog_value)
 #undef FM_EVENTLOG_OVERLOAD_
 #endif
+
+#include "eventlog_event.h"

@@ -5,7 +5,7 @@
 #include <link.h>
 #include <unistd.h>
 
-enum { VERSION = 1, FOLLOWERS_MAX = 256, NOTE_TYPE = 1 };
+enum { VERSION = 2, FOLLOWERS_MAX = 256, NOTE_TYPE = 1 };
 
 const struct fm_el_copy *fm_el_leader;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -96,7 +96,8 @@ static int find(struct dl_phdr_info *info, size_t size, void *context)
     return *found != NULL;
 }
 
-__attribute__((constructor)) static void join(void)
+/* Before the constructors that declare event types. */
+__attribute__((constructor(101))) static void join(void)
 {
     static const char other[] =
         "fathom: a plugin and its program hold event log libraries of different versions: what "

@@ -34,6 +34,8 @@
     X(thread_runnable)    \
     X(thread_label)       \
     X(lock_name)          \
+    X(declare_)           \
+    X(event_)             \
     X(listen)             \
     X(port)               \
     X(unlisten)           \

@@ -88,6 +88,7 @@ static void begin_anew(void)
     fm_el_memory_after_fork();
     fm_el_clients_after_fork();
     fm_el_live_after_fork();
+    fm_el_user_types_after_fork();
     fm_el.begun = false;
     fm_el.produced = fm_el.dropped = fm_el.discarded = fm_el.replayed = 0;
     bool own = atomic_load(&fm_el.running) && parent_streams && !fm_el.no_fork;
@@ -202,6 +203,7 @@ int fm_eventlog_start(const struct fm_eventlog_options *opts)
         atomic_store(&fm_el.wanted_size,
                      accepted_size(o->buffer_bytes ? o->buffer_bytes : FM_EL_BUFFER_DEFAULT));
         fm_el_lanes_flush(-1); /* leftovers of threads that were late for the last stop */
+        fm_el_user_types_open();
         fm_el.begun = false;
         if (o->flags & FM_EVENTLOG_MEMORY)
             result = fm_el_memory_start(o);

@@ -76,12 +76,18 @@ struct fm_el_sample fm_el_clock_sample(void);
 struct timespec fm_el_deadline(int timeout_ms);
 
 /* ---- types */
-extern const uint16_t fm_el_sizes[FM_EVENT_NUMBER_END]; /* payload; FM_EL_VARIABLE */
-extern const bool fm_el_declared[FM_EVENT_NUMBER_END];
+#define FM_EL_NUMBERS_END FM_EVENTLOG_EVENT_END
+extern uint16_t fm_el_sizes[FM_EL_NUMBERS_END]; /* payload; FM_EL_VARIABLE */
 size_t fm_el_event_bytes(const unsigned char *event);
 void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index); /* etb..ete of the index-th */
 void fm_el_header(struct fm_el_bytes *b);                     /* hdrb..datb */
-unsigned fm_el_types_count(void);
+unsigned fm_el_types_count(void);                             /* as from now in each header */
+/* The program's own. Close: how many are in the header that is made now; those that come later wait
+ * for open, when no destination has a header. */
+unsigned fm_el_user_types_close(void);
+void fm_el_user_types_open(void);
+void fm_el_user_types_after_fork(void);
+void fm_el_user_type(unsigned index, const char **ret_name, const char **ret_fields);
 
 /* ---- a block on its way to the destinations: whole, with its marker */
 struct fm_live_slot;
@@ -175,6 +181,7 @@ uint32_t fm_el_lanes_used(void);
 /* Appends to the calling thread's lane; false = dropped (and counted). */
 bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const void *second,
                   size_t second_bytes);
+bool fm_el_append_pieces(uint16_t type, const struct fm_eventlog_piece_ *pieces, unsigned count);
 /* While inside, this thread's events (from handlers and callbacks) are queued aside. */
 uint32_t fm_el_enter(void);
 void fm_el_leave(uint32_t before);
@@ -254,7 +261,7 @@ void fm_el_values_replay(struct fm_el_replay *o);
 void fm_el_values_take(const struct fm_el_block *b);
 void fm_el_values_lane_ends(uint16_t cap);
 void fm_el_values_reset(void);
-bool fm_el_values_any(void); /* there was something before */
+bool fm_el_values_any(void);        /* there was something before */
 extern _Atomic int fm_el_values_on; /* somebody may come late */
 /* Threads in order of creation. State lock held. Pool memory: free with *ret_bytes. */
 struct fm_el_thread *fm_el_state_threads(uint32_t *count, size_t *ret_bytes);

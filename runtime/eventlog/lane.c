@@ -102,13 +102,23 @@ void fm_el_leave(uint32_t before)
 struct record {
     uint16_t type;
     bool variable;
-    const void *first, *second;
-    size_t first_bytes, second_bytes;
+    const struct fm_eventlog_piece_ *pieces;
+    unsigned count;
+    size_t bytes; /* of the pieces */
 };
+
+static struct record record_of(uint16_t type, const struct fm_eventlog_piece_ *pieces,
+                               unsigned count)
+{
+    struct record r = {type, fm_el_sizes[type] == FM_EL_VARIABLE, pieces, count, 0};
+    for (unsigned i = 0; i < count; i++)
+        r.bytes += pieces[i].bytes;
+    return r;
+}
 
 static size_t record_bytes(const struct record *r)
 {
-    return (r->variable ? 12 : 10) + r->first_bytes + r->second_bytes;
+    return (r->variable ? 12 : 10) + r->bytes;
 }
 
 static void write_record(unsigned char *p, const struct record *r)
@@ -119,14 +129,15 @@ static void write_record(unsigned char *p, const struct record *r)
     memcpy(p + 2, &stamp, 8);
     p += 10;
     if (r->variable) {
-        uint16_t length = fm_eventlog_be16_((uint16_t)(r->first_bytes + r->second_bytes));
+        uint16_t length = fm_eventlog_be16_((uint16_t)r->bytes);
         memcpy(p, &length, 2);
         p += 2;
     }
-    if (r->first_bytes)
-        memcpy(p, r->first, r->first_bytes);
-    if (r->second_bytes)
-        memcpy(p + r->first_bytes, r->second, r->second_bytes);
+    for (unsigned i = 0; i < r->count; i++) {
+        if (r->pieces[i].bytes)
+            memcpy(p, r->pieces[i].data, r->pieces[i].bytes);
+        p += r->pieces[i].bytes;
+    }
 }
 
 /* Owner, lane locked: hands over, then starts at the front of a buffer as it is wanted now. */
@@ -157,6 +168,7 @@ static void set_limit(struct fm_el_lane *l)
 
 static bool append_locked(struct fm_el_lane *l, const struct record *r)
 {
+    assert(r->variable || r->bytes == fm_el_sizes[r->type]);
     size_t need = record_bytes(r);
     unsigned char *pos = l->head->pos;
     bool handed = l->taken == pos && pos != l->buffer + FM_EL_MARKER_BYTES;
@@ -173,6 +185,12 @@ static bool append_locked(struct fm_el_lane *l, const struct record *r)
     }
     set_limit(l);
     return fits;
+}
+
+static void append_payload(struct fm_el_lane *l, uint16_t type, const void *payload, size_t bytes)
+{
+    struct record r = record_of(type, &(struct fm_eventlog_piece_){payload, bytes}, 1);
+    append_locked(l, &r);
 }
 
 /* ---- beginning and end of a thread's lane -----------------------------------------------------
@@ -275,8 +293,8 @@ static struct fm_el_lane *attach(void)
         return l;
     uint32_t thread = fm_eventlog_be32_(l->thread);
     pthread_mutex_lock(&l->mutex);
-    append_locked(l, &(struct record){FM_EVENT_THREAD_CREATE, false, &thread, NULL, 4, 0});
-    append_locked(l, &(struct record){FM_EVENT_THREAD_RUN, false, &thread, NULL, 4, 0});
+    append_payload(l, FM_EVENT_THREAD_CREATE, &thread, 4);
+    append_payload(l, FM_EVENT_THREAD_RUN, &thread, 4);
     pthread_mutex_unlock(&l->mutex);
     return l;
 }
@@ -297,7 +315,7 @@ static void detach(void *context)
     stop[5] = 5; /* finished */
     pthread_mutex_lock(&l->mutex);
     if (fm_eventlog_on())
-        append_locked(l, &(struct record){FM_EVENT_THREAD_STOP, false, stop, NULL, 10, 0});
+        append_payload(l, FM_EVENT_THREAD_STOP, stop, sizeof(stop));
     mine = NULL; /* what handlers log from here on is counted as dropped */
     atomic_signal_fence(memory_order_seq_cst);
     fm_el_lane_hand_over(l);
@@ -368,30 +386,31 @@ void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 {
     assert(fm_eventlog_head_.busy == 1);
     look_away(true); /* until fm_el_leave */
+    struct fm_eventlog_piece_ piece = {payload, bytes};
+    struct record r = {type, false, &piece, 1, bytes};
     if (fm_el_leader)
         fm_el_leader->append(type, payload, bytes, NULL, 0);
     else
-        append(&(struct record){type, false, payload, NULL, bytes, 0});
+        append(&r);
     fm_el_leave(0);
 }
 
 void fm_eventlog_nested_(uint16_t type, const void *payload, size_t bytes)
 {
     look_away(true);
+    struct fm_eventlog_piece_ piece = {payload, bytes};
+    struct record r = {type, false, &piece, 1, bytes};
     if (fm_el_leader)
         fm_el_leader->append(type, payload, bytes, NULL, 0);
     else
-        append_nested(&(struct record){type, false, payload, NULL, bytes, 0});
+        append_nested(&r);
     look_away(false);
 }
 
-bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const void *second,
-                  size_t second_bytes)
+bool fm_el_append_pieces(uint16_t type, const struct fm_eventlog_piece_ *pieces, unsigned count)
 {
-    FM_EL_FORWARD(append, type, first, first_bytes, second, second_bytes);
-    struct record r = {type,        fm_el_sizes[type] == FM_EL_VARIABLE, first, second, first_bytes,
-                       second_bytes};
-    if (first_bytes + second_bytes > 65535) {
+    struct record r = record_of(type, pieces, count);
+    if (r.bytes > 65535) {
         fm_el_count(&fm_el.dropped, 1);
         return false;
     }
@@ -401,6 +420,14 @@ bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const vo
     bool ok = append(&r);
     fm_el_leave(before);
     return ok;
+}
+
+bool fm_el_append(uint16_t type, const void *first, size_t first_bytes, const void *second,
+                  size_t second_bytes)
+{
+    FM_EL_FORWARD(append, type, first, first_bytes, second, second_bytes);
+    struct fm_eventlog_piece_ pieces[] = {{first, first_bytes}, {second, second_bytes}};
+    return fm_el_append_pieces(type, pieces, 2);
 }
 
 /* ---- all lanes --------------------------------------------------------------------------------

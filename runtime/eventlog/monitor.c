@@ -142,7 +142,7 @@ static size_t event_bytes(const unsigned char *p, size_t left)
     if (left < 10)
         return left;
     uint16_t type = fm_el_get16(p);
-    unsigned size = type < FM_EVENT_NUMBER_END ? fm_el_sizes[type] : 0;
+    unsigned size = type < FM_EL_NUMBERS_END ? fm_el_sizes[type] : 0;
     size_t bytes = 10 + size;
     if (size == FM_EL_VARIABLE)
         bytes = left < 12 ? left : 12u + fm_el_get16(p + 10);

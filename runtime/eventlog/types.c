@@ -45,7 +45,7 @@ static const struct type types[] = {
 #undef X
 };
 
-const uint16_t fm_el_sizes[FM_EVENT_NUMBER_END] = {
+uint16_t fm_el_sizes[FM_EL_NUMBERS_END] = {
 #define X(number, size, text) [number] = size,
     GHC_TYPES(X)
 #undef X
@@ -54,18 +54,11 @@ const uint16_t fm_el_sizes[FM_EVENT_NUMBER_END] = {
 #undef X
 };
 
-const bool fm_el_declared[FM_EVENT_NUMBER_END] = {
-#define X(number, size, text) [number] = true,
-    GHC_TYPES(X)
-#undef X
-#define X(number, size, name, text, fields) [number] = true,
-        FM_EVENTLOG_TYPES(X)
-#undef X
-};
+enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
 unsigned fm_el_types_count(void)
 {
-    return sizeof(types) / sizeof(types[0]);
+    return TYPES + fm_el_user_types_close();
 }
 
 static void put_entry(struct fm_el_bytes *b, const struct type *t)
@@ -88,13 +81,22 @@ static void put_entry(struct fm_el_bytes *b, const struct type *t)
 
 void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index)
 {
-    put_entry(b, &types[index]);
+    struct type user = {0};
+    if (index < TYPES) {
+        put_entry(b, &types[index]);
+        return;
+    }
+    user.number = (uint16_t)(FM_EVENTLOG_EVENT_FIRST + index - TYPES);
+    user.size = fm_el_sizes[user.number];
+    fm_el_user_type(index - TYPES, &user.text, &user.fields);
+    put_entry(b, &user);
 }
 
 void fm_el_header(struct fm_el_bytes *b)
 {
     fm_el_put(b, "hdrbhetb", 8);
-    for (unsigned i = 0; i < fm_el_types_count(); i++)
-        put_entry(b, &types[i]);
+    unsigned count = fm_el_types_count();
+    for (unsigned i = 0; i < count; i++)
+        fm_el_type_entry(b, (uint16_t)i);
     fm_el_put(b, "hetehdredatb", 12);
 }

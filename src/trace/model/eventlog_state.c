@@ -167,7 +167,7 @@ static const struct event_rule *find_rule(const struct eventlog_model *model, ui
 {
     if (number < G_N_ELEMENTS(common_rules) && common_rules[number].handle != NULL)
         return &common_rules[number];
-    if (number >= FM_EVENTLOG_SPAN_BEGIN || model->native) {
+    if (model->native || (number >= FM_EVENTLOG_SPAN_BEGIN && number < DECLARED_FIRST)) {
         const struct event_rule *rule = fm_eventlog_rule_c(number);
         if (rule != NULL)
             return rule;
@@ -196,9 +196,10 @@ static void handle_event(struct fm_state *state, void *data, const struct fm_tra
                            .model = model,
                            .names = model->names,
                            .event = event,
+                           .tracefile = in->tracefile,
                            .capability_number = UINT32_MAX,
                            .time = event->time};
-    if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_VALUE)
+    if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_SPAN_DETAIL)
         become_native(state, model, event->time);
     if (event->lane >= 0) {
         at.capability_number = (uint32_t)event->lane;

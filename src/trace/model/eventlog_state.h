@@ -9,6 +9,8 @@
 
 enum {
     SPARK_NUMBERS = 7,
+    DECLARED_FIRST = 640, /* types that a C program declares itself; shown by their names */
+    DECLARED_END = 896,
     STOP_STATUSES = 32,
     GENERATIONS = 8,            /* greater ones are shown as the last */
     MESSAGE_VALUES_MAX = 10000, /* more different texts are shown as "message" */
@@ -33,7 +35,8 @@ struct eventlog_names {
     uint32_t sequential, parallel, stopped, shutdown;
     uint32_t generations[GENERATIONS];
     uint32_t stops[STOP_STATUSES];
-    uint32_t sparks[SPARK_NUMBERS]; /* marks, from event 35 on */
+    uint32_t sparks[SPARK_NUMBERS];                   /* marks, from event 35 on */
+    uint32_t declared[DECLARED_END - DECLARED_FIRST]; /* values; 0 = not met yet */
 };
 
 /* A capability; in logs of C programs what one thread at a time logs into. */
@@ -81,6 +84,7 @@ struct happening {
     struct eventlog_model *model;
     struct eventlog_names *names;
     const struct fm_event *event;
+    struct fm_tracefile *tracefile;
     struct capability *capability; /* NULL = none */
     uint32_t capability_number;    /* UINT32_MAX = none */
     uint64_t time;

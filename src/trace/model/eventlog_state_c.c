@@ -175,6 +175,21 @@ static void instant(struct happening *at)
     fm_state_mark(at->state, lane, fm_eventlog_text_value(at->names, u32_at(at, 0)), at->time);
 }
 
+/* Of a type that the program declares. */
+static void declared(struct happening *at)
+{
+    uint32_t *value = &at->names->declared[at->event->id - DECLARED_FIRST];
+    if (*value == 0) {
+        const struct fm_tracefile_class *class_ = at->tracefile->class_;
+        const char *name =
+            class_->event_name == NULL ? NULL : class_->event_name(at->tracefile, at->event->id);
+        *value = fm_trace_value(at->state->trace, name == NULL ? "event" : name, FM_STATE_SPAN);
+    }
+    struct fm_lane *lane = fm_eventlog_lane_here(at);
+    fm_state_set_event_lane(at->state, lane);
+    fm_state_mark(at->state, lane, *value, at->time);
+}
+
 static void counter_is(struct happening *at, double number)
 {
     uint32_t id = u32_at(at, 0);
@@ -550,8 +565,11 @@ static const struct event_rule own_rules[] = {
 
 const struct event_rule *fm_eventlog_rule_c(uint32_t number)
 {
+    static const struct event_rule of_the_program = {declared, 0};
     const struct event_rule *rule = NULL;
-    if (number < G_N_ELEMENTS(thread_rules))
+    if (number >= DECLARED_FIRST && number < DECLARED_END)
+        rule = &of_the_program;
+    else if (number < G_N_ELEMENTS(thread_rules))
         rule = &thread_rules[number];
     else if (number >= FM_EVENTLOG_SPAN_BEGIN &&
              number - FM_EVENTLOG_SPAN_BEGIN < G_N_ELEMENTS(own_rules))

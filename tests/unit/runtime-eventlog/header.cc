@@ -25,6 +25,9 @@ bool keep(void *, const void *data, size_t bytes)
     return true;
 }
 
+FM_EVENT(request, text(path), integer(status), real(seconds), address(at), bytes(size), count(n),
+         ns(age), name(owner));
+
 template <typename Number> void counts(Number value)
 {
     FM_SPAN("template");
@@ -60,6 +63,7 @@ void every_event()
     counts(2.5F);
     FM_VALUE("real", 1.5L);
     FM_SPAN_WITH("with", written.c_str(), 3);
+    fm_event_request("/of C++", 200, 0.5, &lock, 1, 2, 3, 0);
     [] { FM_INSTANT("in a lambda"); }();
 }
 
@@ -76,13 +80,17 @@ void events_from_cplusplus_arrive()
     struct fm_eventlog_stats stats;
     fm_eventlog_stats(&stats);
     g_assert_cmpuint(stats.dropped_events, ==, 0);
-    g_assert_cmpuint(stats.stream_events, >=, 3 * 25);
+    g_assert_cmpuint(stats.stream_events, >=, 3 * 26);
     g_assert_true(written.find(std::string("\x3F\xF8\0\0\0\0\0\0", 8)) != std::string::npos);
     g_assert_cmpint(fm_eventlog_stop(), ==, 0);
     g_assert_cmpint(fm_eventlog_status(), ==, FM_EVENTLOG_STOPPED);
     g_assert_cmpuint(written.size(), >, 1000);
     g_assert_true(written.compare(0, 8, "hdrbhetb") == 0);
     g_assert_true(written.find("in a lambda") != std::string::npos);
+    g_assert_true(written.find("fields:path=strz,status=i64,seconds=f64,at=addr,size=bytes,n=w64,"
+                               "age=ns,owner=name") != std::string::npos);
+    g_assert_true(written.find(std::string("/of C++\0\0\0\0\0\0\0\0\xC8", 16)) !=
+                  std::string::npos);
     g_assert_true(written.find("1 of these") != std::string::npos);
     g_assert_true(written.compare(written.size() - 2, 2, "\xFF\xFF") == 0);
 }

@@ -6,6 +6,8 @@
 
 int plugin_log(unsigned n);
 
+FM_EVENT(plugin, text(what), integer(n));
+
 static void *log_in_thread(void *context)
 {
     (void)context;
@@ -22,6 +24,7 @@ int plugin_log(unsigned n)
     for (unsigned i = 0; i < n; i++)
         FM_COUNTER("of a plugin", i);
     fm_eventlog_message("from a plugin");
+    fm_event_plugin("it", n);
     if (pthread_create(&thread, NULL, log_in_thread, NULL) != 0)
         return 2;
     pthread_join(thread, NULL);

@@ -122,7 +122,14 @@ static void free_stream(struct fm_tracefile *tracefile)
     g_free(tracefile->implementation);
 }
 
+static const char *event_name(struct fm_tracefile *tracefile, uint32_t id)
+{
+    (void)tracefile;
+    return id >= 640 && id < 896 ? "request" : NULL;
+}
+
 static const struct fm_tracefile_class event_class = {
+    .event_name = event_name,
     .peek = peek,
     .advance = advance,
     .seek_time = seek_time,

@@ -144,6 +144,11 @@ static void test_numbers_and_marks(void)
     event_add(list, 18, 1, 49, "48", U(0), U(1500)); /* of the whole program, whoever says it */
     event_add(list, 19, 0, 50, "48", U(0), U(4096));
     event_add(list, 20, 0, 51, "48", U(0), U(512));
+    event_add(list, 21, 0, 529, "48", U(QUEUE), U(0x4004000000000000)); /* 2.5 */
+    event_add(list, 22, 0, 529, "48", U(QUEUE), U(0x7FF8000000000000)); /* not a number: no value */
+    event_add(list, 23, 1, 530, "48", U(LEX), U(0x3FF8000000000000));
+    event_add(list, 24, 1, 640, "z8", "/index", U(200)); /* declared by the program */
+    event_add(list, 25, 0, 895, "");
     check(list,
           "+ counter \"queue\"\ncounter \"queue\" = 3 @10\ncounter \"queue\" = -2 @11\n"
           "! " T1 " parse @12\n! " T1 " lex @13\n! " T2 " hello @14\n"
@@ -151,7 +156,9 @@ static void test_numbers_and_marks(void)
           "+ counter \"missing events\"\ncounter \"missing events\" = 12 @16\n"
           "+ heap \"allocated\"\nheap \"allocated\" = 1000 @17\nheap \"allocated\" = 1500 @18\n"
           "+ heap \"heap size\"\nheap \"heap size\" = 4096 @19\n"
-          "+ heap \"live\"\nheap \"live\" = 512 @20\n",
+          "+ heap \"live\"\nheap \"live\" = 512 @20\n"
+          "counter \"queue\" = 2.5 @21\n! " T2 " lex @23\n"
+          "! " T2 " request @24\n! " T1 " request @25\n",
           0);
 }
 
@@ -254,8 +261,9 @@ static void test_replay(void)
 static void test_short_payloads(void)
 {
     struct event_list *list = begin_program();
-    static const uint16_t numbers[] = {0,   1,   2,   3,   4,   45,  55,  512, 513, 514, 515, 516,
-                                       517, 518, 519, 520, 521, 522, 523, 524, 525, 526, 527, 528, 529, 530};
+    static const uint16_t numbers[] = {0,   1,   2,   3,   4,   45,  55,  512, 513,
+                                       514, 515, 516, 517, 518, 519, 520, 521, 522,
+                                       523, 524, 525, 526, 527, 528, 529, 530};
     for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++)
         event_add(list, 10 + i, 0, numbers[i], "1", U(1));
     event_add(list, 100, 0, 60000, "1", U(1)); /* not known: no matter */
