@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "body/internal.h"
+#include "body/var_use.h"
 
 #define LEVELS_MAX 1000u        /* a body with more recursive calls in a row is told of, not counted */
 #define NO_WEIGHT 2.220446049250313e-16
@@ -460,4 +461,57 @@ char *fm_recursion_why_no_cost(const struct fm_recursion *recursion)
         return g_strjoinv("; and ", recursion->errors);
     }
     return NULL;
+}
+
+/* --- probabilities of recursion --- */
+
+static double either(double a, double b)
+{
+    return 1 - (1 - a) * (1 - b);
+}
+
+static double goal_probability(const struct fm_pd_body *pd, const double *r, uint32_t number)
+{
+    const struct fm_goal *goal = &pd->body->goals[number];
+    const struct fm_goal_counts *counts = pd->coverage->goals;
+    double before = (double)counts[number].before.count, result = 0;
+    const struct fm_site_cost *site = fm_pd_body_site(pd, number);
+    if (counts[number].before.count == 0)
+        return 0;
+    switch (goal->kind) {
+    case FM_GOAL_CONJ:
+    case FM_GOAL_DISJ:
+        for (uint32_t i = goal->child_count; i > 0; i--) {
+            uint32_t child = fm_body_index_child(pd->index, number, i);
+            double b = (double)counts[child].before.count, a = (double)counts[child].after.count;
+            double goes_on = b == 0 ? 0 : goal->kind == FM_GOAL_CONJ ? a / b : (b - a) / b;
+            result = b == 0 ? 0 : either(r[child], MAX(0, MIN(1, goes_on)) * result);
+        }
+        return result;
+    case FM_GOAL_SWITCH:
+        for (uint32_t i = 1; i <= goal->child_count; i++) {
+            uint32_t child = fm_body_index_child(pd->index, number, i);
+            result += r[child] * (double)counts[child].before.count / before;
+        }
+        return result;
+    case FM_GOAL_ITE: {
+        double success = (double)counts[number + 1].after.count / before;
+        uint32_t then = fm_body_index_child(pd->index, number, 2),
+                 otherwise = fm_body_index_child(pd->index, number, 3);
+        return either(r[number + 1], either(r[then] * success, r[otherwise] * (1 - success)));
+    }
+    case FM_GOAL_NEGATION:
+    case FM_GOAL_SCOPE:
+        return r[number + 1];
+    default:
+        return site != NULL && site->recursive;
+    }
+}
+
+double *fm_recursion_probabilities(const struct fm_pd_body *pd)
+{
+    double *r = g_new0(double, pd->body->goal_count);
+    for (uint32_t goal = pd->body->goal_count; goal-- > 0;)
+        r[goal] = goal_probability(pd, r, goal);
+    return r;
 }
