@@ -16,7 +16,13 @@ WORK = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-__attribute__((noinline)) unsigned tiny(unsigned n) { return n * 2654435761u; }
+/* With the call it has hooks at both ends. */
+__attribute__((noinline)) unsigned tiny(unsigned n)
+{
+    if (n == 4000000000u)
+        abort();
+    return n * 2654435761u;
+}
 __attribute__((noinline)) unsigned loop(unsigned n)
 {
     unsigned sum = 0;
