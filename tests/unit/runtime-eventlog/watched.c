@@ -8,7 +8,23 @@
 #include <unistd.h>
 
 enum { THREADS = 4, EVENTS = 20000, ROUNDS = 3 };
-static char path[64];
+static char folder[4096], path[4200];
+
+static void remove_folder(void)
+{
+    unlink(path);
+    rmdir(folder);
+}
+
+static bool make_folder(void)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, sizeof(folder), "%s/fathom-watched-XXXXXX", parent ? parent : "/tmp");
+    if (!mkdtemp(folder))
+        return false;
+    snprintf(path, sizeof(path), "%s/log", folder);
+    return atexit(remove_folder) == 0;
+}
 
 static void *work(void *context)
 {
@@ -41,12 +57,13 @@ int main(void)
         .flags = FM_EVENTLOG_MEMORY, .buffer_bytes = 16384, .flush_interval_ms = 1};
     pthread_t threads[THREADS], reader;
     size_t bytes = 0;
-    snprintf(path, sizeof(path), "/tmp/fathom-watched-%d.eventlog", (int)getpid());
-    if (fm_eventlog_start(&o) != 0 || pthread_create(&reader, NULL, take, &bytes) != 0)
+    int locks[THREADS];
+    if (!make_folder() || fm_eventlog_start(&o) != 0 ||
+        pthread_create(&reader, NULL, take, &bytes) != 0)
         return 1;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < THREADS; i++)
-            pthread_create(&threads[i], NULL, work, &threads[i]);
+            pthread_create(&threads[i], NULL, work, &locks[i]);
         if (fm_eventlog_open_file(path) != 0)
             return 2;
         for (int i = 0; i < THREADS; i++)
@@ -55,7 +72,6 @@ int main(void)
     }
     fm_eventlog_stop();
     pthread_join(reader, NULL);
-    unlink(path);
     struct fm_eventlog_stats s;
     fm_eventlog_stats(&s);
     return bytes > 0 && s.produced_events >= (uint64_t)ROUNDS * THREADS * EVENTS * 3 ? 0 : 3;
