@@ -7,7 +7,11 @@
 
 #include <assert.h>
 
-enum { TYPES_MAX = FM_EVENTLOG_EVENT_END - FM_EVENTLOG_EVENT_FIRST, TEXT_MAX = 4096 };
+enum {
+    TYPES_MAX = FM_EVENTLOG_EVENT_END - FM_EVENTLOG_EVENT_FIRST,
+    NAME_BYTES_MAX = 256,
+    FIELDS_BYTES_MAX = 2048
+};
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct user_type {
@@ -34,7 +38,7 @@ static int32_t find(const struct fm_eventlog_event_type_ *t)
 static int32_t add(const struct fm_eventlog_event_type_ *t)
 {
     size_t name = strlen(t->name) + 1, fields = strlen(t->fields) + 1;
-    if (count == TYPES_MAX || name > TEXT_MAX || fields > TEXT_MAX)
+    if (count == TYPES_MAX || name > NAME_BYTES_MAX || fields > FIELDS_BYTES_MAX)
         return -1;
     char *text = fm_el_pool_alloc(name + fields);
     if (!text)
