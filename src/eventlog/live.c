@@ -86,18 +86,38 @@ static void take_slots(struct fm_live *live)
 
 const struct fm_live_slot *fm_live_slot_at(const struct fm_live *live, uint64_t offset)
 {
-    for (guint i = 0; i < live->slots->len; i++) {
-        const struct fm_live_slot *slot = g_ptr_array_index(live->slots, i);
-        if ((uint64_t)((const uint8_t *)slot - live->data) == offset)
-            return slot;
+    guint low = 0, high = live->slots->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        const uint8_t *slot = g_ptr_array_index(live->slots, middle);
+        uint64_t at = (uint64_t)(slot - live->data);
+        if (at == offset)
+            return (const void *)slot;
+        if (at < offset)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return NULL;
+}
+
+/* The head is whole from its magic on, which is written last. */
+static bool never_began(const struct fm_live *live, GError **error)
+{
+    g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
+                "%s: offset 0: expected a head of %u bytes: the program ended before it logged an "
+                "event, or begins just now; nothing to recover",
+                live->path, FM_LIVE_HEAD_BYTES);
+    return false;
 }
 
 static bool check_head(struct fm_live *live, const struct stat *own, GError **error)
 {
     struct stat log;
+    static const char none[sizeof live->head->magic];
     live->head = (const void *)live->data;
+    if (memcmp(live->head->magic, none, sizeof none) == 0)
+        return never_began(live, error);
     if (memcmp(live->head->magic, FM_LIVE_MAGIC, sizeof live->head->magic) != 0 ||
         live->head->version != FM_LIVE_VERSION) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
@@ -145,12 +165,8 @@ bool fm_live_open(struct fm_live *live, const char *log_path, GError **error)
     if (live->log_fd < 0)
         return failed(error, log_path, "cannot open for writing");
     live->bytes = (uint64_t)own.st_size;
-    if (live->bytes < FM_LIVE_HEAD_BYTES) {
-        g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
-                    "%s: %" G_GUINT64_FORMAT " bytes; expected a head of %u", live->path,
-                    live->bytes, FM_LIVE_HEAD_BYTES);
-        return false;
-    }
+    if (live->bytes < FM_LIVE_HEAD_BYTES)
+        return never_began(live, error);
     live->data = mmap(NULL, live->bytes, PROT_READ, MAP_PRIVATE, live->fd, 0);
     if (live->data == MAP_FAILED) {
         live->data = NULL;

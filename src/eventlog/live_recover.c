@@ -78,11 +78,20 @@ static bool read_header(struct recovery *r, GError **error)
     if (r->header == NULL)
         return false;
     r->steps = fm_eventlog_header_steps(r->header);
-    return true;
+    if (r->header->number_count > FM_EVENTLOG_BLOCK_MARKER &&
+        r->steps[FM_EVENTLOG_BLOCK_MARKER].length == FM_EVENTLOG_MARKER_LENGTH &&
+        r->steps[FM_EVENTLOG_MESSAGE].variable)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                "%s: offset 0: expected a log with block markers and messages, as programs of ours "
+                "write it",
+                r->live.log_path);
+    return false;
 }
 
-/* Follows the blocks by their markers up to where the last whole one ends. */
-static void walk_log(struct recovery *r)
+/* Follows the blocks by their markers up to where the last whole one ends. What is behind may be a
+ * torn block; anything else is for a human to judge. */
+static bool walk_log(struct recovery *r, GError **error)
 {
     uint8_t marker[FM_EVENTLOG_MARKER_LENGTH];
     uint64_t end = r->live.head->recovering ? MIN(r->live.head->recovered_at, r->live.log_bytes)
@@ -99,6 +108,16 @@ static void walk_log(struct recovery *r)
     r->finished = at + 2 == end && get(r->live.log_fd, marker, 2, at) &&
                   fm_eventlog_get16(marker) == FM_EVENTLOG_END_MARK;
     r->end = at;
+    if (r->finished || end - at < sizeof marker ||
+        !get(r->live.log_fd, marker, sizeof marker, at) ||
+        (fm_eventlog_get16(marker) == FM_EVENTLOG_BLOCK_MARKER &&
+         fm_eventlog_get32(marker + 10) > end - at))
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                "%s: offset %" G_GUINT64_FORMAT ": expected a block; nothing is recovered, as what "
+                "follows would be lost",
+                r->live.log_path, at);
+    return false;
 }
 
 /* ---- blocks on their way ----------------------------------------------------------------------
@@ -143,17 +162,14 @@ static GPtrArray *find_blocks(struct recovery *r)
 /* Length of the event at p, 0 = none. */
 static uint32_t event_length(const struct recovery *r, const uint8_t *p, const uint8_t *end)
 {
-    if (end - p < 12)
-        return end - p >= 10 && fm_eventlog_get16(p) < r->header->number_count &&
-                       r->steps[fm_eventlog_get16(p)].length == (uint32_t)(end - p)
-                   ? (uint32_t)(end - p)
-                   : 0;
-    uint16_t number = fm_eventlog_get16(p);
-    if (number >= r->header->number_count || r->steps[number].length == 0)
+    if (end - p < 10)
         return 0;
-    uint32_t length = r->steps[number].length;
+    uint16_t number = fm_eventlog_get16(p);
+    if (number >= r->header->number_count || number == FM_EVENTLOG_BLOCK_MARKER)
+        return 0;
+    uint32_t length = r->steps[number].length; /* 0 = not declared */
     if (r->steps[number].variable)
-        length += fm_eventlog_get16(p + 10);
+        length = end - p < 12 ? 0 : length + fm_eventlog_get16(p + 10);
     return length <= (uint64_t)(end - p) ? length : 0;
 }
 
@@ -162,16 +178,16 @@ static bool add_blocks(struct recovery *r, GPtrArray *blocks, GError **error)
     for (guint i = 0; i < blocks->len; i++) {
         const struct fm_live_slot *slot = g_ptr_array_index(blocks, i);
         const uint8_t *data = (const uint8_t *)slot + FM_LIVE_SLOT_BYTES;
-        const uint8_t *end = data + slot->data_bytes;
-        if (fm_eventlog_get16(data) != FM_EVENTLOG_BLOCK_MARKER ||
+        const uint8_t *end = data + slot->data_bytes, *p = data + FM_EVENTLOG_MARKER_LENGTH;
+        uint64_t events = 0;
+        for (uint32_t length; (length = event_length(r, p, end)) != 0; p += length)
+            events++;
+        if (p != end || fm_eventlog_get16(data) != FM_EVENTLOG_BLOCK_MARKER ||
             fm_eventlog_get32(data + 10) != slot->data_bytes) {
             r->result->left_out += slot->data_bytes;
             continue;
         }
-        uint32_t length;
-        for (const uint8_t *p = data + FM_EVENTLOG_MARKER_LENGTH;
-             (length = event_length(r, p, end)) != 0; p += length)
-            r->result->events++;
+        r->result->events += events;
         r->result->blocks++;
         r->latest_ns = MAX(r->latest_ns, fm_eventlog_get64(data + 14));
         if (!put(r, data, slot->data_bytes, error))
@@ -342,9 +358,8 @@ static bool mark(struct recovery *r, GError **error)
 
 static bool recover(struct recovery *r, GError **error)
 {
-    if (!read_header(r, error))
+    if (!read_header(r, error) || !walk_log(r, error))
         return false;
-    walk_log(r);
     if (!r->finished) {
         g_autoptr(GPtrArray) blocks = find_blocks(r);
         calibrate(r);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -368,6 +369,42 @@ static void damaged_files_are_survived(void)
     remove_log(path);
 }
 
+/* Behind a place that is no block stands what only a human can judge: nothing is cut off. */
+static void log_damaged_in_the_middle_is_left_alone(void)
+{
+    g_autofree char *path = temp_path("middle.eventlog"), *log = NULL, *after = NULL, *err = NULL;
+    gsize bytes, left;
+    reset();
+    pid_t pid = fork();
+    if (pid == 0) {
+        begin_log(path, 4096);
+        log_counted(0, 20000);
+        kill(getpid(), SIGKILL);
+    }
+    finish(pid);
+    g_assert_true(g_file_get_contents(path, &log, &bytes, NULL));
+    char *data = memmem(log, bytes, "datb", 4);
+    g_assert_nonnull(data);
+    g_assert_cmpuint((gsize)(data - log), <, bytes / 2);
+    data[5] = 77; /* was the first block's number */
+    g_assert_true(g_file_set_contents(path, log, (gssize)bytes, NULL));
+    g_assert_cmpint(recover(path, &err), !=, 0);
+    g_autofree char *place = g_strdup_printf("offset %zu: ", (gsize)(data + 4 - log));
+    /* a new file, as the editor of the test made it: of another inode */
+    g_assert_true(strstr(err, "another file") != NULL || strstr(err, place) != NULL);
+    g_clear_pointer(&err, g_free);
+    g_autofree char *live = g_strconcat(path, ".live", NULL), *copy = NULL;
+    g_assert_true(g_file_get_contents(live, &copy, &left, NULL));
+    g_assert_true(g_file_set_contents(live, copy, (gssize)left, NULL)); /* a copy of both */
+    g_assert_cmpint(recover(path, &err), !=, 0);
+    g_assert_nonnull(strstr(err, place));
+    g_assert_true(has_live(path));
+    g_assert_true(g_file_get_contents(path, &after, &left, NULL));
+    g_assert_cmpuint(left, ==, bytes);
+    g_assert_true(memcmp(after, log, bytes) == 0);
+    remove_log(path);
+}
+
 /* ---- fork -------------------------------------------------------------------------------------
  */
 
@@ -418,11 +455,117 @@ static void child_with_a_buffer_of_an_earlier_log(void)
     pthread_barrier_destroy(&barrier);
 }
 
+/* ---- threads, forks and sizes that change -------------------------------------------------------
+ */
+
+static void *log_some(void *context)
+{
+    unsigned lane = *(unsigned *)context;
+    uint32_t from = atomic_load(&shared->logged[lane]), n = 1 + lane * 700;
+    for (uint32_t i = from; i < from + n; i++) {
+        log_numbers(lane, i, 1);
+        atomic_store_explicit(&shared->logged[lane], i + 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static void *threads_come_and_go(void *context)
+{
+    pthread_t thread;
+    for (;;)
+        if (pthread_create(&thread, NULL, log_some, context) == 0)
+            pthread_join(thread, NULL);
+    return NULL;
+}
+
+static void *sizes_change(void *context)
+{
+    static const size_t sizes[] = {128, 4096, 100000, 600, 2 << 20, 20000};
+    (void)context;
+    for (unsigned i = 0;; i++) {
+        fm_eventlog_resize(sizes[i % G_N_ELEMENTS(sizes)]);
+        fm_eventlog_flush(i % 3 ? 0 : -1);
+        g_usleep(300);
+    }
+    return NULL;
+}
+
+/* Children that log to files of their own, that are killed, or that log nothing. */
+static void children_come_and_go(void)
+{
+    for (unsigned i = 0;; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (i % 3)
+                FM_INSTANT("child");
+            if (i % 3 == 1)
+                kill(getpid(), SIGKILL);
+            _exit(0);
+        }
+        if (pid > 0)
+            waitpid(pid, NULL, 0);
+    }
+}
+
+/* It ended while it began: the error says so. */
+static void nothing_was_logged(const char *path)
+{
+    g_autofree char *err = NULL;
+    for (unsigned i = 0; i < LANES; i++)
+        g_assert_cmpuint(atomic_load(&shared->logged[i]), ==, 0);
+    g_assert_cmpint(recover(path, &err), !=, 0);
+    g_assert_true(strstr(err, "before it logged") != NULL || strstr(err, "nothing to recover"));
+}
+
+static void killed_while_all_changes(unsigned rounds)
+{
+    for (unsigned round = 0; round < rounds; round++) {
+        g_autofree char *folder = temp_folder(), *path = g_build_filename(folder, "log", NULL);
+        g_autofree char *child = g_build_filename(folder, "child", NULL);
+        g_autofree char *child_live = g_strconcat(child, ".live", NULL);
+        reset();
+        pid_t pid = fork();
+        if (pid == 0) {
+            static unsigned numbers[LANES] = {0, 1, 2};
+            struct fm_eventlog_options o = {.buffer_bytes = 4096, .fork_path = child};
+            struct rlimit none = {0, 0};
+            pthread_t thread;
+            setrlimit(RLIMIT_CORE, &none);
+            if (fm_eventlog_start(&o) != 0 || fm_eventlog_open_file(path) != 0)
+                _exit(99);
+            for (unsigned i = 0; i < LANES; i++)
+                pthread_create(&thread, NULL, threads_come_and_go, &numbers[i]);
+            pthread_create(&thread, NULL, sizes_change, NULL);
+            children_come_and_go();
+        }
+        g_usleep((gulong)g_test_rand_int_range(2000, 120000));
+        kill(pid, SIGKILL);
+        finish(pid);
+        if (told_of(path))
+            check_free(recovered(path, LANES));
+        else
+            nothing_was_logged(path);
+        unlink(child_live);
+        unlink(child);
+        remove_log(path);
+    }
+}
+
+static void killed_while_threads_forks_and_sizes_change(void)
+{
+    killed_while_all_changes(4);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     fathom = g_getenv("FATHOM");
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (argc > 1) { /* so many rounds of it */
+        killed_while_all_changes((unsigned)atoi(argv[1]));
+        return 0;
+    }
 #define T(name) g_test_add_func("/eventlog/live/" #name, name)
     T(every_way_to_end_keeps_every_event);
     T(killed_at_any_moment_small_buffers);
@@ -432,7 +575,9 @@ int main(int argc, char **argv)
     T(without_it_no_file_is_made);
     T(living_program_is_left_alone);
     T(child_of_fork_leaves_the_parents_buffers_alone);
+    T(killed_while_threads_forks_and_sizes_change);
     T(damaged_files_are_survived);
+    T(log_damaged_in_the_middle_is_left_alone);
     T(child_with_a_buffer_of_an_earlier_log);
 #undef T
     return g_test_run();
