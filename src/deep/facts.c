@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What follows the nodes of a C program's profile: marks, notes, single figures. */
+#include <string.h>
+
 #include "base/error.h"
 #include "deep/encode.h"
 #include "deep/read_internal.h"
@@ -67,6 +69,39 @@ bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
             return false;
     }
     return true;
+}
+
+#define PEEKED_BYTES_MAX 65536 /* long command lines are cut when recorded */
+
+/* The last fact, from here to the end of the bytes and no further. */
+static bool peek_at(struct fm_reader in, struct fm_process_fact *ret)
+{
+    const char *command, *folder;
+    size_t command_size, folder_size;
+    if (!fm_reader_string(&in, "command line", &command, &command_size, NULL) ||
+        !fm_reader_string(&in, "working folder", &folder, &folder_size, NULL) ||
+        !fm_reader_u32(&in, "process number", &ret->pid, NULL) ||
+        !fm_reader_u32(&in, "parent's process number", &ret->parent_pid, NULL) ||
+        !fm_reader_num(&in, "start of the process", &ret->start_ns, NULL) || in.at != in.end ||
+        ret->pid == 0 || command_size == 0 || !g_utf8_validate(command, (gssize)command_size, NULL))
+        return false;
+    ret->command = g_strndup(command, command_size);
+    ret->folder = g_strndup(folder, folder_size);
+    return true;
+}
+
+bool fm_profile_peek_process(const uint8_t *bytes, size_t size, struct fm_process_fact *ret)
+{
+    size_t id = strlen(FM_C_ID);
+    if (size < id || memcmp(bytes, FM_C_ID, id) != 0)
+        return false;
+    const uint8_t *end = bytes + size, *first = bytes + MAX(id, size - MIN(size, PEEKED_BYTES_MAX));
+    for (const uint8_t *at = end; at > first; at--) {
+        struct fm_reader in = {.start = bytes, .at = at, .end = end, .name = ""};
+        if (at[-1] == FACT_PROCESS && peek_at(in, ret))
+            return true;
+    }
+    return false;
 }
 
 void fm_encode_facts(struct fm_writer *writer, const struct fm_facts *facts)

@@ -238,6 +238,10 @@ void fm_profile_free(struct fm_profile *profile); /* NULL is allowed */
 typedef struct fm_profile FmProfile; /* for g_autoptr(FmProfile) */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmProfile, fm_profile_free)
 
+/* What the bytes of a C program's profile say of its process, without reading the rest: it stands
+ * at the end. False: nothing. The strings of *ret are newly allocated. */
+bool fm_profile_peek_process(const uint8_t *bytes, size_t size, struct fm_process_fact *ret);
+
 /* Writes version 9 to a new file and renames it to path. strict_mercury leaves out what only
  * fathom reads (extra measures, id line), so that Mercury's own tools accept the file. */
 FM_MUST_USE bool fm_profile_write(const struct fm_profile *profile, const char *path,

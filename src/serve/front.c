@@ -2,6 +2,7 @@
 /* The front page: what is open, and what may be opened. */
 #include <string.h>
 
+#include "base/mapped.h"
 #include "serve/serve_internal.h"
 #include "serve/traces/traces.h"
 #include "trace/format/open.h"
@@ -23,6 +24,9 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         {"Procedures", "procs_count", FM_COLUMN_NUMBER},
         {"Contexts", "contexts_count", FM_COLUMN_NUMBER},
         {"Calls recorded", "callseqs_count", FM_COLUMN_NUMBER},
+        {"Command", "command", FM_COLUMN_PROC},
+        {"Process", "process", FM_COLUMN_NUMBER},
+        {"Started by", "parent_process", FM_COLUMN_NUMBER},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
         fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
@@ -48,6 +52,12 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_cell_int(table, profile->ps_count);
         fm_cell_int(table, profile->pd_count);
         fm_cell_int(table, (int64_t)profile->callseqs);
+        const struct fm_process_fact *process = &profile->facts.process;
+        if (process->command == NULL)
+            continue;
+        fm_cell_string(table, process->command, FM_STYLE_PLAIN);
+        fm_cell_int(table, process->pid);
+        fm_cell_int(table, process->parent_pid);
     }
 }
 
@@ -136,7 +146,81 @@ static void list_paths(struct fm_list *body, const char *title, const GPtrArray 
     }
 }
 
-static void add_root(struct fm_list *body, const char *root)
+/* Profiles of one program are told apart by their command lines. */
+struct listed {
+    const char *path;
+    struct fm_process_fact process; /* command NULL: not known */
+};
+
+static bool look_at_process(const struct fm_server *server, struct listed *listed)
+{
+    g_autoptr(FmMappedFile) file = NULL;
+    struct fm_process_fact process = {0};
+    if (!fm_mapped_file_open_below(server->roots, listed->path, &file, NULL) ||
+        !fm_profile_peek_process(file->bytes, file->size, &process))
+        return false;
+    listed->process = process;
+    return true;
+}
+
+static void add_processes(struct fm_list *body, const char *title, const struct listed *listed,
+                          unsigned count, size_t skip)
+{
+    static const struct {
+        const char *title, *name;
+        enum fm_column_class column_class;
+    } columns[] = {
+        {"Profile", "profile", FM_COLUMN_FIELD_NAME},
+        {"Command", "command", FM_COLUMN_PROC},
+        {"Process", "process", FM_COLUMN_NUMBER},
+        {"Started by", "parent_process", FM_COLUMN_NUMBER},
+        {"Started", "started", FM_COLUMN_FIELD_NAME},
+    };
+    fm_add_heading(body, title);
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "profiles");
+    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
+        fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
+        fm_table_column(table, NULL, columns[i].name, NULL);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const struct fm_process_fact *process = &listed[i].process;
+        g_autofree char *url = fm_server_menu_url(listed[i].path);
+        fm_table_row(table, "profile", false);
+        fm_cell_href(table, url, listed[i].path + skip, FM_STYLE_PLAIN);
+        if (process->command == NULL)
+            continue;
+        g_autoptr(GDateTime) start =
+            g_date_time_new_from_unix_utc((gint64)(process->start_ns / 1000000000u));
+        g_autofree char *text =
+            start == NULL ? NULL : g_date_time_format(start, "%Y-%m-%d %H:%M:%S UTC");
+        fm_cell_string(table, process->command, FM_STYLE_PLAIN);
+        fm_cell_int(table, process->pid);
+        fm_cell_int(table, process->parent_pid);
+        fm_cell_string(table, text, FM_STYLE_PLAIN);
+    }
+}
+
+static void add_profiles(const struct fm_server *server, struct fm_list *body, const char *title,
+                         const GPtrArray *paths, const char *root)
+{
+    size_t skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
+    g_autofree struct listed *listed = g_new0(struct listed, paths->len);
+    bool any = false;
+    for (unsigned i = 0; i < paths->len; i++) {
+        listed[i].path = paths->pdata[i];
+        any = look_at_process(server, &listed[i]) || any;
+    }
+    if (any)
+        add_processes(body, title, listed, paths->len, skip);
+    else
+        list_paths(body, title, paths, root, fm_server_menu_url);
+    for (unsigned i = 0; i < paths->len; i++) {
+        g_free((char *)(uintptr_t)listed[i].process.command);
+        g_free((char *)(uintptr_t)listed[i].process.folder);
+    }
+}
+
+static void add_root(const struct fm_server *server, struct fm_list *body, const char *root)
 {
     struct search search = {g_ptr_array_new_with_free_func(g_free),
                             g_ptr_array_new_with_free_func(g_free), 0};
@@ -146,7 +230,7 @@ static void add_root(struct fm_list *body, const char *root)
     g_autofree char *title = g_strdup_printf("Profiles below %s", root);
     g_autofree char *traces_title = g_strdup_printf("Traces below %s", root);
     if (search.found->len > 0) {
-        list_paths(body, title, search.found, root, fm_server_menu_url);
+        add_profiles(server, body, title, search.found, root);
     } else if (search.traces->len == 0) {
         fm_add_heading(body, title);
         fm_add_text(body, "There is no file named *.data, and no trace.");
@@ -174,7 +258,7 @@ struct fm_display *fm_front_page(const struct fm_server *server)
     if (server->entries->len == 0 && fm_trace_files_count(server) == 0)
         fm_add_text(body, "No recording is open.");
     for (unsigned i = 0; i < fm_roots_count(server->roots); i++)
-        add_root(body, fm_roots_folder(server->roots, i));
+        add_root(server, body, fm_roots_folder(server->roots, i));
     fm_add_heading(body, "Opening more");
     fm_add_verbatim(body,
                     "fathom view FILE...    several recordings at once\n"

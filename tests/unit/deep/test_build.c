@@ -98,6 +98,20 @@ static void test_facts(void)
     g_assert_cmpuint(facts->process.pid, ==, 42);
     g_assert_cmpuint(facts->process.parent_pid, ==, 41);
     g_assert_cmpuint(facts->process.start_ns, ==, 1700000000000000001);
+    struct fm_process_fact process;
+    size_t size;
+    const uint8_t *start = g_bytes_get_data(bytes, &size);
+    g_assert_true(fm_profile_peek_process(start, size, &process));
+    g_assert_cmpstr(process.command, ==, "x 'a b'");
+    g_assert_cmpstr(process.folder, ==, "/tmp");
+    g_assert_cmpuint(process.pid, ==, 42);
+    g_assert_cmpuint(process.parent_pid, ==, 41);
+    g_assert_cmpuint(process.start_ns, ==, 1700000000000000001);
+    g_free((char *)(uintptr_t)process.command);
+    g_free((char *)(uintptr_t)process.folder);
+    for (size_t cut = 0; cut < size; cut++)
+        g_assert_false(fm_profile_peek_process(start, cut, &process));
+    g_assert_false(fm_profile_peek_process(start + 1, size - 1, &process));
     g_autoptr(GBytes) twice = encode(again, 9, false);
     g_assert_true(g_bytes_equal(bytes, twice));
     g_autoptr(GBytes) strict = encode(again, 9, true);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "deep/build.h"
 #include "serve/serve.h"
 #include "small_profile.h"
 
@@ -391,6 +392,21 @@ static void server_commands(struct fixture *f, gconstpointer user)
     answer_clear(&a);
 }
 
+static void write_process_profile(const char *path, const char *command, uint32_t pid,
+                                  uint32_t parent)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "git");
+    fm_build_pd(build, fm_build_ps(build, &(struct fm_ps){.name = "the program"}));
+    fm_build_process(build, &(struct fm_process_fact){.command = command,
+                                                      .folder = "/",
+                                                      .pid = pid,
+                                                      .parent_pid = parent,
+                                                      .start_ns = 5000000000u});
+    g_autoptr(FmProfile) profile = NULL;
+    g_assert_true(fm_build_finish(build, &profile, NULL));
+    g_assert_true(fm_profile_write(profile, path, false, NULL));
+}
+
 static void front_page_and_assets(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -403,6 +419,13 @@ static void front_page_and_assets(struct fixture *f, gconstpointer user)
     assert_has(a.body, "odd &amp;name.data");
     assert_lacks(a.body, "link.data");
     assert_lacks(a.body, "nav-menu");
+    write_process_profile(f->one, "git pack-objects <x>", 17, 16);
+    struct answer told = ASK(f, .path = "/index.json");
+    assert_has(told.body, "\"command\": \"git pack-objects <x>\", \"process\": 17, "
+                          "\"parent_process\": 16, \"started\": \"1970-01-01 00:00:05 UTC\"");
+    assert_has(told.body, "odd &name.data");
+    answer_clear(&told);
+    write_small_profile(f->one, "./<prog>", "<script>main", "a&b", "main.m", 1000);
     struct answer known = ASK(f, .path = "/", .if_none_match = a.etag);
     g_assert_cmpuint(known.status, ==, 304);
     answer_clear(&known);
