@@ -157,10 +157,12 @@ static void emit_point_counts(struct emission *e)
         struct point_count count = g_array_index(f->point_counts, struct point_count, i);
         emit_point_count(e, count.pd, count.point, count.count);
     }
-    for (guint i = 0; i < f->csds->len; i++) {
-        const struct node_csd *csd = &g_array_index(f->csds, struct node_csd, i);
+    for (uint32_t i = 0; i < f->recording->csd_count; i++) {
+        const struct fm_raw_csd *csd = &f->recording->csds[i];
+        if (csd->caller == FM_RAW_NONE)
+            continue;
         uint32_t entry = fm_node_ps(f, f->pd_ps[csd->callee])->entry_point;
-        if (!csd->dead && entry != FM_NONE)
+        if (entry != FM_NONE)
             emit_point_count(e, csd->callee, entry, csd->calls);
     }
 }
@@ -203,17 +205,20 @@ static uint32_t pd_id(struct emission *e, uint32_t pd)
     return e->pd_ids[pd];
 }
 
-static void emit_counts(struct emission *e, uint32_t csd, const struct node_csd *node)
+static void emit_counts(struct emission *e, uint32_t csd, const struct fm_raw_csd *node)
 {
-    fm_build_add(e->build, csd, FM_EXITS, node->exits);
+    const struct fm_raw_heap *heap = &e->f->recording->heaps[node->heap];
+    fm_build_add(e->build, csd, FM_EXITS, node->calls - node->excps);
     fm_build_add(e->build, csd, FM_EXCPS, node->excps);
     fm_build_add(e->build, csd, FM_QUANTA, node->quanta);
     fm_build_add(e->build, csd, FM_CALLSEQS, node->calls);
-    fm_build_add(e->build, csd, FM_ALLOCS, node->allocs);
-    fm_build_add(e->build, csd, FM_WORDS, node->bytes);
-    fm_build_add(e->build, csd, e->frees, node->frees);
-    fm_build_add(e->build, csd, e->freed_bytes, node->freed_bytes);
-    fm_build_add(e->build, csd, e->requested_bytes, node->requested_bytes);
+    if (node->heap == 0)
+        return;
+    fm_build_add(e->build, csd, FM_ALLOCS, heap->allocs);
+    fm_build_add(e->build, csd, FM_WORDS, heap->usable_bytes);
+    fm_build_add(e->build, csd, e->frees, heap->frees);
+    fm_build_add(e->build, csd, e->freed_bytes, heap->freed_bytes);
+    fm_build_add(e->build, csd, e->requested_bytes, heap->bytes);
 }
 
 /* The thread itself is one call by the program. */
@@ -221,19 +226,10 @@ static void emit_thread(struct emission *e, uint32_t root_pd, uint32_t index)
 {
     const struct fm_raw_recording *recording = e->f->recording;
     const struct fm_raw_thread *thread = &recording->threads[index];
-    const struct fm_raw_csd *raw = &recording->csds[thread->root_csd];
     bool ended = thread->ended || recording->header.state == FM_REC_CLOSED;
-    struct node_csd node = {
-        .calls = 1,
-        .exits = ended ? 1 : 0,
-        .excps = ended ? 0 : 1,
-        .quanta = raw->quanta,
-        .allocs = raw->allocs,
-        .requested_bytes = raw->bytes,
-        .bytes = raw->usable_bytes,
-        .frees = raw->frees,
-        .freed_bytes = raw->freed_bytes,
-    };
+    struct fm_raw_csd node = recording->csds[thread->root_csd];
+    node.calls = 1;
+    node.excps = ended ? 0 : 1;
     uint32_t csd = fm_build_csd(e->build, root_pd, 0, pd_id(e, thread->root_pd));
     emit_counts(e, csd, &node);
 }
@@ -242,20 +238,19 @@ static void emit_thread(struct emission *e, uint32_t root_pd, uint32_t index)
 static void sort_edges(struct emission *e)
 {
     struct finisher *f = e->f;
+    const struct fm_raw_csd *csds = f->recording->csds;
     uint32_t pd_count = f->recording->pd_count;
     e->first = g_new0(uint32_t, pd_count + 2);
-    e->order = g_new0(uint32_t, f->csds->len + 1);
-    for (guint i = 0; i < f->csds->len; i++) {
-        const struct node_csd *csd = &g_array_index(f->csds, struct node_csd, i);
-        if (!csd->dead)
-            e->first[csd->caller + 2]++;
+    e->order = g_new0(uint32_t, f->recording->csd_count + 1);
+    for (uint32_t i = 0; i < f->recording->csd_count; i++) {
+        if (csds[i].caller != FM_RAW_NONE)
+            e->first[csds[i].caller + 2]++;
     }
     for (uint32_t i = 2; i < pd_count + 2; i++)
         e->first[i] += e->first[i - 1];
-    for (guint i = 0; i < f->csds->len; i++) {
-        const struct node_csd *csd = &g_array_index(f->csds, struct node_csd, i);
-        if (!csd->dead)
-            e->order[e->first[csd->caller + 1]++] = i;
+    for (uint32_t i = 0; i < f->recording->csd_count; i++) {
+        if (csds[i].caller != FM_RAW_NONE)
+            e->order[e->first[csds[i].caller + 1]++] = i;
     }
 }
 
@@ -271,7 +266,7 @@ static void emit_dynamics(struct emission *e)
     for (guint at = 0; at < e->queue->len; at++) {
         uint32_t pd = g_array_index(e->queue, uint32_t, at);
         for (uint32_t i = e->first[pd]; i < e->first[pd + 1]; i++) {
-            const struct node_csd *node = &g_array_index(f->csds, struct node_csd, e->order[i]);
+            const struct fm_raw_csd *node = &f->recording->csds[e->order[i]];
             uint32_t csd = fm_build_csd(e->build, e->pd_ids[pd], fm_node_css(f, node->css)->slot,
                                         pd_id(e, node->callee));
             emit_counts(e, csd, node);
@@ -327,6 +322,19 @@ static void emit_facts(struct emission *e)
                                 "fathom cc --grade=full counts them, too");
 }
 
+/* All is in the build, which takes memory of its own when it is finished. */
+static void free_dynamics(struct emission *e)
+{
+    struct finisher *f = e->f;
+    g_clear_pointer(&e->pd_ids, g_free);
+    g_clear_pointer(&e->first, g_free);
+    g_clear_pointer(&e->order, g_free);
+    g_array_unref(e->queue);
+    g_clear_pointer(&f->pd_ps, g_free);
+    g_clear_pointer(&f->pd_class, g_free);
+    fm_raw_recording_drop_graph(f->recording);
+}
+
 static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **error)
 {
     struct emission e = {
@@ -339,14 +347,11 @@ static bool emit_profile(struct finisher *f, struct fm_profile **ret, GError **e
     emit_dynamics(&e);
     emit_point_counts(&e);
     emit_facts(&e);
+    free_dynamics(&e);
     bool ok = fm_build_finish(e.build, ret, error);
     if (ok)
         f->notes->source_map = fm_coverage_lines(f, e.ps_ids, (*ret)->ps_count);
     g_free(e.ps_ids);
-    g_free(e.pd_ids);
-    g_free(e.first);
-    g_free(e.order);
-    g_array_unref(e.queue);
     return ok;
 }
 
@@ -437,14 +442,12 @@ static void done(struct finisher *f)
         g_array_unref(fm_node_ps(f, i)->css);
     g_clear_pointer(&f->ps, g_array_unref);
     g_clear_pointer(&f->css, g_array_unref);
-    g_clear_pointer(&f->csds, g_array_unref);
     g_clear_pointer(&f->synthetic, g_hash_table_unref);
     g_clear_pointer(&f->exported, g_hash_table_unref);
     g_free(f->image_of_module);
     g_free(f->pd_ps);
     g_free(f->pd_gone);
     g_free(f->maker_caller);
-    g_free(f->csd_css);
     g_free(f->thread_ps);
     g_free(f->thread_css);
     g_free(f->pd_class);

@@ -71,15 +71,6 @@ struct node_css {
 };
 #define FM_MANY (UINT32_MAX - 1)
 
-/* An edge after merging. caller and callee are pds of the recording: the first of their class. */
-struct node_csd {
-    uint32_t caller, callee, css;
-    uint64_t exits, excps, quanta, calls;
-    uint64_t allocs, requested_bytes, frees;
-    uint64_t bytes, freed_bytes; /* usable ones, both */
-    bool dead;                   /* merged into another */
-};
-
 struct finisher {
     struct fm_raw_recording *recording;
     const struct fm_finish_opts *opts;
@@ -89,7 +80,6 @@ struct finisher {
     uint32_t *image_of_module; /* per module of the recording */
     GArray *ps, *css;          /* struct node_ps, struct node_css */
     uint32_t *pd_ps;           /* per pd of the recording */
-    uint32_t *csd_css;         /* per csd; FM_NONE for root csds */
     uint32_t *thread_ps;
     uint32_t *thread_css;
     GHashTable *synthetic;  /* key text -> ps + 1 or css + 1 */
@@ -97,7 +87,6 @@ struct finisher {
     bool *pd_gone;          /* per pd: left out by the user's choice; NULL = none is */
     uint32_t *maker_caller; /* per pd: caller of its maker as recorded; only with pd_gone */
     uint32_t *pd_class;     /* union-find over pds */
-    GArray *csds;           /* struct node_csd */
     GArray *points;         /* struct node_point */
     GArray *point_counts;   /* struct point_count */
     GHashTable *point_ids;  /* key text -> point + 1 */
@@ -141,7 +130,7 @@ void fm_leave_out(struct finisher *f);
 /* inlined.c: adds pds and csds to the recording. */
 void fm_inlined_insert(struct finisher *f);
 
-/* resolve.c: fills csd_css. */
+/* resolve.c: fills the css of all csds. */
 void fm_resolve_sites(struct finisher *f);
 /* The innermost body that the hook of an edge stands in, FM_NONE when not known. */
 uint32_t fm_resolve_body_of_hook(struct finisher *f, const struct fm_raw_csd *csd,
@@ -158,6 +147,7 @@ char *fm_coverage_path(struct finisher *f, const struct node_point *point);
 struct fm_source_map *fm_coverage_lines(struct finisher *f, const uint32_t *ps_ids,
                                         uint32_t ps_count);
 
-/* merge.c: fills csds and pd_class. */
+/* merge.c: fills pd_class. Of csds that are one, one remains, with the counts of all; the others'
+ * callers are FM_RAW_NONE. Callers and callees are the first pds of their classes. */
 void fm_merge_edges(struct finisher *f);
 uint32_t fm_merge_class(struct finisher *f, uint32_t pd);

@@ -57,18 +57,6 @@ static bool pd_left_out(struct finisher *f, uint32_t index)
            fm_image(f, image)->statics->procs[proc].left_out;
 }
 
-static void move_costs(struct fm_raw_csd *to, struct fm_raw_csd *from)
-{
-    to->quanta += from->quanta;
-    to->allocs += from->allocs;
-    to->bytes += from->bytes;
-    to->usable_bytes += from->usable_bytes;
-    to->frees += from->frees;
-    to->freed_bytes += from->freed_bytes;
-    from->quanta = from->allocs = from->bytes = from->usable_bytes = 0;
-    from->frees = from->freed_bytes = 0;
-}
-
 /* The kept pd that a left-out one's code now belongs to, and how it was left: the return address of
  * the call that led into left-out code. */
 static uint32_t home_of(struct finisher *f, const bool *left, uint32_t pd, uint64_t *ret_via)
@@ -109,7 +97,7 @@ void fm_leave_out(struct finisher *f)
             uint32_t maker = recording->pds[home].maker;
             if (maker == FM_RAW_NONE)
                 maker = recording->threads[recording->pds[home].thread].root_csd;
-            move_costs(&recording->csds[maker], csd);
+            fm_raw_recording_move_costs(recording, &recording->csds[maker], csd);
             csd->caller = FM_RAW_NONE;
         } else if (left[csd->caller]) {
             csd->caller = home_of(f, left, csd->caller, &via);

@@ -5,36 +5,22 @@
  * different threads never meet, as their roots do not. */
 #include "record/finish_internal.h"
 
-#include <string.h>
-
 struct merger {
     struct finisher *f;
-    GHashTable *edges; /* struct key * -> index into csds, + 1 */
-    GArray *unions;    /* struct pair: pds to be joined */
-    GArray **leaving;  /* per pd (class): edges that leave it, indices; NULL = none */
-};
-
-struct key {
-    uint32_t caller, css, callee_ps;
+    struct fm_raw_csd *csds;
+    GArray *unions; /* struct pair: pds to be joined */
+    /* Edges by caller, site and callee's procedure: index + 1, open addressing, a power of two. An
+     * edge whose caller was joined stands in a second place, too. */
+    uint32_t *table;
+    size_t table_size, table_used;
+    /* The edges that leave each pd, in order: lists by index + 1, 0 = the end. */
+    uint32_t *first, *last, *length; /* per pd (class) */
+    uint32_t *next;                  /* per edge */
 };
 
 struct pair {
     uint32_t left, right;
 };
-
-static guint key_hash(gconstpointer data)
-{
-    const struct key *key = data;
-    uint64_t mix = key->caller * UINT64_C(0x9e3779b97f4a7c15);
-    mix = (mix ^ key->css) * UINT64_C(0xbf58476d1ce4e5b9);
-    mix = (mix ^ key->callee_ps) * UINT64_C(0x94d049bb133111eb);
-    return (guint)(mix >> 32);
-}
-
-static gboolean key_equal(gconstpointer left, gconstpointer right)
-{
-    return memcmp(left, right, sizeof(struct key)) == 0;
-}
 
 uint32_t fm_merge_class(struct finisher *f, uint32_t pd)
 {
@@ -45,49 +31,73 @@ uint32_t fm_merge_class(struct finisher *f, uint32_t pd)
     return pd;
 }
 
-static struct node_csd *csd_at(struct merger *merger, uint32_t index)
+static bool same_edge(const struct merger *merger, uint32_t left, uint32_t right)
 {
-    return &g_array_index(merger->f->csds, struct node_csd, index);
+    const struct fm_raw_csd *a = &merger->csds[left], *b = &merger->csds[right];
+    const uint32_t *pd_ps = merger->f->pd_ps;
+    return a->caller == b->caller && a->css == b->css && pd_ps[a->callee] == pd_ps[b->callee];
 }
 
-static void add_counts(struct node_csd *to, const struct node_csd *from)
+/* Where an edge like this one stands, or where there is room for it. */
+static uint32_t *find_place(const struct merger *merger, uint32_t index)
 {
-    to->exits += from->exits;
-    to->excps += from->excps;
-    to->quanta += from->quanta;
-    to->calls += from->calls;
-    to->allocs += from->allocs;
-    to->requested_bytes += from->requested_bytes;
-    to->bytes += from->bytes;
-    to->frees += from->frees;
-    to->freed_bytes += from->freed_bytes;
+    const struct fm_raw_csd *csd = &merger->csds[index];
+    uint64_t mix = csd->caller * UINT64_C(0x9e3779b97f4a7c15);
+    mix = (mix ^ csd->css) * UINT64_C(0xbf58476d1ce4e5b9);
+    mix = (mix ^ merger->f->pd_ps[csd->callee]) * UINT64_C(0x94d049bb133111eb);
+    size_t at = (size_t)(mix >> 32) & (merger->table_size - 1);
+    while (merger->table[at] != 0 && !same_edge(merger, merger->table[at] - 1, index))
+        at = (at + 1) & (merger->table_size - 1);
+    return &merger->table[at];
+}
+
+static void enter(struct merger *merger, uint32_t *place, uint32_t index)
+{
+    *place = index + 1;
+    merger->table_used++;
+    if (merger->table_used <= merger->table_size / 4 * 3)
+        return;
+    uint32_t *old = merger->table;
+    size_t old_size = merger->table_size;
+    merger->table_size *= 2;
+    merger->table_used = 0;
+    merger->table = g_new0(uint32_t, merger->table_size);
+    for (size_t i = 0; i < old_size; i++) {
+        if (old[i] == 0 || merger->csds[old[i] - 1].caller == FM_RAW_NONE)
+            continue;
+        uint32_t *again = find_place(merger, old[i] - 1);
+        if (*again == 0) {
+            *again = old[i];
+            merger->table_used++;
+        }
+    }
+    g_free(old);
 }
 
 /* Enters an edge under its key, or merges it into the one that is there. */
 static void place_edge(struct merger *merger, uint32_t index)
 {
-    struct finisher *f = merger->f;
-    struct node_csd *csd = csd_at(merger, index);
-    struct key key = {csd->caller, csd->css, f->pd_ps[csd->callee]};
-    uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(merger->edges, &key));
-    if (known != 0 && known - 1 != index) {
-        struct node_csd *first = csd_at(merger, known - 1);
-        add_counts(first, csd);
-        csd->dead = true;
+    struct fm_raw_csd *csd = &merger->csds[index];
+    uint32_t *place = find_place(merger, index);
+    if (*place != 0 && *place - 1 != index) {
+        struct fm_raw_csd *first = &merger->csds[*place - 1];
+        first->calls += csd->calls;
+        first->excps += csd->excps;
+        fm_raw_recording_move_costs(merger->f->recording, first, csd);
+        csd->caller = FM_RAW_NONE;
         struct pair pair = {first->callee, csd->callee};
         g_array_append_val(merger->unions, pair);
         return;
     }
-    g_hash_table_insert(merger->edges, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(index + 1));
-    GArray **list = &merger->leaving[csd->caller];
-    if (*list == NULL)
-        *list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    g_array_append_val(*list, index);
-}
-
-static guint length_of(const GArray *list)
-{
-    return list == NULL ? 0 : list->len;
+    if (*place == 0)
+        enter(merger, place, index);
+    uint32_t caller = csd->caller;
+    if (merger->length[caller]++ == 0)
+        merger->first[caller] = index + 1;
+    else
+        merger->next[merger->last[caller] - 1] = index + 1;
+    merger->last[caller] = index + 1;
+    merger->next[index] = 0;
 }
 
 static void join(struct merger *merger, uint32_t left, uint32_t right)
@@ -96,79 +106,72 @@ static void join(struct merger *merger, uint32_t left, uint32_t right)
     right = fm_merge_class(merger->f, right);
     if (left == right)
         return;
-    if (length_of(merger->leaving[left]) < length_of(merger->leaving[right])) {
+    if (merger->length[left] < merger->length[right]) {
         uint32_t swap = left;
         left = right;
         right = swap;
     }
     merger->f->pd_class[right] = left;
-    GArray *moved = g_steal_pointer(&merger->leaving[right]);
-    for (guint i = 0; i < length_of(moved); i++) {
-        uint32_t index = g_array_index(moved, uint32_t, i);
-        csd_at(merger, index)->caller = left;
+    uint32_t moved = merger->first[right];
+    merger->first[right] = merger->length[right] = 0;
+    while (moved != 0) {
+        uint32_t index = moved - 1;
+        moved = merger->next[index];
+        merger->csds[index].caller = left;
         place_edge(merger, index);
     }
-    if (moved != NULL)
-        g_array_unref(moved);
 }
 
-static void add_raw(struct merger *merger, uint32_t index)
+static void add_edge(struct merger *merger, uint32_t index)
 {
-    struct finisher *f = merger->f;
-    const struct fm_raw_csd *raw = &f->recording->csds[index];
-    if (raw->caller == FM_RAW_NONE)
+    struct fm_raw_csd *csd = &merger->csds[index];
+    if (csd->caller == FM_RAW_NONE)
         return;
     /* Whatever is open when the recording is finished has been left without an exit. A live
      * recording may be read between the two counts of one call: calls rule. */
-    uint64_t excps = MIN(raw->calls, raw->excps + raw->open);
-    struct node_csd csd = {
-        .caller = raw->caller,
-        .callee = raw->callee,
-        .css = f->csd_css[index],
-        .calls = raw->calls,
-        .excps = excps,
-        .exits = raw->calls - excps,
-        .quanta = raw->quanta,
-        .allocs = raw->allocs,
-        .requested_bytes = raw->bytes,
-        .bytes = raw->usable_bytes,
-        .frees = raw->frees,
-        .freed_bytes = raw->freed_bytes,
-    };
-    g_array_append_val(f->csds, csd);
-    place_edge(merger, f->csds->len - 1);
+    csd->excps = MIN(csd->calls, csd->excps + csd->open);
+    csd->open = 0;
+    place_edge(merger, index);
 }
 
 void fm_merge_edges(struct finisher *f)
 {
     const struct fm_raw_recording *recording = f->recording;
+    size_t pd_count = recording->pd_count, csd_count = recording->csd_count;
     struct merger merger = {
         .f = f,
-        .edges = g_hash_table_new_full(key_hash, key_equal, g_free, NULL),
+        .csds = recording->csds,
         .unions = g_array_new(FALSE, FALSE, sizeof(struct pair)),
-        .leaving = g_new0(GArray *, recording->pd_count + 1),
+        .table_size = 1024,
+        .first = g_new0(uint32_t, pd_count + 1),
+        .last = g_new0(uint32_t, pd_count + 1),
+        .length = g_new0(uint32_t, pd_count + 1),
+        .next = g_new0(uint32_t, csd_count + 1),
     };
-    f->csds = g_array_new(FALSE, TRUE, sizeof(struct node_csd));
-    f->pd_class = g_new(uint32_t, recording->pd_count + 1);
-    for (uint32_t i = 0; i < recording->pd_count; i++)
+    while (merger.table_size / 4 * 3 < csd_count)
+        merger.table_size *= 2;
+    merger.table = g_new0(uint32_t, merger.table_size);
+    f->pd_class = g_new(uint32_t, pd_count + 1);
+    for (uint32_t i = 0; i < pd_count; i++)
         f->pd_class[i] = i;
-    for (uint32_t i = 0; i < recording->csd_count; i++)
-        add_raw(&merger, i);
+    for (uint32_t i = 0; i < csd_count; i++)
+        add_edge(&merger, i);
     while (merger.unions->len > 0) {
         struct pair pair = g_array_index(merger.unions, struct pair, merger.unions->len - 1);
         g_array_set_size(merger.unions, merger.unions->len - 1);
         join(&merger, pair.left, pair.right);
     }
-    for (guint i = 0; i < f->csds->len; i++) {
-        struct node_csd *csd = csd_at(&merger, i);
+    for (uint32_t i = 0; i < csd_count; i++) {
+        struct fm_raw_csd *csd = &recording->csds[i];
+        if (csd->caller == FM_RAW_NONE)
+            continue;
         csd->caller = fm_merge_class(f, csd->caller);
         csd->callee = fm_merge_class(f, csd->callee);
     }
-    for (uint32_t i = 0; i < recording->pd_count; i++) {
-        if (merger.leaving[i] != NULL)
-            g_array_unref(merger.leaving[i]);
-    }
-    g_free(merger.leaving);
+    g_free(merger.first);
+    g_free(merger.last);
+    g_free(merger.length);
+    g_free(merger.next);
+    g_free(merger.table);
     g_array_unref(merger.unions);
-    g_hash_table_unref(merger.edges);
 }

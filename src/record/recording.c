@@ -19,8 +19,9 @@ struct fm_raw_recording_storage {
     uint8_t *bytes;
     size_t size;
     uint32_t *seen; /* per reference */
-    GArray *modules, *pds, *csds, *points, *samples, *threads, *marks;
+    GArray *modules, *pds, *csds, *heaps, *points, *samples, *threads, *marks;
     GArray *queue; /* references of pds, parallel to pds */
+    GStringChunk *texts;
     char *path;
 };
 
@@ -298,11 +299,10 @@ static bool read_csd(struct fm_raw_recording *recording, uint32_t ref, uint32_t 
         const struct fm_rec_alloc *alloc = at(recording, csd->alloc, sizeof *alloc);
         if (alloc == NULL)
             return fail(recording, csd->alloc, "outside the file", "allocation counts", error);
-        raw.allocs = alloc->allocs;
-        raw.bytes = alloc->bytes;
-        raw.usable_bytes = alloc->usable_bytes;
-        raw.frees = alloc->frees;
-        raw.freed_bytes = alloc->freed_bytes;
+        struct fm_raw_heap heap = {alloc->allocs, alloc->bytes, alloc->usable_bytes, alloc->frees,
+                                   alloc->freed_bytes};
+        raw.heap = storage->heaps->len;
+        g_array_append_val(storage->heaps, heap);
     }
     if (!read_sides(recording, csd, &raw, error))
         return false;
@@ -437,6 +437,8 @@ static void publish(struct fm_raw_recording *recording)
     recording->pd_count = storage->pds->len;
     recording->csds = (struct fm_raw_csd *)(void *)storage->csds->data;
     recording->csd_count = storage->csds->len;
+    recording->heaps = (struct fm_raw_heap *)(void *)storage->heaps->data;
+    recording->heap_count = storage->heaps->len;
     recording->points = (struct fm_raw_point *)(void *)storage->points->data;
     recording->point_count = storage->points->len;
     recording->samples = (struct fm_raw_sample *)(void *)storage->samples->data;
@@ -459,6 +461,25 @@ uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const stru
     g_array_append_vals(recording->storage->csds, csd, 1);
     publish(recording);
     return recording->csd_count - 1;
+}
+
+void fm_raw_recording_move_costs(struct fm_raw_recording *recording, struct fm_raw_csd *to,
+                                 struct fm_raw_csd *from)
+{
+    to->quanta += from->quanta;
+    from->quanta = 0;
+    if (to->heap != 0 && from->heap != 0) {
+        struct fm_raw_heap *sum = &recording->heaps[to->heap];
+        const struct fm_raw_heap *more = &recording->heaps[from->heap];
+        sum->allocs += more->allocs;
+        sum->bytes += more->bytes;
+        sum->usable_bytes += more->usable_bytes;
+        sum->frees += more->frees;
+        sum->freed_bytes += more->freed_bytes;
+    } else if (from->heap != 0) {
+        to->heap = from->heap;
+    }
+    from->heap = 0;
 }
 
 static gint by_creation(gconstpointer left, gconstpointer right, gpointer data)
@@ -494,6 +515,43 @@ static void order_threads(struct fm_raw_recording *recording)
         recording->pds[i].thread = place[recording->pds[i].thread];
 }
 
+/* Keeps the few texts: the file's bytes are as many as the nodes made of them. */
+static void forget_file(struct fm_raw_recording *recording)
+{
+    struct fm_raw_recording_storage *storage = recording->storage;
+    GStringChunk *texts = storage->texts;
+    recording->program = g_string_chunk_insert(texts, recording->program);
+    recording->directory = g_string_chunk_insert(texts, recording->directory);
+    for (guint i = 0; i < storage->modules->len; i++) {
+        struct fm_raw_module *module = &g_array_index(storage->modules, struct fm_raw_module, i);
+        module->path = g_string_chunk_insert(texts, module->path);
+        module->build_id = (const uint8_t *)g_string_chunk_insert_len(
+            texts, (const char *)module->build_id, (gssize)module->build_id_size);
+    }
+    for (guint i = 0; i < storage->marks->len; i++) {
+        struct fm_raw_mark *mark = &g_array_index(storage->marks, struct fm_raw_mark, i);
+        mark->name = g_string_chunk_insert(texts, mark->name);
+    }
+    g_clear_pointer(&storage->bytes, g_free);
+    g_clear_pointer(&storage->seen, g_free);
+    g_clear_pointer(&storage->queue, g_array_unref);
+}
+
+void fm_raw_recording_drop_graph(struct fm_raw_recording *recording)
+{
+    struct fm_raw_recording_storage *storage = recording->storage;
+    GArray **arrays[] = {&storage->pds, &storage->csds, &storage->heaps, &storage->points,
+                         &storage->samples};
+    static const size_t sizes[] = {sizeof(struct fm_raw_pd), sizeof(struct fm_raw_csd),
+                                   sizeof(struct fm_raw_heap), sizeof(struct fm_raw_point),
+                                   sizeof(struct fm_raw_sample)};
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++) {
+        g_array_unref(*arrays[i]);
+        *arrays[i] = g_array_new(FALSE, TRUE, (guint)sizes[i]);
+    }
+    publish(recording);
+}
+
 bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
 {
     g_autoptr(FmRecording) recording = g_new0(struct fm_raw_recording, 1);
@@ -503,6 +561,9 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
     storage->modules = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_module));
     storage->pds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_pd));
     storage->csds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_csd));
+    storage->heaps = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_heap));
+    g_array_set_size(storage->heaps, 1);
+    storage->texts = g_string_chunk_new(4096);
     storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
     storage->samples = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_sample));
     storage->threads = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_thread));
@@ -524,7 +585,7 @@ bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GErr
     if (!read_modules(recording, error) || !read_threads(recording, error) ||
         !read_marks(recording, error))
         return false;
-    g_clear_pointer(&storage->seen, g_free);
+    forget_file(recording);
     publish(recording);
     order_threads(recording);
     *ret = g_steal_pointer(&recording);
@@ -536,10 +597,13 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     if (recording == NULL)
         return;
     struct fm_raw_recording_storage *storage = recording->storage;
-    GArray *arrays[] = {storage->modules, storage->pds,     storage->csds,  storage->points,
-                        storage->samples, storage->threads, storage->queue, storage->marks};
+    GArray *arrays[] = {storage->modules, storage->pds,     storage->csds,    storage->heaps,
+                        storage->points,  storage->samples, storage->threads, storage->marks};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
+    if (storage->queue != NULL)
+        g_array_unref(storage->queue);
+    g_string_chunk_free(storage->texts);
     g_free(storage->bytes);
     g_free(storage->seen);
     g_free(storage->path);

@@ -31,17 +31,24 @@ struct fm_raw_pd {
     uint32_t point_count;
 };
 
+/* There are millions: what few have stands elsewhere. */
 struct fm_raw_csd {
-    uint32_t caller; /* pd, FM_RAW_NONE for a thread's root csd */
+    uint32_t
+        caller; /* pd, FM_RAW_NONE for a thread's root csd, and when it is merged into another */
     uint32_t callee; /* pd */
     uint32_t flags;  /* enum fm_rec_csd_flags */
     uint32_t epoch;
+    uint32_t css;  /* made by finishing: its site in the profile; of the recording: FM_RAW_NONE */
+    uint32_t heap; /* into heaps; 0 = it did not use the heap */
+    uint32_t open; /* frames still open, their calls counted here */
     uint64_t hook_pc, site;
     uint64_t via; /* 0 = none */
     uint64_t calls, excps, quanta;
-    uint64_t open; /* frames still open, their calls counted here */
+};
+
+/* bytes: as requested; usable and freed ones: as malloc rounds them up. */
+struct fm_raw_heap {
     uint64_t allocs, bytes, usable_bytes, frees, freed_bytes;
-    uint32_t css; /* made by finishing: its site in the profile; of the recording: FM_RAW_NONE */
 };
 
 /* Quanta of a csd that fell on one address. */
@@ -80,10 +87,11 @@ struct fm_raw_recording {
     const char *directory;
     char *command; /* the arguments, quoted for a shell; "" = not known */
     uint32_t module_count, pd_count, csd_count, point_count, thread_count, mark_count;
-    uint32_t sample_count;
+    uint32_t sample_count, heap_count;
     struct fm_raw_module *modules;
     struct fm_raw_pd *pds;
     struct fm_raw_csd *csds;
+    struct fm_raw_heap *heaps; /* heaps[0] is all zero */
     struct fm_raw_point *points;
     struct fm_raw_sample *samples;
     struct fm_raw_thread *threads; /* in order of their numbers */
@@ -97,9 +105,15 @@ struct fm_raw_recording {
 FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret,
                                        GError **error);
 void fm_raw_recording_free(struct fm_raw_recording *recording); /* NULL is allowed */
+/* Frees pds, csds and what hangs on them, when finishing is done with them. */
+void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
 /* Adds a node; returns its index. Pointers into the arrays are void afterwards. */
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);
 uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const struct fm_raw_csd *csd);
+
+/* Adds the costs of an edge, not its calls, to another, and takes them from it. */
+void fm_raw_recording_move_costs(struct fm_raw_recording *recording, struct fm_raw_csd *to,
+                                 struct fm_raw_csd *from);
 
 typedef struct fm_raw_recording FmRecording;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_raw_recording_free)

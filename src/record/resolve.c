@@ -256,14 +256,12 @@ static void settle_kind(struct finisher *f, struct node_css *css)
 void fm_resolve_sites(struct finisher *f)
 {
     const struct fm_raw_recording *recording = f->recording;
-    f->csd_css = g_new0(uint32_t, recording->csd_count + 1);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         struct fm_raw_csd *csd = &recording->csds[i];
-        f->csd_css[i] = FM_NONE;
         if (csd->caller == FM_RAW_NONE)
             continue;
-        f->csd_css[i] = css_of_csd(f, csd);
-        note_callee(f, f->csd_css[i], f->pd_ps[csd->callee]);
+        csd->css = css_of_csd(f, csd);
+        note_callee(f, csd->css, f->pd_ps[csd->callee]);
     }
     for (guint i = 0; i < f->css->len; i++)
         settle_kind(f, fm_node_css(f, i));

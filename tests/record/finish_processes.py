@@ -294,7 +294,7 @@ def steered(tap, folder):
               any(line.startswith("phase use: ") for line in lines) and
               " of heap at most" in done.stderr,
               "it tells the phases and the most memory", done.stderr)
-    found = json.loads(lib.must([lib.FATHOM, "report", "--json", "top_procs/1-50", "s.data"],
+    found = json.loads(lib.must([lib.FATHOM, "report", "--json", "top_procs/1-50/callseqs/self/oa", "s.data"],
                                 folder).stdout)
     cells = [row["cells"] for row in found["tables"][0]["rows"]]
     less = [cell for cell in cells if "::operator<(" in cell["proc"]]
