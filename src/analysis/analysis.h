@@ -124,12 +124,35 @@ struct fm_callers_row {
 
 struct fm_contour; /* which procedures the callers page sees through */
 
-/* The rows in ascending key order; the caller frees *ret with g_free. contour may be NULL. Calls of
- * a proc dynamic by itself (direct recursion) are left out, also where nothing else would be left.
- */
+/* Calls from outside of recursions: those that enter their callee's clique, each with all that it
+ * led to. The rows in ascending key order; the caller frees *ret, which may be NULL, with g_free.
+ * contour may be NULL. ps is 1..ps_count. */
 void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
                          const struct fm_contour *contour, struct fm_callers_row **ret,
                          uint32_t *ret_count);
+
+/* The other calls, made inside recursions, direct ones among them: own costs, no descendants, since
+ * what they led to is part of what the call from outside cost. */
+void fm_analysis_callers_inside(const struct fm_analysis *a, uint32_t ps,
+                                enum fm_callers_group group, const struct fm_contour *contour,
+                                struct fm_callers_row **ret, uint32_t *ret_count);
+
+/* How what the callers paid adds up to what a procedure costs: outside + within + others = total,
+ * in every field, exactly. */
+struct fm_callers_sum {
+    struct fm_cost outside; /* all calls from outside of recursions: the sum of the rows */
+    /* Calls inside recursions; totals: the procedure's in recursions that were entered by another
+     * procedure (or, as the runtime, by none), so that no row has them; 0 (that is, desc = -own) in
+     * those that were entered here. */
+    struct fm_cost within;
+    /* At most 0, desc only: the other procedures of the recursions that were entered here, which
+     * are part of what the callers paid. */
+    struct fm_cost others;
+    struct fm_cost total;
+};
+/* O(calls of it); whether some of them are made inside a recursion. */
+bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps);
+void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm_callers_sum *ret);
 
 enum fm_contour_state { FM_CONTOUR_OK, FM_CONTOUR_NO_FILE, FM_CONTOUR_BAD };
 /* Reads the contour file that belongs to a data file ("X.data" -> "X.contour"), beneath roots, NULL

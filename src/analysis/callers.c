@@ -66,6 +66,21 @@ static const int64_t *nested_of_clique(const struct fm_analysis *a, uint32_t cli
     return sums;
 }
 
+/* A call that does not enter its callee's clique: made inside a recursion. */
+static bool is_inside(const struct fm_analysis *a, uint32_t csd)
+{
+    return !fm_is_direct_entry(a, csd, a->pd_clique[a->profile->csd_callee[csd]]);
+}
+
+bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps)
+{
+    for (uint32_t i = a->ps_caller_first[ps]; i < a->ps_caller_first[ps + 1]; i++) {
+        if (is_inside(a, a->ps_callers[i]))
+            return true;
+    }
+    return false;
+}
+
 /* What calls through csd cost, without what ps does below once more. */
 static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps,
                      struct fm_sparse_costs *found, struct fm_cost *to)
@@ -74,7 +89,7 @@ static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps,
     struct fm_cost cost;
     fm_analysis_csd_cost(a, csd, &cost);
     fm_cost_add(to, &cost);
-    if (!a->ps_zeroed[ps])
+    if (!a->ps_zeroed[ps] || is_inside(a, csd))
         return;
     const int64_t *nested = nested_of_clique(a, a->pd_clique[callee], ps, found);
     for (unsigned m = 0; m < a->storage->inherited; m++) {
@@ -119,17 +134,27 @@ static uint32_t lower_bound(const struct fm_analysis *a, uint32_t first, uint32_
     return first;
 }
 
+/* Which calls of ps are asked for. */
+struct choice {
+    uint32_t ps;
+    enum fm_callers_group group;
+    const struct fm_contour *contour;
+    bool inside;    /* those inside recursions instead of those from outside */
+    bool recursive; /* there are both */
+};
+
 /* Adds what the call site's calls of ps cost; false when it makes none. Where the site calls
  * nothing else and nothing has to be left out or subtracted, its summary is the answer. */
-static bool add_site(const struct fm_analysis *a, uint32_t css, uint32_t ps,
+static bool add_site(const struct fm_analysis *a, uint32_t css, const struct choice *choice,
                      struct fm_sparse_costs *found, struct fm_cost *to)
 {
+    uint32_t ps = choice->ps;
     uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
     if (first == end || callee_ps(a, first) > ps || callee_ps(a, end - 1) < ps)
         return false;
     uint32_t container = a->profile->css[css].ps;
     bool only = callee_ps(a, first) == ps && callee_ps(a, end - 1) == ps;
-    if (only && container != ps && !a->ps_zeroed[ps] && !a->ps_zeroed[container]) {
+    if (only && !choice->recursive && !a->ps_zeroed[ps] && !a->ps_zeroed[container]) {
         struct fm_cost cost;
         fm_analysis_css_cost(a, css, &cost);
         fm_cost_add(to, &cost);
@@ -140,8 +165,8 @@ static bool add_site(const struct fm_analysis *a, uint32_t css, uint32_t ps,
     bool any = false;
     for (uint32_t i = first; i < last; i++) {
         uint32_t csd = a->css_csds[i];
-        if (a->profile->csd_caller[csd] == a->profile->csd_callee[csd])
-            continue; /* direct recursion */
+        if (is_inside(a, csd) != choice->inside)
+            continue;
         add_call(a, csd, ps, found, to);
         any = true;
     }
@@ -158,15 +183,16 @@ static int compare_rows(const void *a, const void *b, void *user)
                                   : (left->css > right->css) - (left->css < right->css);
 }
 
-static void callers_by_site(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
+static void callers_by_site(const struct fm_analysis *a, const struct choice *choice,
                             struct fm_callers_row **ret, uint32_t *ret_count)
 {
+    enum fm_callers_group group = choice->group;
     GArray *sites = g_array_new(FALSE, FALSE, sizeof(struct fm_callers_row));
     struct fm_sparse_costs found = {0};
     for (uint32_t css = 1; css <= a->profile->css_count; css++) {
         struct fm_callers_row row = {.css = css, .ps = a->profile->css[css].ps};
         row.module = a->profile->ps[row.ps].decl_module;
-        if (add_site(a, css, ps, &found, &row.cost))
+        if (add_site(a, css, choice, &found, &row.cost))
             g_array_append_val(sites, row);
     }
     fm_sparse_clear(&found);
@@ -191,27 +217,30 @@ static void callers_by_site(const struct fm_analysis *a, uint32_t ps, enum fm_ca
     *ret = (struct fm_callers_row *)(void *)g_array_free(sites, FALSE);
 }
 
-void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
-                         const struct fm_contour *contour, struct fm_callers_row **ret,
-                         uint32_t *ret_count)
+/* The calls asked for, by key. The caller frees. */
+static struct keyed_csd *keyed_calls(const struct fm_analysis *a, const struct choice *choice,
+                                     uint32_t *ret_count)
 {
-    uint32_t count = a->ps_caller_first[ps + 1] - a->ps_caller_first[ps];
-    const uint32_t *csds = a->ps_callers + a->ps_caller_first[ps];
-    if (count > MANY_CALLERS && !contour && group != FM_GROUP_CLIQUE) {
-        callers_by_site(a, ps, group, ret, ret_count);
-        return;
-    }
-    g_autofree struct keyed_csd *pairs = g_new(struct keyed_csd, MAX(count, 1));
+    uint32_t first = a->ps_caller_first[choice->ps], end = a->ps_caller_first[choice->ps + 1];
+    struct keyed_csd *pairs = g_new(struct keyed_csd, MAX(end - first, 1));
     uint32_t used = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (a->profile->csd_caller[csds[i]] == a->profile->csd_callee[csds[i]])
-            continue; /* direct recursion: its costs are part of what its caller cost */
-        uint32_t group_csd = contour ? fm_contour_climb(contour, a, csds[i]) : csds[i];
-        pairs[used++] = (struct keyed_csd){.key = group_key(a, group, group_csd), .csd = csds[i]};
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t csd = a->ps_callers[i];
+        if (choice->recursive && is_inside(a, csd) != choice->inside)
+            continue;
+        uint32_t group_csd = choice->contour ? fm_contour_climb(choice->contour, a, csd) : csd;
+        pairs[used++] = (struct keyed_csd){group_key(a, choice->group, group_csd), csd};
     }
-    count = used;
-    qsort(pairs, count, sizeof(*pairs), compare_keyed);
-    uint32_t groups = 0;
+    qsort(pairs, used, sizeof(*pairs), compare_keyed);
+    *ret_count = used;
+    return pairs;
+}
+
+static void callers_by_call(const struct fm_analysis *a, const struct choice *choice,
+                            struct fm_callers_row **ret, uint32_t *ret_count)
+{
+    uint32_t count, groups = 0;
+    g_autofree struct keyed_csd *pairs = keyed_calls(a, choice, &count);
     for (uint32_t i = 0; i < count; i++)
         groups += i == 0 || pairs[i].key != pairs[i - 1].key;
     struct fm_callers_row *rows = g_new0(struct fm_callers_row, MAX(groups, 1));
@@ -220,10 +249,105 @@ void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_calle
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && pairs[i].key != pairs[i - 1].key)
             row++;
-        set_key(a, group, pairs[i].key, &rows[row]);
-        add_call(a, pairs[i].csd, ps, &found, &rows[row].cost);
+        set_key(a, choice->group, pairs[i].key, &rows[row]);
+        add_call(a, pairs[i].csd, choice->ps, &found, &rows[row].cost);
     }
     fm_sparse_clear(&found);
     *ret = rows;
     *ret_count = groups;
+}
+
+static void callers(const struct fm_analysis *a, struct choice *choice, struct fm_callers_row **ret,
+                    uint32_t *ret_count)
+{
+    uint32_t ps = choice->ps;
+    g_assert(ps >= 1 && ps <= a->profile->ps_count);
+    choice->recursive = fm_analysis_is_recursive(a, ps);
+    if (choice->inside && !choice->recursive) {
+        *ret = NULL;
+        *ret_count = 0;
+        return;
+    }
+    if (a->ps_caller_first[ps + 1] - a->ps_caller_first[ps] > MANY_CALLERS && !choice->contour &&
+        choice->group != FM_GROUP_CLIQUE)
+        callers_by_site(a, choice, ret, ret_count);
+    else
+        callers_by_call(a, choice, ret, ret_count);
+}
+
+void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
+                         const struct fm_contour *contour, struct fm_callers_row **ret,
+                         uint32_t *ret_count)
+{
+    callers(a, &(struct choice){.ps = ps, .group = group, .contour = contour}, ret, ret_count);
+}
+
+void fm_analysis_callers_inside(const struct fm_analysis *a, uint32_t ps,
+                                enum fm_callers_group group, const struct fm_contour *contour,
+                                struct fm_callers_row **ret, uint32_t *ret_count)
+{
+    callers(a, &(struct choice){.ps = ps, .group = group, .contour = contour, .inside = true}, ret,
+            ret_count);
+}
+
+/* --- how they add up --- */
+
+/* What is in the total of the clique that a call of ps entered, and yet no cost of ps: the other
+ * members with all that they called. */
+static void add_others(const struct fm_analysis *a, uint32_t clique, uint32_t ps,
+                       struct fm_sparse_costs *found, struct fm_cost *others)
+{
+    for (unsigned m = 0; m < a->storage->inherited; m++) {
+        int64_t *desc = &others->desc[FM_FIRST_INHERITED + m];
+        *desc = fm_wrap_sub(*desc, (int64_t)fm_clique_total(a, clique, FM_FIRST_INHERITED + m));
+        if (a->ps_zeroed[ps])
+            *desc = fm_wrap_add(*desc, nested_of_clique(a, clique, ps, found)[m]);
+    }
+}
+
+/* What pd, of ps, costs with all that it called, deeper activations of ps left out. */
+static void add_member(const struct fm_analysis *a, uint32_t pd, uint32_t ps, struct fm_cost *to)
+{
+    unsigned inherited = a->storage->inherited;
+    const int64_t *nested = fm_sparse_find(&a->storage->nested_pd, inherited, pd, ps);
+    for (unsigned m = 0; m < inherited; m++) {
+        int64_t *desc = &to->desc[FM_FIRST_INHERITED + m];
+        *desc = fm_wrap_add(*desc, (int64_t)fm_pd_total(a, pd, FM_FIRST_INHERITED + m));
+        if (nested)
+            *desc = fm_wrap_sub(*desc, nested[m]);
+    }
+}
+
+/* Own costs of the calls; of their totals only what is own. */
+static void add_inside(const struct fm_analysis *a, uint32_t csd, struct fm_cost *within)
+{
+    struct fm_cost cost;
+    fm_analysis_csd_cost(a, csd, &cost);
+    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
+        cost.desc[m] = m < FM_FIRST_INHERITED ? 0 : fm_wrap_sub(0, cost.own[m]);
+    fm_cost_add(within, &cost);
+}
+
+void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm_callers_sum *ret)
+{
+    const struct fm_profile *profile = a->profile;
+    g_assert(ps >= 1 && ps <= profile->ps_count);
+    *ret = (struct fm_callers_sum){0};
+    fm_analysis_ps_cost(a, ps, &ret->total);
+    struct fm_sparse_costs found = {0};
+    for (uint32_t i = a->ps_caller_first[ps]; i < a->ps_caller_first[ps + 1]; i++) {
+        uint32_t csd = a->ps_callers[i];
+        if (is_inside(a, csd)) {
+            add_inside(a, csd, &ret->within);
+            continue;
+        }
+        add_call(a, csd, ps, &found, &ret->outside);
+        add_others(a, a->pd_clique[profile->csd_callee[csd]], ps, &found, &ret->others);
+    }
+    for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
+        uint32_t pd = a->ps_pds[i], entry = fm_analysis_clique_entry(a, a->pd_clique[pd]);
+        bool paid = entry != 0 && profile->pd_ps[entry] == ps;
+        add_member(a, pd, ps, paid ? &ret->others : &ret->within);
+    }
+    fm_sparse_clear(&found);
 }

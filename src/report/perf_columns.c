@@ -348,6 +348,17 @@ void fm_perf_cells(const struct fm_perf *perf, const struct fm_page *page, struc
         cell(&perf->columns[i], page, table, cost);
 }
 
+void fm_perf_self_cells(const struct fm_perf *perf, const struct fm_page *page,
+                        struct fm_table *table, const struct fm_cost *cost)
+{
+    for (unsigned i = 0; i < perf->count; i++) {
+        if (perf->columns[i].total)
+            fm_cell_empty(table);
+        else
+            cell(&perf->columns[i], page, table, cost);
+    }
+}
+
 void fm_perf_empty_cells(const struct fm_perf *perf, struct fm_table *table)
 {
     for (unsigned i = 0; i < perf->count; i++)

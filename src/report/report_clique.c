@@ -276,6 +276,18 @@ static void add_group(struct clique_view *view, const struct fm_row *row, struct
     }
 }
 
+/* What the call that entered the recursion paid, to which its procedures' rows add up. */
+static void add_whole(struct clique_view *view, const struct fm_row *rows, guint count)
+{
+    struct fm_cost whole = {0};
+    for (guint i = 0; i < count; i++)
+        fm_cost_add(&whole, &rows[i].cost);
+    fm_table_separator(view->table);
+    fm_recursion_row(
+        view->page, view->table, &view->perf,
+        &(struct fm_recursion_row){"whole", 1, "the recursion as a whole", FM_STYLE_BOLD, &whole});
+}
+
 /* One row a procedure, the entry procedure first; rows[i].id = index of its group. */
 static struct fm_row *group_rows(struct clique_view *view, const struct member *members,
                                  uint32_t count, GArray *groups)
@@ -323,6 +335,8 @@ static void add_procs(struct clique_view *view)
                                  ? g_strdup_printf("The clique has one %s:", words->proc)
                                  : g_strdup_printf("%ss of the clique:", words->proc_title);
     fm_table_section(view->table, title, true);
+    if (count > 1)
+        add_whole(view, rows, groups->len);
     /* By context the entry stays first: it is what the clique was called for. */
     bool entry_stays = page->query.preferences.order == FM_ORDER_CONTEXT;
     fm_rows_sort(page, rows + entry_stays, groups->len - entry_stays, NULL);
@@ -348,6 +362,13 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
     fm_display_fact_int(page->display, "clique", clique);
     fm_display_fact_int(page->display, "pd_count", count);
     fm_display_fact_int(page->display, "parent_csd", a->clique_parent[clique]);
+    if (count > 1) {
+        g_autofree char *text = g_strdup_printf(
+            "Of a recursion, each %s has what it did itself and what left the recursion from it; "
+            "all of them together are what the call that entered the recursion paid.",
+            page->words->proc);
+        fm_add_text(page->body, text);
+    }
     struct clique_view view = {.page = page, .clique = clique};
     fm_perf_init(&view.perf, page, true);
     view.table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "clique");

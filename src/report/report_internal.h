@@ -125,7 +125,28 @@ void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals)
 void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table);
 void fm_perf_cells(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table,
                    const struct fm_cost *cost);
+/* Totals are left empty: of calls that have none. */
+void fm_perf_self_cells(const struct fm_perf *perf, const struct fm_page *page,
+                        struct fm_table *table, const struct fm_cost *cost);
 void fm_perf_empty_cells(const struct fm_perf *perf, struct fm_table *table);
+
+/* --- recursion: from what callers paid to what a procedure cost (recursion.c) --- */
+
+struct fm_recursion_row {
+    const char *role;
+    unsigned before; /* empty cells before the label */
+    const char *label;
+    unsigned style;
+    const struct fm_cost *cost;
+};
+void fm_recursion_row(struct fm_page *page, struct fm_table *table, const struct fm_perf *perf,
+                      const struct fm_recursion_row *row);
+/* Nothing when the others cost nothing. */
+void fm_recursion_others_row(struct fm_page *page, struct fm_table *table,
+                             const struct fm_perf *perf, unsigned before,
+                             const struct fm_callers_sum *sum);
+/* The sentence above the table; where: "below the callers". */
+void fm_recursion_text(struct fm_page *page, const char *where);
 
 /* --- rows and their order (order.c) --- */
 

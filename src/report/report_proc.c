@@ -55,6 +55,30 @@ static void add_callers_row(struct proc_view *view)
     fm_table_separator(view->table);
 }
 
+/* What callers paid is not what the procedure cost; direct recursion alone leaves them equal. */
+static bool totals_differ(const struct fm_callers_sum *sum)
+{
+    for (unsigned m = FM_FIRST_INHERITED; m < FM_MEASURES_MAX; m++) {
+        enum fm_measure_id measure = (enum fm_measure_id)m;
+        if (fm_cost_total(&sum->within, measure) != 0 || fm_cost_total(&sum->others, measure) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* What its callers paid, and the way from there to its own total. */
+static void add_recursion(struct proc_view *view, const struct fm_callers_sum *sum)
+{
+    fm_recursion_row(view->page, view->table, &view->perf,
+                     &(struct fm_recursion_row){"outside", 1, "calls from outside its recursions",
+                                                FM_STYLE_PLAIN, &sum->outside});
+    fm_recursion_row(view->page, view->table, &view->perf,
+                     &(struct fm_recursion_row){"within", 1, "calls inside its recursions",
+                                                FM_STYLE_PLAIN, &sum->within});
+    fm_recursion_others_row(view->page, view->table, &view->perf, 1, sum);
+    fm_table_separator(view->table);
+}
+
 static void fill_normal_site(struct proc_view *view, uint32_t css_id, struct fm_site *site)
 {
     const struct fm_css *css = &view->page->profile->css[css_id];
@@ -224,6 +248,7 @@ static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *c
     fm_display_fact_int(page->display, "caller_csd_count",
                         a->ps_caller_first[ps + 1] - a->ps_caller_first[ps]);
     fm_display_fact_int(page->display, "calls_count", cost->calls);
+    fm_display_fact_bool(page->display, "recursive", fm_analysis_is_recursive(a, ps));
     fm_display_fact_bool(page->display, "calls_of_inlined_bodies_recorded", !cost->inlined);
 }
 
@@ -247,11 +272,21 @@ bool fm_report_proc(struct fm_page *page, GError **error)
         fm_add_contexts(page, &measured, ps, CONTEXTS_SHOWN);
         add_pictures(page, ps, measured.asked);
     }
+    struct fm_callers_sum sum;
+    bool differ = fm_analysis_is_recursive(page->analysis, ps);
+    if (differ) {
+        fm_analysis_callers_sum(page->analysis, ps, &sum);
+        differ = totals_differ(&sum);
+    }
+    if (differ)
+        fm_recursion_text(page, "above its own");
     fm_perf_init(&view.perf, page, true);
     view.table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "proc");
     add_header(&view);
     if (page->query.preferences.developer)
         add_callers_row(&view);
+    if (differ)
+        add_recursion(&view, &sum);
     g_autofree char *place = fm_name_place(page, proc->file, proc->line);
     fm_table_row(view.table, "proc", false);
     fm_cell_string(view.table, place, FM_STYLE_BOLD);

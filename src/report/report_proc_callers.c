@@ -17,6 +17,7 @@ struct callers_view {
     struct fm_callers_row *callers;
     struct fm_row *rows; /* sorted; id = index of the callers row */
     uint32_t count;
+    bool recursive; /* there are calls inside recursions, which have rows of their own */
     uint32_t bunch, bunch_size, bunches; /* bunch from 1, after correction */
     struct fm_perf perf;
     struct fm_table *table;
@@ -156,13 +157,11 @@ static void add_module_cell(struct callers_view *view, const char *name)
     g_free(query.command.module);
 }
 
-static void add_row(struct callers_view *view, uint32_t index)
+/* The cells that say who calls. */
+static void add_names(struct callers_view *view, const struct fm_row *row,
+                      const struct fm_callers_row *caller)
 {
     struct fm_page *page = view->page;
-    const struct fm_row *row = &view->rows[index];
-    const struct fm_callers_row *caller = &view->callers[row->id];
-    fm_table_row(view->table, "caller", false);
-    fm_cell_int(view->table, (int64_t)index + 1);
     switch ((enum fm_callers_group)page->query.command.group) {
     case FM_GROUP_CALL_SITE:
     case FM_GROUP_PROC: {
@@ -187,9 +186,73 @@ static void add_row(struct callers_view *view, uint32_t index)
         break;
     }
     }
+}
+
+static void add_row(struct callers_view *view, uint32_t index)
+{
+    struct fm_page *page = view->page;
+    const struct fm_row *row = &view->rows[index];
+    const struct fm_callers_row *caller = &view->callers[row->id];
+    fm_table_row(view->table, "caller", false);
+    fm_cell_int(view->table, (int64_t)index + 1);
+    add_names(view, row, caller);
     fm_perf_cells(&view->perf, page, view->table, &row->cost);
     if (page->query.command.group == FM_QUERY_GROUP_CLIQUE)
         add_members(view, caller->clique);
+}
+
+/* --- calls inside recursions --- */
+
+static void add_insiders(struct callers_view *view, unsigned before)
+{
+    struct fm_page *page = view->page;
+    const struct fm_command *command = &page->query.command;
+    g_autofree struct fm_callers_row *callers = NULL;
+    uint32_t count;
+    fm_analysis_callers_inside(page->analysis, view->ps, (enum fm_callers_group)command->group,
+                               command->contour ? page->recording->contour : NULL, &callers,
+                               &count);
+    g_autofree struct fm_row *rows = g_new(struct fm_row, count);
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i] = caller_row(page, &callers[i]);
+        rows[i].id = i;
+    }
+    fm_rows_sort(page, rows, count, NULL);
+    uint32_t shown = MIN(count, view->bunch_size);
+    for (uint32_t i = 0; i < shown; i++) {
+        fm_table_row(view->table, "inside", false);
+        fm_cell_empty(view->table); /* no rank */
+        add_names(view, &rows[i], &callers[rows[i].id]);
+        fm_perf_self_cells(&view->perf, page, view->table, &rows[i].cost);
+    }
+    if (shown < count) {
+        g_autofree char *more = g_strdup_printf("and %" PRIu32 " more", count - shown);
+        fm_table_row(view->table, "inside_left", false);
+        for (unsigned i = 0; i < before; i++)
+            fm_cell_empty(view->table);
+        fm_cell_string(view->table, more, FM_STYLE_PLAIN);
+        fm_perf_empty_cells(&view->perf, view->table);
+    }
+    fm_display_fact_int(page->display, "inside_groups_count", count);
+}
+
+/* With these the rows of all pages add up to what the procedure cost. */
+static void add_recursion(struct callers_view *view)
+{
+    struct fm_page *page = view->page;
+    unsigned before = page->query.command.group == FM_QUERY_GROUP_MODULE ? 1 : 2;
+    struct fm_callers_sum sum;
+    fm_analysis_callers_sum(page->analysis, view->ps, &sum);
+    g_autofree char *label = g_strdup_printf("what the %s cost", page->words->proc);
+    fm_table_separator(view->table);
+    fm_recursion_row(page, view->table, &view->perf,
+                     &(struct fm_recursion_row){"within", before, "all calls inside recursions:",
+                                                FM_STYLE_ITALIC, &sum.within});
+    add_insiders(view, before);
+    fm_recursion_others_row(page, view->table, &view->perf, before, &sum);
+    fm_table_separator(view->table);
+    fm_recursion_row(page, view->table, &view->perf,
+                     &(struct fm_recursion_row){"sum", before, label, FM_STYLE_BOLD, &sum.total});
 }
 
 /* --- paging --- */
@@ -283,31 +346,23 @@ static void add_page_controls(struct fm_page *page, uint32_t bunch_size)
     fm_controls_general(page);
 }
 
-static bool calls_itself(const struct fm_profile *profile, uint32_t ps)
-{
-    const struct fm_ps *proc = &profile->ps[ps];
-    for (uint32_t slot = 0; slot < proc->css_count; slot++)
-        if (profile->css[profile->css_of_ps[proc->css_first + slot]].callee_ps == ps)
-            return true;
-    return false;
-}
-
 static void add_counts(struct callers_view *view)
 {
     struct fm_page *page = view->page;
     uint32_t first = (view->bunch - 1) * view->bunch_size;
     uint32_t last = (uint32_t)MIN((uint64_t)view->count, (uint64_t)first + view->bunch_size);
     g_autofree char *text =
-        view->count == 0   ? g_strdup("There are none.")
+        view->count == 0   ? g_strdup(view->recursive ? "There are none outside of recursions."
+                                                      : "There are none.")
         : view->count == 1 ? g_strdup("There is one:")
         : view->bunches == 1
             ? g_strdup_printf("There are %" PRIu32 ":", view->count)
             : g_strdup_printf("There are %" PRIu32 ", showing %" PRIu32 " to %" PRIu32 ":",
                               view->count, first + 1, last);
+    if (view->recursive)
+        fm_recursion_text(page, "below the callers");
     fm_add_text(page->body, text);
-    if (calls_itself(page->profile, view->ps))
-        fm_add_text(page->body, "Direct recursion, whose cost is part of what the callers paid, "
-                                "is left out.");
+    fm_display_fact_bool(page->display, "recursive", view->recursive);
     fm_display_fact_int(page->display, "groups_count", view->count);
     fm_display_fact_int(page->display, "page", view->bunch);
     fm_display_fact_int(page->display, "page_count", view->bunches);
@@ -324,6 +379,8 @@ static void add_table(struct callers_view *view)
     uint64_t last = MIN((uint64_t)view->count, first + view->bunch_size);
     for (uint64_t i = first; i < last; i++)
         add_row(view, (uint32_t)i);
+    if (view->recursive)
+        add_recursion(view);
 }
 
 static void add_groups(struct fm_page *page)
@@ -342,16 +399,17 @@ static void add_groups(struct fm_page *page)
         view.rows[i].id = i;
     }
     fm_rows_sort(page, view.rows, view.count, NULL);
+    view.recursive = fm_analysis_is_recursive(page->analysis, view.ps);
     view.bunches = view.count == 0 ? 1 : (view.count - 1) / view.bunch_size + 1;
     if (view.bunch < 1 || view.bunch > view.bunches)
         view.bunch = 1;
     add_counts(&view);
     if (command->contour && page->recording->contour_message)
         fm_add_text(page->body, page->recording->contour_message); /* a warning */
-    if (view.count > 0) {
+    if (view.count > 0 || view.recursive)
         add_table(&view);
+    if (view.count > 0)
         add_paging(&view);
-    }
     g_free(view.rows);
     g_free(view.callers);
 }

@@ -31,6 +31,72 @@ static struct fm_profile *generate(const char *const *options)
     return profile;
 }
 
+static void add_rows(struct fm_cost *to, const struct fm_callers_row *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        fm_cost_add(to, &rows[i].cost);
+}
+
+static void assert_equal(const struct fm_cost *a, const struct fm_cost *b)
+{
+    g_assert_cmpint(a->calls, ==, b->calls);
+    g_assert_cmpmem(a->own, sizeof(a->own), b->own, sizeof(b->own));
+    g_assert_cmpmem(a->desc, sizeof(a->desc), b->desc, sizeof(b->desc));
+}
+
+/* The rows of callers and the two rows that recursion needs are the procedure's cost, in every
+ * measure. Returns how many procedures needed them. */
+static uint32_t assert_callers_add_up(const struct fm_analysis *a)
+{
+    uint32_t recursive = 0;
+    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
+        struct fm_callers_sum sum;
+        struct fm_cost total, all = {0};
+        fm_analysis_callers_sum(a, ps, &sum);
+        fm_analysis_ps_cost(a, ps, &total);
+        assert_equal(&sum.total, &total);
+        for (int group = FM_GROUP_CALL_SITE; group <= FM_GROUP_CLIQUE; group++) {
+            g_autofree struct fm_callers_row *outside = NULL, *inside = NULL;
+            uint32_t outside_count, inside_count;
+            struct fm_cost paid = {0}, within = {0};
+            fm_analysis_callers(a, ps, (enum fm_callers_group)group, NULL, &outside,
+                                &outside_count);
+            fm_analysis_callers_inside(a, ps, (enum fm_callers_group)group, NULL, &inside,
+                                       &inside_count);
+            add_rows(&paid, outside, outside_count);
+            add_rows(&within, inside, inside_count);
+            assert_equal(&paid, &sum.outside);
+            g_assert_cmpint(within.calls, ==, sum.within.calls);
+            g_assert_cmpmem(within.own, sizeof(within.own), sum.within.own, sizeof(sum.within.own));
+            g_assert_true((inside_count > 0) == fm_analysis_is_recursive(a, ps));
+        }
+        fm_cost_add(&all, &sum.outside);
+        fm_cost_add(&all, &sum.within);
+        fm_cost_add(&all, &sum.others);
+        assert_equal(&all, &total);
+        g_assert_cmpint(fm_cost_total(&sum.within, FM_CALLSEQS), >=, 0);
+        g_assert_cmpint(fm_cost_total(&sum.others, FM_CALLSEQS), <=, 0);
+        recursive += sum.within.calls != 0 && fm_cost_total(&sum.within, FM_CALLSEQS) != 0;
+        recursive += fm_cost_total(&sum.others, FM_CALLSEQS) != 0;
+    }
+    return recursive;
+}
+
+static void test_callers_add_up(void)
+{
+    uint32_t recursive = 0;
+    for (unsigned seed = 1; seed <= 6; seed++) {
+        g_autofree char *text = g_strdup_printf("--seed=%u", seed);
+        const char *const options[] = {seed == 6 ? "--nodes=60000" : "--nodes=4000", text,
+                                       seed % 2 ? "--c" : "--procs=60", NULL};
+        g_autoptr(FmProfile) profile = generate(options);
+        g_autoptr(FmAnalysis) a = NULL;
+        g_assert_true(fm_analysis_new(profile, NULL, &a, NULL));
+        recursive += assert_callers_add_up(a);
+    }
+    g_assert_cmpuint(recursive, >, 10);
+}
+
 static void assert_sound(const struct fm_profile *profile)
 {
     g_autoptr(FmAnalysis) a = NULL;
@@ -112,6 +178,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     generator = argv[argc - 1];
     g_test_add_func("/generated/seeds", test_seeds);
+    g_test_add_func("/generated/callers-add-up", test_callers_add_up);
     g_test_add_func("/generated/same-seed", test_same_seed);
     g_test_add_func("/generated/shape", test_shape);
     return g_test_run();

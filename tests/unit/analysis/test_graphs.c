@@ -179,11 +179,27 @@ static void test_two_pds(void)
     g_autofree struct fm_callers_row *callers = NULL;
     uint32_t count;
     fm_analysis_callers(a, 2, FM_GROUP_PROC, NULL, &callers, &count);
-    g_assert_cmpuint(count, ==, 2);
+    g_assert_cmpuint(count, ==, 1);
     g_assert_cmpint(callers[0].cost.own[FM_CALLSEQS], ==, 1);
     g_assert_cmpint(callers[0].cost.desc[FM_CALLSEQS], ==, 15);
-    g_assert_cmpint(callers[1].cost.own[FM_CALLSEQS], ==, 6);
-    g_assert_cmpint(callers[1].cost.desc[FM_CALLSEQS], ==, 0);
+    g_clear_pointer(&callers, g_free);
+    fm_analysis_callers_inside(a, 2, FM_GROUP_PROC, NULL, &callers, &count);
+    g_assert_cmpuint(count, ==, 1);
+    g_assert_cmpuint(callers[0].ps, ==, 3);
+    g_assert_cmpint(callers[0].cost.own[FM_CALLSEQS], ==, 6);
+    g_assert_cmpint(callers[0].cost.desc[FM_CALLSEQS], ==, 0);
+    /* p was entered for 16, of which 9 are q's and its leaf's: 7. All of q is within. */
+    static const int64_t sums[2][4] = {{16, 0, -9, 7}, {0, 9, 0, 9}};
+    for (uint32_t ps = 2; ps <= 3; ps++) {
+        struct fm_callers_sum sum;
+        fm_analysis_callers_sum(a, ps, &sum);
+        g_assert_cmpint(fm_cost_total(&sum.outside, FM_CALLSEQS), ==, sums[ps - 2][0]);
+        g_assert_cmpint(fm_cost_total(&sum.within, FM_CALLSEQS), ==, sums[ps - 2][1]);
+        g_assert_cmpint(fm_cost_total(&sum.others, FM_CALLSEQS), ==, sums[ps - 2][2]);
+        g_assert_cmpint(fm_cost_total(&sum.total, FM_CALLSEQS), ==, sums[ps - 2][3]);
+    }
+    g_assert_true(fm_analysis_is_recursive(a, 2));
+    g_assert_false(fm_analysis_is_recursive(a, 4));
     done(a);
 }
 
@@ -338,6 +354,75 @@ static void compare_nodes(const struct fm_analysis *a, const struct reference *r
     }
 }
 
+/* By clique: calls that enter their callee's clique, or the others. */
+static void compare_callers(const struct fm_analysis *a, const struct reference *r, uint32_t ps,
+                            bool inside)
+{
+    const struct fm_profile *profile = a->profile;
+    int64_t own[PD_MAX + 2] = {0}, desc[PD_MAX + 2] = {0};
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        uint32_t caller = profile->csd_caller[csd], callee = profile->csd_callee[csd];
+        if (profile->pd_ps[callee] != ps || (r->parent[r->clique[callee]] != csd) != inside)
+            continue;
+        own[r->clique[caller]] += (int64_t)fm_profile_own(profile, csd, FM_CALLSEQS);
+        desc[r->clique[caller]] += r->csd_desc[csd];
+        for (uint32_t pd = 1; pd <= profile->pd_count && !inside; pd++) {
+            if (r->clique[pd] == r->clique[callee])
+                desc[r->clique[caller]] -= r->pd_comp[pd][ps];
+        }
+    }
+    g_autofree struct fm_callers_row *rows = NULL;
+    uint32_t count;
+    (inside ? fm_analysis_callers_inside : fm_analysis_callers)(a, ps, FM_GROUP_CLIQUE, NULL, &rows,
+                                                                &count);
+    g_assert_true(!inside || fm_analysis_is_recursive(a, ps) == (count > 0));
+    for (uint32_t i = 0; i < count; i++) {
+        g_assert_cmpint(rows[i].cost.own[FM_CALLSEQS], ==, own[rows[i].clique]);
+        g_assert_cmpint(rows[i].cost.desc[FM_CALLSEQS], ==, desc[rows[i].clique]);
+        own[rows[i].clique] = desc[rows[i].clique] = 0;
+    }
+    for (uint32_t clique = 1; clique <= a->clique_count; clique++)
+        g_assert_cmpint(own[clique], ==, 0);
+}
+
+/* What the callers paid, what recursions cost that others entered, less what others cost in those
+ * entered here: each from the reference's figures, together the procedure's total. */
+static void compare_callers_sum(const struct fm_analysis *a, const struct reference *r, uint32_t ps)
+{
+    const struct fm_profile *profile = a->profile;
+    int64_t outside = 0, within = 0, others = 0, inside_own = 0;
+    bool entered[PD_MAX + 2] = {false};
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        uint32_t callee = profile->csd_callee[csd];
+        int64_t own = (int64_t)fm_profile_own(profile, csd, FM_CALLSEQS);
+        if (profile->pd_ps[callee] != ps)
+            continue;
+        if (r->parent[r->clique[callee]] == csd) {
+            outside += own + r->csd_desc[csd];
+            entered[r->clique[callee]] = true;
+        } else {
+            inside_own += own;
+        }
+    }
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        int64_t total = r->pd_own[pd] + r->pd_desc[pd] - r->pd_comp[pd][ps];
+        if (entered[r->clique[pd]])
+            outside -= r->pd_comp[pd][ps];
+        if (entered[r->clique[pd]] && profile->pd_ps[pd] != ps)
+            others -= total;
+        if (!entered[r->clique[pd]] && profile->pd_ps[pd] == ps)
+            within += total;
+    }
+    struct fm_callers_sum sum;
+    fm_analysis_callers_sum(a, ps, &sum);
+    g_assert_cmpint(fm_cost_total(&sum.outside, FM_CALLSEQS), ==, outside);
+    g_assert_cmpint(fm_cost_total(&sum.within, FM_CALLSEQS), ==, within);
+    g_assert_cmpint(fm_cost_total(&sum.others, FM_CALLSEQS), ==, others);
+    g_assert_cmpint(sum.within.own[FM_CALLSEQS], ==, inside_own);
+    g_assert_cmpint(sum.others.own[FM_CALLSEQS], ==, 0);
+    g_assert_cmpint(outside + within + others, ==, fm_cost_total(&sum.total, FM_CALLSEQS));
+}
+
 static void compare_sums(const struct fm_analysis *a, const struct reference *r)
 {
     const struct fm_profile *profile = a->profile;
@@ -353,29 +438,9 @@ static void compare_sums(const struct fm_analysis *a, const struct reference *r)
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
         fm_analysis_ps_cost(a, ps, &cost);
         g_assert_cmpint(cost.desc[FM_CALLSEQS], ==, ps_desc[ps]);
-        /* Callers by clique. */
-        int64_t own[PD_MAX + 2] = {0}, desc[PD_MAX + 2] = {0};
-        for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
-            uint32_t caller = profile->csd_caller[csd], callee = profile->csd_callee[csd];
-            if (profile->pd_ps[callee] != ps || caller == callee)
-                continue;
-            own[r->clique[caller]] += (int64_t)fm_profile_own(profile, csd, FM_CALLSEQS);
-            desc[r->clique[caller]] += r->csd_desc[csd];
-            for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
-                if (r->clique[pd] == r->clique[callee])
-                    desc[r->clique[caller]] -= r->pd_comp[pd][ps];
-            }
-        }
-        g_autofree struct fm_callers_row *rows = NULL;
-        uint32_t count;
-        fm_analysis_callers(a, ps, FM_GROUP_CLIQUE, NULL, &rows, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            g_assert_cmpint(rows[i].cost.own[FM_CALLSEQS], ==, own[rows[i].clique]);
-            g_assert_cmpint(rows[i].cost.desc[FM_CALLSEQS], ==, desc[rows[i].clique]);
-            own[rows[i].clique] = desc[rows[i].clique] = 0;
-        }
-        for (uint32_t clique = 1; clique <= a->clique_count; clique++)
-            g_assert_cmpint(own[clique], ==, 0);
+        compare_callers(a, r, ps, false);
+        compare_callers(a, r, ps, true);
+        compare_callers_sum(a, r, ps);
     }
     for (uint32_t css = 1; css <= profile->css_count; css++) {
         fm_analysis_css_cost(a, css, &cost);
@@ -583,7 +648,8 @@ static void test_large_shapes(void)
         g_autofree struct fm_callers_row *rows = NULL;
         uint32_t row_count;
         fm_analysis_callers(a, 1, FM_GROUP_PROC, NULL, &rows, &row_count);
-        g_assert_cmpuint(row_count, ==, 1);
+        g_assert_cmpuint(row_count, ==, shape == CLIQUE ? 0 : 1); /* nothing enters the root's */
+        g_assert_true(fm_analysis_is_recursive(a, 1) == (shape == CLIQUE));
         g_assert_cmpuint(fm_analysis_action_clique(a, 90, FM_CALLSEQS), ==,
                          shape == STAR     ? count
                          : shape == CLIQUE ? 1

@@ -16,7 +16,94 @@ static void groups_are_compensated(void)
     g_assert_cmpint(cell_int(main_row, "callseqs_total_count"), ==, 21);
     g_assert_cmpint(
         cell_int(row_where(&page, "callers", "proc", "a.f/2-0"), "callseqs_total_count"), ==, 110);
-    g_assert_nonnull(strstr(page_text(&page), "Direct recursion")); /* map's calls of itself */
+    /* map's calls of itself, which have no total: their own cost is part of what callers paid. */
+    JsonObject *itself = row_at(&page, "callers", "inside", 0);
+    g_assert_cmpint(cell_int(itself, "callseqs_self_count"), ==, 60);
+    g_assert_true(json_object_get_null_member(itself, "callseqs_total_count"));
+    g_assert_nonnull(strstr(page_text(&page), "Calls inside a recursion have no total"));
+    page_done(&page);
+}
+
+static gint64 sum_of(struct page *page, const char *table, const char *role, const char *column)
+{
+    gint64 sum = 0;
+    for (unsigned i = 0; i < row_count(page, table, role); i++)
+        sum += cell_int(row_at(page, table, role, i), column);
+    return sum;
+}
+
+/* Callers, and the rows that recursion needs, are what the procedure's own page says it costs; that
+ * page leads from what the callers paid to it. Returns how many procedures are recursive. */
+static unsigned callers_add_up(struct fm_recording *recording, const char *const *columns)
+{
+    static const char *const groups[] = {"cs", "pr", "mo", "cl"};
+    bool small = recording->profile->pd_count < 1000; /* else too many cliques to read */
+    unsigned group_count = small ? 4 : 3;
+    unsigned recursive = 0;
+    for (uint32_t ps = 2; ps <= recording->profile->ps_count; ps++) {
+        g_autofree char *query = g_strdup_printf("proc/%u", ps);
+        struct page proc = page_of(recording, query);
+        recursive += fact_bool(&proc, "recursive");
+        for (unsigned i = 0; i < group_count * g_strv_length((char **)(uintptr_t)columns); i++) {
+            const char *column = columns[i / group_count];
+            g_autofree char *callers_query =
+                g_strdup_printf("proc_callers/%u/%s/1/100000/nc", ps, groups[i % group_count]);
+            struct page page = page_of(recording, callers_query);
+            g_assert_true(fact_bool(&page, "recursive") == fact_bool(&proc, "recursive"));
+            gint64 cost = sum_of(&proc, "proc", "proc", column);
+            if (fact_int(&page, "groups_count") == 0 && !fact_bool(&page, "recursive")) {
+                g_assert_cmpint(cost, ==, 0); /* never called: no table */
+                page_done(&page);
+                continue;
+            }
+            gint64 paid = sum_of(&page, "callers", "caller", column);
+            gint64 within = sum_of(&page, "callers", "within", column);
+            gint64 others = sum_of(&page, "callers", "others", column);
+            g_assert_cmpint(paid + within + others, ==, cost);
+            bool told = strstr(page_text(&proc), "account for the difference") != NULL;
+            if (told) {
+                g_assert_cmpint(sum_of(&proc, "proc", "outside", column), ==, paid);
+                g_assert_cmpint(sum_of(&proc, "proc", "within", column), ==, within);
+                g_assert_cmpint(sum_of(&proc, "proc", "others", column), ==, others);
+            } else if (g_str_has_suffix(column, "total_count")) {
+                g_assert_cmpint(paid, ==, cost);
+            }
+            if (fact_bool(&page, "recursive"))
+                g_assert_cmpint(sum_of(&page, "callers", "sum", column), ==, cost);
+            g_assert_true(fact_bool(&page, "recursive") ==
+                          (strstr(page_text(&page), "account for the difference") != NULL));
+            page_done(&page);
+        }
+        page_done(&proc);
+    }
+    return recursive;
+}
+
+static void callers_add_up_to_the_procedure(void)
+{
+    static const char *const columns[] = {"callseqs_self_count", "callseqs_total_count", NULL};
+    static const char *const c_columns[] = {"calls_count", "callseqs_total_count", NULL};
+    g_autoptr(FmRecording) two = world_two_pds(), undetected = world_undetected_recursion();
+    g_autoptr(FmRecording) hub = world_hub(), c = world_c("/nowhere");
+    g_assert_cmpuint(callers_add_up(two, columns), ==, 2);        /* p and q, not their leaf */
+    g_assert_cmpuint(callers_add_up(undetected, columns), ==, 1); /* map */
+    g_assert_cmpuint(callers_add_up(hub, columns), >, 0);
+    callers_add_up(c, c_columns);
+
+    /* p was entered for 16, of which 9 are q's and the leaf's. */
+    struct page page = page_of(two, "proc_callers/2/pr/1/20/nc");
+    g_assert_cmpint(fact_int(&page, "groups_count"), ==, 1);
+    g_assert_cmpint(fact_int(&page, "inside_groups_count"), ==, 1);
+    g_assert_cmpint(sum_of(&page, "callers", "caller", "callseqs_total_count"), ==, 16);
+    g_assert_cmpint(sum_of(&page, "callers", "others", "callseqs_total_count"), ==, -9);
+    g_assert_cmpint(sum_of(&page, "callers", "sum", "callseqs_total_count"), ==, 7);
+    page_done(&page);
+    page = page_of(two, "proc_callers/3/cs/1/1/nc"); /* q: no call from outside, two sites inside */
+    g_assert_nonnull(strstr(page_text(&page), "There are none outside of recursions."));
+    g_assert_cmpuint(row_count(&page, "callers", "inside"), ==, 1);
+    g_assert_cmpstr(cell_string(row_at(&page, "callers", "inside_left", 0), "proc"), ==,
+                    "and 1 more");
+    g_assert_cmpint(sum_of(&page, "callers", "within", "callseqs_total_count"), ==, 9);
     page_done(&page);
 }
 
@@ -227,6 +314,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/callers/groups are compensated", groups_are_compensated);
+    g_test_add_func("/callers/callers add up to the procedure", callers_add_up_to_the_procedure);
     g_test_add_func("/callers/the runtime is a caller too", the_runtime_is_a_caller_too);
     g_test_add_func("/callers/members of a clique are named", members_of_a_clique_are_named);
     g_test_add_func("/callers/pages follow each other", pages_follow_each_other);

@@ -29,6 +29,18 @@ static void entry_comes_first_and_several_pds_are_summed(void)
     g_assert_cmpint(cell_int(row_at(&page, "clique", "proc", 2), "callseqs_total_count"), ==, 1);
     g_assert_cmpuint(row_count(&page, "clique", "proc"), ==, 3);
     g_assert_cmpuint(row_count(&page, "clique", "ancestor"), ==, 0);
+    /* Together they are what the runtime's call paid. */
+    struct fm_cost entered;
+    fm_analysis_csd_cost(recording->analysis, 1, &entered);
+    JsonObject *whole = row_at(&page, "clique", "whole", 0);
+    g_assert_cmpint(cell_int(whole, "callseqs_self_count"), ==, 11);
+    g_assert_cmpint(cell_int(whole, "callseqs_total_count"), ==, 16);
+    g_assert_cmpint(fm_cost_total(&entered, FM_CALLSEQS), ==, 16);
+    g_assert_nonnull(strstr(page_text(&page), "all of them together are what the call"));
+    page_done(&page);
+    page = page_of(recording, "clique/1"); /* one member: nothing to add up */
+    g_assert_cmpuint(row_count(&page, "clique", "whole"), ==, 0);
+    g_assert_null(strstr(page_text(&page), "all of them together"));
     page_done(&page);
 
     page = page_of(recording, "clique/2&" PREFS("p-_-s-_-w", "5", "nosum", "cost-callseqs-both-oa",
