@@ -253,6 +253,8 @@ static void many_edges_sum_up_alike(void)
             "rows");
         for (guint i = 0; i < json_array_get_length(all); i++) {
             JsonObject *row = json_array_get_object_element(all, i);
+            if (!g_str_equal(json_object_get_string_member(row, "role"), "caller"))
+                continue; /* the hub's own recursion */
             JsonObject *cells = json_object_get_object_member(row, "cells");
             calls[g] += cell_int(cells, "calls_count");
             callseqs[g] += cell_int(cells, "callseqs_total_count");
@@ -263,7 +265,7 @@ static void many_edges_sum_up_alike(void)
         g_assert_cmpint(calls[g], ==, calls[0]);
         g_assert_cmpint(callseqs[g], ==, callseqs[0]);
     }
-    g_assert_cmpint(calls[0], ==, 5000 + 2 * 5000 + 3); /* without the hub's own recursion */
+    g_assert_cmpint(calls[0], ==, 5000 + 2 * 5000 + 3);
 }
 
 static void contour_exclusion_sees_through_modules(void)

@@ -355,9 +355,10 @@ JsonObject *row_at(const struct page *page, const char *table, const char *role,
 
 unsigned row_count(const struct page *page, const char *table, const char *role)
 {
+    JsonArray *rows = json_object_get_array_member(table_of(page, table), "rows");
     unsigned count = 0;
-    while (row_at(page, table, role, count))
-        count++;
+    for (guint i = 0; i < json_array_get_length(rows); i++)
+        count += has_role(json_array_get_object_element(rows, i), role);
     return count;
 }
 
