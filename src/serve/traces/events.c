@@ -59,6 +59,27 @@ static char *where_text(const struct fm_tracefile_context *at)
                               : g_strdup_printf("%s, CPU %" PRId32, file->channel, at->event.lane);
 }
 
+/* LTTng's context "ip" is where in the program the event is: the function, or object and place. */
+static void add_code(struct fm_trace *trace, const struct fm_event_value *values, unsigned count,
+                     GPtrArray *fields)
+{
+    const struct fm_event_value *place = NULL, *process = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(values[i].name, "ip") == 0)
+            place = &values[i];
+        else if (strcmp(values[i].name, "vpid") == 0)
+            process = &values[i];
+    }
+    if (place == NULL || trace->state_model == NULL || trace->state_model->code == NULL)
+        return;
+    char *name = trace->state_model->code(trace, process == NULL ? 0 : process->number,
+                                          place->number);
+    if (name == NULL)
+        return;
+    g_ptr_array_add(fields, g_strdup("code"));
+    g_ptr_array_add(fields, name);
+}
+
 static struct trace_event_row *make_row(const struct fm_tracefile_context *at)
 {
     struct fm_tracefile *file = at->tracefile;
@@ -82,6 +103,7 @@ static struct trace_event_row *make_row(const struct fm_tracefile_context *at)
         g_ptr_array_add(row->fields, g_strdup(values[i].name));
         g_ptr_array_add(row->fields, trace_value_text(&values[i]));
     }
+    add_code(file->trace, values, MIN(count, FM_EVENT_VALUES_MAX), row->fields);
     return row;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "trace/model/kernel_state.h"
+#include "trace/model/program_code.h"
 
 /* --- names and values --- */
 
@@ -21,6 +22,7 @@ static void free_names(void *data)
 {
     struct kernel_names *names = data;
     g_array_unref(names->events);
+    fm_program_code_free(names->code);
     g_free(names);
 }
 
@@ -28,6 +30,7 @@ static void *make_names(struct fm_trace *trace)
 {
     struct kernel_names *names = g_new0(struct kernel_names, 1);
     names->events = g_array_new(FALSE, TRUE, sizeof(struct kernel_known));
+    names->code = fm_program_code_new();
     names->idle = fm_trace_value(trace, "idle", FM_STATE_IDLE);
     names->busy = fm_trace_value(trace, "busy", FM_STATE_RUNNING);
     names->running = fm_trace_value(trace, "running", FM_STATE_RUNNING);
@@ -221,6 +224,30 @@ static void *model_read(struct fm_state *state, const uint8_t *bytes, size_t len
     return length == 0 ? model_new(state) : NULL;
 }
 
+/* --- what all states share --- */
+
+static struct kernel_names *names_of(struct fm_trace *trace)
+{
+    return fm_trace_model_names(trace, make_names, free_names);
+}
+
+static void shared_write(struct fm_trace *trace, GByteArray *to)
+{
+    fm_program_code_write(names_of(trace)->code, to);
+}
+
+static bool shared_read(struct fm_trace *trace, const uint8_t *bytes, size_t length)
+{
+    return fm_program_code_read(names_of(trace)->code, bytes, length);
+}
+
+static char *code_name(struct fm_trace *trace, uint64_t process, uint64_t address)
+{
+    return fm_program_code_name(names_of(trace)->code, process, address);
+}
+
+/* --- labels --- */
+
 static char *thread_label(const struct fm_state *state, const struct fm_lane *thread)
 {
     GString *label = g_string_new(thread->name);
@@ -255,6 +282,9 @@ const struct fm_state_model fm_state_model_kernel = {
     .model_free = g_free,
     .model_write = model_write,
     .model_read = model_read,
+    .shared_write = shared_write,
+    .shared_read = shared_read,
     .label = lane_label,
+    .code = code_name,
     .event = handle_event,
 };

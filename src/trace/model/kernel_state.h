@@ -13,6 +13,7 @@ enum thread_type { TYPE_USER = 1, TYPE_KERNEL = 2 }; /* 0 = not known */
 enum cpu_slot { CPU_RUNNING /* lane of the thread, + 1 */ };
 enum count_slot { COUNT_PENDING, COUNT_RUNNING };
 
+struct fm_program_code;
 struct kernel_event;
 typedef void kernel_handler(struct kernel_event *at);
 
@@ -34,6 +35,7 @@ struct kernel_names {
     GArray *events; /* of struct kernel_known, by event id */
     uint32_t idle, busy, running, user, kernel, waiting, ready, created, exit, zombie, dead;
     uint32_t pending, handled, soft_handled, trapped, reading, writing;
+    struct fm_program_code *code;
 };
 
 /* One event. */

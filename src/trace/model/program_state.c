@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "trace/model/kernel_state.h"
+#include "trace/model/program_code.h"
+
+enum { SEARCHED_MAX = 256 }; /* as fm_state_pop_value() does */
 
 static struct fm_lane *program_lane(struct kernel_event *at)
 {
@@ -56,10 +59,30 @@ static void end_span(struct kernel_event *at)
 static uint32_t function_value(struct kernel_event *at)
 {
     uint64_t address = 0;
-    char name[24];
     (void)fm_kernel_number(at, "addr", &address);
+    return fm_program_code_value(at, address);
+}
+
+static bool is_on_stack(const struct fm_lane *lane, uint32_t value)
+{
+    for (uint32_t i = lane->depth; i-- > 0 && lane->depth - i <= SEARCHED_MAX;) {
+        if (lane->stack[i].value == value)
+            return true;
+    }
+    return false;
+}
+
+/* A function that was entered before its object was told has its address for a name. */
+static uint32_t value_on_stack(struct kernel_event *at, const struct fm_lane *lane,
+                               uint64_t address)
+{
+    uint32_t named = fm_program_code_value(at, address);
+    char name[24];
+    if (is_on_stack(lane, named))
+        return named;
     g_snprintf(name, sizeof name, "0x%" G_GINT64_MODIFIER "x", address);
-    return fm_trace_value(at->trace, name, FM_STATE_SPAN);
+    uint32_t plain = fm_trace_value(at->trace, name, FM_STATE_SPAN);
+    return is_on_stack(lane, plain) ? plain : named;
 }
 
 static void enter_function(struct kernel_event *at)
@@ -79,7 +102,7 @@ static void leave_function(struct kernel_event *at)
     /* The fast variant does not tell the function. */
     uint64_t address;
     if (fm_kernel_number(at, "addr", &address))
-        fm_state_pop_value(at->state, lane, function_value(at), at->time);
+        fm_state_pop_value(at->state, lane, value_on_stack(at, lane, address), at->time);
     else
         fm_state_pop(at->state, lane, at->time);
 }
@@ -111,6 +134,9 @@ void fm_kernel_learn_program(struct fm_trace *trace, const char *name, struct ke
         else if (ends_with(name, pairs[i][1], &length))
             known->handle = end_span;
     }
+    kernel_handler *tells = fm_program_code_handler(name);
+    if (tells != NULL)
+        known->handle = tells;
     g_autofree char *span = g_strndup(name, length);
     known->value = fm_trace_value(trace, span, FM_STATE_SPAN);
 }

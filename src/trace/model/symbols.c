@@ -22,10 +22,19 @@ struct symbol {
 struct object {
     char *path;
     GArray *symbols; /* of struct symbol, ascending; NULL = not read yet */
+    bool relocated;  /* its own addresses begin at first, not where it was loaded */
+    uint64_t first;
+    uint8_t id[FM_SYMBOLS_BUILD_ID_MAX];
+    size_t id_length;
 };
 
+enum module_kind { MODULE_BIASED, MODULE_OBJECT, MODULE_FIXED_OBJECT };
+
 struct module {
-    uint64_t base, size, bias;
+    uint64_t base, size, bias; /* bias: of MODULE_BIASED */
+    enum module_kind kind;
+    uint8_t id[FM_SYMBOLS_BUILD_ID_MAX];
+    size_t id_length; /* 0 = not told */
     struct object *object;
 };
 
@@ -78,12 +87,13 @@ void fm_symbols_free(struct fm_symbols *symbols)
     g_free(symbols);
 }
 
-void fm_symbols_add(struct fm_symbols *symbols, uint64_t base, uint64_t size, uint64_t bias,
-                    const char *path, size_t path_length)
+static void add_module(struct fm_symbols *symbols, const struct module *module, const char *path,
+                       size_t path_length)
 {
+    uint64_t base = module->base, size = module->size;
     for (guint i = 0; i < symbols->modules->len; i++) {
         const struct module *old = &g_array_index(symbols->modules, struct module, i);
-        if (old->base == base && old->size == size && strlen(old->object->path) == path_length &&
+        if (old->base == base && old->size == size && old->kind == module->kind && strlen(old->object->path) == path_length &&
             memcmp(old->object->path, path, path_length) == 0)
             return;
     }
@@ -98,8 +108,37 @@ void fm_symbols_add(struct fm_symbols *symbols, uint64_t base, uint64_t size, ui
     } else {
         g_free(name);
     }
-    struct module module = {base, size, bias, object};
-    g_array_append_val(symbols->modules, module);
+    struct module added = *module;
+    added.object = object;
+    g_array_append_val(symbols->modules, added);
+}
+
+void fm_symbols_add(struct fm_symbols *symbols, uint64_t base, uint64_t size, uint64_t bias,
+                    const char *path, size_t path_length)
+{
+    const struct module module = {.base = base, .size = size, .bias = bias};
+    add_module(symbols, &module, path, path_length);
+}
+
+void fm_symbols_add_object(struct fm_symbols *symbols, const struct fm_symbols_object *object)
+{
+    const struct module module = {.base = object->base,
+                                  .size = object->size,
+                                  .kind = object->fixed ? MODULE_FIXED_OBJECT : MODULE_OBJECT};
+    add_module(symbols, &module, object->path, object->path_length);
+}
+
+void fm_symbols_set_build_id(struct fm_symbols *symbols, uint64_t base, const uint8_t *id,
+                             size_t length)
+{
+    for (guint i = symbols->modules->len; i-- > 0;) {
+        struct module *module = &g_array_index(symbols->modules, struct module, i);
+        if (module->base != base)
+            continue;
+        module->id_length = MIN(length, FM_SYMBOLS_BUILD_ID_MAX);
+        memcpy(module->id, id, module->id_length);
+        return;
+    }
 }
 
 static int by_address(const void *a, const void *b)
@@ -128,10 +167,49 @@ static void add_section(GArray *symbols, Elf *elf, Elf_Scn *section, const GElf_
     }
 }
 
-static void read_elf(GArray *symbols, int fd)
+static void note_build_id(struct object *object, Elf *elf, const GElf_Phdr *segment)
 {
+    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz,
+                                          segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    size_t at = 0, name, description;
+    GElf_Nhdr note;
+    while (data != NULL && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
+        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof "GNU" ||
+            memcmp((const char *)data->d_buf + name, "GNU", sizeof "GNU") != 0)
+            continue;
+        object->id_length = MIN(note.n_descsz, FM_SYMBOLS_BUILD_ID_MAX);
+        memcpy(object->id, (const char *)data->d_buf + description, object->id_length);
+    }
+}
+
+/* Where its addresses begin, and which build it is. */
+static void read_segments(struct object *object, Elf *elf)
+{
+    GElf_Ehdr header;
+    size_t count;
+    uint64_t first = UINT64_MAX;
+    if (gelf_getehdr(elf, &header) == NULL || elf_getphdrnum(elf, &count) != 0)
+        return;
+    object->relocated = header.e_type == ET_DYN;
+    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+        GElf_Phdr segment;
+        if (gelf_getphdr(elf, (int)i, &segment) == NULL)
+            break;
+        if (segment.p_type == PT_LOAD)
+            first = MIN(first, segment.p_vaddr & ~UINT64_C(0xfff));
+        else if (segment.p_type == PT_NOTE)
+            note_build_id(object, elf, &segment);
+    }
+    object->first = first == UINT64_MAX ? 0 : first;
+}
+
+static void read_elf(struct object *object, int fd)
+{
+    GArray *symbols = object->symbols;
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     Elf_Scn *section = NULL;
+    if (elf != NULL)
+        read_segments(object, elf);
     /* The full table holds all of the dynamic one; stripped files have only that. */
     for (unsigned wanted = SHT_SYMTAB; elf != NULL && symbols->len == 0; wanted = SHT_DYNSYM) {
         while ((section = elf_nextscn(elf, section)) != NULL) {
@@ -156,7 +234,7 @@ static void read_object(struct object *object)
         return;
     struct stat status;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && elf_version(EV_CURRENT) != EV_NONE)
-        read_elf(object->symbols, fd);
+        read_elf(object, fd);
     close(fd);
 }
 
@@ -176,15 +254,59 @@ static const struct symbol *find_symbol(const GArray *symbols, uint64_t address)
     return address - symbol->address < MAX(symbol->size, 1) ? symbol : NULL;
 }
 
-char *fm_symbols_name(struct fm_symbols *symbols, uint64_t address)
+/* A file of another build is as if it were not there. */
+static bool is_of_the_build(const struct module *module)
 {
+    const struct object *object = module->object;
+    return module->id_length == 0 || (module->id_length == object->id_length &&
+                                      memcmp(module->id, object->id, module->id_length) == 0);
+}
+
+static const struct symbol *find_in_module(const struct module *module, uint64_t address)
+{
+    struct object *object = module->object;
+    if (object->symbols == NULL)
+        read_object(object);
+    if (module->kind == MODULE_BIASED)
+        return find_symbol(object->symbols, address - module->bias);
+    uint64_t bias = object->relocated ? module->base - object->first : 0;
+    return is_of_the_build(module) ? find_symbol(object->symbols, address - bias) : NULL;
+}
+
+static char *place_in_module(const struct module *module, uint64_t address)
+{
+    g_autofree char *base = g_path_get_basename(module->object->path);
+    return module->kind == MODULE_FIXED_OBJECT
+               ? g_strdup_printf("%s@0x%" G_GINT64_MODIFIER "x", base, address)
+               : g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x", base, address - module->base);
+}
+
+/* The first LTTng tells 4 MiB for every object: so what begins nearest below is where it lies; of
+ * those at one base, the last that was told. */
+static const struct module *nearest_object(const struct fm_symbols *symbols, uint64_t address)
+{
+    const struct module *nearest = NULL;
     for (guint i = symbols->modules->len; i-- > 0;) {
         const struct module *module = &g_array_index(symbols->modules, struct module, i);
-        if (address - module->base >= module->size)
+        if (module->kind != MODULE_BIASED && address - module->base < module->size &&
+            (nearest == NULL || module->base > nearest->base))
+            nearest = module;
+    }
+    return nearest;
+}
+
+char *fm_symbols_name(struct fm_symbols *symbols, uint64_t address)
+{
+    const struct module *object = nearest_object(symbols, address);
+    if (object != NULL) {
+        const struct symbol *symbol = find_in_module(object, address);
+        return symbol != NULL ? demangled(symbol->name) : place_in_module(object, address);
+    }
+    for (guint i = symbols->modules->len; i-- > 0;) {
+        const struct module *module = &g_array_index(symbols->modules, struct module, i);
+        if (module->kind != MODULE_BIASED || address - module->base >= module->size)
             continue;
-        if (module->object->symbols == NULL)
-            read_object(module->object);
-        const struct symbol *symbol = find_symbol(module->object->symbols, address - module->bias);
+        const struct symbol *symbol = find_in_module(module, address);
         if (symbol != NULL)
             return demangled(symbol->name);
     }
@@ -199,6 +321,8 @@ void fm_symbols_write(const struct fm_symbols *symbols, GByteArray *to)
         fm_pack(to, module->base);
         fm_pack(to, module->size);
         fm_pack(to, module->bias);
+        fm_pack(to, module->kind);
+        fm_pack_bytes(to, module->id, module->id_length);
         fm_pack_bytes(to, module->object->path, strlen(module->object->path));
     }
 }
@@ -207,11 +331,19 @@ bool fm_symbols_read(struct fm_symbols *symbols, struct fm_unpack *from)
 {
     uint32_t count = fm_unpack_count(from);
     for (uint32_t i = 0; i < count && !from->bad; i++) {
-        uint64_t base = fm_unpack(from), size = fm_unpack(from), bias = fm_unpack(from);
-        uint32_t length;
+        struct module module = {.base = fm_unpack(from)};
+        uint32_t length, id_length;
+        module.size = fm_unpack(from);
+        module.bias = fm_unpack(from);
+        module.kind = (enum module_kind)fm_unpack_max(from, MODULE_FIXED_OBJECT);
+        const uint8_t *id = fm_unpack_bytes(from, &id_length);
+        if (from->bad || id_length > FM_SYMBOLS_BUILD_ID_MAX)
+            return false;
+        memcpy(module.id, id, id_length);
+        module.id_length = id_length;
         const uint8_t *path = fm_unpack_bytes(from, &length);
         if (!from->bad)
-            fm_symbols_add(symbols, base, size, bias, (const char *)path, length);
+            add_module(symbols, &module, (const char *)path, length);
     }
     return !from->bad;
 }

@@ -2,6 +2,8 @@
 /* The state of kernel traces: texts are written as CTF by the babeltrace2 library, opened as
  * traces, and every segment of every lane is compared. */
 #include <glib/gstdio.h>
+#include <inttypes.h>
+#include <link.h>
 #include <poll.h>
 #include <string.h>
 
@@ -403,6 +405,61 @@ static void test_programs(void)
     run_done(&run);
 }
 
+int a_traced_function(int x);
+__attribute__((noinline)) int a_traced_function(int x)
+{
+    return x * 5 + 2;
+}
+
+static int first_object(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    *(uint64_t *)user = info->dlpi_addr;
+    return 1; /* the program itself comes first */
+}
+
+/* Functions of this program, of one whose file is another build, and of one that is not there; in
+ * process 6 nothing lies at these addresses. A function keeps the name that it was entered with. */
+static void test_functions_have_names(void)
+{
+    struct run run;
+    uint64_t base = 0, address = (uint64_t)(uintptr_t)a_traced_function;
+    g_assert_cmpint(a_traced_function(1), ==, 7);
+    dl_iterate_phdr(first_object, &base);
+    g_autofree char *text = g_strdup_printf(
+        "context vtid vpid\n"
+        "100 0 lttng_ust_cyg_profile:func_entry addr=0x900100 call_site=0 vtid=7 vpid=5\n"
+        "101 0 lttng_ust_statedump:bin_info baddr=0x%" PRIx64 " memsz=0x10000000 is_pic=1 "
+        "path=\"/proc/self/exe\" vtid=7 vpid=5\n"
+        "102 0 lttng_ust_lib:load baddr=0x900000 memsz=0x1000 path=\"/nowhere/libhello.so\" vtid=7 "
+        "vpid=5\n"
+        "103 0 lttng_ust_statedump:bin_info baddr=0x800000 memsz=0x1000 is_pic=0 "
+        "path=\"/nowhere/main\" vtid=7 vpid=5\n"
+        "110 0 lttng_ust_cyg_profile:func_entry addr=0x%" PRIx64 " call_site=0 vtid=7 vpid=5\n"
+        "111 0 lttng_ust_cyg_profile:func_exit addr=0x%" PRIx64 " call_site=0 vtid=7 vpid=5\n"
+        "120 0 lttng_ust_cyg_profile:func_entry addr=0x900156 call_site=0 vtid=7 vpid=5\n"
+        "121 0 lttng_ust_cyg_profile:func_exit addr=0x900156 call_site=0 vtid=7 vpid=5\n"
+        "130 0 lttng_ust_cyg_profile:func_entry addr=0x800bdc call_site=0 vtid=7 vpid=5\n"
+        "131 0 lttng_ust_cyg_profile:func_exit addr=0x800bdc call_site=0 vtid=7 vpid=5\n"
+        "140 0 lttng_ust_statedump:build_id baddr=0x%" PRIx64 " build_id=[1,2,254] vtid=7 vpid=5\n"
+        "150 0 lttng_ust_cyg_profile:func_entry addr=0x%" PRIx64 " call_site=0 vtid=7 vpid=5\n"
+        "151 0 lttng_ust_cyg_profile:func_exit addr=0x%" PRIx64 " call_site=0 vtid=7 vpid=5\n"
+        "160 0 lttng_ust_cyg_profile:func_exit addr=0x900100 call_site=0 vtid=7 vpid=5\n"
+        "170 0 lttng_ust_cyg_profile:func_entry addr=0x900156 call_site=0 vtid=8 vpid=6\n"
+        "171 0 lttng_ust_cyg_profile:func_exit addr=0x900156 call_site=0 vtid=8 vpid=6\n",
+        base, address, address, base, address, address);
+    run_open(&run, text);
+    run_read(&run, NULL);
+    g_autofree char *lines = g_strdup_printf(
+        "1 a_traced_function 10-11\n1 libhello.so+0x156 20-21\n1 main@0x800bdc 30-31\n"
+        "1 exe+0x%" PRIx64 " 50-51\n0 0x900100 0-60\n",
+        address - base);
+    check(&run, "thread 7 ", lines);
+    check(&run, "thread 8 ", "0 0x900156 70-71\n");
+    g_assert_cmpuint(fm_state_inconsistent(run.state), ==, 0);
+    run_done(&run);
+}
+
 static void check_filter(struct run *run, const char *filter, const char *expected)
 {
     run_read(run, filter);
@@ -499,6 +556,7 @@ int main(int argc, char **argv)
     g_test_add_func("/kernel/interrupts and disks", test_interrupts);
     g_test_add_func("/kernel/old events", test_old);
     g_test_add_func("/kernel/programs", test_programs);
+    g_test_add_func("/kernel/functions", test_functions_have_names);
     g_test_add_func("/kernel/filters on the state", test_filters);
     g_test_add_func("/kernel/any order", test_any_order);
     return g_test_run();
