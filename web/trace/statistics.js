@@ -116,7 +116,7 @@ export class Statistics {
     const time = element("td", { className: `number bar p${Math.round((100 * node.time_ns) / greatest)} pct` },
       node.time_ns ? duration(node.time_ns) : "");
     const number = (text) => element("td", { className: "number" }, text);
-    return element("tr", {}, name, time, number(node.time_ns ? `${share.toFixed(share < 10 ? 2 : 1)} %` : ""),
+    return element("tr", {}, name, time, number(node.time_ns && !node.shared ? `${share.toFixed(share < 10 ? 2 : 1)} %` : ""),
       number(node.self_ns ? duration(node.self_ns) : ""), number(node.count ? node.count.toLocaleString("en") : ""),
       longest, number(node.events ? node.events.toLocaleString("en") : ""));
   }

@@ -171,7 +171,10 @@ void trace_show_statistics(const struct trace_show *show, struct trace_statistic
         fm_cell_string(table, shown, row->depth <= 1 ? FM_STYLE_BOLD : FM_STYLE_PLAIN);
         fm_cell_int(table, (int64_t)node->count);
         fm_cell_time(table, (double)node->time / 1e9);
-        fm_cell_percent(table, row->share);
+        if (isnan(row->share))
+            fm_cell_empty(table);
+        else
+            fm_cell_percent(table, row->share);
         fm_cell_time(table, (double)node->self_time / 1e9);
         fm_cell_time(table, (double)node->longest / 1e9);
         fm_cell_int(table, (int64_t)node->all_events);

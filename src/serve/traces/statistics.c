@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The statistics tree of the window or of the whole trace, as rows. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "serve/traces/trace_internal.h"
@@ -8,6 +9,7 @@
 #define ROWS_MAX 2000u
 #define CHILDREN_MAX 60u
 #define DEPTH_MAX 24u
+#define LANE_DEPTH 2u /* a trace, its kinds of lanes, their lanes */
 
 static void begin_reading(struct trace_reading *reading)
 {
@@ -123,6 +125,19 @@ static void push_children(const struct trace_statistics *statistics, GArray *sta
     }
 }
 
+/* Their times add up to more than there is of it. */
+static bool is_of_several_lanes(const struct fm_statistics_node *node, unsigned depth)
+{
+    const struct fm_statistics_node *lane = node;
+    for (; depth > LANE_DEPTH; depth--)
+        lane = lane->parent;
+    if (depth == LANE_DEPTH)
+        return lane->is_shared;
+    const GPtrArray *children = node->children;
+    return children == NULL || children->len != 1 ||
+           is_of_several_lanes(children->pdata[0], depth + 1);
+}
+
 void trace_statistics_fill(struct trace_statistics *statistics)
 {
     const struct trace_set *set = statistics->job.set;
@@ -137,13 +152,15 @@ void trace_statistics_fill(struct trace_statistics *statistics)
     while (stack->len > 0 && statistics->rows->len < ROWS_MAX) {
         struct waiting at = g_array_index(stack, struct waiting, stack->len - 1);
         g_array_set_size(stack, stack->len - 1);
+        const struct fm_statistics_node *node = at.node;
         struct trace_statistics_row row = {
             .node = at.node,
             .parent = at.parent,
             .depth = at.depth,
             .part = at.part,
-            .share =
-                statistics->length == 0 ? 0 : (double)at.node->time / (double)statistics->length,
+            .share = statistics->length == 0 || is_of_several_lanes(node, at.depth)
+                         ? (double)NAN
+                         : (double)node->time / (double)statistics->length,
         };
         g_array_append_val(statistics->rows, row);
         push_children(statistics, stack, &at, (int)statistics->rows->len - 1);
@@ -170,10 +187,10 @@ static void write_json(struct trace_job *job, GString *out)
             out,
             ", \"class\": \"%s\", \"count\": %" PRIu64 ", \"time_ns\": %" PRIu64
             ", \"self_ns\": %" PRIu64 ", \"longest_ns\": %" PRIu64 ", \"longest_at_ns\": %" PRIu64
-            ", \"events\": %" PRIu64 ", \"left_out\": %u}",
+            ", \"events\": %" PRIu64 ", \"left_out\": %u, \"shared\": %s}",
             fm_state_class_name(node->state_class), node->count, node->time, node->self_time,
             node->longest, node->longest_at - MIN(node->longest_at, origin), node->all_events,
-            row->left_out);
+            row->left_out, isnan(row->share) ? "true" : "false");
     }
     g_string_append_c(out, ']');
 }

@@ -345,7 +345,7 @@ struct trace_statistics_row {
     const struct fm_statistics_node *node;
     int parent; /* row number, -1 = none */
     unsigned depth, part;
-    double share;      /* of its parent's time, or of the greatest count */
+    double share;      /* of the window; NAN where lanes are added up */
     unsigned left_out; /* children that are not rows */
 };
 struct trace_statistics {

@@ -23,10 +23,27 @@ static bool is_dead(const struct kernel_event *at, const struct fm_lane *thread,
            (state == 64 && (exiting || at->known->is_old));
 }
 
+static bool is_kernel_thread(const struct fm_lane *thread)
+{
+    return thread->model[THREAD_TYPE] == TYPE_KERNEL && !fm_kernel_is_idle_task(thread);
+}
+
+/* A kernel thread that is not running does nothing: its wait takes the place of its base, while
+ * that of a program's thread is nested in what it was doing. */
+static void leave_cpu(struct kernel_event *at, struct fm_lane *thread, uint32_t value)
+{
+    bool bare = thread->depth == 0 ||
+                (thread->depth == 1 && thread->stack[0].value == at->names->kernel);
+    if (is_kernel_thread(thread) && bare)
+        fm_state_set(at->state, thread, value, 0, at->time);
+    else
+        fm_kernel_push(at, thread, value, 0);
+}
+
 static void switch_out(struct kernel_event *at, struct fm_lane *thread, uint64_t state)
 {
     bool runs = thread->depth > 0;
-    if (!runs)
+    if (!runs && !is_kernel_thread(thread))
         fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
     enum fm_state_class top = fm_kernel_top_class(at, thread);
     if (!fm_kernel_is_idle_task(thread) && is_dead(at, thread, state)) {
@@ -46,7 +63,7 @@ static void switch_out(struct kernel_event *at, struct fm_lane *thread, uint64_t
     /* Bits from 256 on say that it was preempted, whatever the state. */
     if (state >= 256 && (state & 255) == 0)
         waits = fm_kernel_is_idle_task(thread);
-    fm_kernel_push(at, thread, waits ? at->names->waiting : at->names->ready, 0);
+    leave_cpu(at, thread, waits ? at->names->waiting : at->names->ready);
 }
 
 static void switch_in(struct kernel_event *at, struct fm_lane *thread)
@@ -105,13 +122,13 @@ void fm_kernel_sched_wakeup(struct kernel_event *at)
     struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
     fm_kernel_name_thread(at, thread, "comm");
     enum fm_state_class top = fm_kernel_top_class(at, thread);
-    if (thread->depth == 0)
+    if (thread->depth == 0 && !is_kernel_thread(thread))
         fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
     else if (top == FM_STATE_WAITING || top == FM_STATE_CREATED)
         fm_state_pop(at->state, thread, at->time);
-    else
+    else if (thread->depth > 0)
         return; /* it is running, or has been woken already */
-    fm_kernel_push(at, thread, at->names->ready, 0);
+    leave_cpu(at, thread, at->names->ready);
     if (at->thread != NULL && at->thread != thread)
         fm_state_arrow(at->state, at->thread, at->time, thread, at->time);
 }
@@ -147,10 +164,11 @@ void fm_kernel_fork_process(struct kernel_event *at)
     bool kernel = parent != NULL && parent->model[THREAD_TYPE] == TYPE_KERNEL;
     child->model[THREAD_TYPE] = kernel ? TYPE_KERNEL : TYPE_USER;
     fm_state_lane_changed(at->state, child);
-    fm_kernel_push(at, child, fm_kernel_base_value(at, child), 0);
-    if (!kernel)
+    if (!kernel) {
+        fm_kernel_push(at, child, fm_kernel_base_value(at, child), 0);
         fm_kernel_push(at, child, fork_call(at, parent), 0);
-    fm_kernel_push(at, child, at->names->created, 0);
+    }
+    leave_cpu(at, child, at->names->created);
     if (has_process)
         fm_kernel_set_process(at, child, tgid);
     if (has_process && tgid == tid && !at->known->is_old &&
@@ -172,9 +190,8 @@ void fm_kernel_kernel_thread(struct kernel_event *at)
         return;
     enum fm_state_class top = fm_kernel_top_class(at, thread);
     uint32_t status = thread->stack[thread->depth - 1].value;
-    fm_state_set(at->state, thread, at->names->kernel, 0, at->time);
-    if (top == FM_STATE_WAITING || top == FM_STATE_READY || top == FM_STATE_CREATED)
-        fm_kernel_push(at, thread, status, 0);
+    bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY && top != FM_STATE_CREATED;
+    fm_state_set(at->state, thread, runs ? at->names->kernel : status, 0, at->time);
 }
 
 void fm_kernel_exit_process(struct kernel_event *at)
@@ -237,13 +254,14 @@ static void dump_status(struct kernel_event *at, struct fm_lane *thread)
     }
     if (status == UNNAMED)
         return; /* told at the end of the dump */
-    fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
-    if (status == WAIT)
-        fm_kernel_push(at, thread, at->names->waiting, 0);
-    else if (status == WAIT_CPU)
-        fm_kernel_push(at, thread, at->names->ready, 0);
-    else if (status == WAIT_FORK)
-        fm_kernel_push(at, thread, at->names->created, 0);
+    bool rests = status == WAIT || status == WAIT_CPU || status == WAIT_FORK;
+    if (!rests || !is_kernel_thread(thread))
+        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    if (rests)
+        leave_cpu(at, thread,
+                  status == WAIT       ? at->names->waiting
+                  : status == WAIT_CPU ? at->names->ready
+                                       : at->names->created);
     else if (status == EXIT)
         fm_kernel_push(at, thread, at->names->exit, 0);
 }
@@ -263,8 +281,13 @@ void fm_kernel_dump_process(struct kernel_event *at)
         if (thread->depth > 0 && thread->stack[0].value == at->names->running) {
             enum fm_state_class top = fm_kernel_top_class(at, thread);
             uint32_t status = thread->stack[thread->depth - 1].value;
-            fm_state_replace(at->state, thread, 0, fm_kernel_base_value(at, thread), 0, at->time);
-            if (top == FM_STATE_WAITING || top == FM_STATE_READY)
+            bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY;
+            if (!runs && type == 1)
+                fm_state_set(at->state, thread, status, 0, at->time);
+            else
+                fm_state_replace(at->state, thread, 0, fm_kernel_base_value(at, thread), 0,
+                                 at->time);
+            if (!runs && type != 1)
                 fm_kernel_push(at, thread, status, 0);
         }
     }
@@ -284,10 +307,11 @@ void fm_kernel_dump_end(struct kernel_event *at)
         struct fm_lane *lane = fm_state_lane_at(at->state, i);
         if (lane->kind != FM_LANE_THREAD || lane->ended || lane->depth > 0)
             continue;
-        fm_kernel_push(at, lane, fm_kernel_base_value(at, lane), 0);
+        if (!is_kernel_thread(lane))
+            fm_kernel_push(at, lane, fm_kernel_base_value(at, lane), 0);
         if (lane->model[THREAD_TYPE] == TYPE_USER)
             fm_kernel_push(at, lane, fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "system call"),
                            0);
-        fm_kernel_push(at, lane, at->names->waiting, 0);
+        leave_cpu(at, lane, at->names->waiting);
     }
 }

@@ -103,7 +103,7 @@ void fm_checkpoint_diff_model(const GByteArray *base, const GByteArray *now, GBy
 
 bool fm_checkpoint_patch_model(const GByteArray *base, const GByteArray *diff, GByteArray *ret)
 {
-    struct fm_unpack from = {.at = diff->data, .end = diff->data + diff->len};
+    struct fm_unpack from = fm_unpack_from(diff);
     uint64_t length = fm_unpack(&from);
     if (length > (uint64_t)base->len + diff->len)
         return false;
@@ -328,9 +328,9 @@ struct merged {
 
 static void merge_begin(struct merged *merged, const GByteArray *full, const GByteArray *later)
 {
-    *merged = (struct merged){.full = {.at = full->data, .end = full->data + full->len}};
+    *merged = (struct merged){.full = fm_unpack_from(full)};
     if (later != NULL)
-        merged->later = (struct fm_unpack){.at = later->data, .end = later->data + later->len};
+        merged->later = fm_unpack_from(later);
     merged->has_full = fm_checkpoint_next_record(&merged->full, &merged->full_record);
     merged->has_later =
         later != NULL && fm_checkpoint_next_record(&merged->later, &merged->later_record);
@@ -467,7 +467,7 @@ static GByteArray *diff_lanes(const GByteArray *full, const GByteArray *base,
     GByteArray *diff = g_byte_array_new();
     struct merged merged;
     struct lane_record record;
-    struct fm_unpack from = {.at = full->data, .end = full->data + full->len};
+    struct fm_unpack from = fm_unpack_from(full);
     struct lane_record old;
     bool has_old = fm_checkpoint_next_record(&from, &old);
     merge_begin(&merged, base, later);

@@ -40,6 +40,15 @@ struct fm_unpack {
     bool bad;
 };
 
+/* An empty array has no data, to which nothing may be added. */
+static inline struct fm_unpack fm_unpack_from(const GByteArray *bytes)
+{
+    struct fm_unpack from = {.at = bytes->data, .end = bytes->data};
+    if (bytes->len > 0)
+        from.end += bytes->len;
+    return from;
+}
+
 static inline uint64_t fm_unpack(struct fm_unpack *from)
 {
     uint64_t value = 0;

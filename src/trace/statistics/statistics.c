@@ -83,8 +83,15 @@ static uint32_t lane_node(struct fm_statistics *statistics, const struct fm_lane
     if (statistics->others[kind] == NONE)
         statistics->others[kind] =
             add_node(statistics, statistics->kinds[kind],
-                     fm_trace_value(statistics->trace, "further ones", FM_STATE_UNKNOWN));
+                     fm_trace_value(statistics->trace, "others", FM_STATE_UNKNOWN));
     return statistics->others[kind];
+}
+
+/* The lanes beyond LANES_MAX share a node, whose name stays. */
+static bool is_shared(const struct fm_statistics *statistics, const struct fm_lane *lane,
+                      uint32_t node)
+{
+    return node == statistics->others[lane->kind];
 }
 
 /* --- paths --- */
@@ -133,15 +140,14 @@ static void observe_segment(void *user, const struct fm_lane *lane, uint32_t dep
     struct lane_path *path = path_to(statistics, lane, depth);
     if (depth + 1 > path->capacity)
         grow_path(path, depth + 1);
-    uint32_t index;
+    uint32_t index, around = depth == 0 ? path->root : path->nodes[depth - 1];
     if (path->known > depth) {
         index = path->nodes[depth];
         path->known = depth;
     } else {
-        index =
-            child_of(statistics, depth == 0 ? path->root : path->nodes[depth - 1], entry->value);
+        index = child_of(statistics, around, entry->value);
     }
-    if (depth == 0) /* the lane may have been given another name */
+    if (depth == 0 && !is_shared(statistics, lane, path->root)) /* it may have another name now */
         node_at(statistics, path->root)->value = lane->name_value;
     uint64_t from = MAX(entry->since, statistics->start);
     uint64_t to = MIN(end, statistics->end);
@@ -153,6 +159,11 @@ static void observe_segment(void *user, const struct fm_lane *lane, uint32_t dep
     if (!inside)
         return;
     uint64_t time = to - from;
+    if (index == around) { /* beyond NODES_MAX: what was nested in it is nested in the one around */
+        if (depth > 0)
+            path->nested[depth - 1] += nested;
+        return;
+    }
     if (depth > 0)
         path->nested[depth - 1] += time;
     struct node *node = node_at(statistics, index);
@@ -164,13 +175,6 @@ static void observe_segment(void *user, const struct fm_lane *lane, uint32_t dep
         node->longest_at = from;
     }
     statistics->stale = true;
-}
-
-/* The lanes beyond LANES_MAX share a node, whose name stays. */
-static bool is_shared(const struct fm_statistics *statistics, const struct fm_lane *lane,
-                      uint32_t node)
-{
-    return node == statistics->others[lane->kind];
 }
 
 static void observe_mark(void *user, const struct fm_lane *lane, uint64_t time, uint32_t value)

@@ -27,6 +27,7 @@ struct fm_statistics_node {
     double least, greatest, last, mean; /* mean over time, from its first to the last event */
     GPtrArray *children; /* of struct fm_statistics_node, most time first; NULL = none */
     struct fm_statistics_node *parent;
+    bool is_shared; /* "others": stands for several lanes */
 };
 
 struct fm_statistics;

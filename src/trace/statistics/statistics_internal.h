@@ -9,8 +9,8 @@
 
 enum {
     FIRST_SLOTS = 1024,
-    LANES_MAX = 4096,    /* of one kind; further ones are counted together */
-    NODES_MAX = 1000000, /* further states are counted as the one around them */
+    LANES_MAX = 65536,   /* of one kind; further ones are counted together, as "others" */
+    NODES_MAX = 1000000, /* further states are no entries: their time is that of the one around */
     TYPES_MAX = 65536,   /* event ids; further ones are counted together */
 };
 

@@ -75,6 +75,7 @@ static void show_children(const struct fm_statistics *statistics, uint32_t index
         child->longest = node->longest;
         child->longest_at = node->longest_at;
         child->events = child->all_events = node->events;
+        child->is_shared = level == 1 && statistics->others[node_at(statistics, index)->value] == i;
         fill_numbers(statistics, node->numbers, child);
         show_children(statistics, i, child, level + 1);
         shown->all_events += child->all_events;

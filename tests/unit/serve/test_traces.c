@@ -294,6 +294,11 @@ static void test_statistics(struct fixture *f, gconstpointer user)
         assert_has(body, "\"name\": \"lex\", \"class\": \"span\", \"count\": 1, "
                          "\"time_ns\": 1000, \"self_ns\": 1000");
         assert_has(body, "\"name\": \"UserMessage\", \"class\": \"unknown\", \"count\": 2");
+        /* Two threads have more time than the window: their sum is no share of it. */
+        g_autofree char *threads = between(body, "\"name\": \"thread\"", "}");
+        assert_has(threads, "\"shared\": true");
+        g_autofree char *parse = between(body, "\"name\": \"parse\"", "}");
+        assert_has(parse, "\"shared\": false");
     }
     g_autofree char *window =
         ask_log(f, "/trace.json", "view=statistics&start=2500&end=4500&sort=name", 200);

@@ -243,10 +243,10 @@ static void test_processes(void)
           "1 system call 50-300\n"
           "0 user mode 50-300\n");
     check(&run, "thread 2 ",
-          "1 waiting 50-260\n"
-          "1 ready 260-270\n"
-          "1 waiting 280-300\n"
-          "0 kernel thread 50-300\n");
+          "0 waiting 50-260\n"
+          "0 ready 260-270\n"
+          "0 kernel thread 270-280\n"
+          "0 waiting 280-300\n");
     check(&run, "thread swapper/0 ",
           "1 waiting 70-120\n"
           "1 waiting 230-300\n"

@@ -63,6 +63,26 @@ static void test_thread_life(void)
           0);
 }
 
+/* What a thread does in a foreign call is not recorded: it does not count as work. */
+static void test_foreign_call(void)
+{
+    static const uint64_t statuses[] = {6, 14, 15};
+    for (unsigned i = 0; i < G_N_ELEMENTS(statuses); i++) {
+        struct event_list *list = begin_program();
+        event_add(list, 10, 0, 0, "4", U(5));
+        event_add(list, 10, 0, 1, "4", U(5));
+        event_add(list, 25, 0, 2, "424", U(5), statuses[i], U(0));
+        struct fm_trace *trace = event_list_trace(list);
+        struct fm_state *state = read_state(trace, NULL);
+        const struct fm_lane *thread = fm_state_lane_find(state, FM_LANE_THREAD, 5);
+        g_assert_cmpuint(thread->depth, ==, 1);
+        g_assert_cmpint(fm_trace_value_class(trace, thread->stack[0].value), ==, FM_STATE_WAITING);
+        fm_state_free(state);
+        fm_trace_free(trace);
+        event_list_free(list);
+    }
+}
+
 static void test_migration_and_wakeup(void)
 {
     struct event_list *list = begin_program();
@@ -319,6 +339,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/state/haskell/thread life", test_thread_life);
+    g_test_add_func("/haskell/foreign calls", test_foreign_call);
     g_test_add_func("/state/haskell/migration and wakeup", test_migration_and_wakeup);
     g_test_add_func("/state/haskell/collection", test_collection);
     g_test_add_func("/state/haskell/capabilities", test_capabilities);

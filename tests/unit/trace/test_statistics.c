@@ -115,6 +115,45 @@ static void test_tree(void)
     event_list_free(list);
 }
 
+/* More lanes than are told apart: the further ones share a node of its own name, and the sums are
+ * exact. */
+static void test_many_lanes(void)
+{
+    enum { TOLD_APART = 65536, MORE = 50, LANES = TOLD_APART + MORE, SPAN = 10 };
+    struct event_list *list = event_list_new();
+    event_add(list, 0, -1, 29, "4s", U(0), "fathom-0.1.0 C event log");
+    event_add(list, 0, -1, 42, "s4", "parse", U(PARSE));
+    for (uint64_t i = 1; i <= LANES; i++) {
+        event_add(list, 100 * i, 0, 0, "4", i);
+        event_add(list, 100 * i, 0, 1, "4", i);
+        event_add(list, 100 * i, 0, 44, "4s", i, i == 1 ? "first" : "worker");
+        event_add(list, 100 * i, 0, 512, "4", U(PARSE));
+        event_add(list, 100 * i + SPAN, 0, 513, "4", U(PARSE));
+        event_add(list, 100 * i + SPAN, 0, 2, "424", i, U(5), U(0)); /* its lane is free again */
+    }
+    struct run it;
+    run(&it, event_list_trace(list), 0, FM_TIME_INF);
+    const struct fm_statistics_node *root = fm_statistics_root(it.statistics);
+    const struct fm_statistics_node *threads = fm_statistics_find(root, "thread", NULL);
+    uint64_t time = 0, events = 0;
+    g_assert_cmpuint(threads->children->len, ==, TOLD_APART + 1);
+    for (guint i = 0; i < threads->children->len; i++) {
+        const struct fm_statistics_node *lane = g_ptr_array_index(threads->children, i);
+        bool others = g_str_equal(lane->name, "others");
+        const struct fm_statistics_node *parse = fm_statistics_find(lane, "parse", NULL);
+        g_assert_cmpuint(parse->time, ==, others ? MORE * SPAN : SPAN);
+        time += parse->time;
+        events += lane->all_events;
+    }
+    g_assert_cmpuint(time, ==, LANES * SPAN);
+    g_assert_cmpuint(events, ==, 6 * LANES);
+    const struct fm_statistics_node *others = fm_statistics_find(threads, "others", NULL);
+    assert_node(fm_statistics_find(others, "parse", NULL), MORE, MORE * SPAN, MORE * SPAN, SPAN,
+                100 * (TOLD_APART + 1), MORE);
+    run_end(&it);
+    event_list_free(list);
+}
+
 static void test_interval(void)
 {
     struct event_list *list = make_program();
@@ -237,6 +276,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/statistics/tree", test_tree);
+    g_test_add_func("/statistics/many lanes", test_many_lanes);
     g_test_add_func("/statistics/interval", test_interval);
     g_test_add_func("/statistics/interval of a counter", test_interval_of_counter);
     g_test_add_func("/statistics/sum", test_sum);
