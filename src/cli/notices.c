@@ -63,8 +63,16 @@ void fm_cli_notice(const char *command, const char *text)
     notices.before = g_steal_pointer(&line);
 }
 
+/* libsoup warns of clients that have gone, which they may at any time. */
+static bool is_of_no_use(const char *domain, GLogLevelFlags level)
+{
+    return (level & G_LOG_LEVEL_WARNING) != 0 && g_strcmp0(domain, "libsoup") == 0;
+}
+
 static void on_log(const char *domain, GLogLevelFlags level, const char *message, gpointer user)
 {
+    if (is_of_no_use(domain, level))
+        return;
     if ((level & (G_LOG_FLAG_FATAL | G_LOG_LEVEL_ERROR)) != 0)
         g_log_default_handler(domain, level, message, user); /* the end: also if it takes a while */
     else if ((level & (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING)) != 0)

@@ -71,16 +71,11 @@ static void begin_answer(SoupServerMessage *message)
         set_header("Connection", "close", message);
 }
 
-static void on_got_headers(SoupServerMessage *message, gpointer user)
-{
-    (void)user;
-    fm_http_connections_set_busy(message, true);
-}
-
 static void on_got_body(SoupServerMessage *message, gpointer user)
 {
     (void)user;
     g_object_set_data(G_OBJECT(message), "fathom-timer", NULL);
+    fm_http_connections_set_busy(message, true);
     begin_answer(message); /* headers that were set before "100 Continue" are gone */
 }
 
@@ -112,7 +107,6 @@ static void on_request_started(SoupServer *soup, SoupServerMessage *message, gpo
     begin_answer(message);
     guint timer = g_timeout_add(http->read_ms, on_too_slow, message);
     g_object_set_data_full(G_OBJECT(message), "fathom-timer", GUINT_TO_POINTER(timer), clear_timer);
-    g_signal_connect(message, "got-headers", G_CALLBACK(on_got_headers), NULL);
     g_signal_connect(message, "got-body", G_CALLBACK(on_got_body), NULL);
     g_signal_connect(message, "got-chunk", G_CALLBACK(on_got_chunk), NULL);
 }

@@ -12,7 +12,8 @@
 struct connection {
     GSocket *socket; /* borrowed: it owns this */
     struct fm_http_connections *all;
-    bool busy; /* has asked, and is not answered yet */
+    bool busy;   /* has asked, to the end, and is not answered yet */
+    bool closed; /* by make_room(): gone as soon as libsoup looks at it */
 };
 
 static unsigned connections_max(void)
@@ -26,14 +27,17 @@ static unsigned connections_max(void)
 
 void fm_http_connections_init(struct fm_http_connections *all)
 {
-    *all = (struct fm_http_connections){G_QUEUE_INIT, connections_max()};
+    *all = (struct fm_http_connections){.list = G_QUEUE_INIT, .max = connections_max()};
 }
 
 static void forget(gpointer data)
 {
     struct connection *connection = data;
-    if (connection->all != NULL)
-        g_queue_remove(&connection->all->list, connection);
+    struct fm_http_connections *all = connection->all;
+    if (all != NULL) {
+        g_queue_remove(&all->list, connection);
+        all->closed -= connection->closed;
+    }
     g_free(connection);
 }
 
@@ -55,10 +59,10 @@ static struct connection *of_message(SoupServerMessage *message)
 static void make_room(struct fm_http_connections *all)
 {
     for (GList *link = all->list.head; link != NULL; link = link->next) {
-        const struct connection *connection = link->data;
-        if (!connection->busy) {
-            g_queue_delete_link(&all->list, link);
-            g_queue_push_tail(&all->list, (gpointer)(uintptr_t)connection);
+        struct connection *connection = link->data;
+        if (!connection->busy && !connection->closed) {
+            connection->closed = true;
+            all->closed++;
             g_socket_shutdown(connection->socket, TRUE, TRUE, NULL);
             return;
         }
@@ -75,7 +79,7 @@ void fm_http_connections_begin(struct fm_http_connections *all, SoupServerMessag
     connection->all = all;
     g_queue_push_tail(&all->list, connection);
     g_object_set_data_full(G_OBJECT(socket), KEY, connection, forget);
-    if (all->list.length > all->max)
+    if (all->list.length - all->closed > all->max)
         make_room(all);
 }
 
@@ -84,4 +88,9 @@ void fm_http_connections_set_busy(SoupServerMessage *message, bool busy)
     struct connection *connection = of_message(message);
     if (connection != NULL)
         connection->busy = busy;
+}
+
+void fm_http_connections_forget(GSocket *socket)
+{
+    g_object_set_data(G_OBJECT(socket), KEY, NULL);
 }

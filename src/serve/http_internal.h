@@ -42,11 +42,13 @@ void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *messa
 
 struct fm_http_connections {
     GQueue list; /* struct connection, those that came first at the head */
-    unsigned max;
+    unsigned max, closed; /* closed: those of the list that are about to go */
 };
 void fm_http_connections_init(struct fm_http_connections *all);
 void fm_http_connections_clear(struct fm_http_connections *all);
 /* Of each message that begins. With too many connections one that has asked nothing is closed. */
 void fm_http_connections_begin(struct fm_http_connections *all, SoupServerMessage *message);
-/* Whether its connection has asked for something that is not answered yet. */
+/* Whether its connection has asked for something, to the end, that is not answered yet. */
 void fm_http_connections_set_busy(SoupServerMessage *message, bool busy);
+/* Of a socket that was taken from libsoup, and is closed: libsoup may keep the object. */
+void fm_http_connections_forget(GSocket *socket);

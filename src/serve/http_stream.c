@@ -53,8 +53,10 @@ static void http_stream_free(struct fm_http_stream *http_stream)
     drop_timer(&http_stream->breaking);
     drop_timer(&http_stream->lingering);
     g_clear_object(&http_stream->message);
-    if (http_stream->socket != NULL)
+    if (http_stream->socket != NULL) {
         g_socket_close(http_stream->socket, NULL);
+        fm_http_connections_forget(http_stream->socket);
+    }
     g_clear_object(&http_stream->socket);
     g_clear_object(&http_stream->connection);
     g_string_free(http_stream->out, TRUE);
