@@ -14,7 +14,7 @@
 
 #include "serve/cgi/internal.h"
 
-#define ABOUT_BYTES_MAX 8192 /* of KEY.server: a path of 4096 bytes, perhaps escaped */
+#define ABOUT_BYTES_MAX (4 * 4096 + 1024) /* of KEY.server: each byte of a path may be escaped */
 #define ROOM_WAIT_MS 2000
 #define BUSY_IDLE_MS 1000 /* who answered within that is not asked to go */
 

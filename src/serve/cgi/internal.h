@@ -35,7 +35,8 @@ struct fm_cgi_log {
     bool all_on_stderr;
 };
 void fm_cgi_log_init(struct fm_cgi_log *log, const struct fm_cgi_options *options);
-/* As openat() takes them; without effect when it is open. What cannot be opened is done without. */
+/* As openat() takes them; without effect when it is open. What cannot be opened, or is no file, is
+ * told and done without. A log that is too long is begun anew. */
 void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path);
 /* Errors go to the standard error too. */
 void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -19,17 +20,41 @@ void fm_cgi_log_init(struct fm_cgi_log *log, const struct fm_cgi_options *option
     };
 }
 
+/* Whether a file begins like a log: with a time and a process. A file of the user's that was named
+ * by mistake only grows. */
+static bool is_log(int fd)
+{
+    char start[] = "0000-00-00T00:00:00Z 0";
+    if (pread(fd, start, sizeof start - 1, 0) != (ssize_t)sizeof start - 1)
+        return false;
+    for (char *c = start; *c != '\0'; c++)
+        *c = g_ascii_isdigit(*c) ? '0' : *c;
+    return strcmp(start, "0000-00-00T00:00:00Z 0") == 0;
+}
+
 void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path)
 {
     if (log->fd >= 0 || log->level == FM_CGI_LOG_NONE)
         return;
-    log->fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    /* O_NONBLOCK: somebody's FIFO must not hold us up. */
+    int fd = openat(dir_fd, path,
+                    O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int problem = errno;
     struct stat status;
-    if (log->fd >= 0 && fstat(log->fd, &status) == 0 && status.st_size > LOG_BYTES_MAX &&
-        ftruncate(log->fd, 0) != 0) {
-        close(log->fd);
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        log->fd = fd;
+        if (status.st_size <= LOG_BYTES_MAX || !is_log(fd) || ftruncate(fd, 0) == 0)
+            return;
         log->fd = -1;
+        problem = errno;
     }
+    if (fd >= 0)
+        close(fd);
+    g_autofree char *what = fm_cgi_describe_stranger(dir_fd, path, S_IFREG);
+    if (what != NULL)
+        fm_cgi_log(log, FM_CGI_LOG_ERRORS, "%s", what);
+    else
+        fm_cgi_log(log, FM_CGI_LOG_ERRORS, "%s: %s", path, g_strerror(problem));
 }
 
 /* On the standard error, which a reader may have stopped reading: then it is not said. */

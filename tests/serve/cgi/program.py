@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 
 CGI, FATHOM, GENERATOR = (os.path.abspath(name) for name in sys.argv[1:4])
@@ -165,6 +166,67 @@ def case_log_goes_to_a_file_when_it_is_asked_for():
         out = p.by_hand("--record-startup", f"--log={p.folder}/other.log", "--no-server-process",
                         f"menu&{p.data}")
         assert out.returncode == 0 and "loading" in (p.folder / "other.log").read_text()
+
+
+def case_something_else_in_the_place_of_the_log():
+    for what in ("FIFO", "directory", "symbolic link"):
+        with place("log-level = all\n") as p:
+            p.runtime.mkdir(mode=0o700)
+            log = p.runtime / "cgi.log"
+            if what == "FIFO":
+                os.mkfifo(log)
+            elif what == "directory":
+                log.mkdir()
+            else:
+                log.symlink_to(p.folder / "elsewhere")
+            answer = p.ask("menu")
+            assert answer.status == 200, answer.status
+            assert f"cgi.log: is a {what}, expected a file" in answer.said, answer.said
+            assert len(p.servers()) == 1 and not (p.folder / "elsewhere").exists()
+
+
+def case_long_log_is_begun_anew_but_no_other_file():
+    line = "2026-01-02T03:04:05Z 678 serving\n"
+    with place("log-level = all\n") as p:
+        p.runtime.mkdir(mode=0o700)
+        log = p.runtime / "cgi.log"
+        for text, kept in ((line * 200000, False), ("My thesis.\n" * 500000, True)):
+            log.write_text(text)
+            assert p.ask("menu").status == 200
+            assert (log.stat().st_size > len(text)) == kept, (text[:20], log.stat().st_size)
+            assert "query menu" in log.read_text()[-5000:]
+
+
+def case_standard_streams_that_are_closed():
+    for closed in ("0<&-", "2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"):
+        with place() as p:
+            answer = p.ask("menu", program=("sh", "-c", f'exec "$0" {closed}', CGI))
+            assert answer.said == "", (closed, answer.said)
+            if "1>&-" in closed:
+                assert answer.exit_status == 1, "nobody can have the page"
+            else:
+                assert answer.status == 200, (closed, answer.status)
+            assert len(p.servers()) == 1, closed
+            assert p.ask("menu").status == 200
+
+
+def case_list_knows_files_of_long_names():
+    with place() as p:
+        folder = p.root
+        for _ in range(12):
+            folder /= "\u9577" * 80
+        folder.mkdir(parents=True)
+        data = folder / "a.data"
+        shutil.copy(p.data, data)
+        p.ask("menu", data)
+        text = next(p.runtime.glob("*.server")).read_text()
+        assert len(text) > 9000, "a path that is long when it is escaped"
+        time.sleep(1.5)
+        row = p.by_hand("--list").stdout.splitlines()[1]
+        assert row.endswith("a.data"), row[-60:]
+        assert int(row.split()[3]) >= 1, row[:60]
+        for pid in map(int, re.findall(r"^pid (\d+)$", text, re.M)):
+            os.kill(pid, signal.SIGKILL)
 
 
 def case_errors_are_on_the_standard_error():
