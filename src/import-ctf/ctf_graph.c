@@ -403,7 +403,9 @@ static void replace_folder(struct ctf_graph *graph, struct sources *sources, gui
         sources->folders->pdata[at] = g_strdup(good);
         sources->tried->pdata[at] = GINT_TO_POINTER(true);
     } else {
-        note(graph, "%s: could not be read: %s", name, message);
+        g_autoptr(GString) words = g_string_new(message); /* the library's: of our copy */
+        g_string_replace(words, folder, name, 0);
+        note(graph, "%s: could not be read: %s", name, words->str);
         g_ptr_array_remove_index(sources->folders, at);
         g_ptr_array_remove_index(sources->names, at);
         g_ptr_array_remove_index(sources->tried, at);
@@ -540,24 +542,47 @@ static void remove_salvaged(void *folder)
     g_free(folder);
 }
 
-static void add_folder(struct ctf_graph *graph, struct sources *sources, const char *folder)
+/* name: for people. */
+static void add_folder(struct ctf_graph *graph, struct sources *sources, const char *folder,
+                       const char *name)
 {
     g_autoptr(GString) notes = g_string_new(NULL);
-    char *mended = fm_ctf_metadata_mend(folder, notes);
+    char *mended = fm_ctf_metadata_mend(folder, name, notes);
     note_lines(graph, notes->str);
     if (mended != NULL)
         g_ptr_array_add(sources->salvaged, mended);
     if (notes->len > 0 && sources->first_message == NULL)
         sources->first_message = g_strndup(notes->str, strcspn(notes->str, "\n"));
     g_ptr_array_add(sources->folders, g_strdup(mended != NULL ? mended : folder));
-    g_ptr_array_add(sources->names, g_strdup(folder));
+    g_ptr_array_add(sources->names, g_strdup(name));
     g_ptr_array_add(sources->tried, NULL);
 }
 
-bool fm_ctf_import(const char *path, int fd, bool careful, const struct ctf_watcher *watcher,
-                   GError **error)
+/* By their names, or as they are in the folder that was opened. */
+static void add_folders(struct ctf_graph *graph, struct sources *sources, const char *path,
+                        int folder)
 {
-    g_auto(GStrv) folders = fm_ctf_find(path);
+    if (folder < 0) {
+        g_auto(GStrv) folders = fm_ctf_find(path);
+        for (unsigned i = 0; folders[i] != NULL; i++)
+            add_folder(graph, sources, folders[i], folders[i]);
+        return;
+    }
+    struct ctf_private own;
+    g_autoptr(GString) notes = g_string_new(NULL);
+    fm_ctf_private(folder, path, &own, notes);
+    note_lines(graph, notes->str);
+    for (guint i = 0; i < own.names->len; i++) {
+        g_ptr_array_add(sources->salvaged, g_strdup(own.copies->pdata[i]));
+        add_folder(graph, sources, own.copies->pdata[i], own.names->pdata[i]);
+    }
+    g_ptr_array_unref(own.names);
+    g_ptr_array_unref(own.copies);
+}
+
+bool fm_ctf_import(const char *path, int folder, int fd, bool careful,
+                   const struct ctf_watcher *watcher, GError **error)
+{
     struct ctf_graph graph = {
         .watcher = watcher, .types = fm_ctf_types_new(), .log = fm_ctf_log_new(fd)};
     struct sources sources = {
@@ -567,8 +592,7 @@ bool fm_ctf_import(const char *path, int fd, bool careful, const struct ctf_watc
         .components = g_ptr_array_new(),
         .salvaged = g_ptr_array_new_with_free_func(remove_salvaged),
     };
-    for (unsigned i = 0; folders[i] != NULL; i++)
-        add_folder(&graph, &sources, folders[i]);
+    add_folders(&graph, &sources, path, folder);
     for (guint i = sources.folders->len; careful && i-- > 0;)
         replace_folder(&graph, &sources, i, g_strdup("damaged"));
     add_sources(&graph, &sources);

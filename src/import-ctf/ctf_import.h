@@ -51,8 +51,20 @@ bool fm_ctf_log_end(struct ctf_log *log, GError **error);
 
 /* A folder in the temporary folder with what is whole of the trace's metadata, and links to its
  * streams; NULL when nothing is wrong with the packets, or they are not in packets. notes: gets a
- * line that says what is wrong. Remove with fm_ctf_salvage_remove(). */
-char *fm_ctf_metadata_mend(const char *folder, GString *notes);
+ * line that says what is wrong. name: the folder for people. Remove with fm_ctf_salvage_remove().
+ */
+char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes);
+
+/* --- ctf_private.c: what was opened, whatever its names come to mean --- */
+
+/* Trace folders: as people name them, and folders in the temporary folder with links to the files'
+ * descriptors. Remove each copy with fm_ctf_salvage_remove(). */
+struct ctf_private {
+    GPtrArray *names, *copies; /* of char * */
+};
+/* The traces in or below the folder, a descriptor, that path named. Files that lie elsewhere are
+ * left out: a line each in notes. The descriptors stay open: the process ends with the import. */
+void fm_ctf_private(int folder, const char *path, struct ctf_private *ret, GString *notes);
 
 /* --- ctf_salvage.c: what can be read of damaged stream files --- */
 
@@ -92,8 +104,9 @@ struct ctf_watcher {
     /* A line about what could not be read. */
     void (*note)(void *user, const char *line);
 };
-/* Imports all folders below path into the descriptor. careful: files are first tried, each packet
- * of those that fail, in processes of their own. False with an error when there is nothing to read
- * at all, or it cannot be written. Damage may end the process. */
-bool fm_ctf_import(const char *path, int fd, bool careful, const struct ctf_watcher *watcher,
-                   GError **error);
+/* Imports all folders below path into the descriptor. folder: path as it was opened, so that
+ * nothing is read from elsewhere; -1: by its name. careful: files are first tried, each packet of
+ * those that fail, in processes of their own. False with an error when there is nothing to read at
+ * all, or it cannot be written. Damage may end the process. */
+bool fm_ctf_import(const char *path, int folder, int fd, bool careful,
+                   const struct ctf_watcher *watcher, GError **error);

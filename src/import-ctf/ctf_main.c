@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fathom-import-ctf FOLDER: writes the CTF traces below FOLDER as one event log to standard output,
- * and what happens, a line each, to descriptor 3:
+/* fathom-import-ctf FOLDER [opened]: writes the CTF traces below FOLDER as one event log to
+ * standard output. "opened": descriptor 4 is that folder, and nothing outside of it is read.
+ * FATHOM_CTF_SCRATCH is a folder for what is temporary, which is removed at the end. What happens,
+ * a line each, goes to descriptor 3:
  *
  *   begun EPOCH     something can be read; ns from 1970 to time 0, or "-"
  *   grown           more can be read
@@ -21,7 +23,7 @@
 
 #include "import-ctf/ctf_import.h"
 
-enum { STATUS = 3 };
+enum { STATUS = 3, FOLDER = 4 };
 
 static void tell(const char *word, const char *text)
 {
@@ -67,7 +69,7 @@ static void note(void *user, const char *line)
 }
 
 /* Ends the process. */
-static void import(const char *path, bool careful)
+static void import(const char *path, int folder, bool careful)
 {
     const struct ctf_watcher watcher = {.begun = begun, .grown = grown, .note = note};
     GError *error = NULL;
@@ -75,7 +77,7 @@ static void import(const char *path, bool careful)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGTERM, SIG_DFL);
     fm_ctf_limit_work(STEP_SECONDS);
-    bool good = fm_ctf_import(path, STDOUT_FILENO, careful, &watcher, &error);
+    bool good = fm_ctf_import(path, folder, STDOUT_FILENO, careful, &watcher, &error);
     tell(good ? "done" : "error", good ? "" : error->message);
     _exit(0);
 }
@@ -84,8 +86,10 @@ static void import(const char *path, bool careful)
 
 static char *make_scratch(void)
 {
-    char *folder = g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
-    if (g_mkdtemp_full(folder, 0700) != NULL) {
+    const char *given = g_getenv("FATHOM_CTF_SCRATCH"); /* whoever made it looks after it as well */
+    char *folder = given != NULL ? g_strdup(given)
+                                 : g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
+    if (given != NULL || g_mkdtemp_full(folder, 0700) != NULL) {
         g_setenv("TMPDIR", folder, TRUE);
         return folder;
     }
@@ -127,12 +131,12 @@ static void heed_end_signals(void)
 }
 
 /* The signal that ended it, 0 when it ended itself. */
-static int import_apart(const char *path, bool careful)
+static int import_apart(const char *path, int folder, bool careful)
 {
     int status = 0;
     pid_t child = asked_to_end != 0 ? -1 : fork();
     if (child == 0)
-        import(path, careful);
+        import(path, folder, careful);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
         if (asked_to_end != 0)
             kill(child, SIGKILL);
@@ -140,12 +144,12 @@ static int import_apart(const char *path, bool careful)
     return child < 0 ? -1 : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static int import_all(const char *path)
+static int import_all(const char *path, int folder)
 {
-    int ended_by = import_apart(path, false);
+    int ended_by = import_apart(path, folder, false);
     off_t written = lseek(STDOUT_FILENO, 0, SEEK_END);
     if (ended_by != 0 && written == 0)
-        ended_by = import_apart(path, true);
+        ended_by = import_apart(path, folder, true);
     if (ended_by == 0 || asked_to_end != 0)
         return ended_by != 0;
     g_autofree char *line = g_strdup_printf(
@@ -160,13 +164,14 @@ static int import_all(const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fputs("usage: fathom-import-ctf FOLDER 3>STATUS >LOG\n", stderr);
+    bool opened = argc == 3 && strcmp(argv[2], "opened") == 0;
+    if (argc != 2 && !opened) {
+        fputs("usage: fathom-import-ctf FOLDER [opened 4<FOLDER] 3>STATUS >LOG\n", stderr);
         return 2;
     }
     heed_end_signals();
     g_autofree char *scratch = make_scratch();
-    int status = import_all(argv[1]);
+    int status = import_all(argv[1], opened ? FOLDER : -1);
     remove_scratch(scratch);
     return status;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metadata in packets whose last one is cut, or whose sizes are wrong, make the library read without
- * end. So they are looked at before it sees them; the declarations that are whole take their place,
- * as plain text.
+/* Metadata in packets whose last one is cut, or whose sizes are wrong, make the library read
+ * without end. So they are looked at before it sees them; the declarations that are whole take
+ * their place, as plain text.
  *
  * A packet: magic number (4 bytes), identity of the trace (16), checksum (4), bits of content (4),
- * bits of the packet (4), five bytes of compression, encryption, checksum and version; then text. */
+ * bits of the packet (4), five bytes of compression, encryption, checksum and version; then text.
+ */
 #include <string.h>
 
 #include "base/mapped.h"
@@ -111,13 +112,14 @@ static char *mend(const char *folder, const char *metadata, const struct fm_mapp
     return write_mended(folder, text, notes);
 }
 
-char *fm_ctf_metadata_mend(const char *folder, GString *notes)
+char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes)
 {
     g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
+    g_autofree char *told = g_build_filename(name, "metadata", NULL);
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open(metadata, &file, NULL))
         return NULL; /* the library tells why */
-    char *mended = mend(folder, metadata, file, notes);
+    char *mended = mend(folder, told, file, notes);
     fm_mapped_file_free(file);
     return mended;
 }

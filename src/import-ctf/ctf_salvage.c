@@ -55,10 +55,17 @@ static char *make_empty_folder(GString *notes)
     return NULL;
 }
 
+/* For links to it; the links on the way stay, since those to descriptors keep more than a name. */
+static char *absolute_path(const char *path)
+{
+    return g_canonicalize_filename(path, NULL);
+}
+
 static char *make_folder(const char *metadata, GString *notes)
 {
-    g_autofree char *absolute = realpath(metadata, NULL);
-    char *folder = absolute == NULL ? NULL : make_empty_folder(notes);
+    g_autofree char *absolute = absolute_path(metadata);
+    bool there = g_file_test(absolute, G_FILE_TEST_EXISTS);
+    char *folder = there ? make_empty_folder(notes) : NULL;
     if (folder == NULL)
         return NULL;
     g_autofree char *linked = g_build_filename(folder, "metadata", NULL);
@@ -84,9 +91,9 @@ char *fm_ctf_folder_like(const char *folder, GString *notes)
     const char *name;
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
         g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_autofree char *absolute = realpath(path, NULL);
+        g_autofree char *absolute = absolute_path(path);
         g_autofree char *linked = g_build_filename(like, name, NULL);
-        if (absolute != NULL && is_stream(path) && symlink(absolute, linked) < 0)
+        if (is_stream(path) && symlink(absolute, linked) < 0)
             g_string_append_printf(notes, "%s: %s\n", linked, g_strerror(errno));
     }
     if (dir != NULL)
@@ -212,8 +219,8 @@ static void keep_parts(struct salvage *salvage, const char *path, const char *na
 static void try_file(struct salvage *salvage, const char *path, const char *name)
 {
     struct stat stat_;
-    g_autofree char *absolute = realpath(path, NULL);
-    if (absolute == NULL || !is_stream(path) || stat(absolute, &stat_) < 0)
+    g_autofree char *absolute = absolute_path(path);
+    if (!is_stream(path) || stat(absolute, &stat_) < 0)
         return;
     salvage->trials = 0;
     if (!try_bytes(salvage, absolute, NULL, (size_t)stat_.st_size))

@@ -9,16 +9,21 @@
 #include <sys/types.h>
 
 #include "base/compiler.h"
+#include "base/roots.h"
 
 struct fm_trace;
 
 /* ctf_find.c: folders below path, itself included, that hold a CTF "metadata" file;
  * NULL-terminated, sorted, empty when there is none. Free with g_strfreev(). */
 char **fm_ctf_find(const char *path);
+/* Whether a metadata file begins so. */
+#define FM_CTF_METADATA_BEGIN 6
+bool fm_ctf_is_metadata(const uint8_t *begin, size_t length);
 
 /* ctf_start.c: the program at work. */
 struct ctf_importer {
     pid_t process;  /* 0 = has ended */
+    char *scratch;  /* its temporary folder, which is gone when it has ended */
     int status;     /* descriptor: what it tells */
     GString *heard; /* a line that is not complete */
     GString *notes; /* lines about what could not be read */
@@ -27,9 +32,10 @@ struct ctf_importer {
     char *error;      /* nothing could be read at all: why */
 };
 
-/* Starts it; log: a descriptor that the log is written to from its place on. */
-FM_MUST_USE bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int log,
-                                       GError **error);
+/* Starts it; folder: path as it was opened, so that nothing is read from elsewhere, or -1: by its
+ * name. log: a descriptor that the log is written to from its place on. */
+FM_MUST_USE bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int folder,
+                                       int log, GError **error);
 /* Takes what it has told, without waiting. True when there is news. */
 bool fm_ctf_importer_listen(struct ctf_importer *importer);
 /* Listens until it has begun, failed or ended, or until the time is over. */
@@ -38,4 +44,6 @@ void fm_ctf_importer_wait(struct ctf_importer *importer, int64_t patience_us);
 void fm_ctf_importer_clear(struct ctf_importer *importer);
 
 /* ctf_trace.c */
-FM_MUST_USE struct fm_trace *fm_ctf_open(const char *path, const char *identity, GError **error);
+/* What path leads to beneath roots; NULL = anywhere. */
+FM_MUST_USE struct fm_trace *fm_ctf_open(const struct fm_roots *roots, const char *path,
+                                         const char *identity, GError **error);

@@ -8,11 +8,18 @@
 enum { DEPTH_MAX = 8, FOLDERS_MAX = 3000 };
 
 /* The text form begins with a comment that says so, the packet form with a number. */
-static bool is_metadata(const char *path)
+bool fm_ctf_is_metadata(const uint8_t *begin, size_t length)
 {
     static const uint8_t numbers[2][4] = {{0x57, 0x1d, 0xd1, 0x75}, {0x75, 0xd1, 0x1d, 0x57}};
+    return length >= FM_CTF_METADATA_BEGIN &&
+           (memcmp(begin, "/* CTF", 6) == 0 || memcmp(begin, numbers[0], 4) == 0 ||
+            memcmp(begin, numbers[1], 4) == 0);
+}
+
+static bool is_metadata(const char *path)
+{
     g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
-    uint8_t begin[6] = {0};
+    uint8_t begin[FM_CTF_METADATA_BEGIN];
     if (!g_file_test(metadata, G_FILE_TEST_IS_REGULAR))
         return false;
     FILE *file = fopen(metadata, "rbe");
@@ -20,9 +27,7 @@ static bool is_metadata(const char *path)
         return false;
     size_t length = fread(begin, 1, sizeof begin, file);
     fclose(file);
-    return length == sizeof begin &&
-           (memcmp(begin, "/* CTF", 6) == 0 || memcmp(begin, numbers[0], 4) == 0 ||
-            memcmp(begin, numbers[1], 4) == 0);
+    return fm_ctf_is_metadata(begin, length);
 }
 
 static void find(const char *path, unsigned depth, unsigned *looked_at, GPtrArray *found)

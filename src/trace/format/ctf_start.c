@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,9 +13,8 @@
 #include "base/error.h"
 #include "trace/format/ctf.h"
 
-extern char **environ;
-
-enum { STATUS = 3, LINE_MAX_BYTES = 8192, NOTES_MAX_BYTES = 64 << 10 };
+enum { STATUS = 3, FOLDER = 4, SCRATCH_TRIES = 50, SCRATCH_PAUSE_US = 10000, SCRATCH_DEPTH = 8 };
+enum { LINE_MAX_BYTES = 8192, NOTES_MAX_BYTES = 64 << 10 };
 
 /* Beside the command: where both are installed, or built. */
 static char *find_program(void)
@@ -38,16 +39,57 @@ static char *find_program(void)
     return NULL;
 }
 
-static int spawn(const char *program, const char *path, int log, int status, pid_t *ret)
+/* The importer removes its files itself, unless it is killed: so the folder of them is ours. */
+static char *make_scratch(void)
+{
+    char *folder = g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
+    if (g_mkdtemp_full(folder, 0700) != NULL)
+        return folder;
+    g_free(folder); /* then damaged traces cannot be saved */
+    return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw)
+{
+    (void)status;
+    (void)type;
+    (void)ftw;
+    (void)remove(path);
+    return 0;
+}
+
+/* The importer has ended, and its children were told to by the kernel: one may just be making a
+ * file. */
+static void remove_scratch(struct ctf_importer *importer)
+{
+    for (unsigned i = 0; importer->scratch != NULL && i < SCRATCH_TRIES; i++) {
+        (void)nftw(importer->scratch, remove_one, SCRATCH_DEPTH, FTW_DEPTH | FTW_PHYS);
+        if (access(importer->scratch, F_OK) < 0)
+            break;
+        g_usleep(SCRATCH_PAUSE_US);
+    }
+    g_clear_pointer(&importer->scratch, g_free);
+}
+
+static int spawn(const char *program, const char *path, const char *scratch, int folder, int log,
+                 int status, pid_t *ret)
 {
     posix_spawn_file_actions_t actions;
-    char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)path, NULL};
+    char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)path,
+                    folder < 0 ? NULL : (char *)(uintptr_t) "opened", NULL};
+    g_auto(GStrv) environment = g_get_environ();
+    if (scratch != NULL)
+        environment = g_environ_setenv(environment, "FATHOM_CTF_SCRATCH", scratch, TRUE);
+    else
+        environment = g_environ_unsetenv(environment, "FATHOM_CTF_SCRATCH");
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, log, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, status, STATUS);
-    int failed = posix_spawn(ret, program, &actions, NULL, argv, environ);
+    if (folder >= 0)
+        posix_spawn_file_actions_adddup2(&actions, folder, FOLDER);
+    int failed = posix_spawn(ret, program, &actions, NULL, argv, environment);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
@@ -55,12 +97,13 @@ static int spawn(const char *program, const char *path, int log, int status, pid
 /* A descriptor above those that the program is given, so that none is overwritten by another. */
 static int raise_fd(int fd)
 {
-    int raised = fcntl(fd, F_DUPFD_CLOEXEC, STATUS + 1);
+    int raised = fcntl(fd, F_DUPFD_CLOEXEC, FOLDER + 1);
     close(fd);
     return raised;
 }
 
-bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int log, GError **error)
+bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int folder, int log,
+                           GError **error)
 {
     int ends[2];
     g_autofree char *program = find_program();
@@ -72,9 +115,15 @@ bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int 
                                     : g_strerror(errno));
         return false;
     }
-    int out = fcntl(log, F_DUPFD_CLOEXEC, STATUS + 1);
+    int out = fcntl(log, F_DUPFD_CLOEXEC, FOLDER + 1);
     int told = raise_fd(ends[1]);
-    int failed = spawn(program, path, out, told, &importer->process);
+    int beneath = folder < 0 ? -1 : fcntl(folder, F_DUPFD_CLOEXEC, FOLDER + 1);
+    importer->scratch = make_scratch();
+    int failed = folder >= 0 && beneath < 0 ? errno
+                                            : spawn(program, path, importer->scratch, beneath, out,
+                                                    told, &importer->process);
+    if (beneath >= 0)
+        close(beneath);
     close(out);
     close(told);
     importer->status = ends[0];
@@ -124,6 +173,7 @@ static void reap(struct ctf_importer *importer)
     while (importer->process > 0 && waitpid(importer->process, &status, 0) < 0 && errno == EINTR) {
     }
     importer->process = 0;
+    remove_scratch(importer);
     if (!importer->done && importer->error == NULL)
         take_line(importer, importer->begun ? "note the import ended early: events are missing"
                                             : "error the import ended before it began");
@@ -177,6 +227,7 @@ void fm_ctf_importer_clear(struct ctf_importer *importer)
         while (waitpid(importer->process, &status, 0) < 0 && errno == EINTR) {
         }
     }
+    remove_scratch(importer);
     if (importer->status >= 0)
         close(importer->status);
     if (importer->heard != NULL)

@@ -93,11 +93,21 @@ static int open_again(int fd, GError **error)
     return again;
 }
 
+static bool start(const struct fm_roots *roots, struct ctf_importer *importer, const char *path,
+                  int log, GError **error)
+{
+    int folder = roots == NULL ? -1 : fm_roots_open(roots, path, O_DIRECTORY, error);
+    if (roots != NULL && folder < 0)
+        return false;
+    bool good = fm_ctf_importer_start(importer, path, folder, log, error);
+    if (folder >= 0)
+        close(folder);
+    return good;
+}
+
 static struct fm_trace *open_log(struct ctf_importer *importer, const char *path,
                                  const char *identity, int log, GError **error)
 {
-    if (!fm_ctf_importer_start(importer, path, log, error))
-        return NULL;
     fm_ctf_importer_wait(importer, PATIENCE_US);
     if (!importer->begun && importer->error != NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s", importer->error);
@@ -118,14 +128,17 @@ static struct fm_trace *open_log(struct ctf_importer *importer, const char *path
     return NULL;
 }
 
-struct fm_trace *fm_ctf_open(const char *path, const char *identity, GError **error)
+struct fm_trace *fm_ctf_open(const struct fm_roots *roots, const char *path, const char *identity,
+                             GError **error)
 {
     int log = fm_eventlog_trace_nameless_file(error);
     if (log < 0)
         return NULL;
     struct ctf_importer *importer = g_new0(struct ctf_importer, 1);
     importer->status = -1;
-    struct fm_trace *trace = open_log(importer, path, identity, log, error);
+    struct fm_trace *trace = !start(roots, importer, path, log, error)
+                                 ? NULL
+                                 : open_log(importer, path, identity, log, error);
     close(log);
     if (trace == NULL) {
         free_importer(importer);

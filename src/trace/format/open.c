@@ -63,7 +63,7 @@ static struct fm_trace *open_any(struct fm_roots *roots, const char *path, const
         return fm_eventlog_trace_connect(path, identity, error);
     if (!g_file_test(path, G_FILE_TEST_IS_DIR))
         return fm_eventlog_trace_open(roots, path, identity, error);
-    return fm_ctf_open(path, identity, error);
+    return fm_ctf_open(roots, path, identity, error);
 }
 
 struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error)

@@ -22,11 +22,12 @@ struct import {
     const char *error;
 };
 
-static struct import import_folder(const char *folder)
+/* opened: the folder as it was opened; -1: by its name. */
+static struct import import_opened(const char *folder, int opened)
 {
     struct import import = {.fd = memfd_create("log", MFD_CLOEXEC)};
     GError *error = NULL;
-    g_assert_true(fm_ctf_importer_start(&import.importer, folder, import.fd, &error));
+    g_assert_true(fm_ctf_importer_start(&import.importer, folder, opened, import.fd, &error));
     g_assert_no_error(error);
     while (!import.importer.done || import.importer.process > 0) {
         struct pollfd wait = {.fd = import.importer.status, .events = POLLIN};
@@ -41,6 +42,11 @@ static struct import import_folder(const char *folder)
         g_assert_cmpuint(import.log->gaps->len, ==, 0);
     }
     return import;
+}
+
+static struct import import_folder(const char *folder)
+{
+    return import_opened(folder, -1);
 }
 
 static void import_done(struct import *import)
@@ -338,9 +344,9 @@ static void test_cut_metadata(void)
         g_assert_true(
             g_file_set_contents(metadata, (const char *)packets->data, (gssize)cut, NULL));
         struct import import = import_folder(folder);
-        bool says = import.error != NULL ? strstr(import.error, "the file is cut: ") != NULL
-                                         : strstr(import.importer.notes->str,
-                                                  "metadata: offset ") != NULL;
+        bool says = import.error != NULL
+                        ? strstr(import.error, "the file is cut: ") != NULL
+                        : strstr(import.importer.notes->str, "metadata: offset ") != NULL;
         g_assert_true(says || cut % METADATA_PACKET == 0);
         told += says;
         whole += import.log != NULL && import.log->counts->events == 3;
@@ -365,8 +371,8 @@ static void test_wrong_metadata_sizes(void)
         uint32_t right;
         memcpy(&right, field, 4);
         memcpy(field, &wrong[i / 2], 4);
-        g_assert_true(g_file_set_contents(metadata, (const char *)packets->data,
-                                          (gssize)packets->len, NULL));
+        g_assert_true(
+            g_file_set_contents(metadata, (const char *)packets->data, (gssize)packets->len, NULL));
         memcpy(field, &right, 4);
         struct import import = import_folder(folder);
         const char *said = import.error != NULL ? import.error : import.importer.notes->str;
@@ -388,7 +394,7 @@ static void test_opened_before_begun(void)
     g_assert_cmpint(g_chmod(program, 0700), ==, 0);
     g_setenv("FATHOM_LIBEXEC", parent, TRUE);
     GError *error = NULL;
-    struct fm_trace *trace = fm_ctf_open(folder, "trace", &error);
+    struct fm_trace *trace = fm_ctf_open(NULL, folder, "trace", &error);
     g_assert_no_error(error);
     bool ended;
     g_assert_true(fm_trace_grows(trace));
@@ -401,6 +407,63 @@ static void test_opened_before_begun(void)
         g_setenv("FATHOM_LIBEXEC", before, TRUE);
     else
         g_unsetenv("FATHOM_LIBEXEC");
+    remove_parent(parent);
+}
+
+/* Killed, it cannot take its files away: whoever waits for it does. */
+static void test_killed(void)
+{
+    g_autofree char *parent = make_parent();
+    g_autofree char *program = g_build_filename(parent, "fathom-import-ctf", NULL);
+    g_autofree char *before = g_strdup(g_getenv("FATHOM_LIBEXEC"));
+    g_assert_true(g_file_set_contents(program,
+                                      "#!/bin/sh\nmkdir \"$FATHOM_CTF_SCRATCH/x\" && "
+                                      ">\"$FATHOM_CTF_SCRATCH/x/y\" && kill -9 $$\n",
+                                      -1, NULL));
+    g_assert_cmpint(g_chmod(program, 0700), ==, 0);
+    g_setenv("FATHOM_LIBEXEC", parent, TRUE);
+    struct import import = import_folder(parent);
+    g_assert_cmpstr(import.error, ==, "the import ended before it began");
+    g_assert_null(import.importer.scratch);
+    import_done(&import);
+    if (before != NULL)
+        g_setenv("FATHOM_LIBEXEC", before, TRUE);
+    else
+        g_unsetenv("FATHOM_LIBEXEC");
+    remove_parent(parent); /* asserts that nothing is left */
+}
+
+/* The folder's name leads elsewhere when the import begins, and so does one of its files. */
+static void test_exchanged(void)
+{
+    g_autofree char *parent = make_parent();
+    g_autofree char *in = g_build_filename(parent, "in", NULL);
+    g_autofree char *folder = g_build_filename(in, "trace", NULL);
+    g_autofree char *moved = g_build_filename(in, "moved", NULL);
+    g_autofree char *secret = g_build_filename(parent, "secret", NULL);
+    g_autofree char *secret_file = g_build_filename(secret, "stream", NULL);
+    g_autofree char *more = g_build_filename(folder, "more", NULL);
+    GError *error = NULL;
+    g_mkdir(in, 0700);
+    ctf_write(folder, "1 0 ours n=1\n2 0 ours n=2\n");
+    ctf_write(secret, "1 0 theirs n=3\n");
+    g_autoptr(FmRoots) roots = fm_roots_new();
+    g_assert_true(fm_roots_add(roots, in, &error));
+    g_assert_cmpint(symlink(secret_file, more), ==, 0);
+    int opened = fm_roots_open(roots, folder, O_DIRECTORY, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(g_rename(folder, moved), ==, 0);
+    g_assert_cmpint(symlink(secret, folder), ==, 0);
+    struct import import = import_opened(folder, opened);
+    g_assert_cmpstr(import.error, ==, NULL);
+    g_autofree char *events = events_of(&import);
+    g_assert_nonnull(strstr(events, "ours"));
+    g_assert_null(strstr(events, "theirs"));
+    g_assert_cmpuint(import.log->counts->events, ==, 2);
+    g_assert_nonnull(strstr(import.importer.notes->str, "trace/more: a link that leads out"));
+    import_done(&import);
+    close(opened);
+    g_unlink(folder);
     remove_parent(parent);
 }
 
@@ -443,6 +506,8 @@ int main(int argc, char **argv)
     g_test_add_func("/ctf/cut metadata", test_cut_metadata);
     g_test_add_func("/ctf/metadata packets of wrong sizes", test_wrong_metadata_sizes);
     g_test_add_func("/ctf/opened before it has begun", test_opened_before_begun);
+    g_test_add_func("/ctf/killed", test_killed);
+    g_test_add_func("/ctf/exchanged for links", test_exchanged);
     g_test_add_func("/ctf/any damage", test_any_damage);
     return g_test_run();
 }
