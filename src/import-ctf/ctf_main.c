@@ -68,6 +68,8 @@ static void note(void *user, const char *line)
     tell("note", line);
 }
 
+static sigset_t unblocked; /* the signals that the process began with, and those it heeds */
+
 /* Ends the process. */
 static void import(const char *path, int folder, bool careful)
 {
@@ -76,6 +78,8 @@ static void import(const char *path, int folder, bool careful)
     /* An end of the parent is ours. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)sigprocmask(SIG_SETMASK, &unblocked, NULL);
     fm_ctf_limit_work(STEP_SECONDS);
     bool good = fm_ctf_import(path, folder, STDOUT_FILENO, careful, &watcher, &error);
     tell(good ? "done" : "error", good ? "" : error->message);
@@ -120,10 +124,25 @@ static void on_end_signal(int signal_)
     asked_to_end = signal_;
 }
 
-/* Without SA_RESTART: waiting ends. */
+static void on_child_signal(int signal_)
+{
+    (void)signal_; /* waiting ends */
+}
+
+/* They are blocked but while the process waits: one that comes just before is not missed. */
 static void heed_end_signals(void)
 {
     const struct sigaction action = {.sa_handler = on_end_signal};
+    const struct sigaction child = {.sa_handler = on_child_signal};
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaddset(&blocked, signals[i]);
+    (void)sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigdelset(&unblocked, signals[i]); /* a parent that blocks them is not asked */
+    (void)sigaction(SIGCHLD, &child, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGHUP, &action, NULL);
@@ -137,9 +156,10 @@ static int import_apart(const char *path, int folder, bool careful)
     pid_t child = asked_to_end != 0 ? -1 : fork();
     if (child == 0)
         import(path, folder, careful);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (child > 0 && waitpid(child, &status, WNOHANG) == 0) {
         if (asked_to_end != 0)
             kill(child, SIGKILL);
+        sigsuspend(&unblocked);
     }
     return child < 0 ? -1 : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }

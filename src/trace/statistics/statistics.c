@@ -52,21 +52,46 @@ static uint32_t add_node(struct fm_statistics *statistics, uint32_t parent, uint
     return index;
 }
 
+/* NONE when there is none. */
+static uint32_t find_child(const struct fm_statistics *statistics, uint32_t parent, uint32_t value)
+{
+    uint32_t slot = slot_of(statistics, parent, value);
+    for (; statistics->table[slot] != 0; slot = (slot + 1) & statistics->table_mask) {
+        uint32_t index = statistics->table[slot] - 1;
+        const struct node *node = node_at(statistics, index);
+        if (node->parent == parent && node->value == value)
+            return index;
+    }
+    return NONE;
+}
+
+static bool is_lane_node(const struct fm_statistics *statistics, uint32_t index)
+{
+    uint32_t kind = node_at(statistics, index)->parent;
+    return kind != NONE && kind != 0 && node_at(statistics, kind)->parent == 0;
+}
+
+/* When there are too many nodes: of a lane's outermost states one more, for all further ones, as
+ * nothing stands around them that their time could belong to. So a lane has two at most beyond the
+ * limit: its others and its marks. */
 static uint32_t child_of(struct fm_statistics *statistics, uint32_t parent, uint32_t value)
 {
     uint32_t recent = node_at(statistics, parent)->recent;
     if (recent != NONE && node_at(statistics, recent)->value == value)
         return recent;
-    uint32_t slot = slot_of(statistics, parent, value);
-    for (; statistics->table[slot] != 0; slot = (slot + 1) & statistics->table_mask) {
-        uint32_t index = statistics->table[slot] - 1;
-        const struct node *node = node_at(statistics, index);
-        if (node->parent == parent && node->value == value) {
-            node_at(statistics, parent)->recent = index;
-            return index;
+    uint32_t index = find_child(statistics, parent, value);
+    if (index == NONE && statistics->nodes->len >= statistics->nodes_max) {
+        if (!is_lane_node(statistics, parent))
+            return parent;
+        if (value != statistics->marks) {
+            value = statistics->other_states;
+            index = find_child(statistics, parent, value);
         }
     }
-    return statistics->nodes->len < NODES_MAX ? add_node(statistics, parent, value) : parent;
+    if (index == NONE)
+        return add_node(statistics, parent, value);
+    node_at(statistics, parent)->recent = index;
+    return index;
 }
 
 /* Kinds are the first level: their "value" is the kind, below the root that is number 0. Lanes are
@@ -183,8 +208,10 @@ static void observe_mark(void *user, const struct fm_lane *lane, uint64_t time, 
     if (time < statistics->start || time >= statistics->end)
         return;
     uint32_t marks = child_of(statistics, path_to(statistics, lane, 0)->root, statistics->marks);
+    uint32_t mark = child_of(statistics, marks, value);
     node_at(statistics, marks)->count++;
-    node_at(statistics, child_of(statistics, marks, value))->count++;
+    if (mark != marks)
+        node_at(statistics, mark)->count++;
     statistics->stale = true;
 }
 
@@ -292,6 +319,8 @@ struct fm_statistics *fm_statistics_new(const struct fm_state *state)
     statistics->table = g_new0(uint32_t, FIRST_SLOTS);
     statistics->table_mask = FIRST_SLOTS - 1;
     statistics->marks = fm_trace_value(statistics->trace, "marks", FM_STATE_UNKNOWN);
+    statistics->other_states = fm_trace_value(statistics->trace, "others", FM_STATE_UNKNOWN);
+    statistics->nodes_max = NODES_MAX;
     statistics->end = FM_TIME_INF;
     statistics->names = g_string_chunk_new(4096);
     for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++)

@@ -10,7 +10,8 @@
 enum {
     FIRST_SLOTS = 1024,
     LANES_MAX = 65536,   /* of one kind; further ones are counted together, as "others" */
-    NODES_MAX = 1000000, /* further states are no entries: their time is that of the one around */
+    NODES_MAX = 1000000, /* further outermost states of a lane are its "others"; nested ones are no
+                          * entries: their time is that of the one around */
     TYPES_MAX = 65536,   /* event ids; further ones are counted together */
 };
 
@@ -61,7 +62,8 @@ struct fm_statistics {
     uint32_t others[FM_LANE_KIND_COUNT];     /* node of all further ones */
     GArray *types;                           /* of struct types, by the tracefile's index */
     GArray *numbers;                         /* of struct numbers */
-    uint32_t marks;                          /* the value "marks" */
+    uint32_t marks, other_states;            /* the values "marks", "others" */
+    uint32_t nodes_max;                      /* NODES_MAX; less in tests */
     uint64_t elsewhere;                      /* events that happened on no lane */
     uint64_t events, latest, start, end;
     struct fm_statistics_node *root;  /* as asked for last; NULL = none yet */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/statistics/statistics.h"
+#include "trace/statistics/statistics_internal.h"
 
 #include "event_trace.h"
 #include "trace/format/open.h"
@@ -40,11 +40,13 @@ struct run {
     struct fm_statistics *statistics;
 };
 
-static void run(struct run *run, struct fm_trace *trace, uint64_t start, uint64_t end)
+static void run_with(struct run *run, struct fm_trace *trace, uint64_t start, uint64_t end,
+                     uint32_t nodes_max)
 {
     run->trace = trace;
     run->state = fm_state_new(trace);
     run->statistics = fm_statistics_new(run->state);
+    run->statistics->nodes_max = nodes_max;
     fm_statistics_set_interval(run->statistics, start, end);
     fm_state_add_observer(run->state, fm_statistics_observer(run->statistics));
     struct fm_context *context = fm_context_new(&trace, 1);
@@ -58,6 +60,11 @@ static void run(struct run *run, struct fm_trace *trace, uint64_t start, uint64_
     fm_hooks_free(hooks.event);
     fm_context_free(context);
     fm_state_flush(run->state, MIN(end, trace->end_time), fm_statistics_observer(run->statistics));
+}
+
+static void run(struct run *run, struct fm_trace *trace, uint64_t start, uint64_t end)
+{
+    run_with(run, trace, start, end, NODES_MAX);
 }
 
 static void run_end(struct run *run)
@@ -150,6 +157,60 @@ static void test_many_lanes(void)
     const struct fm_statistics_node *others = fm_statistics_find(threads, "others", NULL);
     assert_node(fm_statistics_find(others, "parse", NULL), MORE, MORE * SPAN, MORE * SPAN, SPAN,
                 100 * (TOLD_APART + 1), MORE);
+    run_end(&it);
+    event_list_free(list);
+}
+
+/* More states than have entries of their own: what each lane spent in them, and how often, is whole. */
+static void test_many_states(void)
+{
+    enum { STATES = 40, ROUNDS = 3 };
+    struct event_list *list = event_list_new();
+    event_add(list, 0, -1, 29, "4s", U(0), "fathom-0.1.0 C event log");
+    for (uint64_t i = 1; i <= STATES; i++) {
+        g_autofree char *name = g_strdup_printf("state %" G_GUINT64_FORMAT, i);
+        event_add(list, 0, -1, 42, "s4", name, i);
+    }
+    event_add(list, 1, 0, 0, "4", U(1));
+    event_add(list, 1, 0, 1, "4", U(1));
+    uint64_t time = 10, spent = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (uint64_t i = 1; i <= STATES; i++) {
+            event_add(list, time, 0, 512, "4", i);
+            event_add(list, time + 2, 0, 512, "4", i % STATES + 1);
+            event_add(list, time + 5, 0, 513, "4", i % STATES + 1);
+            event_add(list, time + 10 + i, 0, 513, "4", i);
+            event_add(list, time + 10 + i, 0, 514, "4", i);
+            spent += 10 + i;
+            time += 100;
+        }
+    }
+    struct run it;
+    run_with(&it, event_list_trace(list), 0, FM_TIME_INF, 20);
+    const struct fm_statistics_node *root = fm_statistics_root(it.statistics);
+    const struct fm_statistics_node *threads = fm_statistics_find(root, "thread", NULL);
+    const struct fm_statistics_node *lane = threads->children->pdata[0];
+    const struct fm_statistics_node *others = fm_statistics_find(lane, "others", NULL);
+    g_assert_nonnull(others);
+    g_assert_cmpuint(lane->children->len, <, 22);
+    uint64_t count = 0, all = 0, self = 0;
+    for (guint i = 0; i < lane->children->len; i++) {
+        const struct fm_statistics_node *state = lane->children->pdata[i];
+        if (g_str_equal(state->name, "marks")) {
+            g_assert_cmpuint(state->count, ==, ROUNDS * STATES);
+            continue;
+        }
+        count += state->count;
+        all += state->time;
+        self += state->self_time;
+        for (guint k = 0; state->children != NULL && k < state->children->len; k++)
+            self += ((const struct fm_statistics_node *)state->children->pdata[k])->self_time;
+    }
+    g_assert_cmpuint(count, ==, ROUNDS * STATES);
+    g_assert_cmpuint(all, ==, spent);
+    g_assert_cmpuint(self, ==, spent);
+    g_assert_cmpuint(lane->time, ==, spent);
+    g_assert_cmpuint(threads->time, ==, spent);
     run_end(&it);
     event_list_free(list);
 }
@@ -277,6 +338,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/statistics/tree", test_tree);
     g_test_add_func("/statistics/many lanes", test_many_lanes);
+    g_test_add_func("/statistics/many states", test_many_states);
     g_test_add_func("/statistics/interval", test_interval);
     g_test_add_func("/statistics/interval of a counter", test_interval_of_counter);
     g_test_add_func("/statistics/sum", test_sum);
