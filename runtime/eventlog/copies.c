@@ -5,46 +5,13 @@
 #include <link.h>
 #include <unistd.h>
 
-enum { VERSION = 2, FOLLOWERS_MAX = 256, NOTE_TYPE = 1 };
-
-const struct fm_el_copy *fm_el_leader;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static int *followers[FOLLOWERS_MAX];
-
-static void follow(int *active, bool from_now_on)
-{
-    pthread_mutex_lock(&mutex);
-    for (unsigned i = 0; i < FOLLOWERS_MAX; i++) {
-        if (followers[i] != (from_now_on ? NULL : active))
-            continue;
-        followers[i] = from_now_on ? active : NULL;
-        break;
-    }
-    int on = __atomic_load_n(&fm_eventlog_active_, __ATOMIC_ACQUIRE);
-    if (from_now_on)
-        __atomic_store_n(active, on, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&mutex);
-}
-
-void fm_el_copies_update(int active)
-{
-    pthread_mutex_lock(&mutex);
-    for (unsigned i = 0; i < FOLLOWERS_MAX; i++)
-        if (followers[i])
-            __atomic_store_n(followers[i], active, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&mutex);
-}
-
-void fm_el_copies_after_fork(void)
-{
-    pthread_mutex_init(&mutex, NULL);
-}
+enum { VERSION = 2, NOTE_TYPE = 1 };
 
 __attribute__((visibility("hidden"), used))
 const struct fm_el_copy fm_el_copy = {.version = VERSION,
                                       .bytes = sizeof(struct fm_el_copy),
                                       .append = fm_el_append,
-                                      .follow = follow,
+                                      .follow = fm_el_copies_follow,
 #define X(name) .name = fm_eventlog_##name,
                                       FM_EL_CALLS(X)
 #undef X

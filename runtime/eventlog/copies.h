@@ -50,6 +50,7 @@ struct fm_el_copy {
     FM_EL_CALLS(X)
 #undef X
 };
+extern const struct fm_el_copy fm_el_copy __attribute__((visibility("hidden"))); /* this one */
 /* NULL: this copy leads. */
 extern const struct fm_el_copy *fm_el_leader;
 #define FM_EL_FORWARD(name, ...)                    \
@@ -57,5 +58,6 @@ extern const struct fm_el_copy *fm_el_leader;
         if (fm_el_leader)                           \
             return fm_el_leader->name(__VA_ARGS__); \
     } while (0)
+void fm_el_copies_follow(int *active, bool from_now_on);
 void fm_el_copies_update(int active);
 void fm_el_copies_after_fork(void);

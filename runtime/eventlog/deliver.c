@@ -3,6 +3,8 @@
  */
 #include "live.h"
 
+#include <errno.h>
+
 static pthread_mutex_t sink_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     unsigned char *buffer;
@@ -39,10 +41,11 @@ void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uin
     memcpy(out + 22, &cap, 2);
 }
 
-bool fm_el_has_destination(void)
+static const struct fm_el_sink *sinks[FM_EL_SINKS];
+
+void fm_el_sink_register(enum fm_el_sink_place place, const struct fm_el_sink *sink)
 {
-    return atomic_load(&fm_el.stream_on) || atomic_load(&fm_el.memory_on) ||
-           atomic_load(&fm_el.clients_on) || fm_el.values;
+    sinks[place] = sink;
 }
 
 void fm_el_deliver(const struct fm_el_block *b)
@@ -50,15 +53,56 @@ void fm_el_deliver(const struct fm_el_block *b)
     bool taken = false;
     fm_el_count(&fm_el.produced, b->events);
     if (atomic_load(&fm_el.memory_on))
-        fm_el_memory_write(b, &taken);
+        sinks[FM_EL_SINK_MEMORY]->write(b, &taken);
     if (atomic_load(&fm_el.clients_on) || atomic_load(&fm_el_values_on))
-        fm_el_clients_write(b, &taken);
+        sinks[FM_EL_SINK_CLIENTS]->write(b, &taken);
     if (atomic_load(&fm_el.stream_on)) /* last: it frees a live block */
-        fm_el_stream_write(b, &taken);
+        sinks[FM_EL_SINK_STREAM]->write(b, &taken);
     else
         fm_el_live_free(b->live);
     if (!taken)
         fm_el_count(&fm_el.discarded, b->events);
+}
+
+int fm_el_sinks_settle(int timeout_ms)
+{
+    int result = 0;
+    for (unsigned i = 0; i < FM_EL_SINKS; i++)
+        if (sinks[i] && sinks[i]->settle && sinks[i]->settle(timeout_ms) != 0)
+            result = -ETIMEDOUT;
+    return result;
+}
+
+void fm_el_sinks_lane_ends(uint16_t cap)
+{
+    for (unsigned i = 0; i < FM_EL_SINKS; i++)
+        if (sinks[i] && sinks[i]->lane_ends)
+            sinks[i]->lane_ends(cap);
+}
+
+void fm_el_sinks_fork_lock(void)
+{
+    for (unsigned i = 0; i < FM_EL_SINKS; i++)
+        sinks[i]->fork_lock();
+}
+
+void fm_el_sinks_fork_unlock(void)
+{
+    for (unsigned i = FM_EL_SINKS; i-- > 0;)
+        sinks[i]->fork_unlock();
+}
+
+void fm_el_sinks_after_fork(void)
+{
+    for (unsigned i = 0; i < FM_EL_SINKS; i++)
+        sinks[i]->after_fork();
+}
+
+void fm_el_sinks_stats(struct fm_eventlog_stats *s)
+{
+    for (unsigned i = 0; i < FM_EL_SINKS; i++)
+        if (sinks[i])
+            sinks[i]->stats(s);
 }
 
 static unsigned char *put_event(unsigned char *p, uint16_t type, uint64_t ns)

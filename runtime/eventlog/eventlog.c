@@ -10,18 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int fm_eventlog_active_;
-struct fm_el_shared fm_el = {.failures_max = 3};
+/* Whoever links the archive gets the constructor that finds the other copies. */
+__attribute__((used)) static const struct fm_el_copy *const found = &fm_el_copy;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void fm_el_update_active(void)
-{
-    int on = atomic_load(&fm_el.running) &&
-             (fm_el_has_destination() || atomic_load(&fm_el.fork_pending));
-    __atomic_store_n(&fm_eventlog_active_, on, __ATOMIC_RELEASE);
-    fm_el_copies_update(on);
-}
 
 /* ---- fork -------------------------------------------------------------------------------------
  */
@@ -47,9 +39,7 @@ static void fork_prepare(void)
     fm_el_state_lock();
     fm_el_lanes_fork_lock();
     fm_el_sink_lock();
-    fm_el_stream_fork_lock();
-    fm_el_memory_fork_lock();
-    fm_el_clients_fork_lock();
+    fm_el_sinks_fork_lock();
     fm_el_live_fork_lock();
     fm_el_pool_lock();
     parent_streams = fm_el_stream_is_set();
@@ -59,9 +49,7 @@ static void unlock_in_parent(void)
 {
     fm_el_pool_unlock();
     fm_el_live_fork_unlock();
-    fm_el_clients_fork_unlock();
-    fm_el_memory_fork_unlock();
-    fm_el_stream_fork_unlock();
+    fm_el_sinks_fork_unlock();
     fm_el_sink_unlock();
     fm_el_lanes_fork_unlock();
     fm_el_state_unlock();
@@ -84,9 +72,7 @@ static void begin_anew(void)
     fm_el_state_after_fork();
     fm_el_lanes_after_fork();
     fm_el_global_after_fork();
-    fm_el_stream_after_fork();
-    fm_el_memory_after_fork();
-    fm_el_clients_after_fork();
+    fm_el_sinks_after_fork();
     fm_el_live_after_fork();
     fm_el_user_types_after_fork();
     fm_el.begun = false;
@@ -160,8 +146,28 @@ static void at_exit(void)
     fm_eventlog_stop();
 }
 
+/* The order is that of their locks. */
+static const struct fm_el_sink stream = {
+    fm_el_stream_write,     fm_el_stream_settle,      NULL,
+    fm_el_stream_fork_lock, fm_el_stream_fork_unlock, fm_el_stream_after_fork,
+    fm_el_stream_stats};
+static const struct fm_el_sink memory = {fm_el_memory_write,
+                                         NULL,
+                                         NULL,
+                                         fm_el_memory_fork_lock,
+                                         fm_el_memory_fork_unlock,
+                                         fm_el_memory_after_fork,
+                                         fm_el_memory_stats};
+static const struct fm_el_sink clients = {fm_el_clients_write,       NULL,
+                                          fm_el_clients_lane_ends,   fm_el_clients_fork_lock,
+                                          fm_el_clients_fork_unlock, fm_el_clients_after_fork,
+                                          fm_el_clients_stats};
+
 static void init_once(void)
 {
+    fm_el_sink_register(FM_EL_SINK_STREAM, &stream);
+    fm_el_sink_register(FM_EL_SINK_MEMORY, &memory);
+    fm_el_sink_register(FM_EL_SINK_CLIENTS, &clients);
     fm_el_clock_init();
     fm_el_lanes_init();
     pthread_atfork(fork_prepare, fork_parent, fork_child);
@@ -312,10 +318,8 @@ void fm_eventlog_stats(struct fm_eventlog_stats *ret)
     s.resize_failures = atomic_load(&fm_el.resize_failures);
     s.lanes = fm_el_lane_count();
     s.lanes_used = fm_el_lanes_used();
-    fm_el_stream_stats(&s);
-    fm_el_memory_stats(&s);
+    fm_el_sinks_stats(&s);
     fm_el_state_stats(&s);
-    fm_el_clients_stats(&s);
     *ret = s;
     fm_el_leave(before);
 }

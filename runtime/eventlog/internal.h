@@ -79,6 +79,12 @@ struct timespec fm_el_deadline(int timeout_ms);
 #define FM_EL_NUMBERS_END FM_EVENTLOG_EVENT_END
 extern uint16_t fm_el_sizes[FM_EL_NUMBERS_END]; /* payload; FM_EL_VARIABLE */
 size_t fm_el_event_bytes(const unsigned char *event);
+struct fm_el_type {
+    uint16_t number, size;
+    const char *text, *fields;
+};
+extern const struct fm_el_type fm_el_types[];
+extern const unsigned fm_el_types_own; /* how many */
 void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index); /* etb..ete of the index-th */
 void fm_el_header(struct fm_el_bytes *b);                     /* hdrb..datb */
 unsigned fm_el_types_count(void);                             /* as from now in each header */
@@ -87,6 +93,7 @@ unsigned fm_el_types_count(void);                             /* as from now in 
 unsigned fm_el_user_types_close(void);
 void fm_el_user_types_open(void);
 void fm_el_user_types_after_fork(void);
+bool fm_el_user_type_is_usable(const struct fm_eventlog_event_type_ *type);
 void fm_el_user_type(unsigned index, const char **ret_name, const char **ret_fields);
 
 /* ---- a block on its way to the destinations: whole, with its marker */
@@ -101,6 +108,25 @@ struct fm_el_block {
 void fm_el_marker(unsigned char out[FM_EL_MARKER_BYTES], size_t block_bytes, uint16_t cap,
                   uint64_t begin_ns, uint64_t end_ns);
 bool fm_el_has_destination(void);
+/* A destination, as those below it know it. Places are in the order of the sinks' locks. */
+enum fm_el_sink_place { FM_EL_SINK_STREAM, FM_EL_SINK_MEMORY, FM_EL_SINK_CLIENTS, FM_EL_SINKS };
+struct fm_el_sink {
+    void (*write)(const struct fm_el_block *b, bool *taken);
+    int (*settle)(int timeout_ms);   /* waits until what it was given is out; or NULL */
+    void (*lane_ends)(uint16_t cap); /* or NULL */
+    void (*fork_lock)(void);
+    void (*fork_unlock)(void);
+    void (*after_fork)(void);
+    void (*stats)(struct fm_eventlog_stats *s);
+};
+/* Before the first event. */
+void fm_el_sink_register(enum fm_el_sink_place place, const struct fm_el_sink *sink);
+int fm_el_sinks_settle(int timeout_ms);
+void fm_el_sinks_lane_ends(uint16_t cap);
+void fm_el_sinks_fork_lock(void);
+void fm_el_sinks_fork_unlock(void);
+void fm_el_sinks_after_fork(void);
+void fm_el_sinks_stats(struct fm_eventlog_stats *s);
 /* To every destination. Takes leaf locks only. */
 void fm_el_deliver(const struct fm_el_block *b);
 /* The two events that tell of a gap, as a whole block of its own, in out (see below). */
@@ -185,6 +211,7 @@ bool fm_el_append_pieces(uint16_t type, const struct fm_eventlog_piece_ *pieces,
 /* While inside, this thread's events (from handlers and callbacks) are queued aside. */
 uint32_t fm_el_enter(void);
 void fm_el_leave(uint32_t before);
+void fm_el_look_away(bool begin); /* ThreadSanitizer, from what follows */
 
 /* ---- global buffer; all with the sink lock held but post */
 void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-__thread struct fm_eventlog_head_ fm_eventlog_head_ __attribute__((tls_model("initial-exec")));
 static __thread struct fm_el_lane *mine __attribute__((tls_model("initial-exec")));
 static __thread unsigned endings __attribute__((tls_model("initial-exec")));
 
@@ -41,60 +40,6 @@ uint32_t fm_eventlog_thread_id(void)
 {
     FM_EL_FORWARD(thread_id);
     return mine ? mine->thread : 0;
-}
-
-/* A program under ThreadSanitizer with this library as it is installed, which is not: our atomic
- * accesses are not seen, so what memcpy, mmap and locks do for us would look like races. It is told
- * to leave out what happens inside; locks still order things. What it defines is found when it is
- * there. A library that is built with it is looked at like any code. */
-#if defined(__SANITIZE_THREAD__)
-#define WATCHED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WATCHED 1
-#endif
-#endif
-#ifndef WATCHED
-extern void AnnotateIgnoreReadsBegin(const char *, int) __attribute__((weak));
-extern void AnnotateIgnoreReadsEnd(const char *, int) __attribute__((weak));
-extern void AnnotateIgnoreWritesBegin(const char *, int) __attribute__((weak));
-extern void AnnotateIgnoreWritesEnd(const char *, int) __attribute__((weak));
-#endif
-
-static void look_away(bool begin)
-{
-#ifndef WATCHED
-    if (!AnnotateIgnoreReadsBegin || !AnnotateIgnoreReadsEnd || !AnnotateIgnoreWritesBegin ||
-        !AnnotateIgnoreWritesEnd)
-        return;
-    if (begin) {
-        AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-    } else {
-        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-    }
-#else
-    (void)begin;
-#endif
-}
-
-uint32_t fm_el_enter(void)
-{
-    uint32_t before = fm_eventlog_head_.busy;
-    fm_eventlog_head_.busy = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (before == 0)
-        look_away(true);
-    return before;
-}
-
-void fm_el_leave(uint32_t before)
-{
-    if (before == 0)
-        look_away(false);
-    atomic_signal_fence(memory_order_seq_cst);
-    fm_eventlog_head_.busy = before;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -325,7 +270,7 @@ static void detach(void *context)
     fm_el_lane_drop_buffer(l);
     pthread_mutex_unlock(&l->mutex);
 
-    fm_el_clients_lane_ends(l->number);
+    fm_el_sinks_lane_ends(l->number);
     fm_el_state_lock();
     if (fm_eventlog_on()) {
         uint64_t task = fm_eventlog_be64_((uint64_t)l->task);
@@ -385,7 +330,7 @@ static bool append_nested(const struct record *r)
 void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 {
     assert(fm_eventlog_head_.busy == 1);
-    look_away(true); /* until fm_el_leave */
+    fm_el_look_away(true); /* until fm_el_leave */
     struct fm_eventlog_piece_ piece = {payload, bytes};
     struct record r = {type, false, &piece, 1, bytes};
     if (fm_el_leader)
@@ -397,14 +342,14 @@ void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 
 void fm_eventlog_nested_(uint16_t type, const void *payload, size_t bytes)
 {
-    look_away(true);
+    fm_el_look_away(true);
     struct fm_eventlog_piece_ piece = {payload, bytes};
     struct record r = {type, false, &piece, 1, bytes};
     if (fm_el_leader)
         fm_el_leader->append(type, payload, bytes, NULL, 0);
     else
         append_nested(&r);
-    look_away(false);
+    fm_el_look_away(false);
 }
 
 bool fm_el_append_pieces(uint16_t type, const struct fm_eventlog_piece_ *pieces, unsigned count)
@@ -454,7 +399,7 @@ int fm_el_lanes_flush(int timeout_ms)
     fm_el_sink_lock();
     fm_el_global_flush_locked();
     fm_el_sink_unlock();
-    if (timeout_ms != 0 && fm_el_stream_settle(timeout_ms) != 0)
+    if (timeout_ms != 0 && fm_el_sinks_settle(timeout_ms) != 0)
         result = -ETIMEDOUT;
     return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types that a log of ours declares, and the header made of them. */
+/* The types that a log of ours declares, and the sizes of all. */
 #include "internal.h"
 
 /* X(number, size, description). The texts of GHC's types are GHC's. */
@@ -32,11 +32,7 @@
     X(FM_EVENT_USER_MARKER, FM_EL_VARIABLE, "User marker")                       \
     X(FM_EVENT_USER_BINARY_MESSAGE, FM_EL_VARIABLE, "User binary message")
 
-struct type {
-    uint16_t number, size;
-    const char *text, *fields;
-};
-static const struct type types[] = {
+const struct fm_el_type fm_el_types[] = {
 #define X(number, size, text) {number, size, text, NULL},
     GHC_TYPES(X)
 #undef X
@@ -54,49 +50,4 @@ uint16_t fm_el_sizes[FM_EL_NUMBERS_END] = {
 #undef X
 };
 
-enum { TYPES = sizeof(types) / sizeof(types[0]) };
-
-unsigned fm_el_types_count(void)
-{
-    return TYPES + fm_el_user_types_close();
-}
-
-static void put_entry(struct fm_el_bytes *b, const struct type *t)
-{
-    static const char prefix[] = "fields:";
-    fm_el_put(b, "etb", 4);
-    fm_el_put16(b, t->number);
-    fm_el_put16(b, t->size);
-    fm_el_put32(b, (uint32_t)strlen(t->text));
-    fm_el_put(b, t->text, strlen(t->text));
-    if (t->fields) {
-        fm_el_put32(b, (uint32_t)(sizeof(prefix) - 1 + strlen(t->fields)));
-        fm_el_put(b, prefix, sizeof(prefix) - 1);
-        fm_el_put(b, t->fields, strlen(t->fields));
-    } else {
-        fm_el_put32(b, 0);
-    }
-    fm_el_put(b, "ete", 4);
-}
-
-void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index)
-{
-    struct type user = {0};
-    if (index < TYPES) {
-        put_entry(b, &types[index]);
-        return;
-    }
-    user.number = (uint16_t)(FM_EVENTLOG_EVENT_FIRST + index - TYPES);
-    user.size = fm_el_sizes[user.number];
-    fm_el_user_type(index - TYPES, &user.text, &user.fields);
-    put_entry(b, &user);
-}
-
-void fm_el_header(struct fm_el_bytes *b)
-{
-    fm_el_put(b, "hdrbhetb", 8);
-    unsigned count = fm_el_types_count();
-    for (unsigned i = 0; i < count; i++)
-        fm_el_type_entry(b, (uint16_t)i);
-    fm_el_put(b, "hetehdredatb", 12);
-}
+const unsigned fm_el_types_own = sizeof(fm_el_types) / sizeof(fm_el_types[0]);
