@@ -249,6 +249,15 @@ static bool is_of_clang(const struct fm_statics_storage *storage, uint32_t scope
     return producer != NULL && strstr(producer, "clang") != NULL;
 }
 
+/* The inline functions of fathom's own headers say that they want no hooks, which debug information
+ * does not tell. */
+static bool is_own_header(const char *file)
+{
+    return g_str_has_suffix(file, "/fathom/eventlog.h") ||
+           g_str_has_suffix(file, "/fathom/eventlog_types.h") ||
+           g_str_has_suffix(file, "/fathom/fathom.h");
+}
+
 /* gcc keeps a body of its own, with hooks, of each function that has hooks. clang's hooks that come
  * after inlining leave none where all calls were inlined: such a function is recorded as much as
  * the others, but those of the system's headers. */
@@ -263,8 +272,8 @@ static void adopt_inlined(struct fm_statics_storage *storage)
         const struct fm_scope *scope = &g_array_index(storage->scopes, struct fm_scope, i);
         struct fm_proc *proc = &g_array_index(storage->procs, struct fm_proc, scope->proc);
         if (scope->parent != FM_NONE && proc->entry == 0 && !proc->instrumented &&
-            !g_str_has_prefix(proc->file, "/usr/") && !fm_statics_is_hook(proc->linkage) &&
-            is_of_clang(storage, i))
+            !g_str_has_prefix(proc->file, "/usr/") && !is_own_header(proc->file) &&
+            !fm_statics_is_hook(proc->linkage) && is_of_clang(storage, i))
             proc->instrumented = true;
     }
 }
