@@ -84,7 +84,7 @@ struct fm_el_type {
     const char *text, *fields;
 };
 extern const struct fm_el_type fm_el_types[];
-extern const unsigned fm_el_types_own; /* how many */
+extern const unsigned fm_el_types_own;                        /* how many */
 void fm_el_type_entry(struct fm_el_bytes *b, uint16_t index); /* etb..ete of the index-th */
 void fm_el_header(struct fm_el_bytes *b);                     /* hdrb..datb */
 unsigned fm_el_types_count(void);                             /* as from now in each header */

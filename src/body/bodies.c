@@ -70,8 +70,7 @@ static bool find_proc(const struct fm_bodies *bodies, uint32_t ps, uint32_t *ret
     }
     if (bodies->procrep == NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "Error reading procedure representation information file: %s",
-                    bodies->message);
+                    "Error reading procedure representation information file: %s", bodies->message);
         return false;
     }
     int64_t proc = fm_procrep_find_ps(bodies->procrep, &bodies->a->profile->ps[ps]);
@@ -105,10 +104,8 @@ static void add_csd(const struct fm_bodies *bodies, struct fm_pd_body *pd,
     fm_analysis_csd_cost(a, csd, &cost);
     site->calls = (int64_t)((uint64_t)site->calls + (uint64_t)cost.calls);
     site->exits = (int64_t)((uint64_t)site->exits + (uint64_t)cost.own[FM_EXITS]);
-    site->total =
-        (int64_t)((uint64_t)site->total + (uint64_t)fm_cost_total(&cost, FM_CALLSEQS));
-    site->recursive =
-        site->recursive || a->pd_clique[a->profile->csd_callee[csd]] == pd->clique;
+    site->total = (int64_t)((uint64_t)site->total + (uint64_t)fm_cost_total(&cost, FM_CALLSEQS));
+    site->recursive = site->recursive || a->pd_clique[a->profile->csd_callee[csd]] == pd->clique;
     if (site->csd_count++ == 0)
         site->csd = csd;
 }
@@ -128,8 +125,7 @@ static void measure_sites(const struct fm_bodies *bodies, struct fm_pd_body *pd)
         uint32_t count;
         const uint32_t *csds = fm_profile_slot(profile, pd->pd, slot, &count);
         site->slot = slot;
-        site->higher_order =
-            css->kind != FM_SITE_NORMAL && css->kind != FM_SITE_CALLBACK;
+        site->higher_order = css->kind != FM_SITE_NORMAL && css->kind != FM_SITE_CALLBACK;
         for (uint32_t i = 0; i < count; i++)
             add_csd(bodies, pd, site, csds[i]);
         uint32_t goal = fm_body_index_find(pd->index, css->goal_path);

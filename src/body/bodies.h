@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The procedures of a profile with their bodies: what each goal of a proc dynamic costs and how
- * often it ran, how its clique recurses. Costs are call sequence numbers. What was computed is kept,
- * so a pile belongs to one thread. */
+ * often it ran, how its clique recurses. Costs are call sequence numbers. What was computed is
+ * kept, so a pile belongs to one thread. */
 #pragma once
 
 #include "body/coverage.h"
@@ -87,7 +87,7 @@ struct fm_recursion {
     double total_calls;                /* of the proc dynamic: from outside and recursive */
     double parent_calls;               /* of the edge into the clique */
     double base_cost, base_probability, recursive_cost, recursive_probability; /* SINGLE */
-    double depth; /* SINGLE: average greatest; NONE: 0; others: negative, not known */
+    double depth;         /* SINGLE: average greatest; NONE: 0; others: negative, not known */
     uint32_t error_count; /* FM_RECURSION_ERRORS */
     char **errors;
 };

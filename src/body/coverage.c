@@ -12,8 +12,8 @@ struct open_goal {
     uint32_t goal;
     uint32_t child, number; /* the next to be entered */
     struct fm_known_count before;
-    struct fm_known_count last_after;             /* of the child left last */
-    struct fm_known_count sum_before, sum_after;  /* of children, as the kind adds them */
+    struct fm_known_count last_after;            /* of the child left last */
+    struct fm_known_count sum_before, sum_after; /* of children, as the kind adds them */
     struct fm_known_count condition_after, then_before;
 };
 
@@ -85,8 +85,7 @@ static struct fm_known_count child_before(const struct inferring *in, const stru
     case FM_GOAL_CONJ:
         return open->number == 1 ? open->before : open->last_after;
     case FM_GOAL_DISJ:
-        return open->number == 1 && open->before.known ? open->before
-                                                       : in->facts[open->child].arm;
+        return open->number == 1 && open->before.known ? open->before : in->facts[open->child].arm;
     case FM_GOAL_SWITCH:
         return arm_before(in, open);
     case FM_GOAL_ITE:
@@ -157,8 +156,8 @@ static void check_detism(struct inferring *in, uint32_t goal, struct fm_known_co
         contradict(in, goal, "%s, but left by success %" PRId64 " times", fm_detism_name(detism),
                    after.count);
     else if (!fm_detism_many(detism) && before.count < after.count)
-        contradict(in, goal, "%s, but reached %" PRId64 " times and left by success %" PRId64
-                             " times",
+        contradict(in, goal,
+                   "%s, but reached %" PRId64 " times and left by success %" PRId64 " times",
                    fm_detism_name(detism), before.count, after.count);
     else if (before.count < 0 || after.count < 0)
         contradict(in, goal, "counts below 0: %" PRId64 " - %" PRId64, before.count, after.count);
@@ -257,8 +256,9 @@ static void walk(struct inferring *in, int64_t calls, int64_t exits)
         g_array_set_size(in->open, in->open->len - 1);
         if (in->open->len == 0) {
             if (!after.known || after.count != exits)
-                contradict(in, 0, "the body was left by success %" PRId64
-                                  " times, but the procedure's exits are %" PRId64,
+                contradict(in, 0,
+                           "the body was left by success %" PRId64
+                           " times, but the procedure's exits are %" PRId64,
                            after.count, exits);
             return;
         }

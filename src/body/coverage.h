@@ -34,8 +34,8 @@ struct fm_contradiction {
 struct fm_coverage {
     uint32_t goal_count;
     struct fm_goal_counts *goals;
-    uint32_t contradiction_count;              /* all of them */
-    struct fm_contradiction *contradictions;   /* the first FM_CONTRADICTIONS_MAX, by goal */
+    uint32_t contradiction_count;            /* all of them */
+    struct fm_contradiction *contradictions; /* the first FM_CONTRADICTIONS_MAX, by goal */
     uint32_t contradictions_kept;
 };
 #define FM_CONTRADICTIONS_MAX 100

@@ -11,4 +11,3 @@ struct fm_bodies {
     GHashTable *pds;        /* pd -> struct kept_pd */
     GHashTable *recursions; /* clique -> struct fm_recursion */
 };
-

@@ -67,8 +67,7 @@ static void add_site(struct measuring *m, uint32_t css, int64_t calls, int64_t e
 
 static bool unavailable(GError **error)
 {
-    g_set_error_literal(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                        "No coverage information available");
+    g_set_error_literal(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "No coverage information available");
     return false;
 }
 

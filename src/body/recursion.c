@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a clique recurses, read from the body of its only proc dynamic: for each number of recursive
- * calls that an execution may make, how probable it is and what the rest of it costs. Children stand
- * behind their parents in a body, so one pass from the last goal to the first sees them first. */
+ * calls that an execution may make, how probable it is and what the rest of it costs. Children
+ * stand behind their parents in a body, so one pass from the last goal to the first sees them
+ * first. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "body/internal.h"
 #include "body/var_use.h"
 
-#define LEVELS_MAX 1000u        /* a body with more recursive calls in a row is told of, not counted */
+#define LEVELS_MAX 1000u /* a body with more recursive calls in a row is told of, not counted */
 #define NO_WEIGHT 2.220446049250313e-16
 
 /* --- lists of levels --- */
@@ -82,8 +83,8 @@ static void set_error(struct fm_recursion_data *data, char *text)
 static void scale(struct fm_recursion_data *data, double probability)
 {
     if (!(probability >= 0 && probability <= 1))
-        set_error(data, g_strdup_printf("Probability %f out of range 0.0 to 1.0 inclusive",
-                                        probability));
+        set_error(data,
+                  g_strdup_printf("Probability %f out of range 0.0 to 1.0 inclusive", probability));
     for (uint32_t i = 0; i < data->level_count; i++)
         data->levels[i].probability *= probability;
 }
@@ -99,8 +100,8 @@ static struct fm_recursion_data alternatives(struct fm_recursion_data a, struct 
     struct fm_recursion_data result = {.maximum = MAX(a.maximum, b.maximum)};
     result.levels = g_new(struct fm_recursion_level, a.level_count + b.level_count);
     for (uint32_t i = 0, j = 0; i < a.level_count || j < b.level_count;) {
-        bool from_a = j == b.level_count ||
-                      (i < a.level_count && a.levels[i].level <= b.levels[j].level);
+        bool from_a =
+            j == b.level_count || (i < a.level_count && a.levels[i].level <= b.levels[j].level);
         result.levels[result.level_count++] = from_a ? a.levels[i++] : b.levels[j++];
     }
     unite_errors(&result, &a, &b);
@@ -339,8 +340,8 @@ static void classify(struct fm_recursion *recursion, const struct fm_recursion_d
                                ? recursion->total_calls
                                : recursion->total_calls / recursion->parent_calls;
     } else {
-        recursion->kind = data->maximum == 2 && !level_one ? FM_RECURSION_DIVIDE
-                                                           : FM_RECURSION_OTHER;
+        recursion->kind =
+            data->maximum == 2 && !level_one ? FM_RECURSION_DIVIDE : FM_RECURSION_OTHER;
     }
 }
 
@@ -439,8 +440,7 @@ double fm_recursion_cost_at(const struct fm_recursion *recursion, double depth)
     return recursion->base_cost + depth * (recursion->recursive_cost + 1);
 }
 
-double fm_recursion_site_cost(const struct fm_recursion *recursion,
-                              const struct fm_site_cost *site)
+double fm_recursion_site_cost(const struct fm_recursion *recursion, const struct fm_site_cost *site)
 {
     double calls = site->calls == 0 ? 1 : (double)site->calls;
     return fm_recursion_cost_at(recursion, fm_round_half_up(recursion->depth / calls));

@@ -148,8 +148,8 @@ static double weight_of(const struct walk *w, uint32_t branch)
     double before = before_of(w, branch);
     if (w->pass == PASS_PLAIN)
         return before;
-    return before * (w->pass == PASS_RECURSIVE ? w->probability[branch]
-                                               : 1 - w->probability[branch]);
+    return before *
+           (w->pass == PASS_RECURSIVE ? w->probability[branch] : 1 - w->probability[branch]);
 }
 
 static uint32_t child_of(const struct walk *w, uint32_t goal, uint32_t number)
@@ -206,8 +206,7 @@ static struct found walk_disjuncts_from(struct walk *w, uint32_t goal, double ti
     for (uint32_t i = 0; i < count; i++)
         each[i] = walk_goal(w, child_of(w, goal, i + 1), i == 0 ? time : 0);
     for (uint32_t i = count; i-- > 0;) {
-        const struct fm_goal_counts *counts =
-            &w->pd->coverage->goals[child_of(w, goal, i + 1)];
+        const struct fm_goal_counts *counts = &w->pd->coverage->goals[child_of(w, goal, i + 1)];
         double before = (double)counts->before.count, after = (double)counts->after.count;
         double rest = before == 0 ? 0 : result.after * (before - after) / before;
         result = (struct found){each[i].found || (before != 0 && result.found), each[i].at,

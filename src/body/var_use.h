@@ -19,9 +19,9 @@ struct fm_var_use {
 
 struct fm_var_use_search;
 
-/* module: look only into callees that this module defines; NULL = into all. totals: costs of cliques
- * that are not looked into are those of all calls together, as the feedback files of Mercury's
- * compiler have them; else per call. */
+/* module: look only into callees that this module defines; NULL = into all. totals: costs of
+ * cliques that are not looked into are those of all calls together, as the feedback files of
+ * Mercury's compiler have them; else per call. */
 struct fm_var_use_search *fm_var_use_search_new(struct fm_bodies *bodies, const char *module,
                                                 bool totals);
 void fm_var_use_search_free(struct fm_var_use_search *search); /* NULL is allowed */

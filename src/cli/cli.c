@@ -20,8 +20,8 @@ int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const cha
     g_option_context_set_description(context, epilogue);
     gboolean help = FALSE;
     const GOptionEntry help_entry[] = {
-        { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL },
-        { NULL },
+        {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL},
+        {NULL},
     };
     g_option_context_add_main_entries(context, help_entry, NULL);
     g_option_context_add_main_entries(context, entries, NULL);
@@ -68,8 +68,8 @@ int fm_cli_usage(const char *command, const char *format, ...)
     va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    fm_cli_print_error("fathom%s%s: %s", command == NULL ? "" : " ",
-                       command == NULL ? "" : command, message);
+    fm_cli_print_error("fathom%s%s: %s", command == NULL ? "" : " ", command == NULL ? "" : command,
+                       message);
     return FM_EXIT_USAGE;
 }
 
@@ -95,12 +95,12 @@ static bool show_progress(void *user, const char *step, uint64_t done, uint64_t 
 
 void fm_cli_progress_begin(struct fm_progress *ret)
 {
-    *ret = (struct fm_progress){ NULL, NULL };
+    *ret = (struct fm_progress){NULL, NULL};
     if (!isatty(STDERR_FILENO))
         return;
     struct progress_state *state = g_new0(struct progress_state, 1);
     state->begun_us = g_get_monotonic_time();
-    *ret = (struct fm_progress){ show_progress, state };
+    *ret = (struct fm_progress){show_progress, state};
 }
 
 void fm_cli_progress_end(struct fm_progress *progress)
@@ -111,5 +111,5 @@ void fm_cli_progress_end(struct fm_progress *progress)
     if (state->shown)
         fputs("\r\033[K", stderr);
     g_free(state);
-    *progress = (struct fm_progress){ NULL, NULL };
+    *progress = (struct fm_progress){NULL, NULL};
 }

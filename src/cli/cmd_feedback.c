@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Advice for Mercury's compiler on what to run in parallel: mdprof_create_feedback and
- * mdprof_report_feedback. We differ in that a wrong option value gives status 2, that a feedback file
- * that is there already gets new advice in place of the old, and that it is replaced only when all of
- * it is written. */
+ * mdprof_report_feedback. We differ in that a wrong option value gives status 2, that a feedback
+ * file that is there already gets new advice in place of the old, and that it is replaced only when
+ * all of it is written. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,8 +43,8 @@ static bool parse_least(const char *text, const char *option, double least, bool
     }
     if (above ? *ret > least : *ret >= least)
         return true;
-    fm_cli_usage("feedback create", "--%s should be %s %g, not %s", option, above ? ">" : ">=",
-                 least, text);
+    fm_cli_usage("feedback create", "--%s should be %s %g, not %s", option,
+                 above ? ">" : ">=", least, text);
     return false;
 }
 
@@ -68,10 +68,11 @@ static bool set_params(const struct creating *options, struct fm_feedback_params
     }
     if (options->best != NULL &&
         !fm_feedback_parse_best(options->best, &params->best, &params->best_limit)) {
-        fm_cli_usage("feedback create",
-                     "%s is not an algorithm for finding the best parallelisation: greedy, complete, "
-                     "complete-size(N), complete-branches(N)",
-                     options->best);
+        fm_cli_usage(
+            "feedback create",
+            "%s is not an algorithm for finding the best parallelisation: greedy, complete, "
+            "complete-size(N), complete-branches(N)",
+            options->best);
         ok = false;
     }
     if (options->verbosity < 0 || options->verbosity > VERBOSITY_MAX) {
@@ -235,9 +236,9 @@ static int run_create(int argc, char **argv)
         .call_site_threshold = params.call_site_threshold,
     };
 /* Each of these exists under a second, longer name. */
-#define BOTH(name, kind, where, text, value)                                           \
-    {"ipar-" name, 0, 0, kind, where, text, value},                                    \
-    {                                                                                  \
+#define BOTH(name, kind, where, text, value)                                            \
+    {"ipar-" name, 0, 0, kind, where, text, value},                                     \
+    {                                                                                   \
         "implicit-parallelism-" name, 0, G_OPTION_FLAG_HIDDEN, kind, where, text, value \
     }
     const GOptionEntry entries[] = {
@@ -273,8 +274,8 @@ static int run_create(int argc, char **argv)
          "Also conjunctions that share variables (default)", NULL},
         {"no-ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o.no_dependent,
          "Only conjunctions that share no variables", NULL},
-        {"implicit-parallelism-dependant-conjunctions", 0, G_OPTION_FLAG_HIDDEN,
-         G_OPTION_ARG_NONE, &o.dependent, "", NULL},
+        {"implicit-parallelism-dependant-conjunctions", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
+         &o.dependent, "", NULL},
         {"no-implicit-parallelism-dependant-conjunctions", 0, G_OPTION_FLAG_HIDDEN,
          G_OPTION_ARG_NONE, &o.no_dependent, "", NULL},
         {"ipar-speedup-alg", 0, 0, G_OPTION_ARG_STRING, &o.speedup,
@@ -295,12 +296,13 @@ static int run_create(int argc, char **argv)
     };
 #undef BOTH
     settle(&argc, argv);
-    int status = fm_cli_parse(&argc, &argv, entries, "PROFILE FEEDBACK",
-                              "Searches a Mercury program's profile for conjunctions that are worth "
-                              "running in parallel, and writes them to FEEDBACK for its compiler. "
-                              "Costs and times are call sequence numbers.",
-                              "fathom feedback create --implicit-parallelism --report Deep.data "
-                              "Deep.feedback");
+    int status =
+        fm_cli_parse(&argc, &argv, entries, "PROFILE FEEDBACK",
+                     "Searches a Mercury program's profile for conjunctions that are worth "
+                     "running in parallel, and writes them to FEEDBACK for its compiler. "
+                     "Costs and times are call sequence numbers.",
+                     "fathom feedback create --implicit-parallelism --report Deep.data "
+                     "Deep.feedback");
     if (status < 0 && argc != 3)
         status = fm_cli_usage("feedback create", "expected PROFILE and FEEDBACK");
     if (status < 0)

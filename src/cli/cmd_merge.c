@@ -69,7 +69,8 @@ static void end_reading(struct reading *reading)
     g_clear_error(&reading->error);
 }
 
-/* How many files could not be added; all of them when one could not and the others are not wanted. */
+/* How many files could not be added; all of them when one could not and the others are not wanted.
+ */
 static unsigned add_files(const struct merging *o, struct fm_merge *merge, char **paths,
                           unsigned count, bool *ret_stopped)
 {
@@ -134,8 +135,8 @@ int fm_cmd_merge(int argc, char **argv)
          "Procedures and call sites are one when their names are, wherever they stand", NULL},
         {"common", 0, 0, G_OPTION_ARG_NONE, &o.common,
          "Leave out measures that not all profiles have", NULL},
-        {"union", 0, 0, G_OPTION_ARG_NONE, &o.union_programs,
-         "Keep programs apart below one root", NULL},
+        {"union", 0, 0, G_OPTION_ARG_NONE, &o.union_programs, "Keep programs apart below one root",
+         NULL},
         {"keep-going", 'k', 0, G_OPTION_ARG_NONE, &o.keep_going,
          "Leave out what cannot be merged; the status is 1 then, too", NULL},
         {"allow-repeats", 0, 0, G_OPTION_ARG_NONE, &o.allow_repeats,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bodies of a Mercury program's procedures, in the layout of Mercury's mdprof_procrep. We differ
- * in that an unreadable file gives status 1 and that a procedure may be asked for by name. */
+/* The bodies of a Mercury program's procedures, in the layout of Mercury's mdprof_procrep. We
+ * differ in that an unreadable file gives status 1 and that a procedure may be asked for by name.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,10 +45,26 @@ static void append_member(GString *out, const char *name, const char *text)
 static const char *kind_name(enum fm_goal_kind kind)
 {
     static const char *const names[FM_GOAL_KINDS] = {
-        "",          "conjunction",       "disjunction",         "switch",      "if_then_else",
-        "negation",  "scope",             "construct",           "deconstruct", "partial_construct",
-        "partial_deconstruct", "assign",  "cast",                "simple_test", "foreign_code",
-        "higher_order_call",   "method_call", "call",            "builtin_call", "event",
+        "",
+        "conjunction",
+        "disjunction",
+        "switch",
+        "if_then_else",
+        "negation",
+        "scope",
+        "construct",
+        "deconstruct",
+        "partial_construct",
+        "partial_deconstruct",
+        "assign",
+        "cast",
+        "simple_test",
+        "foreign_code",
+        "higher_order_call",
+        "method_call",
+        "call",
+        "builtin_call",
+        "event",
     };
     return names[kind];
 }
@@ -120,8 +137,7 @@ static bool list_module(struct listing *listing, const struct fm_procrep_module 
         if (!wanted)
             continue;
         if (!head && listing->json) {
-            g_string_append(listing->out,
-                            listing->any_proc ? ",\n{\"module\":" : "\n{\"module\":");
+            g_string_append(listing->out, listing->any_proc ? ",\n{\"module\":" : "\n{\"module\":");
             fm_json_append_text(listing->out, module->name);
             g_string_append(listing->out, ",\"procedures\":[");
         } else if (!head) {

@@ -27,7 +27,7 @@ const struct fm_cli_command fm_cli_commands[] = {
 
 int fm_cmd_commands(int argc, char **argv)
 {
-    static const GOptionEntry no_options[] = { { NULL } };
+    static const GOptionEntry no_options[] = {{NULL}};
     int status = fm_cli_parse(&argc, &argv, no_options, "", "Lists the commands, one a line.",
                               "fathom commands");
     if (status >= 0)

@@ -125,13 +125,13 @@ struct path {
 };
 
 struct cell {
-    uint8_t kind;     /* enum cell_kind */
-    uint8_t style;    /* bits of enum fm_style */
-    uint8_t decimals; /* CELL_MEMORY */
-    uint8_t form;     /* enum cell_form */
-    uint16_t span;    /* columns, at least 1 */
+    uint8_t kind;               /* enum cell_kind */
+    uint8_t style;              /* bits of enum fm_style */
+    uint8_t decimals;           /* CELL_MEMORY */
+    uint8_t form;               /* enum cell_form */
+    uint16_t span;              /* columns, at least 1 */
     uint8_t bar_own, bar_total; /* percent + 1; 0 = there is no bar */
-    const char *full; /* fm_cell_full(); NULL = nothing */
+    const char *full;           /* fm_cell_full(); NULL = nothing */
     union {
         int64_t integer;
         double number; /* percent: 1.0 = all; time: seconds; memory: in its unit */
@@ -159,7 +159,7 @@ struct fm_table {
     bool has_section;
     bool ranked;
     const char *caption; /* ranked: shown; may be NULL */
-    unsigned width; /* columns: defined, or used by the widest row */
+    unsigned width;      /* columns: defined, or used by the widest row */
     struct group *groups;
     unsigned group_count;
     struct column *columns;

@@ -103,8 +103,7 @@ void fm_drawing_mark(struct fm_drawing *drawing, double at, const char *title, c
     part->url = copy(drawing->display, url);
 }
 
-static const double *keep_heights(struct fm_drawing *drawing, const double *heights,
-                                  unsigned count)
+static const double *keep_heights(struct fm_drawing *drawing, const double *heights, unsigned count)
 {
     double *kept = fm_arena_alloc(&drawing->display->arena, MAX(count, 1) * sizeof *kept);
     memcpy(kept, heights, count * sizeof *kept);

@@ -82,9 +82,8 @@ static inline uint64_t fm_eventlog_reader_at(const struct fm_eventlog_reader *re
 
 /* A reader that stands at an offset of its stream, in the events of that header; in the header
  * itself when that is NULL. */
-struct fm_eventlog_reader *fm_eventlog_reader_new_at(const char *name,
-                                                     struct fm_eventlog_header *header,
-                                                     uint64_t offset);
+struct fm_eventlog_reader *
+fm_eventlog_reader_new_at(const char *name, struct fm_eventlog_header *header, uint64_t offset);
 struct fm_eventlog_counts;
 /* count.c: the header that a reader made by fm_eventlog_reader_new_at() stands in. */
 void fm_eventlog_counts_take_header(struct fm_eventlog_counts *counts,

@@ -21,7 +21,7 @@ struct fm_eventlog_log {
     struct fm_eventlog_counts *counts; /* totals */
     GPtrArray *steps;                  /* internal: what reading needs of each header */
     GPtrArray *facts;                  /* internal: struct fm_eventlog_facts or NULL, one a block */
-    GPtrArray *spare_windows; /* internal: of blocks that were read */
+    GPtrArray *spare_windows;          /* internal: of blocks that were read */
     size_t stray_bytes;
     guint first_new; /* fm_eventlog_log_extend(): blocks from here on were not there before */
     struct fm_eventlog_scan *scan; /* internal; NULL when the log was opened whole */

@@ -57,7 +57,8 @@ static void insert(GArray *set, uint32_t var)
 
 double fm_cut_sequence_cost(const struct fm_cut_problem *problem, uint32_t begin, uint32_t end)
 {
-    struct fm_goal_cost cost = problem->calls == 0 ? fm_cost_dead() : fm_cost_trivial(problem->calls);
+    struct fm_goal_cost cost =
+        problem->calls == 0 ? fm_cost_dead() : fm_cost_trivial(problem->calls);
     for (uint32_t i = end; i-- > begin;)
         cost = fm_cost_sequence(problem->goals[i].cost, cost);
     return fm_cost_one_call(&cost);
@@ -133,9 +134,9 @@ static void list_events(struct evaluating *e, uint32_t begin, uint32_t end, cons
         add_events(e, goal, used, seen_used, false, time, uses);
         add_events(e, goal, produced, seen_produced, true, time, makes);
         for (guint u = 0, m = 0; u < uses->len || m < makes->len;) {
-            bool make = u == uses->len ||
-                        (m < makes->len && g_array_index(makes, struct event, m).time <
-                                               g_array_index(uses, struct event, u).time);
+            bool make =
+                u == uses->len || (m < makes->len && g_array_index(makes, struct event, m).time <
+                                                         g_array_index(uses, struct event, u).time);
             struct event event = make ? g_array_index(makes, struct event, m++)
                                       : g_array_index(uses, struct event, u++);
             g_array_append_val(merged, event);
@@ -168,8 +169,7 @@ static void run_events(struct evaluating *e, double start, double sequential)
             p = here + (double)params->signal_cost;
             continue;
         }
-        const double *there =
-            g_hash_table_lookup(e->produced_at, GUINT_TO_POINTER(event->var));
+        const double *there = g_hash_table_lookup(e->produced_at, GUINT_TO_POINTER(event->var));
         double ready = there == NULL ? here : *there;
         p = MAX(ready, here) + (double)params->wait_cost;
         if (ready > here) {
@@ -213,8 +213,7 @@ static void measure_intervals(const struct evaluating *e, double *ret_busy, doub
         const struct interval *interval = &g_array_index(e->intervals, struct interval, i);
         *ret_busy += interval->end - interval->begin;
         if (i > 0)
-            *ret_dead +=
-                interval->begin - g_array_index(e->intervals, struct interval, i - 1).end;
+            *ret_dead += interval->begin - g_array_index(e->intervals, struct interval, i - 1).end;
     }
 }
 
@@ -301,8 +300,8 @@ void fm_cut_evaluate(const struct fm_cut_problem *problem, struct fm_cut *cut)
                         (metrics->first_dead > 0 ? (double)params->wakeup_delay : 0);
     metrics->spark = (double)(cut->conjunct_count - 1) * (double)params->spark_cost;
     metrics->barrier = (double)cut->conjunct_count * (double)params->barrier_cost;
-    cut->objective = metrics->parallel + 2 * (metrics->spark + metrics->barrier + metrics->signals +
-                                              metrics->waits);
+    cut->objective = metrics->parallel +
+                     2 * (metrics->spark + metrics->barrier + metrics->signals + metrics->waits);
     g_hash_table_unref(e.produced_at);
     g_array_unref(e.events);
     g_array_unref(e.intervals);
@@ -378,8 +377,7 @@ static void step(struct searching *s, struct fm_cut *cut)
     fm_cut_clear(&split);
 }
 
-static bool search(const struct fm_cut_problem *problem, bool dependent_allowed,
-                   struct fm_cut *ret)
+static bool search(const struct fm_cut_problem *problem, bool dependent_allowed, struct fm_cut *ret)
 {
     const struct fm_feedback_params *params = problem->params;
     struct searching s = {.problem = problem, .dependent_allowed = dependent_allowed, .limit = -1};

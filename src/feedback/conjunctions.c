@@ -335,8 +335,7 @@ static bool cut_conjunction(struct fm_searching *s, struct fm_node *node, uint32
     if (candidate == NULL)
         return false;
     g_ptr_array_insert(outcome->candidates, 0, candidate);
-    node->cost =
-        fm_cost_real((double)candidate->metrics.calls, true, candidate->metrics.parallel);
+    node->cost = fm_cost_real((double)candidate->metrics.calls, true, candidate->metrics.parallel);
     return true;
 }
 
@@ -346,8 +345,8 @@ static void search_conjunction(struct fm_searching *s, struct fm_node *node,
     GArray *list = search_conjuncts(s, node, outcome);
     bool found = false;
     if (list->len == 1)
-        found = push_behind_singles(s, node, &g_array_index(list, struct costly_conjunct, 0),
-                                    outcome);
+        found =
+            push_behind_singles(s, node, &g_array_index(list, struct costly_conjunct, 0), outcome);
     else if (list->len > 1)
         found = cut_conjunction(s, node, list->len, outcome);
     if (found) {
@@ -395,8 +394,9 @@ void fm_search_body(struct fm_searching *s)
     outcome_clear(&outcome);
     if (s->proc->candidates->len == 0 || !fm_searching_has_duplicates(s))
         return;
-    g_autofree char *text = g_strdup_printf(
-        "%u conjunctions not parallelised: Seen duplicate instantiations", s->proc->candidates->len);
+    g_autofree char *text =
+        g_strdup_printf("%u conjunctions not parallelised: Seen duplicate instantiations",
+                        s->proc->candidates->len);
     fm_feedback_tell_goal(s, FM_MESSAGE_NOTICE, FM_NO_GOAL, text);
     g_ptr_array_set_size(s->proc->candidates, 0);
     g_ptr_array_set_size(s->proc->pushes, 0);

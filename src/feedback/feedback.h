@@ -45,12 +45,12 @@ struct fm_var_time {
 /* A goal of a candidate: struct fm_goal with its children, and what it costs. Owned by its parent
  * or its list. */
 struct fm_feedback_goal {
-    struct fm_goal goal;  /* args, bound, functors: not used; see below */
-    uint32_t *args;       /* [goal.arg_count] */
-    uint32_t *bound;      /* [goal.bound_count] */
+    struct fm_goal goal;         /* args, bound, functors: not used; see below */
+    uint32_t *args;              /* [goal.arg_count] */
+    uint32_t *bound;             /* [goal.bound_count] */
     struct fm_functor *functors; /* [goal.functor_count], of an arm */
-    GPtrArray *children;  /* struct fm_feedback_goal */
-    double cost;          /* per call */
+    GPtrArray *children;         /* struct fm_feedback_goal */
+    double cost;                 /* per call */
     bool above_threshold;
     GArray *productions, *consumptions; /* struct fm_var_time */
 };
@@ -70,7 +70,7 @@ struct fm_candidate {
     char *path;
     struct fm_push *push; /* NULL = none */
     bool dependent;
-    GArray *shared;        /* uint32_t, ascending */
+    GArray *shared;            /* uint32_t, ascending */
     GPtrArray *before, *after; /* struct fm_feedback_goal */
     double cost_before, cost_after;
     GPtrArray *conjuncts; /* GPtrArray of struct fm_feedback_goal */
@@ -79,7 +79,7 @@ struct fm_candidate {
 
 struct fm_feedback_proc {
     struct fm_proc_label label;
-    GArray *names; /* struct fm_var_name, ascending by variable */
+    GArray *names;         /* struct fm_var_name, ascending by variable */
     GPtrArray *pushes;     /* struct fm_push */
     GPtrArray *candidates; /* struct fm_candidate */
 };
@@ -99,7 +99,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmFeedback, fm_feedback_free)
 
 /* --- finding it --- */
 
-enum fm_message_level { FM_MESSAGE_ERROR = 1, FM_MESSAGE_WARNING, FM_MESSAGE_NOTICE, FM_MESSAGE_INFO };
+enum fm_message_level {
+    FM_MESSAGE_ERROR = 1,
+    FM_MESSAGE_WARNING,
+    FM_MESSAGE_NOTICE,
+    FM_MESSAGE_INFO
+};
 struct fm_feedback_message {
     enum fm_message_level level;
     char *text; /* with its place, several lines, each ended */
@@ -115,8 +120,8 @@ void fm_feedback_search(struct fm_feedback *feedback, struct fm_bodies *bodies,
 #define FM_FEEDBACK_VERSION "19"
 /* The whole text of the file. */
 void fm_feedback_write(const struct fm_feedback *feedback, GString *out);
-/* program: must be the file's, unless NULL. Errors: FM_ERROR_IO, _NOT_FOUND (there is no such file),
- * _FORMAT, _TRUNCATED, _VERSION; the message begins with the file's name. */
+/* program: must be the file's, unless NULL. Errors: FM_ERROR_IO, _NOT_FOUND (there is no such
+ * file), _FORMAT, _TRUNCATED, _VERSION; the message begins with the file's name. */
 FM_MUST_USE bool fm_feedback_read(const char *path, const char *program, struct fm_feedback **ret,
                                   GError **error);
 FM_MUST_USE bool fm_feedback_read_text(const char *name, const char *text, size_t size,

@@ -46,7 +46,7 @@ struct fm_searching {
     const struct fm_pd_body *pd;
     const struct fm_recursion *recursion;
     struct fm_var_use_search *uses;
-    double depth; /* at which variable uses are looked at; negative = not known */
+    double depth;     /* at which variable uses are looked at; negative = not known */
     GPtrArray *nodes; /* all of them */
     GPtrArray *messages;
     struct fm_feedback_proc *proc; /* found so far in it */

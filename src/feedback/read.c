@@ -16,8 +16,10 @@ static bool get_push(struct fm_parsing *p, const struct fm_term *term, struct fm
     int64_t low, high;
     if (!fm_term_is(term, "push_goal", 4))
         return fm_term_wrong(p, term, "push_goal(PATH, LOW, HIGH, [PATH])");
-    if (!fm_term_text(p, fm_term_arg(term, 0), &path) || !fm_term_int(p, fm_term_arg(term, 1), &low) ||
-        !fm_term_int(p, fm_term_arg(term, 2), &high) || !fm_term_check_list(p, fm_term_arg(term, 3)))
+    if (!fm_term_text(p, fm_term_arg(term, 0), &path) ||
+        !fm_term_int(p, fm_term_arg(term, 1), &low) ||
+        !fm_term_int(p, fm_term_arg(term, 2), &high) ||
+        !fm_term_check_list(p, fm_term_arg(term, 3)))
         return false;
     *ret = fm_push_new(path, low, high);
     for (guint i = 0; i < fm_term_arg(term, 3)->args->len; i++) {
@@ -34,8 +36,10 @@ static bool get_dependence(struct fm_parsing *p, const struct fm_term *term,
     uint32_t *vars = NULL, count = 0;
     if (fm_term_is(term, "conjuncts_are_independent", 0))
         return true;
-    if (!fm_term_is(term, "conjuncts_are_dependent", 1) || !fm_term_is(fm_term_arg(term, 0), "sol", 1))
-        return fm_term_wrong(p, term, "conjuncts_are_independent or conjuncts_are_dependent(sol([...]))");
+    if (!fm_term_is(term, "conjuncts_are_dependent", 1) ||
+        !fm_term_is(fm_term_arg(term, 0), "sol", 1))
+        return fm_term_wrong(p, term,
+                             "conjuncts_are_independent or conjuncts_are_dependent(sol([...]))");
     candidate->dependent = true;
     bool ok = fm_term_vars(p, fm_term_arg(fm_term_arg(term, 0), 0), &vars, &count);
     if (ok && count > 0)
@@ -47,8 +51,9 @@ static bool get_dependence(struct fm_parsing *p, const struct fm_term *term,
 static bool get_metrics(struct fm_parsing *p, const struct fm_term *term,
                         struct fm_parallel_metrics *ret)
 {
-    double *const values[] = {&ret->sequential, &ret->parallel, &ret->spark,      &ret->barrier,
-                              &ret->signals,    &ret->waits,    &ret->first_dead, &ret->future_dead};
+    double *const values[] = {&ret->sequential, &ret->parallel,   &ret->spark,
+                              &ret->barrier,    &ret->signals,    &ret->waits,
+                              &ret->first_dead, &ret->future_dead};
     if (!fm_term_is(term, "parallel_exec_metrics", 9))
         return fm_term_wrong(p, term, "parallel_exec_metrics of nine numbers");
     if (!fm_term_int(p, fm_term_arg(term, 0), &ret->calls))
@@ -87,9 +92,11 @@ static bool get_candidate(struct fm_parsing *p, const struct fm_term *term, GPtr
         return false;
     candidate->path = g_strdup(path);
     if (!fm_term_is(fm_term_arg(term, 1), "no", 0) &&
-        (!fm_term_is(fm_term_arg(term, 1), "yes", 1) || !get_push(p, fm_term_arg(fm_term_arg(term, 1), 0), &candidate->push)))
+        (!fm_term_is(fm_term_arg(term, 1), "yes", 1) ||
+         !get_push(p, fm_term_arg(fm_term_arg(term, 1), 0), &candidate->push)))
         return fm_term_wrong(p, fm_term_arg(term, 1), "no or yes(PUSH)");
-    return fm_term_int(p, fm_term_arg(term, 2), &first) && get_dependence(p, fm_term_arg(term, 3), candidate) &&
+    return fm_term_int(p, fm_term_arg(term, 2), &first) &&
+           get_dependence(p, fm_term_arg(term, 3), candidate) &&
            fm_read_goals(p, fm_term_arg(term, 4), candidate->before) &&
            fm_term_float(p, fm_term_arg(term, 5), &candidate->cost_before) &&
            get_conjuncts(p, fm_term_arg(term, 6), candidate->conjuncts) &&
@@ -113,8 +120,10 @@ static bool get_label(struct fm_parsing *p, const struct fm_term *term, struct f
         return false;
     ret->kind = special ? FM_LABEL_SPECIAL : function ? FM_LABEL_FUNCTION : FM_LABEL_PREDICATE;
     return fm_term_text(p, fm_term_arg(term, 1), &ret->decl_module) &&
-           fm_term_text(p, fm_term_arg(term, 2), &ret->def_module) && fm_term_text(p, fm_term_arg(term, 3), &ret->name) &&
-           fm_term_u32(p, fm_term_arg(term, 4), &ret->arity) && fm_term_u32(p, fm_term_arg(term, 5), &ret->mode);
+           fm_term_text(p, fm_term_arg(term, 2), &ret->def_module) &&
+           fm_term_text(p, fm_term_arg(term, 3), &ret->name) &&
+           fm_term_u32(p, fm_term_arg(term, 4), &ret->arity) &&
+           fm_term_u32(p, fm_term_arg(term, 5), &ret->mode);
 }
 
 /* A 2-3-4 tree, in any shape. */
@@ -144,12 +153,15 @@ static bool get_names(struct fm_parsing *p, const struct fm_term *term, GArray *
 
 static bool get_proc(struct fm_parsing *p, const struct fm_term *term)
 {
-    if (!fm_term_is(term, "-", 2) || !fm_term_is(fm_term_arg(term, 1), "candidate_par_conjunctions_proc", 3))
-        return fm_term_wrong(p, term, "LABEL - candidate_par_conjunctions_proc(NAMES, PUSHES, CANDIDATES)");
+    if (!fm_term_is(term, "-", 2) ||
+        !fm_term_is(fm_term_arg(term, 1), "candidate_par_conjunctions_proc", 3))
+        return fm_term_wrong(p, term,
+                             "LABEL - candidate_par_conjunctions_proc(NAMES, PUSHES, CANDIDATES)");
     const struct fm_term *of = fm_term_arg(term, 1);
     struct fm_feedback_proc *proc = fm_feedback_proc_new();
     g_ptr_array_add(p->feedback->procs, proc);
-    if (!get_label(p, fm_term_arg(term, 0), &proc->label) || !get_names(p, fm_term_arg(of, 0), proc->names) ||
+    if (!get_label(p, fm_term_arg(term, 0), &proc->label) ||
+        !get_names(p, fm_term_arg(of, 0), proc->names) ||
         !fm_term_check_list(p, fm_term_arg(of, 1)) || !fm_term_check_list(p, fm_term_arg(of, 2)))
         return false;
     for (guint i = 0; i < fm_term_arg(of, 1)->args->len; i++) {
@@ -169,7 +181,8 @@ static bool get_proc(struct fm_parsing *p, const struct fm_term *term)
 
 /* --- parameters --- */
 
-static bool get_speedup(struct fm_parsing *p, const struct fm_term *term, enum fm_speedup_algorithm *ret)
+static bool get_speedup(struct fm_parsing *p, const struct fm_term *term,
+                        enum fm_speedup_algorithm *ret)
 {
     static const char *const words[] = {"estimate_speedup_naively", "estimate_speedup_by_overlap"};
     unsigned which;
@@ -177,16 +190,19 @@ static bool get_speedup(struct fm_parsing *p, const struct fm_term *term, enum f
     if (fm_term_is(term, "do_not_parallelise_dep_conjs", 0))
         return true;
     if (!fm_term_is(term, "parallelise_dep_conjs", 1))
-        return fm_term_wrong(p, term, "do_not_parallelise_dep_conjs or parallelise_dep_conjs(ALGORITHM)");
+        return fm_term_wrong(p, term,
+                             "do_not_parallelise_dep_conjs or parallelise_dep_conjs(ALGORITHM)");
     if (!fm_term_word(p, fm_term_arg(term, 0), words, G_N_ELEMENTS(words), &which))
         return false;
     *ret = which == 0 ? FM_SPEEDUP_NAIVE : FM_SPEEDUP_OVERLAP;
     return true;
 }
 
-static bool get_best(struct fm_parsing *p, const struct fm_term *term, struct fm_feedback_params *params)
+static bool get_best(struct fm_parsing *p, const struct fm_term *term,
+                     struct fm_feedback_params *params)
 {
-    bool branches = fm_term_is(term, "affbp_complete_branches", 1), size = fm_term_is(term, "affbp_complete_size", 1);
+    bool branches = fm_term_is(term, "affbp_complete_branches", 1),
+         size = fm_term_is(term, "affbp_complete_size", 1);
     params->best_limit = 0;
     if (branches || size) {
         params->best = branches ? FM_BEST_COMPLETE_BRANCHES : FM_BEST_COMPLETE_SIZE;
@@ -197,7 +213,8 @@ static bool get_best(struct fm_parsing *p, const struct fm_term *term, struct fm
            fm_term_wrong(p, term, "an algorithm for the best parallelisation");
 }
 
-static bool get_params(struct fm_parsing *p, const struct fm_term *term, struct fm_feedback_params *params)
+static bool get_params(struct fm_parsing *p, const struct fm_term *term,
+                       struct fm_feedback_params *params)
 {
     static const char *const booleans[] = {"no", "yes"};
     int64_t *const costs[] = {&params->spark_cost,       &params->spark_delay,
@@ -216,7 +233,8 @@ static bool get_params(struct fm_parsing *p, const struct fm_term *term, struct 
             return false;
     }
     return fm_term_float(p, fm_term_arg(term, 10), &params->speedup_threshold) &&
-           get_speedup(p, fm_term_arg(term, 11), &params->speedup) && get_best(p, fm_term_arg(term, 12), params);
+           get_speedup(p, fm_term_arg(term, 11), &params->speedup) &&
+           get_best(p, fm_term_arg(term, 12), params);
 }
 
 static bool get_component(struct fm_parsing *p, const struct fm_term *term)
@@ -232,7 +250,8 @@ static bool get_component(struct fm_parsing *p, const struct fm_term *term)
         return false;
     }
     p->feedback->has_conjunctions = true;
-    if (!get_params(p, fm_term_arg(of, 0), &p->feedback->params) || !fm_term_check_list(p, fm_term_arg(of, 1)))
+    if (!get_params(p, fm_term_arg(of, 0), &p->feedback->params) ||
+        !fm_term_check_list(p, fm_term_arg(of, 1)))
         return false;
     for (guint i = 0; i < fm_term_arg(of, 1)->args->len; i++) {
         if (!get_proc(p, fm_term_arg(fm_term_arg(of, 1), i)))
@@ -291,7 +310,8 @@ static bool read_term(struct fm_parsing *p)
     if (p->at == p->end)
         return set_error(p, FM_ERROR_TRUNCATED, "Unexpected end of file");
     struct fm_term *term = fm_term_parse(p);
-    bool ok = term != NULL && fm_parsing_expect(p, '.', "the last term") && fm_term_check_list(p, term);
+    bool ok =
+        term != NULL && fm_parsing_expect(p, '.', "the last term") && fm_term_check_list(p, term);
     for (guint i = 0; ok && i < term->args->len; i++)
         ok = get_component(p, fm_term_arg(term, i));
     fm_term_free(term);
@@ -303,7 +323,8 @@ bool fm_feedback_read_text(const char *name, const char *text, size_t size, cons
 {
     GError *found = NULL;
     g_autofree char *wanted = program == NULL ? NULL : g_strstrip(g_strdup(program));
-    struct fm_parsing p = {.name = name, .at = text, .end = text + size, .line = 1, .error = &found};
+    struct fm_parsing p = {
+        .name = name, .at = text, .end = text + size, .line = 1, .error = &found};
     p.feedback = fm_feedback_new(NULL);
     if (read_lines(&p, wanted) && read_term(&p)) {
         *ret = p.feedback;

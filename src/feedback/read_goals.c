@@ -4,8 +4,8 @@
 
 static bool get_goal(struct fm_parsing *p, const struct fm_term *term, GPtrArray *to);
 
-static bool get_unification(struct fm_parsing *p, const struct fm_term *term, enum fm_goal_kind kind,
-                            struct fm_feedback_goal *goal)
+static bool get_unification(struct fm_parsing *p, const struct fm_term *term,
+                            enum fm_goal_kind kind, struct fm_feedback_goal *goal)
 {
     goal->goal.kind = kind;
     return fm_term_u32(p, fm_term_arg(term, 0), &goal->goal.var) &&
@@ -17,7 +17,8 @@ static bool get_two(struct fm_parsing *p, const struct fm_term *term, enum fm_go
                     struct fm_feedback_goal *goal)
 {
     goal->goal.kind = kind;
-    return fm_term_u32(p, fm_term_arg(term, 0), &goal->goal.var) && fm_term_u32(p, fm_term_arg(term, 1), &goal->goal.var2);
+    return fm_term_u32(p, fm_term_arg(term, 0), &goal->goal.var) &&
+           fm_term_u32(p, fm_term_arg(term, 1), &goal->goal.var2);
 }
 
 static bool get_call(struct fm_parsing *p, const struct fm_term *term, enum fm_goal_kind kind,
@@ -29,7 +30,8 @@ static bool get_call(struct fm_parsing *p, const struct fm_term *term, enum fm_g
            fm_term_vars(p, fm_term_arg(term, 2), &goal->args, &goal->goal.arg_count);
 }
 
-static bool get_atom(struct fm_parsing *p, const struct fm_term *term, struct fm_feedback_goal *goal)
+static bool get_atom(struct fm_parsing *p, const struct fm_term *term,
+                     struct fm_feedback_goal *goal)
 {
     struct fm_goal *of = &goal->goal;
     if (fm_term_is(term, "unify_construct_rep", 3))
@@ -61,7 +63,8 @@ static bool get_atom(struct fm_parsing *p, const struct fm_term *term, struct fm
     }
     if (fm_term_is(term, "method_call_rep", 3)) {
         of->kind = FM_GOAL_METHOD;
-        return fm_term_u32(p, fm_term_arg(term, 0), &of->var) && fm_term_u32(p, fm_term_arg(term, 1), &of->method) &&
+        return fm_term_u32(p, fm_term_arg(term, 0), &of->var) &&
+               fm_term_u32(p, fm_term_arg(term, 1), &of->method) &&
                fm_term_vars(p, fm_term_arg(term, 2), &goal->args, &of->arg_count);
     }
     if (fm_term_is(term, "event_call_rep", 2)) {
@@ -76,7 +79,8 @@ static bool get_functor(struct fm_parsing *p, const struct fm_term *term, struct
 {
     if (!fm_term_is(term, "cons_id_arity_rep", 2))
         return fm_term_wrong(p, term, "cons_id_arity_rep(NAME, ARITY)");
-    return fm_term_text(p, fm_term_arg(term, 0), &ret->name) && fm_term_u32(p, fm_term_arg(term, 1), &ret->arity);
+    return fm_term_text(p, fm_term_arg(term, 0), &ret->name) &&
+           fm_term_u32(p, fm_term_arg(term, 1), &ret->arity);
 }
 
 static bool get_case(struct fm_parsing *p, const struct fm_term *term, GPtrArray *to)
@@ -95,7 +99,8 @@ static bool get_case(struct fm_parsing *p, const struct fm_term *term, GPtrArray
     return ok;
 }
 
-static bool get_switch(struct fm_parsing *p, const struct fm_term *term, struct fm_feedback_goal *goal)
+static bool get_switch(struct fm_parsing *p, const struct fm_term *term,
+                       struct fm_feedback_goal *goal)
 {
     static const char *const words[] = {"switch_can_not_fail_rep", "switch_can_fail_rep"};
     unsigned can_fail;
@@ -143,7 +148,8 @@ static bool get_expression(struct fm_parsing *p, const struct fm_term *term,
         return true;
     }
     if (fm_term_is(term, "atomic_goal_rep", 4))
-        return fm_term_text(p, fm_term_arg(term, 0), &of->file) && fm_term_u32(p, fm_term_arg(term, 1), &of->line) &&
+        return fm_term_text(p, fm_term_arg(term, 0), &of->file) &&
+               fm_term_u32(p, fm_term_arg(term, 1), &of->line) &&
                fm_term_vars(p, fm_term_arg(term, 2), &goal->bound, &of->bound_count) &&
                get_atom(p, fm_term_arg(term, 3), goal);
     return fm_term_wrong(p, term, "a goal");
@@ -158,7 +164,8 @@ static bool get_times(struct fm_parsing *p, const struct fm_term *term, GArray *
         struct fm_var_time time;
         if (!fm_term_is(pair, "-", 2))
             return fm_term_wrong(p, pair, "VARIABLE - TIME");
-        if (!fm_term_u32(p, fm_term_arg(pair, 0), &time.var) || !fm_term_float(p, fm_term_arg(pair, 1), &time.time))
+        if (!fm_term_u32(p, fm_term_arg(pair, 0), &time.var) ||
+            !fm_term_float(p, fm_term_arg(pair, 1), &time.time))
             return false;
         g_array_append_val(to, time);
     }
@@ -171,7 +178,8 @@ static bool get_annotation(struct fm_parsing *p, const struct fm_term *term,
     static const char *const words[] = {"cost_not_above_par_threshold", "cost_above_par_threshold"};
     unsigned above;
     if (!fm_term_is(term, "pard_goal_annotation", 4))
-        return fm_term_wrong(p, term, "pard_goal_annotation(COST, ABOVE, PRODUCTIONS, CONSUMPTIONS)");
+        return fm_term_wrong(p, term,
+                             "pard_goal_annotation(COST, ABOVE, PRODUCTIONS, CONSUMPTIONS)");
     if (!fm_term_float(p, fm_term_arg(term, 0), &goal->cost) ||
         !fm_term_word(p, fm_term_arg(term, 1), words, G_N_ELEMENTS(words), &above))
         return false;
@@ -182,8 +190,8 @@ static bool get_annotation(struct fm_parsing *p, const struct fm_term *term,
 
 static bool get_goal(struct fm_parsing *p, const struct fm_term *term, GPtrArray *to)
 {
-    static const char *const words[] = {"det_rep",       "semidet_rep",     "nondet_rep",
-                                        "multidet_rep",  "cc_nondet_rep",   "cc_multidet_rep",
+    static const char *const words[] = {"det_rep",       "semidet_rep",   "nondet_rep",
+                                        "multidet_rep",  "cc_nondet_rep", "cc_multidet_rep",
                                         "erroneous_rep", "failure_rep"};
     static const enum fm_detism detisms[] = {
         FM_DETISM_DET,       FM_DETISM_SEMIDET,  FM_DETISM_NONDET,    FM_DETISM_MULTI,

@@ -94,12 +94,10 @@ static void append_atomic(struct printing *p, const struct fm_feedback_goal *goa
     case FM_GOAL_DECONSTRUCT:
     case FM_GOAL_PARTIAL_DECONSTRUCT:
         append_var(p, of->var);
-        g_string_append_printf(p->out, " %s %s",
-                               of->kind == FM_GOAL_CONSTRUCT ||
-                                       of->kind == FM_GOAL_PARTIAL_CONSTRUCT
-                                   ? "<="
-                                   : "=>",
-                               of->name);
+        g_string_append_printf(
+            p->out, " %s %s",
+            of->kind == FM_GOAL_CONSTRUCT || of->kind == FM_GOAL_PARTIAL_CONSTRUCT ? "<=" : "=>",
+            of->name);
         append_args(p, goal, false);
         break;
     case FM_GOAL_ASSIGN:
@@ -129,8 +127,9 @@ static void append_atomic(struct printing *p, const struct fm_feedback_goal *goa
         append_args(p, goal, false);
         break;
     default:
-        g_string_append_printf(p->out, "%s%s.%s", of->kind == FM_GOAL_BUILTIN_CALL ? "builtin " : "",
-                               of->module, of->name);
+        g_string_append_printf(p->out, "%s%s.%s",
+                               of->kind == FM_GOAL_BUILTIN_CALL ? "builtin " : "", of->module,
+                               of->name);
         append_args(p, goal, false);
     }
 }
@@ -165,8 +164,8 @@ static void print_head(struct printing *p, const struct fm_feedback_goal *goal, 
     indent(p->out, level);
     g_string_append_printf(p->out, "%scost: ", prefix);
     append_decimals(p->out, goal->cost, 2);
-    g_string_append(p->out, goal->above_threshold ? " (above threshold)\n"
-                                                  : " (not above threshold)\n");
+    g_string_append(p->out,
+                    goal->above_threshold ? " (above threshold)\n" : " (not above threshold)\n");
     print_times(p, goal->productions, "Productions:", prefix, level);
     print_times(p, goal->consumptions, "Consumptions:", prefix, level);
     if (conjunction)
@@ -299,8 +298,8 @@ static void print_conjunct(struct printing *p, const GPtrArray *goals, guint out
 
 static void print_push(GString *out, const struct fm_push *push, unsigned targets_level)
 {
-    g_string_append_printf(out, "      PushGoal: %s, lo %" G_GINT64_FORMAT ", hi %" G_GINT64_FORMAT
-                                "\n",
+    g_string_append_printf(out,
+                           "      PushGoal: %s, lo %" G_GINT64_FORMAT ", hi %" G_GINT64_FORMAT "\n",
                            push->path, (gint64)push->low, (gint64)push->high);
     for (guint i = 0; i < push->targets->len; i++)
         line(out, targets_level, push->targets->pdata[i]);
@@ -442,7 +441,8 @@ static void print_params(GString *out, const struct fm_feedback_params *params)
                                (gint64)rows[i].value);
     g_string_append(out, "    Speedup threshold:         ");
     append_plain(out, params->speedup_threshold);
-    g_string_append_printf(out, "\n    Dependent conjs:           %s\n", dependent[params->speedup]);
+    g_string_append_printf(out, "\n    Dependent conjs:           %s\n",
+                           dependent[params->speedup]);
     print_best(out, params);
 }
 
@@ -457,7 +457,8 @@ void fm_feedback_report(const struct fm_feedback *feedback, GString *out)
         return;
     }
     for (guint i = 0; i < feedback->procs->len; i++)
-        conjunctions += ((const struct fm_feedback_proc *)feedback->procs->pdata[i])->candidates->len;
+        conjunctions +=
+            ((const struct fm_feedback_proc *)feedback->procs->pdata[i])->candidates->len;
     g_string_append(out, "  Candidate parallel conjunctions:\n");
     print_params(out, &feedback->params);
     g_string_append_printf(out, "    # of par procs with conjs: %u\n", feedback->procs->len);

@@ -162,8 +162,8 @@ static struct fm_feedback_proc *search_pd(struct whole_search *w, uint32_t pd)
         .feedback = w->feedback,
         .pd = body,
         .recursion = fm_bodies_recursion(w->bodies, body->clique),
-        .uses = fm_var_use_search_new(w->bodies, w->params->intermodule ? NULL : ps->def_module,
-                                      true),
+        .uses =
+            fm_var_use_search_new(w->bodies, w->params->intermodule ? NULL : ps->def_module, true),
         .messages = w->messages,
         .proc = proc,
     };
@@ -242,8 +242,7 @@ static void keep_found(struct whole_search *w, const GArray *all)
         for (guint p = 0; p < found->proc->pushes->len; p++)
             add_push(kept, found->proc->pushes->pdata[p]);
         while (found->proc->candidates->len > 0)
-            g_ptr_array_add(kept->candidates,
-                            g_ptr_array_steal_index(found->proc->candidates, 0));
+            g_ptr_array_add(kept->candidates, g_ptr_array_steal_index(found->proc->candidates, 0));
     }
 }
 
@@ -303,8 +302,7 @@ static void add_children(struct whole_search *w, uint32_t pd, double parallelism
                 continue;
             fm_analysis_csd_cost(a, csds[i], &cost);
             double total = (double)fm_cost_total(&cost, FM_CALLSEQS);
-            if (cost.calls == 0 ||
-                total / (double)cost.calls < (double)w->params->clique_threshold)
+            if (cost.calls == 0 || total / (double)cost.calls < (double)w->params->clique_threshold)
                 continue;
             g_autofree char *path = plain_path(profile->css[profile->csd_css[csds[i]]].goal_path);
             child.parallelism = parallelism_at(parallelism, all, ps, path);

@@ -67,9 +67,10 @@ bool fm_parsing_expect(struct fm_parsing *p, char wanted, const char *after)
     if (next_is(p, wanted))
         return true;
     if (p->at == p->end)
-        return fm_parsing_fail(p, p->line, "unexpected end of file, expected '%c' after %s", wanted, after);
-    return fm_parsing_fail(p, p->line, "found byte %u, expected '%c' after %s", (unsigned char)*p->at, wanted,
-                after);
+        return fm_parsing_fail(p, p->line, "unexpected end of file, expected '%c' after %s", wanted,
+                               after);
+    return fm_parsing_fail(p, p->line, "found byte %u, expected '%c' after %s",
+                           (unsigned char)*p->at, wanted, after);
 }
 
 static bool parse_escape(struct fm_parsing *p, GString *out)
@@ -289,9 +290,10 @@ bool fm_term_check_list(struct fm_parsing *p, const struct fm_term *term)
     return term->kind == TERM_LIST || fm_term_wrong(p, term, "a list");
 }
 
-/* The number of the word among those given; a word with arguments has them checked by the caller. */
+/* The number of the word among those given; a word with arguments has them checked by the caller.
+ */
 bool fm_term_word(struct fm_parsing *p, const struct fm_term *term, const char *const *words,
-                     unsigned count, unsigned *ret)
+                  unsigned count, unsigned *ret)
 {
     for (*ret = 0; *ret < count; (*ret)++) {
         if (fm_term_is(term, words[*ret], 0))
@@ -301,7 +303,7 @@ bool fm_term_word(struct fm_parsing *p, const struct fm_term *term, const char *
 }
 
 bool fm_term_vars(struct fm_parsing *p, const struct fm_term *term, uint32_t **ret,
-                     uint32_t *ret_count)
+                  uint32_t *ret_count)
 {
     if (!fm_term_check_list(p, term))
         return false;
@@ -311,7 +313,8 @@ bool fm_term_vars(struct fm_parsing *p, const struct fm_term *term, uint32_t **r
         const struct fm_term *item = fm_term_arg(term, i);
         if (fm_term_is(item, "no", 0))
             (*ret)[i] = FM_NO_VAR;
-        else if (!fm_term_u32(p, fm_term_is(item, "yes", 1) ? fm_term_arg(item, 0) : item, &(*ret)[i]))
+        else if (!fm_term_u32(p, fm_term_is(item, "yes", 1) ? fm_term_arg(item, 0) : item,
+                              &(*ret)[i]))
             return false;
     }
     return true;

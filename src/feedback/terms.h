@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms, as Mercury writes them. They nest at most FM_TERM_DEPTH_MAX deep, enough for goals that nest
- * FM_FEEDBACK_DEPTH_MAX deep, so what reads them may recurse. */
+/* Terms, as Mercury writes them. They nest at most FM_TERM_DEPTH_MAX deep, enough for goals that
+ * nest FM_FEEDBACK_DEPTH_MAX deep, so what reads them may recurse. */
 #pragma once
 
 #include "feedback/internal.h"

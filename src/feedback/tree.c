@@ -119,8 +119,8 @@ static struct fm_goal_cost call_cost(const struct fm_node *node)
 
 static struct fm_goal_cost conjunction_cost(const struct fm_node *node)
 {
-    double after = node->child_count == 0 ? after_of(node)
-                                          : after_of(node->children[node->child_count - 1]);
+    double after =
+        node->child_count == 0 ? after_of(node) : after_of(node->children[node->child_count - 1]);
     struct fm_goal_cost cost = rest_cost(after);
     for (uint32_t i = node->child_count; i-- > 0;)
         cost = fm_cost_sequence(node->children[i]->cost, cost);
@@ -149,10 +149,9 @@ static struct fm_goal_cost committed_cost(const struct fm_node *node)
         double before = before_of(child), after = after_of(child);
         if (i + 1 == node->child_count)
             cost = rest_cost(before - after);
-        cost = before == 0
-                   ? fm_cost_dead()
-                   : fm_cost_sequence(child->cost,
-                                      fm_cost_branch(before, cost, fm_cost_trivial(after)));
+        cost = before == 0 ? fm_cost_dead()
+                           : fm_cost_sequence(child->cost,
+                                              fm_cost_branch(before, cost, fm_cost_trivial(after)));
     }
     return cost;
 }
@@ -194,8 +193,8 @@ void fm_node_update_cost(struct fm_node *node)
 bool fm_node_is_costly(const struct fm_searching *s, const struct fm_node *node,
                        struct fm_goal_cost cost, bool any_detism)
 {
-    bool fits = any_detism || node->goal.detism == FM_DETISM_DET ||
-                node->goal.detism == FM_DETISM_CC_MULTI;
+    bool fits =
+        any_detism || node->goal.detism == FM_DETISM_DET || node->goal.detism == FM_DETISM_CC_MULTI;
     return fits && cost.kind != FM_COST_DEAD && cost.calls > 0 &&
            fm_cost_one_call(&cost) > (double)s->params->call_site_threshold;
 }
@@ -274,8 +273,8 @@ static void warn(struct fm_node *node, uint32_t csd, const char *why)
     struct fm_searching *s = node->of;
     g_autofree char *place = csd != 0 ? g_strdup_printf("  call site dynamic %u", csd)
                                       : g_strdup_printf("  clique %u", s->pd->clique);
-    g_autofree char *text = g_strdup_printf(
-        "Cannot compute the production or consumption time of a variable: %s", why);
+    g_autofree char *text =
+        g_strdup_printf("Cannot compute the production or consumption time of a variable: %s", why);
     fm_feedback_tell(s->messages, FM_MESSAGE_WARNING, place, text);
 }
 
@@ -437,8 +436,8 @@ static void keep_times(const struct fm_node *node, const GArray *shared, bool pr
     bool atomic = fm_goal_is_atomic(&node->goal) && !fm_goal_is_call(&node->goal);
     for (guint i = vars->len; i-- > 0;) {
         struct fm_var_time time = {.var = g_array_index(vars, uint32_t, i)};
-        const double *known = g_hash_table_lookup(
-            node->times, GSIZE_TO_POINTER((gsize)time.var * 2 + production));
+        const double *known =
+            g_hash_table_lookup(node->times, GSIZE_TO_POINTER((gsize)time.var * 2 + production));
         if (!has_var(shared, time.var) || (known == NULL && !atomic))
             continue;
         time.time = known != NULL ? *known : production;

@@ -298,15 +298,14 @@ static void put_dependence(GString *out, const struct fm_candidate *candidate)
         return;
     }
     g_string_append(out, "conjuncts_are_dependent(sol(");
-    put_vars(out, (const uint32_t *)(const void *)candidate->shared->data,
-             candidate->shared->len);
+    put_vars(out, (const uint32_t *)(const void *)candidate->shared->data, candidate->shared->len);
     g_string_append(out, "))");
 }
 
 static void put_metrics(GString *out, const struct fm_parallel_metrics *metrics)
 {
-    const double values[] = {metrics->sequential, metrics->parallel, metrics->spark,
-                             metrics->barrier,    metrics->signals,  metrics->waits,
+    const double values[] = {metrics->sequential, metrics->parallel,   metrics->spark,
+                             metrics->barrier,    metrics->signals,    metrics->waits,
                              metrics->first_dead, metrics->future_dead};
     g_string_append(out, "parallel_exec_metrics(");
     put_int(out, metrics->calls);
@@ -373,7 +372,8 @@ static void put_label(GString *out, const struct fm_proc_label *label)
 
 /* A 2-3-4 tree whose leaves are `height` deep: a node has the fewest keys for which its children
  * can hold the rest. 4^h - 1 keys fill a tree of height h, and 2^h - 1 are needed for it. */
-static void put_names(GString *out, const struct fm_var_name *names, uint64_t count, unsigned height)
+static void put_names(GString *out, const struct fm_var_name *names, uint64_t count,
+                      unsigned height)
 {
     static const char *const words[] = {"", "two", "three", "four"};
     if (height == 0) {
@@ -438,9 +438,9 @@ static void put_proc(GString *out, const struct fm_feedback_proc *proc)
 
 static void put_params(GString *out, const struct fm_feedback_params *params)
 {
-    static const char *const speedups[] = {
-        "do_not_parallelise_dep_conjs", "parallelise_dep_conjs(estimate_speedup_naively)",
-        "parallelise_dep_conjs(estimate_speedup_by_overlap)"};
+    static const char *const speedups[] = {"do_not_parallelise_dep_conjs",
+                                           "parallelise_dep_conjs(estimate_speedup_naively)",
+                                           "parallelise_dep_conjs(estimate_speedup_by_overlap)"};
     static const char *const algorithms[] = {"affbp_complete_branches", "affbp_complete_size",
                                              "affbp_complete", "affbp_greedy"};
     const int64_t costs[] = {params->spark_cost,       params->spark_delay,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts as classes of a union-find. Two are one when they are reached from one context by one call
- * site and are of one procedure, and when they are of one procedure and lie in one clique. What is
- * united brings its edges, which may bring further contexts together. */
+/* Contexts as classes of a union-find. Two are one when they are reached from one context by one
+ * call site and are of one procedure, and when they are of one procedure and lie in one clique.
+ * What is united brings its edges, which may bring further contexts together. */
 #include <string.h>
 
 #include "merge/internal.h"
@@ -75,7 +75,8 @@ static void grow(struct fm_merge *m)
 }
 
 /* UINT32_MAX when it is not there. */
-static uint32_t find_edge(const struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps)
+static uint32_t find_edge(const struct fm_merge *m, uint32_t from, uint32_t site,
+                          uint32_t callee_ps)
 {
     size_t mask = m->edge_capacity - 1;
     if (m->edge_capacity == 0)
@@ -106,8 +107,7 @@ uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint
     if (*guess < edges->len) {
         edge = g_array_index(edges, uint32_t, *guess);
         const struct fm_merged_edge *there = fm_merge_edge(m, edge);
-        if (there->site != site || there->dead ||
-            fm_merge_node(m, there->callee)->ps != callee_ps)
+        if (there->site != site || there->dead || fm_merge_node(m, there->callee)->ps != callee_ps)
             edge = UINT32_MAX;
     }
     ++*guess;
@@ -256,8 +256,7 @@ static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
         }
         g_array_set_size(l->frames, l->frames->len - 1);
         if (l->frames->len > 0) {
-            uint32_t above =
-                g_array_index(l->frames, struct frame, l->frames->len - 1).node;
+            uint32_t above = g_array_index(l->frames, struct frame, l->frames->len - 1).node;
             l->low[above] = MIN(l->low[above], l->low[node]);
         }
         if (l->low[node] == l->number[node])

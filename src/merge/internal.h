@@ -16,11 +16,11 @@ struct fm_merged_point {
 };
 
 struct fm_merged_ps {
-    struct fm_ps ps; /* its own strings; lists not used */
+    struct fm_ps ps;  /* its own strings; lists not used */
     uint32_t ordinal; /* among those with the same key */
-    GArray *sites;   /* uint32_t: into fm_merge.sites, in the order of slots when Mercury's */
-    GArray *points;  /* struct fm_merged_point */
-    uint32_t id;     /* in the result */
+    GArray *sites;    /* uint32_t: into fm_merge.sites, in the order of slots when Mercury's */
+    GArray *points;   /* struct fm_merged_point */
+    uint32_t id;      /* in the result */
 };
 
 struct fm_merged_site {
@@ -35,8 +35,8 @@ struct fm_merged_site {
 struct fm_merged_node {
     uint32_t parent; /* of the union-find; itself = a class */
     uint32_t ps;
-    GArray *edges;   /* uint32_t: those that leave the class; NULL when it is none any more */
-    size_t points;   /* first of its coverage counts */
+    GArray *edges; /* uint32_t: those that leave the class; NULL when it is none any more */
+    size_t points; /* first of its coverage counts */
 };
 
 struct fm_merged_edge {
@@ -70,9 +70,9 @@ struct fm_merge {
     GArray *last_procs, *last_sites; /* of the input before: most have the same */
 
     GArray *nodes, *edges;
-    GArray *values;        /* uint64_t[measure_count] an edge */
-    GArray *points;        /* uint64_t: coverage counts */
-    uint64_t *edge_keys;   /* open addressing: class, site, callee's ps -> edge + 1 */
+    GArray *values;      /* uint64_t[measure_count] an edge */
+    GArray *points;      /* uint64_t: coverage counts */
+    uint64_t *edge_keys; /* open addressing: class, site, callee's ps -> edge + 1 */
     uint32_t *edge_places;
     size_t edge_capacity, edge_used;
     GArray *to_unite; /* pairs of nodes */

@@ -41,8 +41,8 @@ void fm_merge_free(struct fm_merge *m)
     }
     for (guint i = 0; i < m->nodes->len; i++)
         g_clear_pointer(&fm_merge_node(m, i)->edges, g_array_unref);
-    GArray *const arrays[] = {m->marks,      m->procs, m->sites, m->last_procs, m->last_sites,
-                              m->nodes,      m->edges, m->values, m->points,    m->to_unite};
+    GArray *const arrays[] = {m->marks, m->procs, m->sites,  m->last_procs, m->last_sites,
+                              m->nodes, m->edges, m->values, m->points,     m->to_unite};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_ptr_array_unref(m->notes);
@@ -109,7 +109,8 @@ static bool common_ticks(const struct fm_merge *m, const struct fm_profile *prof
     if (a == b || (a == 0 && !quanta) || (b == 0 && !has_quanta(profile)))
         return true;
     if (a == 0 || b == 0)
-        return differs(name, error, "%s ticks per second are not known", a == 0 ? "the others'" : "its");
+        return differs(name, error, "%s ticks per second are not known",
+                       a == 0 ? "the others'" : "its");
     uint64_t part = b / greatest_divisor(a, b);
     if (a > TICKS_MAX / part)
         return differs(name, error,
@@ -141,9 +142,9 @@ static bool check_measures(const struct fm_merge *m, const struct fm_profile *pr
         for (unsigned i = 0; i < count; i++) {
             int there = measure_of(others, other_count, mine[i].name);
             if (there < 0 && (i < FM_MEASURES_MERCURY || !m->options.common))
-                return differs(name, error, "measure '%s' is %s (--common leaves such measures out)",
-                               mine[i].name,
-                               side == 0 ? "not recorded in it" : "recorded only in it");
+                return differs(
+                    name, error, "measure '%s' is %s (--common leaves such measures out)",
+                    mine[i].name, side == 0 ? "not recorded in it" : "recorded only in it");
             if (there >= 0 && (strcmp(mine[i].unit, others[there].unit) != 0 ||
                                mine[i].scale != others[there].scale))
                 return differs(name, error, "measure '%s' is in other units: %g %s and %g %s",
@@ -172,9 +173,8 @@ static bool check_header(const struct fm_merge *m, const struct fm_profile *prof
     if (m->word_size != profile->word_size)
         return differs(name, error, "words of %u bytes, the others have %u", profile->word_size,
                        m->word_size);
-    return m->only_empty ||
-           (common_ticks(m, profile, name, ret_ticks, error) &&
-            check_measures(m, profile, name, error));
+    return m->only_empty || (common_ticks(m, profile, name, ret_ticks, error) &&
+                             check_measures(m, profile, name, error));
 }
 
 /* --- what is in the header --- */
@@ -290,8 +290,8 @@ struct adding {
     struct fm_merge *m;
     const struct fm_profile *profile;
     const uint32_t *procs, *sites;
-    uint32_t *nodes;   /* by pd; UINT32_MAX = not seen */
-    GArray *open;      /* pds to be walked */
+    uint32_t *nodes;              /* by pd; UINT32_MAX = not seen */
+    GArray *open;                 /* pds to be walked */
     unsigned column_count;        /* measures of which the input has more than zeros: */
     unsigned to[FM_MEASURES_MAX]; /* in the result, */
     const struct fm_column *from[FM_MEASURES_MAX]; /* in the input, */
@@ -325,14 +325,14 @@ static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, guint *guess)
     uint32_t callee = profile->csd_callee[csd];
     uint32_t node = a->nodes[callee];
     bool made;
-    uint32_t edge = fm_merge_edge_at(m, fm_merge_class_of(m, a->nodes[pd]),
-                                     a->sites[profile->csd_css[csd]],
-                                     a->procs[profile->pd_ps[callee]], guess, &node, &made);
+    uint32_t edge =
+        fm_merge_edge_at(m, fm_merge_class_of(m, a->nodes[pd]), a->sites[profile->csd_css[csd]],
+                         a->procs[profile->pd_ps[callee]], guess, &node, &made);
     uint64_t *sums = &g_array_index(m->values, uint64_t, fm_merge_edge(m, edge)->values);
     for (unsigned i = 0; i < a->column_count; i++) {
         uint64_t value = fm_column_get(a->from[i], csd);
-        sums[a->to[i]] = fm_merge_sum(
-            sums[a->to[i]], a->factor[i] == 1 ? value : scaled(value, a->factor[i]));
+        sums[a->to[i]] =
+            fm_merge_sum(sums[a->to[i]], a->factor[i] == 1 ? value : scaled(value, a->factor[i]));
     }
     if (a->nodes[callee] == UINT32_MAX)
         see_pd(a, callee, node);
@@ -359,8 +359,8 @@ static void add_graph(struct adding *a)
 static void choose_columns(struct adding *a, uint64_t quanta_factor)
 {
     for (unsigned i = 0; i < a->m->measure_count; i++) {
-        int of = measure_of(a->profile->measures, a->profile->measure_count,
-                            a->m->measures[i].name);
+        int of =
+            measure_of(a->profile->measures, a->profile->measure_count, a->m->measures[i].name);
         const struct fm_column *column = &a->profile->csd_own[of];
         if (column->width == 0)
             continue;

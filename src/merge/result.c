@@ -43,11 +43,11 @@ static int compare_procs(const void *a, const void *b, void *user)
     order = order != 0 ? order : compare_numbers(p->mode, q->mode);
     order = order != 0 ? order : strcmp(p->file, q->file);
     order = order != 0 ? order : compare_numbers(p->line, q->line);
-    order = order != 0 ? order
-                       : compare_numbers((uint32_t)p->variadic << 2 | (uint32_t)p->inlined << 1 |
-                                             p->in_interface,
-                                         (uint32_t)q->variadic << 2 | (uint32_t)q->inlined << 1 |
-                                             q->in_interface);
+    order = order != 0
+                ? order
+                : compare_numbers(
+                      (uint32_t)p->variadic << 2 | (uint32_t)p->inlined << 1 | p->in_interface,
+                      (uint32_t)q->variadic << 2 | (uint32_t)q->inlined << 1 | q->in_interface);
     return order != 0 ? order : compare_numbers(one->ordinal, other->ordinal);
 }
 
@@ -117,8 +117,8 @@ static int compare_edges(const void *a, const void *b, void *user)
     const struct fm_merge *m = user;
     const struct fm_merged_edge *one = fm_merge_edge(m, *(const uint32_t *)a),
                                 *other = fm_merge_edge(m, *(const uint32_t *)b);
-    int order = compare_numbers(fm_merge_site(m, one->site)->slot,
-                                fm_merge_site(m, other->site)->slot);
+    int order =
+        compare_numbers(fm_merge_site(m, one->site)->slot, fm_merge_site(m, other->site)->slot);
     return order != 0 ? order
                       : compare_numbers(fm_merge_proc(m, fm_merge_node(m, one->callee)->ps)->id,
                                         fm_merge_proc(m, fm_merge_node(m, other->callee)->ps)->id);
@@ -140,13 +140,15 @@ static GArray *sorted_edges(struct numbering *n, uint32_t node)
 
 static void number_node(struct numbering *n, uint32_t node, GArray *open)
 {
-    n->node_ids[node] = fm_build_pd(n->build, fm_merge_proc(n->m, fm_merge_node(n->m, node)->ps)->id);
+    n->node_ids[node] =
+        fm_build_pd(n->build, fm_merge_proc(n->m, fm_merge_node(n->m, node)->ps)->id);
     g_array_append_val(n->order, node);
     g_ptr_array_add(n->edges, sorted_edges(n, node));
     g_array_append_val(open, ((uint64_t){(uint64_t)(n->edges->len - 1) << 32}));
 }
 
-/* Depth first from the root, slot by slot: on the stack, which node's edges and the next of them. */
+/* Depth first from the root, slot by slot: on the stack, which node's edges and the next of them.
+ */
 static void number_nodes(struct numbering *n)
 {
     struct fm_merge *m = n->m;
@@ -180,8 +182,7 @@ static void add_graph(struct numbering *n)
         for (guint p = 0; m->coverage == FM_COVERAGE_DYNAMIC && p < points; p++)
             fm_build_pd_point(n->build, pd, p, g_array_index(m->points, uint64_t, of->points + p));
         for (guint e = 0; e < edges->len; e++) {
-            const struct fm_merged_edge *edge =
-                fm_merge_edge(m, g_array_index(edges, uint32_t, e));
+            const struct fm_merged_edge *edge = fm_merge_edge(m, g_array_index(edges, uint32_t, e));
             uint32_t csd = fm_build_csd(n->build, pd, fm_merge_site(m, edge->site)->slot,
                                         n->node_ids[fm_merge_class_of(m, edge->callee)]);
             const uint64_t *values = &g_array_index(m->values, uint64_t, edge->values);

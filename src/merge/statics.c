@@ -15,8 +15,8 @@ static const char *own(struct fm_merge *m, const char *text)
 /* The compiler's suffixes of a linker's name: "f.constprop.0". */
 static size_t plain_length(const char *name)
 {
-    static const char *const suffixes[] = {".constprop.", ".isra.", ".part.", ".cold",
-                                           ".lto_priv.",  ".llvm."};
+    static const char *const suffixes[] = {".constprop.", ".isra.",     ".part.",
+                                           ".cold",       ".lto_priv.", ".llvm."};
     size_t length = strlen(name);
     for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         const char *found = strstr(name, suffixes[i]);
@@ -183,8 +183,7 @@ static void map_procs(struct fm_merge *m, const struct fm_profile *profile, bool
         struct fm_ps label = profile->ps[ps];
         if (of_union && ps == profile->pd_ps[profile->root_pd]) {
             /* What is the root of one program is a procedure of its name below the root of all. */
-            label.label_kind =
-                m->flavour == FM_FLAVOUR_C ? FM_LABEL_FUNCTION : FM_LABEL_PREDICATE;
+            label.label_kind = m->flavour == FM_FLAVOUR_C ? FM_LABEL_FUNCTION : FM_LABEL_PREDICATE;
             label.name = label.raw_name = profile->program_name;
             label.decl_module = label.def_module = FM_MERGE_UNION_NAME;
             label.type_name = label.file = "";
@@ -253,8 +252,7 @@ static void map_sites_of(struct fm_merge *m, const struct fm_profile *profile, u
 {
     const struct fm_ps *of = &profile->ps[ps];
     g_autoptr(GHashTable) counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    uint32_t *sites = g_memdup2(profile->css_of_ps + of->css_first,
-                                sizeof *sites * of->css_count);
+    uint32_t *sites = g_memdup2(profile->css_of_ps + of->css_first, sizeof *sites * of->css_count);
     if (m->flavour == FM_FLAVOUR_C && of->css_count > 1)
         g_qsort_with_data(sites, (gint)of->css_count, sizeof *sites, compare_site_places,
                           (gpointer)(uintptr_t)profile);
@@ -306,11 +304,10 @@ static bool same_points(const struct fm_merged_ps *known, const struct fm_profil
     return true;
 }
 
-/* Mercury's labels say nothing of the code: procedures with other sites or points are others. known:
- * how many procedures there were before this input. */
+/* Mercury's labels say nothing of the code: procedures with other sites or points are others.
+ * known: how many procedures there were before this input. */
 static bool check_conflicts(const struct fm_merge *m, const struct fm_profile *profile,
-                            const uint32_t *procs, uint32_t known, const char *name,
-                            GError **error)
+                            const uint32_t *procs, uint32_t known, const char *name, GError **error)
 {
     for (uint32_t id = 1; id <= profile->ps_count; id++) {
         const struct fm_ps *ps = &profile->ps[id];
@@ -411,7 +408,8 @@ uint32_t fm_merge_union_root(struct fm_merge *m)
                                .file = "Mercury runtime",
                                .raw_name = FM_MERGE_UNION_NAME,
                                .in_interface = true};
-    const struct fm_css site = {.kind = FM_SITE_CALLBACK, .type_subst = "", .file = "", .goal_path = ""};
+    const struct fm_css site = {
+        .kind = FM_SITE_CALLBACK, .type_subst = "", .file = "", .goal_path = ""};
     uint32_t ps = find_proc(m, &root, 0);
     find_site(m, &site, ps, 0, counts);
     return ps;

@@ -95,9 +95,9 @@ static bool read_var(struct decoding *d, uint32_t *ret, GError **error)
     } else {
         ok = fm_read_u32(&d->in, "variable", ret, error);
     }
-    return ok && (*ret != FM_NO_VAR || fm_reader_fail(&d->in, begin, FM_ERROR_FORMAT, error,
-                                                      "variable %u, expected a smaller number",
-                                                      *ret));
+    return ok &&
+           (*ret != FM_NO_VAR || fm_reader_fail(&d->in, begin, FM_ERROR_FORMAT, error,
+                                                "variable %u, expected a smaller number", *ret));
 }
 
 static bool read_vars(struct decoding *d, const char *what, uint32_t *ret_first,
@@ -351,8 +351,7 @@ static bool open_goal(struct decoding *d, GError **error)
         return fm_reader_fail(&d->in, begin, FM_ERROR_FORMAT, error,
                               "kind of a goal is %u, expected 1 to %d", kind, FM_GOAL_KINDS - 1);
     goal.kind = (enum fm_goal_kind)kind;
-    if (!(fm_goal_is_atomic(&goal) ? read_atomic(d, &goal, error)
-                                   : read_compound(d, &goal, error)))
+    if (!(fm_goal_is_atomic(&goal) ? read_atomic(d, &goal, error) : read_compound(d, &goal, error)))
         return false;
     struct open_goal open = {d->goals->len, goal.child_count};
     g_array_append_val(d->goals, goal);

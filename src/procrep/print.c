@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The printed form of bodies. Goals nest as deep as they like: the walk keeps a stack of its own. */
+/* The printed form of bodies. Goals nest as deep as they like: the walk keeps a stack of its own.
+ */
 #include <string.h>
 
 #include "base/error.h"
@@ -85,10 +86,10 @@ void fm_body_append_atomic(GString *out, const struct fm_body *body, uint32_t nu
     case FM_GOAL_DECONSTRUCT:
     case FM_GOAL_PARTIAL_DECONSTRUCT:
         fm_body_append_var(out, body, goal->var);
-        g_string_append(
-            out, goal->kind == FM_GOAL_CONSTRUCT || goal->kind == FM_GOAL_PARTIAL_CONSTRUCT
-                     ? " <= "
-                     : " => ");
+        g_string_append(out,
+                        goal->kind == FM_GOAL_CONSTRUCT || goal->kind == FM_GOAL_PARTIAL_CONSTRUCT
+                            ? " <= "
+                            : " => ");
         g_string_append(out, goal->name);
         append_args(out, body, goal);
         break;

@@ -164,15 +164,15 @@ struct fm_functor {
 struct fm_goal {
     enum fm_goal_kind kind;
     enum fm_detism detism;
-    bool can_fail;        /* switch */
-    bool cut;             /* scope: it cuts solutions */
-    uint32_t parent;      /* FM_NO_GOAL for the body itself */
-    uint32_t number;      /* among its parent's children, from 1 */
-    uint32_t end;         /* its subtree is goals[this .. end - 1], it first */
-    uint32_t child_count; /* the first child is the next goal, the next one begins at its end */
-    uint32_t var;         /* switched on; unified; assign, cast: output; closure; class info */
-    uint32_t var2;        /* assign, cast: input; simple test: the second */
-    uint32_t args, arg_count;         /* into fm_body.vars; FM_NO_VAR where a partial has none */
+    bool can_fail;            /* switch */
+    bool cut;                 /* scope: it cuts solutions */
+    uint32_t parent;          /* FM_NO_GOAL for the body itself */
+    uint32_t number;          /* among its parent's children, from 1 */
+    uint32_t end;             /* its subtree is goals[this .. end - 1], it first */
+    uint32_t child_count;     /* the first child is the next goal, the next one begins at its end */
+    uint32_t var;             /* switched on; unified; assign, cast: output; closure; class info */
+    uint32_t var2;            /* assign, cast: input; simple test: the second */
+    uint32_t args, arg_count; /* into fm_body.vars; FM_NO_VAR where a partial has none */
     uint32_t bound, bound_count;      /* atomic: into fm_body.vars, ascending */
     uint32_t functors, functor_count; /* an arm of a switch: into fm_body.functors */
     const char *module;               /* plain and builtin calls */
@@ -278,7 +278,8 @@ FM_MUST_USE bool fm_procrep_print_module(GString *out, const struct fm_procrep *
 /* --- writing --- */
 
 /* Everything again, in the version given. A file of version 5 comes out byte by byte as the
- * compiler's own; of version 6, generated names stand in the table of strings instead. Version 5 has no place for types: FM_ERROR_UNAVAILABLE when there are some. */
+ * compiler's own; of version 6, generated names stand in the table of strings instead. Version 5
+ * has no place for types: FM_ERROR_UNAVAILABLE when there are some. */
 FM_MUST_USE bool fm_procrep_encode(const struct fm_procrep *procrep, unsigned version,
                                    struct fm_writer *writer, GError **error);
 

@@ -91,8 +91,7 @@ static guint proc_hash(gconstpointer key)
 static gboolean proc_equal(gconstpointer a, gconstpointer b)
 {
     const struct fm_procrep_proc *one = a, *other = b;
-    return one->module == other->module &&
-           fm_proc_label_compare(&one->label, &other->label) == 0;
+    return one->module == other->module && fm_proc_label_compare(&one->label, &other->label) == 0;
 }
 
 int64_t fm_procrep_find(const struct fm_procrep *procrep, const struct fm_proc_label *label)
@@ -101,8 +100,7 @@ int64_t fm_procrep_find(const struct fm_procrep *procrep, const struct fm_proc_l
         g_hash_table_lookup(procrep->storage->modules, label->def_module);
     if (module == NULL)
         return -1;
-    struct fm_procrep_proc key = {.label = *label,
-                                  .module = (uint32_t)(module - procrep->modules)};
+    struct fm_procrep_proc key = {.label = *label, .module = (uint32_t)(module - procrep->modules)};
     const struct fm_procrep_proc *found = g_hash_table_lookup(procrep->storage->procs, &key);
     return found == NULL ? -1 : found - procrep->procs;
 }

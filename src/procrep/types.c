@@ -40,10 +40,9 @@ static bool begin_block(struct fm_reader *in, const char *what, struct fm_reader
 
 static bool end_block(const struct fm_reader *block, const char *what, GError **error)
 {
-    return block->at == block->end ||
-           fm_reader_fail(block, block->at, FM_ERROR_FORMAT, error,
-                          "%zu bytes of %s are left over, expected none", fm_reader_left(block),
-                          what);
+    return block->at == block->end || fm_reader_fail(block, block->at, FM_ERROR_FORMAT, error,
+                                                     "%zu bytes of %s are left over, expected none",
+                                                     fm_reader_left(block), what);
 }
 
 bool fm_read_oisu(struct fm_reader *in, struct fm_strings *strings,

@@ -404,8 +404,8 @@ static bool encode_module(struct fm_procrep_writer *writer, const struct fm_proc
     return true;
 }
 
-bool fm_procrep_encode(const struct fm_procrep *procrep, unsigned version,
-                       struct fm_writer *writer, GError **error)
+bool fm_procrep_encode(const struct fm_procrep *procrep, unsigned version, struct fm_writer *writer,
+                       GError **error)
 {
     struct fm_procrep_writer *encoder = fm_procrep_writer_new(version, writer);
     bool ok = true;

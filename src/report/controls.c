@@ -241,9 +241,9 @@ static void offer_page(struct fm_controls *controls, enum fm_command_id command,
 }
 
 /* A list of reports with a part that only developers of compilers want. */
-static struct fm_list *reports(struct fm_page *page, const char *title,
-                               enum fm_command_id command, enum fm_command_id dump, uint32_t number, const char *label, const char *id,
-                    const char *dump_label)
+static struct fm_list *reports(struct fm_page *page, const char *title, enum fm_command_id command,
+                               enum fm_command_id dump, uint32_t number, const char *label,
+                               const char *id, const char *dump_label)
 {
     struct fm_query query = fm_page_link(page, command, number);
     struct fm_query raw = fm_page_link(page, dump, number);

@@ -39,7 +39,7 @@ struct fm_recording {
     struct fm_source_map *source_map;     /* lines of a C recording; NULL: no such file */
     struct fm_procrep *procrep; /* bodies of a Mercury program; NULL: none, or not readable */
     char *procrep_message;      /* why a file that is there cannot be used, or NULL */
-    char *source_map_message;             /* why a file that is there cannot be used, or NULL */
+    char *source_map_message;   /* why a file that is there cannot be used, or NULL */
 };
 
 /* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no

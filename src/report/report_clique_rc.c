@@ -124,7 +124,8 @@ static void add_value(struct fm_table *table, const char *name, double value)
 static void add_costs(struct fm_page *page, const struct fm_recursion *recursion)
 {
     double depth = recursion->depth, deepest = fm_round_half_up(depth), last = -1;
-    const double depths[] = {0, 1, 2, fm_round_half_up(depth / 2), deepest - 2, deepest - 1, deepest};
+    const double depths[] = {0,           1,           2,      fm_round_half_up(depth / 2),
+                             deepest - 2, deepest - 1, deepest};
     double average = recursion->base_cost +
                      0.5 * recursion->recursive_cost * (depth * depth + depth) / (depth + 1);
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "costs");

@@ -11,9 +11,10 @@ static void add_contradictions(struct fm_page *page, const struct fm_body *body,
     if (coverage->contradiction_count == 0)
         return;
     fm_add_heading(page->body, "Counts that contradict each other");
-    fm_add_text(page->body, "What comes after such a goal is marked as doubtful: an exception that "
-                            "passed through, a run that ended in the middle of a call, or bodies of "
-                            "another build.");
+    fm_add_text(page->body,
+                "What comes after such a goal is marked as doubtful: an exception that "
+                "passed through, a run that ended in the middle of a call, or bodies of "
+                "another build.");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "contradictions");
     fm_table_group(table, "Goal", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "goal_path", NULL);
@@ -107,10 +108,10 @@ bool fm_report_body_coverage(struct fm_page *page, GError **error)
     }
     page->module = profile->ps[ps].decl_module;
     fm_page_begin(page, dynamic ? "proc_dynamic_coverage" : "proc_static_coverage",
-                  dynamic ? g_strdup_printf("Procedure coverage: %s in context %" PRIu32,
-                                            profile->ps[ps].qualified_name, number)
-                          : g_strdup_printf("Procedure coverage: %s",
-                                            profile->ps[ps].qualified_name));
+                  dynamic
+                      ? g_strdup_printf("Procedure coverage: %s in context %" PRIu32,
+                                        profile->ps[ps].qualified_name, number)
+                      : g_strdup_printf("Procedure coverage: %s", profile->ps[ps].qualified_name));
     fm_display_fact_int(page->display, "ps", ps);
     if (dynamic)
         fm_display_fact_int(page->display, "pd", number);

@@ -16,8 +16,8 @@ struct kind {
     uint32_t frequency;
     bool has_cost;
     struct fm_cost cost;
-    GArray *entries;      /* struct entry */
-    GHashTable *by_ps;    /* ps -> number in entries + 1 */
+    GArray *entries;   /* struct entry */
+    GHashTable *by_ps; /* ps -> number in entries + 1 */
 };
 
 struct counting {
@@ -125,7 +125,8 @@ static void count_clique(struct counting *c, uint32_t clique)
 
 static int compare_kinds(const void *a, const void *b, void *user)
 {
-    const struct kind *one = *(const struct kind *const *)a, *other = *(const struct kind *const *)b;
+    const struct kind *one = *(const struct kind *const *)a,
+                      *other = *(const struct kind *const *)b;
     const struct fm_page *page = user;
     const struct fm_preferences *preferences = &page->query.preferences;
     if (preferences->order == FM_ORDER_COST) {

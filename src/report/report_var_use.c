@@ -96,12 +96,13 @@ bool fm_report_var_use(struct fm_page *page, GError **error)
                   g_strdup_printf("Variable use in call site dynamic %" PRIu32, csd));
     fm_display_fact_int(page->display, "csd", csd);
     fm_display_fact_double(page->display, "callseqs_per_call_count", u.cost);
-    g_autofree char *text = g_strdup_printf("Average cost of a call: %.2f call sequence numbers",
-                                            u.cost);
+    g_autofree char *text =
+        g_strdup_printf("Average cost of a call: %.2f call sequence numbers", u.cost);
     fm_add_text(page->body, text);
-    fm_add_text(page->body, "Times are averages for one call, counted in calls made. Where the "
-                            "callee is not looked into, arguments count as used at once and made at "
-                            "the end.");
+    fm_add_text(page->body,
+                "Times are averages for one call, counted in calls made. Where the "
+                "callee is not looked into, arguments count as used at once and made at "
+                "the end.");
     add_table(&u, body);
     fm_var_use_search_free(u.search);
     struct fm_query dump = fm_page_link(page, FM_CMD_DUMP_CALL_SITE_DYNAMIC, csd);

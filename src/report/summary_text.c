@@ -110,7 +110,8 @@ char *fm_summary_waiting(const struct fm_page *page)
         return NULL;
     g_autofree char *used = fm_format_float(cpu, 2);
     g_autofree char *run = fm_format_float(whole, 2);
-    return g_strdup_printf("It used %s s of CPU in %s s. In the rest it waited, or other programs had "
-                           "the processor: which, and where, was not recorded.",
-                           used, run);
+    return g_strdup_printf(
+        "It used %s s of CPU in %s s. In the rest it waited, or other programs had "
+        "the processor: which, and where, was not recorded.",
+        used, run);
 }

@@ -409,7 +409,8 @@ static bool must_wait(const struct background *background)
 {
     enum fm_trace_growth growth = fm_trace_growth(background->trace);
     if (background->list_in->len == 0) /* blocks of any time are still being found */
-        return growth == FM_TRACE_SEARCHED && fm_background_work(background->list_out, 0)->step == NULL;
+        return growth == FM_TRACE_SEARCHED &&
+               fm_background_work(background->list_out, 0)->step == NULL;
     return growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING;
 }
 

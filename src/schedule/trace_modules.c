@@ -245,8 +245,7 @@ static bool after_state(void *hook_data, void *call_data)
         return after_pass(trace, "state", forget_states);
     GError *error = NULL;
     if (fm_checkpoints_count(checkpoints) >= SAVE_CHECKPOINTS_MIN && !fm_trace_grows(trace) &&
-        is_as_recorded(trace) &&
-        !fm_checkpoints_write(checkpoints, &error))
+        is_as_recorded(trace) && !fm_checkpoints_write(checkpoints, &error))
         g_clear_error(&error); /* it works without; the next time it is computed again */
     return false;
 }

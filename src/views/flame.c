@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#define NARROWEST_PX 0.5      /* narrower ones cannot be seen */
-#define SEPARATE_PX 2.0       /* narrower neighbours become one box */
-#define OPEN_PX 160.0         /* a recursion as wide shows its functions */
-#define CHAIN_SHARE 0.995     /* of the whole: what leads to it alone */
+#define NARROWEST_PX 0.5  /* narrower ones cannot be seen */
+#define SEPARATE_PX 2.0   /* narrower neighbours become one box */
+#define OPEN_PX 160.0     /* a recursion as wide shows its functions */
+#define CHAIN_SHARE 0.995 /* of the whole: what leads to it alone */
 #define CHAIN_OWN 0.005
 #define CHAIN_MAX 12u
 #define NO_PARENT UINT32_MAX
@@ -196,8 +196,8 @@ void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus 
         .whole = (double)root.total,
         .px = MAX(options->width, 1u),
         .least_px = SEPARATE_PX,
-        .boxes_max = options->boxes_max ? MIN(options->boxes_max, FM_FLAME_BOXES_MAX)
-                                        : FM_FLAME_BOXES_MAX,
+        .boxes_max =
+            options->boxes_max ? MIN(options->boxes_max, FM_FLAME_BOXES_MAX) : FM_FLAME_BOXES_MAX,
         .rows_max =
             options->rows_max ? MIN(options->rows_max, FM_FLAME_ROWS_MAX) : FM_FLAME_ROWS_MAX,
     };

@@ -183,8 +183,7 @@ static bool lies_in_itself(const struct fm_hot *hot, uint32_t clique, guint plac
 static void add_recursion(struct fm_hot *hot, uint32_t clique)
 {
     const struct fm_analysis *a = hot->a;
-    guint place =
-        place_of(hot, fm_view_clique_name(a, clique), fm_view_clique_procs(a, clique));
+    guint place = place_of(hot, fm_view_clique_name(a, clique), fm_view_clique_procs(a, clique));
     bool outermost = !lies_in_itself(hot, clique, place);
     struct recursion *recursion = &g_array_index(hot->recursions, struct recursion, place - 1);
     g_hash_table_insert(hot->clique_keys, GUINT_TO_POINTER(clique), GUINT_TO_POINTER(place));
@@ -212,8 +211,7 @@ static bool look_at_cliques(struct fm_hot *hot, uint32_t nodes)
         uint32_t clique = a->clique_count + 1 - hot->cursor;
         uint32_t members = a->clique_first[clique + 1] - a->clique_first[clique];
         if (a->clique_parent[clique] == 0 ||
-            (members == 1 &&
-             !g_hash_table_contains(hot->self_calling, GUINT_TO_POINTER(clique))))
+            (members == 1 && !g_hash_table_contains(hot->self_calling, GUINT_TO_POINTER(clique))))
             continue;
         add_recursion(hot, clique);
         nodes -= MIN(nodes - 1, members);
@@ -271,8 +269,8 @@ static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
             hash = *known;
             continue;
         }
-        uint64_t name = (uint64_t)fm_view_clique_name(a, path[i]) << 32 |
-                        fm_view_clique_procs(a, path[i]);
+        uint64_t name =
+            (uint64_t)fm_view_clique_name(a, path[i]) << 32 | fm_view_clique_procs(a, path[i]);
         hash = (hash ^ name) * 0xbf58476d1ce4e5b9u;
         hash ^= hash >> 31;
         g_hash_table_insert(hot->path_hashes, GUINT_TO_POINTER(path[i]),

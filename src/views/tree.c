@@ -83,7 +83,6 @@ static bool edges_are_of_one_node(const struct edge *a, const struct edge *b)
     return a->kind == b->kind && a->ps == b->ps && a->procs == b->procs;
 }
 
-
 static int compare_nodes(const void *a, const void *b, void *user)
 {
     const struct fm_view_node *na = a, *nb = b;
@@ -103,8 +102,8 @@ static int64_t csd_calls(const struct fm_view_tree *tree, uint32_t csd)
     return csd ? fm_profile_calls(tree->a->profile, csd) : 0;
 }
 
-/* How often the edge was taken; where it stands for a function's place in a recursion, or for all of
- * a function, how often that was called. */
+/* How often the edge was taken; where it stands for a function's place in a recursion, or for all
+ * of a function, how often that was called. */
 static int64_t calls_of(const struct fm_view_tree *tree, const struct edge *edge)
 {
     if (edge->csd == 0 && edge->pd != 0)
@@ -134,8 +133,7 @@ static void edges_to_nodes(struct fm_view_tree *tree, GArray *edges, GArray *ret
         return;
     qsort(all, edges->len, sizeof *all, compare_edges);
     for (guint i = 0; i < edges->len;) {
-        uint32_t clique =
-            all[i].clique ? all[i].clique : tree->a->pd_clique[all[i].pd];
+        uint32_t clique = all[i].clique ? all[i].clique : tree->a->pd_clique[all[i].pd];
         struct fm_view_node node = {
             .kind = all[i].kind,
             .ps = all[i].ps,
@@ -300,8 +298,8 @@ static void collect_caller(struct fm_view_tree *tree, uint32_t pd, bool whole, i
     if (fm_view_is_outside(a, a->pd_clique[caller]))
         return;
     struct edge edge = {
-        .kind = fm_view_clique_procs(a, a->pd_clique[caller]) > 1 ? FM_NODE_MEMBER
-                                                                  : FM_NODE_FUNCTION,
+        .kind =
+            fm_view_clique_procs(a, a->pd_clique[caller]) > 1 ? FM_NODE_MEMBER : FM_NODE_FUNCTION,
         .ps = a->profile->pd_ps[caller],
         .procs = 1,
         .pd = caller,

@@ -37,8 +37,7 @@ static bool sizes_differ(const struct fm_analysis *a, uint32_t ps)
         int64_t allocs = fm_analysis_pd_total(a, a->ps_pds[i], FM_ALLOCS);
         if (allocs <= 0)
             continue;
-        double size =
-            (double)fm_analysis_pd_total(a, a->ps_pds[i], FM_WORDS) / (double)allocs;
+        double size = (double)fm_analysis_pd_total(a, a->ps_pds[i], FM_WORDS) / (double)allocs;
         if (some >= 0 && (size < some || size > some))
             return true;
         some = size;

@@ -37,8 +37,8 @@ void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path)
     if (log->fd >= 0 || log->level == FM_CGI_LOG_NONE)
         return;
     /* O_NONBLOCK: somebody's FIFO must not hold us up. */
-    int fd = openat(dir_fd, path,
-                    O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int fd = openat(dir_fd, path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                    0600);
     int problem = errno;
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {

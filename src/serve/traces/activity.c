@@ -170,9 +170,8 @@ unsigned trace_activity_scale(const struct trace_activity *activity)
 
 char *trace_activity_name(const struct trace_activity *activity)
 {
-    static const char *const names[][2] = {{"capability", "capabilities"},
-                                           {"CPU", "CPUs"},
-                                           {"thread", "threads"}};
+    static const char *const names[][2] = {
+        {"capability", "capabilities"}, {"CPU", "CPUs"}, {"thread", "threads"}};
     unsigned which = 3 - CLAMP(activity->rank, 1, 3);
     return g_strdup_printf("%u %s", activity->lanes, names[which][activity->lanes != 1]);
 }
@@ -216,15 +215,14 @@ void trace_activity_write_json(const struct trace_activity *activities, unsigned
         if (trace_activity_is_empty(activity))
             continue;
         double mean = trace_activity_mean(activity);
-        g_string_append_printf(out,
-                               "%s{\"trace\": %u, \"kind\": \"%s\", \"lanes\": %u, \"scale\": %u, "
-                               "\"from_summary\": %s, \"complete\": %s, \"known_until_ns\": %" PRIu64
-                               ", \"at_work\": ",
-                               any ? ",\n  " : "", i, fm_lane_kind_name(activity->kind),
-                               activity->lanes, trace_activity_scale(activity),
-                               activity->from_summary ? "true" : "false",
-                               activity->complete ? "true" : "false",
-                               activity->known_until - origin);
+        g_string_append_printf(
+            out,
+            "%s{\"trace\": %u, \"kind\": \"%s\", \"lanes\": %u, \"scale\": %u, "
+            "\"from_summary\": %s, \"complete\": %s, \"known_until_ns\": %" PRIu64
+            ", \"at_work\": ",
+            any ? ",\n  " : "", i, fm_lane_kind_name(activity->kind), activity->lanes,
+            trace_activity_scale(activity), activity->from_summary ? "true" : "false",
+            activity->complete ? "true" : "false", activity->known_until - origin);
         write_number(out, "%.4g", tidy(mean));
         g_string_append(out, ", \"at_work_percent\": ");
         write_number(out, "%.2f", 100 * mean / MAX(activity->lanes, 1));

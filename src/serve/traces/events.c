@@ -72,8 +72,8 @@ static void add_code(struct fm_trace *trace, const struct fm_event_value *values
     }
     if (place == NULL || trace->state_model == NULL || trace->state_model->code == NULL)
         return;
-    char *name = trace->state_model->code(trace, process == NULL ? 0 : process->number,
-                                          place->number);
+    char *name =
+        trace->state_model->code(trace, process == NULL ? 0 : process->number, place->number);
     if (name == NULL)
         return;
     g_ptr_array_add(fields, g_strdup("code"));

@@ -132,8 +132,8 @@ static void renew_owners(struct trace_page *page, bool all)
 {
     for (unsigned i = 0; i < page->owners->len; i++) {
         struct owner *owner = page->owners->pdata[i];
-        if (owner->job != NULL && (all || trace_job_is_incomplete(owner->job) ||
-                                   owner->view == FM_TRACE_VIEW_OVERVIEW))
+        if (owner->job != NULL &&
+            (all || trace_job_is_incomplete(owner->job) || owner->view == FM_TRACE_VIEW_OVERVIEW))
             owner->redraw = true;
     }
 }
@@ -430,8 +430,8 @@ static bool is_read_again(const struct trace_file *file, bool ended)
 {
     uint64_t extent = fm_trace_extent(file->trace);
     bool quiet = g_get_monotonic_time() - file->grown_us > QUIET_US;
-    return file->unread > 0 &&
-           (ended || quiet || extent <= SMALL_BYTES || (double)file->unread > REREAD_SHARE * (double)extent);
+    return file->unread > 0 && (ended || quiet || extent <= SMALL_BYTES ||
+                                (double)file->unread > REREAD_SHARE * (double)extent);
 }
 
 static void look_at(struct fm_server *server, struct trace_file *file)

@@ -146,8 +146,8 @@ void trace_set_write_json(const struct trace_set *set, GString *out)
         fm_json_append_text(out, part->name);
         g_string_append_printf(
             out,
-            ", \"format\": \"%s\", \"clock\": \"%s\", \"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
-            ", \"streams\": %u, \"grows\": %s, \"passes\": ",
+            ", \"format\": \"%s\", \"clock\": \"%s\", \"start_ns\": %" PRIu64
+            ", \"end_ns\": %" PRIu64 ", \"streams\": %u, \"grows\": %s, \"passes\": ",
             fm_trace_format(part->trace), clock_of(set, part),
             part->trace->start_time - MIN(part->trace->start_time, set->origin),
             part->trace->end_time - MIN(part->trace->end_time, set->origin),
@@ -325,10 +325,11 @@ static bool is_incomplete(const struct page *page)
 static char *progress_text(const struct trace_set *set)
 {
     double percent = floor(100 * trace_set_progress(set));
-    return percent >= 100 ? g_strdup("The window is still being read: this is what is known so far.")
-                          : g_strdup_printf("The trace is still being read (%.0f %%): this is what "
-                                            "is known so far.",
-                                            percent);
+    return percent >= 100
+               ? g_strdup("The window is still being read: this is what is known so far.")
+               : g_strdup_printf("The trace is still being read (%.0f %%): this is what "
+                                 "is known so far.",
+                                 percent);
 }
 
 static struct fm_display *make_display(struct page *page)

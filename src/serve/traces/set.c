@@ -56,8 +56,8 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
     }
 }
 
-/* By how much all the traces are shifted at least: times on pages are those of the recordings as far
- * as they can be, so that they stay when other traces are opened. */
+/* By how much all the traces are shifted at least: times on pages are those of the recordings as
+ * far as they can be, so that they stay when other traces are opened. */
 static uint64_t common_shift(const struct trace_set *set)
 {
     uint64_t least = FM_TIME_INF;
@@ -95,7 +95,8 @@ static void keep_states(struct trace_set *set)
 /* --- clocks --- */
 
 /* Among the traces of the set that tell the wall clock and those that follow it already: the
- * earliest begin of time. False when fewer than two tell it, or one has been corrected otherwise. */
+ * earliest begin of time. False when fewer than two tell it, or one has been corrected otherwise.
+ */
 static bool find_base(const struct trace_set *set, int64_t *ret_base)
 {
     unsigned count = 0;
@@ -124,8 +125,8 @@ static void shift(struct trace_set *set, struct trace_file *file, uint64_t shift
 {
     bool changed = file->shift_ns != shift_ns;
     GError *error = NULL;
-    if (changed && !fm_trace_set_correction(
-                       file->trace, (struct fm_correction){1, (double)shift_ns}, &error)) {
+    if (changed && !fm_trace_set_correction(file->trace,
+                                            (struct fm_correction){1, (double)shift_ns}, &error)) {
         g_clear_error(&error); /* more than a century: they have nothing to do with each other */
         return;
     }

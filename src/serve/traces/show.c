@@ -179,19 +179,20 @@ static void draw_boxes(const struct trace_show *show, const struct trace_timelin
     for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
         g_autofree char *title = box_title(show, lane, &boxes[i]);
         g_autofree char *url = links ? box_url(show, &boxes[i]) : NULL;
-        fm_drawing_box(drawing, &(struct fm_drawing_box){
-                                    .from = trace_show_fraction(boxes[i].start, show->start, show->end),
-                                    .to = trace_show_fraction(boxes[i].end, show->start, show->end),
-                                    .level = boxes[i].depth,
-                                    .colour = trace_colour(trace, boxes[i].value),
-                                    .mixed = boxes[i].count > 1,
-                                    .load = (double)boxes[i].load,
-                                    .text = boxes[i].count > 1 && boxes[i].share < NAMED_SHARE
-                                                ? NULL
-                                                : fm_trace_value_name(trace, boxes[i].value),
-                                    .title = title,
-                                    .url = url,
-                                });
+        fm_drawing_box(drawing,
+                       &(struct fm_drawing_box){
+                           .from = trace_show_fraction(boxes[i].start, show->start, show->end),
+                           .to = trace_show_fraction(boxes[i].end, show->start, show->end),
+                           .level = boxes[i].depth,
+                           .colour = trace_colour(trace, boxes[i].value),
+                           .mixed = boxes[i].count > 1,
+                           .load = (double)boxes[i].load,
+                           .text = boxes[i].count > 1 && boxes[i].share < NAMED_SHARE
+                                       ? NULL
+                                       : fm_trace_value_name(trace, boxes[i].value),
+                           .title = title,
+                           .url = url,
+                       });
     }
 }
 
@@ -241,7 +242,8 @@ static void draw_arrows(const struct trace_show *show, const struct trace_timeli
             continue;
         g_autofree char *length =
             trace_duration_text(arrow->to_time - MIN(arrow->from_time, arrow->to_time));
-        fm_drawing_arrow(drawing, from, trace_show_fraction(arrow->from_time, show->start, show->end), to,
+        fm_drawing_arrow(drawing, from,
+                         trace_show_fraction(arrow->from_time, show->start, show->end), to,
                          trace_show_fraction(arrow->to_time, show->start, show->end), length);
     }
 }
@@ -256,7 +258,8 @@ static void draw_marks(const struct trace_show *show, const struct trace_timelin
         g_autofree char *at = trace_time_text(mark->time - show->set->origin, 9);
         g_autofree char *title = g_strdup_printf(
             "%s at %s", fm_trace_value_name(show->set->parts[lane->part].trace, mark->value), at);
-        fm_drawing_mark(drawing, trace_show_fraction(mark->time, show->start, show->end), title, NULL);
+        fm_drawing_mark(drawing, trace_show_fraction(mark->time, show->start, show->end), title,
+                        NULL);
     }
 }
 

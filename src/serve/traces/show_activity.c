@@ -23,7 +23,8 @@ static char *source_text(const struct trace_show *show, const struct trace_activ
     if (activity->complete)
         return g_strdup("by the events");
     if (activity->known_until >= show->end)
-        return g_strdup("by the events of the window; what was going on before it is not known yet");
+        return g_strdup(
+            "by the events of the window; what was going on before it is not known yet");
     g_autofree char *time = trace_time_text(activity->known_until - show->set->origin, 6);
     return g_strdup_printf("as far as it has been read, up to %s", time);
 }
@@ -36,9 +37,7 @@ static char *sentence(const struct trace_show *show, const struct trace_activity
     g_autofree char *name = trace_activity_name(activity);
     g_autofree char *source = source_text(show, activity);
     g_autofree char *trace =
-        show->set->count > 1
-            ? g_strdup_printf("%s: ", show->set->parts[part].name)
-            : g_strdup("");
+        show->set->count > 1 ? g_strdup_printf("%s: ", show->set->parts[part].name) : g_strdup("");
     g_ascii_formatd(mean, sizeof mean, at_work < 9.995 ? "%.2f" : "%.1f", at_work);
     return g_strdup_printf("%sOn average %s of %s at work (%.0f %%), %s.", trace, mean, name,
                            100 * at_work / MAX(activity->lanes, 1), source);
@@ -68,9 +67,9 @@ static void draw_graph(struct fm_drawing *drawing, const struct trace_activity *
 
 static void draw_all(const struct trace_show *show, const struct trace_timeline *timeline)
 {
-    struct fm_drawing *drawing = fm_add_drawing(
-        show->body, "activity", "How many are at work over time, by class of state",
-        TRACE_WIDTH_DEFAULT);
+    struct fm_drawing *drawing =
+        fm_add_drawing(show->body, "activity", "How many are at work over time, by class of state",
+                       TRACE_WIDTH_DEFAULT);
     trace_show_ticks(show, drawing, show->start, show->end);
     for (unsigned i = 0; i < show->set->count; i++) {
         const struct trace_activity *activity = &timeline->activity[i];
@@ -79,11 +78,10 @@ static void draw_all(const struct trace_show *show, const struct trace_timeline 
         g_autofree char *name = trace_activity_name(activity);
         g_autofree char *note = g_strdup_printf("0 to %u", trace_activity_scale(activity));
         g_autofree char *text = sentence(show, activity, i);
-        fm_drawing_row(drawing, &(struct fm_drawing_row){.label = name,
-                                                         .note = note,
-                                                         .title = text,
-                                                         .height = GRAPH_HEIGHT,
-                                                         .levels = 1});
+        fm_drawing_row(
+            drawing,
+            &(struct fm_drawing_row){
+                .label = name, .note = note, .title = text, .height = GRAPH_HEIGHT, .levels = 1});
         draw_graph(drawing, activity);
         if (activity->known_until < show->end && show->set->count == 1)
             fm_drawing_window(drawing, 0,

@@ -75,7 +75,8 @@ double trace_timeline_busy(const struct trace_timeline *timeline, const struct t
     g_autoptr(GPtrArray) all = trace_timeline_usage(timeline, lane);
     for (unsigned i = 0; i < all->len; i++) {
         const struct trace_usage *usage = all->pdata[i];
-        if (fm_state_class_is_busy(fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
+        if (fm_state_class_is_busy(
+                fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
             busy += (uint64_t)usage->time;
     }
     return known == 0 ? -1 : MIN((double)busy / (double)known, 1.0);
@@ -301,8 +302,8 @@ static uint32_t stood_on(const struct fm_trace *trace, const GArray *values, dou
         for (unsigned i = 0; i < values->len; i++) {
             const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, i);
             enum fm_state_class state_class = fm_trace_value_class(trace, value->value);
-            if (value->time >= time &&
-                (turn == 0 ? state_class == FM_STATE_COLLECTING : !fm_state_class_is_busy(state_class)))
+            if (value->time >= time && (turn == 0 ? state_class == FM_STATE_COLLECTING
+                                                  : !fm_state_class_is_busy(state_class)))
                 return value->value;
         }
     }

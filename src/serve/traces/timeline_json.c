@@ -32,15 +32,14 @@ static void write_boxes(const struct trace_timeline *timeline, const struct trac
     for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
         const struct fm_box *box = &boxes[i];
         char share[G_ASCII_DTOSTR_BUF_SIZE], load[G_ASCII_DTOSTR_BUF_SIZE];
-        g_string_append_printf(out,
-                               "%s[%u, %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
-                               ", %u, %u, %s, %" G_GUINT64_FORMAT ", %s]",
-                               i > 0 ? ", " : "", box->depth, (guint64)(box->start - origin),
-                               (guint64)(box->end - origin),
-                               number_of(values, timeline, lane->part, box->value), box->count,
-                               g_ascii_formatd(share, sizeof share, "%.3g", (double)box->share),
-                               (guint64)box->detail,
-                               g_ascii_formatd(load, sizeof load, "%.3g", (double)box->load));
+        g_string_append_printf(
+            out,
+            "%s[%u, %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT ", %u, %u, %s, %" G_GUINT64_FORMAT
+            ", %s]",
+            i > 0 ? ", " : "", box->depth, (guint64)(box->start - origin),
+            (guint64)(box->end - origin), number_of(values, timeline, lane->part, box->value),
+            box->count, g_ascii_formatd(share, sizeof share, "%.3g", (double)box->share),
+            (guint64)box->detail, g_ascii_formatd(load, sizeof load, "%.3g", (double)box->load));
     }
 }
 

@@ -36,9 +36,9 @@ struct trace_file {
     bool added; /* by fm_server_add() */
     uint64_t last_used;
     struct fm_trace *trace; /* a reference of the engine's */
-    uint64_t unread;  /* bytes of the log that the passes have not seen */
-    int64_t grown_us; /* when it last grew, by the monotonic clock */
-    bool aligned;     /* its times are shifted: by the wall clock, to those of others */
+    uint64_t unread;        /* bytes of the log that the passes have not seen */
+    int64_t grown_us;       /* when it last grew, by the monotonic clock */
+    bool aligned;           /* its times are shifted: by the wall clock, to those of others */
     uint64_t shift_ns;
 };
 struct trace_file *trace_file_of(const struct fm_server *server, const struct fm_trace *trace);
@@ -227,15 +227,15 @@ struct trace_boxes { /* of one trace */
 };
 /* --- activity.c --- */
 
-/* How many lanes of a trace are in each class of state: of its capabilities, else its CPUs, else its
- * threads. */
+/* How many lanes of a trace are in each class of state: of its capabilities, else its CPUs, else
+ * its threads. */
 struct trace_activity {
     enum fm_lane_kind kind;
-    unsigned rank;          /* of that kind; 0 = the trace has none of these */
-    unsigned lanes;         /* of that kind, that are known */
-    struct fm_load ended;   /* of entries that have ended */
-    struct fm_load load;    /* with those that are open: what is shown */
-    uint64_t known_until;   /* absolute */
+    unsigned rank;        /* of that kind; 0 = the trace has none of these */
+    unsigned lanes;       /* of that kind, that are known */
+    struct fm_load ended; /* of entries that have ended */
+    struct fm_load load;  /* with those that are open: what is shown */
+    uint64_t known_until; /* absolute */
     bool from_summary, complete;
 };
 void trace_activity_init(struct trace_activity *activity, const struct trace_job *job);
@@ -280,10 +280,10 @@ struct trace_timeline {
     struct trace_job job;
     trace_lane_test *test;
     struct trace_lanes lanes;
-    struct trace_boxes *boxes; /* one a part */
-    GArray *marks;             /* of struct trace_point */
-    GArray *arrows;            /* of struct trace_arrow */
-    GHashTable *usage;         /* of struct trace_usage by key; of resources only */
+    struct trace_boxes *boxes;       /* one a part */
+    GArray *marks;                   /* of struct trace_point */
+    GArray *arrows;                  /* of struct trace_arrow */
+    GHashTable *usage;               /* of struct trace_usage by key; of resources only */
     struct trace_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
     bool clipped;

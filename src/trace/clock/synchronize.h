@@ -13,7 +13,6 @@
 
 #include "trace/clock/clock.h"
 
-
 enum fm_synchronize_method { FM_SYNCHRONIZE_HULL, FM_SYNCHRONIZE_REGRESSION };
 
 /* What is known of the clocks of a pair of traces. */

@@ -46,8 +46,8 @@ bool fm_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
 bool fm_trace_grows(const struct fm_trace *trace);
 /* Bytes of the log that are known by now; 0 = not a log. */
 uint64_t fm_trace_extent(const struct fm_trace *trace);
-/* What the wall clock was at recorded time 0: ns since 1970. False when that is not recorded, or not
- * known yet (of an import that has not begun). */
+/* What the wall clock was at recorded time 0: ns since 1970. False when that is not recorded, or
+ * not known yet (of an import that has not begun). */
 bool fm_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns);
 /* Descriptor to poll before fm_trace_grow; -1 = look now and then (a file). */
 int fm_trace_poll_fd(const struct fm_trace *trace);

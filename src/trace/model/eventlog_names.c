@@ -9,12 +9,12 @@ enum { NEAR_TEXTS = 65536, FIRST_FUNCTION_SLOTS = 256 };
 /* A foreign call is a wait: the thread has left its capability, and what it does elsewhere, if it
  * does not wait there as well, is not recorded. */
 static const enum fm_state_class stop_classes[STOP_STATUSES] = {
-    [1] = FM_STATE_READY,    [2] = FM_STATE_READY,        [3] = FM_STATE_READY,
-    [4] = FM_STATE_WAITING,  [5] = FM_STATE_FINISHED,     [6] = FM_STATE_WAITING,
-    [7] = FM_STATE_WAITING,  [8] = FM_STATE_WAITING,      [9] = FM_STATE_WAITING,
-    [10] = FM_STATE_WAITING, [11] = FM_STATE_WAITING,     [12] = FM_STATE_WAITING,
+    [1] = FM_STATE_READY,    [2] = FM_STATE_READY,    [3] = FM_STATE_READY,
+    [4] = FM_STATE_WAITING,  [5] = FM_STATE_FINISHED, [6] = FM_STATE_WAITING,
+    [7] = FM_STATE_WAITING,  [8] = FM_STATE_WAITING,  [9] = FM_STATE_WAITING,
+    [10] = FM_STATE_WAITING, [11] = FM_STATE_WAITING, [12] = FM_STATE_WAITING,
     [13] = FM_STATE_WAITING, [14] = FM_STATE_WAITING, [15] = FM_STATE_WAITING,
-    [16] = FM_STATE_WAITING, [17] = FM_STATE_WAITING,     [18] = FM_STATE_WAITING,
+    [16] = FM_STATE_WAITING, [17] = FM_STATE_WAITING, [18] = FM_STATE_WAITING,
     [19] = FM_STATE_READY,   [20] = FM_STATE_WAITING,
 };
 

@@ -32,8 +32,8 @@ static bool is_kernel_thread(const struct fm_lane *thread)
  * that of a program's thread is nested in what it was doing. */
 static void leave_cpu(struct kernel_event *at, struct fm_lane *thread, uint32_t value)
 {
-    bool bare = thread->depth == 0 ||
-                (thread->depth == 1 && thread->stack[0].value == at->names->kernel);
+    bool bare =
+        thread->depth == 0 || (thread->depth == 1 && thread->stack[0].value == at->names->kernel);
     if (is_kernel_thread(thread) && bare)
         fm_state_set(at->state, thread, value, 0, at->time);
     else

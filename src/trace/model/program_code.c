@@ -148,12 +148,10 @@ uint32_t fm_program_code_value(struct kernel_event *at, uint64_t address)
     uint64_t process = process_of(at);
     struct program *program = g_hash_table_lookup(at->names->code->programs, &process);
     void *known;
-    if (program != NULL &&
-        g_hash_table_lookup_extended(program->values, &address, NULL, &known))
+    if (program != NULL && g_hash_table_lookup_extended(program->values, &address, NULL, &known))
         return GPOINTER_TO_UINT(known);
-    g_autofree char *name = program == NULL
-                                ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address)
-                                : fm_symbols_name(program->symbols, address);
+    g_autofree char *name = program == NULL ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address)
+                                            : fm_symbols_name(program->symbols, address);
     uint32_t value = fm_trace_value(at->trace, name, FM_STATE_SPAN);
     if (program != NULL) {
         if (g_hash_table_size(program->values) >= NAMED_MAX)

@@ -93,7 +93,8 @@ static void add_module(struct fm_symbols *symbols, const struct module *module, 
     uint64_t base = module->base, size = module->size;
     for (guint i = 0; i < symbols->modules->len; i++) {
         const struct module *old = &g_array_index(symbols->modules, struct module, i);
-        if (old->base == base && old->size == size && old->kind == module->kind && strlen(old->object->path) == path_length &&
+        if (old->base == base && old->size == size && old->kind == module->kind &&
+            strlen(old->object->path) == path_length &&
             memcmp(old->object->path, path, path_length) == 0)
             return;
     }

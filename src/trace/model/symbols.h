@@ -15,10 +15,10 @@ void fm_symbols_free(struct fm_symbols *symbols);
  * file is opened at the first look-up; path of path_length bytes. */
 void fm_symbols_add(struct fm_symbols *symbols, uint64_t base, uint64_t size, uint64_t bias,
                     const char *path, size_t path_length);
-/* The same where the recording tells which build of the file it was (the linker's build id; length 0
- * = it does not tell), and the file itself tells its own addresses. A file of another build is not
- * used. Where no symbol is found the name is the object's with the place: "libhello.so+0x156e", or,
- * where addresses are not relocated (fixed), "main@0x400bdc". */
+/* The same where the recording tells which build of the file it was (the linker's build id; length
+ * 0 = it does not tell), and the file itself tells its own addresses. A file of another build is
+ * not used. Where no symbol is found the name is the object's with the place: "libhello.so+0x156e",
+ * or, where addresses are not relocated (fixed), "main@0x400bdc". */
 struct fm_symbols_object {
     uint64_t base, size;
     const char *path;

@@ -131,8 +131,8 @@ struct fm_state_model {
     void (*event)(struct fm_state *state, void *model, const struct fm_tracefile_context *at);
     /* As fm_state_lane_label(); NULL = the name is all. */
     char *(*label)(const struct fm_state *state, const struct fm_lane *lane);
-    /* What lies at an address of a process, by what has been read: "parse", "libhello.so+0x156e", or
-     * NULL. Caller frees. May be NULL. */
+    /* What lies at an address of a process, by what has been read: "parse", "libhello.so+0x156e",
+     * or NULL. Caller frees. May be NULL. */
     char *(*code)(struct fm_trace *trace, uint64_t process, uint64_t address);
 };
 extern const struct fm_state_model fm_state_model_eventlog; /* C and Haskell programs */

@@ -4,7 +4,6 @@
 
 #include "trace/state/state.h"
 
-
 /* Names with a length, of any bytes. */
 uint32_t fm_trace_value_bytes(struct fm_trace *trace, const char *name, size_t length,
                               enum fm_state_class state_class);

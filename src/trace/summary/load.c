@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 enum { CLASSES = FM_STATE_CLASS_COUNT };
 
 void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned columns)
@@ -12,7 +11,7 @@ void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned c
     *load = (struct fm_load){.start = start,
                              .end = end,
                              .columns = columns,
-                             .time = g_new0(double, (size_t)columns * CLASSES)};
+                             .time = g_new0(double, (size_t)columns *CLASSES)};
 }
 
 void fm_load_reset(struct fm_load *load)

@@ -7,8 +7,8 @@
 struct fm_load {
     uint64_t start, end; /* the window: ns, start < end */
     unsigned columns;    /* at least 1 */
-    double *time;        /* ns; of a class in a column: time[column * FM_STATE_CLASS_COUNT + class] */
-    unsigned low, high;  /* the columns that may have any: [low, high) */
+    double *time; /* ns; of a class in a column: time[column * FM_STATE_CLASS_COUNT + class] */
+    unsigned low, high; /* the columns that may have any: [low, high) */
 };
 
 void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned columns);

@@ -3,8 +3,8 @@
  * a pixel for the width of a cell. */
 #include "trace/summary/picture.h"
 
-/* All lanes are kept, those that are not shown too: as many boxes as the lanes on the screen may show
- * would leave one a lane where there are hundreds. */
+/* All lanes are kept, those that are not shown too: as many boxes as the lanes on the screen may
+ * show would leave one a lane where there are hundreds. */
 enum { BUDGET_BYTES = 24 << 20 };
 
 struct fm_painter {
@@ -44,8 +44,7 @@ struct fm_painter *fm_painter_new(const struct fm_state *state, uint64_t start, 
     painter->max_boxes = MIN(max_boxes, FM_PICTURE_BOXES_MAX);
     painter->events = g_new0(uint32_t, painter->columns);
     uint64_t pixel = (painter->end - start) / painter->columns;
-    fm_box_store_init(&painter->store, BUDGET_BYTES, start,
-                      pixel > 1 ? pixel : 0);
+    fm_box_store_init(&painter->store, BUDGET_BYTES, start, pixel > 1 ? pixel : 0);
     return painter;
 }
 

@@ -24,7 +24,8 @@ static float part_of(double time, uint64_t length)
 
 /* A box of several segments shows what was at work in it, and how much of its time that was: not
  * one of them as if it had taken all. */
-static void weigh(const struct drawing *drawing, const struct fm_stored_box *from, struct fm_box *box)
+static void weigh(const struct drawing *drawing, const struct fm_stored_box *from,
+                  struct fm_box *box)
 {
     uint64_t length = from->end - from->start;
     unsigned known = from->count == 1 ? 1 : FM_BOX_VALUES, shown = 0;
@@ -32,7 +33,8 @@ static void weigh(const struct drawing *drawing, const struct fm_stored_box *fro
     for (unsigned i = 0; i < known; i++) {
         double time = (double)from->time[i];
         all += time;
-        if (time == 0 || !fm_state_class_is_busy(fm_trace_value_class(drawing->trace, from->value[i])))
+        if (time == 0 ||
+            !fm_state_class_is_busy(fm_trace_value_class(drawing->trace, from->value[i])))
             continue;
         shown = work == 0 ? i : shown;
         work += time;

@@ -7,6 +7,8 @@
 
 enum { FM_PICTURE_BOXES_MAX = 5000 };
 
-/* lanes NULL = all, by index. Fills picture->boxes and clipped. trace: for the classes of values. */
-void fm_picture_draw(const struct fm_box_store *store, const struct fm_trace *trace, const uint32_t *lanes, unsigned lane_count,
-                     struct fm_picture *picture, unsigned max_boxes);
+/* lanes NULL = all, by index. Fills picture->boxes and clipped. trace: for the classes of values.
+ */
+void fm_picture_draw(const struct fm_box_store *store, const struct fm_trace *trace,
+                     const uint32_t *lanes, unsigned lane_count, struct fm_picture *picture,
+                     unsigned max_boxes);

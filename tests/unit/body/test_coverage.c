@@ -85,14 +85,13 @@ static void test_worked_example(void)
 {
     static const struct {
         const char *path, *counts;
-    } expected[] = {
-        {"", "10 - 7"},          {"c1;", "10 - 10"},       {"c2;", "10 - 10"},
-        {"c2;?;", "10 - 6"},     {"c2;?;c1;", "10 - 8"},   {"c2;?;c2;", "8 - 6"},
-        {"c2;t;", "6 - 6"},      {"c2;t;c3;", "6 - 6"},    {"c2;e;", "4 - 4"},
-        {"c2;e;s1-na;", "3 - 3"}, {"c2;e;s2-na;", "1 - 1"}, {"c2;e;s2-na;c3;", "1 - 1"},
-        {"c3;", "10 - 7"},       {"c3;~;", "10 - 3"},      {"c4;", "7 - 7"},
-        {"c4;q!;", "7 - 7"},     {"c4;q!;d1;", "7 - 4"},   {"c4;q!;d2;", "3 - 3"},
-        {"c5;", "7 - 7"},        {"c6;", "7 - 7"}};
+    } expected[] = {{"", "10 - 7"},           {"c1;", "10 - 10"},       {"c2;", "10 - 10"},
+                    {"c2;?;", "10 - 6"},      {"c2;?;c1;", "10 - 8"},   {"c2;?;c2;", "8 - 6"},
+                    {"c2;t;", "6 - 6"},       {"c2;t;c3;", "6 - 6"},    {"c2;e;", "4 - 4"},
+                    {"c2;e;s1-na;", "3 - 3"}, {"c2;e;s2-na;", "1 - 1"}, {"c2;e;s2-na;c3;", "1 - 1"},
+                    {"c3;", "10 - 7"},        {"c3;~;", "10 - 3"},      {"c4;", "7 - 7"},
+                    {"c4;q!;", "7 - 7"},      {"c4;q!;d1;", "7 - 4"},   {"c4;q!;d2;", "3 - 3"},
+                    {"c5;", "7 - 7"},         {"c6;", "7 - 7"}};
     for (int old_compiler = 0; old_compiler < 2; old_compiler++) {
         struct world w;
         w.body = maker_shop();
@@ -299,7 +298,7 @@ static void test_atomic(void)
     static const struct {
         enum fm_detism detism;
         const char *counts;
-    } cases[] = {{FM_DETISM_DET, "10 - 10"},    {FM_DETISM_CC_MULTI, "10 - 10"},
+    } cases[] = {{FM_DETISM_DET, "10 - 10"},      {FM_DETISM_CC_MULTI, "10 - 10"},
                  {FM_DETISM_ERRONEOUS, "10 - 0"}, {FM_DETISM_FAILURE, "10 - 0"},
                  {FM_DETISM_SEMIDET, "10 - _"},   {FM_DETISM_NONDET, "10 - _"},
                  {FM_DETISM_MULTI, "10 - _"},     {FM_DETISM_CC_NONDET, "10 - _"}};

@@ -2,8 +2,8 @@
 /* Recursion and variable use of a program made by hand: a loop over a list, called once with five
  * elements, that works on each element.
  *
- *   main --> loop(List, Acc, Out) : List = [] -> Out := Acc ; List = [X | Xs], work(X, Y), loop(Xs, Y, Out)
- *   work(X, Y) : leaf(X), leaf(X), Y is made last                                                    */
+ *   main --> loop(List, Acc, Out) : List = [] -> Out := Acc ; List = [X | Xs], work(X, Y), loop(Xs,
+ * Y, Out) work(X, Y) : leaf(X), leaf(X), Y is made last */
 #include <math.h>
 #include <string.h>
 
@@ -58,14 +58,21 @@ static struct fm_body *work_body(void)
 
 static struct fm_ps proc(const char *name, uint32_t arity)
 {
-    return (struct fm_ps){.label_kind = FM_LABEL_PREDICATE, .decl_module = "m", .def_module = "m",
-                          .name = name, .arity = arity, .file = "m.m", .line = 1};
+    return (struct fm_ps){.label_kind = FM_LABEL_PREDICATE,
+                          .decl_module = "m",
+                          .def_module = "m",
+                          .name = name,
+                          .arity = arity,
+                          .file = "m.m",
+                          .line = 1};
 }
 
 static uint32_t site(struct fm_build *build, uint32_t ps, uint32_t callee, const char *path)
 {
-    return fm_build_css(build, ps, &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = callee,
-                                                    .line = 1, .goal_path = path});
+    return fm_build_css(
+        build, ps,
+        &(struct fm_css){
+            .kind = FM_SITE_NORMAL, .callee_ps = callee, .line = 1, .goal_path = path});
 }
 
 static uint32_t edge(struct fm_build *build, uint32_t pd, uint32_t slot, uint32_t callee,
@@ -81,8 +88,10 @@ static void make_profile(struct world *w)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "./loop");
     fm_build_header(build)->coverage = FM_COVERAGE_DYNAMIC;
-    struct fm_ps runtime = {.label_kind = FM_LABEL_PREDICATE, .decl_module = "Mercury runtime",
-                            .def_module = "Mercury runtime", .name = "Mercury runtime",
+    struct fm_ps runtime = {.label_kind = FM_LABEL_PREDICATE,
+                            .decl_module = "Mercury runtime",
+                            .def_module = "Mercury runtime",
+                            .name = "Mercury runtime",
                             .file = "Mercury runtime"};
     struct fm_ps loop = proc("loop", 3), work = proc("work", 2), leaf = proc("leaf", 1);
     uint32_t root_ps = fm_build_ps(build, &runtime), loop_ps = fm_build_ps(build, &loop),
@@ -141,8 +150,7 @@ static void test_single_recursion(void)
 {
     struct world w;
     begin(&w);
-    const struct fm_recursion *r =
-        fm_bodies_recursion(w.bodies, w.analysis->pd_clique[w.loop_pd]);
+    const struct fm_recursion *r = fm_bodies_recursion(w.bodies, w.analysis->pd_clique[w.loop_pd]);
     g_assert_cmpint(r->kind, ==, FM_RECURSION_SINGLE);
     expect(r->base_cost, 0);
     expect(r->base_probability, 1.0 / 6);
@@ -163,8 +171,7 @@ static void test_not_recursive(void)
 {
     struct world w;
     begin(&w);
-    const struct fm_recursion *r =
-        fm_bodies_recursion(w.bodies, w.analysis->pd_clique[w.work_pd]);
+    const struct fm_recursion *r = fm_bodies_recursion(w.bodies, w.analysis->pd_clique[w.work_pd]);
     g_assert_cmpint(r->kind, ==, FM_RECURSION_NONE);
     expect(r->depth, 0);
     end(&w);
@@ -176,8 +183,7 @@ static void test_no_entry_and_no_body(void)
     begin(&w);
     const struct fm_recursion *root = fm_bodies_recursion(w.bodies, w.analysis->pd_clique[1]);
     g_assert_cmpint(root->kind, ==, FM_RECURSION_ERRORS);
-    g_assert_cmpstr(root->errors[0], ==,
-                    "This clique doesn't appear to have an entry procedure");
+    g_assert_cmpstr(root->errors[0], ==, "This clique doesn't appear to have an entry procedure");
     const struct fm_recursion *leaf = fm_bodies_recursion(w.bodies, w.analysis->pd_clique[4]);
     g_assert_cmpstr(leaf->errors[0], ==, "Cannot find procedure representation");
     g_autofree char *why = fm_recursion_why_no_cost(leaf);
@@ -238,11 +244,11 @@ static void test_wrong_questions(void)
     struct fm_var_use_search *search = fm_var_use_search_new(w.bodies, NULL, true);
     const struct fm_recursion *r = fm_bodies_recursion(w.bodies, w.analysis->pd_clique[w.loop_pd]);
     g_autofree char *range = NULL, *mode = NULL;
-    g_assert_false(fm_var_use_of_call(search, w.work_edge, 7, FM_USE_PRODUCTION, 3, r, 2, &use,
-                                      &range));
+    g_assert_false(
+        fm_var_use_of_call(search, w.work_edge, 7, FM_USE_PRODUCTION, 3, r, 2, &use, &range));
     g_assert_nonnull(strstr(range, "out of range"));
-    g_assert_false(fm_var_use_of_call(search, w.work_edge, 0, FM_USE_PRODUCTION, 3, r, 2, &use,
-                                      &mode));
+    g_assert_false(
+        fm_var_use_of_call(search, w.work_edge, 0, FM_USE_PRODUCTION, 3, r, 2, &use, &mode));
     g_assert_nonnull(strstr(mode, "used otherwise"));
     fm_var_use_search_free(search);
     end(&w);
@@ -263,7 +269,8 @@ static void test_counts_of_c(void)
     uint32_t ps = fm_build_ps(build, &f), site_ps = fm_build_ps(build, &f);
     fm_build_css(build, ps, &(struct fm_css){.kind = FM_SITE_CALLBACK});
     for (int i = 0; i < 2; i++)
-        fm_build_css(build, site_ps, &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = site_ps});
+        fm_build_css(build, site_ps,
+                     &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = site_ps});
     uint32_t root = fm_build_pd(build, ps), pd = fm_build_pd(build, site_ps);
     edge(build, root, 0, pd, 2);
     edge(build, pd, 0, pd, 8);

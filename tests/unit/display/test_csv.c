@@ -13,8 +13,8 @@ static void a_table_has_names_roles_and_sections(void)
     g_assert_cmpstr(csv, ==,
                     "section,role,module,callseqs_self_count,callseqs_self_percent\r\n"
                     "Part one:,module,list.sort,1234567,25.5\r\n"
-                    "Part one:,,\"a<b>&\"\"'" NONE ".c_d/e::f\xE2\x90\x9B\xE2\x90\x8A" NONE NONE NONE NONE
-                        NONE "z\",,\r\n");
+                    "Part one:,,\"a<b>&\"\"'" NONE
+                    ".c_d/e::f\xE2\x90\x9B\xE2\x90\x8A" NONE NONE NONE NONE NONE "z\",,\r\n");
 }
 
 static void developer_rows_come_in_developer_mode(void)
@@ -69,8 +69,7 @@ static void texts_of_recordings_do_no_harm(void)
         fm_cell_int(table, -7);
         fm_cell_string(table, texts[i][0], FM_STYLE_PLAIN);
         g_autofree char *csv = as_csv(display, NULL);
-        g_autofree char *expected =
-            g_strdup_printf("column_1,column_2\r\n-7,%s\r\n", texts[i][1]);
+        g_autofree char *expected = g_strdup_printf("column_1,column_2\r\n-7,%s\r\n", texts[i][1]);
         g_assert_cmpstr(csv, ==, expected);
     }
 }

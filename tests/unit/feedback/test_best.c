@@ -292,8 +292,8 @@ static void test_search_is_complete(void)
         begin(&w);
         uint32_t count = (uint32_t)g_rand_int_range(random, 2, 7);
         for (uint32_t i = 0; i < count; i++) {
-            add_goal(&w, g_rand_int_range(random, 0, 4) == 0 ? 0
-                                                             : g_rand_int_range(random, 1, 9000));
+            add_goal(&w,
+                     g_rand_int_range(random, 0, 4) == 0 ? 0 : g_rand_int_range(random, 1, 9000));
             if (i > 0 && g_rand_boolean(random))
                 uses(&w, i, g_rand_int_range(random, 0, 100));
             binds(&w, i + 1, g_rand_int_range(random, 0, 100));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merging: its laws on random programs that are run by the runtime's rules, and each rule by name. */
+/* Merging: its laws on random programs that are run by the runtime's rules, and each rule by name.
+ */
 #include <string.h>
 
 #include "base/error.h"
@@ -83,7 +84,8 @@ static uint32_t callee_of(struct run *run, uint32_t pd, uint32_t slot, uint32_t 
                           uint32_t *ret_csd)
 {
     for (uint32_t i = 0; i < run->csd_count; i++) {
-        if (run->csds[i].pd == pd && run->csds[i].slot == slot && run->csds[i].callee_proc == proc) {
+        if (run->csds[i].pd == pd && run->csds[i].slot == slot &&
+            run->csds[i].callee_proc == proc) {
             *ret_csd = run->csds[i].csd;
             return run->csds[i].callee_pd;
         }
@@ -108,8 +110,7 @@ static void call(struct run *run, uint32_t pd, uint32_t slot, uint32_t proc, uns
     fm_build_pd_point(run->build, callee, 0, 1);
     uint32_t calls = depth > 12 ? 0 : (uint32_t)g_rand_int_range(run->random, 0, 4);
     for (uint32_t i = 0; i < calls && run->calls_left > 0; i++) {
-        uint32_t site = (uint32_t)g_rand_int_range(run->random, 0,
-                                                   (int)run->program->sites[proc]);
+        uint32_t site = (uint32_t)g_rand_int_range(run->random, 0, (int)run->program->sites[proc]);
         uint32_t to = run->program->callee[proc][site];
         if (to == 0)
             to = (uint32_t)g_rand_int_range(run->random, 1, (int)run->program->procs + 1);
@@ -123,18 +124,22 @@ static struct fm_build *program_statics(const struct program *program, const cha
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, name);
     fm_build_header(build)->coverage = FM_COVERAGE_DYNAMIC;
-    fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "runtime",
-                                       .raw_name = "runtime", .decl_module = "r",
+    fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                       .name = "runtime",
+                                       .raw_name = "runtime",
+                                       .decl_module = "r",
                                        .def_module = "r"});
     fm_build_css(build, 1, &(struct fm_css){.kind = FM_SITE_CALLBACK});
     for (uint32_t p = 1; p <= program->procs; p++) {
         g_autofree char *proc = g_strdup_printf("p%u", p);
         uint32_t ps = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
-                                                         .name = proc, .raw_name = proc,
-                                                         .decl_module = "a.c", .def_module = "a.c",
-                                                         .file = "/a.c", .line = p * 10});
-        fm_build_point(build, ps,
-                       &(struct fm_coverage_point){"1:1", FM_POINT_BRANCH_ARM, 0});
+                                                         .name = proc,
+                                                         .raw_name = proc,
+                                                         .decl_module = "a.c",
+                                                         .def_module = "a.c",
+                                                         .file = "/a.c",
+                                                         .line = p * 10});
+        fm_build_point(build, ps, &(struct fm_coverage_point){"1:1", FM_POINT_BRANCH_ARM, 0});
     }
     for (uint32_t p = 1; p <= program->procs; p++) {
         for (uint32_t s = 0; s < program->sites[p]; s++) {
@@ -177,8 +182,10 @@ static struct fm_profile *empty(const struct program *program)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
     (void)program;
-    fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "runtime",
-                                       .raw_name = "runtime", .decl_module = "r",
+    fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                       .name = "runtime",
+                                       .raw_name = "runtime",
+                                       .decl_module = "r",
                                        .def_module = "r"});
     fm_build_css(build, 1, &(struct fm_css){.kind = FM_SITE_CALLBACK});
     fm_build_pd(build, 1);
@@ -290,7 +297,8 @@ static void test_cliques_fold_on_the_union(void)
     g_autoptr(FmProfile) with_y = merge_all(xy, 2);
     g_autoptr(FmProfile) with_z = merge_all(xz, 2);
     g_autoptr(FmProfile) with_both = merge_all(xyz, 3);
-    g_assert_cmpuint(with_y->pd_count, ==, 5); /* root, P, R and two Q: the second is in no clique */
+    g_assert_cmpuint(with_y->pd_count, ==,
+                     5); /* root, P, R and two Q: the second is in no clique */
     g_assert_cmpuint(with_z->pd_count, ==, 4);
     g_assert_cmpuint(with_both->pd_count, ==, 4);
     struct fm_profile *late[] = {with_y, z};
@@ -412,18 +420,24 @@ static void test_union(void)
 static struct fm_profile *build_of(uint32_t line, bool extra)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
-    uint32_t runtime = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
-                                                          .name = "runtime", .raw_name = "runtime"});
+    uint32_t runtime = fm_build_ps(
+        build,
+        &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "runtime", .raw_name = "runtime"});
     fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
-    uint32_t f = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "f",
+    uint32_t f = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                                    .name = "f",
                                                     .raw_name = extra ? "f.constprop.0" : "f",
-                                                    .file = "/a.c", .line = line});
-    uint32_t g = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "g",
-                                                    .raw_name = "g", .file = "/a.c",
+                                                    .file = "/a.c",
+                                                    .line = line});
+    uint32_t g = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                                    .name = "g",
+                                                    .raw_name = "g",
+                                                    .file = "/a.c",
                                                     .line = line + 50});
     for (int i = 0; i < 2; i++) /* two calls of g, one after the other */
-        fm_build_css(build, f, &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = g,
-                                                .line = line + 1 + (uint32_t)i});
+        fm_build_css(build, f,
+                     &(struct fm_css){
+                         .kind = FM_SITE_NORMAL, .callee_ps = g, .line = line + 1 + (uint32_t)i});
     uint32_t root = fm_build_pd(build, runtime), f_pd = fm_build_pd(build, f),
              g_pd = fm_build_pd(build, g);
     fm_build_add(build, fm_build_csd(build, root, 0, f_pd), FM_EXITS, 1);

@@ -182,7 +182,8 @@ struct fm_procrep *maker_procrep(const char *module, const struct fm_proc_label 
     return procrep;
 }
 
-const struct fm_proc_label maker_shop_label = {FM_LABEL_PREDICATE, "shop", "shop", "pick", "", 5, 0};
+const struct fm_proc_label maker_shop_label = {
+    FM_LABEL_PREDICATE, "shop", "shop", "pick", "", 5, 0};
 
 struct fm_body *maker_shop(void)
 {
@@ -190,8 +191,8 @@ struct fm_body *maker_shop(void)
     static const struct {
         uint32_t var;
         const char *name;
-    } names[] = {{CODE, "Code"}, {TAIL, "Tail"}, {HEAD, "Head"}, {OUT, "Out"},
-                 {FOUND, "Found"}, {LOG, "Log"}, {KEY, "Key"}, {ITEMS, "Items"}};
+    } names[] = {{CODE, "Code"},   {TAIL, "Tail"}, {HEAD, "Head"}, {OUT, "Out"},
+                 {FOUND, "Found"}, {LOG, "Log"},   {KEY, "Key"},   {ITEMS, "Items"}};
     struct maker *m = maker_new();
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         maker_name(m, names[i].var, names[i].name);

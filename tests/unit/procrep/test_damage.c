@@ -130,12 +130,10 @@ static void test_duplicates(void)
         }
         fm_procrep_writer_finish(writer);
         g_autoptr(GBytes) bytes = fm_writer_finish_memory(memory);
-        g_autoptr(GError) error =
-            read_all(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
+        g_autoptr(GError) error = read_all(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
         g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
-        g_assert_nonnull(
-            strstr(error->message, modules == 1 ? "a second body of pred shop.pick/5-0"
-                                                : "two modules are named 'shop'"));
+        g_assert_nonnull(strstr(error->message, modules == 1 ? "a second body of pred shop.pick/5-0"
+                                                             : "two modules are named 'shop'"));
     }
 }
 

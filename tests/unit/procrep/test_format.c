@@ -5,22 +5,23 @@
 #include "base/error.h"
 #include "maker.h"
 
-#define STRINGS \
+#define STRINGS                  \
     "\x00<too many variables>\0" \
-    "a.m\0" \
-    "X\0" \
-    "m\0" \
+    "a.m\0"                      \
+    "X\0"                        \
+    "m\0"                        \
     "q"
 
-static const uint8_t vector5_head[] = "Mercury deep profiler procrep version 5\n\x01\x01m\x20" STRINGS;
+static const uint8_t vector5_head[] =
+    "Mercury deep profiler procrep version 5\n\x01\x01m\x20" STRINGS;
 static const uint8_t vector6_head[] =
     "Mercury deep profiler procrep version 6\n\x01\x01m\x20" STRINGS "\0\0";
 static const uint8_t label[] = {1, 0, 1, 'm', 1, 'm', 1, 'p', 2, 0};
 static const uint8_t size5[] = {0, 0, 0, 0x3a, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1};
 static const uint8_t size6[] = {0, 0, 0, 0x37, 0, 0, 0, 0x2c, 2, 1};
-static const uint8_t rest[] = {1,    0, 0, 0, 0x34, 0, 0, 0, 2,    1, 1, 1, 2, 0, 1, 0x11, 0, 0,
-                               0,    0x38, 0, 0, 0, 0x3c, 0, 0, 0,    2, 1, 2, 0, 0, 0, 0,    0, 0,
-                               0,    0x0c, 0, 0, 0, 1,    2, 6, 6,    0, 0};
+static const uint8_t rest[] = {1, 0, 0, 0,    0x34, 0,    0, 0,    2, 1, 1, 1, 2, 0, 1, 0x11,
+                               0, 0, 0, 0x38, 0,    0,    0, 0x3c, 0, 0, 0, 2, 1, 2, 0, 0,
+                               0, 0, 0, 0,    0,    0x0c, 0, 0,    0, 1, 2, 6, 6, 0, 0};
 
 static GByteArray *vector(unsigned version)
 {
@@ -86,8 +87,8 @@ static void append_counts(GString *out, uint32_t goal, const char *prefix, void 
 
 static void test_print_every_kind(void)
 {
-    g_autofree char *path = g_test_build_filename(G_TEST_DIST, "tests", "unit", "procrep",
-                                                  "shop.txt", NULL);
+    g_autofree char *path =
+        g_test_build_filename(G_TEST_DIST, "tests", "unit", "procrep", "shop.txt", NULL);
     g_autofree char *expected = NULL;
     g_assert_true(g_file_get_contents(path, &expected, NULL, NULL));
     g_autoptr(FmBody) body = maker_shop();
@@ -195,13 +196,13 @@ static GByteArray *file_with_types(const char *types, guint size, unsigned count
     return bytes;
 }
 
-static const char types_head[] = "\x05"                    /* 0 int */
-                                 "\x0d\x01"                /* 1 T1 */
-                                 "\x01\x09list.list\x01"   /* 2 list.list(T1) */
-                                 "\x0a\x02\x00\x02"        /* 3 {int, list} */
-                                 "\x0a\x00"                /* 4 {} */
-                                 "\x0b\x00"                /* 5 pred () */
-                                 "\x0b\x01\x00"            /* 6 pred(int) */
+static const char types_head[] = "\x05"                             /* 0 int */
+                                 "\x0d\x01"                         /* 1 T1 */
+                                 "\x01\x09list.list\x01"            /* 2 list.list(T1) */
+                                 "\x0a\x02\x00\x02"                 /* 3 {int, list} */
+                                 "\x0a\x00"                         /* 4 {} */
+                                 "\x0b\x00"                         /* 5 pred () */
+                                 "\x0b\x01\x00"                     /* 6 pred(int) */
                                  "\x04\x03m.t\x04\x00\x00\x00\x00"; /* 7 */
 
 static void check_types(const char *function, guint size)

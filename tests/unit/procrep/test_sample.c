@@ -18,8 +18,8 @@ static char *sample_path(const char *name)
 static void test_counts(void)
 {
     static const uint32_t kinds_expected[FM_GOAL_KINDS] = {
-        0,    18189, 186,  3985, 5220, 463,  196, 26151, 10378, 7,
-        157,  5803,  1746, 1530, 3625, 2252, 687, 18925, 5284,  0};
+        0,   18189, 186,  3985, 5220, 463,  196, 26151, 10378, 7,
+        157, 5803,  1746, 1530, 3625, 2252, 687, 18925, 5284,  0};
     g_autofree char *path = sample_path("Deep.procrep");
     if (path == NULL)
         return;
@@ -119,7 +119,8 @@ static void test_damaged(void)
             for (uint32_t i = 0; i < procrep->proc_count; i++) {
                 struct fm_body *body = NULL;
                 g_autoptr(GError) error = NULL;
-                if (procrep->procs[i].offset > at || procrep->procs[i].offset + procrep->procs[i].size <= at)
+                if (procrep->procs[i].offset > at ||
+                    procrep->procs[i].offset + procrep->procs[i].size <= at)
                     continue; /* the change is elsewhere */
                 if (!fm_procrep_body(procrep, i, &body, &error))
                     g_assert_true(g_str_has_prefix(error->message, "flip: offset "));
@@ -131,7 +132,8 @@ static void test_damaged(void)
     }
 }
 
-/* Which goals have call sites: every call exactly one, the others only callbacks of foreign code. */
+/* Which goals have call sites: every call exactly one, the others only callbacks of foreign code.
+ */
 static void test_call_sites(void)
 {
     g_autofree char *path = sample_path("Deep.procrep"), *data = sample_path("Deep.data");

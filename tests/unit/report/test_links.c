@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define PICTURES_MAX 60 /* flame graphs and trees */
-#define PAGES_MAX 1500 /* for each setting of the preferences */
+#define PAGES_MAX 1500  /* for each setting of the preferences */
 
 struct walk {
     const struct fm_recording *recording;

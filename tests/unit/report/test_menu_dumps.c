@@ -63,7 +63,8 @@ static void the_answer_comes_first(void)
     g_assert_nonnull(strstr(page_text(&page), "400 ms of CPU time in 17 calls of 5 functions"));
     g_assert_nonnull(strstr(page_text(&page), "4,096 bytes allocated in 3 pieces"));
     g_assert_nonnull(strstr(page_text(&page), "\u2713 all figures agree"));
-    g_assert_nonnull(strstr(page_text(&page), "In the rest it waited, or other programs had the processor"));
+    g_assert_nonnull(
+        strstr(page_text(&page), "In the rest it waited, or other programs had the processor"));
     JsonObject *path = row_at(&page, "hot_paths", "path", 0);
     g_assert_cmpint(cell_int(path, "calls_self_count"), ==, 7); /* worker > insert */
     g_assert_cmpuint(json_array_get_length(json_object_get_array_member(path, "path")), ==, 2);

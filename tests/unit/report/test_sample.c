@@ -98,7 +98,8 @@ static void modules(void)
         g_assert_cmpint(cell_int(row, "memory_self_words"), ==, expected[i].words);
     }
     struct page all = page_of(recording, control(&page, "inactive-modules-show"));
-    g_assert_cmpuint(row_count(&all, "modules", "module"), ==, 118); /* all but the runtime's; 3 are in the bodies' file alone */
+    g_assert_cmpuint(row_count(&all, "modules", "module"), ==,
+                     118); /* all but the runtime's; 3 are in the bodies' file alone */
     page_done(&all);
     page_done(&page);
     static const struct {

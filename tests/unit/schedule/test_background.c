@@ -392,9 +392,9 @@ static void register_unloader(struct fixture *f, const char *kind)
     struct fm_computation computation = {0};
     struct fm_hooks *hooks = fm_hooks_new();
     fm_hooks_add(hooks, unload_b, f->world, FM_HOOK_DEFAULT);
-    struct fm_hooks **places[] = {&computation.before_request,       &computation.adder,
+    struct fm_hooks **places[] = {&computation.before_request,        &computation.adder,
                                   &computation.chunk.before_traceset, &computation.chunk.event,
-                                  &computation.chunk.after_traceset, &computation.remover,
+                                  &computation.chunk.after_traceset,  &computation.remover,
                                   &computation.after_request};
     static const char *const kinds[] = {"before", "adder",   "chunk", "event",
                                         "end",    "remover", "after"};

@@ -67,8 +67,8 @@ static void make_events(void)
     uint64_t time = 10;
     for (unsigned i = 0; i < EVENTS; i++) {
         time += (uint64_t)g_rand_int_range(chance, 0, 3);
-        events[i] = (struct memory_event){time, (uint32_t)g_rand_int_range(chance, 0, TRACEFILES),
-                                          "e"};
+        events[i] =
+            (struct memory_event){time, (uint32_t)g_rand_int_range(chance, 0, TRACEFILES), "e"};
     }
     qsort(events, EVENTS, sizeof *events, compare_events);
     for (unsigned i = 0; i < EVENTS; i++)
@@ -251,7 +251,8 @@ static void choose_begin(struct reader *reader, struct fm_events_request *reques
         request->start_position = position_before(reader->next);
         return;
     }
-    request->start_time = (uint64_t)g_rand_int_range(chance, 0, (gint32)events[EVENTS - 1].time + 10);
+    request->start_time =
+        (uint64_t)g_rand_int_range(chance, 0, (gint32)events[EVENTS - 1].time + 10);
     reader->next = first_at(request->start_time);
 }
 
@@ -307,8 +308,8 @@ static void ask_module(unsigned index)
     switch (fm_background_request(world->engine, trace, module_names[index])) {
     case FM_REQUEST_QUEUED:
         g_assert_false(reader->active);
-        *reader = (struct reader){
-            .active = true, .is_module = true, .end = EVENTS, .left = UINT64_MAX};
+        *reader =
+            (struct reader){.active = true, .is_module = true, .end = EVENTS, .left = UINT64_MAX};
         break;
     case FM_REQUEST_QUEUED_BEFORE:
     case FM_REQUEST_IN_PROGRESS:
@@ -372,7 +373,7 @@ static void check_notes(void)
             continue;
         }
         g_assert_false(pass_completed); /* all that are left are called when a pass ends */
-        notes[i].joined = false; /* the pass was abandoned: they wait for the next */
+        notes[i].joined = false;        /* the pass was abandoned: they wait for the next */
         notes[i].grace = 0;
     }
 }

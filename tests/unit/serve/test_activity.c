@@ -99,10 +99,12 @@ static void test_of_windows(struct fixture *f, gconstpointer user)
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     trace_log_write(bytes, true);
     g_autofree char *log = add(f, "small.eventlog", bytes);
-    g_autofree char *inside = ask(f, "/trace.json", log, "view=timeline&start=2000&end=3000&width=2");
+    g_autofree char *inside =
+        ask(f, "/trace.json", log, "view=timeline&start=2000&end=3000&width=2");
     assert_has(inside, "\"at_work_percent\": 50.00");
     assert_has(inside, "\"time_ns\": 1000, \"load\": [1, 1]");
-    g_autofree char *after = ask(f, "/trace.json", log, "view=timeline&start=8500&end=9000&width=2");
+    g_autofree char *after =
+        ask(f, "/trace.json", log, "view=timeline&start=8500&end=9000&width=2");
     assert_has(after, "\"lanes\": 2, \"scale\": 1, \"from_summary\": false, \"complete\": true, "
                       "\"known_until_ns\": 9000, \"at_work\": 0, \"at_work_percent\": 0.00, "
                       "\"classes\": []}");
@@ -129,9 +131,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(struct fixture *f, gconstpointer user);
-    } tests[] = {{"events", test_of_events},
-                 {"windows", test_of_windows},
-                 {"summary", test_of_the_summary}};
+    } tests[] = {
+        {"events", test_of_events}, {"windows", test_of_windows}, {"summary", test_of_the_summary}};
     g_test_init(&argc, &argv, NULL);
     for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
         g_autofree char *path = g_strconcat("/traces/activity/", tests[i].name, NULL);

@@ -136,7 +136,8 @@ static void test_window_and_lanes(struct fixture *f, gconstpointer user)
 {
     (void)user;
     g_autofree char *window = ask_log(f, "/trace.json", "view=timeline&start=2500&end=4500", 200);
-    assert_has(window, "\"boxes\": [[0, 2500, 4500, 0, 1, 1, 0, 1], [1, 2500, 3000, 1, 1, 1, 0, 1]]");
+    assert_has(window,
+               "\"boxes\": [[0, 2500, 4500, 0, 1, 1, 0, 1], [1, 2500, 3000, 1, 1, 1, 0, 1]]");
     assert_has(window, "\"boxes\": [[0, 4000, 4500, 2, 1, 1, 0, 1]]");
     g_autofree char *hidden = ask_log(f, "/trace.json", "view=timeline&hide=0-1-1,0-0-77", 200);
     assert_has(hidden, "\"lanes_total\": 1,");
@@ -179,8 +180,8 @@ static void test_density(struct fixture *f, gconstpointer user)
     /* More events than are read for a picture: from the summary; fewer: painted. */
     static const char *const windows[] = {"", "&start=20000&end=12020000"};
     for (unsigned i = 0; i < G_N_ELEMENTS(windows); i++) {
-        g_autofree char *query = g_strdup_printf(
-            "file=%s&view=timeline&find=thread+1&width=10%s", path, windows[i]);
+        g_autofree char *query =
+            g_strdup_printf("file=%s&view=timeline&find=thread+1&width=10%s", path, windows[i]);
         g_autofree char *body = ask(f, "/trace.json", query, 200);
         assert_has(body, i == 0 ? "\"exact\": false" : "\"exact\": true");
         g_autofree char *boxes = between(body, "\"boxes\": [", "]]");
@@ -189,8 +190,9 @@ static void test_density(struct fixture *f, gconstpointer user)
             unsigned level, count, value;
             uint64_t start, end, detail;
             double share, load;
-            int got = sscanf(at + (at[0] != '['), "[%u, %" SCNu64 ", %" SCNu64 ", %u, %u, %lf, %" SCNu64 ", %lf",
-                             &level, &start, &end, &value, &count, &share, &detail, &load);
+            int got = sscanf(at + (at[0] != '['),
+                             "[%u, %" SCNu64 ", %" SCNu64 ", %u, %u, %lf, %" SCNu64 ", %lf", &level,
+                             &start, &end, &value, &count, &share, &detail, &load);
             if (got != 8 || count < 100)
                 continue;
             g_assert_cmpfloat(load, >, 0.09);
@@ -474,7 +476,8 @@ static void test_wall_clock(struct fixture *f, gconstpointer user)
     for (unsigned turn = 0; turn < 2; turn++) {
         g_autofree char *both = ask(f, "/trace.json", both_query, 200);
         assert_has(both, "\"start_ns\": 0, \"end_ns\": 45476351546, ");
-        assert_has(both, "\"clock\": \"wall clock\", \"start_ns\": 45476342545, \"end_ns\": 45476351545");
+        assert_has(both,
+                   "\"clock\": \"wall clock\", \"start_ns\": 45476342545, \"end_ns\": 45476351545");
         assert_has(both, "\"clock\": \"wall clock\", \"start_ns\": 0, \"end_ns\": 9000");
         g_autofree char *again = ask(f, "/trace.json", alone_query, 200);
         assert_has(again, "\"clock\": \"wall clock\", \"start_ns\": 0, \"end_ns\": 9000");
@@ -571,8 +574,7 @@ static void test_growing_within_known_times(struct fixture *f, gconstpointer use
 {
     (void)user;
     g_autofree char *path = growing_log(f);
-    g_autofree char *query =
-        g_strdup_printf("file=%s&view=statistics&scope=trace", path);
+    g_autofree char *query = g_strdup_printf("file=%s&view=statistics&scope=trace", path);
     g_autofree char *before = ask(f, "/trace.json", query, 200);
     assert_has_not(before, "late");
     append_to(path, 1000, 3);

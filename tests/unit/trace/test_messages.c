@@ -85,105 +85,129 @@ static void test_kernel_messages(void)
 {
     struct found found = {g_string_new(NULL)};
     struct fm_message_counts counts;
-    struct fm_trace
-        *
-            traces
-                [] =
-                    {
-                        open_text("a",
-                                  "1000 0 start\n"
-                                  "1010 0 dev_xmit_extended skb=0x10" SEGMENT(100, 1, 140, PLAIN) "1020 0 dev_xmit_extended skb=0x11" SEGMENT(
-                                      200, 1, 140, PLAIN) "1030 0 dev_xmit_extended "
-                                                          "skb=0x11" SEGMENT(300, 1, 140,
-                                                                             PLAIN) "1040 0 "
-                                                                                    "dev_receive "
-                                                                                    "skb=0x20 "
-                                                                                    "protocol="
-                                                                                    "2048\n"
-                                                                                    "1045 0 "
-                                                                                    "tcpv4_rcv_"
-                                                                                    "extended "
-                                                                                    "skb=0x20" BACK(
-                                                                                        1, 300, 40,
-                                                                                        ACK) "1050 "
-                                                                                             "0 "
-                                                                                             "dev_"
-                                                                                             "recei"
-                                                                                             "ve "
-                                                                                             "skb="
-                                                                                             "0x30 "
-                                                                                             "proto"
-                                                                                             "col="
-                                                                                             "2048"
-                                                                                             "\n"
-                                                                                             "1051 "
-                                                                                             "0 "
-                                                                                             "udpv4"
-                                                                                             "_rcv_"
-                                                                                             "exten"
-                                                                                             "ded "
-                                                                                             "skb="
-                                                                                             "0x30 "
-                                                                                             "saddr"
-                                                                                             "=0x9 "
-                                                                                             "daddr"
-                                                                                             "=0xff"
-                                                                                             " unic"
-                                                                                             "ast="
-                                                                                             "0 "
-                                                                                             "ulen="
-                                                                                             "16 "
-                                                                                             "sourc"
-                                                                                             "e=5 "
-                                                                                             "dest="
-                                                                                             "5 "
-                                                                                             "data_"
-                                                                                             "start"
-                                                                                             "=0x77"
-                                                                                             "\n"
-                                                                                             "1060 "
-                                                                                             "0 "
-                                                                                             "tcpv4"
-                                                                                             "_rcv_"
-                                                                                             "exten"
-                                                                                             "ded "
-                                                                                             "skb="
-                                                                                             "0x9"
-                                                                                             "9" BACK(
-                                                                                                 9,
-                                                                                                 9,
-                                                                                                 40,
-                                                                                                 ACK)),
-                        open_text(
-                            "b", "5000 0 start\n"
-                                 "5110 0 dev_receive skb=0x10 protocol=2048\n"
-                                 "5111 0 tcpv4_rcv_extended skb=0x10" SEGMENT(
-                                     100, 1,
-                                     140, PLAIN) "5120 0 dev_receive skb=0x10 protocol=2048\n"
-                                                 "5122 0 tcpv4_rcv_extended skb=0x10" SEGMENT(
-                                                     200, 1, 140,
-                                                     PLAIN) "5130 0 dev_xmit_extended "
-                                                            "skb=0x10" BACK(1, 300, 40,
-                                                                            ACK) "5140 0 "
-                                                                                 "dev_receive "
-                                                                                 "skb=0x30 "
-                                                                                 "protocol=2048\n"
-                                                                                 "5141 0 "
-                                                                                 "udpv4_rcv_"
-                                                                                 "extended "
-                                                                                 "skb=0x30 "
-                                                                                 "saddr=0x9 "
-                                                                                 "daddr=0xff "
-                                                                                 "unicast=0 "
-                                                                                 "ulen=16 "
-                                                                                 "source=5 dest=5 "
-                                                                                 "data_start=0x77\n"
-                                                                                 "5150 0 "
-                                                                                 "dev_receive "
-                                                                                 "skb=0x31 "
-                                                                                 "protocol="
-                                                                                 "33024\n"),
-                    };
+    struct fm_trace *traces[] = {
+        open_text(
+            "a",
+            "1000 0 start\n"
+            "1010 0 dev_xmit_extended skb=0x10" SEGMENT(
+                100, 1, 140,
+                PLAIN) "1020 0 dev_xmit_extended skb=0x11" SEGMENT(200, 1, 140,
+                                                                   PLAIN) "1030 0 "
+                                                                          "dev_xmit_extended "
+                                                                          "skb=0x11" SEGMENT(
+                                                                              300, 1, 140,
+                                                                              PLAIN) "1040 0 "
+                                                                                     "dev_receive "
+                                                                                     "skb=0x20 "
+                                                                                     "protocol="
+                                                                                     "2048\n"
+                                                                                     "1045 0 "
+                                                                                     "tcpv4_rcv_"
+                                                                                     "extended "
+                                                                                     "skb="
+                                                                                     "0x20" BACK(
+                                                                                         1, 300, 40,
+                                                                                         ACK) "1050"
+                                                                                              " "
+                                                                                              "0 "
+                                                                                              "dev_"
+                                                                                              "rece"
+                                                                                              "i"
+                                                                                              "ve "
+                                                                                              "skb="
+                                                                                              "0x30"
+                                                                                              " "
+                                                                                              "prot"
+                                                                                              "o"
+                                                                                              "col="
+                                                                                              "2048"
+                                                                                              "\n"
+                                                                                              "1051"
+                                                                                              " "
+                                                                                              "0 "
+                                                                                              "udpv"
+                                                                                              "4"
+                                                                                              "_rcv"
+                                                                                              "_"
+                                                                                              "exte"
+                                                                                              "n"
+                                                                                              "ded "
+                                                                                              "skb="
+                                                                                              "0x30"
+                                                                                              " "
+                                                                                              "sadd"
+                                                                                              "r"
+                                                                                              "=0x9"
+                                                                                              " "
+                                                                                              "dadd"
+                                                                                              "r"
+                                                                                              "=0xf"
+                                                                                              "f"
+                                                                                              " uni"
+                                                                                              "c"
+                                                                                              "ast="
+                                                                                              "0 "
+                                                                                              "ulen"
+                                                                                              "="
+                                                                                              "16 "
+                                                                                              "sour"
+                                                                                              "c"
+                                                                                              "e=5 "
+                                                                                              "dest"
+                                                                                              "="
+                                                                                              "5 "
+                                                                                              "data"
+                                                                                              "_"
+                                                                                              "star"
+                                                                                              "t"
+                                                                                              "=0x7"
+                                                                                              "7"
+                                                                                              "\n"
+                                                                                              "1060"
+                                                                                              " "
+                                                                                              "0 "
+                                                                                              "tcpv"
+                                                                                              "4"
+                                                                                              "_rcv"
+                                                                                              "_"
+                                                                                              "exte"
+                                                                                              "n"
+                                                                                              "ded "
+                                                                                              "skb="
+                                                                                              "0x9"
+                                                                                              "9" BACK(
+                                                                                                  9,
+                                                                                                  9,
+                                                                                                  40,
+                                                                                                  ACK)),
+        open_text("b", "5000 0 start\n"
+                       "5110 0 dev_receive skb=0x10 protocol=2048\n"
+                       "5111 0 tcpv4_rcv_extended skb=0x10" SEGMENT(
+                           100, 1, 140, PLAIN) "5120 0 dev_receive skb=0x10 protocol=2048\n"
+                                               "5122 0 tcpv4_rcv_extended skb=0x10" SEGMENT(
+                                                   200, 1, 140,
+                                                   PLAIN) "5130 0 dev_xmit_extended "
+                                                          "skb=0x10" BACK(1, 300, 40,
+                                                                          ACK) "5140 0 "
+                                                                               "dev_receive "
+                                                                               "skb=0x30 "
+                                                                               "protocol=2048\n"
+                                                                               "5141 0 "
+                                                                               "udpv4_rcv_"
+                                                                               "extended "
+                                                                               "skb=0x30 "
+                                                                               "saddr=0x9 "
+                                                                               "daddr=0xff "
+                                                                               "unicast=0 "
+                                                                               "ulen=16 "
+                                                                               "source=5 dest=5 "
+                                                                               "data_start=0x77\n"
+                                                                               "5150 0 "
+                                                                               "dev_receive "
+                                                                               "skb=0x31 "
+                                                                               "protocol="
+                                                                               "33024\n"),
+    };
     const struct fm_message_sink sink = {
         .user = &found, .message = on_message, .exchange = on_exchange, .broadcast = on_broadcast};
     g_assert_true(fm_messages_of_traces(traces, 2, &sink, NULL, NULL, &counts));

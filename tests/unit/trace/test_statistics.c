@@ -161,7 +161,8 @@ static void test_many_lanes(void)
     event_list_free(list);
 }
 
-/* More states than have entries of their own: what each lane spent in them, and how often, is whole. */
+/* More states than have entries of their own: what each lane spent in them, and how often, is
+ * whole. */
 static void test_many_states(void)
 {
     enum { STATES = 40, ROUNDS = 3 };

@@ -435,13 +435,13 @@ static void test_any_place(void)
         struct fm_trace *trace = fm_trace_new("memory", "1:1");
         memory_trace_add(trace, "c", events);
         g_assert_true(fm_trace_set_correction(trace, corrections[i], NULL));
-        int64_t wanted = 1000 + llrint((corrections[i].drift - 1) * 1000 + corrections[i].offset_ns);
+        int64_t wanted =
+            1000 + llrint((corrections[i].drift - 1) * 1000 + corrections[i].offset_ns);
         uint64_t there = wanted < 0 ? 0 : (uint64_t)wanted;
         struct fm_context *context = fm_context_new(&trace, 1);
         for (unsigned j = 0; j < G_N_ELEMENTS(times); j++) {
             fm_context_seek_time(context, times[j]);
-            g_assert_cmpuint(fm_context_time(context), ==,
-                             times[j] <= there ? there : FM_TIME_INF);
+            g_assert_cmpuint(fm_context_time(context), ==, times[j] <= there ? there : FM_TIME_INF);
             fm_context_seek_time(context, 0);
             struct fm_position *position = fm_context_save_position(context);
             position->time = position->places[0].time = times[j];

@@ -81,20 +81,21 @@ struct made made_program(void)
     static const struct {
         const char *unit, *name;
     } functions[] = {
-        {"", "the program"}, {"", "main thread"}, {"", "thread 2 (worker)"},
-        {"", "thread 3 (worker)"}, {"a.c", "main"}, {"a.c", "parse"}, {"a.c", "expr"},
-        {"a.c", "term"}, {"b.c", "load"}, {"b.c", "xmalloc"}, {"a.c", "worker"}, {"a.c", "work"},
+        {"", "the program"},       {"", "main thread"}, {"", "thread 2 (worker)"},
+        {"", "thread 3 (worker)"}, {"a.c", "main"},     {"a.c", "parse"},
+        {"a.c", "expr"},           {"a.c", "term"},     {"b.c", "load"},
+        {"b.c", "xmalloc"},        {"a.c", "worker"},   {"a.c", "work"},
     };
     /* pd: its function; then from, slot, to, calls, samples, blocks, bytes. */
     static const unsigned pd_ps[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 8, 9, 10, 11, 10, 11, 5};
     static const struct {
         unsigned from, slot, to, calls, samples, blocks, bytes;
     } edges[] = {
-        {0, 0, 1, 1, 0, 0, 0},   {0, 1, 2, 1, 0, 0, 0},      {0, 2, 3, 1, 0, 0, 0},
-        {1, 0, 4, 1, 1, 0, 0},   {4, 0, 5, 2, 2, 0, 0},      {5, 0, 6, 2, 10, 0, 0},
-        {6, 0, 7, 8, 40, 0, 0},  {7, 0, 6, 6, 20, 0, 0},     {7, 1, 8, 16, 5, 16, 256},
-        {4, 1, 9, 4, 7, 0, 0},   {9, 0, 10, 90, 3, 90, 9000}, {2, 0, 11, 1, 0, 0, 0},
-        {11, 0, 12, 7, 10, 0, 0}, {3, 0, 13, 1, 0, 0, 0},    {13, 0, 14, 9, 30, 0, 0},
+        {0, 0, 1, 1, 0, 0, 0},    {0, 1, 2, 1, 0, 0, 0},       {0, 2, 3, 1, 0, 0, 0},
+        {1, 0, 4, 1, 1, 0, 0},    {4, 0, 5, 2, 2, 0, 0},       {5, 0, 6, 2, 10, 0, 0},
+        {6, 0, 7, 8, 40, 0, 0},   {7, 0, 6, 6, 20, 0, 0},      {7, 1, 8, 16, 5, 16, 256},
+        {4, 1, 9, 4, 7, 0, 0},    {9, 0, 10, 90, 3, 90, 9000}, {2, 0, 11, 1, 0, 0, 0},
+        {11, 0, 12, 7, 10, 0, 0}, {3, 0, 13, 1, 0, 0, 0},      {13, 0, 14, 9, 30, 0, 0},
         {4, 2, 15, 3, 4, 0, 0},
     };
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "made");

@@ -66,7 +66,8 @@ static void wrappers_are_skipped(void)
 static void generated(void)
 {
     for (unsigned seed = 1; seed <= 8; seed++) {
-        struct made made = made_generated(seed, "--nodes=6000", seed % 2 ? "--c" : "--procs=90", NULL);
+        struct made made =
+            made_generated(seed, "--nodes=6000", seed % 2 ? "--c" : "--procs=90", NULL);
         struct fm_hot *hot = found(made.a, 1 + seed * 97), *again = found(made.a, 100000);
         const struct fm_hot_path *paths, *same;
         const struct fm_hot_recursion *recursions;

@@ -76,7 +76,8 @@ static void generated_trees_add_up(void)
 {
     uint32_t recursions = 0;
     for (unsigned seed = 1; seed <= 12; seed++) {
-        struct made made = made_generated(seed, "--nodes=2000", seed % 2 ? "--c" : "--procs=150", NULL);
+        struct made made =
+            made_generated(seed, "--nodes=2000", seed % 2 ? "--c" : "--procs=150", NULL);
         for (unsigned m = 0; m < G_N_ELEMENTS(measures); m++) {
             struct walk walk = {0};
             struct fm_view_node root;
