@@ -56,6 +56,7 @@ def main(command):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
     folder = tempfile.mkdtemp(prefix="ft-")
+    os.chmod(folder, 0o711) # servers that tests start as root drop to users of their own
     try:
         status = run(command, folder)
         left = left_in(folder)
