@@ -248,7 +248,11 @@ static char *one_line(const char *command)
 static bool finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
                    uint64_t *ret_calls, GError **error)
 {
-    struct fm_finish_opts opts = {.debug_path = how->debug_path, .known = how->known};
+    struct fm_finish_opts opts = {
+        .debug_path = how->debug_path,
+        .only_existing = g_strcmp0(g_getenv("FATHOM_INLINED"), "off") == 0,
+        .known = how->known,
+    };
     struct fm_finish_notes notes;
     g_autoptr(FmProfile) profile = NULL;
     if (!fm_finish(rec_path, &opts, &profile, &notes, error))

@@ -474,7 +474,8 @@ bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_pr
     fm_leave_out(&f);
     note_bare_units(&f);
     fm_images_make_nodes(&f);
-    fm_inlined_insert(&f);
+    if (!opts->only_existing)
+        fm_inlined_insert(&f);
     fm_resolve_sites(&f);
     fm_merge_edges(&f);
     fm_coverage_join(&f);
