@@ -411,8 +411,12 @@ bool fm_foreground_step(struct fm_tab *tab)
     admit_and_begin(tab);
     struct limits limits;
     find_limits(tab, &limits);
+    /* A hook may withdraw the request that the position belongs to. */
+    struct fm_position *end_position =
+        limits.end_position == NULL ? NULL : fm_position_copy(limits.end_position);
     uint64_t count =
-        fm_context_middle(tab->context, limits.end_time, limits.max_events, limits.end_position);
+        fm_context_middle(tab->context, limits.end_time, limits.max_events, end_position);
+    fm_position_free(end_position);
     end_chunk(tab, count);
     put_back(tab);
     fm_context_save_sync(tab->context);
