@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "record/toolchain.h"
+#include "record/toolchain/toolchain.h"
 
 struct wrapper {
     struct fm_toolchain toolchain;

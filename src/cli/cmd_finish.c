@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 #include "cli/finishing.h"
-#include "record/known.h"
+#include "record/known/known.h"
 
 int fm_cmd_finish(int argc, char **argv)
 {

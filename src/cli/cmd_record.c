@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/finishing.h"
-#include "record/known.h"
-#include "record/recording.h"
-#include "record/statics.h"
-#include "record/toolchain.h"
+#include "record/known/known.h"
+#include "record/raw/recording.h"
+#include "record/statics/statics.h"
+#include "record/toolchain/toolchain.h"
 
 /* The shell's statuses for what could not be run. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127 };

@@ -9,7 +9,7 @@
 #include "analysis/analysis.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
-#include "record/finish.h"
+#include "record/finish/finish.h"
 
 #define SUMMARY_ROWS 10
 #define NAME_BYTES 100

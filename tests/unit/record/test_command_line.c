@@ -3,7 +3,7 @@
 #include <glib/gstdio.h>
 
 #include "base/error.h"
-#include "record/command_line.h"
+#include "record/toolchain/command_line.h"
 
 static struct fm_command_line *parse(const char *text)
 {

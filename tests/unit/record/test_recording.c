@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "record/finish.h"
-#include "record/recording.h"
+#include "record/finish/finish.h"
+#include "record/raw/recording.h"
 
 #define FILE_BYTES 8192u
 #define MAP_BASE UINT64_C(0x7f0000000000)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/finish_internal.h"
+#include "record/finish/finish_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "record/known.h"
+#include "record/known/known.h"
 
 static bool same_file(const struct fm_raw_module *left, const struct fm_raw_module *right)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/recording.h"
+#include "record/raw/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * without build-id are not kept, as nothing tells whether they are still the same. */
 #pragma once
 
-#include "record/statics.h"
+#include "record/statics/statics.h"
 
 struct fm_known;
 struct fm_known *fm_known_new(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the addresses of a recorded edge to the call site that the reader sees. */
-#include "record/finish_internal.h"
+#include "record/finish/finish_internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * as often as the block whose run it has code in; it may have code in several. Blocks that hold no
  * statement (a lone break) have no callback, so the count of such a line is not known. The first
  * block of a function holds the entry hook; points before that are as many as the calls. */
-#include "record/statics_internal.h"
+#include "record/statics/statics_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of call sites comes from the instructions: at -O0 there are no call-site entries in the
  * debug information, and clang leaves out calls of library functions at any level. */
-#include "record/statics_internal.h"
+#include "record/statics/statics_internal.h"
 
 #include <capstone/capstone.h>
 #include <string.h>
@@ -306,7 +306,7 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
     }
 }
 
-bool fm_sweep(struct fm_statics *statics, bool coverage, GError **error)
+bool fm_disassemble(struct fm_statics *statics, bool coverage, GError **error)
 {
     struct sweep sweep = {.statics = statics, .storage = statics->storage, .coverage = coverage};
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &sweep.handle) != CS_ERR_OK) {

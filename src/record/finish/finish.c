@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/finish_internal.h"
+#include "record/finish/finish_internal.h"
 
 #include <stdarg.h>
 #include <string.h>

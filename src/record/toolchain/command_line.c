@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/command_line.h"
+#include "record/toolchain/command_line.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the debug information: procedures, their bodies, and the bodies inlined into
  * those. Types are skipped, but for the member functions in them. */
-#include "record/statics_internal.h"
+#include "record/statics/statics_internal.h"
 
 #include <dwarf.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * The context in which a point was met has the last word on whose block it is: clang loses the
  * scope of callbacks that were inlined, and an inlined body's first block is counted in its caller.
  */
-#include "record/finish_internal.h"
+#include "record/finish/finish_internal.h"
 
 #include <string.h>
 

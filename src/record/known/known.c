@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/known.h"
+#include "record/known/known.h"
 
 struct fm_known {
     GHashTable *statics; /* text of what they were made from -> struct fm_statics */

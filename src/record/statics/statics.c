@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics_internal.h"
+#include "record/statics/statics_internal.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -336,7 +336,7 @@ static bool extract(struct fm_statics *statics, const struct fm_statics_opts *op
     fm_statics_add_symbol_procs(statics);
     fm_statics_flatten(storage);
     fold_entries(storage);
-    if (!fm_sweep(statics, opts->coverage, error))
+    if (!fm_disassemble(statics, opts->coverage, error))
         return false;
     if (!opts->physical)
         adopt_inlined(storage);

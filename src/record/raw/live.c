@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who writes a recording, if it is still written. */
-#include "record/recording.h"
+#include "record/raw/recording.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

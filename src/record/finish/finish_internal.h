@@ -10,9 +10,9 @@
  *   merge.c    edges of one source site (several machine instances) become one edge */
 #pragma once
 
-#include "record/finish.h"
-#include "record/recording.h"
-#include "record/statics.h"
+#include "record/finish/finish.h"
+#include "record/raw/recording.h"
+#include "record/statics/statics.h"
 
 /* A file that was loaded, however often. */
 struct image {

@@ -5,8 +5,8 @@
  * their callers' own. */
 #include <string.h>
 
-#include "record/finish_internal.h"
-#include "record/statics_internal.h"
+#include "record/finish/finish_internal.h"
+#include "record/statics/statics_internal.h"
 
 /* Does one of the choices that begin with prefix hold? *ret_any: is there one at all? */
 static bool matches(const GPtrArray *choices, const char *prefix, const char *name,

@@ -3,7 +3,7 @@
  * edges that leave one pd by one source site for one procedure are one edge; then the pds that
  * they lead to are one pd, and so on below: congruence closure by union-find. Edges and pds of
  * different threads never meet, as their roots do not. */
-#include "record/finish_internal.h"
+#include "record/finish/finish_internal.h"
 
 struct merger {
     struct finisher *f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks at a linked file: whose hooks will it call? glibc has empty hooks of the same names, and
  * when they win nothing is recorded, without a word. */
-#include "record/toolchain.h"
+#include "record/toolchain/toolchain.h"
 
 #include <fcntl.h>
 #include <gelf.h>

@@ -2,7 +2,7 @@
 /* What `fathom cc` makes of a compiler's command line, and checks of what came out. */
 #pragma once
 
-#include "record/command_line.h"
+#include "record/toolchain/command_line.h"
 
 /* Parts of the program to leave out or to record alone. */
 struct fm_choice {

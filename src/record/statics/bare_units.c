@@ -2,7 +2,7 @@
 /* Which objects of a program have no hooks: left from a build without `fathom cc`, most often. */
 #include <string.h>
 
-#include "record/statics.h"
+#include "record/statics/statics.h"
 
 static bool is_header_or_assembly(const char *path)
 {

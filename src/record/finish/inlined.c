@@ -5,7 +5,7 @@
  * not known; what was called from it is, exactly. A procedure that is active in its context is
  * entered again under the same node, as the runtime has it: an inserted body may close a recursion,
  * or open one that later calls close. */
-#include "record/finish_internal.h"
+#include "record/finish/finish_internal.h"
 
 struct inserting {
     struct finisher *f;

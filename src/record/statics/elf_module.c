@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics_internal.h"
+#include "record/statics/statics_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/toolchain.h"
+#include "record/toolchain/toolchain.h"
 
 #include <errno.h>
 #include <stdlib.h>

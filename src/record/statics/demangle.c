@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics.h"
+#include "record/statics/statics.h"
 
 #include <stdlib.h>
 #include <string.h>

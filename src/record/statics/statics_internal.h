@@ -6,7 +6,7 @@
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 
-#include "record/statics.h"
+#include "record/statics/statics.h"
 
 struct symbol {
     uint64_t address, size;
@@ -100,7 +100,7 @@ void fm_statics_flatten(struct fm_statics_storage *storage);
 bool fm_statics_is_helper(const char *symbol);
 
 /* sweep.c: one disassembly sweep over all segments. */
-bool fm_sweep(struct fm_statics *statics, bool coverage, GError **error);
+bool fm_disassemble(struct fm_statics *statics, bool coverage, GError **error);
 
 /* leave_out.c: what the user does not want to see has no hooks any more. */
 void fm_statics_leave_out(struct fm_statics *statics);
