@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proc/PS: one procedure, summed over all contexts, and its call sites with their callees. */
+#include "pages/profile/measured/hot_tables.h"
+#include "pages/profile/parts/internal.h"
+
+#define CALLERS_A_PAGE 20
+#define CONTEXTS_LINKED_MAX 20
+#define CONTEXTS_SHOWN 20
+
+struct proc_view {
+    struct fm_page *page;
+    uint32_t ps;
+    struct fm_perf perf;
+    struct fm_table *table;
+};
+
+static void add_header(struct proc_view *view)
+{
+    struct fm_query by_context = fm_page_same(view->page), by_name = fm_page_same(view->page);
+    fm_preferences_set_order(&by_context.preferences, FM_ORDER_CONTEXT, NULL);
+    fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
+    fm_table_group(view->table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
+    fm_table_column(view->table, NULL, "source", &by_context);
+    fm_table_group(view->table, view->page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_column(view->table, NULL, "proc", &by_name);
+    fm_perf_header(&view->perf, view->page, view->table);
+}
+
+/* For developers: who calls it, direct recursion left out, costs not compensated. */
+static void add_callers_row(struct proc_view *view)
+{
+    const struct fm_profile *profile = view->page->profile;
+    const struct fm_analysis *a = view->page->analysis;
+    g_autoptr(GHashTable) procs = g_hash_table_new(NULL, NULL);
+    struct fm_cost sum = {0};
+    uint32_t csds = 0;
+    for (uint32_t i = a->ps_caller_first[view->ps]; i < a->ps_caller_first[view->ps + 1]; i++) {
+        uint32_t csd = a->ps_callers[i];
+        uint32_t caller = profile->css[profile->csd_css[csd]].ps;
+        if (caller == view->ps)
+            continue;
+        struct fm_cost cost;
+        fm_analysis_csd_cost(a, csd, &cost);
+        fm_cost_add(&sum, &cost);
+        g_hash_table_add(procs, GUINT_TO_POINTER(caller));
+        csds++;
+    }
+    g_autofree char *label = g_strdup_printf("%u static & %" PRIu32 " dynamic call sites",
+                                             g_hash_table_size(procs), csds);
+    fm_table_section(view->table, "Callers excluding directly-recursive calls", true);
+    fm_table_row(view->table, "callers", true);
+    fm_cell_empty(view->table);
+    fm_cell_string(view->table, label, FM_STYLE_PLAIN);
+    fm_perf_cells(&view->perf, view->page, view->table, &sum);
+    fm_table_separator(view->table);
+}
+
+/* What callers paid is not what the procedure cost; direct recursion alone leaves them equal. */
+static bool totals_differ(const struct fm_callers_sum *sum)
+{
+    for (unsigned m = FM_FIRST_INHERITED; m < FM_MEASURES_MAX; m++) {
+        enum fm_measure_id measure = (enum fm_measure_id)m;
+        if (fm_cost_total(&sum->within, measure) != 0 || fm_cost_total(&sum->others, measure) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* What its callers paid, and the way from there to its own total. */
+static void add_recursion(struct proc_view *view, const struct fm_callers_sum *sum)
+{
+    fm_recursion_row(view->page, view->table, &view->perf,
+                     &(struct fm_recursion_row){"outside", 1, "calls from outside its recursions",
+                                                FM_STYLE_PLAIN, &sum->outside});
+    fm_recursion_row(view->page, view->table, &view->perf,
+                     &(struct fm_recursion_row){"within", 1, "calls inside its recursions",
+                                                FM_STYLE_PLAIN, &sum->within});
+    fm_recursion_others_row(view->page, view->table, &view->perf, 1, sum);
+    fm_table_separator(view->table);
+}
+
+static void fill_normal_site(struct proc_view *view, uint32_t css_id, struct fm_site *site)
+{
+    const struct fm_css *css = &view->page->profile->css[css_id];
+    fm_analysis_css_cost(view->page->analysis, css_id, &site->row.cost);
+    if (css->callee_ps == 0) { /* C only: the linker's business */
+        site->label = fm_name_site(view->page, css_id, site->row.cost.calls != 0);
+        return;
+    }
+    site->row.link = FM_CMD_PROC;
+    site->row.link_number = css->callee_ps;
+    const char *name = fm_name_ps(view->page, css->callee_ps);
+    site->row.full = fm_full_name_ps(view->page, css->callee_ps);
+    site->label =
+        css->type_subst[0] ? g_strdup_printf("%s [%s]", name, css->type_subst) : g_strdup(name);
+}
+
+static struct fm_row callee_row(struct proc_view *view, uint32_t ps)
+{
+    const struct fm_ps *proc = &view->page->profile->ps[ps];
+    return (struct fm_row){.file = proc->file,
+                           .line = proc->line,
+                           .name = fm_name_ps(view->page, ps),
+                           .full = fm_full_name_ps(view->page, ps),
+                           .link = FM_CMD_PROC,
+                           .link_number = ps,
+                           .id = ps};
+}
+
+/* The calls made there, summed for each callee, compensated like the site itself. */
+static GArray *callee_rows(struct proc_view *view, uint32_t css)
+{
+    const struct fm_profile *profile = view->page->profile;
+    const struct fm_analysis *a = view->page->analysis;
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct fm_row));
+    uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
+    if (first == end)
+        return rows;
+    /* Ascending by the callee's procedure: often there is one, and the sum is known. */
+    uint32_t low = profile->pd_ps[profile->csd_callee[a->css_csds[first]]];
+    uint32_t high = profile->pd_ps[profile->csd_callee[a->css_csds[end - 1]]];
+    if (low == high) {
+        struct fm_row row = callee_row(view, low);
+        fm_analysis_css_cost(a, css, &row.cost);
+        g_array_append_val(rows, row);
+        return rows;
+    }
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t csd = a->css_csds[i];
+        uint32_t ps = profile->pd_ps[profile->csd_callee[csd]];
+        if (rows->len == 0 || g_array_index(rows, struct fm_row, rows->len - 1).id != ps) {
+            struct fm_row row = callee_row(view, ps);
+            g_array_append_val(rows, row);
+        }
+        struct fm_cost cost;
+        fm_analysis_csd_cost(a, csd, &cost);
+        fm_analysis_csd_compensation(a, csd, view->ps, -1, &cost);
+        fm_cost_add(&g_array_index(rows, struct fm_row, rows->len - 1).cost, &cost);
+    }
+    return rows;
+}
+
+static void fill_multi_site(struct proc_view *view, uint32_t css_id, struct fm_site *site)
+{
+    GArray *callees = callee_rows(view, css_id);
+    for (guint i = 0; i < callees->len; i++)
+        fm_cost_add(&site->row.cost, &g_array_index(callees, struct fm_row, i).cost);
+    site->label = fm_name_site(view->page, css_id, callees->len > 0);
+    site->callee_count = view->page->query.preferences.summarize ? 0 : callees->len;
+    site->callees = (struct fm_row *)(void *)g_array_free(callees, FALSE);
+}
+
+static void add_sites(struct proc_view *view)
+{
+    struct fm_page *page = view->page;
+    const struct fm_profile *profile = page->profile;
+    const struct fm_ps *proc = &profile->ps[view->ps];
+    struct fm_site *sites = g_new0(struct fm_site, proc->css_count);
+    uint32_t shown = 0;
+    for (uint32_t slot = 0; slot < proc->css_count; slot++) {
+        uint32_t css_id = profile->css_of_ps[proc->css_first + slot];
+        const struct fm_css *css = &profile->css[css_id];
+        bool called =
+            page->analysis->css_csd_first[css_id] != page->analysis->css_csd_first[css_id + 1];
+        if (!called && !page->query.preferences.show_inactive_call_sites)
+            continue;
+        struct fm_site *site = &sites[shown++];
+        site->row = (struct fm_row){
+            .file = fm_css_file(profile, css_id), .line = css->line, .link = FM_CMD_COUNT};
+        if (css->kind == FM_SITE_NORMAL)
+            fill_normal_site(view, css_id, site);
+        else
+            fill_multi_site(view, css_id, site);
+    }
+    fm_sites_print(page, view->table, &view->perf, sites, shown);
+    fm_sites_free(sites, shown);
+    fm_display_fact_int(page->display, "call_site_count", proc->css_count);
+    fm_display_fact_int(page->display, "call_sites_shown_count", shown);
+}
+
+/* Where the procedure runs: the cliques of its proc dynamics. With many of them the callers by
+ * clique say more. */
+static void add_contexts(struct fm_page *page, uint32_t ps)
+{
+    const struct fm_analysis *a = page->analysis;
+    uint32_t first = a->ps_pd_first[ps], end = a->ps_pd_first[ps + 1];
+    if (first == end || end - first > CONTEXTS_LINKED_MAX)
+        return;
+    g_autofree char *title = g_strdup_printf("The %s's contexts:", page->words->proc);
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, title);
+    uint32_t before = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t clique = a->pd_clique[a->ps_pds[i]];
+        struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, clique);
+        g_autofree char *label = g_strdup_printf("clique %" PRIu32, clique);
+        if (clique != before) /* two in one clique are mostly neighbours */
+            fm_add_link(list, &query, label);
+        before = clique;
+    }
+}
+
+/* How often its lines ran, and that in each context. */
+static void add_coverage(struct fm_page *page, uint32_t ps)
+{
+    const struct fm_analysis *a = page->analysis;
+    uint32_t first = a->ps_pd_first[ps], end = a->ps_pd_first[ps + 1];
+    if (page->profile->flavour != FM_FLAVOUR_C || page->profile->ps[ps].point_count == 0)
+        return;
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Coverage:");
+    struct fm_query all = fm_page_link(page, FM_CMD_PROC_STATIC_COVERAGE, ps);
+    fm_add_link(list, &all, "all contexts");
+    for (uint32_t i = first; i < end && end - first <= CONTEXTS_LINKED_MAX; i++) {
+        struct fm_query one = fm_page_link(page, FM_CMD_PROC_DYNAMIC_COVERAGE, a->ps_pds[i]);
+        g_autofree char *label = g_strdup_printf("in clique %" PRIu32, a->pd_clique[a->ps_pds[i]]);
+        fm_add_link(list, &one, label);
+    }
+}
+
+static void add_pictures(struct fm_page *page, uint32_t ps, enum fm_query_measure measure)
+{
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
+    struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
+    char focus[32];
+    g_snprintf(focus, sizeof focus, "proc/%" PRIu32, ps);
+    flame.command.measure = tree.command.measure = measure;
+    flame.command.name = tree.command.name = focus;
+    tree.command.depth = 3;
+    fm_add_link(list, &flame, "Flame graph of what it calls");
+    flame.command.up = tree.command.up = true;
+    fm_add_link(list, &flame, "of its callers");
+    fm_add_link(list, &tree, "Tree of its callers");
+}
+
+static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *cost)
+{
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    const struct fm_analysis *a = page->analysis;
+    fm_display_fact_int(page->display, "ps", ps);
+    fm_display_fact_string(page->display, "qualified_name", proc->qualified_name);
+    if (fm_full_name_ps(page, ps))
+        fm_display_fact_string(page->display, "full_name", fm_full_name_ps(page, ps));
+    fm_display_fact_string(page->display, "raw_name", proc->raw_name);
+    fm_display_fact_string(page->display, "module", proc->decl_module);
+    fm_display_fact_string(page->display, "file", proc->file);
+    fm_display_fact_int(page->display, "line", proc->line);
+    fm_display_fact_int(page->display, "pd_count", a->ps_pd_first[ps + 1] - a->ps_pd_first[ps]);
+    fm_display_fact_int(page->display, "caller_csd_count",
+                        a->ps_caller_first[ps + 1] - a->ps_caller_first[ps]);
+    fm_display_fact_int(page->display, "calls_count", cost->calls);
+    fm_display_fact_bool(page->display, "recursive", fm_analysis_is_recursive(a, ps));
+    fm_display_fact_bool(page->display, "calls_of_inlined_bodies_recorded", !cost->inlined);
+}
+
+bool fm_report_proc(struct fm_page *page, GError **error)
+{
+    uint32_t ps = page->query.command.number;
+    if (!fm_page_check_id(page, "proc_static", ps, page->profile->ps_count, error))
+        return false;
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    page->module = proc->decl_module;
+    fm_page_begin(page, "proc",
+                  g_strdup_printf("Summary of %s %s", page->words->proc, proc->qualified_name));
+    struct fm_cost cost;
+    fm_analysis_ps_cost(page->analysis, ps, &cost);
+    add_facts(page, ps, &cost);
+
+    struct proc_view view = {.page = page, .ps = ps};
+    if (page->profile->flavour == FM_FLAVOUR_C) {
+        struct fm_measured measured;
+        fm_measured_init(&measured, page->recording, FM_QUERY_BY_AUTO);
+        fm_add_contexts(page, &measured, ps, CONTEXTS_SHOWN);
+        add_pictures(page, ps, measured.asked);
+    }
+    struct fm_callers_sum sum;
+    bool differ = fm_analysis_is_recursive(page->analysis, ps);
+    if (differ) {
+        fm_analysis_callers_sum(page->analysis, ps, &sum);
+        differ = totals_differ(&sum);
+    }
+    if (differ)
+        fm_recursion_text(page, "above its own");
+    fm_perf_init(&view.perf, page, true);
+    view.table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "proc");
+    add_header(&view);
+    if (page->query.preferences.developer)
+        add_callers_row(&view);
+    if (differ)
+        add_recursion(&view, &sum);
+    g_autofree char *place = fm_name_place(page, proc->file, proc->line);
+    fm_table_row(view.table, "proc", false);
+    fm_cell_string(view.table, place, FM_STYLE_BOLD);
+    fm_cell_string(view.table, fm_name_ps(page, ps), FM_STYLE_BOLD);
+    fm_cell_full(view.table, fm_full_name_ps(page, ps));
+    fm_perf_cells(&view.perf, page, view.table, &cost);
+    fm_table_separator(view.table);
+    add_sites(&view);
+    fm_body_add(page, ps);
+    if (page->profile->flavour == FM_FLAVOUR_C)
+        fm_source_add(page, ps, 0);
+
+    if (page->profile->flavour == FM_FLAVOUR_MERCURY)
+        add_contexts(page, ps);
+    add_coverage(page, ps);
+    g_autofree char *callers = g_strdup_printf("The %s's callers:", page->words->proc);
+    fm_controls_grouping(page, callers, ps, CALLERS_A_PAGE, page->query.preferences.contour);
+    fm_controls_summarize(page);
+    fm_controls_inactive_call_sites(page);
+    fm_controls_qualify(page);
+    fm_controls_sort(page);
+    fm_controls_fields(page);
+    fm_controls_format(page);
+    fm_controls_proc_reports(page, ps);
+    fm_controls_general(page);
+    return true;
+}

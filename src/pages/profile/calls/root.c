@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* root/no: the clique that the program starts in. root/PCT: "the action", the clique that the
+ * bulk of the work leads to. */
+#include "pages/profile/parts/internal.h"
+
+/* Of a Mercury profile the original asks for call sequence numbers, whatever the order: a link to
+ * root/90 leads to the same clique. Of a C program calls say little about work. */
+static enum fm_measure_id measure_of_action(const struct fm_page *page)
+{
+    const struct fm_preferences *preferences = &page->query.preferences;
+    enum fm_measure_id measure = FM_CALLSEQS;
+    if (page->profile->flavour != FM_FLAVOUR_C)
+        return measure;
+    if (page->links_carry_preferences && preferences->order == FM_ORDER_COST)
+        measure = fm_cost_measure((enum fm_cost_kind)preferences->cost.kind);
+    else if (fm_times_tell(page->profile))
+        measure = FM_QUANTA;
+    /* Redos are not inherited; of what was not recorded nothing leads anywhere. */
+    bool leads =
+        measure >= FM_FIRST_INHERITED && fm_cost_total(&page->analysis->root_total, measure) > 0;
+    return leads ? measure : FM_CALLSEQS;
+}
+
+bool fm_report_root(struct fm_page *page, GError **error)
+{
+    (void)error;
+    const struct fm_command *command = &page->query.command;
+    uint32_t clique =
+        command->has_percent
+            ? fm_analysis_action_clique(page->analysis, command->percent, measure_of_action(page))
+            : page->analysis->pd_clique[page->profile->root_pd];
+    fm_clique_page(page, clique);
+    return true;
+}

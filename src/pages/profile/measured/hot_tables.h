@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of what is dearest: paths, functions, recursions, who allocates. */
+#pragma once
+
+#include "pages/profile/measured/measure.h"
+#include "pages/profile/parts/internal.h"
+
+/* Each adds a heading and its table to the page's body; nothing where there is nothing. rows: at
+ * most so many. */
+void fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
+void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
+/* Returns how many there are. */
+unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *measured,
+                               unsigned rows);
+/* By bytes allocated; wrappers of malloc give way to their callers. */
+void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
+/* The contexts of a procedure, those of one path as one; nothing where there is only one. A row
+ * whose call costs at least five times as much as elsewhere says so, where enough was measured to
+ * tell. */
+void fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
+                     unsigned rows);

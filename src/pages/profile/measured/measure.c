@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/profile/measured/measure.h"
+
+#include <string.h>
+
+#define SAMPLES_DOMINANT 100
+#define SAMPLES_FEW 10
+
+static enum fm_measure_id measure_id(enum fm_query_measure measure)
+{
+    switch (measure) {
+    case FM_QUERY_BY_TIME:
+        return FM_QUANTA;
+    case FM_QUERY_BY_CALLS:
+    case FM_QUERY_BY_CALLSEQS:
+        return FM_CALLSEQS;
+    case FM_QUERY_BY_ALLOCS:
+        return FM_ALLOCS;
+    case FM_QUERY_BY_BYTES:
+    case FM_QUERY_BY_WORDS:
+        return FM_WORDS;
+    case FM_QUERY_BY_AUTO:
+        break;
+    }
+    g_assert_not_reached();
+}
+
+const char *fm_measure_word(enum fm_query_measure measure)
+{
+    static const char *const words[] = {"time",     "calls", "bytes", "allocs",
+                                        "callseqs", "words", "auto"};
+    return words[measure];
+}
+
+const char *fm_measure_label(enum fm_query_measure measure)
+{
+    static const char *const labels[] = {
+        "Time", "Calls", "Bytes", "Allocations", "Call sequence numbers", "Words", "Most telling"};
+    return labels[measure];
+}
+
+unsigned fm_measures_of(const struct fm_recording *recording, const enum fm_query_measure **ret)
+{
+    static const enum fm_query_measure c[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_CALLS,
+                                              FM_QUERY_BY_BYTES, FM_QUERY_BY_ALLOCS};
+    static const enum fm_query_measure mercury[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_CALLSEQS,
+                                                    FM_QUERY_BY_WORDS, FM_QUERY_BY_ALLOCS};
+    *ret = recording->profile->flavour == FM_FLAVOUR_C ? c : mercury;
+    return G_N_ELEMENTS(c);
+}
+
+bool fm_measure_is_recorded(const struct fm_recording *recording, enum fm_query_measure measure)
+{
+    if (measure == FM_QUERY_BY_TIME && recording->profile->ticks_per_second == 0)
+        return false;
+    return recording->known >= FM_KNOWN_COSTS &&
+           fm_cost_total(&recording->analysis->root_total, measure_id(measure)) > 0;
+}
+
+enum fm_query_measure fm_dominant_measure(const struct fm_recording *recording)
+{
+    const struct fm_profile *profile = recording->profile;
+    if (profile->user_quanta >= SAMPLES_DOMINANT && profile->ticks_per_second > 0)
+        return FM_QUERY_BY_TIME;
+    return profile->flavour == FM_FLAVOUR_C ? FM_QUERY_BY_CALLS : FM_QUERY_BY_CALLSEQS;
+}
+
+void fm_measured_init(struct fm_measured *ret, const struct fm_recording *recording,
+                      enum fm_query_measure asked)
+{
+    const struct fm_profile *profile = recording->profile;
+    bool c = profile->flavour == FM_FLAVOUR_C;
+    if (asked == FM_QUERY_BY_AUTO)
+        asked = fm_dominant_measure(recording);
+    if (c && asked >= FM_QUERY_BY_CALLSEQS)
+        asked = asked == FM_QUERY_BY_WORDS ? FM_QUERY_BY_BYTES : FM_QUERY_BY_CALLS;
+    if (!c && (asked == FM_QUERY_BY_CALLS || asked == FM_QUERY_BY_BYTES))
+        asked = asked == FM_QUERY_BY_CALLS ? FM_QUERY_BY_CALLSEQS : FM_QUERY_BY_WORDS;
+    *ret = (struct fm_measured){
+        .asked = asked,
+        .measure = measure_id(asked),
+        .is_time = asked == FM_QUERY_BY_TIME,
+        .is_bytes = asked == FM_QUERY_BY_BYTES,
+        .tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0,
+        .unit = profile->ticks_per_second > 1000 ? FM_TIME_UNIT_US : FM_TIME_UNIT_MS,
+        .scale = c ? 1 : profile->word_size,
+        .name = asked == FM_QUERY_BY_CALLSEQS ? "call sequence numbers"
+                : asked == FM_QUERY_BY_ALLOCS ? "allocations"
+                                              : fm_measure_word(asked),
+    };
+    ret->whole = fm_cost_total(&recording->analysis->root_total, ret->measure);
+    if ((double)ret->whole * ret->tick >= 10)
+        ret->unit = FM_TIME_UNIT_S;
+}
+
+void fm_measured_column(struct fm_table *table, const struct fm_measured *measured,
+                        const char *title, const char *part, unsigned priority)
+{
+    static const char *const units[] = {
+        [FM_TIME_UNIT_S] = "s", [FM_TIME_UNIT_MS] = "ms", [FM_TIME_UNIT_US] = "\u00b5s"};
+    const char *unit = measured->is_time                      ? "seconds"
+                       : measured->is_bytes                   ? "bytes"
+                       : measured->asked == FM_QUERY_BY_WORDS ? "words"
+                                                              : "count";
+    g_autofree char *name = g_strdup_printf(
+        "%s_%s_%s",
+        measured->asked == FM_QUERY_BY_CALLS ? "calls" : fm_measure_word(measured->asked), part,
+        unit);
+    g_autofree char *shown = measured->is_time
+                                 ? g_strdup_printf("%s %s", title, units[measured->unit])
+                                 : g_strdup(title);
+    fm_table_group(table, shown, FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, name, NULL);
+    fm_column_priority(table, priority);
+}
+
+void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured, int64_t amount)
+{
+    if (measured->is_time)
+        fm_cell_time_in(table, (double)amount * measured->tick, measured->unit);
+    else if (measured->is_bytes)
+        fm_cell_bytes(table, amount);
+    else
+        fm_cell_int(table, amount);
+}
+
+void fm_measured_per_call(struct fm_table *table, const struct fm_measured *measured,
+                          int64_t amount, int64_t calls)
+{
+    double each = calls > 0 ? (double)amount / (double)calls : 0;
+    if (calls <= 0)
+        fm_cell_empty(table);
+    else if (measured->is_time && amount < SAMPLES_FEW)
+        fm_cell_few(table);
+    else if (measured->is_time)
+        fm_cell_time_short(table, each * measured->tick);
+    else if (measured->is_bytes)
+        fm_cell_bytes(table, (int64_t)(each + 0.5));
+    else
+        fm_cell_ratio(table, each);
+}
+
+char *fm_measured_text(const struct fm_measured *measured, int64_t amount)
+{
+    g_autofree char *number = fm_format_int(amount);
+    if (measured->is_bytes && amount < 10 * 1024)
+        return g_strdup_printf("%s bytes", number);
+    if (measured->is_bytes)
+        return fm_format_bytes(amount);
+    if (measured->is_time) {
+        double seconds = (double)amount * measured->tick;
+        g_autofree char *ms = fm_format_int((int64_t)(seconds * 1e3 + 0.5));
+        g_autofree char *s = fm_format_float(seconds, 2);
+        return seconds >= 10 ? g_strdup_printf("%s s", s) : g_strdup_printf("%s ms", ms);
+    }
+    return g_strdup_printf("%s %s", number, measured->name);
+}
+
+double fm_measured_share(const struct fm_measured *measured, int64_t amount)
+{
+    return measured->whole > 0 ? (double)amount / (double)measured->whole : 0;
+}
+
+bool fm_measured_is_soft(const struct fm_measured *measured, int64_t amount)
+{
+    return measured->is_time && amount < SAMPLES_FEW;
+}

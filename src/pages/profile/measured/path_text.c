@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/profile/measured/path_text.h"
+
+#include <inttypes.h>
+
+#include "views/names.h"
+#include "views/paths.h"
+
+#define SEPARATOR " \u203a "
+#define SPELLED_STEPS_MAX 40 /* of a longer path the number is what one types */
+
+char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
+{
+    uint32_t procs = fm_view_clique_procs(a, clique);
+    const char *name = a->profile->ps[fm_view_clique_name(a, clique)].unqualified_name;
+    if (procs > 1)
+        return g_strdup_printf("\u27f2\u00a0%s\u00a0+%" PRIu32, name, procs - 1);
+    if (fm_view_clique_recurses(a, clique))
+        return g_strdup_printf("%s\u00a0\u27f2", name);
+    return g_strdup(name);
+}
+
+char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max)
+{
+    uint32_t total = fm_view_path(a, clique, NULL, 0);
+    g_autofree uint32_t *cliques = g_new(uint32_t, MAX(total, 1));
+    fm_view_path(a, clique, cliques, total);
+    GString *out = g_string_new(NULL);
+    if (total == 0) /* the runtime, a thread */
+        g_string_append(out, a->profile->ps[fm_view_clique_name(a, clique)].unqualified_name);
+    uint32_t tail = steps_max > 1 ? steps_max - 1 : 1;
+    for (uint32_t i = 0; i < total; i++) {
+        if (total > steps_max && i == (steps_max > 1 ? 1 : 0)) {
+            g_string_append_printf(out, "%s\u2026", i ? SEPARATOR : "");
+            i = total - tail;
+        }
+        g_autofree char *label = fm_clique_label(a, cliques[i]);
+        g_string_append_printf(out, "%s%s", out->len ? SEPARATOR : "", label);
+    }
+    return g_string_free(out, FALSE);
+}
+
+char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique)
+{
+    uint32_t cliques[SPELLED_STEPS_MAX];
+    uint32_t count = fm_view_path(a, clique, cliques, SPELLED_STEPS_MAX);
+    g_autoptr(GString) out = g_string_new(NULL);
+    for (uint32_t i = 0; i < count && count <= SPELLED_STEPS_MAX; i++)
+        g_string_append_printf(out, "%s%s", i ? "/" : "",
+                               a->profile->ps[fm_view_clique_name(a, cliques[i])].unqualified_name);
+    uint32_t *found = NULL, found_count = 0, total = 0;
+    if (out->len > 0)
+        fm_view_named_paths(a, out->str, 2, &found, &found_count, &total);
+    bool only = total == 1 && found[0] == clique;
+    g_free(found);
+    return only ? g_strdup(out->str) : g_strdup_printf("%" PRIu32, clique);
+}

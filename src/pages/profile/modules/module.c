@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* module/NAME: the procedures declared in a module. */
+#include "pages/profile/parts/internal.h"
+
+bool fm_report_module(struct fm_page *page, GError **error)
+{
+    const struct fm_module *module;
+    if (!fm_page_check_module(page, &module, error))
+        return false;
+    page->module = module->name;
+    fm_page_begin(
+        page, "module",
+        g_strdup_printf("The %s of %s %s", page->words->procs, page->words->module, module->name));
+    g_autofree uint32_t *shown = g_new(uint32_t, module->ps_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->ps_count; i++) {
+        struct fm_cost cost;
+        fm_analysis_ps_cost(page->analysis, module->ps[i], &cost);
+        if (page->query.preferences.show_inactive_procs || !fm_cost_is_hidden(&cost))
+            shown[count++] = module->ps[i];
+    }
+    fm_display_fact_string(page->display, "module", module->name);
+    fm_display_fact_int(page->display, "ps_count", module->ps_count);
+    fm_display_fact_int(page->display, "procs_shown_count", count);
+    fm_proc_table(page, "procs", shown, count, false);
+
+    struct fm_query accessors = fm_page_link(page, FM_CMD_MODULE_GETTER_SETTERS, 0);
+    accessors.command.module = page->query.command.module;
+    fm_add_link(page->body, &accessors, "Show field getters and setters");
+    struct fm_query bodies = fm_page_link(page, FM_CMD_MODULE_REP, 0);
+    bodies.command.module = page->query.command.module;
+    if (page->recording->procrep != NULL &&
+        fm_procrep_module(page->recording->procrep, module->name) != NULL)
+        fm_add_link(page->body, &bodies, "Show module representation");
+    fm_controls_inactive_procs(page);
+    fm_controls_qualify(page);
+    fm_controls_sort(page);
+    fm_controls_fields(page);
+    fm_controls_format(page);
+    fm_controls_general(page);
+    return true;
+}

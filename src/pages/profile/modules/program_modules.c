@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program_modules: what each module's own code costs. Costs of descendants would overlap. */
+#include "pages/profile/parts/internal.h"
+
+#include <string.h>
+
+/* Orders by self + descendants mean self here. */
+static void order_by_self(struct fm_page *page)
+{
+    page->query.preferences.cost.with_descendants = false;
+}
+
+static bool is_shown(const struct fm_page *page, const struct fm_module *module)
+{
+    if (strcmp(module->name, page->words->runtime_module) == 0)
+        return false;
+    return module->active || !fm_cost_is_hidden(&module->cost) ||
+           page->query.preferences.show_inactive_modules;
+}
+
+static struct fm_row *sorted_rows(const struct fm_page *page, uint32_t *ret_count)
+{
+    const struct fm_analysis *a = page->analysis;
+    struct fm_row *rows = g_new(struct fm_row, a->module_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < a->module_count; i++) {
+        const struct fm_module *module = &a->modules[i];
+        if (!is_shown(page, module))
+            continue;
+        rows[count++] = (struct fm_row){
+            .cost = module->cost, .file = module->name, .name = module->name, .id = i};
+    }
+    fm_rows_sort(page, rows, count, NULL);
+    *ret_count = count;
+    return rows;
+}
+
+bool fm_report_program_modules(struct fm_page *page, GError **error)
+{
+    (void)error;
+    order_by_self(page);
+    fm_page_begin(page, "program_modules",
+                  g_strdup_printf("The %s of the program", page->words->modules));
+    uint32_t count;
+    g_autofree struct fm_row *rows = sorted_rows(page, &count);
+    fm_display_fact_int(page->display, "module_count", page->analysis->module_count);
+    fm_display_fact_int(page->display, "modules_shown_count", count);
+
+    struct fm_perf perf;
+    fm_perf_init(&perf, page, false);
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "modules");
+    struct fm_query by_name = fm_page_same(page);
+    fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
+    fm_table_group(table, "Rank", FM_COLUMN_ORDINAL_RANK, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "rank", NULL);
+    fm_table_group(table, page->words->module_title, FM_COLUMN_MODULE_NAME, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "module", &by_name);
+    fm_perf_header(&perf, page, table);
+    for (uint32_t i = 0; i < count; i++) {
+        struct fm_query query = fm_page_link(page, FM_CMD_MODULE, 0);
+        query.command.module = g_strdup(rows[i].name);
+        fm_table_row(table, "module", false);
+        fm_cell_int(table, (int64_t)i + 1);
+        fm_cell_link(table, &query, rows[i].name, FM_STYLE_PLAIN);
+        fm_perf_cells(&perf, page, table, &rows[i].cost);
+        g_free(query.command.module);
+    }
+    fm_controls_inactive_modules(page);
+    fm_controls_fields(page);
+    fm_controls_format(page);
+    fm_controls_general(page);
+    return true;
+}

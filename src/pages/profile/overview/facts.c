@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the menu says of a C program's run beside its graph: phases and snapshots that the program
+ * marked, and what the recording lost or finishing could not find. */
+#include "pages/profile/parts/internal.h"
+
+#include <string.h>
+
+/* From one mark to the next, or to the end. */
+struct phase {
+    const char *name;
+    uint64_t from_ns, to_ns; /* to 0 = not known: it ended without exit() */
+    uint64_t quanta;
+};
+
+static void add_phase(struct fm_page *page, struct fm_table *table, const struct phase *phase)
+{
+    const struct fm_profile *profile = page->profile;
+    fm_table_row(table, "phase", false);
+    fm_cell_string(table, phase->name, FM_STYLE_PLAIN);
+    fm_cell_time(table, (double)phase->from_ns / 1e9);
+    if (phase->to_ns > phase->from_ns)
+        fm_cell_time(table, (double)(phase->to_ns - phase->from_ns) / 1e9);
+    else
+        fm_cell_empty(table);
+    if (profile->ticks_per_second > 0)
+        fm_cell_time(table, (double)phase->quanta / (double)profile->ticks_per_second);
+    else
+        fm_cell_empty(table);
+    if (profile->user_quanta > 0)
+        fm_cell_percent(table, (double)phase->quanta / (double)profile->user_quanta);
+    else
+        fm_cell_empty(table);
+}
+
+/* The mark after number i that begins a phase; mark_count = none. */
+static uint32_t next_phase(const struct fm_facts *facts, uint32_t i)
+{
+    while (i < facts->mark_count && facts->marks[i].snapshot != 0)
+        i++;
+    return i;
+}
+
+static void add_phases(struct fm_page *page)
+{
+    const struct fm_profile *profile = page->profile;
+    const struct fm_facts *facts = &profile->facts;
+    uint32_t first = next_phase(facts, 0);
+    if (first == facts->mark_count)
+        return;
+    fm_add_heading(page->body, "Phases");
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "phases");
+    static const struct {
+        const char *title, *name;
+    } columns[] = {
+        {"Phase", "phase"},          {"Begins after", "begin_seconds"}, {"Lasts", "lasted_seconds"},
+        {"CPU time", "cpu_seconds"}, {"% of all", "cpu_percent"},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
+        fm_table_group(table, columns[i].title, i == 0 ? FM_COLUMN_DEFAULT : FM_COLUMN_NUMBER,
+                       FM_COLOUR_NEVER);
+        fm_table_column(table, NULL, columns[i].name, NULL);
+    }
+    struct phase phase = {.name = "before the first"};
+    uint64_t quanta_before = 0;
+    for (uint32_t i = first;; i = next_phase(facts, i + 1)) {
+        bool last = i == facts->mark_count;
+        const struct fm_mark *end = last ? NULL : &facts->marks[i];
+        uint64_t quanta = last ? profile->user_quanta : end->quanta;
+        phase.to_ns = last ? facts->duration_ns : end->ns;
+        phase.quanta = quanta > quanta_before ? quanta - quanta_before : 0;
+        add_phase(page, table, &phase);
+        if (last)
+            return;
+        quanta_before = quanta;
+        phase = (struct phase){.name = end->name, .from_ns = end->ns};
+    }
+}
+
+static void add_snapshots(struct fm_page *page)
+{
+    const struct fm_facts *facts = &page->profile->facts;
+    const char *name = page->recording->name;
+    size_t stem = strlen(name) - (g_str_has_suffix(name, ".data") ? strlen(".data") : 0);
+    struct fm_list *list = NULL;
+    for (uint32_t i = 0; i < facts->mark_count; i++) {
+        const struct fm_mark *mark = &facts->marks[i];
+        if (mark->snapshot == 0)
+            continue;
+        if (list == NULL)
+            list = fm_add_list(page->body, FM_LIST_BULLETS,
+                               "Snapshots (fathom finish makes pages of them)");
+        g_autofree char *text =
+            g_strdup_printf("%s: after %.3f s, %.*s.snap%u.rec", mark->name, (double)mark->ns / 1e9,
+                            (int)stem, name, mark->snapshot);
+        fm_add_text(list, text);
+    }
+}
+
+void fm_add_facts(struct fm_page *page)
+{
+    const struct fm_facts *facts = &page->profile->facts;
+    if (facts->note_count > 0) {
+        struct fm_list *list = fm_add_list(page->body, FM_LIST_BULLETS, "Notes on the recording");
+        for (uint32_t i = 0; i < facts->note_count; i++)
+            fm_add_text(list, facts->notes[i]);
+    }
+    add_phases(page);
+    add_snapshots(page);
+}

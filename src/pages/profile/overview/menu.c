@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* menu: where to begin, what the file holds, and whether it is sound. Everything here was computed
+ * when the recording was opened; until it is, the page shows what stands in the file's header. */
+#include "pages/profile/measured/flame_view.h"
+#include "pages/profile/measured/hot_tables.h"
+#include "pages/profile/parts/internal.h"
+#include "pages/profile/overview/summary_text.h"
+
+#define ROWS_SHOWN 10
+#define RECURSIONS_SHOWN 20
+
+#define ACTION_PERCENT 90
+
+static void explore(struct fm_page *page, struct fm_list *list, bool action, const char *label)
+{
+    bool times = fm_times_tell(page->profile);
+    struct fm_query query = fm_page_same(page);
+    query.command = (struct fm_command){
+        .id = FM_CMD_ROOT, .has_percent = action, .percent = action ? ACTION_PERCENT : 0};
+    query.preferences.show_inactive_call_sites = false;
+    query.preferences.show_inactive_procs = false;
+    query.preferences.show_inactive_modules = false;
+    struct fm_cost_order order = {.kind = times ? FM_QUERY_TIME : FM_QUERY_CALLSEQS,
+                                  .with_descendants = true};
+    fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &order);
+    fm_add_link(list, &query, label);
+}
+
+/* The rows of such a page stand in the order that they are chosen by. */
+static void top(struct fm_page *page, struct fm_list *list, enum fm_query_limit limit,
+                double threshold, enum fm_query_cost kind, bool total, const char *label)
+{
+    struct fm_query query = fm_page_link(page, FM_CMD_TOP_PROCS, 0);
+    query.command.limit = limit;
+    query.command.first = limit == FM_QUERY_LIMIT_RANK ? 1 : 0;
+    query.command.last = limit == FM_QUERY_LIMIT_RANK ? (uint32_t)threshold : 0;
+    query.command.threshold = limit == FM_QUERY_LIMIT_RANK ? 0 : threshold;
+    query.command.top = (struct fm_cost_order){.kind = kind, .with_descendants = total};
+    if (query.has_preferences)
+        fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &query.command.top);
+    fm_add_link(list, &query, label);
+}
+
+static void add_rank_links(struct fm_page *page, struct fm_list *list)
+{
+    static const enum fm_query_cost kinds[] = {FM_QUERY_TIME, FM_QUERY_CALLSEQS, FM_QUERY_WORDS};
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        if (kinds[i] == FM_QUERY_TIME && !fm_times_tell(page->profile))
+            continue;
+        for (int total = 0; total <= 1; total++) {
+            g_autofree char *label = g_strdup_printf(
+                "Top 100 most expensive %s: %s, %s.", page->words->procs,
+                fm_words_cost_kind(page->words, kinds[i]), total ? "self+descendants" : "self");
+            top(page, list, FM_QUERY_LIMIT_RANK, 100, kinds[i], total, label);
+        }
+    }
+}
+
+static void add_threshold(struct fm_page *page, struct fm_list *list, enum fm_query_cost kind,
+                          double value, const char *amount)
+{
+    const char *what = fm_words_cost_kind(page->words, kind);
+    g_autofree char *tenth =
+        g_strdup_printf("%s above 0.1%% of the total: %s, self.", page->words->procs, what);
+    g_autofree char *one = g_strdup_printf("%s above 1%% of the total: %s, self+descendants.",
+                                           page->words->procs, what);
+    g_autofree char *absolute =
+        g_strdup_printf("%s above %s: %s, self+descendants.", page->words->procs, amount, what);
+    char *const labels[] = {tenth, one, absolute};
+    for (unsigned i = 0; i < G_N_ELEMENTS(labels); i++)
+        labels[i][0] = g_ascii_toupper(labels[i][0]);
+    top(page, list, FM_QUERY_LIMIT_PERCENT, 0.1, kind, false, tenth);
+    top(page, list, FM_QUERY_LIMIT_PERCENT, 1, kind, true, one);
+    top(page, list, FM_QUERY_LIMIT_VALUE, value, kind, true, absolute);
+}
+
+static void add_links(struct fm_page *page)
+{
+    const struct fm_profile *profile = page->profile;
+    struct fm_list *list =
+        fm_add_list(page->body, FM_LIST_BULLETS,
+                    "You can start exploring the deep profile at the following points.");
+    explore(page, list, false, page->words->explore_root);
+    explore(page, list, true, "Exploring the call graph, starting at the action.");
+    struct fm_query modules = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
+    fm_add_link(list, &modules, page->words->explore_modules);
+    struct fm_query recursion = fm_page_link(page, FM_CMD_RECURSION_TYPE_FREQ, 0);
+    if (fm_page_check_bodies(page, NULL))
+        fm_add_link(fm_add_developer(list), &recursion, "How the program's cliques recurse.");
+    add_rank_links(page, list);
+    if (fm_times_tell(profile) && profile->ticks_per_second > 0)
+        add_threshold(page, list, FM_QUERY_TIME, (double)profile->ticks_per_second, "1 second");
+    add_threshold(page, list, FM_QUERY_CALLSEQS, 1e6,
+                  profile->flavour == FM_FLAVOUR_C ? "1,000,000 calls"
+                                                   : "1,000,000 call sequence numbers");
+    if (profile->flavour == FM_FLAVOUR_C)
+        add_threshold(page, list, FM_QUERY_WORDS, 16 * 1024 * 1024, "16 MiB");
+    else
+        add_threshold(page, list, FM_QUERY_WORDS, 2 * 1024 * 1024, "2M words");
+}
+
+static void begin_row(struct fm_table *table, const char *role, const char *label)
+{
+    fm_table_row(table, role, false);
+    fm_cell_string(table, label, FM_STYLE_PLAIN);
+}
+
+static void add_number(struct fm_page *page, struct fm_table *table, const char *name,
+                       const char *label, uint64_t value)
+{
+    int64_t number = (int64_t)MIN(value, (uint64_t)INT64_MAX);
+    begin_row(table, name, label);
+    fm_cell_int(table, number);
+    fm_display_fact_int(page->display, name, number);
+}
+
+static void add_text(struct fm_page *page, struct fm_table *table, const char *name,
+                     const char *label, const char *text)
+{
+    begin_row(table, name, label);
+    fm_cell_string(table, text, FM_STYLE_PLAIN);
+    fm_display_fact_string(page->display, name, text);
+}
+
+/* Which of several processes of a program this is. */
+static void add_process(struct fm_page *page, struct fm_table *table)
+{
+    const struct fm_process_fact *process = &page->profile->facts.process;
+    if (process->command == NULL)
+        return;
+    add_text(page, table, "command", "Command:", process->command);
+    add_text(page, table, "folder", "Working folder:", process->folder);
+    add_number(page, table, "process", "Process:", process->pid);
+    add_number(page, table, "parent_process", "Parent process:", process->parent_pid);
+    g_autoptr(GDateTime) start =
+        g_date_time_new_from_unix_utc((gint64)(process->start_ns / 1000000000u));
+    g_autofree char *text =
+        start == NULL ? NULL : g_date_time_format(start, "%Y-%m-%d %H:%M:%S UTC");
+    if (text != NULL)
+        add_text(page, table, "started", "Started:", text);
+}
+
+void fm_add_summary(struct fm_page *page)
+{
+    const struct fm_profile *profile = page->profile;
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "summary");
+    uint64_t user = profile->user_quanta, all = user + profile->instrumentation_quanta;
+    double rate = (double)profile->ticks_per_second;
+    fm_table_column(table, NULL, "what", NULL);
+    fm_table_column(table, NULL, "value", NULL);
+
+    begin_row(table, "program_name", "Profile generated for:");
+    fm_cell_string(table, profile->program_name, FM_STYLE_PLAIN);
+    fm_display_fact_string(page->display, "program_name", profile->program_name);
+    fm_display_fact_string(page->display, "flavour",
+                           profile->flavour == FM_FLAVOUR_C ? "c" : "mercury");
+    fm_display_fact_int(page->display, "format_version", profile->version);
+    fm_display_fact_int(page->display, "word_size_bytes", profile->word_size);
+    add_number(page, table, "ticks_per_second", "Quanta per second:", profile->ticks_per_second);
+    add_number(page, table, "user_quanta", "Quanta in user code:", user);
+    add_number(page, table, "instrumentation_quanta",
+               "Quanta in instrumentation:", profile->instrumentation_quanta);
+    add_number(page, table, "quanta", "Total quanta:", all);
+    begin_row(table, "total_time_seconds", "Total time:");
+    if (rate > 0) {
+        fm_cell_time(table, (double)all * (1.0 / rate));
+        fm_display_fact_double(page->display, "total_time_seconds", (double)all * (1.0 / rate));
+    } else {
+        fm_cell_string(table, "unknown", FM_STYLE_PLAIN);
+    }
+    add_process(page, table);
+    if (profile->facts.duration_ns > 0) {
+        double seconds = (double)profile->facts.duration_ns / 1e9;
+        begin_row(table, "run_time_seconds", "Time from start to end:");
+        fm_cell_time(table, seconds);
+        fm_display_fact_double(page->display, "run_time_seconds", seconds);
+    }
+    if (profile->facts.peak_bytes > 0)
+        add_number(page, table, "peak_heap_bytes",
+                   "Most heap memory at once, bytes:", profile->facts.peak_bytes);
+    g_autofree char *callseqs = g_strconcat(page->words->callseqs_title, ":", NULL);
+    add_number(page, table, "callseqs", callseqs, profile->callseqs);
+    add_number(page, table, "csd_count", page->words->csd_count, profile->csd_count);
+    add_number(page, table, "pd_count", page->words->pd_count, profile->pd_count);
+    add_number(page, table, "css_count", page->words->css_count, profile->css_count);
+    add_number(page, table, "ps_count", page->words->ps_count, profile->ps_count);
+    if (page->recording->known < FM_KNOWN_COSTS)
+        return;
+    add_number(page, table, "cliques", "Cliques:", page->analysis->clique_count);
+    g_autofree char *modules = g_strconcat(page->words->modules_title, ":", NULL);
+    add_number(page, table, "module_count", modules, page->analysis->module_count);
+}
+
+static void add_invariants(struct fm_page *page)
+{
+    const struct fm_recording *recording = page->recording;
+    bool all = true;
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "invariants");
+    fm_table_group(table, "Invariant", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "invariant", NULL);
+    fm_table_group(table, "Holds", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "holds", NULL);
+    fm_table_group(table, "Figures", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "detail", NULL);
+    for (unsigned i = 0; i < recording->invariant_count; i++) {
+        const struct fm_invariant *invariant = &recording->invariants[i];
+        all = all && invariant->holds;
+        fm_table_row(table, "invariant", false);
+        fm_cell_string(table, invariant->name, FM_STYLE_PLAIN);
+        fm_cell_string(table, invariant->holds ? "yes" : "NO",
+                       invariant->holds ? FM_STYLE_PLAIN : FM_STYLE_BOLD);
+        fm_cell_string(table, invariant->detail ? invariant->detail : "", FM_STYLE_PLAIN);
+    }
+    fm_display_fact_bool(page->display, "invariants_hold", all);
+}
+
+/* The picture of what tells most. */
+static void add_picture(struct fm_page *page, const struct fm_measured *measured)
+{
+    const struct fm_flame_wish wish = {
+        .measured = measured, .boxes_max = 300, .rows_max = 14, .id = "flame"};
+    struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
+    struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
+    bool deeper;
+    flame.command.measure = tree.command.measure = measured->asked;
+    flame.command.name = tree.command.name = (char *)(uintptr_t) "all";
+    tree.command.depth = 3;
+    g_autofree char *heading =
+        g_strdup_printf("Where the %s go%s", measured->name, measured->is_time ? "es" : "");
+    fm_add_heading(page->body, heading);
+    fm_flame_add(page, &wish, &deeper);
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    fm_add_link(list, &flame, "Flame graph");
+    fm_add_link(list, &tree, "Tree");
+}
+
+static void add_answers(struct fm_page *page)
+{
+    struct fm_measured measured;
+    fm_measured_init(&measured, page->recording, FM_QUERY_BY_AUTO);
+    g_autofree char *lead = fm_summary_lead(page);
+    g_autofree char *details = fm_summary_details(page);
+    g_autofree char *waiting = fm_summary_waiting(page);
+    fm_add_text(page->body, lead);
+    fm_add_text(page->body, details);
+    if (waiting)
+        fm_add_text(page->body, waiting);
+    add_picture(page, &measured);
+    fm_add_hot_paths(page, &measured, ROWS_SHOWN);
+    fm_add_hot_functions(page, &measured, ROWS_SHOWN);
+    if (fm_add_hot_recursions(page, &measured, ROWS_SHOWN / 2) > 0) {
+        struct fm_query all = fm_page_link(page, FM_CMD_RECURSIONS, 0);
+        all.command.measure = measured.asked;
+        fm_add_link(page->body, &all, "More recursions");
+    }
+    fm_add_hot_allocators(page, ROWS_SHOWN);
+    fm_add_heading(page->body, "Explore");
+}
+
+/* The rest of the page is the original's. */
+static void add_mercury_picture(struct fm_page *page)
+{
+    struct fm_measured measured;
+    fm_measured_init(&measured, page->recording, FM_QUERY_BY_AUTO);
+    add_picture(page, &measured);
+}
+
+bool fm_report_about(struct fm_page *page, GError **error)
+{
+    (void)error;
+    fm_page_begin(page, "about", g_strdup_printf("About %s", page->recording->name));
+    fm_add_summary(page);
+    fm_add_facts(page);
+    if (page->recording->known == FM_KNOWN_ALL)
+        add_invariants(page);
+    fm_controls_general(page);
+    return true;
+}
+
+bool fm_report_recursions(struct fm_page *page, GError **error)
+{
+    struct fm_measured measured;
+    (void)error;
+    fm_measured_init(&measured, page->recording, page->query.command.measure);
+    page->query.command.measure = measured.asked;
+    fm_page_begin(page, "recursions", g_strdup_printf("Recursions by %s", measured.name));
+    fm_add_measures(page, measured.asked);
+    if (fm_add_hot_recursions(page, &measured, RECURSIONS_SHOWN) == 0)
+        fm_add_text(page->body, "No recursion has any of it.");
+    fm_controls_general(page);
+    return true;
+}
+
+bool fm_report_menu(struct fm_page *page, GError **error)
+{
+    (void)error;
+    bool c = page->profile->flavour == FM_FLAVOUR_C;
+    g_autofree char *program = g_path_get_basename(page->profile->program_name);
+    fm_page_begin(page, "menu",
+                  c && program[0] ? g_steal_pointer(&program) : g_strdup("Deep profiler menu"));
+    fm_display_fact_string(page->display, "recording", page->recording->name);
+    if (c && page->recording->known >= FM_KNOWN_COSTS)
+        add_answers(page);
+    else if (page->recording->known >= FM_KNOWN_COSTS)
+        add_mercury_picture(page);
+    add_links(page);
+    if (c)
+        fm_add_heading(page->body, "About this profile");
+    fm_add_summary(page);
+    fm_add_facts(page);
+    if (page->recording->known == FM_KNOWN_ALL)
+        add_invariants(page);
+    fm_controls_general(page);
+    fm_controls_general_options(page);
+    return true;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/profile/overview/subject.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "views/names.h"
+#include "views/paths.h"
+
+static bool is_focus(enum fm_command_id id)
+{
+    return id == FM_CMD_TREE || id == FM_CMD_FLAME;
+}
+
+static bool is_about_clique(enum fm_command_id id)
+{
+    return id == FM_CMD_CLIQUE || id == FM_CMD_CLIQUE_RC || id == FM_CMD_DUMP_RAW_CLIQUE;
+}
+
+/* The name that is to be looked up; NULL: there is none. *ret_clique: of a context. *ret_number: it
+ * is a number already. */
+static const char *name_of(const struct fm_command *command, bool *ret_clique, bool *ret_number)
+{
+    const char *name = command->name;
+    *ret_clique = is_about_clique(command->id);
+    *ret_number = false;
+    if (command->id == FM_CMD_FIND || name == NULL)
+        return NULL;
+    if (!is_focus(command->id))
+        return name;
+    if (strcmp(name, "all") == 0)
+        return NULL;
+    *ret_clique = g_str_has_prefix(name, "clique/");
+    if (*ret_clique)
+        name += strlen("clique/");
+    else if (g_str_has_prefix(name, "proc/"))
+        name += strlen("proc/");
+    *ret_number = name[0] && name[strspn(name, "0123456789")] == '\0';
+    return name;
+}
+
+enum fm_known fm_subject_needs(const struct fm_command *command)
+{
+    bool clique, number;
+    if (!name_of(command, &clique, &number))
+        return FM_KNOWN_NOTHING;
+    return clique || is_focus(command->id) ? FM_KNOWN_COSTS : FM_KNOWN_PROFILE;
+}
+
+/* What stands in a message: short, and without control characters. */
+static char *shown(const char *name)
+{
+    char *text = g_utf8_make_valid(name, (gssize)MIN(strlen(name), 100));
+    for (char *c = text; *c; c++)
+        if (g_ascii_iscntrl(*c))
+            *c = '?';
+    return text;
+}
+
+static void set_not_found(const struct fm_recording *recording, const char *wanted, bool clique,
+                          GError **error)
+{
+    g_autofree char *name = shown(wanted);
+    g_autoptr(GString) message = g_string_new(NULL);
+    bool path = clique && strchr(wanted, '/');
+    bool c = recording->profile->flavour == FM_FLAVOUR_C;
+    g_string_append_printf(message, "%s: there is no %s '%s'", recording->name,
+                           path ? "context with the path"
+                           : c  ? "function named"
+                                : "procedure named",
+                           name);
+    struct fm_view_found *near = NULL;
+    uint32_t count = 0, total = 0;
+    if (!path && recording->known >= FM_KNOWN_COSTS)
+        fm_view_find(recording->analysis, wanted, FM_CALLSEQS, 3, &near, &count, &total);
+    for (uint32_t i = 0; i < count; i++) {
+        if (near[i].ps)
+            g_string_append_printf(message, "%s%s",
+                                   i == 0          ? "; is it "
+                                   : i + 1 < count ? ", "
+                                                   : " or ",
+                                   recording->profile->ps[near[i].ps].unqualified_name);
+    }
+    g_string_append(message, count > 0 ? "?" : "");
+    g_free(near);
+    g_set_error_literal(error, FM_ERROR, FM_ERROR_NOT_FOUND, message->str);
+}
+
+/* A number is taken as it is, if there is such a thing. */
+static bool find_number(const struct fm_recording *recording, const char *text,
+                        struct fm_subject *ret, GError **error)
+{
+    uint32_t max = ret->cliques ? recording->analysis->clique_count : recording->profile->ps_count;
+    guint64 number = g_ascii_strtoull(text, NULL, 10);
+    if (number < 1 || number > max) {
+        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
+                    "%s: invalid %s index %s, expected 1 to %" PRIu32, recording->name,
+                    ret->cliques ? "clique" : "proc_static", text, max);
+        return false;
+    }
+    ret->numbers = g_new(uint32_t, 1);
+    ret->numbers[0] = (uint32_t)number;
+    ret->count = ret->total = 1;
+    return true;
+}
+
+/* Trees and pictures show contexts of one path as one. */
+static void drop_same_paths(const struct fm_analysis *a, struct fm_subject *subject)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < subject->count; i++) {
+        uint32_t j = 0;
+        while (j < kept && !fm_view_is_same_path(a, subject->numbers[j], subject->numbers[i]))
+            j++;
+        if (j == kept)
+            subject->numbers[kept++] = subject->numbers[i];
+    }
+    if (subject->total == subject->count)
+        subject->total = kept;
+    subject->count = kept;
+}
+
+bool fm_subject_find(const struct fm_recording *recording, const struct fm_command *command,
+                     struct fm_subject *ret, GError **error)
+{
+    bool clique, number;
+    const char *name = name_of(command, &clique, &number);
+    g_return_val_if_fail(name != NULL, false);
+    *ret = (struct fm_subject){.cliques = clique};
+    if (number)
+        return find_number(recording, name, ret, error);
+    if (clique) {
+        fm_view_named_paths(recording->analysis, name, FM_SUBJECTS_MAX, &ret->numbers, &ret->count,
+                            &ret->total);
+    } else {
+        fm_view_named_procs(recording->profile, name, &ret->numbers, &ret->count);
+        ret->total = ret->count;
+        ret->count = MIN(ret->count, FM_SUBJECTS_MAX);
+    }
+    if (clique && is_focus(command->id))
+        drop_same_paths(recording->analysis, ret);
+    if (ret->count > 0)
+        return true;
+    fm_subject_clear(ret);
+    set_not_found(recording, name, clique, error);
+    return false;
+}
+
+void fm_subject_set(struct fm_command *command, const struct fm_subject *subject, char *focus,
+                    size_t focus_size)
+{
+    if (!is_focus(command->id)) {
+        command->number = subject->numbers[0];
+        command->name = NULL;
+        return;
+    }
+    g_snprintf(focus, focus_size, "%s/%" PRIu32, subject->cliques ? "clique" : "proc",
+               subject->numbers[0]);
+    command->name = focus;
+}
+
+void fm_subject_clear(struct fm_subject *subject)
+{
+    g_free(subject->numbers);
+    *subject = (struct fm_subject){0};
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a C program's run was, in plain words. Of a recording whose costs are known. */
+#pragma once
+
+#include "pages/profile/measured/measure.h"
+#include "pages/profile/parts/internal.h"
+
+/* "706 ms of CPU time in 188,056,028 calls of 1,079 functions; ..."; g_free. */
+char *fm_summary_lead(const struct fm_page *page);
+/* Threads, times, what is exact, whether the checks hold; g_free. */
+char *fm_summary_details(const struct fm_page *page);
+/* That it mostly waited; NULL when it did not, or that is not known. g_free. */
+char *fm_summary_waiting(const struct fm_page *page);

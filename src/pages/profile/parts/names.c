@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/profile/parts/internal.h"
+
+#include <string.h>
+
+#include "base/cxx_name.h"
+
+const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
+{
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    switch (page->query.preferences.qualify) {
+    case FM_QUALIFY_ALWAYS:
+        return proc->qualified_name;
+    case FM_QUALIFY_NEVER:
+        return proc->unqualified_name;
+    case FM_QUALIFY_WHEN_DIFFERENT:
+        return page->module && strcmp(page->module, proc->decl_module) == 0 ? proc->unqualified_name
+                                                                            : proc->brief_name;
+    }
+    g_assert_not_reached();
+}
+
+const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps)
+{
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    bool shortened =
+        page->profile->flavour == FM_FLAVOUR_C && strcmp(proc->name, proc->unqualified_name) != 0;
+    return shortened ? proc->name : NULL;
+}
+
+const char *fm_css_file(const struct fm_profile *profile, uint32_t css)
+{
+    const struct fm_css *site = &profile->css[css];
+    return site->file[0] ? site->file : profile->ps[site->ps].file;
+}
+
+/* Goal paths of C are "[COLUMN] [LABEL]": the label names foreign code ("qsort"), or says how the
+ * call came about. */
+static const char *label_of(const struct fm_css *site)
+{
+    const char *label = site->goal_path;
+    while (g_ascii_isdigit(*label))
+        label++;
+    return *label == ' ' ? label + 1 : label == site->goal_path ? label : "";
+}
+
+char *fm_name_site(const struct fm_page *page, uint32_t css, bool called)
+{
+    const struct fm_css *site = &page->profile->css[css];
+    const char *kind = page->words->site_kinds[site->kind];
+    g_autofree char *label =
+        fm_cxx_name_shorten(page->profile->flavour == FM_FLAVOUR_C ? label_of(site) : "");
+    if (!label[0])
+        return site->kind == FM_SITE_NORMAL ? g_strdup_printf("unknown %s", page->words->proc)
+                                            : g_strdup(kind);
+    if (site->kind != FM_SITE_CALLBACK || !page->profile->ps[site->ps].decl_module[0])
+        return g_steal_pointer(&label);
+    return g_strdup_printf(called ? "callback from %s" : "call of %s", label);
+}
+
+char *fm_name_place(const struct fm_page *page, const char *file, uint32_t line)
+{
+    if (page->profile->flavour == FM_FLAVOUR_C) {
+        const char *slash = strrchr(file, '/');
+        file = slash ? slash + 1 : file;
+        if (line == 0) /* no debug information */
+            return g_strdup(file);
+    }
+    return g_strdup_printf("%s:%" PRIu32, file, line);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/profile/parts/internal.h"
+
+void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count,
+                   bool sorted)
+{
+    g_autofree struct fm_row *rows = g_new(struct fm_row, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fm_ps *proc = &page->profile->ps[ps[i]];
+        rows[i] = (struct fm_row){
+            .file = proc->file,
+            .line = proc->line,
+            .name = fm_name_ps(page, ps[i]),
+            .full = fm_full_name_ps(page, ps[i]),
+            .link = FM_CMD_PROC,
+            .link_number = ps[i],
+            .id = ps[i],
+        };
+        fm_analysis_ps_cost(page->analysis, ps[i], &rows[i].cost);
+    }
+    if (!sorted)
+        fm_rows_sort(page, rows, count, NULL);
+
+    struct fm_perf perf;
+    fm_perf_init(&perf, page, true);
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, name);
+    fm_table_group(table, "Rank", FM_COLUMN_ORDINAL_RANK, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "rank", NULL);
+    struct fm_query by_name = fm_page_same(page);
+    fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
+    fm_table_group(table, page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "proc", &by_name);
+    fm_perf_header(&perf, page, table);
+    for (uint32_t i = 0; i < count; i++) {
+        fm_table_row(table, "proc", false);
+        fm_cell_int(table, (int64_t)i + 1);
+        fm_row_name_cell(page, table, &rows[i], FM_STYLE_PLAIN);
+        fm_perf_cells(&perf, page, table, &rows[i].cost);
+    }
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that pages say differently about Mercury and C programs. */
+#include "pages/profile/parts/internal.h"
+
+static const struct fm_words mercury = {
+    .proc = "procedure",
+    .procs = "procedures",
+    .proc_title = "Procedure",
+    .module = "module",
+    .modules = "modules",
+    .module_title = "Module",
+    .modules_title = "Modules",
+    .runtime = "the runtime",
+    .runtime_module = "Mercury runtime",
+    .site_kinds =
+        {
+            [FM_SITE_NORMAL] = "call",
+            [FM_SITE_SPECIAL] = "special call",
+            [FM_SITE_HIGHER_ORDER] = "higher order call",
+            [FM_SITE_METHOD] = "method call",
+            [FM_SITE_CALLBACK] = "callback",
+        },
+    .callseqs_title = "Call sequence numbers",
+    .callseqs_order = "callseqs",
+    .callseqs_kind = "call sequence numbers",
+    .words_kind = "words allocated",
+    .excps_title = "Excps",
+    .qualify = "module qualify predicate and function names",
+    .higher_order_calls = "higher order calls",
+    .explore_root = "Exploring the call graph, starting at the root.",
+    .explore_modules = "Exploring the program module by module.",
+    .csd_count = "CallSiteDynamic structures:",
+    .pd_count = "ProcDynamic structures:",
+    .css_count = "CallSiteStatic structures:",
+    .ps_count = "ProcStatic structures:",
+    .has_fails = true,
+};
+
+static const struct fm_words c_words = {
+    .proc = "function",
+    .procs = "functions",
+    .proc_title = "Function",
+    .module = "translation unit",
+    .modules = "translation units",
+    .module_title = "Translation unit",
+    .modules_title = "Translation units",
+    .runtime = "the system",
+    .runtime_module = "",
+    .site_kinds =
+        {
+            [FM_SITE_NORMAL] = "call",
+            [FM_SITE_SPECIAL] = "special call",
+            [FM_SITE_HIGHER_ORDER] = "call through pointer",
+            [FM_SITE_METHOD] = "virtual call",
+            [FM_SITE_CALLBACK] = "callback",
+        },
+    .callseqs_title = "Calls with those below",
+    .callseqs_order = "calls",
+    .callseqs_kind = "calls",
+    .words_kind = "bytes allocated",
+    .excps_title = "Exceptional exits",
+    .qualify = "put the translation unit before function names",
+    .higher_order_calls = "calls through pointers",
+    .explore_root = "Exploring the call graph, starting at the threads.",
+    .explore_modules = "Exploring the program by translation unit.",
+    .csd_count = "Call edges in context:",
+    .pd_count = "Functions in context:",
+    .css_count = "Call sites:",
+    .ps_count = "Functions:",
+    .has_fails = false,
+};
+
+const struct fm_words *fm_words_of(enum fm_flavour flavour)
+{
+    return flavour == FM_FLAVOUR_C ? &c_words : &mercury;
+}
+
+const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost kind)
+{
+    switch (kind) {
+    case FM_QUERY_CALLS:
+        return "number of calls";
+    case FM_QUERY_REDOS:
+        return "number of redos";
+    case FM_QUERY_TIME:
+        return "time";
+    case FM_QUERY_CALLSEQS:
+        return words->callseqs_kind;
+    case FM_QUERY_ALLOCS:
+        return "memory allocations";
+    case FM_QUERY_WORDS:
+        return words->words_kind;
+    }
+    g_assert_not_reached();
+}
