@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime_side.h"
 
-#include "../runtime/eventlog/service.h"
+#include "clients/service.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "copies.h"
+#include "core/copies.h"
 #include "internal.h"
 
 #include <link.h>

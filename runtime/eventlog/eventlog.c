@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start, stop, status; requests; fork; messages. */
-#include "live.h"
+#include "core/live.h"
 
 #include <fathom/fathom.h>
 

@@ -3,7 +3,7 @@
  * the chunk list's and the clients' locks are leaves, the pool's is below all. README.md says more.
  */
 #pragma once
-#include "copies.h"
+#include "core/copies.h"
 
 #include <fathom/eventlog.h>
 

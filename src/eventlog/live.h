@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LOG.live: the last events of a C program that ended without stopping its log
- * (runtime/eventlog/live_format.h). */
+ * (runtime/eventlog/core/live_format.h). */
 #pragma once
 #include <glib.h>
 #include <stdbool.h>

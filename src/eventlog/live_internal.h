@@ -2,7 +2,7 @@
 /* A log and the file of live buffers beside it, open for recovering. */
 #pragma once
 #include "eventlog/live.h"
-#include "runtime/eventlog/live_format.h"
+#include "runtime/eventlog/core/live_format.h"
 
 struct fm_live {
     const char *log_path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a client's queue to its connection. */
-#include "clients.h"
+#include "clients/clients.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
  * mapping; its data begins FM_LIVE_SLOT_BYTES behind. The lock is a leaf. */
 #pragma once
 #include "internal.h"
-#include "live_format.h"
+#include "core/live_format.h"
 
 #define FM_EL_LIVE_BUFFER_MAX (256u << 10)
 

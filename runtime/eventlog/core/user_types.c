@@ -2,7 +2,7 @@
 /* Event types that the program and its plugins declare. A type keeps its place for the life of the
  * process. Those before usable are, or will be, in the header of each destination: once the first
  * header is made, types that come are not, and their events are messages. */
-#include "copies.h"
+#include "core/copies.h"
 #include "internal.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A client's queue of shared blocks, with a limit in bytes. */
-#include "clients.h"
+#include "clients/clients.h"
 
 static struct fm_el_shared_block *shared_new(const void *data, size_t bytes, uint32_t events)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The global buffer, for events that belong to no lane, and the way of a block to the destinations.
  */
-#include "live.h"
+#include "core/live.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listeners: one round of the service thread, and the calls of the program. */
-#include "clients.h"
+#include "clients/clients.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes: each thread's buffer, appended to by its owner without a lock, handed over by whoever
  * holds the lane's lock. */
-#include "live.h"
+#include "core/live.h"
 
 #include <assert.h>
 #include <errno.h>

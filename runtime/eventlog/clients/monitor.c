@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The messages of the monitor of 2016: CBOR values, a form = array of its index and its fields. */
-#include "service.h"
+#include "clients/service.h"
 
 static void head(struct fm_el_bytes *b, uint8_t major, uint64_t v)
 {

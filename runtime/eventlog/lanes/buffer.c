@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lane's memory: pages of the pool, or a slot of the live file. */
-#include "live.h"
+#include "core/live.h"
 
 static size_t wanted_size(size_t wanted, bool live)
 {

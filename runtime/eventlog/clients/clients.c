@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients: their beginning, their end, and what they must know first. */
-#include "clients.h"
+#include "clients/clients.h"
 
 #include <unistd.h>
 

@@ -6,8 +6,8 @@
  *
  * Always: blocks are written in the order in which they were taken; sink, header_due and missing
  * change only while the queue is empty, or by the thread that writes it. */
-#include "live.h"
-#include "output.h"
+#include "core/live.h"
+#include "sinks/output.h"
 
 #include <errno.h>
 #include <signal.h>

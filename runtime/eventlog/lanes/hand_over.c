@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a lane's buffer to a block: raw stamps become times, what handlers queued joins. */
-#include "live.h"
+#include "core/live.h"
 
 /* Raw stamps of [p, end) become nanoseconds on the line between the two samples. Returns the number
  * of events. The branches on common sizes let the processor guess where the next event begins

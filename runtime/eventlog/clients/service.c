@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's own thread: flushes at intervals and serves clients. It runs only when one of the
  * two was asked for, and takes no signals of the program. */
-#include "service.h"
+#include "clients/service.h"
 
 #include <errno.h>
 #include <poll.h>

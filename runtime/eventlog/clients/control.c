@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service.h"
+#include "clients/service.h"
 
 #include <errno.h>
 

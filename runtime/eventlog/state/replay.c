@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events that make a stream understandable from its beginning, whenever that is. */
-#include "replay.h"
+#include "state/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service.h"
+#include "clients/service.h"
 
 static enum fm_el_said end_of_frame(const struct fm_el_frames *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "live.h"
+#include "core/live.h"
 
 #include <fcntl.h>
 #include <stddef.h>

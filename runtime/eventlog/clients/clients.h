@@ -3,7 +3,7 @@
  * client_send.c and client_receive.c the two directions, serve.c listeners and the calls of the
  * program. Any thread queues blocks; only the service thread connects, sends, reads and closes. */
 #pragma once
-#include "service.h"
+#include "clients/service.h"
 
 #define FM_EL_TOKEN_WAIT_S 5u
 #define FM_EL_PEER_LIFE_S 60u

@@ -2,7 +2,7 @@
 /* What a client that comes late must know of the events before: last values of counters and of the
  * heap, open spans and asynchronous spans, owners of locks. Read off the blocks as they pass, under
  * the clients' lock, so that a client gets each event once: here, or in a block. */
-#include "replay.h"
+#include "state/replay.h"
 
 enum { ENTRIES_MAX = 1 << 16, DEPTH_MAX = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What clients say: control messages, tokens, the monitor's frames. */
-#include "clients.h"
+#include "clients/clients.h"
 
 #include <errno.h>
 
