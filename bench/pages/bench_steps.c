@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "serve/profile.h"
+#include "recording/profile.h"
 
 #define MODULES_MAX 16
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
-#include "serve/profile.h"
+#include "recording/profile.h"
 #include "serve/render.h"
 
 #define FORMATS 4

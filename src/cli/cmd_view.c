@@ -12,7 +12,7 @@
 #include "cli/notices.h"
 #include "display/html/assets.h"
 #include "serve/http.h"
-#include "serve/traces/traces.h"
+#include "serve/traces.h"
 #include "trace/format/open.h"
 
 struct view_options {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
-#include "serve/profile.h"
+#include "recording/profile.h"
 
 static unsigned terminal_width(void)
 {

@@ -4,7 +4,7 @@
 
 #include "base/mapped.h"
 #include "serve/serve_internal.h"
-#include "serve/traces/traces.h"
+#include "serve/traces.h"
 #include "trace/format/open.h"
 
 #define LISTED_FILES_MAX 200

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "display/html/assets.h"
 #include "serve/serve_internal.h"
-#include "serve/traces/traces.h"
+#include "serve/traces.h"
 #include "views/names.h"
 
 /* One request on its way through this file. */

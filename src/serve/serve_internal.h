@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "schedule/schedule.h"
-#include "serve/profile.h"
+#include "recording/profile.h"
 #include "serve/render.h"
 #include "serve/response.h"
 #include "serve/serve.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_trace.h"
-#include "report/trace_statistics.h"
+#include "pages/trace/statistics.h"
 #include "schedule/trace_modules.h"
 #include "schedule/trace_tab.h"
 #include "trace/format/open.h"

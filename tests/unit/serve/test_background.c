@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "schedule/schedule.h"
-#include "serve/profile.h"
+#include "recording/profile.h"
 #include "serve/serve.h"
 #include "serve/stream.h"
 #include "small_profile.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/traces/page.h"
-#include "serve/traces/show.h"
+#include "pages/trace/page.h"
+#include "pages/trace/show.h"
 #include "trace/clock/synchronize.h"
 
 #define PATIENCE_US 60000

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "serve/traces/show.h"
+#include "pages/trace/show.h"
 
 #define INDENT "\xE2\x80\x83" /* em space */
 

@@ -2,7 +2,7 @@
 /* Which lanes a viewer shows, and in which order. */
 #include <string.h>
 
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 #define SPAN_COLOURS 12u
 #define INDENT_MAX 8u

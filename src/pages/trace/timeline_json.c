@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes, their boxes, marks, arrows and times of states as JSON; the two viewers that show them. */
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 struct values { /* those that an answer names, numbered anew */
     GHashTable *numbers;

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "serve/stream.h"
-#include "serve/traces/page.h"
-#include "serve/traces/traces.h"
+#include "pages/trace/page.h"
+#include "serve/traces.h"
 
 #define TICK_MS 100
 #define GROW_MS 250

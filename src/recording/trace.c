@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which traces may be named, and a reference to each that was. */
-#include "serve/traces/traces.h"
+#include "serve/traces.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "schedule/trace_modules.h"
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 #define FILES_FOUND_MAX 8 /* of those below roots, the least used is closed */
 

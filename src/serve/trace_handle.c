@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/traces/page.h"
-#include "serve/traces/traces.h"
+#include "pages/trace/page.h"
+#include "serve/traces.h"
 
 /* A page may change from one moment to the next, so it has no validator. */
 static void answer_page(struct fm_server *server, const struct fm_request *request,

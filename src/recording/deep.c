@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening: reading, analysis, checks, in steps. */
-#include "report/recording_job.h"
+#include "recording/deep_job.h"
 
 #include <string.h>
 

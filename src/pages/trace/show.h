@@ -3,7 +3,7 @@
 #pragma once
 
 #include "display/drawing.h"
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 struct trace_show {
     const struct trace_set *set;

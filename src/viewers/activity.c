@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 static unsigned rank_of(enum fm_lane_kind kind)
 {

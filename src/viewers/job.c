@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A viewer's answer being made: ad hoc requests with the viewer's functions as hooks. */
 #include "base/error.h"
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 /* --- reading --- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/profile.h"
+#include "recording/profile.h"
 
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "report/recording_job.h"
+#include "recording/deep_job.h"
 
 /* After so many nodes it is looked whether the time is over: a fraction of a millisecond. */
 #define NODES_A_LOOK 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many events there are, over the whole span: from the summary, else counted. */
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 /* A log that is longer waits for its summary: counting would hold up the pass that makes it. */
 #define COUNTED_BYTES_MAX (64u << 20)

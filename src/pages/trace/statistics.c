@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/trace_statistics.h"
+#include "pages/trace/statistics.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* How many lanes are at work: a graph of layers by class of state, with a sentence and a table. */
 #include <inttypes.h>
 
-#include "serve/traces/show.h"
+#include "pages/trace/show.h"
 
 #define GRAPH_HEIGHT 44u
 

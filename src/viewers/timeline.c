@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 /* A window of no more events is read, which is exact and shows marks and arrows. */
 #define READ_EVENTS_MAX 50000u

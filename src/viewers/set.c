@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/traces/traces.h"
-#include "serve/traces/page.h"
-#include "serve/traces/trace_internal.h"
+#include "serve/traces.h"
+#include "pages/trace/page.h"
+#include "viewers/viewers.h"
 #include "trace/clock/synchronize.h"
 
 /* Times as these are of the calendar; pages show them from a whole second on. */

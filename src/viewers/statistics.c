@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 #define ROWS_MAX 2000u
 #define CHILDREN_MAX 60u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes and the overview as drawings, with tables for the formats that have no drawings. */
-#include "serve/traces/show.h"
+#include "pages/trace/show.h"
 
 #include <inttypes.h>
 #include <math.h>

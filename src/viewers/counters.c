@@ -2,7 +2,7 @@
 /* Counters and the heap over the window: least, greatest and last value of each column. */
 #include <math.h>
 
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 struct watching { /* one trace being read */
     struct trace_counters *counters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 /* The page, in one of the formats. Errors: those of opening, of the filter and of positions. */
 FM_MUST_USE bool trace_page_write(struct fm_server *server, struct fm_trace_query *query,

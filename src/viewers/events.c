@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "serve/traces/trace_internal.h"
+#include "viewers/viewers.h"
 
 #define TEXT_BYTES_MAX 300u
 #define OFFSET_NS_DEFAULT UINT64_C(1000000)

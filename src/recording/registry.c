@@ -7,7 +7,7 @@
 #include "base/build_id.h"
 #include "base/error.h"
 #include "serve/serve_internal.h"
-#include "serve/traces/traces.h"
+#include "serve/traces.h"
 #include "schedule/trace_modules.h"
 #include "trace/format/open.h"
 
