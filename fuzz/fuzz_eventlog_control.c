@@ -3,7 +3,7 @@
  * encodes to the bytes that are found again. */
 #include <string.h>
 
-#include "eventlog/transport.h"
+#include "eventlog/transport/transport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
  * the same, what the collector lets through is a log without damage, states read back. */
 #include <string.h>
 
-#include "eventlog/monitor.h"
-#include "eventlog/transport.h"
+#include "eventlog/monitor/monitor.h"
+#include "eventlog/transport/transport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

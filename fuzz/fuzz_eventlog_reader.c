@@ -3,8 +3,8 @@
  * byte of a readable log is in an item, and whatever is read can be printed. */
 #include <string.h>
 
-#include "eventlog/count.h"
-#include "eventlog/format.h"
+#include "eventlog/reader/count.h"
+#include "eventlog/output/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "eventlog/eventlog.h"
-#include "eventlog/live.h"
-#include "eventlog/log.h"
+#include "eventlog/reader/eventlog.h"
+#include "eventlog/input/live.h"
+#include "eventlog/log/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

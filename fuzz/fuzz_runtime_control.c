@@ -3,7 +3,7 @@
  * messages that the reading side's parser finds. */
 #include <string.h>
 
-#include "eventlog/transport.h"
+#include "eventlog/transport/transport.h"
 #include "runtime_side.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "eventlog/monitor.h"
-#include "eventlog/transport.h"
+#include "eventlog/monitor/monitor.h"
+#include "eventlog/transport/transport.h"
 #include "runtime_side.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

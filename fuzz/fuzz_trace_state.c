@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventlog/eventlog.h"
+#include "eventlog/reader/eventlog.h"
 #include "trace/state/checkpoint_internal.h"
 #include "trace/statistics/statistics.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "eventlog/count.h"
-#include "eventlog/log.h"
-#include "eventlog/source.h"
+#include "eventlog/reader/count.h"
+#include "eventlog/log/log.h"
+#include "eventlog/input/source.h"
 
 static uint64_t count(const char *path, GError **error)
 {

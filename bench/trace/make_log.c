@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventlog/eventlog.h"
+#include "eventlog/reader/eventlog.h"
 
 enum { LANES = 8, BLOCK_BYTES = 2 << 20, DEPTH_MAX = 10, NAMES = 40, LOCKS = 16, COUNTERS = 6 };
 

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "deep/profile.h"
-#include "eventlog/format.h"
+#include "eventlog/output/format.h"
 
 enum { SECTION_CSD = 1, SECTION_PD = 2, SECTION_CSS = 4, SECTION_PS = 8, SECTION_ALL = 15 };
 

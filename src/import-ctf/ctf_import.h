@@ -13,7 +13,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "eventlog/eventlog.h"
+#include "eventlog/reader/eventlog.h"
 #include "trace/format/ctf.h"
 
 enum { CTF_NUMBER_FIRST = 1024, CTF_CAPABILITIES_MAX = 65534, CTF_FIELDS_MAX = 32 };

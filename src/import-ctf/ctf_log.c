@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "eventlog/writer.h"
+#include "eventlog/output/writer.h"
 #include "import-ctf/ctf_import.h"
 
 enum { MARKER_BYTES = 24, ROUND_BYTES = 1 << 20, FIRST_ROUND_BYTES = 64 << 10 };

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eventlog/eventlog.h"
-#include "eventlog/writer.h"
+#include "eventlog/reader/eventlog.h"
+#include "eventlog/output/writer.h"
 
 struct lane {
     uint64_t state; /* of the random numbers */

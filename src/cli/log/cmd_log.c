@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "eventlog/live.h"
+#include "eventlog/input/live.h"
 
 static const struct {
     const char *name;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/cli.h"
-#include "eventlog/source.h"
+#include "eventlog/input/source.h"
 
 fm_cli_run fm_cmd_log_stat;
 fm_cli_run fm_cmd_log_cat;

@@ -6,7 +6,7 @@
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_print.h"
 #include "cli/log/cmd_log_trace.h"
-#include "eventlog/log.h"
+#include "eventlog/log/log.h"
 
 static int cat_in_file_order(struct fm_cmd_log_printer *printer, struct fm_eventlog_source *source)
 {

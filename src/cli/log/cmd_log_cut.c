@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
-#include "eventlog/writer.h"
+#include "eventlog/output/writer.h"
 
 struct cut {
     uint64_t from_ns, to_ns;

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_print.h"
-#include "eventlog/reorder.h"
-#include "eventlog/transport.h"
+#include "eventlog/log/reorder.h"
+#include "eventlog/transport/transport.h"
 
 enum { POLL_MS = 50, PRINT_BYTES = 1 << 20 };
 

@@ -2,7 +2,7 @@
 /* Choosing events and printing them: `fathom log cat` and `fathom log follow`. */
 #pragma once
 
-#include "eventlog/format.h"
+#include "eventlog/output/format.h"
 
 struct fm_cmd_log_printer {
     /* Set by options. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cli/log/cmd_log.h"
-#include "eventlog/live.h"
+#include "eventlog/input/live.h"
 
 int fm_cmd_log_recover(int argc, char **argv)
 {

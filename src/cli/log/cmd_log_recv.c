@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
-#include "eventlog/transport.h"
-#include "eventlog/writer.h"
+#include "eventlog/transport/transport.h"
+#include "eventlog/output/writer.h"
 
 enum { POLL_MS = 100, UDP_IDLE_S = 5 };
 

@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
-#include "eventlog/eventlog.h"
-#include "eventlog/monitor.h"
-#include "eventlog/transport.h"
-#include "eventlog/writer.h"
+#include "eventlog/reader/eventlog.h"
+#include "eventlog/monitor/monitor.h"
+#include "eventlog/transport/transport.h"
+#include "eventlog/output/writer.h"
 
 enum {
     TOKEN_WAIT_MS = 10000,

@@ -8,8 +8,8 @@
 #include "cli/log/cmd_log.h"
 #include "cli/hint.h"
 #include "cli/log/cmd_log_trace.h"
-#include "eventlog/count.h"
-#include "eventlog/format.h"
+#include "eventlog/reader/count.h"
+#include "eventlog/output/format.h"
 
 struct named_count {
     char *name;

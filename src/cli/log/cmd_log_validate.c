@@ -4,7 +4,7 @@
 
 #include "cli/log/cmd_log.h"
 #include "cli/hint.h"
-#include "eventlog/validate.h"
+#include "eventlog/log/validate.h"
 
 struct report {
     const char *path;

@@ -9,7 +9,8 @@ struct fm_known;
 struct fm_finish_opts {
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
     bool only_existing;     /* bodies that were inlined and have no hooks are not put back */
-    struct fm_known *known; /* what other recordings learned of the files, record/known/known.h; NULL */
+    struct fm_known
+        *known; /* what other recordings learned of the files, record/known/known.h; NULL */
 };
 
 /* What to tell the user beside the profile. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "eventlog/transport.h"
+#include "eventlog/transport/transport.h"
 #include "trace/format/eventlog_trace.h"
 
 enum {

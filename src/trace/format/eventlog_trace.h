@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/roots.h"
-#include "eventlog/log.h"
+#include "eventlog/log/log.h"
 #include "trace/core/trace.h"
 
 struct fm_eventlog_trace {

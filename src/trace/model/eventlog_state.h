@@ -3,7 +3,7 @@
  * kinds of program share), eventlog_state_c.c, eventlog_state_haskell.c. */
 #pragma once
 
-#include "eventlog/eventlog.h"
+#include "eventlog/reader/eventlog.h"
 #include "trace/state/state_internal.h"
 #include "trace/model/symbols.h"
 

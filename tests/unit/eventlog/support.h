@@ -2,8 +2,8 @@
 /* Logs made in memory, and the items that a reader gives as one comparable text. */
 #pragma once
 
-#include "eventlog/eventlog.h"
-#include "eventlog/writer.h"
+#include "eventlog/reader/eventlog.h"
+#include "eventlog/output/writer.h"
 
 /* A small log: two capabilities and the global buffer, fixed and variable events, all field
  * kinds, an unknown type. end_mark: FF FF at the end. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "eventlog/transport.h"
+#include "eventlog/transport/transport.h"
 #include "support.h"
 
 #define MAGIC "\xF0\x9E\x97\x8C"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventlog/count.h"
-#include "eventlog/log.h"
+#include "eventlog/reader/count.h"
+#include "eventlog/log/log.h"
 #include "support.h"
 
 static const char *const names[] = {"conc",      "marks",       "profhc",      "sparks",

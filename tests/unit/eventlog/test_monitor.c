@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "eventlog/monitor.h"
-#include "eventlog/transport.h"
+#include "eventlog/monitor/monitor.h"
+#include "eventlog/transport/transport.h"
 #include "support.h"
 
 static GByteArray *from_hex(const char *hex)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order of time while a log comes: when an event has its turn. */
-#include "eventlog/reorder.h"
+#include "eventlog/log/reorder.h"
 
 #include <string.h>
 

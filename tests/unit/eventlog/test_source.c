@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "eventlog/log.h"
-#include "eventlog/source.h"
+#include "eventlog/log/log.h"
+#include "eventlog/input/source.h"
 #include "support.h"
 
 enum { MESSAGES = 40000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "eventlog/eventlog.h"
-#include "eventlog/format.h"
+#include "eventlog/reader/eventlog.h"
+#include "eventlog/output/format.h"
 #include "own_types.h"
 #include "support.h"
 

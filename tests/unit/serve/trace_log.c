@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "eventlog/eventlog.h"
+#include "eventlog/reader/eventlog.h"
 
 enum { PARSE = 1, LEX = 2, QUEUE = 3, HOSTILE = 4, LATE = 5, BLOCK_EVENTS = 500 };
 

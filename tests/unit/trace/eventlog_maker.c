@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "eventlog/eventlog.h"
+#include "eventlog/reader/eventlog.h"
 
 static void put(GByteArray *to, uint64_t value, unsigned bytes)
 {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "ctf_text.h"
-#include "eventlog/format.h"
-#include "eventlog/log.h"
+#include "eventlog/output/format.h"
+#include "eventlog/log/log.h"
 #include "trace/format/ctf.h"
 #include "trace/format/open.h"
 

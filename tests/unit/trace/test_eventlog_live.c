@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "eventlog/log.h"
+#include "eventlog/log/log.h"
 #include "eventlog_maker.h"
 #include "trace/format/open.h"
 

@@ -3,7 +3,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "eventlog/log.h"
+#include "eventlog/log/log.h"
 #include "eventlog_maker.h"
 #include "trace/format/open.h"
 

@@ -2,7 +2,7 @@
 /* States of C programs: every transition by what the observers are told. */
 #include <glib/gstdio.h>
 
-#include "eventlog/eventlog.h"
+#include "eventlog/reader/eventlog.h"
 #include "event_trace.h"
 
 #define U(x) ((uint64_t)(x))

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A merge of runs, one a block, kept in a heap by their next event. A block joins when the time
+ * reaches its least time stamp, so the order is exact, and only blocks that overlap in time are
+ * open. The least time is known from the pass over the file; in a log opened lazily from reading
+ * the block, which is done when the time comes near that of its marker.
+ *
+ * Inside a block nearly all events stand in order. Those that do not (their time is less than one
+ * before) are found when the block is read for the first time, and kept aside, sorted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/priority_queue.h"
+#include "eventlog/log/run.h"
+
+enum { WINDOWS_BYTES = 32 << 20, WINDOW_BYTES_MIN = 16 << 10 };
+#define EARLY_NS                                                                    \
+    UINT64_C(10000000) /* an unread block may hold events so much before its marker \
+                        */
+
+struct lane {
+    struct fm_eventlog_run *run;
+    const struct fm_eventlog_stray *strays; /* sorted by time, then offset */
+    struct fm_eventlog_stray *own_strays;   /* when they are not kept with the log */
+    size_t stray_count, stray_next;
+    uint64_t greatest; /* so far in the run */
+    struct fm_eventlog_event plain;
+    bool has_plain;
+    /* The earlier of plain and the next stray. */
+    uint64_t time_ns, offset;
+    bool head_is_stray;
+    int32_t capability;
+};
+
+struct pending {
+    uint64_t key; /* the time at which the block must be looked at */
+    guint block;
+};
+
+struct fm_eventlog_merge {
+    struct fm_eventlog_log *log;
+    struct pending *pending; /* by key, then file order */
+    size_t pending_count, pending_next;
+    GPtrArray *heap;   /* of struct lane */
+    struct lane *used; /* its head was given out; step it before going on */
+    uint32_t header;
+    uint8_t *stray_bytes; /* of the stray given out last */
+};
+
+static const struct fm_eventlog_block *block_at(const struct fm_eventlog_merge *merge, guint index)
+{
+    return &g_array_index(merge->log->blocks, struct fm_eventlog_block, index);
+}
+
+static uint64_t key_of(const struct fm_eventlog_merge *merge, guint index)
+{
+    const struct fm_eventlog_block *block = block_at(merge, index);
+    if (fm_eventlog_log_is_known(merge->log, index))
+        return block->min_ns;
+    return block->begin_ns - MIN(block->begin_ns, EARLY_NS);
+}
+
+static int compare_pending(const void *a, const void *b)
+{
+    const struct pending *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+static bool before(const void *first, const void *second)
+{
+    const struct lane *a = first, *b = second;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns;
+    if (a->capability != b->capability)
+        return a->capability < b->capability;
+    return a->offset < b->offset;
+}
+
+static void list_pending(struct fm_eventlog_merge *merge)
+{
+    merge->pending_count = merge->pending_next = 0;
+    for (guint i = 0; i < merge->log->blocks->len; i++) {
+        if (!fm_eventlog_log_is_known(merge->log, i) || block_at(merge, i)->events > 0)
+            merge->pending[merge->pending_count++] = (struct pending){key_of(merge, i), i};
+    }
+    for (size_t i = 1; i < merge->pending_count; i++) {
+        if (compare_pending(&merge->pending[i - 1], &merge->pending[i]) > 0) {
+            qsort(merge->pending, merge->pending_count, sizeof *merge->pending, compare_pending);
+            break;
+        }
+    }
+}
+
+struct fm_eventlog_merge *fm_eventlog_merge_new(struct fm_eventlog_log *log)
+{
+    struct fm_eventlog_merge *merge = g_new0(struct fm_eventlog_merge, 1);
+    merge->log = log;
+    merge->heap = g_ptr_array_new();
+    merge->pending = g_new(struct pending, log->blocks->len);
+    list_pending(merge);
+    return merge;
+}
+
+static void lane_free(struct lane *lane)
+{
+    fm_eventlog_run_free(lane->run);
+    g_free(lane->own_strays);
+    g_free(lane);
+}
+
+static void drop_lanes(struct fm_eventlog_merge *merge)
+{
+    for (guint i = 0; i < merge->heap->len; i++)
+        lane_free(merge->heap->pdata[i]);
+    g_ptr_array_set_size(merge->heap, 0);
+    merge->used = NULL;
+}
+
+void fm_eventlog_merge_free(struct fm_eventlog_merge *merge)
+{
+    if (merge == NULL)
+        return;
+    drop_lanes(merge);
+    g_ptr_array_unref(merge->heap);
+    g_free(merge->pending);
+    g_free(merge->stray_bytes);
+    g_free(merge);
+}
+
+size_t fm_eventlog_merge_memory(const struct fm_eventlog_merge *merge)
+{
+    size_t sum = merge->pending_count * sizeof *merge->pending;
+    for (guint i = 0; i < merge->heap->len; i++) {
+        const struct lane *lane = merge->heap->pdata[i];
+        sum += sizeof *lane + lane->run->window_size +
+               (lane->own_strays != NULL ? lane->stray_count * sizeof *lane->strays : 0);
+    }
+    return sum;
+}
+
+const struct fm_eventlog_header *fm_eventlog_merge_header(const struct fm_eventlog_merge *merge)
+{
+    return merge->log->headers->pdata[merge->header];
+}
+
+uint32_t fm_eventlog_merge_header_index(const struct fm_eventlog_merge *merge)
+{
+    return merge->header;
+}
+
+/* Takes the next event that is in order from the run. */
+static bool next_plain(struct lane *lane, GError **error)
+{
+    GError *failure = NULL;
+    do {
+        lane->has_plain = fm_eventlog_run_next(lane->run, &lane->plain, &failure);
+    } while (lane->has_plain && lane->plain.time_ns < lane->greatest);
+    if (failure != NULL) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    if (lane->has_plain)
+        lane->greatest = lane->plain.time_ns;
+    return true;
+}
+
+/* Sets the head; false when the lane is exhausted. */
+static bool set_head(struct lane *lane)
+{
+    const struct fm_eventlog_stray *stray =
+        lane->stray_next < lane->stray_count ? &lane->strays[lane->stray_next] : NULL;
+    lane->head_is_stray =
+        stray != NULL &&
+        (!lane->has_plain || stray->time_ns < lane->plain.time_ns ||
+         (stray->time_ns == lane->plain.time_ns && stray->offset < lane->plain.offset));
+    if (!lane->head_is_stray && !lane->has_plain)
+        return false;
+    lane->time_ns = lane->head_is_stray ? stray->time_ns : lane->plain.time_ns;
+    lane->offset = lane->head_is_stray ? stray->offset : lane->plain.offset;
+    return true;
+}
+
+/* Goes past the head. Returns 1, 0 when the lane is exhausted, -1 with an error. */
+static int step(struct lane *lane, GError **error)
+{
+    if (lane->head_is_stray)
+        lane->stray_next++;
+    else if (!next_plain(lane, error))
+        return -1;
+    return set_head(lane) ? 1 : 0;
+}
+
+static void push_lane(GPtrArray *heap, struct lane *lane)
+{
+    g_ptr_array_add(heap, lane);
+    fm_queue_sift_up(heap->pdata, heap->len - 1, before);
+}
+
+static void sift_first(GPtrArray *heap)
+{
+    if (heap->len > 0)
+        fm_queue_sift_down(heap->pdata, heap->len, 0, before);
+}
+
+static void pop_lane(GPtrArray *heap)
+{
+    lane_free(heap->pdata[0]);
+    g_ptr_array_remove_index_fast(heap, 0);
+    sift_first(heap);
+}
+
+/* The events out of order, from what is known of the block; NULL with error. */
+static bool take_strays(struct fm_eventlog_merge *merge, struct lane *lane, guint index,
+                        GError **error)
+{
+    const struct fm_eventlog_facts *facts = fm_eventlog_facts(merge->log, index);
+    if (facts == NULL || facts->stray_count == 0)
+        return true;
+    lane->stray_count = facts->stray_count;
+    lane->strays = facts->strays;
+    if (lane->strays != NULL)
+        return true;
+    struct fm_eventlog_facts *again = fm_eventlog_facts_find(merge->log, index, error);
+    if (again == NULL)
+        return false;
+    lane->stray_count = again->stray_count;
+    lane->strays = lane->own_strays = g_steal_pointer(&again->strays);
+    fm_eventlog_facts_free(again);
+    return true;
+}
+
+/* The last place known in the block with nothing at or after time before it. */
+static struct fm_eventlog_sample place_before(const struct fm_eventlog_facts *facts, uint64_t time)
+{
+    struct fm_eventlog_sample place = {0, 0};
+    size_t low = 0, high = facts == NULL ? 0 : facts->sample_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (facts->samples[middle].greatest < time) {
+            place = facts->samples[middle];
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return place;
+}
+
+/* Goes to the first head at or after (time, offset). 1, 0 when there is none, -1 with an error. */
+static int seek_lane(struct lane *lane, uint64_t time, uint64_t offset, GError **error)
+{
+    do {
+        if (!next_plain(lane, error))
+            return -1;
+    } while (lane->has_plain && (lane->plain.time_ns < time ||
+                                 (lane->plain.time_ns == time && lane->plain.offset < offset)));
+    size_t low = 0, high = lane->stray_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct fm_eventlog_stray *stray = &lane->strays[middle];
+        if (stray->time_ns < time || (stray->time_ns == time && stray->offset < offset))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    lane->stray_next = low;
+    return set_head(lane) ? 1 : 0;
+}
+
+static bool open_lane(struct fm_eventlog_merge *merge, guint index, uint64_t time, uint64_t offset,
+                      GError **error)
+{
+    const struct fm_eventlog_block *block = block_at(merge, index);
+    if ((block->backward_steps > 0 || merge->log->scan != NULL) &&
+        !fm_eventlog_log_learn(merge->log, index, error))
+        return false;
+    size_t window = WINDOWS_BYTES / (merge->heap->len + 1);
+    struct fm_eventlog_sample place = place_before(fm_eventlog_facts(merge->log, index), time);
+    struct lane *lane = g_new0(struct lane, 1);
+    lane->capability = block->capability;
+    lane->run =
+        fm_eventlog_run_open(merge->log, block, place.offset, MAX(window, WINDOW_BYTES_MIN));
+    lane->greatest = place.greatest;
+    int found = take_strays(merge, lane, index, error) ? seek_lane(lane, time, offset, error) : -1;
+    if (found > 0)
+        push_lane(merge->heap, lane);
+    else
+        lane_free(lane);
+    return found >= 0;
+}
+
+/* The first pending block has been read and begins later than was thought: it goes to its place. */
+static void put_back(struct fm_eventlog_merge *merge)
+{
+    struct pending moving = merge->pending[merge->pending_next];
+    moving.key = key_of(merge, moving.block);
+    size_t place = merge->pending_next;
+    while (place + 1 < merge->pending_count &&
+           compare_pending(&merge->pending[place + 1], &moving) < 0) {
+        merge->pending[place] = merge->pending[place + 1];
+        place++;
+    }
+    merge->pending[place] = moving;
+}
+
+/* Opens what begins no later than the earliest open event; the first pending block if none is. */
+static bool open_due(struct fm_eventlog_merge *merge, GError **error)
+{
+    while (merge->pending_next < merge->pending_count) {
+        const struct pending *pending = &merge->pending[merge->pending_next];
+        guint block = pending->block;
+        if (merge->heap->len > 0 &&
+            pending->key > ((const struct lane *)merge->heap->pdata[0])->time_ns)
+            return true;
+        if (!fm_eventlog_log_is_known(merge->log, block)) {
+            if (!fm_eventlog_log_learn(merge->log, block, error)) {
+                merge->pending_next++;
+                return false;
+            }
+            if (block_at(merge, block)->events == 0)
+                merge->pending_next++;
+            else
+                put_back(merge);
+            continue;
+        }
+        merge->pending_next++;
+        if (block_at(merge, block)->events > 0 && !open_lane(merge, block, 0, 0, error))
+            return false;
+    }
+    return true;
+}
+
+/* Brings the earliest event to the top. */
+static bool settle(struct fm_eventlog_merge *merge, GError **error)
+{
+    if (merge->used != NULL) {
+        int stepped = step(merge->used, error);
+        merge->used = NULL;
+        if (stepped > 0)
+            sift_first(merge->heap);
+        else
+            pop_lane(merge->heap);
+        if (stepped < 0)
+            return false;
+    }
+    if (merge->pending_next == merge->pending_count)
+        return true;
+    return open_due(merge, error);
+}
+
+/* An event that stands elsewhere in the block than the run is now. */
+static bool read_stray(struct fm_eventlog_merge *merge, const struct lane *lane,
+                       struct fm_eventlog_event *ret, GError **error)
+{
+    const struct fm_eventlog_run *run = lane->run;
+    uint8_t head[12] = {0};
+    uint64_t left = run->limit - lane->offset;
+    if (!fm_eventlog_pread(merge->log, head, MIN(left, sizeof head), lane->offset, error))
+        return false;
+    uint16_t number = fm_eventlog_get16(head);
+    uint32_t length = 0;
+    if (number < run->header->number_count && run->steps[number].length != 0) {
+        length = run->steps[number].length;
+        length += run->steps[number].variable ? fm_eventlog_get16(head + 10) : 0;
+    }
+    if (length == 0 || length > left || fm_eventlog_get64(head + 2) != lane->time_ns) {
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                    "%s: offset %" G_GUINT64_FORMAT ": the file changed while it was read",
+                    merge->log->name, lane->offset);
+        return false;
+    }
+    *ret = (struct fm_eventlog_event){
+        .time_ns = lane->time_ns,
+        .offset = lane->offset,
+        .block = run->block.marked ? run->block.offset : FM_EVENTLOG_NO_BLOCK,
+        .head_length = run->steps[number].variable ? 12 : 10,
+        .capability = lane->capability,
+        .number = number,
+        .type = run->steps[number].type,
+    };
+    ret->payload_length = length - ret->head_length;
+    if (merge->stray_bytes == NULL)
+        merge->stray_bytes = g_malloc(65536);
+    ret->payload = merge->stray_bytes;
+    return fm_eventlog_pread(merge->log, merge->stray_bytes, ret->payload_length,
+                             lane->offset + ret->head_length, error);
+}
+
+bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_event *ret,
+                            GError **error)
+{
+    if (!settle(merge, error) || merge->heap->len == 0)
+        return false;
+    struct lane *lane = merge->heap->pdata[0];
+    merge->header = lane->run->block.header;
+    merge->used = lane;
+    if (lane->head_is_stray)
+        return read_stray(merge, lane, ret, error);
+    *ret = lane->plain;
+    return true;
+}
+
+/* Whether the block can hold an event at or after time. */
+static bool may_reach(const struct fm_eventlog_merge *merge, guint index, uint64_t time)
+{
+    const struct fm_eventlog_block *block = block_at(merge, index);
+    if (fm_eventlog_log_is_known(merge->log, index))
+        return block->events > 0 && block->max_ns >= time;
+    return block->end_ns == 0 || block->end_ns >= time - MIN(time, EARLY_NS);
+}
+
+bool fm_eventlog_merge_seek_event(struct fm_eventlog_merge *merge, uint64_t time_ns,
+                                  int32_t capability, uint64_t offset, GError **error)
+{
+    drop_lanes(merge);
+    list_pending(merge);
+    for (; merge->pending_next < merge->pending_count; merge->pending_next++) {
+        guint block = merge->pending[merge->pending_next].block;
+        if (merge->pending[merge->pending_next].key > time_ns)
+            break;
+        if (!may_reach(merge, block, time_ns))
+            continue;
+        /* Of one capability all from offset on; of those before it none at that time. */
+        int32_t of_block = block_at(merge, block)->capability;
+        uint64_t from_time = of_block < capability && time_ns < UINT64_MAX ? time_ns + 1 : time_ns;
+        uint64_t from_offset = of_block == capability ? offset : 0;
+        if (!open_lane(merge, block, from_time, from_offset, error))
+            return false;
+    }
+    return true;
+}
+
+bool fm_eventlog_merge_seek_time(struct fm_eventlog_merge *merge, uint64_t time_ns, GError **error)
+{
+    return fm_eventlog_merge_seek_event(merge, time_ns, INT32_MIN, 0, error);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events as text, JSON and CSV, appended to a string. */
+#pragma once
+
+#include "eventlog/reader/eventlog.h"
+
+enum fm_eventlog_format {
+    FM_EVENTLOG_AS_TEXT, /* "1234.567890123  0  StopThread  thread=4 status=5 (finished)" */
+    FM_EVENTLOG_AS_JSON, /* one object a line */
+    FM_EVENTLOG_AS_CSV,  /* time_ns,capability,type,fields; RFC 4180 */
+};
+
+/* The first line of CSV; nothing for the others. */
+void fm_eventlog_format_head(GString *out, enum fm_eventlog_format format);
+/* header may be NULL; it gives unknown types their description. names may be NULL; it gives the
+ * text (char *) of an interned string's id (GUINT_TO_POINTER). Ends with a line feed. */
+void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
+                              const struct fm_eventlog_event *event,
+                              const struct fm_eventlog_header *header, GHashTable *names);
+/* Remembers the text of an event InternString; others are passed over. */
+void fm_eventlog_names_learn(GHashTable *names, const struct fm_eventlog_event *event);
+/* A JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
+void fm_eventlog_format_json_text(GString *out, const uint8_t *bytes, size_t length);
+/* Text without control characters: \n, \t, \\ and \xNN for them and for what is no UTF-8. quote
+ * (0 = none) is escaped too. */
+void fm_eventlog_format_text(GString *out, const uint8_t *bytes, size_t length, char quote);
