@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "eventlog/reader/eventlog.h"
 #include "eventlog/transport/transport.h"
 
 void fm_frame_parser_init(struct fm_frame_parser *parser)
@@ -33,7 +32,11 @@ int fm_frame_parser_next(struct fm_frame_parser *parser, const uint8_t **ret_mes
     if (left < 4 && !parser->broken)
         return 0;
     const uint8_t *at = parser->bytes->data + parser->used;
-    uint32_t length = parser->broken ? FM_FRAME_MAX + 1 : fm_eventlog_get32(at);
+    uint32_t length = FM_FRAME_MAX + 1;
+    if (!parser->broken) {
+        memcpy(&length, at, sizeof(length));
+        length = GUINT32_FROM_BE(length);
+    }
     if (length > FM_FRAME_MAX) {
         parser->broken = true;
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
