@@ -317,4 +317,6 @@ if (!document.body.matches(".trace")) {
   document.addEventListener("keydown", onKey);
   completeSearch(document.getElementById("search"));
   watchUnfinished(document.querySelector(".incomplete"));
+  for (const figure of document.querySelectorAll("figure.flame[data-query]"))
+    import("./profile/flame.js").then(({ startFlame }) => startFlame(figure));
 }

@@ -20,16 +20,28 @@ struct fm_flame_box {
     unsigned row;
     double x, width;              /* 0 to 1 */
     const char *label;            /* as short as can be */
+    const char *full;             /* all of a name that label shortens; NULL = label is all */
     const char *title;            /* more about it, in lines */
     const struct fm_query *query; /* NULL = none */
     unsigned colour;              /* below FM_FLAME_COLOURS, or 10 + heat */
     unsigned flags;
     int64_t own, total, calls;
     const char *place; /* where its source is; NULL = not known */
+    uint32_t proc;     /* the procedure whose page tells more; 0 = none */
+};
+
+/* What scripts need to ask for more boxes and to write amounts. */
+struct fm_flame_scale {
+    const struct fm_query *query; /* the page that is this graph alone */
+    const char *measure;          /* as addresses call it: "time" */
+    double unit_seconds;          /* of one unit of an amount; 0 = it is no time */
+    int64_t whole;                /* of the program, in the same unit */
 };
 
 /* id: in HTML; label: what it shows, for those who do not see it. */
 struct fm_flame *fm_add_flame(struct fm_list *to, const char *id, const char *label);
+/* Once; the texts are copied. */
+void fm_flame_set_scale(struct fm_flame *flame, const struct fm_flame_scale *scale);
 /* Boxes in any order. */
 void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box);
 /* What a colour stands for. */

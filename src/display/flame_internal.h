@@ -16,6 +16,8 @@ struct flame_box {
 struct fm_flame {
     struct fm_display *display;
     const char *label;
+    struct fm_flame_scale scale; /* query NULL: link has it; measure NULL: none was set */
+    struct link link;
     struct flame_box *first, *last;
     unsigned rows, count;
     struct {
@@ -25,6 +27,7 @@ struct fm_flame {
     unsigned legend_count;
 };
 
-/* Rows, and boxes as [row, x, width, name, place, colour, flags, total, own, calls, query]: x and
- * width in millionths of the whole, name, place and query as places in lists, -1 = none. */
+/* Scale, legend, rows, and boxes as [row, x, width, name, place, colour, flags, total, own, calls,
+ * query, proc]: x and width in millionths of the whole, name, place and query as places in lists,
+ * -1 = none. */
 void fm_flame_append_json(const struct fm_flame *flame, GString *out);

@@ -47,8 +47,8 @@ def read_while_open(fathom, generate, build, browser):
                                str(shots)], cwd=build).returncode
 
 
-def main(fathom, generate, build, what="pages"):
-    source, build = pathlib.Path(__file__).resolve().parent, pathlib.Path(build)
+def prepare(source, build):
+    """Installs what tests in the browser need; returns the browser, or skips."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     for program, found in (("node", shutil.which("node")), ("npm", shutil.which("npm")),
                            ("chromium", browser)):
@@ -56,6 +56,12 @@ def main(fathom, generate, build, what="pages"):
             skip(f"there is no {program}")
     build.mkdir(parents=True, exist_ok=True)
     install(source, build)
+    return browser
+
+
+def main(fathom, generate, build, what="pages"):
+    source, build = pathlib.Path(__file__).resolve().parent, pathlib.Path(build)
+    browser = prepare(source, build)
     for script in ("pages.mjs", "unfinished.mjs"):
         shutil.copy(source / script, build / script)
     if what == "unfinished":

@@ -75,7 +75,7 @@ export class Counters {
         { stroke: colours.accentOf, width: 1.5, paths: stepped, points: { show: false } }],
       bands: [{ series: [2, 1], fill: colours.barsOf + "55" }],
       hooks: {
-        setCursor: [(plot) => { value.textContent = plot.cursor.idx == null ? format(known.at(-1)) : format(last[plot.cursor.idx]); }],
+        setCursor: [(plot) => { value.textContent = (plot.cursor.idx ?? -1) < 0 ? format(known.at(-1)) : format(last[plot.cursor.idx]); }],
         setSelect: [(plot) => {
           const { left, width: wide } = plot.select;
           if (wide > 3) this.page.setWindow(plot.posToVal(left, "x"), plot.posToVal(left + wide, "x"));

@@ -47,7 +47,7 @@ export function parseTime(text) {
 // Places of round times within a window: {times, decimals}.
 export function ticks(start, end, count) {
   const least = Math.max((end - start) / count, 1);
-  let power = 10 ** Math.floor(Math.log10(least));
+  const power = 10 ** Math.floor(Math.log10(least));
   let step = power;
   for (const factor of [1, 2, 5, 10]) {
     step = factor * power;

@@ -6,11 +6,13 @@
 
 #include "display/flame_internal.h"
 #include "display/html/html_internal.h"
+#include "display/ranked.h"
 
 #define ROW_HEIGHT 19u
 #define BOX_HEIGHT 18u
 #define WIDTH_USUAL 1160.0 /* pixels; which labels have a chance to be read */
 #define LABEL_LEAST 26.0
+#define SHARE_LEAST 0.08 /* of the picture's width: room for the share behind the name */
 
 static void append_percent(GString *out, const char *name, double fraction)
 {
@@ -56,6 +58,10 @@ static void append_box(const struct html *html, const struct flame_box *at)
     if (box->width * WIDTH_USUAL >= LABEL_LEAST) {
         g_string_append(out, "<text x=\"4\" y=\"13\">");
         fm_html_escape(out, box->label, HTML_TEXT);
+        if (box->width > SHARE_LEAST) {
+            g_autofree char *share = fm_format_share(box->width);
+            g_string_append_printf(out, " %s %%", share);
+        }
         g_string_append(out, "</text>");
     }
     g_string_append(out, at->link.command ? "</svg></a>\n" : "</svg>\n");
@@ -89,6 +95,13 @@ void fm_html_flame(struct html *html, const struct item *item)
     const struct fm_flame *flame = item->flame;
     g_string_append(out, "<figure class=\"flame\"");
     fm_html_id(html, item->id);
+    if (flame->link.command) {
+        g_autoptr(GString) query = g_string_new(NULL);
+        fm_link_append_query(query, &flame->link);
+        g_string_append(out, " data-query=\"");
+        fm_html_escape(out, query->str, HTML_TEXT);
+        g_string_append_c(out, '"');
+    }
     g_string_append(out, ">\n<svg role=\"group\" aria-label=\"");
     fm_html_escape(out, flame->label, HTML_TEXT);
     g_string_append_printf(out, "\" width=\"100%%\" height=\"%u\">\n", flame->rows * ROW_HEIGHT);

@@ -31,6 +31,13 @@ static void boxes_as_numbers(void)
     g_assert_cmpint(number(boxes, 1, 2), ==, 562500); /* 9 of 16, in millionths */
     g_assert_cmpint(number(boxes, 2, 0), ==, 2);      /* the leaf, below q */
     g_assert_cmpint(number(boxes, 3, 1), ==, 562500); /* p at q's right */
+    g_assert_cmpint(number(boxes, 2, 11), >, 0);      /* the procedure's page */
+    JsonObject *flame = json_object_get_object_member(page.root, "flame");
+    g_assert_cmpstr(json_object_get_string_member(flame, "measure"), ==, "callseqs");
+    g_assert_cmpint(json_object_get_int_member(flame, "whole"), ==, 16);
+    g_assert_true(json_object_get_null_member(flame, "unit_seconds"));
+    JsonArray *names = json_object_get_array_member(flame, "names"); /* no shares in them */
+    g_assert_null(strchr(json_array_get_string_element(names, 0), '%'));
     page_done(&page);
     page = page_of(recording, "flame/callseqs/down/shut/all");
     g_assert_cmpuint(json_array_get_length(boxes_of(&page)), ==, 2);
@@ -59,7 +66,8 @@ static void pictures(void)
     g_autoptr(GString) html = g_string_new(NULL);
     g_autoptr(GString) svg = g_string_new(NULL);
     fm_html_write(display, NULL, &options, html);
-    g_assert_nonnull(strstr(html->str, "<figure class=\"flame\" id=\"flame\">"));
+    g_assert_nonnull(strstr(html->str, "<figure class=\"flame\" id=\"flame\" "
+                                       "data-query=\"flame/calls/down/_/all\">"));
     g_assert_nonnull(strstr(html->str, "href=\"?flame/calls/down/_/clique/"));
     g_assert_nonnull(strstr(html->str, "x=\"0%\" width="));
     g_assert_null(strstr(html->str, "style=")); /* the pages' policy allows none */

@@ -17,7 +17,6 @@ struct drawing {
     struct fm_view_flame flame;
     const struct fm_module *slots[FM_VIEW_SLOTS];
     unsigned slot_count;
-    int64_t whole; /* the focus's total */
 };
 
 static unsigned colour_of(const struct drawing *drawing, const struct fm_view_node *node,
@@ -111,26 +110,28 @@ static void add_box(struct drawing *drawing, struct fm_flame *to, const struct f
         proc && proc->file[0] ? fm_name_place(drawing->page, proc->file, proc->line) : NULL;
     g_autofree char *label = box_label(drawing, box, node);
     g_autofree char *title = box_title(drawing, box, node, label, place);
-    g_autofree char *share = fm_format_share((double)box->total / (double)drawing->whole);
-    g_autofree char *shown =
-        box->width > 0.08 ? g_strdup_printf("%s %s %%", label, share) : g_strdup(label);
-    fm_flame_add_box(to, &(struct fm_flame_box){
-                             .row = box->row,
-                             .x = box->x,
-                             .width = box->width,
-                             .label = shown,
-                             .title = title,
-                             .query = links ? &query : NULL,
-                             .colour = colour_of(drawing, node, box),
-                             .flags = (node->kind == FM_NODE_RECURSION ? FM_BOX_RECURSION
-                                       : node->kind == FM_NODE_MEMBER  ? FM_BOX_MEMBER
-                                                                       : 0) |
-                                      (box->joined ? FM_BOX_JOINED : 0),
-                             .own = box->own,
-                             .total = box->total,
-                             .calls = box->joined ? 0 : node->calls,
-                             .place = place,
-                         });
+    fm_flame_add_box(to,
+                     &(struct fm_flame_box){
+                         .row = box->row,
+                         .x = box->x,
+                         .width = box->width,
+                         .label = label,
+                         .full = box->joined || node->kind == FM_NODE_RECURSION || box->chain > 1
+                                     ? NULL
+                                     : fm_full_name_ps(drawing->page, node->ps),
+                         .title = title,
+                         .query = links ? &query : NULL,
+                         .colour = colour_of(drawing, node, box),
+                         .flags = (node->kind == FM_NODE_RECURSION ? FM_BOX_RECURSION
+                                   : node->kind == FM_NODE_MEMBER  ? FM_BOX_MEMBER
+                                                                   : 0) |
+                                  (box->joined ? FM_BOX_JOINED : 0),
+                         .own = box->own,
+                         .total = box->total,
+                         .calls = box->joined ? 0 : node->calls,
+                         .place = place,
+                         .proc = box->joined ? 0 : node->ps,
+                     });
 }
 
 static const char *last_part(const char *path)
@@ -152,6 +153,26 @@ static void add_legend(const struct drawing *drawing, struct fm_flame *to)
         fm_flame_add_legend(to, i + 1, last_part(drawing->slots[i]->name));
     fm_flame_add_legend(
         to, 0, drawing->page->profile->flavour == FM_FLAVOUR_C ? "other files" : "other modules");
+}
+
+static void set_scale(struct fm_page *page, const struct fm_flame_wish *wish, struct fm_flame *to)
+{
+    char focus[FOCUS_BYTES] = "all";
+    struct fm_query query = fm_page_link(page, FM_CMD_FLAME, 0);
+    if (wish->focus.clique)
+        g_snprintf(focus, sizeof focus, "clique/%" PRIu32, wish->focus.clique);
+    else if (wish->focus.ps)
+        g_snprintf(focus, sizeof focus, "proc/%" PRIu32, wish->focus.ps);
+    query.command.measure = wish->measured->asked;
+    query.command.up = wish->up;
+    query.command.flags = wish->flags;
+    query.command.name = focus;
+    fm_flame_set_scale(to, &(struct fm_flame_scale){
+                               .query = &query,
+                               .measure = fm_measure_word(wish->measured->asked),
+                               .unit_seconds = wish->measured->is_time ? wish->measured->tick : 0,
+                               .whole = wish->measured->whole,
+                           });
 }
 
 unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bool *ret_deeper)
@@ -178,9 +199,7 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
         g_autofree char *label =
             g_strdup_printf("Flame graph of %s by %s", where, wish->measured->name);
         struct fm_flame *to = fm_add_flame(page->body, wish->id, label);
-        const struct fm_view_node *root =
-            &g_array_index(drawing.flame.nodes, struct fm_view_node, 0);
-        drawing.whole = MAX(root->total, 1);
+        set_scale(page, wish, to);
         for (guint i = 0; i < count; i++)
             add_box(&drawing, to, &g_array_index(drawing.flame.boxes, struct fm_view_box, i));
         add_legend(&drawing, to);

@@ -89,6 +89,7 @@ bool fm_report_flame(struct fm_page *page, GError **error)
     fm_display_fact_string(page->display, "direction", command->up ? "up" : "down");
     fm_add_measures(page, measured.asked);
     add_way(page, &focus);
+    add_controls(page);
     const struct fm_flame_wish wish = {
         .measured = &measured,
         .focus = focus,
@@ -105,7 +106,6 @@ bool fm_report_flame(struct fm_page *page, GError **error)
     if (deeper)
         fm_add_text(page->body, "Deeper rows are left out: click a box to see what is below it.");
     add_tree_link(page);
-    add_controls(page);
     fm_controls_general(page);
     return true;
 }

@@ -234,6 +234,7 @@ bool fm_report_tree(struct fm_page *page, GError **error)
     fm_view_tree_init(&view.tree, page->analysis, view.measured.measure, command->up);
     add_facts(&view, &focus);
     fm_add_measures(page, view.measured.asked);
+    add_controls(&view);
     fm_view_root(&view.tree, &focus, &root);
     double percent = command->threshold > 0 ? command->threshold : LEAST_PERCENT;
     view.least = percent / 100 * (double)view.measured.whole;
@@ -250,7 +251,6 @@ bool fm_report_tree(struct fm_page *page, GError **error)
             fm_add_text(page->body, "The page is full: deeper levels are behind the rows' marks.");
     }
     fm_view_tree_clear(&view.tree);
-    add_controls(&view);
     fm_controls_general(page);
     return true;
 }
