@@ -12,6 +12,8 @@
 
 #include "record/finish/finish.h"
 #include "record/raw/recording.h"
+#include "record/statics/demangle.h"
+#include "record/statics/hooks_named.h"
 #include "record/statics/statics.h"
 
 /* A file that was loaded, however often. */

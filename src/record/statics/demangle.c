@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics/statics.h"
+#include "record/statics/demangle.h"
 
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of call sites comes from the instructions: at -O0 there are no call-site entries in the
  * debug information, and clang leaves out calls of library functions at any level. */
-#include "record/statics/statics_internal.h"
+#include "record/statics/disassemble.h"
 
 #include <capstone/capstone.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "record/statics/hooks_named.h"
 
 /* What a register holds, as far as it tells a virtual call: loaded from offset 0 of an object
  * (perhaps the table of virtual functions), then loaded from that table. */
 enum held { HELD_OTHER, HELD_TABLE, HELD_FUNCTION };
 
-struct sweep {
-    struct fm_statics *statics;
-    struct fm_statics_storage *storage;
+struct disassembly {
+    const struct fm_elf *elf;
+    struct fm_units *units;
+    const struct fm_bodies *bodies;
+    GArray *machine_sites;
+    GArray *bounds; /* NULL = not wanted */
     csh handle;
     cs_insn *instruction;
     enum held held[16];
-    bool coverage; /* marks are wanted */
 };
 
 /* An instruction cut into what is needed here. */
@@ -77,17 +80,17 @@ static void decode(const uint8_t *bytes, size_t size, struct decoded *ret)
         memcpy(&ret->displacement, ret->opcode + next, 4);
 }
 
-static void forget(struct sweep *sweep)
+static void forget(struct disassembly *run)
 {
-    memset(sweep->held, 0, sizeof sweep->held);
+    memset(run->held, 0, sizeof run->held);
 }
 
 /* Follows loads only: enough to tell object -> table -> function. */
-static void follow(struct sweep *sweep, const struct decoded *d)
+static void follow(struct disassembly *run, const struct decoded *d)
 {
     if (!d->has_modrm)
         return;
-    enum held *held = sweep->held;
+    enum held *held = run->held;
     if (d->opcode[0] == 0x8b && d->mod == 3) {
         held[d->reg] = held[d->base];
     } else if (d->opcode[0] == 0x89 && d->mod == 3) {
@@ -103,15 +106,14 @@ static void follow(struct sweep *sweep, const struct decoded *d)
     }
 }
 
-static void through_got(struct sweep *sweep, const struct got_entry *entry, struct call *ret)
+static void through_got(const struct fm_got_entry *entry, struct call *ret)
 {
-    (void)sweep;
     ret->direct = true;
     ret->name = entry->name;
     ret->target = entry->address;
 }
 
-static void decode_call(struct sweep *sweep, uint64_t next, const struct decoded *d,
+static void decode_call(struct disassembly *run, uint64_t next, const struct decoded *d,
                         struct call *ret)
 {
     *ret = (struct call){0};
@@ -123,9 +125,9 @@ static void decode_call(struct sweep *sweep, uint64_t next, const struct decoded
         ret->is_call = ret->direct = true;
         ret->is_jump = jump;
         ret->target = next + (uint64_t)(int64_t)displacement;
-        const struct got_entry *entry = fm_elf_stub_entry(sweep->storage, ret->target);
+        const struct fm_got_entry *entry = fm_elf_stub_entry(run->elf, ret->target);
         if (entry != NULL)
-            through_got(sweep, entry, ret);
+            through_got(entry, ret);
         return;
     }
     if (!d->has_modrm || d->opcode[0] != 0xff || (d->reg & 7u) != 2)
@@ -133,55 +135,56 @@ static void decode_call(struct sweep *sweep, uint64_t next, const struct decoded
     ret->is_call = true;
     if (d->mod != 3 && d->base == 16) {
         uint64_t slot = next + (uint64_t)(int64_t)d->displacement;
-        const struct got_entry *entry = g_hash_table_lookup(sweep->storage->got, &slot);
+        const struct fm_got_entry *entry = fm_elf_got_entry(run->elf, slot);
         if (entry != NULL)
-            through_got(sweep, entry, ret);
+            through_got(entry, ret);
         return;
     }
-    ret->virtual_call = d->mod == 3 ? sweep->held[d->base] == HELD_FUNCTION
-                                    : sweep->held[d->base & 15u] == HELD_TABLE;
+    ret->virtual_call =
+        d->mod == 3 ? run->held[d->base] == HELD_FUNCTION : run->held[d->base & 15u] == HELD_TABLE;
 }
 
-static struct fm_scope *scope_of(struct sweep *sweep, uint32_t scope)
+static struct fm_scope *scope_of(struct disassembly *run, uint32_t scope)
 {
-    return &g_array_index(sweep->storage->scopes, struct fm_scope, scope);
+    return fm_bodies_scope(run->bodies, scope);
 }
 
-static struct fm_proc *proc_of_scope(struct sweep *sweep, uint32_t scope)
+static struct fm_proc *proc_of_scope(struct disassembly *run, uint32_t scope)
 {
-    return &g_array_index(sweep->storage->procs, struct fm_proc, scope_of(sweep, scope)->proc);
+    return fm_bodies_proc(run->bodies, scope_of(run, scope)->proc);
 }
 
 /* A hook may itself be inlined: the body that it stands in is the one around the hook's. */
-static void mark_live(struct sweep *sweep, uint32_t scope)
+static void mark_live(struct disassembly *run, uint32_t scope)
 {
-    while (scope != FM_NONE && fm_statics_is_hook(proc_of_scope(sweep, scope)->linkage))
-        scope = scope_of(sweep, scope)->parent;
+    while (scope != FM_NONE && fm_statics_is_hook(proc_of_scope(run, scope)->linkage))
+        scope = scope_of(run, scope)->parent;
     if (scope == FM_NONE)
         return;
-    scope_of(sweep, scope)->live = true;
-    proc_of_scope(sweep, scope)->instrumented = true;
+    scope_of(run, scope)->live = true;
+    proc_of_scope(run, scope)->instrumented = true;
 }
 
 /* The name of the hook that is called, NULL if it is another function. */
-static const char *hook_called(const struct sweep *sweep, const struct call *call)
+static const char *hook_called(const struct disassembly *run, const struct call *call)
 {
     if (!call->direct)
         return NULL;
     if (call->name != NULL)
         return fm_statics_is_hook(call->name) ? call->name : NULL;
-    return g_hash_table_lookup(sweep->storage->hooks, &call->target);
+    return g_hash_table_lookup(run->elf->hooks, &call->target);
 }
 
-static void add_mark(struct sweep *sweep, uint64_t address, enum mark_kind kind, uint32_t scope)
+static void add_bound(struct disassembly *run, uint64_t address, enum fm_bound_kind kind,
+                      uint32_t scope)
 {
-    struct mark mark = {.address = address, .kind = kind, .scope = scope};
-    if (sweep->coverage)
-        g_array_append_val(sweep->storage->marks, mark);
+    struct fm_block_bound bound = {.address = address, .kind = kind, .scope = scope};
+    if (run->bounds != NULL)
+        g_array_append_val(run->bounds, bound);
 }
 
 /* Jumps and returns, with the place that a direct jump leads to. */
-static void note_branch(struct sweep *sweep, uint64_t next, const struct decoded *d)
+static void note_branch(struct disassembly *run, uint64_t next, const struct decoded *d)
 {
     uint8_t op = d->size > 0 ? d->opcode[0] : 0;
     bool two = op == 0x0f && d->size > 1 && (d->opcode[1] & 0xf0) == 0x80;
@@ -190,7 +193,7 @@ static void note_branch(struct sweep *sweep, uint64_t next, const struct decoded
     bool other = op == 0xc3 || op == 0xc2 || (d->has_modrm && op == 0xff && (d->reg & 7u) == 4);
     if (!byte && !word && !other)
         return;
-    add_mark(sweep, next, MARK_BRANCH, FM_NONE);
+    add_bound(run, next, FM_BOUND_BRANCH, FM_NONE);
     int64_t distance = 0;
     int32_t displacement = 0;
     if (byte && d->size >= 2)
@@ -198,40 +201,23 @@ static void note_branch(struct sweep *sweep, uint64_t next, const struct decoded
     else if (word && d->size >= (two ? 6u : 5u))
         distance = memcpy(&displacement, d->opcode + (two ? 2 : 1), 4) != NULL ? displacement : 0;
     if (distance != 0)
-        add_mark(sweep, next + (uint64_t)distance, MARK_TARGET, FM_NONE);
+        add_bound(run, next + (uint64_t)distance, FM_BOUND_TARGET, FM_NONE);
 }
 
-static void place(struct sweep *sweep, uint32_t scope, struct fm_machine_site *site)
+static void add_call(struct disassembly *run, uint64_t next, const struct call *call,
+                     uint32_t scope)
 {
-    site->file = "";
-    uint32_t unit = g_array_index(sweep->storage->scope_unit, uint32_t, scope);
-    if (unit == FM_NONE)
-        return;
-    Dwarf_Die *die = &g_array_index(sweep->storage->units, Dwarf_Die, unit);
-    Dwarf_Line *line = dwarf_getsrc_die(die, site->return_address - 1);
-    if (line == NULL)
-        return;
-    int number;
-    if (dwarf_lineno(line, &number) == 0 && number > 0)
-        site->line = (uint32_t)number;
-    if (dwarf_linecol(line, &number) == 0 && number > 0)
-        site->column = (uint32_t)number;
-    site->file = fm_dwarf_path(sweep->storage, die, dwarf_linesrc(line, NULL, NULL));
-}
-
-static void add_call(struct sweep *sweep, uint64_t next, const struct call *call, uint32_t scope)
-{
-    const char *hook = hook_called(sweep, call);
+    const char *hook = hook_called(run, call);
     if (hook != NULL && fm_statics_is_coverage(hook)) {
-        add_mark(sweep, next, MARK_POINT, scope);
+        add_bound(run, next, FM_BOUND_POINT, scope);
         return;
     }
     if (hook != NULL) {
-        mark_live(sweep, scope);
+        mark_live(run, scope);
         if (strstr(hook, "enter") != NULL)
-            add_mark(sweep, next, MARK_ENTER, scope);
+            add_bound(run, next, FM_BOUND_ENTER, scope);
         else
-            add_mark(sweep, next, MARK_EXIT, scope);
+            add_bound(run, next, FM_BOUND_EXIT, scope);
         return;
     }
     if (call->is_jump)
@@ -239,14 +225,21 @@ static void add_call(struct sweep *sweep, uint64_t next, const struct call *call
     struct fm_machine_site site = {
         .return_address = next,
         .target = call->target,
-        .target_name = call->name,
+        .target_name =
+            call->name == NULL ? NULL : g_string_chunk_insert_const(run->elf->strings, call->name),
         .scope = scope,
         .site = FM_NONE,
         .indirect = !call->direct,
-        .virtual_call = call->virtual_call && proc_of_scope(sweep, scope)->cplusplus,
+        .virtual_call = call->virtual_call && proc_of_scope(run, scope)->cplusplus,
     };
-    place(sweep, scope, &site);
-    g_array_append_val(sweep->storage->machine_sites, site);
+    struct fm_place place;
+    uint64_t begin;
+    fm_units_place(run->units, g_array_index(run->bodies->unit_of_scope, uint32_t, scope), next - 1,
+                   &place, &begin);
+    site.file = place.file;
+    site.line = place.line;
+    site.column = place.column;
+    g_array_append_val(run->machine_sites, site);
 }
 
 /* A hook that the assembler's front wrote out has no call in the body; this it has:
@@ -264,32 +257,32 @@ static bool is_written_hook(const struct decoded *d, const uint8_t *begin, size_
 }
 
 /* Disassembles one stretch of a body. *segment = where in the segments to look for scopes. */
-static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint *segment)
+static void disassemble_range(struct disassembly *run, uint64_t low, uint64_t high, guint *segment)
 {
     size_t available;
-    const uint8_t *bytes = fm_elf_bytes_at(sweep->storage, low, &available);
+    const uint8_t *bytes = fm_elf_bytes_at(run->elf, low, &available);
     if (bytes == NULL)
         return;
     const uint8_t *start = bytes;
     size_t size = MIN(available, (size_t)(high - low));
     uint64_t address = low;
-    const GArray *segments = sweep->storage->segments;
-    forget(sweep);
+    const GArray *segments = run->bodies->segments;
+    forget(run);
     while (size > 0) {
         const uint8_t *begin = bytes;
-        if (!cs_disasm_iter(sweep->handle, &bytes, &size, &address, sweep->instruction)) {
+        if (!cs_disasm_iter(run->handle, &bytes, &size, &address, run->instruction)) {
             bytes++, address++, size--;
             continue;
         }
         struct decoded decoded;
         struct call call;
         decode(begin, (size_t)(bytes - begin), &decoded);
-        decode_call(sweep, address, &decoded, &call);
-        if (sweep->coverage)
-            note_branch(sweep, address, &decoded);
+        decode_call(run, address, &decoded, &call);
+        if (run->bounds != NULL)
+            note_branch(run, address, &decoded);
         bool hook = is_written_hook(&decoded, begin, (size_t)(begin - start));
         if (!call.is_call && !hook) {
-            follow(sweep, &decoded);
+            follow(run, &decoded);
             continue;
         }
         while (*segment + 1 < segments->len &&
@@ -298,34 +291,41 @@ static void sweep_range(struct sweep *sweep, uint64_t low, uint64_t high, guint 
         const struct fm_segment *found = &g_array_index(segments, struct fm_segment, *segment);
         bool inside = address - 1 >= found->low && address - 1 < found->high;
         if (hook && inside)
-            mark_live(sweep, found->scope);
+            mark_live(run, found->scope);
         else if (inside)
-            add_call(sweep, address, &call, found->scope);
+            add_call(run, address, &call, found->scope);
         if (!call.is_jump)
-            forget(sweep);
+            forget(run);
     }
 }
 
-bool fm_disassemble(struct fm_statics *statics, bool coverage, GError **error)
+bool fm_disassemble(const struct fm_elf *elf, struct fm_units *units,
+                    const struct fm_bodies *bodies, GArray *machine_sites, GArray *bounds,
+                    GError **error)
 {
-    struct sweep sweep = {.statics = statics, .storage = statics->storage, .coverage = coverage};
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &sweep.handle) != CS_ERR_OK) {
+    g_assert(bodies->scopes->len == bodies->unit_of_scope->len);
+    struct disassembly run = {.elf = elf,
+                              .units = units,
+                              .bodies = bodies,
+                              .machine_sites = machine_sites,
+                              .bounds = bounds};
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &run.handle) != CS_ERR_OK) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: the capstone library has no disassembler for x86-64", statics->path);
+                    "%s: the capstone library has no disassembler for x86-64", elf->path);
         return false;
     }
-    sweep.instruction = cs_malloc(sweep.handle);
-    const GArray *intervals = statics->storage->intervals;
+    run.instruction = cs_malloc(run.handle);
+    const GArray *intervals = bodies->intervals;
     uint64_t done = 0;
     guint segment = 0;
-    for (guint i = 0; i < intervals->len && sweep.storage->segments->len > 0; i++) {
-        const struct interval *interval = &g_array_index(intervals, struct interval, i);
+    for (guint i = 0; i < intervals->len && bodies->segments->len > 0; i++) {
+        const struct fm_interval *interval = &g_array_index(intervals, struct fm_interval, i);
         if (interval->depth != 0 || interval->high <= done)
             continue;
-        sweep_range(&sweep, MAX(interval->low, done), interval->high, &segment);
+        disassemble_range(&run, MAX(interval->low, done), interval->high, &segment);
         done = interval->high;
     }
-    cs_free(sweep.instruction, 1);
-    cs_close(&sweep.handle);
+    cs_free(run.instruction, 1);
+    cs_close(&run.handle);
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the debug information: procedures, their bodies, and the bodies inlined into
  * those. Types are skipped, but for the member functions in them. */
-#include "record/statics/statics_internal.h"
+#include "record/statics/dwarf_walk.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -20,38 +20,17 @@ struct frame {
 };
 
 struct walk {
-    struct fm_statics *statics;
-    struct fm_statics_storage *storage;
+    const struct fm_elf *elf;
+    struct fm_units *units;
+    struct fm_bodies *bodies;
+    GHashTable *proc_by_die, *proc_by_key;
     Dwarf_Die unit;
-    uint32_t unit_index; /* into storage->units, FM_NONE until the unit shows code */
+    uint32_t unit_index; /* into units, FM_NONE until the unit shows code */
     bool cplusplus;
     Dwarf_Files *files;
     size_t file_count;
     GArray *frames;
 };
-
-static const char *tidy(struct fm_statics_storage *storage, const char *folder, const char *path)
-{
-    g_autofree char *joined =
-        path[0] == '/' || folder == NULL ? g_strdup(path) : g_build_filename(folder, path, NULL);
-    g_autofree char *clean =
-        joined[0] == '/' ? g_canonicalize_filename(joined, "/") : g_strdup(joined);
-    return g_string_chunk_insert_const(storage->strings, clean);
-}
-
-const char *fm_dwarf_path(struct fm_statics_storage *storage, Dwarf_Die *unit, const char *path)
-{
-    if (path == NULL)
-        return "";
-    const char *known = g_hash_table_lookup(storage->paths, path);
-    if (known != NULL)
-        return known;
-    Dwarf_Attribute attribute;
-    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-    const char *result = tidy(storage, folder, path);
-    g_hash_table_insert(storage->paths, (gpointer)(uintptr_t)path, (gpointer)(uintptr_t)result);
-    return result;
-}
 
 static bool unit_is_skeleton(Dwarf_Die *unit, uint8_t type)
 {
@@ -134,30 +113,21 @@ static bool is_cplusplus(Dwarf_Die *unit)
            language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
 }
 
-/* Units of one name in two folders may share the string, so this is keyed by the unit. */
-static const char *unit_path(struct fm_statics_storage *storage, Dwarf_Die *unit)
-{
-    const char *known = g_hash_table_lookup(storage->paths, unit->addr);
-    if (known != NULL)
-        return known;
-    Dwarf_Attribute attribute;
-    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-    const char *name = dwarf_diename(unit);
-    const char *result = name == NULL ? "" : tidy(storage, folder, name);
-    g_hash_table_insert(storage->paths, unit->addr, (gpointer)(uintptr_t)result);
-    return result;
-}
-
 static const char *own_unit_path(struct walk *walk, Dwarf_Die *canonical, Dwarf_Die *ret_unit)
 {
     if (dwarf_diecu(canonical, ret_unit, NULL, NULL) == NULL)
         *ret_unit = walk->unit;
-    return unit_path(walk->storage, ret_unit);
+    return fm_units_name(walk->units, ret_unit);
+}
+
+static const char *text_of(const char *first, const char *second)
+{
+    return first != NULL ? first : second != NULL ? second : "";
 }
 
 static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical)
 {
-    struct fm_statics_storage *storage = walk->storage;
+    GStringChunk *strings = walk->elf->strings;
     Dwarf_Die unit;
     const char *unit_file = own_unit_path(walk, canonical, &unit);
     Dwarf_Attribute attribute;
@@ -166,13 +136,9 @@ static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical)
         linkage = dwarf_formstring(dwarf_attr(canonical, DW_AT_MIPS_linkage_name, &attribute));
     const char *name = dwarf_diename(canonical);
     struct fm_proc proc = {
-        .name = name != NULL      ? name
-                : linkage != NULL ? linkage
-                                  : "",
-        .linkage = linkage != NULL ? linkage
-                   : name != NULL  ? name
-                                   : "",
-        .file = fm_dwarf_path(storage, &unit, dwarf_decl_file(canonical)),
+        .name = g_string_chunk_insert_const(strings, text_of(name, linkage)),
+        .linkage = g_string_chunk_insert_const(strings, text_of(linkage, name)),
+        .file = fm_units_path(walk->units, &unit, dwarf_decl_file(canonical)),
         .arity = FM_ARITY_UNKNOWN,
         .external = dwarf_hasattr(canonical, DW_AT_external),
         .virtual_method = dwarf_hasattr(canonical, DW_AT_virtuality),
@@ -190,13 +156,12 @@ static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical)
     if (key != NULL) {
         proc.unit = proc.file[0] != '\0' ? proc.file : unit_file;
         gpointer found;
-        if (g_hash_table_lookup_extended(storage->proc_by_key, key, NULL, &found))
+        if (g_hash_table_lookup_extended(walk->proc_by_key, key, NULL, &found))
             return GPOINTER_TO_UINT(found);
     }
-    g_array_append_val(storage->procs, proc);
-    uint32_t index = storage->procs->len - 1;
+    uint32_t index = fm_bodies_add_proc(walk->bodies, &proc);
     if (key != NULL)
-        g_hash_table_insert(storage->proc_by_key, g_steal_pointer(&key), GUINT_TO_POINTER(index));
+        g_hash_table_insert(walk->proc_by_key, g_steal_pointer(&key), GUINT_TO_POINTER(index));
     return index;
 }
 
@@ -206,19 +171,18 @@ static uint32_t proc_of(struct walk *walk, Dwarf_Die *die)
     if (!canonical_die(die, &canonical))
         return FM_NONE;
     gpointer found;
-    if (g_hash_table_lookup_extended(walk->storage->proc_by_die, canonical.addr, NULL, &found))
+    if (g_hash_table_lookup_extended(walk->proc_by_die, canonical.addr, NULL, &found))
         return GPOINTER_TO_UINT(found);
     uint32_t index = add_proc(walk, &canonical);
-    g_hash_table_insert(walk->storage->proc_by_die, canonical.addr, GUINT_TO_POINTER(index));
+    g_hash_table_insert(walk->proc_by_die, canonical.addr, GUINT_TO_POINTER(index));
     return index;
 }
 
 /* Discarded copies stand at 0, 1 or the highest addresses, all outside the code. */
-static bool in_code(const struct fm_statics_storage *storage, uint64_t low, uint64_t high)
+static bool in_code(const struct fm_elf *elf, uint64_t low, uint64_t high)
 {
     size_t size;
-    return low != 0 && high > low && fm_elf_bytes_at(storage, low, &size) != NULL &&
-           high - low <= size;
+    return low != 0 && high > low && fm_elf_bytes_at(elf, low, &size) != NULL && high - low <= size;
 }
 
 /* Adds an interval for each range of a body; returns the low address of the first, 0 if none. */
@@ -228,31 +192,20 @@ static uint64_t add_ranges(struct walk *walk, Dwarf_Die *die, uint32_t scope, ui
     uint64_t first = 0;
     ptrdiff_t offset = 0;
     while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
-        if (!in_code(walk->storage, low, high))
+        if (!in_code(walk->elf, low, high))
             continue;
         if (first == 0)
             first = low;
-        struct interval interval = {low, high, scope, depth};
-        g_array_append_val(walk->storage->intervals, interval);
+        fm_bodies_add_interval(walk->bodies, low, high, scope, depth);
     }
     return first;
 }
 
 static uint32_t add_scope(struct walk *walk, const struct fm_scope *scope)
 {
-    if (walk->unit_index == FM_NONE) {
-        g_array_append_val(walk->storage->units, walk->unit);
-        walk->unit_index = walk->storage->units->len - 1;
-    }
-    g_array_append_val(walk->storage->scopes, *scope);
-    g_array_append_val(walk->storage->scope_unit, walk->unit_index);
-    return walk->storage->scopes->len - 1;
-}
-
-static void drop_last_scope(struct walk *walk)
-{
-    g_array_set_size(walk->storage->scopes, walk->storage->scopes->len - 1);
-    g_array_set_size(walk->storage->scope_unit, walk->storage->scope_unit->len - 1);
+    if (walk->unit_index == FM_NONE)
+        walk->unit_index = fm_units_add(walk->units, &walk->unit);
+    return fm_bodies_add_scope(walk->bodies, scope, walk->unit_index);
 }
 
 /* An out-of-line body. Returns its scope, FM_NONE for a declaration or an abstract function. */
@@ -267,12 +220,11 @@ static uint32_t visit_subprogram(struct walk *walk, Dwarf_Die *die)
     uint32_t scope = add_scope(walk, &body);
     uint64_t entry = add_ranges(walk, die, scope, 0);
     if (entry == 0) {
-        drop_last_scope(walk);
+        fm_bodies_drop_last_scope(walk->bodies);
         return FM_NONE;
     }
-    struct entry record = {entry, proc};
-    g_array_append_val(walk->storage->entries, record);
-    struct fm_proc *found = &g_array_index(walk->storage->procs, struct fm_proc, proc);
+    fm_bodies_add_entry(walk->bodies, entry, proc);
+    struct fm_proc *found = fm_bodies_proc(walk->bodies, proc);
     if (found->entry == 0)
         found->entry = entry;
     if (!found->variadic && is_variadic(die))
@@ -305,10 +257,10 @@ static uint32_t visit_inlined(struct walk *walk, Dwarf_Die *die, uint32_t parent
     uint32_t file = attribute_number(die, DW_AT_call_file);
     if (file < walk->file_count)
         body.call_file =
-            fm_dwarf_path(walk->storage, &walk->unit, dwarf_filesrc(walk->files, file, NULL, NULL));
+            fm_units_path(walk->units, &walk->unit, dwarf_filesrc(walk->files, file, NULL, NULL));
     uint32_t scope = add_scope(walk, &body);
     if (add_ranges(walk, die, scope, depth) == 0) {
-        drop_last_scope(walk);
+        fm_bodies_drop_last_scope(walk->bodies);
         return parent;
     }
     return scope;
@@ -362,8 +314,7 @@ static bool walk_unit(struct walk *walk, GError **error)
             g_array_set_size(walk->frames, walk->frames->len - 1);
         if (descend && walk->frames->len >= DEPTH_MAX) {
             g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
-                        "%s: debug information nests deeper than %d", walk->statics->path,
-                        DEPTH_MAX);
+                        "%s: debug information nests deeper than %d", walk->elf->path, DEPTH_MAX);
             return false;
         }
         if (descend)
@@ -380,7 +331,7 @@ static bool begin_unit(struct walk *walk, Dwarf_CU *cu, uint8_t type, Dwarf_Die 
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                     "%s: was built with -gsplit-dwarf, whose .dwo files fathom cannot read; build "
                     "it without that option",
-                    walk->statics->path);
+                    walk->elf->path);
         return false;
     }
     walk->unit = *die;
@@ -391,27 +342,23 @@ static bool begin_unit(struct walk *walk, Dwarf_CU *cu, uint8_t type, Dwarf_Die 
     return true;
 }
 
-static int entry_order(const void *a, const void *b)
+bool fm_dwarf_walk(const struct fm_elf *elf, struct fm_units *units, struct fm_bodies *bodies,
+                   const char **ret_note, GError **error)
 {
-    const struct entry *left = a, *right = b;
-    if (left->address != right->address)
-        return left->address < right->address ? -1 : 1;
-    return left->proc < right->proc ? -1 : left->proc > right->proc;
-}
-
-bool fm_dwarf_walk(struct fm_statics *statics, GError **error)
-{
-    struct fm_statics_storage *storage = statics->storage;
     Dwarf_Addr bias;
-    Dwarf *dwarf = dwfl_module_getdwarf(storage->module, &bias);
+    Dwarf *dwarf = dwfl_module_getdwarf(elf->module, &bias);
+    *ret_note = NULL;
     if (dwarf == NULL) {
-        statics->debug_note = g_string_chunk_insert(storage->strings, dwfl_errmsg(-1));
+        *ret_note =
+            g_string_chunk_insert(elf->strings, text_of(dwfl_errmsg(-1), "it cannot be read"));
         return true;
     }
-    statics->has_debug = true;
     struct walk walk = {
-        .statics = statics,
-        .storage = storage,
+        .elf = elf,
+        .units = units,
+        .bodies = bodies,
+        .proc_by_die = g_hash_table_new(g_direct_hash, g_direct_equal),
+        .proc_by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
         .frames = g_array_new(FALSE, FALSE, sizeof(struct frame)),
     };
     bool ok = true;
@@ -421,6 +368,7 @@ bool fm_dwarf_walk(struct fm_statics *statics, GError **error)
     while (ok && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
         ok = begin_unit(&walk, cu, type, &die, error) && walk_unit(&walk, error);
     g_array_unref(walk.frames);
-    g_array_sort(storage->entries, entry_order);
+    g_hash_table_unref(walk.proc_by_die);
+    g_hash_table_unref(walk.proc_by_key);
     return ok;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics/statics_internal.h"
+#include "record/statics/elf_module.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "record/statics/hooks_named.h"
 
-static bool build_id_matches(struct fm_statics *statics, const struct fm_statics_opts *opts,
-                             GError **error)
+static bool build_id_matches(struct fm_elf *elf, const struct fm_statics_opts *opts, GError **error)
 {
     const unsigned char *bits = NULL;
     GElf_Addr address;
-    int size = dwfl_module_build_id(statics->storage->module, &bits, &address);
+    int size = dwfl_module_build_id(elf->module, &bits, &address);
     if (opts->build_id == NULL || opts->build_id_size == 0)
         return true;
     if (size > 0 && (size_t)size == opts->build_id_size &&
@@ -18,13 +18,13 @@ static bool build_id_matches(struct fm_statics *statics, const struct fm_statics
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                 "%s: is not the file that was recorded: its build-id differs (rebuilt since?)",
-                statics->path);
+                elf->path);
     return false;
 }
 
 static int symbol_order(const void *a, const void *b)
 {
-    const struct symbol *left = a, *right = b;
+    const struct fm_symbol *left = a, *right = b;
     if (left->address != right->address)
         return left->address < right->address ? -1 : 1;
     if (left->function != right->function)
@@ -34,78 +34,77 @@ static int symbol_order(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-static void read_symbols(struct fm_statics_storage *storage)
+static void read_symbols(struct fm_elf *elf)
 {
-    int count = dwfl_module_getsymtab(storage->module);
+    int count = dwfl_module_getsymtab(elf->module);
     for (int i = 1; i < count; i++) {
         GElf_Sym sym;
         GElf_Addr address;
         GElf_Word section;
         const char *name =
-            dwfl_module_getsym_info(storage->module, i, &sym, &address, &section, NULL, NULL);
+            dwfl_module_getsym_info(elf->module, i, &sym, &address, &section, NULL, NULL);
         if (name == NULL || name[0] == '\0' || section == SHN_UNDEF)
             continue;
         unsigned type = GELF_ST_TYPE(sym.st_info);
         if (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC)
             continue;
-        struct symbol symbol = {
+        struct fm_symbol symbol = {
             .address = address,
             .size = sym.st_size,
-            .name = name,
+            .name = g_string_chunk_insert(elf->strings, name),
             .function = type != STT_NOTYPE,
             .global = GELF_ST_BIND(sym.st_info) != STB_LOCAL,
         };
-        g_array_append_val(storage->symbols, symbol);
+        g_array_append_val(elf->symbols, symbol);
         if (fm_statics_is_hook(name)) {
-            g_hash_table_insert(storage->hooks, g_memdup2(&symbol.address, sizeof symbol.address),
+            g_hash_table_insert(elf->hooks, g_memdup2(&symbol.address, sizeof symbol.address),
                                 (gpointer)(uintptr_t)name);
-            storage->uses_hooks = true;
+            elf->uses_hooks = true;
         }
     }
-    g_array_sort(storage->symbols, symbol_order);
+    g_array_sort(elf->symbols, symbol_order);
 }
 
-static bool read_code(struct fm_statics *statics, GError **error)
+static bool read_code(struct fm_elf *elf, GError **error)
 {
-    struct fm_statics_storage *storage = statics->storage;
     size_t count;
-    if (elf_getphdrnum(storage->elf, &count) != 0)
+    if (elf_getphdrnum(elf->elf, &count) != 0)
         count = 0;
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (gelf_getphdr(storage->elf, (int)i, &header) == NULL || header.p_type != PT_LOAD ||
+        if (gelf_getphdr(elf->elf, (int)i, &header) == NULL || header.p_type != PT_LOAD ||
             (header.p_flags & PF_X) == 0 || header.p_filesz == 0)
             continue;
-        Elf_Data *data = elf_getdata_rawchunk(storage->elf, (int64_t)header.p_offset,
-                                              header.p_filesz, ELF_T_BYTE);
+        Elf_Data *data =
+            elf_getdata_rawchunk(elf->elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
         if (data == NULL) {
             g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                         "%s: offset %" G_GUINT64_FORMAT ": the code of %" G_GUINT64_FORMAT
                         " bytes is not in the file",
-                        statics->path, (guint64)header.p_offset, (guint64)header.p_filesz);
+                        elf->path, (guint64)header.p_offset, (guint64)header.p_filesz);
             return false;
         }
-        struct code code = {header.p_vaddr, data->d_size, data->d_buf};
-        g_array_append_val(storage->code, code);
+        struct fm_elf_code code = {header.p_vaddr, data->d_size, data->d_buf};
+        g_array_append_val(elf->code, code);
     }
     return true;
 }
 
-static void add_relocation(struct fm_statics_storage *storage, const GElf_Rela *rela,
-                           Elf_Data *symbols, size_t strings)
+static void add_relocation(struct fm_elf *elf, const GElf_Rela *rela, Elf_Data *symbols,
+                           size_t strings)
 {
-    struct got_entry entry = {NULL, 0};
+    struct fm_got_entry entry = {NULL, 0};
     GElf_Sym sym;
     switch (GELF_R_TYPE(rela->r_info)) {
     case R_X86_64_JUMP_SLOT:
     case R_X86_64_GLOB_DAT:
         if (symbols == NULL || gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) == NULL)
             return;
-        entry.name = elf_strptr(storage->elf, strings, sym.st_name);
+        entry.name = elf_strptr(elf->elf, strings, sym.st_name);
         if (entry.name == NULL)
             return;
         if (fm_statics_is_hook(entry.name))
-            storage->uses_hooks = true;
+            elf->uses_hooks = true;
         break;
     case R_X86_64_RELATIVE:
     case R_X86_64_IRELATIVE:
@@ -115,7 +114,7 @@ static void add_relocation(struct fm_statics_storage *storage, const GElf_Rela *
         return;
     }
     uint64_t address = rela->r_offset;
-    g_hash_table_replace(storage->got, g_memdup2(&address, sizeof address),
+    g_hash_table_replace(elf->got, g_memdup2(&address, sizeof address),
                          g_memdup2(&entry, sizeof entry));
 }
 
@@ -124,36 +123,36 @@ static void add_relocation(struct fm_statics_storage *storage, const GElf_Rela *
 static bool in_got(const GArray *gots, uint64_t address)
 {
     for (guint i = 0; i < gots->len; i++) {
-        const struct code *got = &g_array_index(gots, struct code, i);
+        const struct fm_elf_code *got = &g_array_index(gots, struct fm_elf_code, i);
         if (address >= got->address && address - got->address < got->size)
             return true;
     }
     return false;
 }
 
-static void read_relocations(struct fm_statics_storage *storage)
+static void read_relocations(struct fm_elf *elf)
 {
     size_t names;
-    if (elf_getshdrstrndx(storage->elf, &names) != 0)
+    if (elf_getshdrstrndx(elf->elf, &names) != 0)
         return;
-    g_autoptr(GArray) gots = g_array_new(FALSE, FALSE, sizeof(struct code));
+    g_autoptr(GArray) gots = g_array_new(FALSE, FALSE, sizeof(struct fm_elf_code));
     Elf_Scn *section = NULL;
     GElf_Shdr header;
-    while ((section = elf_nextscn(storage->elf, section)) != NULL) {
+    while ((section = elf_nextscn(elf->elf, section)) != NULL) {
         if (gelf_getshdr(section, &header) == NULL)
             continue;
-        const char *name = elf_strptr(storage->elf, names, header.sh_name);
+        const char *name = elf_strptr(elf->elf, names, header.sh_name);
         if (name != NULL && g_str_has_prefix(name, ".got")) {
-            struct code got = {header.sh_addr, header.sh_size, NULL};
+            struct fm_elf_code got = {header.sh_addr, header.sh_size, NULL};
             g_array_append_val(gots, got);
         }
     }
-    while ((section = elf_nextscn(storage->elf, section)) != NULL) {
+    while ((section = elf_nextscn(elf->elf, section)) != NULL) {
         if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_RELA ||
             (header.sh_flags & SHF_ALLOC) == 0 || header.sh_entsize == 0)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
-        Elf_Scn *symbol_section = elf_getscn(storage->elf, header.sh_link);
+        Elf_Scn *symbol_section = elf_getscn(elf->elf, header.sh_link);
         GElf_Shdr symbol_header = {0};
         Elf_Data *symbols = NULL;
         if (symbol_section != NULL && gelf_getshdr(symbol_section, &symbol_header) != NULL &&
@@ -162,112 +161,94 @@ static void read_relocations(struct fm_statics_storage *storage)
         GElf_Rela rela;
         for (int i = 0; data != NULL && gelf_getrela(data, i, &rela) != NULL; i++) {
             if (in_got(gots, rela.r_offset))
-                add_relocation(storage, &rela, symbols, symbol_header.sh_link);
+                add_relocation(elf, &rela, symbols, symbol_header.sh_link);
         }
     }
 }
 
 /* Strings, one after the other, of all objects. */
-static void read_choices(struct fm_statics_storage *storage)
+static void read_choices(struct fm_elf *elf)
 {
     size_t names;
-    storage->choices = g_ptr_array_new_with_free_func(g_free);
-    if (elf_getshdrstrndx(storage->elf, &names) != 0)
+    elf->choices = g_ptr_array_new_with_free_func(g_free);
+    if (elf_getshdrstrndx(elf->elf, &names) != 0)
         return;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(storage->elf, section)) != NULL;) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf->elf, section)) != NULL;) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) == NULL || header.sh_type == SHT_NOBITS ||
-            g_strcmp0(elf_strptr(storage->elf, names, header.sh_name), "fathom_choice") != 0)
+            g_strcmp0(elf_strptr(elf->elf, names, header.sh_name), "fathom_choice") != 0)
             continue;
         const Elf_Data *data = elf_getdata(section, NULL);
         for (size_t at = 0; data != NULL && data->d_buf != NULL && at < data->d_size;) {
             char *text = g_strndup((const char *)data->d_buf + at, data->d_size - at);
             at += strlen(text) + 1;
-            g_ptr_array_add(storage->choices, text);
+            g_ptr_array_add(elf->choices, text);
         }
     }
 }
 
-bool fm_elf_open(struct fm_statics *statics, const struct fm_statics_opts *opts, GError **error)
+bool fm_elf_open(struct fm_elf *elf, const char *path, GStringChunk *strings,
+                 const struct fm_statics_opts *opts, GError **error)
 {
-    struct fm_statics_storage *storage = statics->storage;
-    storage->debug_path = g_strdup(opts->debug_path);
-    storage->callbacks = (Dwfl_Callbacks){
+    *elf = (struct fm_elf){.path = path, .strings = strings};
+    elf->debug_path = g_strdup(opts->debug_path);
+    elf->callbacks = (Dwfl_Callbacks){
         .find_elf = dwfl_build_id_find_elf,
         .find_debuginfo = dwfl_standard_find_debuginfo,
         .section_address = dwfl_offline_section_address,
-        .debuginfo_path = &storage->debug_path,
+        .debuginfo_path = &elf->debug_path,
     };
-    storage->dwfl = dwfl_begin(&storage->callbacks);
-    if (storage->dwfl != NULL) {
-        dwfl_report_begin(storage->dwfl);
-        storage->module = dwfl_report_elf(storage->dwfl, statics->path, statics->path, -1, 0, true);
-        dwfl_report_end(storage->dwfl, NULL, NULL);
+    elf->dwfl = dwfl_begin(&elf->callbacks);
+    if (elf->dwfl != NULL) {
+        dwfl_report_begin(elf->dwfl);
+        elf->module = dwfl_report_elf(elf->dwfl, elf->path, elf->path, -1, 0, true);
+        dwfl_report_end(elf->dwfl, NULL, NULL);
     }
     GElf_Addr bias;
-    if (storage->module != NULL)
-        storage->elf = dwfl_module_getelf(storage->module, &bias);
+    if (elf->module != NULL)
+        elf->elf = dwfl_module_getelf(elf->module, &bias);
     GElf_Ehdr header;
-    if (storage->elf == NULL || gelf_getehdr(storage->elf, &header) == NULL) {
+    if (elf->elf == NULL || gelf_getehdr(elf->elf, &header) == NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot be read as a program or library: %s",
-                    statics->path, dwfl_errmsg(-1));
+                    elf->path, dwfl_errmsg(-1));
         return false;
     }
     if (header.e_machine != EM_X86_64) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: offset 18: machine type %u, expected %u (x86-64)", statics->path,
+                    "%s: offset 18: machine type %u, expected %u (x86-64)", elf->path,
                     header.e_machine, EM_X86_64);
         return false;
     }
-    if (!build_id_matches(statics, opts, error))
+    if (!build_id_matches(elf, opts, error))
         return false;
-    storage->symbols = g_array_new(FALSE, FALSE, sizeof(struct symbol));
-    storage->code = g_array_new(FALSE, FALSE, sizeof(struct code));
-    storage->hooks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    storage->got = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-    read_symbols(storage);
-    if (!read_code(statics, error))
+    elf->symbols = g_array_new(FALSE, FALSE, sizeof(struct fm_symbol));
+    elf->code = g_array_new(FALSE, FALSE, sizeof(struct fm_elf_code));
+    elf->hooks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    elf->got = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    read_symbols(elf);
+    if (!read_code(elf, error))
         return false;
-    read_relocations(storage);
-    read_choices(storage);
+    read_relocations(elf);
+    read_choices(elf);
     return true;
 }
 
-void fm_elf_close(struct fm_statics_storage *storage)
+void fm_elf_close(struct fm_elf *elf)
 {
-    g_clear_pointer(&storage->symbols, g_array_unref);
-    g_clear_pointer(&storage->code, g_array_unref);
-    g_clear_pointer(&storage->choices, g_ptr_array_unref);
-    g_clear_pointer(&storage->hooks, g_hash_table_unref);
-    g_clear_pointer(&storage->got, g_hash_table_unref);
-    if (storage->dwfl != NULL)
-        dwfl_end(storage->dwfl);
-    g_free(storage->debug_path);
+    g_clear_pointer(&elf->symbols, g_array_unref);
+    g_clear_pointer(&elf->code, g_array_unref);
+    g_clear_pointer(&elf->choices, g_ptr_array_unref);
+    g_clear_pointer(&elf->hooks, g_hash_table_unref);
+    g_clear_pointer(&elf->got, g_hash_table_unref);
+    if (elf->dwfl != NULL)
+        dwfl_end(elf->dwfl);
+    g_free(elf->debug_path);
 }
 
-const struct symbol *fm_elf_symbol_at(const struct fm_statics_storage *storage, uint64_t address)
+const uint8_t *fm_elf_bytes_at(const struct fm_elf *elf, uint64_t address, size_t *ret_size)
 {
-    guint low = 0, high = storage->symbols->len;
-    while (low < high) {
-        guint middle = low + (high - low) / 2;
-        if (g_array_index(storage->symbols, struct symbol, middle).address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return NULL;
-    uint64_t base = g_array_index(storage->symbols, struct symbol, low - 1).address;
-    while (low > 1 && g_array_index(storage->symbols, struct symbol, low - 2).address == base)
-        low--;
-    return &g_array_index(storage->symbols, struct symbol, low - 1);
-}
-
-const uint8_t *fm_elf_bytes_at(const struct fm_statics_storage *storage, uint64_t address,
-                               size_t *ret_size)
-{
-    for (guint i = 0; i < storage->code->len; i++) {
-        const struct code *code = &g_array_index(storage->code, struct code, i);
+    for (guint i = 0; i < elf->code->len; i++) {
+        const struct fm_elf_code *code = &g_array_index(elf->code, struct fm_elf_code, i);
         if (address >= code->address && address - code->address < code->size) {
             *ret_size = code->size - (size_t)(address - code->address);
             return code->bytes + (address - code->address);
@@ -276,13 +257,17 @@ const uint8_t *fm_elf_bytes_at(const struct fm_statics_storage *storage, uint64_
     return NULL;
 }
 
+const struct fm_got_entry *fm_elf_got_entry(const struct fm_elf *elf, uint64_t address)
+{
+    return g_hash_table_lookup(elf->got, &address);
+}
+
 /* A stub is [endbr64] [bnd] jmp *displacement(%rip). */
-const struct got_entry *fm_elf_stub_entry(const struct fm_statics_storage *storage,
-                                          uint64_t address)
+const struct fm_got_entry *fm_elf_stub_entry(const struct fm_elf *elf, uint64_t address)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     size_t size;
-    const uint8_t *bytes = fm_elf_bytes_at(storage, address, &size);
+    const uint8_t *bytes = fm_elf_bytes_at(elf, address, &size);
     if (bytes == NULL)
         return NULL;
     size_t at = 0;
@@ -295,5 +280,5 @@ const struct got_entry *fm_elf_stub_entry(const struct fm_statics_storage *stora
     int32_t displacement;
     memcpy(&displacement, bytes + at + 2, sizeof displacement);
     uint64_t slot = address + at + 6 + (uint64_t)(int64_t)displacement;
-    return g_hash_table_lookup(storage->got, &slot);
+    return fm_elf_got_entry(elf, slot);
 }

@@ -6,10 +6,12 @@
  * as often as the block whose run it has code in; it may have code in several. Blocks that hold no
  * statement (a lone break) have no callback, so the count of such a line is not known. The first
  * block of a function holds the entry hook; points before that are as many as the calls. */
-#include "record/statics/statics_internal.h"
+#include "record/statics/points.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "record/statics/disassemble.h"
 
 #define CALL_BYTES 5 /* of a direct call */
 
@@ -21,15 +23,19 @@ struct run {
 
 struct builder {
     struct fm_statics *statics;
-    struct fm_statics_storage *storage;
+    struct fm_units *units;
+    const struct fm_bodies *bodies;
+    const GArray *bounds; /* struct fm_block_bound, by address */
     bool physical;
+    GArray *points;       /* struct fm_point */
+    GArray *code_lines;   /* struct fm_code_line */
     GArray *runs;         /* struct run, ascending */
     uint64_t *first_hook; /* per scope: lowest entry hook in it */
 };
 
-static int mark_order(const void *a, const void *b)
+static int bound_order(const void *a, const void *b)
 {
-    const struct mark *left = a, *right = b;
+    const struct fm_block_bound *left = a, *right = b;
     if (left->address != right->address)
         return left->address < right->address ? -1 : 1;
     return (int)left->kind - (int)right->kind;
@@ -38,40 +44,34 @@ static int mark_order(const void *a, const void *b)
 /* The code of an inlined body before its entry hook still belongs to the body around. */
 static uint32_t owner_of(const struct builder *b, uint32_t scope, uint64_t address)
 {
-    uint32_t owner = fm_sites_live_around(b->statics, b->physical, scope);
+    uint32_t owner = fm_statics_live_around(b->statics, b->physical, scope);
     while (owner != FM_NONE && b->statics->scopes[owner].parent != FM_NONE &&
            address < b->first_hook[owner] && b->first_hook[owner] != UINT64_MAX)
-        owner = fm_sites_live_around(b->statics, b->physical, b->statics->scopes[owner].parent);
+        owner = fm_statics_live_around(b->statics, b->physical, b->statics->scopes[owner].parent);
     return owner;
 }
 
-static void place_point(struct fm_statics_storage *storage, struct fm_point *point)
+static void place_point(struct builder *b, struct fm_point *point)
 {
-    point->file = "";
+    struct fm_place place;
+    uint64_t begin;
     uint32_t unit = point->scope == FM_NONE
                         ? FM_NONE
-                        : g_array_index(storage->scope_unit, uint32_t, point->scope);
-    if (unit == FM_NONE)
-        return;
-    Dwarf_Die *die = &g_array_index(storage->units, Dwarf_Die, unit);
-    Dwarf_Line *line = dwarf_getsrc_die(die, point->return_address - 1);
-    int number;
-    Dwarf_Addr begin;
+                        : g_array_index(b->bodies->unit_of_scope, uint32_t, point->scope);
+    point->file = "";
     /* A callback without a place of its own (gcc: before the exit hook) looks like what stands
      * before it. */
-    if (line == NULL || dwarf_lineaddr(line, &begin) != 0 ||
+    if (!fm_units_place(b->units, unit, point->return_address - 1, &place, &begin) ||
         begin != point->return_address - CALL_BYTES)
         return;
-    if (dwarf_lineno(line, &number) == 0 && number > 0)
-        point->line = (uint32_t)number;
-    if (dwarf_linecol(line, &number) == 0 && number > 0)
-        point->column = (uint32_t)number;
-    point->file = fm_dwarf_path(storage, die, dwarf_linesrc(line, NULL, NULL));
+    point->file = place.file;
+    point->line = place.line;
+    point->column = place.column;
 }
 
 static uint32_t point_before(const struct builder *b)
 {
-    const GArray *points = b->storage->points;
+    const GArray *points = b->points;
     if (points->len == 0)
         return FM_NONE;
     const struct fm_point *last = &g_array_index(points, struct fm_point, points->len - 1);
@@ -81,28 +81,29 @@ static uint32_t point_before(const struct builder *b)
 }
 
 /* exit: the exit hook that ran just before, or NULL. */
-static void add_point(struct builder *b, const struct mark *mark, const struct mark *exit)
+static void add_point(struct builder *b, const struct fm_block_bound *bound,
+                      const struct fm_block_bound *exit)
 {
     struct fm_point point = {
-        .return_address = mark->address,
-        .scope = mark->scope,
-        .owner = owner_of(b, mark->scope, mark->address),
+        .return_address = bound->address,
+        .scope = bound->scope,
+        .owner = owner_of(b, bound->scope, bound->address),
         .same_as = FM_NONE,
     };
-    place_point(b->storage, &point);
+    place_point(b, &point);
     uint32_t left =
-        exit == NULL ? FM_NONE : fm_sites_live_around(b->statics, b->physical, exit->scope);
+        exit == NULL ? FM_NONE : fm_statics_live_around(b->statics, b->physical, exit->scope);
     if (left != FM_NONE && left == point.owner) {
         uint32_t around = b->statics->scopes[left].parent;
         if (around == FM_NONE)
             point.same_as = point_before(b);
         else
-            point.owner = fm_sites_live_around(b->statics, b->physical, around);
+            point.owner = fm_statics_live_around(b->statics, b->physical, around);
     }
     point.entry = point.owner != FM_NONE && b->statics->scopes[point.owner].parent == FM_NONE &&
                   b->first_hook[point.owner] != UINT64_MAX &&
-                  mark->address < b->first_hook[point.owner];
-    g_array_append_val(b->storage->points, point);
+                  bound->address < b->first_hook[point.owner];
+    g_array_append_val(b->points, point);
 }
 
 /* Points of one body at one place are told apart by their order in the code. */
@@ -129,10 +130,10 @@ static bool same_place(const struct fm_point *left, const struct fm_point *right
            left->column == right->column && strcmp(left->file, right->file) == 0;
 }
 
-static void number_points(struct fm_statics_storage *storage)
+static void number_points(const GArray *all)
 {
-    struct fm_point *points = (struct fm_point *)(void *)storage->points->data;
-    uint32_t count = storage->points->len;
+    struct fm_point *points = (struct fm_point *)(void *)all->data;
+    uint32_t count = all->len;
     g_autofree uint32_t *order = g_new(uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
@@ -150,27 +151,28 @@ static void add_run(struct builder *b, uint64_t low, uint64_t high, uint32_t poi
         g_array_append_val(b->runs, run);
 }
 
-/* The run that begins at low, at marks[at] or later: up to the first branch, point or target. */
-static uint64_t end_of_run(const GArray *marks, guint at, uint64_t low, uint64_t limit)
+/* The run that begins at low, at bounds[at] or later: up to the first branch, point or target. */
+static uint64_t end_of_run(const GArray *bounds, guint at, uint64_t low, uint64_t limit)
 {
-    for (; at < marks->len; at++) {
-        const struct mark *mark = &g_array_index(marks, struct mark, at);
-        if (mark->address >= limit)
+    for (; at < bounds->len; at++) {
+        const struct fm_block_bound *bound = &g_array_index(bounds, struct fm_block_bound, at);
+        if (bound->address >= limit)
             return limit;
-        if (mark->kind == MARK_POINT && mark->address - CALL_BYTES > low)
-            return mark->address - CALL_BYTES;
-        if ((mark->kind == MARK_BRANCH || mark->kind == MARK_TARGET) && mark->address > low)
-            return mark->address;
+        if (bound->kind == FM_BOUND_POINT && bound->address - CALL_BYTES > low)
+            return bound->address - CALL_BYTES;
+        if ((bound->kind == FM_BOUND_BRANCH || bound->kind == FM_BOUND_TARGET) &&
+            bound->address > low)
+            return bound->address;
     }
     return limit;
 }
 
-static guint first_mark(const GArray *marks, uint64_t address)
+static guint first_bound(const GArray *bounds, uint64_t address)
 {
-    guint low = 0, high = marks->len;
+    guint low = 0, high = bounds->len;
     while (low < high) {
         guint middle = low + (high - low) / 2;
-        if (g_array_index(marks, struct mark, middle).address < address)
+        if (g_array_index(bounds, struct fm_block_bound, middle).address < address)
             low = middle + 1;
         else
             high = middle;
@@ -180,16 +182,16 @@ static guint first_mark(const GArray *marks, uint64_t address)
 
 /* The code of a body from its entry on, if that is live: no callback is needed to know its count.
  */
-static void add_entry_run(struct builder *b, const struct interval *interval)
+static void add_entry_run(struct builder *b, const struct fm_interval *interval)
 {
-    const GArray *marks = b->storage->marks;
+    const GArray *bounds = b->bounds;
     const struct fm_scope *scope = &b->statics->scopes[interval->scope];
     if (interval->depth != 0 || b->statics->procs[scope->proc].entry != interval->low ||
         b->first_hook[interval->scope] == UINT64_MAX)
         return;
-    uint32_t owner = fm_sites_live_around(b->statics, b->physical, interval->scope);
+    uint32_t owner = fm_statics_live_around(b->statics, b->physical, interval->scope);
     uint64_t end =
-        end_of_run(marks, first_mark(marks, interval->low), interval->low, interval->high);
+        end_of_run(bounds, first_bound(bounds, interval->low), interval->low, interval->high);
     add_run(b, interval->low, end, FM_POINT_ENTRY, owner);
 }
 
@@ -203,30 +205,30 @@ static int run_order(const void *a, const void *b)
 
 static void collect_runs(struct builder *b)
 {
-    const GArray *marks = b->storage->marks;
+    const GArray *bounds = b->bounds;
     uint32_t point = 0;
-    for (guint i = 0; i < marks->len; i++) {
-        const struct mark *mark = &g_array_index(marks, struct mark, i);
-        if (mark->kind != MARK_POINT)
+    for (guint i = 0; i < bounds->len; i++) {
+        const struct fm_block_bound *bound = &g_array_index(bounds, struct fm_block_bound, i);
+        if (bound->kind != FM_BOUND_POINT)
             continue;
-        const struct fm_point *at = &g_array_index(b->storage->points, struct fm_point, point);
-        uint64_t low = mark->address - CALL_BYTES;
-        add_run(b, low, end_of_run(marks, i + 1, low, UINT64_MAX),
+        const struct fm_point *at = &g_array_index(b->points, struct fm_point, point);
+        uint64_t low = bound->address - CALL_BYTES;
+        add_run(b, low, end_of_run(bounds, i + 1, low, UINT64_MAX),
                 at->entry                ? FM_POINT_ENTRY
                 : at->same_as != FM_NONE ? at->same_as
                                          : point,
                 at->owner);
         point++;
     }
-    for (guint i = 0; i < b->storage->intervals->len; i++)
-        add_entry_run(b, &g_array_index(b->storage->intervals, struct interval, i));
+    for (guint i = 0; i < b->bodies->intervals->len; i++)
+        add_entry_run(b, &g_array_index(b->bodies->intervals, struct fm_interval, i));
     g_array_sort(b->runs, run_order);
 }
 
 static void add_code_line(struct builder *b, uint32_t proc, uint32_t line, uint32_t point)
 {
     struct fm_code_line entry = {proc, line, point};
-    g_array_append_val(b->storage->code_lines, entry);
+    g_array_append_val(b->code_lines, entry);
 }
 
 /* One row of a table of lines: [low, high) has code of a line. */
@@ -237,12 +239,12 @@ static void use_row(struct builder *b, Dwarf_Die *unit, Dwarf_Line *row, uint64_
     uint32_t scope = fm_statics_scope_at(b->statics, low);
     if (scope == FM_NONE || dwarf_lineno(row, &line) != 0 || line <= 0)
         return;
-    uint32_t owner = fm_sites_live_around(b->statics, b->physical, scope);
+    uint32_t owner = fm_statics_live_around(b->statics, b->physical, scope);
     if (owner == FM_NONE)
         return;
     /* Code of bodies that are not live is none of the owner's lines. */
     uint32_t proc = b->statics->scopes[owner].proc;
-    const char *file = fm_dwarf_path(b->storage, unit, dwarf_linesrc(row, NULL, NULL));
+    const char *file = fm_units_path(b->units, unit, dwarf_linesrc(row, NULL, NULL));
     if (scope != owner || (uint32_t)line < b->statics->procs[proc].line ||
         strcmp(file, b->statics->procs[proc].file) != 0)
         return;
@@ -309,57 +311,62 @@ static void sort_code_lines(GArray *lines)
     g_array_set_size(lines, kept);
 }
 
-void fm_points_build(struct fm_statics *statics, bool physical)
+static void add_points(struct builder *b)
 {
-    struct fm_statics_storage *storage = statics->storage;
+    const struct fm_block_bound *exit = NULL;
+    for (guint i = 0; i < b->bounds->len; i++) {
+        const struct fm_block_bound *bound = &g_array_index(b->bounds, struct fm_block_bound, i);
+        if (bound->kind == FM_BOUND_ENTER && bound->scope != FM_NONE)
+            b->first_hook[bound->scope] = MIN(b->first_hook[bound->scope], bound->address);
+    }
+    for (guint i = 0; i < b->bounds->len; i++) {
+        const struct fm_block_bound *bound = &g_array_index(b->bounds, struct fm_block_bound, i);
+        if (bound->kind == FM_BOUND_POINT)
+            add_point(b, bound, exit);
+        if (bound->kind != FM_BOUND_TARGET)
+            exit = bound->kind == FM_BOUND_EXIT ? bound : NULL;
+    }
+    number_points(b->points);
+    if (b->points->len > 0)
+        collect_runs(b);
+}
+
+static void add_code_lines(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->statics->proc_count; i++) {
+        const struct fm_proc *proc = &b->statics->procs[i];
+        if (proc->instrumented && proc->line > 0)
+            add_code_line(b, i, proc->line, FM_POINT_ENTRY);
+    }
+    for (guint i = 0; i < b->units->dies->len; i++)
+        use_unit(b, fm_units_die(b->units, i));
+    sort_code_lines(b->code_lines);
+}
+
+void fm_points_build(struct fm_statics *statics, struct fm_units *units,
+                     const struct fm_bodies *bodies, GArray *bounds, bool physical)
+{
+    g_assert(bodies->unit_of_scope->len == statics->scope_count);
+    g_assert(statics->points == NULL && statics->code_lines == NULL);
     struct builder b = {
         .statics = statics,
-        .storage = storage,
+        .units = units,
+        .bodies = bodies,
+        .bounds = bounds,
         .physical = physical,
+        .points = g_array_new(FALSE, TRUE, sizeof(struct fm_point)),
+        .code_lines = g_array_new(FALSE, TRUE, sizeof(struct fm_code_line)),
         .runs = g_array_new(FALSE, TRUE, sizeof(struct run)),
         .first_hook = g_new(uint64_t, statics->scope_count + 1),
     };
     memset(b.first_hook, 0xff, (statics->scope_count + 1) * sizeof *b.first_hook);
-    g_array_sort(storage->marks, mark_order);
-    for (guint i = 0; i < storage->marks->len; i++) {
-        const struct mark *mark = &g_array_index(storage->marks, struct mark, i);
-        if (mark->kind == MARK_ENTER && mark->scope != FM_NONE)
-            b.first_hook[mark->scope] = MIN(b.first_hook[mark->scope], mark->address);
-    }
-    const struct mark *exit = NULL;
-    for (guint i = 0; i < storage->marks->len; i++) {
-        const struct mark *mark = &g_array_index(storage->marks, struct mark, i);
-        if (mark->kind == MARK_POINT)
-            add_point(&b, mark, exit);
-        if (mark->kind != MARK_TARGET)
-            exit = mark->kind == MARK_EXIT ? mark : NULL;
-    }
-    number_points(storage);
-    if (storage->points->len > 0)
-        collect_runs(&b);
-    for (uint32_t i = 0; i < statics->proc_count; i++) {
-        const struct fm_proc *proc = &statics->procs[i];
-        if (proc->instrumented && proc->line > 0)
-            add_code_line(&b, i, proc->line, FM_POINT_ENTRY);
-    }
-    for (guint i = 0; i < storage->units->len; i++)
-        use_unit(&b, &g_array_index(storage->units, Dwarf_Die, i));
-    sort_code_lines(storage->code_lines);
+    g_array_sort(bounds, bound_order);
+    add_points(&b);
+    add_code_lines(&b);
+    statics->point_count = b.points->len;
+    statics->points = (struct fm_point *)(void *)g_array_free(b.points, FALSE);
+    statics->code_line_count = b.code_lines->len;
+    statics->code_lines = (struct fm_code_line *)(void *)g_array_free(b.code_lines, FALSE);
     g_array_unref(b.runs);
     g_free(b.first_hook);
-}
-
-uint32_t fm_statics_point_at(const struct fm_statics *statics, uint64_t return_address)
-{
-    uint32_t low = 0, high = statics->point_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (statics->points[middle].return_address < return_address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == statics->point_count || statics->points[low].return_address != return_address)
-        return FM_NONE;
-    return low;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source sites: what the reader of a profile calls a call site. Several call instructions (copies
  * made by unrolling, inlining, cloning) and inlined bodies may be one source site. */
-#include "record/statics/statics_internal.h"
+#include "record/statics/sites.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "record/statics/hooks_named.h"
 
 /* A machine site or an inlined body on its way to its source site. */
 struct draft {
@@ -19,34 +21,11 @@ struct builder {
     GArray *drafts;
 };
 
-/* Code of an inlined body that lost its scope (clang's line 0) still belongs to its procedure,
- * as long as the hooks were put in before inlining. */
-static bool is_live(const struct fm_statics *statics, bool physical, uint32_t index)
-{
-    const struct fm_scope *scope = &statics->scopes[index];
-    const struct fm_proc *proc = &statics->procs[scope->proc];
-    if (fm_statics_is_hook(proc->linkage))
-        return false;
-    return scope->live || (proc->instrumented && (!physical || scope->parent == FM_NONE));
-}
-
-uint32_t fm_sites_live_around(const struct fm_statics *statics, bool physical, uint32_t scope)
-{
-    while (scope != FM_NONE && !is_live(statics, physical, scope))
-        scope = statics->scopes[scope].parent;
-    return scope;
-}
-
-uint32_t fm_statics_shown_around(const struct fm_statics *statics, uint32_t scope)
-{
-    return fm_sites_live_around(statics, false, scope);
-}
-
 static void draft_machine_site(struct builder *builder, uint32_t index)
 {
     struct fm_statics *statics = builder->statics;
     const struct fm_machine_site *machine = &statics->machine_sites[index];
-    uint32_t owner = fm_sites_live_around(statics, builder->physical, machine->scope);
+    uint32_t owner = fm_statics_live_around(statics, builder->physical, machine->scope);
     if (owner == FM_NONE)
         return;
     struct draft draft = {
@@ -86,9 +65,10 @@ static void draft_inlined(struct builder *builder, uint32_t index)
 {
     struct fm_statics *statics = builder->statics;
     const struct fm_scope *scope = &statics->scopes[index];
-    if (scope->parent == FM_NONE || !is_live(statics, builder->physical, index))
+    if (scope->parent == FM_NONE ||
+        fm_statics_live_around(statics, builder->physical, index) != index)
         return;
-    uint32_t owner = fm_sites_live_around(statics, builder->physical, scope->parent);
+    uint32_t owner = fm_statics_live_around(statics, builder->physical, scope->parent);
     if (owner == FM_NONE)
         return;
     struct draft draft = {
@@ -161,7 +141,7 @@ void fm_sites_build(struct fm_statics *statics, bool physical)
     for (uint32_t i = 0; i < statics->scope_count; i++)
         draft_inlined(&builder, i);
     g_array_sort(builder.drafts, draft_order);
-    GArray *sites = statics->storage->sites;
+    GArray *sites = g_array_new(FALSE, TRUE, sizeof(struct fm_site));
     for (guint i = 0; i < builder.drafts->len; i++) {
         const struct draft *draft = &g_array_index(builder.drafts, struct draft, i);
         if (i == 0 ||
@@ -178,5 +158,7 @@ void fm_sites_build(struct fm_statics *statics, bool physical)
             proc->site_first = number;
         proc->site_count = number - proc->site_first + 1;
     }
+    statics->site_count = sites->len;
+    statics->sites = (struct fm_site *)(void *)g_array_free(sites, FALSE);
     g_array_unref(builder.drafts);
 }

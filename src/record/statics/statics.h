@@ -100,6 +100,20 @@ struct fm_code_line {
     uint32_t line;  /* ascending within the procedure, of the file where that is declared */
     uint32_t point; /* into points; FM_POINT_ENTRY: the first block; FM_NONE: block not known */
 };
+
+/* Where an out-of-line body begins. */
+struct fm_entry {
+    uint64_t address; /* ascending */
+    uint32_t proc;
+};
+
+struct fm_symbol {
+    uint64_t address, size; /* address ascending, what names it best first; size 0 = unknown */
+    const char *name;
+    bool function, global;
+};
+
+/* Plain data: arrays and strings of its own, no open file. */
 struct fm_statics {
     const char *path;
     const char *debug_note; /* why there is no debug information, else NULL */
@@ -113,7 +127,10 @@ struct fm_statics {
     uint32_t point_count, code_line_count;
     struct fm_point *points;
     struct fm_code_line *code_lines;
-    struct fm_statics_storage *storage;
+    uint32_t entry_count, symbol_count;
+    struct fm_entry *entries;
+    struct fm_symbol *symbols;
+    GStringChunk *strings; /* all texts above */
 };
 
 struct fm_statics_opts {
@@ -141,6 +158,9 @@ uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address)
 /* The procedure whose own body has the address, inlined bodies counting as part of it; FM_NONE if
  * none. */
 uint32_t fm_statics_body_at(const struct fm_statics *statics, uint64_t address);
+/* The innermost live scope around a scope, itself included; FM_NONE. physical: struct
+ * fm_statics_opts. */
+uint32_t fm_statics_live_around(const struct fm_statics *statics, bool physical, uint32_t scope);
 /* The innermost scope around a scope, itself included, of a procedure that is recorded; FM_NONE. */
 uint32_t fm_statics_shown_around(const struct fm_statics *statics, uint32_t scope);
 /* The machine site that returns to an address, NULL if none. O(log n). */
@@ -161,13 +181,3 @@ GPtrArray *fm_statics_bare_units(const struct fm_statics *statics);
 
 /* Whether any function of the module at path calls the hooks; true also when that is not known. */
 bool fm_statics_file_has_hooks(const char *path);
-
-/* Is this the name of a function that `fathom cc` makes the program call: the hooks of libfathom,
- * those that compilers call, coverage callbacks? */
-bool fm_statics_is_hook(const char *symbol);
-
-/* Is it a compiler's coverage callback? Those are hooks too. */
-bool fm_statics_is_coverage(const char *symbol);
-
-/* The source form of a linker's name: C++ names demangled, others unchanged. Newly allocated. */
-char *fm_demangle(const char *symbol);
