@@ -7,7 +7,7 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "deep/read_job.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/bodies/source.h"
 #include "views/hottest.h"
 
 #define NODES_A_STEP 200000

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clique_rc/N: how a clique recurses. Of a Mercury program it is read from the body of the
  * procedure; of a C program from its call sites and their counts. */
+#include "pages/profile/bodies/bodies.h"
+
 #include <math.h>
 
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/page.h"
 
 /* --- what both have: the call sites that recurse --- */
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proc_static_coverage/PS and proc_dynamic_coverage/PD of Mercury programs: the body with how often
  * each goal was reached and left by success. */
+#include "pages/profile/bodies/bodies.h"
+
 #include "base/error.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 static void add_contradictions(struct fm_page *page, const struct fm_body *body,
                                const struct fm_coverage *coverage)

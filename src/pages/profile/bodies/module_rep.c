@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module_rep/NAME: the bodies of a module's procedures. */
+#include "pages/profile/bodies/bodies.h"
+
 #include "base/error.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 static void add_procs(struct fm_page *page, const struct fm_procrep_module *module,
                       const uint32_t *procs)

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recursion_type_freq: how often each kind of recursion occurs among the cliques of the program. */
+#include "pages/profile/bodies/bodies.h"
+
 #include <string.h>
 
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/preferences.h"
 
 /* Cliques of one kind; those that are entered by one procedure. */
 struct entry {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The source text of a C function with what its calls cost, line by line. Only files that look
  * like C source are opened: a recording could name any file. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/bodies/source.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
 
 #define FILE_BYTES_MAX (32 * 1024 * 1024)
 #define LINES_MAX 3000

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proc_static_coverage/PS and proc_dynamic_coverage/PD of C programs: the source with how often
  * each line ran, and the blocks that the compiler made of it. */
+#include "pages/profile/bodies/bodies.h"
+
 #include "base/error.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/bodies/source.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 static void add_points(struct fm_page *page, uint32_t ps, uint32_t pd)
 {

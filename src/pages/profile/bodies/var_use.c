@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call_site_dynamic_var_use/CSD: how far into a call its arguments are made or first used. */
+#include "pages/profile/bodies/bodies.h"
+
 #include "base/error.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 struct uses {
     struct fm_page *page;

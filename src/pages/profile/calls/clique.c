@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clique/N: who calls the clique, and its procedures with their call sites. Costs here are those
  * of one context, not compensated. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/calls/calls.h"
 
 #include <string.h>
+
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/preferences.h"
+#include "pages/profile/parts/recursion.h"
+#include "pages/profile/parts/sites.h"
 
 /* The page of a clique with more proc dynamics shows the first ones of the chosen order. */
 #define PDS_SHOWN_MAX 1000

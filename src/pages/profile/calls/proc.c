@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proc/PS: one procedure, summed over all contexts, and its call sites with their callees. */
+#include "pages/profile/calls/calls.h"
+
+#include "pages/profile/bodies/source.h"
 #include "pages/profile/measured/hot_tables.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/preferences.h"
+#include "pages/profile/parts/recursion.h"
+#include "pages/profile/parts/sites.h"
 
 #define CALLERS_A_PAGE 20
 #define CONTEXTS_LINKED_MAX 20

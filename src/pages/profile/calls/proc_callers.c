@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proc_callers/PS/GROUP/PAGE/SIZE/CONTOUR: what calls a procedure, grouped, a page at a time. */
+#include "pages/profile/calls/calls.h"
+
+#include <assert.h>
+
 #include "base/error.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/preferences.h"
+#include "pages/profile/parts/recursion.h"
 
 /* Of a clique's members, so many are named; a clique of thousands is no use in one row. */
 #define MEMBERS_SHOWN_MAX 20

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* root/no: the clique that the program starts in. root/PCT: "the action", the clique that the
  * bulk of the work leads to. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/calls/calls.h"
+
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
 
 /* Of a Mercury profile the original asks for call sequence numbers, whatever the order: a link to
  * root/90 leads to the same clique. Of a C program calls say little about work. */

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_call_site_dynamic/CSD: the edge as it stands in the file; own costs only. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/dump/dump.h"
 
 #include <string.h>
+
+#include "pages/profile/dump/fields.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
 
 static void add_costs(struct fm_page *page, uint32_t csd)
 {

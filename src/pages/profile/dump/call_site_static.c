@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_call_site_static/CSS: the node as it stands in the file. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/dump/dump.h"
+
+#include "pages/profile/dump/fields.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/page.h"
 
 static void add_kind(struct fm_page *page, struct fm_table *table, const struct fm_css *css)
 {

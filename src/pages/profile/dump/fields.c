@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/dump/fields.h"
+
+#include "pages/profile/parts/page.h"
 
 struct fm_table *fm_dump_table(struct fm_page *page, const char *name)
 {

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_proc_dynamic/PD: the node as it stands in the file. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/dump/dump.h"
+
+#include "pages/profile/dump/fields.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 static void add_multi_slot(struct fm_page *page, struct fm_table *table, uint32_t pd, uint32_t slot,
                            const struct fm_css *css)

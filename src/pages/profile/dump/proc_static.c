@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_proc_static/PS: the node as it stands in the file. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/dump/dump.h"
+
+#include "pages/profile/dump/fields.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 bool fm_report_dump_proc_static(struct fm_page *page, GError **error)
 {

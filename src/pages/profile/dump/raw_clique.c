@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_raw_clique/N: the edge into a clique and its members. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/dump/dump.h"
+
+#include "pages/profile/dump/fields.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/page.h"
 
 bool fm_report_dump_raw_clique(struct fm_page *page, GError **error)
 {

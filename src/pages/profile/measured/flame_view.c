@@ -7,6 +7,7 @@
 #include "display/flame.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/path_text.h"
+#include "pages/profile/parts/names.h"
 
 #define WIDTH_USUAL 1200u
 #define FOCUS_BYTES 32

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pages/profile/measured/measure.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/page.h"
 #include "views/flame.h"
 
 struct fm_flame_wish {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pages/profile/measured/path_text.h"
+#include "pages/profile/parts/names.h"
 
 struct fm_view_focus fm_focus_of(const struct fm_command *command)
 {

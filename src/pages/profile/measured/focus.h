@@ -2,7 +2,7 @@
 /* What trees and flame graphs begin with, and how their nodes are shown. */
 #pragma once
 
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/page.h"
 #include "views/tree.h"
 
 /* Of a command whose name make_page() has made "all", "clique/N" or "proc/N". */

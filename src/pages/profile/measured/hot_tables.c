@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "pages/profile/measured/path_text.h"
+#include "pages/profile/parts/names.h"
 #include "views/hottest.h"
 #include "views/paths.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pages/profile/measured/measure.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/page.h"
 
 /* Each adds a heading and its table to the page's body; nothing where there is nothing. rows: at
  * most so many. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module/NAME: the procedures declared in a module. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/modules/modules.h"
+
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/proc_table.h"
 
 bool fm_report_module(struct fm_page *page, GError **error)
 {

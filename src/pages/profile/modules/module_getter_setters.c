@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module_getter_setters/NAME: procedures named STRUCTURE_get_FIELD and STRUCTURE_set_FIELD. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/modules/modules.h"
 
 #include <string.h>
+
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/preferences.h"
 
 struct accessors_view {
     struct fm_page *page;

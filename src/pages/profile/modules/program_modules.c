@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program_modules: what each module's own code costs. Costs of descendants would overlap. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/modules/modules.h"
 
 #include <string.h>
+
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/preferences.h"
 
 /* Orders by self + descendants mean self here. */
 static void order_by_self(struct fm_page *page)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top_procs/LIMIT/KIND/DESC/SCOPE: the most expensive procedures. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/modules/modules.h"
+
+#include <assert.h>
+
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
+#include "pages/profile/parts/proc_table.h"
 
 static_assert((int)FM_QUERY_LIMIT_RANK == (int)FM_LIMIT_RANK, "limits differ");
 static_assert((int)FM_QUERY_LIMIT_PERCENT == (int)FM_LIMIT_PERCENT, "limits differ");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the menu says of a C program's run beside its graph: phases and snapshots that the program
  * marked, and what the recording lost or finishing could not find. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/overview/overview.h"
 
 #include <string.h>
+
+#include "pages/profile/parts/page.h"
 
 /* From one mark to the next, or to the end. */
 struct phase {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* find/TEXT: procedures and modules whose names hold the text; and, for any command that names one
  * of several, which there are and what chooses each. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/overview/overview.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/overview/subject.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
 #include "views/names.h"
 #include "views/paths.h"
 

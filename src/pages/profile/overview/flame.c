@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flame/MEASURE/DIR/FLAGS/FOCUS: a flame graph, the ways to it and on from it. */
+#include "pages/profile/overview/overview.h"
+
+#include <string.h>
+
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/path_text.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/measured/switch.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 #include "views/paths.h"
-
-#include <string.h>
 
 #define ANCESTORS_MAX 40u
 

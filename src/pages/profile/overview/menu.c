@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* menu: where to begin, what the file holds, and whether it is sound. Everything here was computed
  * when the recording was opened; until it is, the page shows what stands in the file's header. */
+#include "pages/profile/overview/overview.h"
+
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/hot_tables.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/measured/switch.h"
 #include "pages/profile/overview/summary_text.h"
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
 
 #define ROWS_SHOWN 10
 #define RECURSIONS_SHOWN 20

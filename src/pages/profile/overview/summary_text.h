@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pages/profile/measured/measure.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/page.h"
 
 /* "706 ms of CPU time in 188,056,028 calls of 1,079 functions; ..."; g_free. */
 char *fm_summary_lead(const struct fm_page *page);

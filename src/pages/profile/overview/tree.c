@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tree/MEASURE/DIR/LEVELS/FOCUS: contexts below one, or callers above it, a level a row deep. Each
  * row's children and its own cost are its total. */
+#include "pages/profile/overview/overview.h"
+
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/measure.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/measured/switch.h"
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 #define ROWS_MAX 3000
 #define LEAST_PERCENT 0.1

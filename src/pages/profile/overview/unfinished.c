@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of a page whose figures are still being computed: what was asked for, and what is known
  * of it and of the recording. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/overview/overview.h"
+
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
 
 static bool is_about_procedure(enum fm_command_id id)
 {

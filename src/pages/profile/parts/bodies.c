@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies of Mercury procedures as pages show them. */
+#include "pages/profile/parts/bodies.h"
+
 #include "base/error.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/page.h"
 
 #define BODY_LINES_ON_PROC_PAGE 1500u
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of controls at the foot of the pages. Each control is the same page under other
  * preferences; one that would change nothing is left out. */
-#include "pages/profile/measured/measure.h"
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/controls.h"
+
+#include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
 
 void fm_controls_offer(struct fm_controls *controls, const struct fm_query *query,
                        const char *label, const char *id)
@@ -285,22 +288,6 @@ void fm_controls_general(struct fm_page *page)
     offer_page(&controls, FM_CMD_MENU, 0, "Menu", "menu");
     offer_page(&controls, FM_CMD_RESTART, 0, "Restart", "restart");
     offer_page(&controls, FM_CMD_QUIT, 0, "Quit", "quit");
-}
-
-void fm_add_measures(struct fm_page *page, enum fm_query_measure now)
-{
-    const enum fm_query_measure *measures;
-    unsigned count = fm_measures_of(page->recording, &measures);
-    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
-    fm_list_set_id(list, "measures");
-    for (unsigned i = 0; i < count; i++) {
-        struct fm_query query = fm_page_like(page);
-        query.command.measure = measures[i];
-        if (measures[i] == now)
-            fm_add_text(list, fm_measure_label(now));
-        else if (fm_measure_is_recorded(page->recording, measures[i]))
-            fm_add_link(list, &query, fm_measure_label(measures[i]));
-    }
 }
 
 void fm_controls_general_options(struct fm_page *page)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/names.h"
 
 #include <string.h>
 
 #include "base/cxx_name.h"
+#include "pages/profile/parts/page.h"
 
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
 {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/order.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
 
 /* query and analysis are neighbours that do not know each other; their enums are the same. */
 static_assert((int)FM_QUERY_CALLS == (int)FM_BY_CALLS, "cost kinds differ");
@@ -10,9 +14,6 @@ static_assert((int)FM_QUERY_TIME == (int)FM_BY_TIME, "cost kinds differ");
 static_assert((int)FM_QUERY_CALLSEQS == (int)FM_BY_CALLSEQS, "cost kinds differ");
 static_assert((int)FM_QUERY_ALLOCS == (int)FM_BY_ALLOCS, "cost kinds differ");
 static_assert((int)FM_QUERY_WORDS == (int)FM_BY_WORDS, "cost kinds differ");
-
-const struct fm_cost_order fm_default_cost_order = {
-    .kind = FM_QUERY_CALLSEQS, .with_descendants = true, .per_call = false};
 
 static double value_of(const struct fm_cost *cost, enum fm_query_cost kind,
                        const struct fm_cost_order *order)
@@ -90,13 +91,6 @@ void fm_rows_sort(const struct fm_page *page, struct fm_row *rows, uint32_t coun
         sort(rows, count, compare_name, NULL);
     else
         sort(rows, count, compare_context, NULL);
-}
-
-void fm_preferences_set_order(struct fm_preferences *preferences, enum fm_order order,
-                              const struct fm_cost_order *cost)
-{
-    preferences->order = order;
-    preferences->cost = order == FM_ORDER_COST ? *cost : (struct fm_cost_order){0};
 }
 
 void fm_row_name_cell(const struct fm_page *page, struct fm_table *table, const struct fm_row *row,

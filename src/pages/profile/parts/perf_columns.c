@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The right part of every table with costs: which columns there are, by the preferences and by
  * what the recording holds, and the cells of one row of costs under them. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/perf_columns.h"
 
 #include <string.h>
+
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/preferences.h"
 
 struct building {
     struct fm_perf *perf;

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/proc_table.h"
+
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/preferences.h"
 
 void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count,
                    bool sorted)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a caller pays for a recursion and what each of its procedures costs are different sums: the
  * rows that lead from one to the other, alike on the pages that show both. */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/recursion.h"
+
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
 
 void fm_recursion_row(struct fm_page *page, struct fm_table *table, const struct fm_perf *perf,
                       const struct fm_recursion_row *row)

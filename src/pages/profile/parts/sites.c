@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pages/profile/parts/internal.h"
+#include "pages/profile/parts/sites.h"
+
+#include "pages/profile/parts/names.h"
+#include "pages/profile/parts/order.h"
+#include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
 
 void fm_sites_free(struct fm_site *sites, uint32_t count)
 {

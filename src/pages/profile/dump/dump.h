@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One node's fields, as the file has them. */
+#pragma once
+
+#include "pages/profile/parts/page.h"
+
+bool fm_report_dump_proc_static(struct fm_page *page, GError **error);
+bool fm_report_dump_proc_dynamic(struct fm_page *page, GError **error);
+bool fm_report_dump_call_site_static(struct fm_page *page, GError **error);
+bool fm_report_dump_call_site_dynamic(struct fm_page *page, GError **error);
+bool fm_report_dump_raw_clique(struct fm_page *page, GError **error);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first page, what it leads to, and what stands in the place of other pages. */
+#pragma once
+
+#include "pages/profile/parts/page.h"
+
+bool fm_report_menu(struct fm_page *page, GError **error);
+bool fm_report_about(struct fm_page *page, GError **error);
+bool fm_report_recursions(struct fm_page *page, GError **error);
+bool fm_report_flame(struct fm_page *page, GError **error);
+bool fm_report_tree(struct fm_page *page, GError **error);
+bool fm_report_find(struct fm_page *page, GError **error);
+
+/* Instead of a page that is about one of several (find.c). */
+struct fm_subject;
+bool fm_report_which(struct fm_page *page, const struct fm_subject *subject);
+/* Instead of a page that cannot be made yet. */
+bool fm_report_unfinished(struct fm_page *page, GError **error);
+
+/* --- pieces of these pages --- */
+
+/* The table of the menu: what the file's header says, and what has been counted (menu.c). */
+void fm_add_summary(struct fm_page *page);
+/* Notes, phases and snapshots of a C program's recording (facts.c). */
+void fm_add_facts(struct fm_page *page);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of costs and their order. */
+#pragma once
+
+#include "pages/profile/parts/page.h"
+
+struct fm_row {
+    struct fm_cost cost;
+    const char *file; /* order by context: file, then line */
+    uint32_t line;
+    const char *name;        /* order by name; borrowed */
+    const char *full;        /* fm_full_name_ps() of what is named; borrowed */
+    enum fm_command_id link; /* where the name leads, with link_number; FM_CMD_COUNT = nowhere */
+    uint32_t link_number;
+    uint32_t id; /* what the page wants to remember: a ps, css, index */
+};
+/* Sorts by the page's order preference; fallback, when not NULL, replaces orders that are not by
+ * cost. Cost: most expensive first, equal rows in reverse order of input; else stable. */
+void fm_rows_sort(const struct fm_page *page, struct fm_row *rows, uint32_t count,
+                  const struct fm_cost_order *fallback);
+/* Most expensive first: negative when a comes before b. Time that is equal is decided by call
+ * sequence numbers. */
+int fm_cost_compare(const struct fm_cost *a, const struct fm_cost *b,
+                    const struct fm_cost_order *order);
+/* What that comparison looks at first and second. */
+void fm_cost_key(const struct fm_cost *cost, const struct fm_cost_order *order, double *ret_value,
+                 double *ret_tie);
+/* A cell with the row's name, as a link when it leads somewhere. */
+void fm_row_name_cell(const struct fm_page *page, struct fm_table *table, const struct fm_row *row,
+                      unsigned style);
+/* Costs that pages leave out by default: never called, or, for a file that ends in the middle of
+ * things, entered but never left and without any cost. */
+bool fm_cost_is_hidden(const struct fm_cost *cost);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The right part of each table: which columns of costs there are, and the cells of one row. */
+#pragma once
+
+#include "pages/profile/parts/page.h"
+
+enum fm_perf_value {
+    FM_PERF_CALLS,
+    FM_PERF_PORT,
+    FM_PERF_COUNT,
+    FM_PERF_PERCENT,
+    FM_PERF_COUNT_PER_CALL,
+    FM_PERF_TIME,
+    FM_PERF_TIME_PER_CALL,
+    FM_PERF_MEMORY,
+    FM_PERF_MEMORY_PER_CALL,
+};
+
+struct fm_perf_column {
+    enum fm_perf_value value;
+    enum fm_measure_id measure;
+    bool total;        /* own + descendants */
+    const char *group; /* heading; equal neighbours form one group */
+    enum fm_column_class column_class;
+    const char *title;
+    char name[64];
+    bool sorts; /* the heading is a link that sorts by order */
+    struct fm_cost_order order;
+};
+
+#define FM_PERF_COLUMNS_MAX 72
+struct fm_perf {
+    struct fm_perf_column columns[FM_PERF_COLUMNS_MAX];
+    unsigned count;
+    char further_titles[FM_MEASURES_MAX][32]; /* "Freed bytes" */
+};
+/* Which columns this page shows, by its preferences; totals: also own + descendants. */
+void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals);
+void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table);
+void fm_perf_cells(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table,
+                   const struct fm_cost *cost);
+/* Totals are left empty: of calls that have none. */
+void fm_perf_self_cells(const struct fm_perf *perf, const struct fm_page *page,
+                        struct fm_table *table, const struct fm_cost *cost);
+void fm_perf_empty_cells(const struct fm_perf *perf, struct fm_table *table);
