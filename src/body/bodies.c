@@ -140,7 +140,7 @@ static bool is_sound(const struct fm_bodies *bodies, const struct fm_pd_body *pd
     const struct fm_coverage *coverage = pd->coverage;
     if (coverage->contradiction_count == 0)
         return true;
-    const struct fm_contradiction *first = &coverage->contradictions[0];
+    const struct fm_contradiction *first = &coverage->contradictions[coverage->cause];
     g_autoptr(GString) path = g_string_new(NULL);
     fm_body_append_path(path, pd->body, first->goal);
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,

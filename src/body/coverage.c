@@ -302,9 +302,13 @@ struct fm_coverage *fm_coverage_infer(const struct fm_body *body, int64_t calls,
         .found = g_array_new(FALSE, FALSE, sizeof(struct fm_contradiction)),
     };
     walk(&in, calls, exits);
+    const char *first =
+        in.found->len == 0 ? NULL : g_array_index(in.found, struct fm_contradiction, 0).text;
     g_array_sort(in.found, compare_found);
     coverage->contradictions_kept = in.found->len;
     coverage->contradictions = (struct fm_contradiction *)(void *)g_array_free(in.found, FALSE);
+    while (first != NULL && coverage->contradictions[coverage->cause].text != first)
+        coverage->cause++;
     g_array_free(in.open, TRUE);
     if (coverage->contradiction_count > 0)
         spread_doubt(body, coverage);

@@ -37,6 +37,8 @@ struct fm_coverage {
     uint32_t contradiction_count;            /* all of them */
     struct fm_contradiction *contradictions; /* the first FM_CONTRADICTIONS_MAX, by goal */
     uint32_t contradictions_kept;
+    uint32_t
+        cause; /* of those kept, the one met first in order of execution: others may follow it */
 };
 #define FM_CONTRADICTIONS_MAX 100
 

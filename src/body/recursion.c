@@ -488,12 +488,15 @@ static double goal_probability(const struct fm_pd_body *pd, const double *r, uin
             result = b == 0 ? 0 : either(r[child], MAX(0, MIN(1, goes_on)) * result);
         }
         return result;
-    case FM_GOAL_SWITCH:
+    case FM_GOAL_SWITCH: {
+        double entered = 0; /* arms, together: those that fail at the switch itself do not count */
         for (uint32_t i = 1; i <= goal->child_count; i++) {
             uint32_t child = fm_body_index_child(pd->index, number, i);
-            result += r[child] * (double)counts[child].before.count / before;
+            result += r[child] * (double)counts[child].before.count;
+            entered += (double)counts[child].before.count;
         }
-        return result;
+        return entered == 0 ? 0 : result / entered;
+    }
     case FM_GOAL_ITE: {
         double success = (double)counts[number + 1].after.count / before;
         uint32_t then = fm_body_index_child(pd->index, number, 2),
