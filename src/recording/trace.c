@@ -125,7 +125,7 @@ struct trace_file *trace_file_of(const struct fm_server *server, const struct fm
 uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace)
 {
     const struct trace_file *file = trace_file_of(server, trace);
-    return file == NULL ? 0 : file->unread;
+    return file == NULL ? 0 : file->unread + fm_trace_pending(trace);
 }
 
 unsigned fm_trace_files_count(const struct fm_server *server)

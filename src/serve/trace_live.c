@@ -155,6 +155,7 @@ static void look_at_passes(struct trace_page *page)
     if (ready && !page->all_ready) {
         renew_owners(page, false);
         send_set(page, "ready");
+        page->told_progress = 1;
     } else if (!ready &&
                (progress < page->told_progress || progress > page->told_progress + 0.01)) {
         send_set(page, "progress");
@@ -168,7 +169,7 @@ static void look_at_passes(struct trace_page *page)
 static gboolean on_tick(gpointer user)
 {
     struct trace_page *page = user;
-    if (!page->all_ready)
+    if (!page->all_ready || trace_set_is_behind(page->set))
         look_at_passes(page);
     redraw_owners(page);
     bool can_send = fm_stream_backlog(page->stream) < BACKLOG_MAX;
@@ -446,8 +447,10 @@ static void look_at(struct fm_server *server, struct trace_file *file)
         return;
     if (grown)
         file->grown_us = g_get_monotonic_time();
-    if (was_live)
-        file->unread += fm_trace_extent(trace) - MIN(old_extent, fm_trace_extent(trace));
+    if (was_live) { /* what was held back and is now shown has no bytes of its own */
+        uint64_t added = fm_trace_extent(trace) - MIN(old_extent, fm_trace_extent(trace));
+        file->unread += MAX(added, trace->end_time > old_end ? 1 : 0);
+    }
     fm_engine_trace_grown(server->engine, trace, replaced ? FM_TIME_INF : old_end);
     if (replaced || is_read_again(file, ended)) {
         fm_background_discard(server->engine, trace);

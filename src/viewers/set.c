@@ -285,7 +285,7 @@ double trace_set_progress(const struct trace_set *set)
     double sum = 0;
     for (unsigned i = 0; i < set->count; i++) {
         struct fm_trace *trace = set->parts[i].trace;
-        double extent = (double)fm_trace_extent(trace);
+        double extent = (double)(fm_trace_extent(trace) + fm_trace_pending(trace));
         double unread = (double)trace_file_unread(set->server, trace);
         double known = unread > 0 ? CLAMP(1 - unread / extent, 0.0, 0.99) : 1;
         double read = is_wanted(set, trace)

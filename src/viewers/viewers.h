@@ -42,7 +42,8 @@ struct trace_file {
     uint64_t shift_ns;
 };
 struct trace_file *trace_file_of(const struct fm_server *server, const struct fm_trace *trace);
-/* Bytes of a trace's log that its passes have not seen: they will be read again. */
+/* Bytes of a trace's log that its passes have not seen: what was added, which will be read, and
+ * what is not whole yet. */
 uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace);
 
 /* --- set.c --- */

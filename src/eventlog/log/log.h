@@ -59,6 +59,9 @@ enum fm_eventlog_extent {
  * answers MORE; a marker counts for 4 KiB. */
 enum fm_eventlog_extent fm_eventlog_log_extend(struct fm_eventlog_log *log, bool final,
                                                uint64_t budget, GError **error);
+/* Where the last whole block ends that has been found: what follows is not known yet. When it was
+ * looked at as final, all that the file held then. */
+uint64_t fm_eventlog_log_whole(const struct fm_eventlog_log *log);
 /* Reads a block if that has not been done: then all its fields are known. */
 bool fm_eventlog_log_learn(struct fm_eventlog_log *log, guint block, GError **error);
 bool fm_eventlog_log_is_known(const struct fm_eventlog_log *log, guint block);

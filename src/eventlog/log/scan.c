@@ -101,6 +101,7 @@ static void hop_from(struct fm_eventlog_scan *scan, enum scan_state state, uint6
     drop_reader(scan);
     scan->state = state;
     scan->at = at;
+    scan->closed_at = 0;
 }
 
 /* --- hopping --- */
@@ -400,4 +401,12 @@ enum fm_eventlog_extent fm_eventlog_log_extend(struct fm_eventlog_log *log, bool
             return FM_EVENTLOG_EXTENT_DONE;
     }
     return FM_EVENTLOG_EXTENT_MORE;
+}
+
+uint64_t fm_eventlog_log_whole(const struct fm_eventlog_log *log)
+{
+    const struct fm_eventlog_scan *scan = log->scan;
+    bool all = scan == NULL || scan->state == SCAN_OVER ||
+               (scan->final && scan->state == SCAN_AFTER_END); /* too little for another log */
+    return all ? log->size : MAX(scan->at, scan->closed_at);
 }

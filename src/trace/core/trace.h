@@ -102,6 +102,7 @@ struct fm_trace_class {
     bool (*grow)(struct fm_trace *trace, bool *ret_ended, GError **error);
     enum fm_trace_growth (*growth)(const struct fm_trace *trace);
     uint64_t (*extent)(const struct fm_trace *trace);             /* as fm_trace_extent() */
+    uint64_t (*pending)(const struct fm_trace *trace);            /* as fm_trace_pending() */
     bool (*epoch)(const struct fm_trace *trace, int64_t *ret_ns); /* as fm_trace_epoch() */
     int (*poll_fd)(const struct fm_trace *trace);
     const char *(*text)(const struct fm_trace *trace, uint32_t id);

@@ -78,6 +78,7 @@ static const struct fm_trace_class ctf_class = {
     .grow = grow,
     .growth = growth,
     .extent = fm_eventlog_trace_extent,
+    .pending = fm_eventlog_trace_pending,
     .epoch = epoch,
     .poll_fd = poll_fd,
     .text = fm_eventlog_trace_text,

@@ -193,6 +193,7 @@ const struct fm_trace_class fm_eventlog_trace_class = {
     .grow = fm_eventlog_trace_grow,
     .growth = fm_eventlog_trace_growth,
     .extent = fm_eventlog_trace_extent,
+    .pending = fm_eventlog_trace_pending,
     .epoch = epoch,
     .poll_fd = fm_eventlog_trace_poll_fd,
     .text = fm_eventlog_trace_text,

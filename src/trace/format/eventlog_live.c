@@ -95,12 +95,13 @@ static void note_blocks(struct fm_eventlog_trace *self, guint first)
 
 /* --- finding blocks --- */
 
-/* True when blocks were added. */
+/* True when blocks were added, or the last ones, which had been cut, taken away. */
 static bool scan(struct fm_eventlog_trace *self, bool final, uint64_t budget, GError **error)
 {
+    guint before = self->log->blocks->len;
     enum fm_eventlog_extent extent = fm_eventlog_log_extend(self->log, final, budget, error);
     self->scanned = extent == FM_EVENTLOG_EXTENT_DONE;
-    return self->log->first_new < self->log->blocks->len;
+    return self->log->first_new < MAX(before, self->log->blocks->len);
 }
 
 static bool is_finished(const struct fm_eventlog_trace *self)
@@ -296,19 +297,19 @@ static bool receive(struct fm_eventlog_trace *self, GError **error)
 
 static bool take_growth(struct fm_eventlog_trace *self, bool idle, bool final, GError **error)
 {
-    bool added = scan(self, final || idle, GROW_BUDGET, error);
+    bool changed = scan(self, final || idle, GROW_BUDGET, error);
     take_end_of_writer(self, idle);
     if (final || is_finished(self))
         self->live = false;
     uint64_t before = self->trace->end_time;
-    if (added) {
+    if (changed) {
         note_blocks(self, self->log->first_new);
         self->changed_us = g_get_monotonic_time();
     }
     show(self, idle || g_get_monotonic_time() - self->changed_us >= IDLE_US);
-    if (added)
+    if (changed)
         fm_eventlog_trace_renew(self);
-    return added || self->trace->end_time != before;
+    return changed || self->trace->end_time != before;
 }
 
 bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error)
@@ -352,7 +353,14 @@ enum fm_trace_growth fm_eventlog_trace_growth(const struct fm_trace *trace)
 uint64_t fm_eventlog_trace_extent(const struct fm_trace *trace)
 {
     const struct fm_eventlog_trace *self = trace->implementation;
-    return self->log->size;
+    return fm_eventlog_log_whole(self->log);
+}
+
+uint64_t fm_eventlog_trace_pending(const struct fm_trace *trace)
+{
+    const struct fm_eventlog_trace *self = trace->implementation;
+    bool whole = fm_eventlog_trace_growth(trace) == FM_TRACE_WHOLE;
+    return whole ? 0 : self->log->size - fm_eventlog_log_whole(self->log);
 }
 
 int fm_eventlog_trace_poll_fd(const struct fm_trace *trace)

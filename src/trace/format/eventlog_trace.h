@@ -74,6 +74,7 @@ int fm_eventlog_trace_nameless_file(GError **error);
 bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
 enum fm_trace_growth fm_eventlog_trace_growth(const struct fm_trace *trace);
 uint64_t fm_eventlog_trace_extent(const struct fm_trace *trace);
+uint64_t fm_eventlog_trace_pending(const struct fm_trace *trace);
 int fm_eventlog_trace_poll_fd(const struct fm_trace *trace);
 
 /* eventlog_values.c */

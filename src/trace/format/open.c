@@ -117,6 +117,12 @@ uint64_t fm_trace_extent(const struct fm_trace *trace)
     return tells ? trace->class_->extent(trace) : 0;
 }
 
+uint64_t fm_trace_pending(const struct fm_trace *trace)
+{
+    bool tells = trace->class_ != NULL && trace->class_->pending != NULL;
+    return tells ? trace->class_->pending(trace) : 0;
+}
+
 bool fm_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns)
 {
     *ret_ns = 0;

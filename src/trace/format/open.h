@@ -44,8 +44,11 @@ bool fm_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
 /* Whether it may: false for a log that was finished when it was opened, or whose writer has ended.
  */
 bool fm_trace_grows(const struct fm_trace *trace);
-/* Bytes of the log that are known by now; 0 = not a log. */
+/* Bytes of the log up to the end of the last block that is known to be whole; 0 = not a log. */
 uint64_t fm_trace_extent(const struct fm_trace *trace);
+/* Bytes behind that: of a block that is being written, or has not been found yet. Of a log that
+ * nobody writes for a while the last block is taken as it is. */
+uint64_t fm_trace_pending(const struct fm_trace *trace);
 /* What the wall clock was at recorded time 0: ns since 1970. False when that is not recorded, or
  * not known yet (of an import that has not begun). */
 bool fm_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns);

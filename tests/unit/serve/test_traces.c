@@ -628,6 +628,67 @@ static void test_behind(struct fixture *f, gconstpointer user)
     close(writer);
 }
 
+static unsigned late_spans(struct fixture *f, const char *path, bool incomplete)
+{
+    g_autofree char *query = g_strdup_printf("file=%s&view=statistics&scope=trace", path);
+    g_autofree char *body = ask(f, "/trace.json", query, 200);
+    assert_has(body, incomplete ? "\"incomplete\": true" : "\"incomplete\": false");
+    unsigned late = 0;
+    for (const char *at = body; (at = strstr(at, "\"late\"")) != NULL; at++)
+        late += (unsigned)g_ascii_strtoull(strstr(at, "\"count\": ") + 9, NULL, 10);
+    return late;
+}
+
+/* A writer that stops in the middle of a block: the page is not complete, and says so, until nobody
+ * has written for a while and what is there of the block has been counted. */
+static void test_within_a_block(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = growing_log(f);
+    g_autofree char *query = g_strdup_printf("file=%s&view=set", path);
+    g_assert_cmpuint(late_spans(f, path, false), ==, 0);
+    g_autoptr(GByteArray) block = g_byte_array_new();
+    trace_log_append(block, 3100, 4);
+    int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    gssize part = 24 + 2 * 2 * 14 + 5; /* two spans, and a part of the third */
+    g_assert_cmpint(write(writer, block->data, (size_t)part), ==, part);
+    for (unsigned i = 0; i < 3; i++) { /* however often it is asked for */
+        g_autofree char *set = ask(f, "/trace.json", query, 200);
+        assert_has(set, "\"grows\": true");
+        assert_has(set, "\"statistics\": \"behind\"");
+        assert_has_not(set, "\"progress\": 1,");
+        g_assert_cmpuint(late_spans(f, path, true), ==, 0);
+    }
+    g_autofree char *page_query = g_strdup_printf("file=%s", path);
+    g_autofree char *page = ask(f, "/trace", page_query, 200);
+    assert_has(page, "The trace is still being read (");
+    age(path);
+    g_free(ask(f, "/trace.json", query, 200));
+    g_assert_cmpuint(late_spans(f, path, false), ==, 2);
+    g_autofree char *set = ask(f, "/trace.json", query, 200);
+    assert_has(set, "\"progress\": 1,");
+    assert_has(set, "\"statistics\": \"ready\"");
+    gssize rest = (gssize)block->len - part;
+    g_assert_cmpint(write(writer, block->data + part, (size_t)rest), ==, rest);
+    g_free(ask(f, "/trace.json", query, 200));
+    g_assert_cmpuint(late_spans(f, path, false), ==, 4);
+    close(writer);
+}
+
+/* Events that were held back, as another capability might have delivered earlier ones, are counted
+ * when they are shown. */
+static void test_held_back(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = growing_log(f);
+    append_to(path, 20000, 3); /* of the first capability: the second has been silent since 9000 */
+    g_assert_cmpuint(late_spans(f, path, false), ==, 0);
+    age(path);
+    g_autofree char *query = g_strdup_printf("file=%s&view=set", path);
+    g_free(ask(f, "/trace.json", query, 200));
+    g_assert_cmpuint(late_spans(f, path, false), ==, 3);
+}
+
 /* --- a page with a stream --- */
 
 struct sink {
@@ -778,6 +839,31 @@ static void test_stream_of_a_growing_log(struct fixture *f, gconstpointer user)
     g_string_free(sink.got, TRUE);
 }
 
+/* A page that was told that all is read is told when it no longer is. */
+static void test_stream_within_a_block(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = growing_log(f);
+    struct sink sink = {0};
+    struct fm_stream *stream = open_stream(f, path, &sink);
+    run_until(f, &sink, "event: ready");
+    g_string_truncate(sink.got, 0);
+    g_autoptr(GByteArray) block = g_byte_array_new();
+    trace_log_append(block, 3100, 1);
+    int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    g_assert_cmpint(write(writer, block->data, 40), ==, 40);
+    run_until(f, &sink, "event: progress");
+    assert_has(sink.got->str, "\"statistics\": \"behind\"");
+    assert_has_not(sink.got->str, "\"progress\": 1,");
+    assert_has_not(sink.got->str, "event: ready");
+    g_assert_cmpint(write(writer, block->data + 40, block->len - 40), ==, (gssize)block->len - 40);
+    run_until(f, &sink, "event: ready");
+    assert_has(sink.got->str, "\"progress\": 1,");
+    close(writer);
+    fm_stream_gone(stream);
+    g_string_free(sink.got, TRUE);
+}
+
 /* --- real logs --- */
 
 static void test_real(struct fixture *f, gconstpointer user)
@@ -843,10 +929,13 @@ int main(int argc, char **argv)
         {"growing", test_growing},
         {"growing-within-known-times", test_growing_within_known_times},
         {"behind", test_behind},
+        {"within-a-block", test_within_a_block},
+        {"held-back", test_held_back},
         {"stream", test_stream},
         {"stream-needs-a-door", test_stream_needs_a_door},
         {"cancelled", test_cancelled},
         {"stream-of-a-growing-log", test_stream_of_a_growing_log},
+        {"stream-within-a-block", test_stream_within_a_block},
         {"real-logs", test_real},
     };
     g_test_init(&argc, &argv, NULL);

@@ -193,6 +193,55 @@ static void test_a_cut_log_that_goes_on_after_all(void)
     maker_remove(path);
 }
 
+/* A block that is being written is not counted as known; nobody writing, it is taken as it is. When
+ * it grows after that, it is not known again until it is whole. */
+static void test_a_block_that_is_not_whole(void)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    maker_log(bytes, &four_lanes);
+    char *path = maker_file(bytes);
+    g_autoptr(GArray) expected = reference(path);
+    GError *error = NULL;
+    struct fm_eventlog_log *log = fm_eventlog_log_open(path, NULL, &error);
+    g_assert_no_error(error);
+    const struct fm_eventlog_block block =
+        g_array_index(log->blocks, struct fm_eventlog_block, log->blocks->len / 2);
+    fm_eventlog_log_free(log);
+    g_unlink(path);
+    guint begin = (guint)block.offset, middle = begin + (guint)block.length / 2;
+    append(path, bytes->data, middle);
+    struct fm_trace *trace = open_trace(path);
+    int writer = open(path, O_WRONLY | O_CLOEXEC);
+    g_assert_cmpuint(fm_trace_extent(trace), ==, begin);
+    g_assert_cmpuint(fm_trace_pending(trace), ==, middle - begin);
+    g_autoptr(GArray) before = read_all(trace);
+    maker_age(path);
+    g_assert_true(grow(trace, NULL));
+    g_assert_cmpuint(fm_trace_extent(trace), ==, middle);
+    g_assert_cmpuint(fm_trace_pending(trace), ==, 0);
+    g_autoptr(GArray) cut = read_all(trace), all_of_it = reference(path);
+    assert_same(cut, all_of_it);
+    g_assert_cmpuint(cut->len, >, before->len);
+    append(path, bytes->data + middle, 30);
+    g_assert_true(grow(trace, NULL));
+    g_assert_cmpuint(fm_trace_extent(trace), ==, begin);
+    g_assert_cmpuint(fm_trace_pending(trace), ==, middle + 30 - begin);
+    g_autoptr(GArray) again = read_all(trace);
+    for (guint i = 1; i < again->len; i++)
+        g_assert_cmpuint(g_array_index(again, uint64_t, i - 1), <=,
+                         g_array_index(again, uint64_t, i));
+    g_assert_cmpuint(again->len, <, cut->len);
+    append(path, bytes->data + middle + 30, bytes->len - middle - 30);
+    g_assert_true(grow(trace, NULL));
+    g_assert_cmpuint(fm_trace_extent(trace), ==, bytes->len);
+    g_assert_cmpuint(fm_trace_pending(trace), ==, 0);
+    g_autoptr(GArray) all = read_all(trace);
+    assert_same(all, expected);
+    close(writer);
+    fm_trace_free(trace);
+    maker_remove(path);
+}
+
 static void test_replaced_and_cut_files(void)
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new(), other = g_byte_array_new();
@@ -290,6 +339,7 @@ int main(int argc, char **argv)
     g_test_add_func("/eventlog-live/follow", test_a_reader_follows);
     g_test_add_func("/eventlog-live/complete", test_all_is_there_in_the_end);
     g_test_add_func("/eventlog-live/cut-then-more", test_a_cut_log_that_goes_on_after_all);
+    g_test_add_func("/eventlog-live/not-whole", test_a_block_that_is_not_whole);
     g_test_add_func("/eventlog-live/replaced", test_replaced_and_cut_files);
     g_test_add_func("/eventlog-live/socket", test_a_socket);
     g_test_add_func("/eventlog-live/nobody", test_nobody_listens);
