@@ -16,7 +16,6 @@ struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user)
     struct fm_engine *engine = g_new0(struct fm_engine, 1);
     engine->open = open;
     engine->user = user;
-    engine->by_identity = g_hash_table_new(g_str_hash, g_str_equal);
     engine->backgrounds = g_ptr_array_new();
     engine->computations = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, unref_computation);
     engine->tabs = g_ptr_array_new();
@@ -27,7 +26,6 @@ struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user)
 
 static void close_background(struct fm_engine *engine, struct background *background)
 {
-    g_hash_table_remove(engine->by_identity, background->trace->identity);
     g_ptr_array_remove(engine->backgrounds, background);
     fm_background_close(background);
 }
@@ -42,7 +40,6 @@ void fm_engine_free(struct fm_engine *engine)
         close_background(engine, g_ptr_array_index(engine->backgrounds, 0));
     fm_libraries_free(engine->libraries);
     g_hash_table_unref(engine->computations);
-    g_hash_table_unref(engine->by_identity);
     g_ptr_array_unref(engine->backgrounds);
     g_ptr_array_unref(engine->tabs);
     g_free(engine);
@@ -83,17 +80,27 @@ struct background *fm_engine_background(const struct fm_engine *engine,
     return NULL;
 }
 
+/* A trace whose file was replaced has another identity than when it was opened. */
+static struct background *find_identity(const struct fm_engine *engine, const char *identity)
+{
+    for (unsigned i = 0; i < engine->backgrounds->len; i++) {
+        struct background *background = g_ptr_array_index(engine->backgrounds, i);
+        if (strcmp(background->trace->identity, identity) == 0)
+            return background;
+    }
+    return NULL;
+}
+
 /* By the identity that the opener gave it: the name may have led elsewhere in the meantime, to what
  * is open already. */
 static struct background *take_opened(struct fm_engine *engine, struct fm_trace *trace)
 {
-    struct background *found = g_hash_table_lookup(engine->by_identity, trace->identity);
+    struct background *found = find_identity(engine, trace->identity);
     if (found != NULL) {
         fm_trace_free(trace);
         return found;
     }
     found = fm_background_new(engine, trace);
-    g_hash_table_insert(engine->by_identity, trace->identity, found);
     g_ptr_array_add(engine->backgrounds, found);
     return found;
 }
@@ -110,7 +117,7 @@ struct fm_trace *fm_engine_open(struct fm_engine *engine, const char *path, GErr
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
         return NULL;
     }
-    struct background *found = g_hash_table_lookup(engine->by_identity, identity);
+    struct background *found = find_identity(engine, identity);
     if (found == NULL) {
         struct fm_trace *trace = engine->open(path, identity, engine->user, error);
         if (trace == NULL)

@@ -34,8 +34,7 @@ struct background {
 struct fm_engine {
     fm_trace_opener *open;
     void *user;
-    GHashTable *by_identity; /* identity -> struct background */
-    GPtrArray *backgrounds;  /* in order of opening */
+    GPtrArray *backgrounds; /* in order of opening */
     GHashTable *computations;
     GPtrArray *tabs;
     GPtrArray *libraries;

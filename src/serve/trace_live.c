@@ -395,7 +395,8 @@ void trace_live_changed(struct fm_server *server, const struct fm_trace *trace)
             continue;
         trace_set_renew(page->set);
         page->all_ready = false;
-        renew_owners(page, false); /* those that were being read */
+        renew_owners(page, false);             /* those that were being read */
+        (void)trace_set_precompute(page->set); /* so that it is told how far they are */
         send_set(page, "grown");
     }
 }

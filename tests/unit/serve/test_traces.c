@@ -864,6 +864,31 @@ static void test_stream_within_a_block(struct fixture *f, gconstpointer user)
     g_string_free(sink.got, TRUE);
 }
 
+/* A program that was started again wrote another log of that name: pages that come then follow that
+ * one, as they would have followed the first. */
+static void test_stream_of_a_replaced_log(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = growing_log(f);
+    g_autofree char *query = g_strdup_printf("file=%s&view=set", path);
+    g_free(ask(f, "/trace.json", query, 200));
+    g_autofree char *other = g_strconcat(path, ".new", NULL);
+    write_small(other, false);
+    g_assert_cmpint(g_rename(other, path), ==, 0);
+    g_free(ask(f, "/trace.json", query, 200));
+    struct sink sink = {0};
+    struct fm_stream *stream = open_stream(f, path, &sink);
+    append_to(path, 20000, 2);
+    append_to(path, FAR_NS, 1);
+    run_until(f, &sink, "event: grown");
+    const char *told = strstr(sink.got->str, "event: grown");
+    assert_has(told, "\"statistics\": \"");
+    assert_has_not(told, "\"progress\": 1,"); /* nothing of what was added has been counted yet */
+    g_assert_cmpuint(late_spans(f, path, false), >=, 2);
+    fm_stream_gone(stream);
+    g_string_free(sink.got, TRUE);
+}
+
 /* --- real logs --- */
 
 static void test_real(struct fixture *f, gconstpointer user)
@@ -936,6 +961,7 @@ int main(int argc, char **argv)
         {"cancelled", test_cancelled},
         {"stream-of-a-growing-log", test_stream_of_a_growing_log},
         {"stream-within-a-block", test_stream_within_a_block},
+        {"stream-of-a-replaced-log", test_stream_of_a_replaced_log},
         {"real-logs", test_real},
     };
     g_test_init(&argc, &argv, NULL);
