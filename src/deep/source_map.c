@@ -179,11 +179,18 @@ bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t siz
     return ok;
 }
 
+/* A link out of the folders is none, whether it leads to something or not. */
+static bool exists(const struct fm_roots *roots, const char *path)
+{
+    g_autofree char *real = roots == NULL ? NULL : fm_roots_find(roots, path);
+    return roots == NULL ? g_file_test(path, G_FILE_TEST_EXISTS) : real != NULL;
+}
+
 static bool read_below(const struct fm_roots *roots, const char *path,
                        const struct fm_profile *profile, struct fm_source_map **ret, GError **error)
 {
     g_autoptr(FmMappedFile) file = NULL;
-    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+    if (!exists(roots, path)) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
         return false;
     }
@@ -226,7 +233,7 @@ bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_pa
 {
     g_autofree char *path = fm_source_map_path(data_path);
     g_autofree char *old = path_beside(data_path, ".procrep");
-    if (!g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(old, G_FILE_TEST_EXISTS))
+    if (!exists(roots, path) && exists(roots, old))
         return read_below(roots, old, profile, ret, error);
     return read_below(roots, path, profile, ret, error);
 }

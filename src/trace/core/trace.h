@@ -111,7 +111,7 @@ struct fm_trace_class {
 struct fm_trace {
     const struct fm_trace_class *class_; /* may be NULL: events in memory */
     char *path;
-    char *identity;        /* "device:inode" */
+    char *identity;        /* "device:inode"; another one when the file was replaced */
     uint64_t serial;       /* no other trace of this process has, had or will have it; under 2^48 */
     GPtrArray *tracefiles; /* of struct fm_tracefile */
     uint64_t start_time, end_time;

@@ -13,9 +13,24 @@
 
 struct fm_trace;
 
-/* ctf_find.c: folders below path, itself included, that hold a CTF "metadata" file;
- * NULL-terminated, sorted, empty when there is none. Free with g_strfreev(). */
+/* --- ctf_find.c --- */
+
+/* folder: its descriptor, borrowed; path: its name for people. False: it has seen enough. */
+typedef bool (*fm_ctf_visit)(int folder, const char *path, void *user);
+/* Visits the folders below one that is open, itself included, that hold a CTF "metadata" file, in
+ * the order of their names; not those below them, hidden ones and links to folders. beneath: a
+ * metadata file that is a link out of its folder does not count. */
+void fm_ctf_search(int folder, const char *path, bool beneath, fm_ctf_visit visit, void *user);
+bool fm_ctf_holds_trace(int folder, bool beneath);
+/* Their paths below a path: NULL-terminated, sorted, empty when there is none. Free with
+ * g_strfreev(). */
 char **fm_ctf_find(const char *path);
+/* What is in a folder, sorted, without what is hidden; free with g_ptr_array_unref(). */
+GPtrArray *fm_ctf_names_in(int folder);
+/* A descriptor of a file in a folder, to be read; -1 with errno. beneath: links within the folder
+ * are followed where the kernel can see to it that they stay there (else EXDEV), or none (ELOOP).
+ */
+FM_MUST_USE int fm_ctf_open_file(int folder, const char *name, bool beneath);
 /* Whether a metadata file begins so. */
 #define FM_CTF_METADATA_BEGIN 6
 bool fm_ctf_is_metadata(const uint8_t *begin, size_t length);
@@ -44,6 +59,6 @@ void fm_ctf_importer_wait(struct ctf_importer *importer, int64_t patience_us);
 void fm_ctf_importer_clear(struct ctf_importer *importer);
 
 /* ctf_trace.c */
-/* What path leads to beneath roots; NULL = anywhere. */
-FM_MUST_USE struct fm_trace *fm_ctf_open(const struct fm_roots *roots, const char *path,
-                                         const char *identity, GError **error);
+/* folder: as for the importer, borrowed. */
+FM_MUST_USE struct fm_trace *fm_ctf_open(const char *path, int folder, const char *identity,
+                                         GError **error);

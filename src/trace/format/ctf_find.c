@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
+/* Folders are opened, and what is in them beneath the descriptor: so what is found is in the folder
+ * that was asked about, whatever its name comes to mean meanwhile. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h>
+#endif
 
 #include "trace/format/ctf.h"
+
+#define FILE_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 /* A folder given by mistake, such as the root, must not be searched for long. */
 enum { DEPTH_MAX = 8, FOLDERS_MAX = 3000 };
@@ -16,50 +29,121 @@ bool fm_ctf_is_metadata(const uint8_t *begin, size_t length)
             memcmp(begin, numbers[1], 4) == 0);
 }
 
-static bool is_metadata(const char *path)
+int fm_ctf_open_file(int folder, const char *name, bool beneath)
 {
-    g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
-    uint8_t begin[FM_CTF_METADATA_BEGIN];
-    if (!g_file_test(metadata, G_FILE_TEST_IS_REGULAR))
-        return false;
-    FILE *file = fopen(metadata, "rbe");
-    if (file == NULL)
-        return false;
-    size_t length = fread(begin, 1, sizeof begin, file);
-    fclose(file);
-    return fm_ctf_is_metadata(begin, length);
+    if (!beneath)
+        return openat(folder, name, FILE_FLAGS);
+#if defined(SYS_openat2) && defined(RESOLVE_BENEATH)
+    struct open_how how = {.flags = FILE_FLAGS, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    long fd = syscall(SYS_openat2, folder, name, &how, sizeof how);
+    if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+        return (int)fd;
+#endif
+    return openat(folder, name, FILE_FLAGS | O_NOFOLLOW);
 }
 
-static void find(const char *path, unsigned depth, unsigned *looked_at, GPtrArray *found)
-{
-    if (is_metadata(path)) {
-        g_ptr_array_add(found, g_strdup(path));
-        return;
-    }
-    GDir *dir = depth < DEPTH_MAX ? g_dir_open(path, 0, NULL) : NULL;
-    const char *name;
-    while (dir != NULL && *looked_at < FOLDERS_MAX && (name = g_dir_read_name(dir)) != NULL) {
-        g_autofree char *below = g_build_filename(path, name, NULL);
-        if (g_file_test(below, G_FILE_TEST_IS_DIR) && !g_file_test(below, G_FILE_TEST_IS_SYMLINK)) {
-            ++*looked_at;
-            find(below, depth + 1, looked_at, found);
-        }
-    }
-    if (dir != NULL)
-        g_dir_close(dir);
-}
-
-static int compare_paths(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+GPtrArray *fm_ctf_names_in(int folder)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    int fd = openat(folder, ".", FOLDER_FLAGS);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.')
+            g_ptr_array_add(names, g_strdup(entry->d_name));
+    }
+    if (dir != NULL)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    g_ptr_array_sort(names, compare_names);
+    return names;
+}
+
+/* --- searching --- */
+
+struct search {
+    bool beneath;
+    fm_ctf_visit visit;
+    void *user;
+    unsigned looked_at;
+};
+
+static bool has_metadata(int folder, bool beneath)
+{
+    uint8_t begin[FM_CTF_METADATA_BEGIN];
+    int fd = fm_ctf_open_file(folder, "metadata", beneath);
+    if (fd < 0)
+        return false;
+    ssize_t length = pread(fd, begin, sizeof begin, 0); /* fails for what is no file */
+    close(fd);
+    return length > 0 && fm_ctf_is_metadata(begin, (size_t)length);
+}
+
+/* False when the visitor has had enough. */
+static bool search_folder(struct search *search, int folder, const char *path, unsigned depth)
+{
+    if (has_metadata(folder, search->beneath))
+        return search->visit(folder, path, search->user);
+    if (depth == DEPTH_MAX)
+        return true;
+    g_autoptr(GPtrArray) names = fm_ctf_names_in(folder);
+    bool on = true;
+    for (guint i = 0; on && i < names->len && search->looked_at < FOLDERS_MAX; i++) {
+        const char *name = names->pdata[i];
+        int below = openat(folder, name, FOLDER_FLAGS | O_NOFOLLOW);
+        if (below < 0)
+            continue;
+        g_autofree char *path_below = g_build_filename(path, name, NULL);
+        search->looked_at++;
+        on = search_folder(search, below, path_below, depth + 1);
+        close(below);
+    }
+    return on;
+}
+
+void fm_ctf_search(int folder, const char *path, bool beneath, fm_ctf_visit visit, void *user)
+{
+    struct search search = {.beneath = beneath, .visit = visit, .user = user};
+    (void)search_folder(&search, folder, path, 0);
+}
+
+static bool note_any(int folder, const char *path, void *user)
+{
+    (void)folder;
+    (void)path;
+    *(bool *)user = true;
+    return false;
+}
+
+bool fm_ctf_holds_trace(int folder, bool beneath)
+{
+    bool found = false;
+    fm_ctf_search(folder, "", beneath, note_any, &found);
+    return found;
+}
+
+static bool note_path(int folder, const char *path, void *user)
+{
+    (void)folder;
+    g_ptr_array_add(user, g_strdup(path));
+    return true;
 }
 
 char **fm_ctf_find(const char *path)
 {
     GPtrArray *found = g_ptr_array_new();
-    unsigned looked_at = 0;
-    find(path, 0, &looked_at, found);
-    g_ptr_array_sort(found, compare_paths);
+    int folder = open(path, FOLDER_FLAGS);
+    if (folder >= 0) {
+        fm_ctf_search(folder, path, false, note_path, found);
+        close(folder);
+    }
+    g_ptr_array_sort(found, compare_names);
     g_ptr_array_add(found, NULL);
     return (char **)g_ptr_array_free(found, FALSE);
 }

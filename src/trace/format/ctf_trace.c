@@ -94,18 +94,6 @@ static int open_again(int fd, GError **error)
     return again;
 }
 
-static bool start(const struct fm_roots *roots, struct ctf_importer *importer, const char *path,
-                  int log, GError **error)
-{
-    int folder = roots == NULL ? -1 : fm_roots_open(roots, path, O_DIRECTORY, error);
-    if (roots != NULL && folder < 0)
-        return false;
-    bool good = fm_ctf_importer_start(importer, path, folder, log, error);
-    if (folder >= 0)
-        close(folder);
-    return good;
-}
-
 static struct fm_trace *open_log(struct ctf_importer *importer, const char *path,
                                  const char *identity, int log, GError **error)
 {
@@ -129,15 +117,14 @@ static struct fm_trace *open_log(struct ctf_importer *importer, const char *path
     return NULL;
 }
 
-struct fm_trace *fm_ctf_open(const struct fm_roots *roots, const char *path, const char *identity,
-                             GError **error)
+struct fm_trace *fm_ctf_open(const char *path, int folder, const char *identity, GError **error)
 {
     int log = fm_eventlog_trace_nameless_file(error);
     if (log < 0)
         return NULL;
     struct ctf_importer *importer = g_new0(struct ctf_importer, 1);
     importer->status = -1;
-    struct fm_trace *trace = !start(roots, importer, path, log, error)
+    struct fm_trace *trace = !fm_ctf_importer_start(importer, path, folder, log, error)
                                  ? NULL
                                  : open_log(importer, path, identity, log, error);
     close(log);

@@ -207,23 +207,21 @@ static bool first_look(struct fm_eventlog_trace *self, GError **error)
     return true;
 }
 
-static int open_file(const struct fm_roots *roots, const char *path, GError **error)
+/* Closes it when not. */
+static bool is_file(int fd, const char *path, GError **error)
 {
     struct stat stat;
-    int fd = fm_roots_open(roots, path, 0, error);
-    if (fd >= 0 && (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode))) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is not a regular file", path);
-        close(fd);
-        return -1;
-    }
-    return fd;
+    if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is not a regular file", path);
+    close(fd);
+    return false;
 }
 
-struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path,
+struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path, int fd,
                                         const char *identity, GError **error)
 {
-    int fd = open_file(roots, path, error);
-    if (fd < 0)
+    if (!is_file(fd, path, error))
         return NULL;
     g_autofree char *opened = roots == NULL ? NULL : fm_trace_identity_of(fd);
     struct fm_trace *trace = fm_eventlog_trace_new(path, opened != NULL ? opened : identity, fd);
@@ -255,11 +253,16 @@ static bool was_replaced(const struct fm_eventlog_trace *self)
 
 static bool replace(struct fm_eventlog_trace *self, GError **error)
 {
-    int fd = open_file(self->roots, self->trace->path, error);
-    if (fd < 0)
+    int fd = fm_roots_open(self->roots, self->trace->path, 0, error);
+    if (fd < 0 || !is_file(fd, self->trace->path, error))
         return false;
     fm_eventlog_trace_note(self, "%s: the file was replaced or became shorter; it is read anew",
                            self->trace->path);
+    char *identity = fm_trace_identity_of(fd);
+    if (identity != NULL) {
+        g_free(self->trace->identity);
+        self->trace->identity = identity;
+    }
     fm_eventlog_trace_replace(self, fd);
     if (first_look(self, error))
         return true;

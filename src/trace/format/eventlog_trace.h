@@ -50,8 +50,9 @@ struct fm_eventlog_trace {
 
 /* Takes the descriptor of a regular file, from which nothing has been read yet. */
 struct fm_trace *fm_eventlog_trace_new(const char *path, const char *identity, int fd);
-/* Beneath roots, also when the file is replaced; NULL = anywhere. */
-struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path,
+/* Takes the descriptor of what was opened beneath roots. When the file is replaced it is opened
+ * beneath them again; NULL = anywhere. */
+struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path, int fd,
                                         const char *identity, GError **error);
 /* A nameless file (taken) that an importer writes in rounds. Without events until it grows, which
  * may be asked for when at least its header is there. */

@@ -16,12 +16,6 @@ static bool is_address(const char *path)
     return g_str_has_prefix(path, "unix:") || g_str_has_prefix(path, "tcp:");
 }
 
-static bool is_ctf(const char *path)
-{
-    g_auto(GStrv) folders = fm_ctf_find(path);
-    return folders[0] != NULL;
-}
-
 char *fm_trace_identity(const char *path, GError **error)
 {
     struct stat status;
@@ -44,8 +38,9 @@ bool fm_trace_recognise_below(const struct fm_roots *roots, const char *path)
     bool recognised = there && S_ISREG(status.st_mode) &&
                       pread(fd, begin, sizeof begin, 0) == sizeof begin &&
                       memcmp(begin, "hdrb", sizeof begin) == 0;
+    recognised |= there && S_ISDIR(status.st_mode) && fm_ctf_holds_trace(fd, roots != NULL);
     close(fd);
-    return recognised || (there && S_ISDIR(status.st_mode) && is_ctf(path));
+    return recognised;
 }
 
 bool fm_trace_recognise(const char *path)
@@ -61,9 +56,15 @@ static struct fm_trace *open_any(struct fm_roots *roots, const char *path, const
 {
     if (roots == NULL && is_address(path) && !g_file_test(path, G_FILE_TEST_EXISTS))
         return fm_eventlog_trace_connect(path, identity, error);
-    if (!g_file_test(path, G_FILE_TEST_IS_DIR))
-        return fm_eventlog_trace_open(roots, path, identity, error);
-    return fm_ctf_open(roots, path, identity, error);
+    struct stat status;
+    int fd = fm_roots_open(roots, path, 0, error);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
+        return fm_eventlog_trace_open(roots, path, fd, identity, error);
+    struct fm_trace *trace = fm_ctf_open(path, roots == NULL ? -1 : fd, identity, error);
+    close(fd);
+    return trace;
 }
 
 struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error)

@@ -394,7 +394,7 @@ static void test_opened_before_begun(void)
     g_assert_cmpint(g_chmod(program, 0700), ==, 0);
     g_setenv("FATHOM_LIBEXEC", parent, TRUE);
     GError *error = NULL;
-    struct fm_trace *trace = fm_ctf_open(NULL, folder, "trace", &error);
+    struct fm_trace *trace = fm_ctf_open(folder, -1, "trace", &error);
     g_assert_no_error(error);
     bool ended;
     g_assert_true(fm_trace_grows(trace));

@@ -2,10 +2,13 @@
 /* An event log as a trace: the events of the merge, each once, in its order; seeking; damage. */
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "eventlog/log/log.h"
 #include "eventlog_maker.h"
 #include "trace/format/open.h"
+
+enum { FOLDERS = 3001 }; /* one more than are searched */
 
 struct seen {
     uint64_t time;
@@ -344,7 +347,48 @@ static void test_recognise(void)
     maker_remove(path);
     g_assert_true(fm_trace_recognise("unix:/nowhere"));
     g_assert_false(fm_trace_recognise("/nowhere/at/all"));
-    g_assert_false(fm_trace_recognise("/"));
+}
+
+static char *make_folder(const char *in, const char *name)
+{
+    char *path = g_build_filename(in, name, NULL);
+    g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
+    return path;
+}
+
+/* A folder is a trace if one below it is; but not for long is that looked for, nor in hidden ones
+ * and behind links. */
+static void test_recognise_folders(void)
+{
+    g_autofree char *top = g_dir_make_tmp("fathom-XXXXXX", NULL);
+    g_autofree char *in = make_folder(top, "in"), *deep = make_folder(in, "deep");
+    g_autofree char *hidden = make_folder(top, ".hidden");
+    g_autofree char *metadata = g_build_filename(deep, "metadata", NULL);
+    g_assert_false(fm_trace_recognise(top));
+    g_assert_true(g_file_set_contents(metadata, "/* CTF 1.8 */", -1, NULL));
+    g_assert_true(fm_trace_recognise(top));
+    g_assert_true(fm_trace_recognise(deep));
+    g_autofree char *elsewhere = g_build_filename(hidden, "in", NULL);
+    g_assert_cmpint(g_rename(in, elsewhere), ==, 0);
+    g_assert_cmpint(symlink(elsewhere, in), ==, 0);
+    g_assert_false(fm_trace_recognise(top));
+    g_assert_true(fm_trace_recognise(in));
+    g_unlink(in);
+    g_assert_cmpint(g_rename(elsewhere, in), ==, 0);
+    for (unsigned i = 0; i < FOLDERS; i++) {
+        g_autofree char *name = g_strdup_printf("a%u", i);
+        g_free(make_folder(top, name));
+    }
+    g_assert_false(fm_trace_recognise(top));
+    for (unsigned i = 0; i < FOLDERS; i++) {
+        g_autofree char *name = g_strdup_printf("%s/a%u", top, i);
+        g_rmdir(name);
+    }
+    g_unlink(metadata);
+    g_rmdir(deep);
+    g_rmdir(in);
+    g_rmdir(hidden);
+    g_assert_cmpint(g_rmdir(top), ==, 0);
 }
 
 int main(int argc, char **argv)
@@ -359,5 +403,6 @@ int main(int argc, char **argv)
     g_test_add_func("/eventlog-trace/values", test_names_values_and_texts);
     g_test_add_func("/eventlog-trace/real", test_real_logs);
     g_test_add_func("/eventlog-trace/recognise", test_recognise);
+    g_test_add_func("/eventlog-trace/recognise-folders", test_recognise_folders);
     return g_test_run();
 }
