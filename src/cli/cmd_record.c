@@ -216,7 +216,7 @@ static void say_nothing_recorded(const char *program)
  * profile. Removes the recording then, unless it is to be kept. */
 static bool is_only_exec(const struct fm_finishing *how, const char *path)
 {
-    g_autoptr(FmRecording) recording = NULL;
+    g_autoptr(FmRawRecording) recording = NULL;
     if (how->all || !fm_raw_recording_load(path, &recording, NULL))
         return false;
     const struct fm_rec_header *header = &recording->header;

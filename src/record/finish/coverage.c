@@ -4,33 +4,36 @@
  * The context in which a point was met has the last word on whose block it is: clang loses the
  * scope of callbacks that were inlined, and an inlined body's first block is counted in its caller.
  */
-#include "record/finish/finish_internal.h"
+#include "record/finish/coverage.h"
 
 #include <string.h>
 
-static uint32_t add_point(struct finisher *f, const char *key, const struct node_point *point)
+#include "record/finish/notes.h"
+
+static uint32_t add_point(struct fm_coverage *c, const char *key, const struct fm_node_point *point)
 {
-    gpointer known = g_hash_table_lookup(f->point_ids, key);
+    gpointer known = g_hash_table_lookup(c->ids, key);
     if (known != NULL)
         return GPOINTER_TO_UINT(known) - 1;
-    g_array_append_val(f->points, *point);
-    uint32_t index = f->points->len - 1;
-    const char *stored = fm_finish_string(f, "%s", key);
-    g_hash_table_insert(f->point_ids, (gpointer)(uintptr_t)stored, GUINT_TO_POINTER(index + 1));
+    g_array_append_val(c->points, *point);
+    uint32_t index = c->points->len - 1;
+    const char *stored = fm_nodes_string(c->nodes, "%s", key);
+    g_hash_table_insert(c->ids, (gpointer)(uintptr_t)stored, GUINT_TO_POINTER(index + 1));
     return index;
 }
 
-static uint32_t ps_of_owner(const struct image *image, uint32_t owner)
+static uint32_t ps_of_owner(const struct fm_image_nodes *image, uint32_t owner)
 {
     return owner == FM_NONE ? FM_NONE : image->ps_of_proc[image->statics->scopes[owner].proc];
 }
 
 /* Blocks at one place of the source in several copies of the code are one; without a line each
  * stands for itself. */
-static uint32_t static_point(struct finisher *f, const struct image *image, uint32_t index)
+static uint32_t static_point(struct fm_coverage *c, const struct fm_image_nodes *image,
+                             uint32_t index)
 {
     const struct fm_point *at = &image->statics->points[index];
-    struct node_point point = {
+    struct fm_node_point point = {
         .ps = ps_of_owner(image, at->owner),
         .file = at->file,
         .line = at->line,
@@ -43,32 +46,33 @@ static uint32_t static_point(struct finisher *f, const struct image *image, uint
     g_autofree char *key =
         g_strdup_printf("%u %s %u %u %u %" G_GINT64_MODIFIER "x", point.ps, point.file, point.line,
                         point.column, point.ordinal, point.line == 0 ? (guint64)point.address : 0);
-    return add_point(f, key, &point);
+    return add_point(c, key, &point);
 }
 
-static void add_image(struct finisher *f, struct image *image)
+static void add_image(struct fm_coverage *c, uint32_t number)
 {
+    const struct fm_image_nodes *image = &c->nodes->of_image[number];
     const struct fm_statics *statics = image->statics;
     if (image->ps_of_proc == NULL || statics->point_count == 0)
         return;
-    image->node_of_point = g_new(uint32_t, statics->point_count);
+    uint32_t *node_of_point = c->node_of_point[number] = g_new(uint32_t, statics->point_count);
     for (uint32_t i = 0; i < statics->point_count; i++)
-        image->node_of_point[i] = static_point(f, image, i);
+        node_of_point[i] = static_point(c, image, i);
     for (uint32_t i = 0; i < statics->proc_count; i++) {
         if (image->ps_of_proc[i] == FM_NONE)
             continue;
-        struct node_point entry = {.ps = image->ps_of_proc[i], .file = "", .entry = true};
+        struct fm_node_point entry = {.ps = image->ps_of_proc[i], .file = "", .entry = true};
         g_autofree char *key = g_strdup_printf("entry %u", entry.ps);
-        fm_node_ps(f, entry.ps)->entry_point = add_point(f, key, &entry);
+        c->entry_of_ps[entry.ps] = add_point(c, key, &entry);
     }
 }
 
 /* The node for a point that was met in a pd of another procedure than the code said. */
-static uint32_t moved_point(struct finisher *f, const struct image *image, uint32_t index,
-                            uint32_t ps)
+static uint32_t moved_point(struct fm_coverage *c, uint32_t number, uint32_t index, uint32_t ps)
 {
+    const struct fm_image_nodes *image = &c->nodes->of_image[number];
     const struct fm_point *at = &image->statics->points[index];
-    struct node_point point = {
+    struct fm_node_point point = {
         .ps = ps,
         .file = at->file,
         .line = at->line,
@@ -87,48 +91,49 @@ static uint32_t moved_point(struct finisher *f, const struct image *image, uint3
         point.line = around->call_line;
         point.column = around->call_column;
     }
-    g_autofree char *key =
-        g_strdup_printf("moved %u %p %u", ps, (const void *)image->statics, index);
-    uint32_t node = add_point(f, key, &point);
-    g_array_index(f->points, struct node_point, node).at_home = true;
+    g_autofree char *key = g_strdup_printf("moved %u %u %u", ps, number, index);
+    uint32_t node = add_point(c, key, &point);
+    g_array_index(c->points, struct fm_node_point, node).at_home = true;
     return node;
 }
 
-static void join_pd(struct finisher *f, uint32_t pd)
+static void join_pd(struct fm_coverage *c, uint32_t pd)
 {
-    const struct fm_raw_pd *raw = &f->recording->pds[pd];
+    const struct fm_raw_pd *raw = &c->nodes->recording->pds[pd];
     for (uint32_t i = 0; i < raw->point_count; i++) {
-        const struct fm_raw_point *point = &f->recording->points[raw->point_first + i];
+        const struct fm_raw_point *point = &c->nodes->recording->points[raw->point_first + i];
         uint64_t file;
-        uint32_t at = fm_images_find(f, point->pc, point->epoch, &file);
-        const struct image *image = at == FM_NONE ? NULL : fm_image(f, at);
-        uint32_t index = image == NULL || image->node_of_point == NULL
+        uint32_t at = fm_images_find(c->nodes->images, point->pc, point->epoch, &file);
+        const uint32_t *node_of_point = at == FM_NONE ? NULL : c->node_of_point[at];
+        uint32_t index = node_of_point == NULL
                              ? FM_NONE
-                             : fm_statics_point_at(image->statics, file);
+                             : fm_statics_point_at(c->nodes->of_image[at].statics, file);
         if (index == FM_NONE) {
-            f->points_unknown++;
+            c->unknown++;
             continue;
         }
-        uint32_t node = image->node_of_point[index];
+        uint32_t node = node_of_point[index];
         if (node != FM_NONE &&
-            g_array_index(f->points, struct node_point, node).ps == f->pd_ps[pd]) {
-            g_array_index(f->points, struct node_point, node).at_home = true;
+            g_array_index(c->points, struct fm_node_point, node).ps == c->nodes->pd_ps[pd]) {
+            g_array_index(c->points, struct fm_node_point, node).at_home = true;
         } else {
             if (node != FM_NONE)
-                g_array_index(f->points, struct node_point, node).elsewhere = true;
-            node = moved_point(f, image, index, f->pd_ps[pd]);
+                g_array_index(c->points, struct fm_node_point, node).elsewhere = true;
+            node = moved_point(c, at, index, c->nodes->pd_ps[pd]);
         }
-        g_array_index(f->points, struct node_point, node).met = true;
-        struct point_count count = {pd, node, point->count};
-        g_array_append_val(f->point_counts, count);
+        g_array_index(c->points, struct fm_node_point, node).met = true;
+        struct fm_point_count count = {pd, node, point->count};
+        g_array_append_val(c->counts, count);
     }
 }
 
 static int point_order(const void *a, const void *b, void *data)
 {
     const GArray *points = data;
-    const struct node_point *left = &g_array_index(points, struct node_point, *(const guint *)a);
-    const struct node_point *right = &g_array_index(points, struct node_point, *(const guint *)b);
+    const struct fm_node_point *left =
+        &g_array_index(points, struct fm_node_point, *(const guint *)a);
+    const struct fm_node_point *right =
+        &g_array_index(points, struct fm_node_point, *(const guint *)b);
     if (left->ps != right->ps)
         return left->ps < right->ps ? -1 : 1;
     if (left->entry != right->entry)
@@ -146,17 +151,17 @@ static int point_order(const void *a, const void *b, void *data)
 }
 
 /* Numbers the points of each procedure in the order of the source. */
-static void order_points(struct finisher *f)
+static void order_points(struct fm_coverage *c)
 {
-    guint count = f->points->len;
-    f->point_order = g_new(guint, count + 1);
+    guint count = c->points->len;
+    c->order = g_new(guint, count + 1);
     for (guint i = 0; i < count; i++)
-        f->point_order[i] = i;
-    g_qsort_with_data(f->point_order, (int)count, sizeof *f->point_order, point_order, f->points);
+        c->order[i] = i;
+    g_qsort_with_data(c->order, (int)count, sizeof *c->order, point_order, c->points);
     uint32_t number = 0, before = FM_NONE;
     for (guint i = 0; i < count; i++) {
-        struct node_point *point = &g_array_index(f->points, struct node_point, f->point_order[i]);
-        bool unknown = f->has_losses && !point->met;
+        struct fm_node_point *point = &g_array_index(c->points, struct fm_node_point, c->order[i]);
+        bool unknown = c->has_losses && !point->met;
         if ((point->elsewhere && !point->at_home) || unknown) {
             point->number = FM_NONE;
             continue;
@@ -167,49 +172,74 @@ static void order_points(struct finisher *f)
     }
 }
 
-void fm_coverage_join(struct finisher *f)
+static bool has_losses(const struct fm_raw_recording *recording)
 {
-    f->points = g_array_new(FALSE, TRUE, sizeof(struct node_point));
-    f->point_counts = g_array_new(FALSE, TRUE, sizeof(struct point_count));
-    f->point_ids = g_hash_table_new(g_str_hash, g_str_equal);
-    if ((f->recording->header.grade_flags & FM_REC_COVERAGE) == 0)
-        return;
-    for (guint i = 0; i < f->ps->len; i++)
-        fm_node_ps(f, i)->entry_point = FM_NONE;
-    for (guint i = 0; i < f->images->len; i++)
-        add_image(f, fm_image(f, i));
-    for (uint32_t i = 0; i < f->recording->pd_count; i++) {
-        if (f->pd_gone != NULL && f->pd_gone[i])
-            continue;
-        uint32_t entry = fm_node_ps(f, f->pd_ps[i])->entry_point;
-        if (entry != FM_NONE)
-            g_array_index(f->points, struct node_point, entry).met = true;
-        join_pd(f, i);
-    }
-    order_points(f);
-    if (f->points_unknown > 0)
-        fm_finish_note(f, "%u coverage points lie in code that could not be read",
-                       f->points_unknown);
+    for (uint32_t i = 0; i < recording->csd_count; i++)
+        if (recording->pds[recording->csds[i].callee].fn == FM_REC_FN_LOST)
+            return true;
+    return false;
 }
 
-void fm_coverage_done(struct finisher *f)
+void fm_coverage_join(struct fm_coverage *c, const struct fm_raw_recording *recording,
+                      struct fm_nodes *nodes, struct fm_finish_notes *notes)
 {
-    g_clear_pointer(&f->points, g_array_unref);
-    g_clear_pointer(&f->point_counts, g_array_unref);
-    g_clear_pointer(&f->point_ids, g_hash_table_unref);
-    g_free(f->point_order);
+    g_assert(nodes->recording == recording);
+    *c = (struct fm_coverage){
+        .nodes = nodes,
+        .points = g_array_new(FALSE, TRUE, sizeof(struct fm_node_point)),
+        .counts = g_array_new(FALSE, TRUE, sizeof(struct fm_point_count)),
+        .ids = g_hash_table_new(g_str_hash, g_str_equal),
+        .node_of_point = g_new0(uint32_t *, nodes->images->all->len + 1),
+        .has_losses = has_losses(recording),
+    };
+    if ((recording->header.grade_flags & FM_REC_COVERAGE) == 0)
+        return;
+    c->entry_of_ps = g_new(uint32_t, nodes->ps->len + 1);
+    for (guint i = 0; i < nodes->ps->len; i++)
+        c->entry_of_ps[i] = FM_NONE;
+    for (guint i = 0; i < nodes->images->all->len; i++)
+        add_image(c, i);
+    for (uint32_t i = 0; i < recording->pd_count; i++) {
+        if (nodes->pd_ps[i] == FM_NONE)
+            continue; /* left out */
+        uint32_t entry = c->entry_of_ps[nodes->pd_ps[i]];
+        if (entry != FM_NONE)
+            g_array_index(c->points, struct fm_node_point, entry).met = true;
+        join_pd(c, i);
+    }
+    order_points(c);
+    if (c->unknown > 0)
+        fm_notes_add(notes, "%u coverage points lie in code that could not be read", c->unknown);
+}
+
+void fm_coverage_done(struct fm_coverage *c)
+{
+    for (guint i = 0; i < c->nodes->images->all->len; i++)
+        g_free(c->node_of_point[i]);
+    g_free(c->node_of_point);
+    g_free(c->entry_of_ps);
+    g_free(c->order);
+    g_array_unref(c->points);
+    g_array_unref(c->counts);
+    g_hash_table_unref(c->ids);
+}
+
+const struct fm_node_point *fm_coverage_point(const struct fm_coverage *c, uint32_t index)
+{
+    g_assert(index < c->points->len);
+    return &g_array_index(c->points, struct fm_node_point, index);
 }
 
 /* "entry", "12:5", "12:5.2" (the second block there), "other.h:12:5", "+0x1a" without lines. */
-char *fm_coverage_path(struct finisher *f, const struct node_point *point)
+char *fm_coverage_path(const struct fm_coverage *c, const struct fm_node_point *point)
 {
-    const struct node_ps *ps = fm_node_ps(f, point->ps);
+    const struct fm_node_ps *ps = fm_nodes_ps(c->nodes, point->ps);
     if (point->entry)
         return g_strdup("entry");
     if (point->line == 0) {
         uint64_t entry = 0;
         if (ps->image != FM_NONE && ps->proc != FM_NONE)
-            entry = fm_image(f, ps->image)->statics->procs[ps->proc].entry;
+            entry = c->nodes->of_image[ps->image].statics->procs[ps->proc].entry;
         return g_strdup_printf("+0x%" G_GINT64_MODIFIER "x", (guint64)(point->address - entry));
     }
     GString *path = g_string_new(NULL);
@@ -237,21 +267,21 @@ static int line_order(const void *a, const void *b)
     return left->point < right->point ? -1 : left->point > right->point;
 }
 
-static uint32_t point_number(struct finisher *f, const struct image *image, uint32_t ps,
+static uint32_t point_number(const struct fm_coverage *c, uint32_t image, uint32_t ps,
                              uint32_t point)
 {
-    uint32_t node = FM_NONE;
-    if (image->node_of_point == NULL || point == FM_NONE)
+    if (c->node_of_point[image] == NULL || point == FM_NONE)
         return FM_NONE;
-    node = point == FM_POINT_ENTRY ? fm_node_ps(f, ps)->entry_point : image->node_of_point[point];
-    if (node == FM_NONE || g_array_index(f->points, struct node_point, node).ps != ps)
+    uint32_t node = point == FM_POINT_ENTRY ? c->entry_of_ps[ps] : c->node_of_point[image][point];
+    if (node == FM_NONE || fm_coverage_point(c, node)->ps != ps)
         return FM_NONE;
-    return g_array_index(f->points, struct node_point, node).number;
+    return fm_coverage_point(c, node)->number;
 }
 
-static void collect_lines(struct finisher *f, const struct image *image, const uint32_t *ps_ids,
+static void collect_lines(const struct fm_coverage *c, uint32_t index, const uint32_t *ps_ids,
                           GArray *lines)
 {
+    const struct fm_image_nodes *image = &c->nodes->of_image[index];
     if (image->ps_of_proc == NULL)
         return;
     for (uint32_t i = 0; i < image->statics->code_line_count; i++) {
@@ -259,17 +289,17 @@ static void collect_lines(struct finisher *f, const struct image *image, const u
         uint32_t ps = image->ps_of_proc[code->proc];
         if (ps == FM_NONE)
             continue;
-        struct line line = {ps_ids[ps], code->line, point_number(f, image, ps, code->point)};
+        struct line line = {ps_ids[ps], code->line, point_number(c, index, ps, code->point)};
         g_array_append_val(lines, line);
     }
 }
 
-struct fm_source_map *fm_coverage_lines(struct finisher *f, const uint32_t *ps_ids,
+struct fm_source_map *fm_coverage_lines(const struct fm_coverage *c, const uint32_t *ps_ids,
                                         uint32_t ps_count)
 {
     g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(struct line));
-    for (guint i = 0; i < f->images->len; i++)
-        collect_lines(f, fm_image(f, i), ps_ids, lines);
+    for (guint i = 0; i < c->nodes->images->all->len; i++)
+        collect_lines(c, i, ps_ids, lines);
     g_array_sort(lines, line_order);
     struct fm_source_map_builder *builder = fm_source_map_builder_new();
     g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(uint32_t));

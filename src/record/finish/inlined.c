@@ -5,12 +5,13 @@
  * not known; what was called from it is, exactly. A procedure that is active in its context is
  * entered again under the same node, as the runtime has it: an inserted body may close a recursion,
  * or open one that later calls close. */
-#include "record/finish/finish_internal.h"
+#include "record/finish/inlined.h"
 
 struct inserting {
-    struct finisher *f;
+    struct fm_raw_recording *recording;
+    struct fm_nodes *nodes;
     GHashTable *known; /* (pd, css) -> csd + 1: inserted below it, there */
-    GArray *pd_ps;     /* f->pd_ps, as it grows */
+    GArray *pd_ps;     /* nodes->pd_ps, as it grows */
     GArray *inserted;  /* bool per pd */
     GArray *alias;     /* per pd: the one that stands for it */
     GArray *order;     /* edges of the recording, callers before callees */
@@ -31,7 +32,7 @@ static uint32_t standing_for(const struct inserting *in, uint32_t pd)
 /* The pd of ps that is active where pd runs, FM_NONE; only_inserted: among those made here. */
 static uint32_t active(const struct inserting *in, uint32_t pd, uint32_t ps, bool only_inserted)
 {
-    const struct fm_raw_recording *recording = in->f->recording;
+    const struct fm_raw_recording *recording = in->recording;
     for (uint32_t steps = 0; steps < recording->pd_count; steps++) {
         if (ps_of(in, pd) == ps && (!only_inserted || g_array_index(in->inserted, bool, pd)))
             return pd;
@@ -46,7 +47,7 @@ static uint32_t active(const struct inserting *in, uint32_t pd, uint32_t ps, boo
 /* The edge by which an inlined body is entered below caller. */
 static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint32_t ps)
 {
-    struct fm_raw_recording *recording = in->f->recording;
+    struct fm_raw_recording *recording = in->recording;
     uint64_t key = (uint64_t)caller << 32 | css;
     gpointer found = g_hash_table_lookup(in->known, &key);
     if (found != NULL)
@@ -76,11 +77,10 @@ static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint
 
 /* The innermost shown scope of the code that calls; FM_NONE when not known. */
 static uint32_t scope_of_call(struct inserting *in, const struct fm_raw_csd *csd,
-                              const struct image **ret_image)
+                              const struct fm_image_nodes **ret_image)
 {
-    struct finisher *f = in->f;
     if ((csd->flags & FM_REC_CSD_INLINED) != 0) {
-        uint32_t scope = fm_resolve_body_of_hook(f, csd, ret_image);
+        uint32_t scope = fm_nodes_body_of_hook(in->nodes, csd, ret_image);
         if (scope == FM_NONE)
             return FM_NONE;
         scope = (*ret_image)->statics->scopes[scope].parent;
@@ -88,7 +88,7 @@ static uint32_t scope_of_call(struct inserting *in, const struct fm_raw_csd *csd
     }
     uint64_t file;
     uint64_t address = (csd->flags & FM_REC_CSD_CALLBACK) != 0 ? csd->via : csd->site;
-    *ret_image = address == 0 ? NULL : fm_resolve_image(f, address, csd->epoch, &file);
+    *ret_image = address == 0 ? NULL : fm_nodes_image_of(in->nodes, address, csd->epoch, &file);
     const struct fm_machine_site *machine =
         *ret_image == NULL ? NULL : fm_statics_site_at((*ret_image)->statics, file);
     if (machine == NULL)
@@ -97,17 +97,16 @@ static uint32_t scope_of_call(struct inserting *in, const struct fm_raw_csd *csd
 }
 
 /* The scope that the caller's own hook stands in, among those around scope; FM_NONE: none is. */
-static uint32_t scope_of_caller(struct inserting *in, uint32_t caller, const struct image *image,
-                                uint32_t scope)
+static uint32_t scope_of_caller(struct inserting *in, uint32_t caller,
+                                const struct fm_image_nodes *image, uint32_t scope)
 {
-    struct finisher *f = in->f;
     const struct fm_statics *statics = image->statics;
-    uint32_t maker = f->recording->pds[caller].maker, hook = FM_NONE, found = FM_NONE;
+    uint32_t maker = in->recording->pds[caller].maker, hook = FM_NONE, found = FM_NONE;
     bool inlined = false;
-    if (maker != FM_RAW_NONE && (f->recording->csds[maker].flags & FM_REC_CSD_INLINED) != 0) {
-        const struct image *other;
+    if (maker != FM_RAW_NONE && (in->recording->csds[maker].flags & FM_REC_CSD_INLINED) != 0) {
+        const struct fm_image_nodes *other;
         inlined = true;
-        hook = fm_resolve_body_of_hook(f, &f->recording->csds[maker], &other);
+        hook = fm_nodes_body_of_hook(in->nodes, &in->recording->csds[maker], &other);
         if (other != image)
             hook = FM_NONE;
     }
@@ -126,8 +125,8 @@ static uint32_t scope_of_caller(struct inserting *in, uint32_t caller, const str
 
 /* The edge that enters the innermost of the bodies without hooks that stand around a place, from
  * the scope shown there up to the caller's own; FM_NONE: there is none, or it is not known. */
-static uint32_t insert_around(struct inserting *in, uint32_t caller, const struct image *image,
-                              uint32_t scope)
+static uint32_t insert_around(struct inserting *in, uint32_t caller,
+                              const struct fm_image_nodes *image, uint32_t scope)
 {
     uint32_t until = scope == FM_NONE ? FM_NONE : scope_of_caller(in, caller, image, scope);
     if (until == FM_NONE)
@@ -145,7 +144,7 @@ static uint32_t insert_around(struct inserting *in, uint32_t caller, const struc
     for (guint i = path->len; i > 0; i--) {
         const struct fm_scope *body = &statics->scopes[g_array_index(path, uint32_t, i - 1)];
         entered = insert(in, pd, image->css_of_site[body->site], image->ps_of_proc[body->proc]);
-        pd = in->f->recording->csds[entered].callee;
+        pd = in->recording->csds[entered].callee;
     }
     return entered;
 }
@@ -153,20 +152,20 @@ static uint32_t insert_around(struct inserting *in, uint32_t caller, const struc
 /* Who really calls: the innermost of the bodies without hooks around the call. */
 static uint32_t caller_of(struct inserting *in, const struct fm_raw_csd *csd)
 {
-    const struct image *image;
+    const struct fm_image_nodes *image;
     uint32_t scope = scope_of_call(in, csd, &image);
     uint32_t entered = insert_around(in, csd->caller, image, scope);
-    return entered == FM_NONE ? standing_for(in, csd->caller)
-                              : in->f->recording->csds[entered].callee;
+    return entered == FM_NONE ? standing_for(in, csd->caller) : in->recording->csds[entered].callee;
 }
 
 /* Time that fell on an inlined body's code is that body's. */
 static void give_sample(struct inserting *in, const struct fm_raw_sample *sample)
 {
-    struct fm_raw_recording *recording = in->f->recording;
+    struct fm_raw_recording *recording = in->recording;
     const struct fm_raw_csd *csd = &recording->csds[sample->csd];
     uint64_t file;
-    const struct image *image = fm_resolve_image(in->f, sample->pc, sample->epoch, &file);
+    const struct fm_image_nodes *image =
+        fm_nodes_image_of(in->nodes, sample->pc, sample->epoch, &file);
     if (image == NULL || csd->caller == FM_RAW_NONE || recording->pds[csd->callee].fn == 0)
         return;
     uint32_t scope = fm_statics_scope_at(image->statics, file);
@@ -181,7 +180,7 @@ static void give_sample(struct inserting *in, const struct fm_raw_sample *sample
 
 static void insert_above(struct inserting *in, uint32_t index)
 {
-    struct fm_raw_recording *recording = in->f->recording;
+    struct fm_raw_recording *recording = in->recording;
     struct fm_raw_csd csd = recording->csds[index];
     if (recording->pds[csd.caller].fn == 0)
         return;
@@ -195,9 +194,9 @@ static void insert_above(struct inserting *in, uint32_t index)
 }
 
 /* The edges that leave each pd, from the roots on by the edges that made the pds. */
-static void order_edges(struct inserting *in)
+static void order_edges(struct inserting *in, const bool *gone)
 {
-    const struct fm_raw_recording *recording = in->f->recording;
+    const struct fm_raw_recording *recording = in->recording;
     g_autofree uint32_t *first = g_new0(uint32_t, recording->pd_count + 2);
     g_autofree uint32_t *leaving = g_new(uint32_t, recording->csd_count + 1);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
@@ -216,8 +215,8 @@ static void order_edges(struct inserting *in)
     /* Below what the user left out the chain of makers is cut. */
     for (uint32_t i = 0; i < recording->pd_count; i++) {
         uint32_t maker = recording->pds[i].maker;
-        if (in->f->pd_gone != NULL && maker != FM_RAW_NONE &&
-            recording->csds[maker].caller == FM_RAW_NONE && recording->pds[i].fn != 0)
+        if (gone != NULL && maker != FM_RAW_NONE && recording->csds[maker].caller == FM_RAW_NONE &&
+            recording->pds[i].fn != 0)
             g_array_append_val(queue, i);
     }
     for (guint at = 0; at < queue->len; at++) {
@@ -231,11 +230,13 @@ static void order_edges(struct inserting *in)
     }
 }
 
-void fm_inlined_insert(struct finisher *f)
+void fm_inlined_insert(struct fm_raw_recording *recording, struct fm_nodes *nodes, const bool *gone)
 {
-    struct fm_raw_recording *recording = f->recording;
+    g_return_if_fail(nodes->recording == recording &&
+                     (nodes->pd_ps != NULL || recording->pd_count == 0));
     struct inserting in = {
-        .f = f,
+        .recording = recording,
+        .nodes = nodes,
         .known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
         .pd_ps = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
         .inserted = g_array_new(FALSE, FALSE, sizeof(bool)),
@@ -243,12 +244,12 @@ void fm_inlined_insert(struct finisher *f)
         .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
     };
     const bool no = false;
-    g_array_append_vals(in.pd_ps, f->pd_ps, recording->pd_count);
+    g_array_append_vals(in.pd_ps, nodes->pd_ps, recording->pd_count);
     for (uint32_t i = 0; i < recording->pd_count; i++) {
         g_array_append_val(in.inserted, no);
         g_array_append_val(in.alias, i);
     }
-    order_edges(&in);
+    order_edges(&in, gone);
     for (guint i = 0; i < in.order->len; i++)
         insert_above(&in, g_array_index(in.order, uint32_t, i));
     for (uint32_t i = 0; i < recording->sample_count; i++)
@@ -259,8 +260,8 @@ void fm_inlined_insert(struct finisher *f)
         if (csd->caller != FM_RAW_NONE)
             csd->caller = standing_for(&in, csd->caller);
     }
-    g_free(f->pd_ps);
-    f->pd_ps = (uint32_t *)(void *)g_array_free(in.pd_ps, FALSE);
+    g_free(nodes->pd_ps);
+    nodes->pd_ps = (uint32_t *)(void *)g_array_free(in.pd_ps, FALSE);
     g_array_unref(in.inserted);
     g_array_unref(in.alias);
     g_array_unref(in.order);

@@ -3,10 +3,12 @@
  * edges that leave one pd by one source site for one procedure are one edge; then the pds that
  * they lead to are one pd, and so on below: congruence closure by union-find. Edges and pds of
  * different threads never meet, as their roots do not. */
-#include "record/finish/finish_internal.h"
+#include "record/finish/merge.h"
 
 struct merger {
-    struct finisher *f;
+    struct fm_raw_recording *recording;
+    const uint32_t *pd_ps;
+    uint32_t *classes; /* union-find over pds */
     struct fm_raw_csd *csds;
     GArray *unions; /* struct pair: pds to be joined */
     /* Edges by caller, site and callee's procedure: index + 1, open addressing, a power of two. An
@@ -22,11 +24,11 @@ struct pair {
     uint32_t left, right;
 };
 
-uint32_t fm_merge_class(struct finisher *f, uint32_t pd)
+uint32_t fm_merge_class(uint32_t *classes, uint32_t pd)
 {
-    while (f->pd_class[pd] != pd) {
-        f->pd_class[pd] = f->pd_class[f->pd_class[pd]];
-        pd = f->pd_class[pd];
+    while (classes[pd] != pd) {
+        classes[pd] = classes[classes[pd]];
+        pd = classes[pd];
     }
     return pd;
 }
@@ -34,7 +36,7 @@ uint32_t fm_merge_class(struct finisher *f, uint32_t pd)
 static bool same_edge(const struct merger *merger, uint32_t left, uint32_t right)
 {
     const struct fm_raw_csd *a = &merger->csds[left], *b = &merger->csds[right];
-    const uint32_t *pd_ps = merger->f->pd_ps;
+    const uint32_t *pd_ps = merger->pd_ps;
     return a->caller == b->caller && a->css == b->css && pd_ps[a->callee] == pd_ps[b->callee];
 }
 
@@ -44,7 +46,7 @@ static uint32_t *find_place(const struct merger *merger, uint32_t index)
     const struct fm_raw_csd *csd = &merger->csds[index];
     uint64_t mix = csd->caller * UINT64_C(0x9e3779b97f4a7c15);
     mix = (mix ^ csd->css) * UINT64_C(0xbf58476d1ce4e5b9);
-    mix = (mix ^ merger->f->pd_ps[csd->callee]) * UINT64_C(0x94d049bb133111eb);
+    mix = (mix ^ merger->pd_ps[csd->callee]) * UINT64_C(0x94d049bb133111eb);
     size_t at = (size_t)(mix >> 32) & (merger->table_size - 1);
     while (merger->table[at] != 0 && !same_edge(merger, merger->table[at] - 1, index))
         at = (at + 1) & (merger->table_size - 1);
@@ -83,7 +85,7 @@ static void place_edge(struct merger *merger, uint32_t index)
         struct fm_raw_csd *first = &merger->csds[*place - 1];
         first->calls += csd->calls;
         first->excps += csd->excps;
-        fm_raw_recording_move_costs(merger->f->recording, first, csd);
+        fm_raw_recording_move_costs(merger->recording, first, csd);
         csd->caller = FM_RAW_NONE;
         struct pair pair = {first->callee, csd->callee};
         g_array_append_val(merger->unions, pair);
@@ -102,8 +104,8 @@ static void place_edge(struct merger *merger, uint32_t index)
 
 static void join(struct merger *merger, uint32_t left, uint32_t right)
 {
-    left = fm_merge_class(merger->f, left);
-    right = fm_merge_class(merger->f, right);
+    left = fm_merge_class(merger->classes, left);
+    right = fm_merge_class(merger->classes, right);
     if (left == right)
         return;
     if (merger->length[left] < merger->length[right]) {
@@ -111,7 +113,7 @@ static void join(struct merger *merger, uint32_t left, uint32_t right)
         left = right;
         right = swap;
     }
-    merger->f->pd_class[right] = left;
+    merger->classes[right] = left;
     uint32_t moved = merger->first[right];
     merger->first[right] = merger->length[right] = 0;
     while (moved != 0) {
@@ -134,12 +136,14 @@ static void add_edge(struct merger *merger, uint32_t index)
     place_edge(merger, index);
 }
 
-void fm_merge_edges(struct finisher *f)
+uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_ps)
 {
-    const struct fm_raw_recording *recording = f->recording;
+    g_return_val_if_fail(recording != NULL && (pd_ps != NULL || recording->pd_count == 0), NULL);
     size_t pd_count = recording->pd_count, csd_count = recording->csd_count;
     struct merger merger = {
-        .f = f,
+        .recording = recording,
+        .pd_ps = pd_ps,
+        .classes = g_new(uint32_t, pd_count + 1),
         .csds = recording->csds,
         .unions = g_array_new(FALSE, FALSE, sizeof(struct pair)),
         .table_size = 1024,
@@ -151,9 +155,8 @@ void fm_merge_edges(struct finisher *f)
     while (merger.table_size / 4 * 3 < csd_count)
         merger.table_size *= 2;
     merger.table = g_new0(uint32_t, merger.table_size);
-    f->pd_class = g_new(uint32_t, pd_count + 1);
     for (uint32_t i = 0; i < pd_count; i++)
-        f->pd_class[i] = i;
+        merger.classes[i] = i;
     for (uint32_t i = 0; i < csd_count; i++)
         add_edge(&merger, i);
     while (merger.unions->len > 0) {
@@ -165,8 +168,8 @@ void fm_merge_edges(struct finisher *f)
         struct fm_raw_csd *csd = &recording->csds[i];
         if (csd->caller == FM_RAW_NONE)
             continue;
-        csd->caller = fm_merge_class(f, csd->caller);
-        csd->callee = fm_merge_class(f, csd->callee);
+        csd->caller = fm_merge_class(merger.classes, csd->caller);
+        csd->callee = fm_merge_class(merger.classes, csd->callee);
     }
     g_free(merger.first);
     g_free(merger.last);
@@ -174,4 +177,5 @@ void fm_merge_edges(struct finisher *f)
     g_free(merger.next);
     g_free(merger.table);
     g_array_unref(merger.unions);
+    return merger.classes;
 }

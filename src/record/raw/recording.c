@@ -551,7 +551,7 @@ void fm_raw_recording_drop_graph(struct fm_raw_recording *recording)
 
 bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
 {
-    g_autoptr(FmRecording) recording = g_new0(struct fm_raw_recording, 1);
+    g_autoptr(FmRawRecording) recording = g_new0(struct fm_raw_recording, 1);
     struct fm_raw_recording_storage *storage = g_new0(struct fm_raw_recording_storage, 1);
     recording->storage = storage;
     recording->path = storage->path = g_strdup(path);

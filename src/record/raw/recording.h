@@ -115,8 +115,8 @@ uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const stru
 void fm_raw_recording_move_costs(struct fm_raw_recording *recording, struct fm_raw_csd *to,
                                  struct fm_raw_csd *from);
 
-typedef struct fm_raw_recording FmRecording;
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_raw_recording_free)
+typedef struct fm_raw_recording FmRawRecording;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRawRecording, fm_raw_recording_free)
 
 /* The module that an address lay in at an epoch; NULL = none. */
 const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recording *recording,

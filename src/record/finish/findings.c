@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/finish/findings.h"
+
+#include "record/finish/notes.h"
+
+void fm_findings_of_recording(const struct fm_raw_recording *recording,
+                              struct fm_finish_notes *notes)
+{
+    const struct fm_rec_header *header = &recording->header;
+    uint64_t ticks = 0, cpu_ns = 0, unmatched = 0, dropped = 0, lost = 0;
+    notes->threads = recording->thread_count;
+    notes->live = fm_raw_recording_is_live(recording);
+    notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        if (recording->csds[i].caller != FM_RAW_NONE)
+            notes->calls += recording->csds[i].calls;
+    }
+    for (uint32_t i = 0; i < recording->thread_count; i++) {
+        ticks += recording->threads[i].ticks;
+        cpu_ns += recording->threads[i].cpu_ns;
+        unmatched += recording->threads[i].exits_unmatched;
+        dropped += recording->threads[i].calls_dropped;
+    }
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        if (recording->pds[recording->csds[i].callee].fn == FM_REC_FN_LOST)
+            lost += recording->csds[i].calls;
+    }
+    notes->samples = ticks;
+    notes->not_instrumented = notes->calls == 0;
+    notes->achieved_hz = cpu_ns == 0 ? 0 : (double)ticks * 1e9 / (double)cpu_ns;
+    if (header->dropped_nodes != 0 || dropped != 0)
+        fm_notes_add(notes,
+                     "the recording was full (disk or limit): of %" G_GUINT64_FORMAT
+                     " calls in contexts for which there was no room the context is not known; "
+                     "they and their costs are under \"not recorded\"",
+                     (guint64)(lost + dropped));
+    if (header->dropped_points != 0)
+        fm_notes_add(notes, "the recording was full: code whose count is missing may have run");
+    if (header->dropped_threads != 0)
+        fm_notes_add(notes, "%" G_GUINT64_FORMAT " threads are not in the recording",
+                     (guint64)header->dropped_threads);
+    if (unmatched != 0)
+        fm_notes_add(notes, "%" G_GUINT64_FORMAT " exits had no entry (%s)", (guint64)unmatched,
+                     (header->grade_flags & FM_REC_WAS_STOPPED) != 0
+                         ? "recording was stopped then"
+                         : "of calls made before the recording began, or on stacks that the "
+                           "program changes by itself");
+    if (notes->live)
+        fm_notes_add(notes,
+                     "the program still runs (process %u): this is the profile so far; `fathom "
+                     "finish %s` makes it again when it has ended",
+                     header->pid, recording->path);
+    if (notes->killed)
+        fm_notes_add(notes, "the program ended without exit(): functions that were open then are "
+                            "counted as left by an exceptional exit");
+}
+
+#define BARE_UNITS_NAMED 5
+
+void fm_findings_of_images(const struct fm_images *images, struct fm_finish_notes *notes)
+{
+    for (guint i = 0; i < images->all->len; i++) {
+        const struct fm_image *image = fm_images_at(images, i);
+        if (image->statics == NULL || (image->raw->flags & FM_REC_MODULE_INSTRUMENTED) == 0)
+            continue;
+        g_autoptr(GPtrArray) bare = fm_statics_bare_units(image->statics);
+        g_autoptr(GString) names = g_string_new(NULL);
+        for (guint k = 0; k < bare->len && k < BARE_UNITS_NAMED; k++)
+            g_string_append_printf(names, "%s%s", k > 0 ? ", " : "",
+                                   (const char *)g_ptr_array_index(bare, k));
+        if (bare->len > BARE_UNITS_NAMED)
+            g_string_append_printf(names, " and %u more", bare->len - BARE_UNITS_NAMED);
+        if (bare->len > 0)
+            fm_notes_add(notes,
+                         "%s: %u of its source files are without hooks; unless they were left "
+                         "out, they were not compiled with `fathom cc` (rebuild from clean): %s",
+                         image->name, bare->len, names->str);
+    }
+}

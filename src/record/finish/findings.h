@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the runtime says that it lost, and what else the reader of the profile must know. */
+#pragma once
+
+#include "record/finish/images.h"
+
+void fm_findings_of_recording(const struct fm_raw_recording *recording,
+                              struct fm_finish_notes *notes);
+/* Source files that were not compiled with hooks. */
+void fm_findings_of_images(const struct fm_images *images, struct fm_finish_notes *notes);

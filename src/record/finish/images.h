@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that the recorded process had loaded, and what their statics say of an address. */
+#pragma once
+
+#include "record/finish/finish.h"
+#include "record/raw/recording.h"
+#include "record/statics/statics.h"
+
+/* A file that was loaded, however often. */
+struct fm_image {
+    const struct fm_raw_module *raw; /* one of its loadings */
+    struct fm_statics *statics;      /* NULL: could not be read, or not asked for yet */
+    bool statics_kept;               /* they are not ours */
+    GHashTable *proc_of_name;        /* linker's name -> proc + 1; NULL = not asked for yet */
+    char *name;                      /* last part of the path */
+};
+
+struct fm_images {
+    const struct fm_raw_recording *recording;
+    const struct fm_finish_opts *opts;
+    GArray *all;         /* struct fm_image */
+    uint32_t *of_module; /* per module of the recording */
+};
+
+/* Reads the images that had code recorded; what cannot be read is noted. recording and opts must
+ * outlive *images. */
+void fm_images_open(struct fm_images *images, const struct fm_raw_recording *recording,
+                    const struct fm_finish_opts *opts, struct fm_finish_notes *notes);
+void fm_images_close(struct fm_images *images);
+struct fm_image *fm_images_at(const struct fm_images *images, uint32_t index);
+/* The image and the address in its file; FM_NONE when the address lies in none. */
+uint32_t fm_images_find(const struct fm_images *images, uint64_t address, uint32_t epoch,
+                        uint64_t *ret_file);
+/* The procedure that a pd is of; false = its address is not in the statics of any image. */
+bool fm_images_proc_of_pd(const struct fm_images *images, uint32_t pd, uint32_t *ret_image,
+                          uint32_t *ret_proc);
+/* "libc.so.6: qsort_r", "libfoo.so+0x1234", "0x7f...": for addresses without a procedure. */
+char *fm_images_describe(const struct fm_images *images, uint64_t address, uint32_t epoch);
