@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "deep/read_job.h"
 #include "pages/profile/bodies/source.h"
-#include "views/hottest.h"
+#include "digest/hottest.h"
 
 #define NODES_A_STEP 200000
 

@@ -6,7 +6,7 @@
 #include "display/html/assets.h"
 #include "serve/serve_internal.h"
 #include "serve/traces.h"
-#include "views/names.h"
+#include "digest/names.h"
 
 /* One request on its way through this file. */
 struct exchange {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pages/profile/parts/page.h"
-#include "views/tree.h"
+#include "digest/tree.h"
 
 /* Of a command whose name make_page() has made "all", "clique/N" or "proc/N". */
 struct fm_view_focus fm_focus_of(const struct fm_command *command);

@@ -6,8 +6,8 @@
 
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
-#include "views/hottest.h"
-#include "views/paths.h"
+#include "digest/hottest.h"
+#include "digest/paths.h"
 
 #define STEPS_MAX 64u
 #define STEPS_SHOWN 5u

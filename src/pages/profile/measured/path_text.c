@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "views/names.h"
-#include "views/paths.h"
+#include "digest/names.h"
+#include "digest/paths.h"
 
 #define SEPARATOR " \u203a "
 #define SPELLED_STEPS_MAX 40 /* of a longer path the number is what one types */

@@ -12,8 +12,8 @@
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
-#include "views/names.h"
-#include "views/paths.h"
+#include "digest/names.h"
+#include "digest/paths.h"
 
 #define FOUND_MAX 100
 

@@ -10,7 +10,7 @@
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/page.h"
-#include "views/paths.h"
+#include "digest/paths.h"
 
 #define ANCESTORS_MAX 40u
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "views/names.h"
-#include "views/paths.h"
+#include "digest/names.h"
+#include "digest/paths.h"
 
 static bool is_focus(enum fm_command_id id)
 {

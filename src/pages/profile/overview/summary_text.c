@@ -2,7 +2,7 @@
 /* The first page of a C program in a sentence or two. */
 #include "pages/profile/overview/summary_text.h"
 
-#include "views/paths.h"
+#include "digest/paths.h"
 
 #define WAITED_SHARE 0.5 /* of the run: worth saying */
 

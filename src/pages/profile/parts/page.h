@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "pages/profile/parts/words.h"
+#include "pages/profile/parts/terms.h"
 #include "report/report.h"
 
 struct fm_page {

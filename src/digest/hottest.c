@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "views/hottest.h"
+#include "digest/hottest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/priority_queue.h"
-#include "views/paths.h"
-#include "views/tree.h"
-#include "views/wrappers.h"
+#include "digest/paths.h"
+#include "digest/tree.h"
+#include "digest/wrappers.h"
 
 #define CANDIDATES_MAX 4096u
 #define MEASURES 4

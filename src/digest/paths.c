@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "views/paths.h"
+#include "digest/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "views/names.h"
+#include "digest/names.h"
 
 #define STEPS_MAX 64          /* names in a path */
 #define JOINED_MAX 3          /* parts between slashes that may make one name */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "made.h"
-#include "views/hottest.h"
-#include "views/paths.h"
+#include "digest/hottest.h"
+#include "digest/paths.h"
 
 static struct fm_hot *found(const struct fm_analysis *a, uint32_t step)
 {

@@ -3,7 +3,7 @@
  * focus's total; what a box leaves free below it, at the right, is its own cost. */
 #pragma once
 
-#include "views/tree.h"
+#include "digest/tree.h"
 
 #define FM_FLAME_BOXES_MAX 5000u
 #define FM_FLAME_ROWS_MAX 200u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "views/wrappers.h"
+#include "digest/wrappers.h"
 
 struct fm_view_wrappers {
     bool *is; /* [ps_count + 1] */

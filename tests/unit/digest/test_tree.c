@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "made.h"
-#include "views/paths.h"
-#include "views/tree.h"
+#include "digest/paths.h"
+#include "digest/tree.h"
 
 static GArray *children_of(struct fm_view_tree *tree, const struct fm_view_node *node, bool members)
 {

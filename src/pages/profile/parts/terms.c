@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that pages say differently about Mercury and C programs. */
-#include "pages/profile/parts/words.h"
+#include "pages/profile/parts/terms.h"
 
 static const struct fm_words mercury = {
     .proc = "procedure",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "views/names.h"
+#include "digest/names.h"
 
 #include <limits.h>
 #include <stdlib.h>

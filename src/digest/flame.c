@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "views/flame.h"
+#include "digest/flame.h"
 
 #include <string.h>
 

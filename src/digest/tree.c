@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "views/tree.h"
+#include "digest/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "views/paths.h"
+#include "digest/paths.h"
 
 /* One edge of the tree before edges of one path are put together. */
 struct edge {

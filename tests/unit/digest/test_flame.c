@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flame graphs: each box lies within its parent, none overlap, and the widths are exact. */
 #include "made.h"
-#include "views/flame.h"
+#include "digest/flame.h"
 
 static struct fm_view_box box_at(const struct fm_view_flame *flame, guint i)
 {
