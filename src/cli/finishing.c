@@ -133,14 +133,14 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
 /* Those that the program marked, with their CPU time. */
 static void print_phases(const struct fm_profile *profile)
 {
-    const struct fm_facts *facts = &profile->facts;
+    const struct fm_run_info *run_info = &profile->run_info;
     const struct fm_mark *begun = NULL;
-    for (uint32_t i = 0; i <= facts->mark_count; i++) {
-        bool last = i == facts->mark_count;
-        if (!last && facts->marks[i].snapshot != 0)
+    for (uint32_t i = 0; i <= run_info->mark_count; i++) {
+        bool last = i == run_info->mark_count;
+        if (!last && run_info->marks[i].snapshot != 0)
             continue;
-        uint64_t quanta = last ? profile->user_quanta : facts->marks[i].quanta;
-        uint64_t end = last ? facts->duration_ns : facts->marks[i].ns;
+        uint64_t quanta = last ? profile->user_quanta : run_info->marks[i].quanta;
+        uint64_t end = last ? run_info->duration_ns : run_info->marks[i].ns;
         if (begun != NULL && profile->ticks_per_second > 0) {
             uint64_t used = quanta > begun->quanta ? quanta - begun->quanta : 0;
             fprintf(stderr, "phase %s: %.2f s CPU time", begun->name,
@@ -149,7 +149,7 @@ static void print_phases(const struct fm_profile *profile)
                 fprintf(stderr, " in %.2f s", (double)(end - begun->ns) / 1e9);
             fputs("\n", stderr);
         }
-        begun = last ? NULL : &facts->marks[i];
+        begun = last ? NULL : &run_info->marks[i];
     }
 }
 
@@ -162,9 +162,9 @@ static void print_totals(const struct fm_profile *profile, const struct fm_finis
     if (profile->ticks_per_second > 0 && profile->user_quanta > 0)
         fprintf(stderr, ", %.2f s CPU time in %" PRIu64 " samples",
                 (double)profile->user_quanta / (double)profile->ticks_per_second, notes->samples);
-    if (profile->facts.peak_bytes > 0)
+    if (profile->run_info.peak_bytes > 0)
         fprintf(stderr, ", %sB of heap at most",
-                short_number((double)profile->facts.peak_bytes, calls, sizeof calls));
+                short_number((double)profile->run_info.peak_bytes, calls, sizeof calls));
     fputs("\n", stderr);
 }
 
@@ -267,7 +267,7 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         fprintf(stderr, "fathom %s: note: %s%s%s\n", how->command, how->several ? rec_path : "",
                 how->several ? ": " : "", (const char *)g_ptr_array_index(notes.lines, i));
     if (how->brief && !how->quiet) {
-        const struct fm_process_fact *process = &profile->facts.process;
+        const struct fm_process_fact *process = &profile->run_info.process;
         g_autofree char *command = process->command == NULL ? NULL : one_line(process->command);
         fprintf(stderr, "%s: ", data_path);
         if (command != NULL)

@@ -461,8 +461,8 @@ static void finish_header(struct fm_build *build)
     profile->flags = fm_flags_make(profile->word_size, profile->canonical, profile->coverage);
     profile->ticks_per_second = header->ticks_per_second;
     profile->instrumentation_quanta = header->instrumentation_quanta;
-    profile->facts.duration_ns = header->duration_ns;
-    profile->facts.peak_bytes = header->peak_bytes;
+    profile->run_info.duration_ns = header->duration_ns;
+    profile->run_info.peak_bytes = header->peak_bytes;
     profile->user_quanta = header->user_quanta;
     profile->callseqs = header->callseqs;
     profile->root_pd = 1;
@@ -492,19 +492,19 @@ void fm_build_mark(struct fm_build *build, const struct fm_mark *mark)
 {
     struct fm_mark own = *mark;
     own.name = keep(build, mark->name);
-    fm_facts_add_mark(build->profile, &own);
+    fm_run_info_add_mark(build->profile, &own);
 }
 
 void fm_build_note(struct fm_build *build, const char *note)
 {
-    fm_facts_add_note(build->profile, keep(build, note));
+    fm_run_info_add_note(build->profile, keep(build, note));
 }
 
 void fm_build_process(struct fm_build *build, const struct fm_process_fact *process)
 {
-    build->profile->facts.process = *process;
-    build->profile->facts.process.command = keep(build, process->command);
-    build->profile->facts.process.folder = keep(build, process->folder);
+    build->profile->run_info.process = *process;
+    build->profile->run_info.process.command = keep(build, process->command);
+    build->profile->run_info.process.folder = keep(build, process->folder);
 }
 
 bool fm_build_finish(struct fm_build *build, struct fm_profile **ret, GError **error)

@@ -35,7 +35,7 @@ struct fm_build_header {
     bool has_totals; /* false: finish sets the two below to the sums over all csds */
     uint64_t user_quanta;
     uint64_t callseqs;
-    uint64_t duration_ns, peak_bytes; /* C only; struct fm_facts */
+    uint64_t duration_ns, peak_bytes; /* C only; struct fm_run_info */
 };
 struct fm_build_header *fm_build_header(struct fm_build *build); /* belongs to build */
 

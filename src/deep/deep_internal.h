@@ -86,9 +86,9 @@ FM_MUST_USE static inline bool fm_column_set(struct fm_column *column, size_t co
 void fm_column_clear(struct fm_column *column);
 
 /* The strings must be the profile's own. */
-void fm_facts_add_mark(struct fm_profile *profile, const struct fm_mark *mark);
-void fm_facts_add_note(struct fm_profile *profile, const char *note);
-void fm_facts_clear(struct fm_facts *facts);
+void fm_run_info_add_mark(struct fm_profile *profile, const struct fm_mark *mark);
+void fm_run_info_add_note(struct fm_profile *profile, const char *note);
+void fm_run_info_clear(struct fm_run_info *run_info);
 
 /* --- checks after reading or building --- */
 

@@ -38,25 +38,25 @@ uint64_t fm_flags_make(unsigned word_size, bool canonical, enum fm_coverage_kind
            (uint64_t)coverage << FM_FLAGS_COVERAGE_SHIFT;
 }
 
-void fm_facts_add_mark(struct fm_profile *profile, const struct fm_mark *mark)
+void fm_run_info_add_mark(struct fm_profile *profile, const struct fm_mark *mark)
 {
-    struct fm_facts *facts = &profile->facts;
-    facts->marks = g_renew(struct fm_mark, facts->marks, facts->mark_count + 1u);
-    facts->marks[facts->mark_count++] = *mark;
+    struct fm_run_info *run_info = &profile->run_info;
+    run_info->marks = g_renew(struct fm_mark, run_info->marks, run_info->mark_count + 1u);
+    run_info->marks[run_info->mark_count++] = *mark;
 }
 
-void fm_facts_add_note(struct fm_profile *profile, const char *note)
+void fm_run_info_add_note(struct fm_profile *profile, const char *note)
 {
-    struct fm_facts *facts = &profile->facts;
-    facts->notes = g_renew(const char *, facts->notes, facts->note_count + 1u);
-    facts->notes[facts->note_count++] = note;
+    struct fm_run_info *run_info = &profile->run_info;
+    run_info->notes = g_renew(const char *, run_info->notes, run_info->note_count + 1u);
+    run_info->notes[run_info->note_count++] = note;
 }
 
-void fm_facts_clear(struct fm_facts *facts)
+void fm_run_info_clear(struct fm_run_info *run_info)
 {
-    g_free(facts->marks);
-    g_free(facts->notes);
-    *facts = (struct fm_facts){0};
+    g_free(run_info->marks);
+    g_free(run_info->notes);
+    *run_info = (struct fm_run_info){0};
 }
 
 struct fm_profile *fm_profile_alloc(void)
@@ -89,7 +89,7 @@ void fm_profile_free(struct fm_profile *profile)
     g_free(profile->csd_css);
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
         fm_column_clear(&profile->csd_own[m]);
-    fm_facts_clear(&profile->facts);
+    fm_run_info_clear(&profile->run_info);
     fm_strings_free(profile->storage->strings);
     g_free(profile->storage);
     g_free(profile);

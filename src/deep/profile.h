@@ -139,10 +139,10 @@ struct fm_process_fact {
     const char *command; /* as a shell would take it; "" = not known */
     const char *folder;  /* working folder at the start */
     uint32_t pid, parent_pid;
-    uint64_t start_ns; /* since 1970; its end is that and facts.duration_ns */
+    uint64_t start_ns; /* since 1970; its end is that and run_info.duration_ns */
 };
 
-struct fm_facts {
+struct fm_run_info {
     struct fm_process_fact process; /* command NULL: not known */
     uint32_t mark_count, note_count;
     struct fm_mark *marks; /* ascending by time */
@@ -186,7 +186,7 @@ struct fm_profile {
     uint32_t *csd_css;                         /* [csd_count + 1] css */
     struct fm_column csd_own[FM_MEASURES_MAX]; /* [csd_count + 1] each */
 
-    struct fm_facts facts;
+    struct fm_run_info run_info;
 
     struct fm_profile_storage *storage; /* who owns the above; private to src/deep */
 };

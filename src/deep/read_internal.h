@@ -34,7 +34,7 @@ FM_MUST_USE bool fm_read_pd(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_string(struct fm_profile_reading *reading, const char *what,
                                 const char **ret, GError **error);
 FM_MUST_USE bool fm_read_no_memory(struct fm_profile_reading *reading, GError **error);
-/* facts.c: what follows the nodes, to the end of the file. C flavour only. */
+/* run_info.c: what follows the nodes, to the end of the file. C flavour only. */
 FM_MUST_USE bool fm_read_facts(struct fm_profile_reading *reading, GError **error);
 /* read.c */
 FM_MUST_USE bool fm_read_header(struct fm_profile_reading *reading, GError **error);

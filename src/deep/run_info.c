@@ -17,7 +17,7 @@ static bool read_mark(struct fm_profile_reading *reading, GError **error)
         !fm_reader_num(in, "quanta of a mark", &mark.quanta, error) ||
         !fm_reader_u32(in, "snapshot of a mark", &mark.snapshot, error))
         return false;
-    fm_facts_add_mark(reading->profile, &mark);
+    fm_run_info_add_mark(reading->profile, &mark);
     return true;
 }
 
@@ -26,14 +26,14 @@ static bool read_note(struct fm_profile_reading *reading, GError **error)
     const char *note;
     if (!fm_read_string(reading, "note", &note, error))
         return false;
-    fm_facts_add_note(reading->profile, note);
+    fm_run_info_add_note(reading->profile, note);
     return true;
 }
 
 static bool read_process(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_reader *in = &reading->in;
-    struct fm_process_fact *process = &reading->profile->facts.process;
+    struct fm_process_fact *process = &reading->profile->run_info.process;
     return fm_read_string(reading, "command line", &process->command, error) &&
            fm_read_string(reading, "working folder", &process->folder, error) &&
            fm_reader_u32(in, "process number", &process->pid, error) &&
@@ -44,7 +44,7 @@ static bool read_process(struct fm_profile_reading *reading, GError **error)
 bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_reader *in = &reading->in;
-    struct fm_facts *facts = &reading->profile->facts;
+    struct fm_run_info *run_info = &reading->profile->run_info;
     if (in->at == in->end)
         return true;
     in->at++; /* the token that ends the nodes */
@@ -57,9 +57,9 @@ bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
         else if (ok && kind == FACT_NOTE)
             ok = read_note(reading, error);
         else if (ok && kind == FACT_DURATION)
-            ok = fm_reader_num(in, "duration", &facts->duration_ns, error);
+            ok = fm_reader_num(in, "duration", &run_info->duration_ns, error);
         else if (ok && kind == FACT_PEAK)
-            ok = fm_reader_num(in, "peak of allocated bytes", &facts->peak_bytes, error);
+            ok = fm_reader_num(in, "peak of allocated bytes", &run_info->peak_bytes, error);
         else if (ok && kind == FACT_PROCESS)
             ok = read_process(reading, error);
         else if (ok)
@@ -104,38 +104,38 @@ bool fm_profile_peek_process(const uint8_t *bytes, size_t size, struct fm_proces
     return false;
 }
 
-void fm_encode_facts(struct fm_writer *writer, const struct fm_facts *facts)
+void fm_encode_run_info(struct fm_writer *writer, const struct fm_run_info *run_info)
 {
-    if (facts->mark_count == 0 && facts->note_count == 0 && facts->duration_ns == 0 &&
-        facts->peak_bytes == 0 && facts->process.command == NULL)
+    if (run_info->mark_count == 0 && run_info->note_count == 0 && run_info->duration_ns == 0 &&
+        run_info->peak_bytes == 0 && run_info->process.command == NULL)
         return;
     fm_writer_byte(writer, FM_TOKEN_END);
-    for (uint32_t i = 0; i < facts->mark_count; i++) {
-        const struct fm_mark *mark = &facts->marks[i];
+    for (uint32_t i = 0; i < run_info->mark_count; i++) {
+        const struct fm_mark *mark = &run_info->marks[i];
         fm_writer_byte(writer, FACT_MARK);
         fm_writer_string(writer, mark->name);
         fm_writer_num(writer, mark->ns);
         fm_writer_num(writer, mark->quanta);
         fm_writer_num(writer, mark->snapshot);
     }
-    for (uint32_t i = 0; i < facts->note_count; i++) {
+    for (uint32_t i = 0; i < run_info->note_count; i++) {
         fm_writer_byte(writer, FACT_NOTE);
-        fm_writer_string(writer, facts->notes[i]);
+        fm_writer_string(writer, run_info->notes[i]);
     }
-    if (facts->duration_ns != 0) {
+    if (run_info->duration_ns != 0) {
         fm_writer_byte(writer, FACT_DURATION);
-        fm_writer_num(writer, facts->duration_ns);
+        fm_writer_num(writer, run_info->duration_ns);
     }
-    if (facts->peak_bytes != 0) {
+    if (run_info->peak_bytes != 0) {
         fm_writer_byte(writer, FACT_PEAK);
-        fm_writer_num(writer, facts->peak_bytes);
+        fm_writer_num(writer, run_info->peak_bytes);
     }
-    if (facts->process.command != NULL) {
+    if (run_info->process.command != NULL) {
         fm_writer_byte(writer, FACT_PROCESS);
-        fm_writer_string(writer, facts->process.command);
-        fm_writer_string(writer, facts->process.folder);
-        fm_writer_num(writer, facts->process.pid);
-        fm_writer_num(writer, facts->process.parent_pid);
-        fm_writer_num(writer, facts->process.start_ns);
+        fm_writer_string(writer, run_info->process.command);
+        fm_writer_string(writer, run_info->process.folder);
+        fm_writer_num(writer, run_info->process.pid);
+        fm_writer_num(writer, run_info->process.parent_pid);
+        fm_writer_num(writer, run_info->process.start_ns);
     }
 }

@@ -132,7 +132,7 @@ static void write_all(struct writing *writing)
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++)
         write_ps(writing, ps);
     if (writing->encoding.flavour == FM_FLAVOUR_C)
-        fm_encode_facts(writing->writer, &profile->facts);
+        fm_encode_run_info(writing->writer, &profile->run_info);
 }
 
 static bool points_are_mercurys(const struct fm_profile *profile)

@@ -271,17 +271,17 @@ static void add_header(struct fm_merge *m, const struct fm_profile *profile, uin
     m->instrumentation_quanta =
         fm_merge_sum(m->instrumentation_quanta, scaled(profile->instrumentation_quanta, factor));
     m->callseqs = fm_merge_sum(m->callseqs, profile->callseqs);
-    m->duration_ns = MAX(m->duration_ns, profile->facts.duration_ns);
-    m->peak_bytes = MAX(m->peak_bytes, profile->facts.peak_bytes);
-    for (uint32_t i = 0; i < profile->facts.mark_count; i++) {
-        struct fm_mark mark = profile->facts.marks[i];
+    m->duration_ns = MAX(m->duration_ns, profile->run_info.duration_ns);
+    m->peak_bytes = MAX(m->peak_bytes, profile->run_info.peak_bytes);
+    for (uint32_t i = 0; i < profile->run_info.mark_count; i++) {
+        struct fm_mark mark = profile->run_info.marks[i];
         mark.name = fm_strings_add(m->strings, mark.name);
         mark.quanta = scaled(mark.quanta, factor);
         g_array_append_val(m->marks, mark);
     }
-    for (uint32_t i = 0; i < profile->facts.note_count; i++)
-        g_ptr_array_add(m->notes,
-                        (gpointer)(uintptr_t)fm_strings_add(m->strings, profile->facts.notes[i]));
+    for (uint32_t i = 0; i < profile->run_info.note_count; i++)
+        g_ptr_array_add(
+            m->notes, (gpointer)(uintptr_t)fm_strings_add(m->strings, profile->run_info.notes[i]));
 }
 
 /* --- the graph of an input --- */

@@ -10,7 +10,7 @@
 #include "query/query.h"
 
 struct fm_source_index; /* private to src/report */
-struct fm_hot;          /* views/hottest.h */
+struct fm_hot;          /* digest/hottest.h */
 
 /* What a recording's pages can be made of so far. Each holds what stands before it. */
 enum fm_known {

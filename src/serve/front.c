@@ -52,7 +52,7 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_cell_int(table, profile->ps_count);
         fm_cell_int(table, profile->pd_count);
         fm_cell_int(table, (int64_t)profile->callseqs);
-        const struct fm_process_fact *process = &profile->facts.process;
+        const struct fm_process_fact *process = &profile->run_info.process;
         if (process->command == NULL)
             continue;
         fm_cell_string(table, process->command, FM_STYLE_PLAIN);

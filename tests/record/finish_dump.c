@@ -161,7 +161,7 @@ int main(int argc, char **argv)
            "\nheader\tinstrumentation\t%" PRIu64 "\nheader\tticks\t%" PRIu64 "\nheader\tpds\t%u\n",
            profile->program_name, profile->callseqs, profile->user_quanta,
            profile->instrumentation_quanta, profile->ticks_per_second, profile->pd_count);
-    const struct fm_process_fact *process = &profile->facts.process;
+    const struct fm_process_fact *process = &profile->run_info.process;
     if (process->command != NULL)
         printf("header\tcommand\t%s\nheader\tfolder\t%s\nheader\tpid\t%u\nheader\tparent\t%u\n",
                process->command, process->folder, process->pid, process->parent_pid);

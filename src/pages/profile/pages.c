@@ -107,7 +107,7 @@ bool fm_report(const struct fm_recording *recording, const struct fm_query *quer
         .recording = recording,
         .profile = recording->profile,
         .analysis = recording->analysis,
-        .words = fm_words_of(recording->profile->flavour),
+        .terms = fm_terms_of(recording->profile->flavour),
         .query = *query,
         .links_carry_preferences = query->has_preferences,
     };

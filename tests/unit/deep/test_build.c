@@ -81,23 +81,23 @@ static void test_facts(void)
     g_autoptr(FmProfile) profile = profile_with_facts();
     g_autoptr(GBytes) bytes = encode(profile, 9, false);
     g_autoptr(FmProfile) again = decode(bytes);
-    const struct fm_facts *facts = &again->facts;
-    g_assert_cmpuint(facts->mark_count, ==, 2);
-    g_assert_cmpstr(facts->marks[0].name, ==, "load");
-    g_assert_cmpuint(facts->marks[0].ns, ==, 1000);
-    g_assert_cmpuint(facts->marks[0].snapshot, ==, 0);
-    g_assert_cmpstr(facts->marks[1].name, ==, "half");
-    g_assert_cmpuint(facts->marks[1].quanta, ==, 70);
-    g_assert_cmpuint(facts->marks[1].snapshot, ==, 4);
-    g_assert_cmpuint(facts->note_count, ==, 1);
-    g_assert_cmpstr(facts->notes[0], ==, "something was lost");
-    g_assert_cmpuint(facts->duration_ns, ==, 9000000000);
-    g_assert_cmpuint(facts->peak_bytes, ==, (uint64_t)1 << 40);
-    g_assert_cmpstr(facts->process.command, ==, "x 'a b'");
-    g_assert_cmpstr(facts->process.folder, ==, "/tmp");
-    g_assert_cmpuint(facts->process.pid, ==, 42);
-    g_assert_cmpuint(facts->process.parent_pid, ==, 41);
-    g_assert_cmpuint(facts->process.start_ns, ==, 1700000000000000001);
+    const struct fm_run_info *run_info = &again->run_info;
+    g_assert_cmpuint(run_info->mark_count, ==, 2);
+    g_assert_cmpstr(run_info->marks[0].name, ==, "load");
+    g_assert_cmpuint(run_info->marks[0].ns, ==, 1000);
+    g_assert_cmpuint(run_info->marks[0].snapshot, ==, 0);
+    g_assert_cmpstr(run_info->marks[1].name, ==, "half");
+    g_assert_cmpuint(run_info->marks[1].quanta, ==, 70);
+    g_assert_cmpuint(run_info->marks[1].snapshot, ==, 4);
+    g_assert_cmpuint(run_info->note_count, ==, 1);
+    g_assert_cmpstr(run_info->notes[0], ==, "something was lost");
+    g_assert_cmpuint(run_info->duration_ns, ==, 9000000000);
+    g_assert_cmpuint(run_info->peak_bytes, ==, (uint64_t)1 << 40);
+    g_assert_cmpstr(run_info->process.command, ==, "x 'a b'");
+    g_assert_cmpstr(run_info->process.folder, ==, "/tmp");
+    g_assert_cmpuint(run_info->process.pid, ==, 42);
+    g_assert_cmpuint(run_info->process.parent_pid, ==, 41);
+    g_assert_cmpuint(run_info->process.start_ns, ==, 1700000000000000001);
     struct fm_process_fact process;
     size_t size;
     const uint8_t *start = g_bytes_get_data(bytes, &size);
@@ -116,7 +116,7 @@ static void test_facts(void)
     g_assert_true(g_bytes_equal(bytes, twice));
     g_autoptr(GBytes) strict = encode(again, 9, true);
     g_autoptr(FmProfile) mercury = decode(strict);
-    g_assert_cmpuint(mercury->facts.mark_count + mercury->facts.note_count, ==, 0);
+    g_assert_cmpuint(mercury->run_info.mark_count + mercury->run_info.note_count, ==, 0);
 }
 
 /* The nodes are whole: what is behind them is facts, whole ones, or an error. */
@@ -127,7 +127,7 @@ static void test_damaged_facts(void)
     size_t size, refused = 0, accepted = 0;
     const uint8_t *bytes = g_bytes_get_data(whole, &size);
     struct fm_profile bare = *profile;
-    bare.facts = (struct fm_facts){0};
+    bare.run_info = (struct fm_run_info){0};
     g_autoptr(GBytes) nodes = encode(&bare, 9, false);
     size_t nodes_end = g_bytes_get_size(nodes) + 1; /* with the token that ends them */
     for (size_t length = nodes_end; length < size; length++) {

@@ -16,7 +16,7 @@ static void add_sites_header(const struct fm_page *page, struct fm_table *table)
 {
     fm_table_group(table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "source", NULL);
-    fm_table_group(table, page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(table, page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(table, "calls from", "caller", NULL);
     fm_table_column(table, "to", "callee", NULL);
     fm_table_group(table, "Recursive calls", FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
@@ -191,7 +191,7 @@ static void add_kind(struct fm_page *page, const struct fm_recursion *recursion)
                                         "mutual", "other",  "errors"};
     bool c = page->profile->flavour == FM_FLAVOUR_C;
     g_autofree char *mutual = g_strdup_printf("Mutual recursion between %" PRIu32 " %s",
-                                              recursion->member_count, page->words->procs);
+                                              recursion->member_count, page->terms->procs);
     const char *const texts[] = {
         "Clique is non-recursive",
         "Single-recursion:",

@@ -12,7 +12,7 @@ static void add_procs(struct fm_page *page, const struct fm_procrep_module *modu
 {
     const struct fm_procrep *procrep = page->recording->procrep;
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "procs");
-    fm_table_group(table, page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(table, page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "label", NULL);
     fm_table_group(table, "Determinism", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "determinism", NULL);

@@ -207,7 +207,7 @@ static struct fm_table *add_table(struct fm_page *page, const struct fm_perf *pe
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "recursion_types");
     fm_table_group(table, "Recursion Type", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "recursion_type", &by_type);
-    fm_table_group(table, page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(table, page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "proc", NULL);
     fm_table_group(table, "Frequency", FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "frequency_count", NULL);

@@ -54,7 +54,7 @@ static void add_header(struct clique_view *view)
     fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
     fm_table_group(view->table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "source", &by_context);
-    fm_table_group(view->table, view->page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(view->table, view->page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "proc", &by_name);
     fm_perf_header(&view->perf, view->page, view->table);
 }
@@ -339,10 +339,10 @@ static void add_procs(struct clique_view *view)
     g_autofree struct member *members = sorted_members(view, &count);
     g_autoptr(GArray) groups = g_array_new(FALSE, FALSE, sizeof(struct group));
     g_autofree struct fm_row *rows = group_rows(view, members, count, groups);
-    const struct fm_words *words = page->words;
+    const struct fm_terms *terms = page->terms;
     g_autofree char *title = groups->len == 1
-                                 ? g_strdup_printf("The clique has one %s:", words->proc)
-                                 : g_strdup_printf("%ss of the clique:", words->proc_title);
+                                 ? g_strdup_printf("The clique has one %s:", terms->proc)
+                                 : g_strdup_printf("%ss of the clique:", terms->proc_title);
     fm_table_section(view->table, title, true);
     if (count > 1)
         add_whole(view, rows, groups->len);
@@ -375,7 +375,7 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
         g_autofree char *text = g_strdup_printf(
             "Of a recursion, each %s has what it did itself and what left the recursion from it; "
             "all of them together are what the call that entered the recursion paid.",
-            page->words->proc);
+            page->terms->proc);
         fm_add_text(page->body, text);
     }
     struct clique_view view = {.page = page, .clique = clique};

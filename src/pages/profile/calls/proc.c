@@ -32,7 +32,7 @@ static void add_header(struct proc_view *view)
     fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
     fm_table_group(view->table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "source", &by_context);
-    fm_table_group(view->table, view->page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(view->table, view->page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "proc", &by_name);
     fm_perf_header(&view->perf, view->page, view->table);
 }
@@ -197,7 +197,7 @@ static void add_contexts(struct fm_page *page, uint32_t ps)
     uint32_t first = a->ps_pd_first[ps], end = a->ps_pd_first[ps + 1];
     if (first == end || end - first > CONTEXTS_LINKED_MAX)
         return;
-    g_autofree char *title = g_strdup_printf("The %s's contexts:", page->words->proc);
+    g_autofree char *title = g_strdup_printf("The %s's contexts:", page->terms->proc);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, title);
     uint32_t before = 0;
     for (uint32_t i = first; i < end; i++) {
@@ -271,7 +271,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     const struct fm_ps *proc = &page->profile->ps[ps];
     page->module = proc->decl_module;
     fm_page_begin(page, "proc",
-                  g_strdup_printf("Summary of %s %s", page->words->proc, proc->qualified_name));
+                  g_strdup_printf("Summary of %s %s", page->terms->proc, proc->qualified_name));
     struct fm_cost cost;
     fm_analysis_ps_cost(page->analysis, ps, &cost);
     add_facts(page, ps, &cost);
@@ -313,7 +313,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     if (page->profile->flavour == FM_FLAVOUR_MERCURY)
         add_contexts(page, ps);
     add_coverage(page, ps);
-    g_autofree char *callers = g_strdup_printf("The %s's callers:", page->words->proc);
+    g_autofree char *callers = g_strdup_printf("The %s's callers:", page->terms->proc);
     fm_controls_grouping(page, callers, ps, CALLERS_A_PAGE, page->query.preferences.contour);
     fm_controls_summarize(page);
     fm_controls_inactive_call_sites(page);

@@ -45,7 +45,7 @@ static const char *clique_name(const struct fm_page *page, uint32_t clique, uint
     if (*ret_entry == 0)
         *ret_entry = page->analysis->clique_pds[page->analysis->clique_first[clique]];
     if (is_root_clique(page, clique))
-        return page->words->runtime;
+        return page->terms->runtime;
     return fm_name_ps(page, page->profile->pd_ps[*ret_entry]);
 }
 
@@ -93,20 +93,20 @@ static void add_header(struct callers_view *view)
     fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
     fm_table_group(view->table, "Rank", FM_COLUMN_ORDINAL_RANK, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "rank", NULL);
-    g_autofree char *in_proc = g_strdup_printf("In %s", page->words->proc);
+    g_autofree char *in_proc = g_strdup_printf("In %s", page->terms->proc);
     switch ((enum fm_callers_group)page->query.command.group) {
     case FM_GROUP_CALL_SITE:
     case FM_GROUP_PROC:
         fm_table_group(view->table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
         fm_table_column(view->table, NULL, "source", &by_context);
         fm_table_group(view->table,
-                       page->query.command.group == FM_QUERY_GROUP_PROC ? page->words->proc_title
+                       page->query.command.group == FM_QUERY_GROUP_PROC ? page->terms->proc_title
                                                                         : in_proc,
                        FM_COLUMN_PROC, FM_COLOUR_NEVER);
         fm_table_column(view->table, NULL, "proc", &by_name);
         break;
     case FM_GROUP_MODULE:
-        fm_table_group(view->table, page->words->module_title, FM_COLUMN_MODULE_NAME,
+        fm_table_group(view->table, page->terms->module_title, FM_COLUMN_MODULE_NAME,
                        FM_COLOUR_NEVER);
         fm_table_column(view->table, NULL, "module", &by_name);
         break;
@@ -157,8 +157,8 @@ static void add_members(struct callers_view *view, uint32_t clique)
 static void add_module_cell(struct callers_view *view, const char *name)
 {
     /* The runtime's own module has no page that is worth a link. */
-    if (g_strcmp0(name, view->page->words->runtime_module) == 0 || !name[0]) {
-        fm_cell_string(view->table, name[0] ? name : view->page->words->runtime, FM_STYLE_PLAIN);
+    if (g_strcmp0(name, view->page->terms->runtime_module) == 0 || !name[0]) {
+        fm_cell_string(view->table, name[0] ? name : view->page->terms->runtime, FM_STYLE_PLAIN);
         return;
     }
     struct fm_query query = fm_page_link(view->page, FM_CMD_MODULE, 0);
@@ -253,7 +253,7 @@ static void add_recursion(struct callers_view *view)
     unsigned before = page->query.command.group == FM_QUERY_GROUP_MODULE ? 1 : 2;
     struct fm_callers_sum sum;
     fm_analysis_callers_sum(page->analysis, view->ps, &sum);
-    g_autofree char *label = g_strdup_printf("what the %s cost", page->words->proc);
+    g_autofree char *label = g_strdup_printf("what the %s cost", page->terms->proc);
     fm_table_separator(view->table);
     fm_recursion_row(page, view->table, &view->perf,
                      &(struct fm_recursion_row){"within", before, "all calls inside recursions:",
@@ -445,7 +445,7 @@ bool fm_report_proc_callers(struct fm_page *page, GError **error)
         return false;
     }
     const struct fm_ps *proc = &page->profile->ps[command->number];
-    const char *const groups[] = {"call sites", page->words->procs, page->words->modules,
+    const char *const groups[] = {"call sites", page->terms->procs, page->terms->modules,
                                   "cliques"};
     const char *const names[] = {"call_site", "proc", "module", "clique"};
     page->module = proc->decl_module;

@@ -21,7 +21,7 @@ bool fm_report_dump_raw_clique(struct fm_page *page, GError **error)
                      "Caller call site dynamic:", FM_CMD_DUMP_CALL_SITE_DYNAMIC,
                      a->clique_parent[clique]);
     } else {
-        g_autofree char *none = g_strdup_printf("none: %s starts here", page->words->runtime);
+        g_autofree char *none = g_strdup_printf("none: %s starts here", page->terms->runtime);
         fm_dump_string(page, table, "caller", "Caller call site dynamic:", none);
         fm_display_fact_null(page->display, "caller_csd");
     }
@@ -32,7 +32,7 @@ bool fm_report_dump_raw_clique(struct fm_page *page, GError **error)
     struct fm_table *members = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "members");
     fm_table_group(members, "Proc dynamic", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(members, NULL, "pd", NULL);
-    fm_table_group(members, page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(members, page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(members, NULL, "proc", NULL);
     for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
         uint32_t pd = a->clique_pds[i], ps = page->profile->pd_ps[pd];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph on a page: the layout of views/, with labels, colours by file and links. */
+/* A flame graph on a page: the layout of digest/, with labels, colours by file and links. */
 #pragma once
 
 #include "pages/profile/measured/measure.h"

@@ -174,7 +174,7 @@ void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measur
         fm_measured_column(table, measured, "Self", "self", 1);
         fm_measured_column(table, measured, "Total", "total", 1);
         add_plain_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
-        add_plain_column(table, page->words->proc_title, "path", 1, FM_COLUMN_PROC);
+        add_plain_column(table, page->terms->proc_title, "path", 1, FM_COLUMN_PROC);
         for (uint32_t i = 0; i < count; i++) {
             const struct fm_ps *proc = &page->profile->ps[ps[i]];
             struct fm_query link = fm_page_link(page, FM_CMD_PROC, ps[i]);

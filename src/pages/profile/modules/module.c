@@ -15,7 +15,7 @@ bool fm_report_module(struct fm_page *page, GError **error)
     page->module = module->name;
     fm_page_begin(
         page, "module",
-        g_strdup_printf("The %s of %s %s", page->words->procs, page->words->module, module->name));
+        g_strdup_printf("The %s of %s %s", page->terms->procs, page->terms->module, module->name));
     g_autofree uint32_t *shown = g_new(uint32_t, module->ps_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->ps_count; i++) {

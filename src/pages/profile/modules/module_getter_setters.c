@@ -130,7 +130,7 @@ bool fm_report_module_getter_setters(struct fm_page *page, GError **error)
     page->module = module->name;
     fm_page_begin(
         page, "module_getter_setters",
-        g_strdup_printf("The getters and setters of %s %s", page->words->module, module->name));
+        g_strdup_printf("The getters and setters of %s %s", page->terms->module, module->name));
     struct accessors_view view = {.page = page};
     fm_analysis_accessors(page->analysis, module, &view.accessors, &view.count);
     fm_display_fact_string(page->display, "module", module->name);
@@ -139,7 +139,7 @@ bool fm_report_module_getter_setters(struct fm_page *page, GError **error)
         add_table(&view);
     } else {
         g_autofree char *none =
-            g_strdup_printf("This %s has no getters and setters.", page->words->module);
+            g_strdup_printf("This %s has no getters and setters.", page->terms->module);
         fm_add_text(page->body, none);
     }
     fm_accessors_free(view.accessors, view.count);
@@ -147,7 +147,7 @@ bool fm_report_module_getter_setters(struct fm_page *page, GError **error)
     struct fm_query all = fm_page_link(page, FM_CMD_MODULE, 0);
     all.command.module = page->query.command.module;
     g_autofree char *label =
-        g_strdup_printf("Show all the %s of the %s", page->words->procs, page->words->module);
+        g_strdup_printf("Show all the %s of the %s", page->terms->procs, page->terms->module);
     fm_add_link(page->body, &all, label);
     fm_controls_qualify(page);
     fm_controls_sort(page);

@@ -18,7 +18,7 @@ static void order_by_self(struct fm_page *page)
 
 static bool is_shown(const struct fm_page *page, const struct fm_module *module)
 {
-    if (strcmp(module->name, page->words->runtime_module) == 0)
+    if (strcmp(module->name, page->terms->runtime_module) == 0)
         return false;
     return module->active || !fm_cost_is_hidden(&module->cost) ||
            page->query.preferences.show_inactive_modules;
@@ -46,7 +46,7 @@ bool fm_report_program_modules(struct fm_page *page, GError **error)
     (void)error;
     order_by_self(page);
     fm_page_begin(page, "program_modules",
-                  g_strdup_printf("The %s of the program", page->words->modules));
+                  g_strdup_printf("The %s of the program", page->terms->modules));
     uint32_t count;
     g_autofree struct fm_row *rows = sorted_rows(page, &count);
     fm_display_fact_int(page->display, "module_count", page->analysis->module_count);
@@ -59,7 +59,7 @@ bool fm_report_program_modules(struct fm_page *page, GError **error)
     fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
     fm_table_group(table, "Rank", FM_COLUMN_ORDINAL_RANK, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "rank", NULL);
-    fm_table_group(table, page->words->module_title, FM_COLUMN_MODULE_NAME, FM_COLOUR_NEVER);
+    fm_table_group(table, page->terms->module_title, FM_COLUMN_MODULE_NAME, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "module", &by_name);
     fm_perf_header(&perf, page, table);
     for (uint32_t i = 0; i < count; i++) {

@@ -74,12 +74,12 @@ static void add_criteria(struct fm_page *page)
     controls = (struct fm_controls){.page = page, .in = lines};
     struct fm_cost_order order = page->query.command.top;
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        if (kinds[i].kind == FM_QUERY_REDOS && !page->words->has_fails)
+        if (kinds[i].kind == FM_QUERY_REDOS && !page->terms->has_fails)
             continue;
         g_autofree char *label =
             kinds[i].label
                 ? g_strdup(kinds[i].label)
-                : g_strconcat("Sort by ", fm_words_cost_kind(page->words, kinds[i].kind), NULL);
+                : g_strconcat("Sort by ", fm_terms_cost_kind(page->terms, kinds[i].kind), NULL);
         order.kind = kinds[i].kind;
         offer_order(&controls, order, label, kinds[i].id);
     }
@@ -102,11 +102,11 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
     struct fm_cost_order order = sensible(command->top);
     bool counts = order.kind == FM_QUERY_CALLS || order.kind == FM_QUERY_REDOS;
     fm_page_begin(page, "top_procs",
-                  g_strdup_printf("Top %s ordered by %s%s%s", page->words->procs,
+                  g_strdup_printf("Top %s ordered by %s%s%s", page->terms->procs,
                                   counts                   ? ""
                                   : order.with_descendants ? "total "
                                                            : "self ",
-                                  fm_words_cost_kind(page->words, order.kind),
+                                  fm_terms_cost_kind(page->terms, order.kind),
                                   counts           ? ""
                                   : order.per_call ? " per call"
                                                    : " overall"));

@@ -42,8 +42,8 @@ static void add_cost_columns(struct fm_page *page, struct fm_table *table,
                              const struct cost_columns *columns)
 {
     bool time = columns->measure == FM_QUANTA;
-    g_autofree char *self = g_strconcat("Self ", page->words->callseqs_order, NULL);
-    g_autofree char *total = g_strconcat("Total ", page->words->callseqs_order, NULL);
+    g_autofree char *self = g_strconcat("Self ", page->terms->callseqs_order, NULL);
+    g_autofree char *total = g_strconcat("Total ", page->terms->callseqs_order, NULL);
     add_column(table, time ? "Self" : self, time ? "time_self_seconds" : "callseqs_self_count",
                FM_COLUMN_NUMBER);
     add_column(table, time ? "Total" : total, time ? "time_total_seconds" : "callseqs_total_count",
@@ -69,7 +69,7 @@ static void add_found_proc(struct fm_page *page, struct fm_table *table,
     struct fm_cost cost;
     fm_analysis_ps_cost(page->analysis, found->ps, &cost);
     fm_table_row(table, "proc", false);
-    fm_cell_string(table, page->words->proc, FM_STYLE_PLAIN);
+    fm_cell_string(table, page->terms->proc, FM_STYLE_PLAIN);
     add_cost(table, columns, found->own);
     add_cost(table, columns, found->total);
     fm_cell_int(table, cost.calls);
@@ -84,7 +84,7 @@ static void add_found_module(struct fm_page *page, struct fm_table *table,
     struct fm_query query = fm_page_link(page, FM_CMD_MODULE, 0);
     query.command.module = (char *)(uintptr_t)found->module->name;
     fm_table_row(table, "module", false);
-    fm_cell_string(table, page->words->module, FM_STYLE_PLAIN);
+    fm_cell_string(table, page->terms->module, FM_STYLE_PLAIN);
     add_cost(table, columns, found->own);
     fm_cell_empty(table); /* its procedures call one another */
     fm_cell_int(table, found->module->cost.calls);
@@ -251,11 +251,11 @@ bool fm_report_which(struct fm_page *page, const struct fm_subject *subject)
     struct cost_columns columns = columns_of(page);
     g_autofree char *all = fm_format_int(subject->total);
     fm_page_begin(page, "which",
-                  g_strdup_printf("Which %s?", cliques ? "context" : page->words->proc));
+                  g_strdup_printf("Which %s?", cliques ? "context" : page->terms->proc));
     fm_display_fact_string(page->display, "name", page->query.command.name);
     fm_display_fact_int(page->display, "found_count", subject->total);
     g_autofree char *text = g_strdup_printf(
-        "%s %s %s \"%s\"%s", all, cliques ? "contexts" : page->words->procs,
+        "%s %s %s \"%s\"%s", all, cliques ? "contexts" : page->terms->procs,
         cliques ? "have the path" : "are named",
         cliques && g_str_has_prefix(page->query.command.name, "clique/")
             ? page->query.command.name + strlen("clique/")
@@ -266,7 +266,7 @@ bool fm_report_which(struct fm_page *page, const struct fm_subject *subject)
     rank(page, &columns, cliques, subject);
     add_cost_columns(page, table, &columns);
     add_column(table, "Calls", "calls_count", FM_COLUMN_NUMBER);
-    add_column(table, cliques ? "Path" : page->words->proc_title, cliques ? "path" : "proc",
+    add_column(table, cliques ? "Path" : page->terms->proc_title, cliques ? "path" : "proc",
                FM_COLUMN_PROC);
     if (!cliques)
         add_column(table, "File", "source", FM_COLUMN_SOURCE_CONTEXT);

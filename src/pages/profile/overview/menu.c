@@ -55,8 +55,8 @@ static void add_rank_links(struct fm_page *page, struct fm_list *list)
             continue;
         for (int total = 0; total <= 1; total++) {
             g_autofree char *label = g_strdup_printf(
-                "Top 100 most expensive %s: %s, %s.", page->words->procs,
-                fm_words_cost_kind(page->words, kinds[i]), total ? "self+descendants" : "self");
+                "Top 100 most expensive %s: %s, %s.", page->terms->procs,
+                fm_terms_cost_kind(page->terms, kinds[i]), total ? "self+descendants" : "self");
             top(page, list, FM_QUERY_LIMIT_RANK, 100, kinds[i], total, label);
         }
     }
@@ -65,13 +65,13 @@ static void add_rank_links(struct fm_page *page, struct fm_list *list)
 static void add_threshold(struct fm_page *page, struct fm_list *list, enum fm_query_cost kind,
                           double value, const char *amount)
 {
-    const char *what = fm_words_cost_kind(page->words, kind);
+    const char *what = fm_terms_cost_kind(page->terms, kind);
     g_autofree char *tenth =
-        g_strdup_printf("%s above 0.1%% of the total: %s, self.", page->words->procs, what);
+        g_strdup_printf("%s above 0.1%% of the total: %s, self.", page->terms->procs, what);
     g_autofree char *one = g_strdup_printf("%s above 1%% of the total: %s, self+descendants.",
-                                           page->words->procs, what);
+                                           page->terms->procs, what);
     g_autofree char *absolute =
-        g_strdup_printf("%s above %s: %s, self+descendants.", page->words->procs, amount, what);
+        g_strdup_printf("%s above %s: %s, self+descendants.", page->terms->procs, amount, what);
     char *const labels[] = {tenth, one, absolute};
     for (unsigned i = 0; i < G_N_ELEMENTS(labels); i++)
         labels[i][0] = g_ascii_toupper(labels[i][0]);
@@ -86,10 +86,10 @@ static void add_links(struct fm_page *page)
     struct fm_list *list =
         fm_add_list(page->body, FM_LIST_BULLETS,
                     "You can start exploring the deep profile at the following points.");
-    explore(page, list, false, page->words->explore_root);
+    explore(page, list, false, page->terms->explore_root);
     explore(page, list, true, "Exploring the call graph, starting at the action.");
     struct fm_query modules = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
-    fm_add_link(list, &modules, page->words->explore_modules);
+    fm_add_link(list, &modules, page->terms->explore_modules);
     struct fm_query recursion = fm_page_link(page, FM_CMD_RECURSION_TYPE_FREQ, 0);
     if (fm_page_check_bodies(page, NULL))
         fm_add_link(fm_add_developer(list), &recursion, "How the program's cliques recurse.");
@@ -131,7 +131,7 @@ static void add_text(struct fm_page *page, struct fm_table *table, const char *n
 /* Which of several processes of a program this is. */
 static void add_process(struct fm_page *page, struct fm_table *table)
 {
-    const struct fm_process_fact *process = &page->profile->facts.process;
+    const struct fm_process_fact *process = &page->profile->run_info.process;
     if (process->command == NULL)
         return;
     add_text(page, table, "command", "Command:", process->command);
@@ -175,25 +175,25 @@ void fm_add_summary(struct fm_page *page)
         fm_cell_string(table, "unknown", FM_STYLE_PLAIN);
     }
     add_process(page, table);
-    if (profile->facts.duration_ns > 0) {
-        double seconds = (double)profile->facts.duration_ns / 1e9;
+    if (profile->run_info.duration_ns > 0) {
+        double seconds = (double)profile->run_info.duration_ns / 1e9;
         begin_row(table, "run_time_seconds", "Time from start to end:");
         fm_cell_time(table, seconds);
         fm_display_fact_double(page->display, "run_time_seconds", seconds);
     }
-    if (profile->facts.peak_bytes > 0)
+    if (profile->run_info.peak_bytes > 0)
         add_number(page, table, "peak_heap_bytes",
-                   "Most heap memory at once, bytes:", profile->facts.peak_bytes);
-    g_autofree char *callseqs = g_strconcat(page->words->callseqs_title, ":", NULL);
+                   "Most heap memory at once, bytes:", profile->run_info.peak_bytes);
+    g_autofree char *callseqs = g_strconcat(page->terms->callseqs_title, ":", NULL);
     add_number(page, table, "callseqs", callseqs, profile->callseqs);
-    add_number(page, table, "csd_count", page->words->csd_count, profile->csd_count);
-    add_number(page, table, "pd_count", page->words->pd_count, profile->pd_count);
-    add_number(page, table, "css_count", page->words->css_count, profile->css_count);
-    add_number(page, table, "ps_count", page->words->ps_count, profile->ps_count);
+    add_number(page, table, "csd_count", page->terms->csd_count, profile->csd_count);
+    add_number(page, table, "pd_count", page->terms->pd_count, profile->pd_count);
+    add_number(page, table, "css_count", page->terms->css_count, profile->css_count);
+    add_number(page, table, "ps_count", page->terms->ps_count, profile->ps_count);
     if (page->recording->known < FM_KNOWN_COSTS)
         return;
     add_number(page, table, "cliques", "Cliques:", page->analysis->clique_count);
-    g_autofree char *modules = g_strconcat(page->words->modules_title, ":", NULL);
+    g_autofree char *modules = g_strconcat(page->terms->modules_title, ":", NULL);
     add_number(page, table, "module_count", modules, page->analysis->module_count);
 }
 
@@ -276,7 +276,7 @@ bool fm_report_about(struct fm_page *page, GError **error)
     (void)error;
     fm_page_begin(page, "about", g_strdup_printf("About %s", page->recording->name));
     fm_add_summary(page);
-    fm_add_facts(page);
+    fm_add_run_info(page);
     if (page->recording->known == FM_KNOWN_ALL)
         add_invariants(page);
     fm_controls_general(page);
@@ -313,7 +313,7 @@ bool fm_report_menu(struct fm_page *page, GError **error)
     if (c)
         fm_add_heading(page->body, "About this profile");
     fm_add_summary(page);
-    fm_add_facts(page);
+    fm_add_run_info(page);
     if (page->recording->known == FM_KNOWN_ALL)
         add_invariants(page);
     fm_controls_general(page);

@@ -21,5 +21,5 @@ bool fm_report_unfinished(struct fm_page *page, GError **error);
 
 /* The table of the menu: what the file's header says, and what has been counted (menu.c). */
 void fm_add_summary(struct fm_page *page);
-/* Notes, phases and snapshots of a C program's recording (facts.c). */
-void fm_add_facts(struct fm_page *page);
+/* Notes, phases and snapshots of a C program's recording (run_info.c). */
+void fm_add_run_info(struct fm_page *page);

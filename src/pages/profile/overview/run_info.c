@@ -35,9 +35,9 @@ static void add_phase(struct fm_page *page, struct fm_table *table, const struct
 }
 
 /* The mark after number i that begins a phase; mark_count = none. */
-static uint32_t next_phase(const struct fm_facts *facts, uint32_t i)
+static uint32_t next_phase(const struct fm_run_info *run_info, uint32_t i)
 {
-    while (i < facts->mark_count && facts->marks[i].snapshot != 0)
+    while (i < run_info->mark_count && run_info->marks[i].snapshot != 0)
         i++;
     return i;
 }
@@ -45,9 +45,9 @@ static uint32_t next_phase(const struct fm_facts *facts, uint32_t i)
 static void add_phases(struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
-    const struct fm_facts *facts = &profile->facts;
-    uint32_t first = next_phase(facts, 0);
-    if (first == facts->mark_count)
+    const struct fm_run_info *run_info = &profile->run_info;
+    uint32_t first = next_phase(run_info, 0);
+    if (first == run_info->mark_count)
         return;
     fm_add_heading(page->body, "Phases");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "phases");
@@ -64,11 +64,11 @@ static void add_phases(struct fm_page *page)
     }
     struct phase phase = {.name = "before the first"};
     uint64_t quanta_before = 0;
-    for (uint32_t i = first;; i = next_phase(facts, i + 1)) {
-        bool last = i == facts->mark_count;
-        const struct fm_mark *end = last ? NULL : &facts->marks[i];
+    for (uint32_t i = first;; i = next_phase(run_info, i + 1)) {
+        bool last = i == run_info->mark_count;
+        const struct fm_mark *end = last ? NULL : &run_info->marks[i];
         uint64_t quanta = last ? profile->user_quanta : end->quanta;
-        phase.to_ns = last ? facts->duration_ns : end->ns;
+        phase.to_ns = last ? run_info->duration_ns : end->ns;
         phase.quanta = quanta > quanta_before ? quanta - quanta_before : 0;
         add_phase(page, table, &phase);
         if (last)
@@ -80,12 +80,12 @@ static void add_phases(struct fm_page *page)
 
 static void add_snapshots(struct fm_page *page)
 {
-    const struct fm_facts *facts = &page->profile->facts;
+    const struct fm_run_info *run_info = &page->profile->run_info;
     const char *name = page->recording->name;
     size_t stem = strlen(name) - (g_str_has_suffix(name, ".data") ? strlen(".data") : 0);
     struct fm_list *list = NULL;
-    for (uint32_t i = 0; i < facts->mark_count; i++) {
-        const struct fm_mark *mark = &facts->marks[i];
+    for (uint32_t i = 0; i < run_info->mark_count; i++) {
+        const struct fm_mark *mark = &run_info->marks[i];
         if (mark->snapshot == 0)
             continue;
         if (list == NULL)
@@ -98,13 +98,13 @@ static void add_snapshots(struct fm_page *page)
     }
 }
 
-void fm_add_facts(struct fm_page *page)
+void fm_add_run_info(struct fm_page *page)
 {
-    const struct fm_facts *facts = &page->profile->facts;
-    if (facts->note_count > 0) {
+    const struct fm_run_info *run_info = &page->profile->run_info;
+    if (run_info->note_count > 0) {
         struct fm_list *list = fm_add_list(page->body, FM_LIST_BULLETS, "Notes on the recording");
-        for (uint32_t i = 0; i < facts->note_count; i++)
-            fm_add_text(list, facts->notes[i]);
+        for (uint32_t i = 0; i < run_info->note_count; i++)
+            fm_add_text(list, run_info->notes[i]);
     }
     add_phases(page);
     add_snapshots(page);

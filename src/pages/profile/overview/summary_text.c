@@ -39,14 +39,14 @@ char *fm_summary_lead(const struct fm_page *page)
     g_autofree char *pieces = fm_format_int(fm_cost_total(&page->analysis->root_total, FM_ALLOCS));
     g_autofree char *functions = fm_format_int(count_functions(profile));
     g_autofree char *peak =
-        fm_format_bytes((int64_t)MIN(profile->facts.peak_bytes, (uint64_t)INT64_MAX));
+        fm_format_bytes((int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX));
     g_autoptr(GString) lead = g_string_new(NULL);
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_TIME))
         g_string_append_printf(lead, "%s of CPU time in ", time);
     g_string_append_printf(lead, "%s of %s functions", calls, functions);
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
         g_string_append_printf(lead, "; %s allocated in %s pieces", bytes, pieces);
-        if (profile->facts.peak_bytes > 0)
+        if (profile->run_info.peak_bytes > 0)
             g_string_append_printf(lead, ", at most %s at once", peak);
     }
     g_string_append_c(lead, '.');
@@ -61,10 +61,10 @@ static void append_part(GString *out, const char *text)
 static void append_times(const struct fm_page *page, GString *out)
 {
     const struct fm_profile *profile = page->profile;
-    if (profile->facts.duration_ns == 0)
+    if (profile->run_info.duration_ns == 0)
         return;
     double tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0;
-    double whole = (double)profile->facts.duration_ns / 1e9;
+    double whole = (double)profile->run_info.duration_ns / 1e9;
     double recording = (double)profile->instrumentation_quanta * tick;
     g_autofree char *run = fm_format_float(whole, 2);
     g_autofree char *spent = fm_format_float(recording, 2);
@@ -105,7 +105,7 @@ char *fm_summary_waiting(const struct fm_page *page)
     const struct fm_profile *profile = page->profile;
     double tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0;
     double cpu = (double)(profile->user_quanta + profile->instrumentation_quanta) * tick;
-    double whole = (double)profile->facts.duration_ns / 1e9;
+    double whole = (double)profile->run_info.duration_ns / 1e9;
     if (!(whole > 0.1) || tick == 0 || cpu >= (1 - WAITED_SHARE) * whole)
         return NULL;
     g_autofree char *used = fm_format_float(cpu, 2);

@@ -48,7 +48,7 @@ static void add_columns(struct tree_view *view)
         fm_column_priority(view->table, 3);
         fm_column_help(view->table, "Calls for one call of the row above");
     }
-    fm_table_group(view->table, view->page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(view->table, view->page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "path", NULL);
 }
 

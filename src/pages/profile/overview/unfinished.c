@@ -33,7 +33,7 @@ static uint32_t procedure_of(const struct fm_page *page)
 static char *title_of(const struct fm_page *page)
 {
     const struct fm_command *command = &page->query.command;
-    const struct fm_words *words = page->words;
+    const struct fm_terms *terms = page->terms;
     uint32_t ps = procedure_of(page);
     switch (command->id) {
     case FM_CMD_ROOT:
@@ -45,21 +45,21 @@ static char *title_of(const struct fm_page *page)
             return g_strdup_printf("The context %s", command->name);
         return g_strdup_printf("Clique %" PRIu32, command->number);
     case FM_CMD_PROGRAM_MODULES:
-        return g_strdup(words->modules_title);
+        return g_strdup(terms->modules_title);
     case FM_CMD_MODULE:
     case FM_CMD_MODULE_GETTER_SETTERS:
-        return g_strdup_printf("%s %s", words->module_title, command->module);
+        return g_strdup_printf("%s %s", terms->module_title, command->module);
     case FM_CMD_TOP_PROCS:
-        return g_strdup_printf("The most expensive %s", words->procs);
+        return g_strdup_printf("The most expensive %s", terms->procs);
     default:
         break;
     }
     if (ps != 0)
-        return g_strdup_printf("%s %s", words->proc_title, page->profile->ps[ps].qualified_name);
+        return g_strdup_printf("%s %s", terms->proc_title, page->profile->ps[ps].qualified_name);
     if (command->name != NULL && is_about_procedure(command->id))
-        return g_strdup_printf("%s %s", words->proc_title, command->name);
+        return g_strdup_printf("%s %s", terms->proc_title, command->name);
     if (is_about_procedure(command->id))
-        return g_strdup_printf("%s %" PRIu32, words->proc_title, command->number);
+        return g_strdup_printf("%s %" PRIu32, terms->proc_title, command->number);
     return g_strdup("This page");
 }
 

@@ -77,7 +77,7 @@ static char *phrase(const char *before, const char *word)
 
 void fm_controls_inactive_procs(struct fm_page *page)
 {
-    g_autofree char *what = phrase("inactive ", page->words->procs);
+    g_autofree char *what = phrase("inactive ", page->terms->procs);
     g_autofree char *title = g_strdup_printf("Toggle display of %s:", what);
     g_autofree char *hide = phrase("Do not display ", what);
     g_autofree char *show = phrase("Display ", what);
@@ -88,7 +88,7 @@ void fm_controls_inactive_procs(struct fm_page *page)
 
 void fm_controls_inactive_modules(struct fm_page *page)
 {
-    g_autofree char *what = phrase("inactive ", page->words->modules);
+    g_autofree char *what = phrase("inactive ", page->terms->modules);
     g_autofree char *title = g_strdup_printf("Toggle display of %s:", what);
     g_autofree char *hide = phrase("Do not display ", what);
     g_autofree char *show = phrase("Display ", what);
@@ -99,7 +99,7 @@ void fm_controls_inactive_modules(struct fm_page *page)
 
 void fm_controls_qualify(struct fm_page *page)
 {
-    const char *what = page->words->qualify;
+    const char *what = page->terms->qualify;
     g_autofree char *never = phrase("Never ", what);
     g_autofree char *needed = phrase("Only when needed ", what);
     g_autofree char *always = phrase("Always ", what);
@@ -160,7 +160,7 @@ void fm_controls_fields(struct fm_page *page)
     controls = (struct fm_controls){.page = page, .in = lines};
     fields_time(&controls);
 
-    const char *callseqs = page->words->callseqs_title;
+    const char *callseqs = page->terms->callseqs_title;
     g_autofree char *lower = g_strdup(callseqs);
     lower[0] = g_ascii_tolower(lower[0]);
     g_autofree char *none = phrase("No ", lower);
@@ -203,7 +203,7 @@ void fm_controls_sort(struct fm_page *page)
         const char *word, *id;
     } kinds[] = {
         {FM_QUERY_TIME, "time", "time"},
-        {FM_QUERY_CALLSEQS, page->words->callseqs_order, "callseqs"},
+        {FM_QUERY_CALLSEQS, page->terms->callseqs_order, "callseqs"},
         {FM_QUERY_ALLOCS, "allocs", "allocs"},
         {FM_QUERY_WORDS, "memory", "memory"},
     };
@@ -213,7 +213,7 @@ void fm_controls_sort(struct fm_page *page)
           "sort-context");
     OFFER(&controls, fm_preferences_set_order(with, FM_ORDER_NAME, NULL), "By name", "sort-name");
     offer_cost_order(&controls, FM_QUERY_CALLS, false, false, "By calls", "sort-calls");
-    if (page->words->has_fails)
+    if (page->terms->has_fails)
         offer_cost_order(&controls, FM_QUERY_REDOS, false, false, "By redos", "sort-redos");
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
         controls = (struct fm_controls){.page = page, .in = lines};
@@ -230,7 +230,7 @@ void fm_controls_sort(struct fm_page *page)
 
 void fm_controls_summarize(struct fm_page *page)
 {
-    g_autofree char *summarize = phrase("Summarize ", page->words->higher_order_calls);
+    g_autofree char *summarize = phrase("Summarize ", page->terms->higher_order_calls);
     struct fm_controls controls = {.page = page, .title = "Toggle summarize options:"};
     OFFER(&controls, with->summarize = false, "Do not summarize", "summarize-none");
     OFFER(&controls, with->summarize = true, summarize, "summarize");
@@ -263,9 +263,9 @@ static struct fm_list *reports(struct fm_page *page, const char *title, enum fm_
 
 void fm_controls_proc_reports(struct fm_page *page, uint32_t ps)
 {
-    g_autofree char *title = g_strdup_printf("Related %s reports:", page->words->proc);
+    g_autofree char *title = g_strdup_printf("Related %s reports:", page->terms->proc);
     struct fm_list *list = reports(page, title, FM_CMD_PROC, FM_CMD_DUMP_PROC_STATIC, ps,
-                                   page->words->proc_title, "proc", "Unprocessed proc static data");
+                                   page->terms->proc_title, "proc", "Unprocessed proc static data");
     struct fm_query coverage = fm_page_link(page, FM_CMD_PROC_STATIC_COVERAGE, ps);
     if (fm_body_has_coverage(page, ps) && page->query.command.id != FM_CMD_PROC_STATIC_COVERAGE)
         fm_add_control(list, &coverage, "Coverage annotated procedure representation",
@@ -309,7 +309,7 @@ void fm_controls_grouping(struct fm_page *page, const char *title, uint32_t ps, 
         {FM_QUERY_GROUP_MODULE, "group-module"},
         {FM_QUERY_GROUP_CLIQUE, "group-clique"},
     };
-    const char *const words[] = {"call site", page->words->proc, page->words->module, "clique"};
+    const char *const words[] = {"call site", page->terms->proc, page->terms->module, "clique"};
     struct fm_controls controls = {.page = page, .title = title};
     for (unsigned i = 0; i < G_N_ELEMENTS(groups); i++) {
         struct fm_query query = fm_page_link(page, FM_CMD_PROC_CALLERS, ps);

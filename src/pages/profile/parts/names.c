@@ -48,11 +48,11 @@ static const char *label_of(const struct fm_css *site)
 char *fm_name_site(const struct fm_page *page, uint32_t css, bool called)
 {
     const struct fm_css *site = &page->profile->css[css];
-    const char *kind = page->words->site_kinds[site->kind];
+    const char *kind = page->terms->site_kinds[site->kind];
     g_autofree char *label =
         fm_cxx_name_shorten(page->profile->flavour == FM_FLAVOUR_C ? label_of(site) : "");
     if (!label[0])
-        return site->kind == FM_SITE_NORMAL ? g_strdup_printf("unknown %s", page->words->proc)
+        return site->kind == FM_SITE_NORMAL ? g_strdup_printf("unknown %s", page->terms->proc)
                                             : g_strdup(kind);
     if (site->kind != FM_SITE_CALLBACK || !page->profile->ps[site->ps].decl_module[0])
         return g_steal_pointer(&label);

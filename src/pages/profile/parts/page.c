@@ -52,6 +52,6 @@ bool fm_page_check_module(const struct fm_page *page, const struct fm_module **r
     if (*ret)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no %s named '%s'",
-                page->recording->name, page->words->module, name);
+                page->recording->name, page->terms->module, name);
     return false;
 }

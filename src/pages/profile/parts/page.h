@@ -12,7 +12,7 @@ struct fm_page {
     const struct fm_recording *recording;
     const struct fm_profile *profile;
     const struct fm_analysis *analysis;
-    const struct fm_words *words;
+    const struct fm_terms *terms;
     struct fm_query query;        /* as asked, always with preferences; borrows its module name */
     bool links_carry_preferences; /* the request had preferences: ordinary links keep them */
     const char *module;           /* names of this module stand unqualified; NULL = none do */

@@ -41,7 +41,7 @@ static void add_ports(struct building *b)
         {FM_PERF_PORT, FM_EXCPS, NULL, "excps_count", false, false, FM_QUERY_CALLS},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(ports); i++) {
-        if (ports[i].mercury_only && !b->page->words->has_fails)
+        if (ports[i].mercury_only && !b->page->terms->has_fails)
             continue;
         add(b,
             (struct fm_perf_column){
@@ -49,7 +49,7 @@ static void add_ports(struct building *b)
                 .measure = ports[i].measure,
                 .group = "Port counts",
                 .column_class = FM_COLUMN_PORT_COUNTS,
-                .title = ports[i].title ? ports[i].title : b->page->words->excps_title,
+                .title = ports[i].title ? ports[i].title : b->page->terms->excps_title,
                 .sorts = ports[i].sorts,
                 .order = {.kind = ports[i].kind},
             },
@@ -227,7 +227,7 @@ void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals)
     if (preferences->ports)
         add_ports(&b);
     add_time(&b);
-    add_counts(&b, page->words->callseqs_title, FM_COLUMN_CALLSEQS, FM_CALLSEQS, FM_QUERY_CALLSEQS,
+    add_counts(&b, page->terms->callseqs_title, FM_COLUMN_CALLSEQS, FM_CALLSEQS, FM_QUERY_CALLSEQS,
                "callseqs", preferences->callseqs);
     add_counts(&b, "Memory allocations", FM_COLUMN_ALLOCATIONS, FM_ALLOCS, FM_QUERY_ALLOCS,
                "allocs", preferences->allocs);

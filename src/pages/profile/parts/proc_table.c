@@ -34,7 +34,7 @@ void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, u
     fm_table_column(table, NULL, "rank", NULL);
     struct fm_query by_name = fm_page_same(page);
     fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
-    fm_table_group(table, page->words->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_group(table, page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "proc", &by_name);
     fm_perf_header(&perf, page, table);
     for (uint32_t i = 0; i < count; i++) {

@@ -26,7 +26,7 @@ void fm_recursion_others_row(struct fm_page *page, struct fm_table *table,
     if (!any)
         return;
     g_autofree char *label =
-        g_strdup_printf("less what other %s of its recursions cost", page->words->procs);
+        g_strdup_printf("less what other %s of its recursions cost", page->terms->procs);
     fm_recursion_row(
         page, table, perf,
         &(struct fm_recursion_row){"others", before, label, FM_STYLE_ITALIC, &sum->others});
@@ -38,6 +38,6 @@ void fm_recursion_text(struct fm_page *page, const char *where)
         "Calls inside a recursion have no total of their own, since the call from outside paid for "
         "the whole recursion: the rows %s account for the difference to what the %s itself "
         "cost.",
-        where, page->words->proc);
+        where, page->terms->proc);
     fm_add_text(page->body, text);
 }

@@ -2,7 +2,7 @@
 /* Everything that pages say differently about Mercury and C programs. */
 #include "pages/profile/parts/terms.h"
 
-static const struct fm_words mercury = {
+static const struct fm_terms mercury = {
     .proc = "procedure",
     .procs = "procedures",
     .proc_title = "Procedure",
@@ -36,7 +36,7 @@ static const struct fm_words mercury = {
     .has_fails = true,
 };
 
-static const struct fm_words c_words = {
+static const struct fm_terms c_words = {
     .proc = "function",
     .procs = "functions",
     .proc_title = "Function",
@@ -70,12 +70,12 @@ static const struct fm_words c_words = {
     .has_fails = false,
 };
 
-const struct fm_words *fm_words_of(enum fm_flavour flavour)
+const struct fm_terms *fm_terms_of(enum fm_flavour flavour)
 {
     return flavour == FM_FLAVOUR_C ? &c_words : &mercury;
 }
 
-const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost kind)
+const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_query_cost kind)
 {
     switch (kind) {
     case FM_QUERY_CALLS:
@@ -85,11 +85,11 @@ const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost 
     case FM_QUERY_TIME:
         return "time";
     case FM_QUERY_CALLSEQS:
-        return words->callseqs_kind;
+        return terms->callseqs_kind;
     case FM_QUERY_ALLOCS:
         return "memory allocations";
     case FM_QUERY_WORDS:
-        return words->words_kind;
+        return terms->words_kind;
     }
     g_assert_not_reached();
 }

@@ -5,7 +5,7 @@
 #include "deep/profile.h"
 #include "query/query.h"
 
-struct fm_words {
+struct fm_terms {
     const char *proc, *procs, *proc_title; /* "procedure", "procedures", "Procedure" */
     const char *module, *modules, *module_title, *modules_title;
     const char *runtime;        /* who calls the program's entry: "the runtime" */
@@ -23,5 +23,5 @@ struct fm_words {
     const char *csd_count, *pd_count, *css_count, *ps_count;
     bool has_fails; /* fails and redos exist */
 };
-const struct fm_words *fm_words_of(enum fm_flavour flavour);
-const char *fm_words_cost_kind(const struct fm_words *words, enum fm_query_cost kind);
+const struct fm_terms *fm_terms_of(enum fm_flavour flavour);
+const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_query_cost kind);
