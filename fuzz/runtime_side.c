@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime_side.h"
 
-#include "clients/service.h"
+#include "clients/protocol.h"
 
 #include <stdlib.h>
 

@@ -63,28 +63,38 @@ MAY_USE = {
     "cli": ["*"],
 }
 
+# The same of runtime/eventlog/, which is in rooms.
+RUNTIME_EVENTLOG = {
+    "core": [],
+    "lanes": ["core"],
+    "state": ["core", "lanes"],
+    "sinks": ["core", "lanes", "state"],
+    "clients": ["core", "lanes", "state"],
+    "": ["*"],
+}
 
-def layer_of(parts):
+
+def layer_of(parts, may_use):
     """The longest folder of the table that a path lies in, or None."""
-    for length in range(len(parts) - 1, 0, -1):
+    for length in range(len(parts) - 1, -1, -1):
         folder = "/".join(parts[:length])
-        if folder in MAY_USE:
+        if folder in may_use:
             return folder
     return None
 
 
-def is_allowed(used, layer):
-    if "*" in MAY_USE[layer] or used == layer:
+def is_allowed(used, layer, may_use):
+    if "*" in may_use[layer] or used == layer:
         return True
-    return any(used == folder or used.startswith(folder + "/") for folder in MAY_USE[layer])
+    return any(used == folder or used.startswith(folder + "/") for folder in may_use[layer])
 
 
-def main(root):
+def check(source, may_use):
+    """(includes checked, breaches) of a tree."""
     failures = 0
     checked = 0
-    source = pathlib.Path(root) / "src"
     for path in sorted(source.rglob("*.[ch]")):
-        layer = layer_of(path.relative_to(source).parts)
+        layer = layer_of(path.relative_to(source).parts, may_use)
         if layer is None:
             print(f"{path}: folder is not in the table of layers")
             failures += 1
@@ -95,10 +105,19 @@ def main(root):
                 continue
             checked += 1
             parts = found.group(1).split("/")
-            used = layer_of(parts) or parts[0]
-            if not is_allowed(used, layer):
+            used = layer_of(parts, may_use) or parts[0]
+            if not is_allowed(used, layer, may_use):
                 print(f"{path}:{number}: {layer}/ may not use {used}/")
                 failures += 1
+    return checked, failures
+
+
+def main(root):
+    checked, failures = 0, 0
+    for tree, may_use in (("src", MAY_USE), ("runtime/eventlog", RUNTIME_EVENTLOG)):
+        more, bad = check(pathlib.Path(root) / tree, may_use)
+        checked += more
+        failures += bad
     print(f"{checked} includes checked, {failures} breaches")
     return 1 if failures or not checked else 0
 

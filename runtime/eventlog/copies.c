@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/copies.h"
-#include "internal.h"
+/* This copy of the library, as the others find it. Above all parts, and in the link whole with
+ * them: the archive is one object. */
+#include "core/shared.h"
+#include "lanes/lane.h"
 
 #include <link.h>
 #include <unistd.h>

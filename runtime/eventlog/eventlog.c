@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start, stop, status; requests; fork; messages. */
+#include "clients/clients.h"
+#include "core/clock.h"
 #include "core/live.h"
-
-#include <fathom/fathom.h>
+#include "core/pool.h"
+#include "core/threads.h"
+#include "core/types.h"
+#include "lanes/lane.h"
+#include "sinks/memory.h"
+#include "sinks/stream.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,8 +16,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Whoever links the archive gets the constructor that finds the other copies. */
-__attribute__((used)) static const struct fm_el_copy *const found = &fm_el_copy;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -97,40 +101,14 @@ static void fork_child(void)
     pthread_sigmask(SIG_SETMASK, &fork_signals, NULL);
 }
 
-bool fm_el_beside_recording(char *path, size_t bytes)
-{
-    static const char ending[] = ".eventlog";
-    if (bytes <= sizeof(ending) || fathom_output(path, bytes - (sizeof(ending) - 1)) != 0)
-        return false;
-    memcpy(path + strlen(path), ending, sizeof(ending));
-    return true;
-}
-
-static bool fork_path(char *path, size_t bytes)
-{
-    const char *pattern = fm_el.fork_path;
-    if (pattern[0] == '\0' && fm_el_beside_recording(path, bytes))
-        return true;
-    int n;
-    const char *mark = strchr(pattern, '%');
-    if (pattern[0] == '\0')
-        n = snprintf(path, bytes, "%s.%d.eventlog", program_invocation_short_name, (int)getpid());
-    else if (mark)
-        n = snprintf(path, bytes, "%.*s%d%s", (int)(mark - pattern), pattern, (int)getpid(),
-                     mark + 1);
-    else
-        n = snprintf(path, bytes, "%s", pattern);
-    return n > 0 && (size_t)n < bytes;
-}
-
 /* The child's first event: it opens its own output. busy is set. */
-void fm_el_fork_open(void)
+static void fork_open(void)
 {
     if (!atomic_exchange(&fm_el.fork_pending, 0))
         return;
     char path[4096];
     fm_el_leave(0);
-    if (fork_path(path, sizeof(path)))
+    if (fm_el_path_of_child(path, sizeof(path)))
         fm_eventlog_open_file(path);
     if (atomic_load(&fm_el_flush_interval_ms))
         fm_el_service_start();
@@ -146,30 +124,13 @@ static void at_exit(void)
     fm_eventlog_stop();
 }
 
-/* The order is that of their locks. */
-static const struct fm_el_sink stream = {
-    fm_el_stream_write,     fm_el_stream_settle,      NULL,
-    fm_el_stream_fork_lock, fm_el_stream_fork_unlock, fm_el_stream_after_fork,
-    fm_el_stream_stats};
-static const struct fm_el_sink memory = {fm_el_memory_write,
-                                         NULL,
-                                         NULL,
-                                         fm_el_memory_fork_lock,
-                                         fm_el_memory_fork_unlock,
-                                         fm_el_memory_after_fork,
-                                         fm_el_memory_stats};
-static const struct fm_el_sink clients = {fm_el_clients_write,       NULL,
-                                          fm_el_clients_lane_ends,   fm_el_clients_fork_lock,
-                                          fm_el_clients_fork_unlock, fm_el_clients_after_fork,
-                                          fm_el_clients_stats};
-
 static void init_once(void)
 {
-    fm_el_sink_register(FM_EL_SINK_STREAM, &stream);
-    fm_el_sink_register(FM_EL_SINK_MEMORY, &memory);
-    fm_el_sink_register(FM_EL_SINK_CLIENTS, &clients);
+    fm_el_sink_register(FM_EL_SINK_STREAM, &fm_el_stream_sink);
+    fm_el_sink_register(FM_EL_SINK_MEMORY, &fm_el_memory_sink);
+    fm_el_sink_register(FM_EL_SINK_CLIENTS, &fm_el_clients_sink);
     fm_el_clock_init();
-    fm_el_lanes_init();
+    fm_el_lanes_init(fork_open);
     pthread_atfork(fork_prepare, fork_parent, fork_child);
     atexit(at_exit);
 }

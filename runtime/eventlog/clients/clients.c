@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients: their beginning, their end, and what they must know first. */
 #include "clients/clients.h"
+#include "core/clock.h"
+#include "core/shared.h"
+#include "core/threads.h"
+#include "core/types.h"
+#include "state/replay.h"
+#include "state/state.h"
 
 #include <unistd.h>
 
 enum { CLIENTS_MAX = 512 };
-
-struct fm_el_server fm_el_server = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-                                    .changed = PTHREAD_COND_INITIALIZER};
 
 static void update_on(void)
 {
@@ -107,11 +110,6 @@ struct fm_el_client *fm_el_client_new(unsigned listener, int fd, uint8_t refused
 
 /* ---- places ------------------------------------------------------------------------------------
  */
-
-bool fm_el_client_lacks_token(const struct fm_el_client *c)
-{
-    return fm_el_server.listeners[c->listener].token[0] && !c->admitted;
-}
 
 static bool has_a_place(const struct fm_el_client *c, unsigned listener)
 {
@@ -235,7 +233,7 @@ void fm_el_clients_stop(int timeout_ms)
         fm_el_service_wake();
 }
 
-void fm_el_clients_lane_ends(uint16_t cap)
+static void sink_lane_ends(uint16_t cap)
 {
     pthread_mutex_lock(&fm_el_server.mutex);
     fm_el_values_lane_ends(cap);
@@ -245,13 +243,13 @@ void fm_el_clients_lane_ends(uint16_t cap)
 void fm_el_clients_values(bool on)
 {
     pthread_mutex_lock(&fm_el_server.mutex);
-    if (!on || !atomic_load(&fm_el_values_on))
+    if (!on || !atomic_load(&fm_el.values_on))
         fm_el_values_reset();
-    atomic_store(&fm_el_values_on, on);
+    atomic_store(&fm_el.values_on, on);
     pthread_mutex_unlock(&fm_el_server.mutex);
 }
 
-void fm_el_clients_stats(struct fm_eventlog_stats *s)
+static void sink_stats(struct fm_eventlog_stats *s)
 {
     pthread_mutex_lock(&fm_el_server.mutex);
     for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next)
@@ -261,20 +259,20 @@ void fm_el_clients_stats(struct fm_eventlog_stats *s)
     s->client_dropped_events = atomic_load(&fm_el_server.dropped_events);
 }
 
-void fm_el_clients_fork_lock(void)
+static void sink_fork_lock(void)
 {
     fm_el_service_fork_lock();
     pthread_mutex_lock(&fm_el_server.mutex);
 }
 
-void fm_el_clients_fork_unlock(void)
+static void sink_fork_unlock(void)
 {
     pthread_mutex_unlock(&fm_el_server.mutex);
     fm_el_service_fork_unlock();
 }
 
 /* Connections and sockets are the parent's; only the copies of the descriptors are closed. */
-void fm_el_clients_after_fork(void)
+static void sink_after_fork(void)
 {
     pthread_mutex_init(&fm_el_server.mutex, NULL);
     pthread_cond_init(&fm_el_server.changed, NULL);
@@ -291,7 +289,14 @@ void fm_el_clients_after_fork(void)
     }
     atomic_store(&fm_el.clients_on, 0);
     fm_el_values_reset();
-    atomic_store(&fm_el_values_on, fm_el.values);
+    atomic_store(&fm_el.values_on, fm_el.values);
     fm_el_control_after_fork();
     fm_el_service_after_fork();
 }
+
+const struct fm_el_sink fm_el_clients_sink = {.write = fm_el_clients_write,
+                                              .lane_ends = sink_lane_ends,
+                                              .fork_lock = sink_fork_lock,
+                                              .fork_unlock = sink_fork_unlock,
+                                              .after_fork = sink_after_fork,
+                                              .stats = sink_stats};

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients, between the files that hold them: clients.c their life, client_queue.c their queues,
- * client_send.c and client_receive.c the two directions, serve.c listeners and the calls of the
+/* Clients, between the files that hold them: clients.c their life, queue.c their queues,
+ * send.c and receive.c the two directions, serve.c listeners and the calls of the
  * program. Any thread queues blocks; only the service thread connects, sends, reads and closes. */
 #pragma once
+#include "clients/protocol.h"
 #include "clients/service.h"
+#include "core/pool.h"
+#include "lanes/deliver.h"
+
+#include <pthread.h>
 
 #define FM_EL_TOKEN_WAIT_S 5u
 #define FM_EL_PEER_LIFE_S 60u
@@ -14,6 +19,7 @@
                               */
 #define FM_EL_PROBE_MS 1000u /* a client that says no more: is it there still? */
 #define FM_EL_OUT_BYTES (64u << 10)
+#define FM_EL_LISTENERS_MAX 16u
 
 /* A block that all clients with room share. */
 struct fm_el_shared_block {
@@ -69,6 +75,15 @@ struct fm_el_server {
 };
 extern struct fm_el_server fm_el_server;
 
+static inline bool fm_el_client_wants_to_send(const struct fm_el_client *c)
+{
+    return c->head || c->out.used;
+}
+static inline bool fm_el_client_lacks_token(const struct fm_el_client *c)
+{
+    return fm_el_server.listeners[c->listener].token[0] && !c->admitted;
+}
+
 /* ---- clients.c */
 /* NULL: too many, no memory. It becomes ready at once if it may. refused: 0, or the status that it
  * is told instead. peer: of a datagram; NULL = a connection. */
@@ -78,7 +93,6 @@ struct fm_el_client *fm_el_client_new(unsigned listener, int fd, uint8_t refused
 void fm_el_client_refuse(struct fm_el_client *c, uint8_t status);
 /* A place for one more client, if need be that of one that takes nothing. */
 bool fm_el_client_has_place(unsigned listener);
-bool fm_el_client_lacks_token(const struct fm_el_client *c);
 void fm_el_client_probe(
     struct fm_el_client *c); /* something to send, so that a dead peer is seen */
 /* State as of now: with the header for a client that comes; before what waits, and as of at_ns, for
@@ -86,17 +100,25 @@ void fm_el_client_probe(
 void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t at_ns);
 void fm_el_clients_remove_dead(void);
 
-/* ---- client_queue.c; the mutex is held */
+/* ---- queue.c: a sink's write; takes the mutex */
+void fm_el_clients_write(const struct fm_el_block *b, bool *taken);
+/* The mutex is held. */
 /* A block of these bytes at the end of the queue, or at its front; false when memory ran out. */
 bool fm_el_queue_bytes(struct fm_el_client *c, const void *data, size_t bytes, bool front);
 /* Word of what was dropped, if anything was; next as for fm_el_missing_block. */
 bool fm_el_queue_gap(struct fm_el_client *c, const unsigned char *next);
 void fm_el_queue_pop(struct fm_el_client *c);
 
-/* ---- client_send.c */
+/* ---- send.c */
 void fm_el_client_send(struct fm_el_client *c); /* as much as goes without waiting */
-bool fm_el_client_wants_to_send(const struct fm_el_client *c);
 
-/* ---- client_receive.c */
+/* ---- receive.c */
+/* One round: as much as has come. */
 void fm_el_client_receive(struct fm_el_client *c);
 void fm_el_receive_datagrams(unsigned listener);
+
+/* ---- for those above */
+extern const struct fm_el_sink fm_el_clients_sink;
+void fm_el_clients_stop(int timeout_ms);
+bool fm_el_clients_listen(void);    /* there is a listener */
+void fm_el_clients_values(bool on); /* begins to keep values anew, or ends */

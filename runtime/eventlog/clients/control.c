@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "clients/service.h"
+#include "clients/protocol.h"
+#include "core/shared.h"
+#include "core/pool.h"
 
 #include <errno.h>
 

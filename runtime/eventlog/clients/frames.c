@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "clients/service.h"
+#include "clients/protocol.h"
+#include "core/pool.h"
 
 static enum fm_el_said end_of_frame(const struct fm_el_frames *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses and the sockets that listen on them. */
-#include "clients/service.h"
+#include "clients/protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>

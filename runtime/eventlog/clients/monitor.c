@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The messages of the monitor of 2016: CBOR values, a form = array of its index and its fields. */
-#include "clients/service.h"
+#include "clients/protocol.h"
+#include "core/clock.h"
+#include "core/pool.h"
+#include "core/threads.h"
+#include "core/types.h"
+#include "lanes/lane.h"
+#include "state/state.h"
 
 static void head(struct fm_el_bytes *b, uint8_t major, uint64_t v)
 {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A client's queue of shared blocks, with a limit in bytes. */
 #include "clients/clients.h"
+#include "core/pool.h"
+#include "core/shared.h"
+#include "state/replay.h"
+
+struct fm_el_server fm_el_server = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                    .changed = PTHREAD_COND_INITIALIZER};
 
 static struct fm_el_shared_block *shared_new(const void *data, size_t bytes, uint32_t events)
 {
@@ -88,7 +94,7 @@ void fm_el_clients_write(const struct fm_el_block *b, bool *taken)
 {
     struct fm_el_shared_block *s = NULL;
     pthread_mutex_lock(&fm_el_server.mutex);
-    if (atomic_load(&fm_el_values_on))
+    if (atomic_load(&fm_el.values_on))
         fm_el_values_take(b);
     for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next) {
         if (!c->ready || c->ending)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What clients say: control messages, tokens, the monitor's frames. */
 #include "clients/clients.h"
+#include "core/clock.h"
+#include "core/threads.h"
+#include "lanes/lane.h"
 
 #include <errno.h>
 

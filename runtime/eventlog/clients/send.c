@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a client's queue to its connection. */
 #include "clients/clients.h"
+#include "core/clock.h"
 
 #include <errno.h>
 
@@ -109,11 +110,6 @@ static void send_messages(struct fm_el_client *c)
         if (c->at == s->bytes)
             next_block(c);
     }
-}
-
-bool fm_el_client_wants_to_send(const struct fm_el_client *c)
-{
-    return c->head || c->out.used;
 }
 
 /* Why it gets no log; it reads that and closes, or its time runs out. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listeners: one round of the service thread, and the calls of the program. */
 #include "clients/clients.h"
+#include "core/clock.h"
+#include "core/shared.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-nfds_t fm_el_clients_poll(struct pollfd *fds, unsigned max, int *wait_ms)
+static nfds_t poll_clients(struct pollfd *fds, unsigned max, int *wait_ms)
 {
     nfds_t n = 0;
     uint64_t now = fm_el_clock_ns(), next = UINT64_MAX;
@@ -97,7 +99,7 @@ static void expire(struct fm_el_client *c)
         c->dead = true;
 }
 
-void fm_el_clients_serve(const struct pollfd *fds, unsigned count)
+static void serve_clients(const struct pollfd *fds, unsigned count)
 {
     unsigned n = FM_EL_LISTENERS_MAX;
     uint64_t now = fm_el_clock_ns();
@@ -151,6 +153,8 @@ static int wait_first(uint64_t before, int timeout_ms)
     return result;
 }
 
+static const struct fm_el_service clients_service = {poll_clients, serve_clients};
+
 int fm_eventlog_listen(const char *address, const struct fm_eventlog_listen_options *opts)
 {
     FM_EL_FORWARD(listen, address, opts);
@@ -183,6 +187,7 @@ int fm_eventlog_listen(const char *address, const struct fm_eventlog_listen_opti
     if (result >= 0 && !fm_el.no_state)
         fm_el_clients_values(true);
     if (result >= 0) {
+        fm_el_service_register(&clients_service);
         int error = fm_el_service_start();
         fm_el_service_wake();
         if (error == 0 && l.options.wait_client)

@@ -2,6 +2,10 @@
 /* The library's own thread: flushes at intervals and serves clients. It runs only when one of the
  * two was asked for, and takes no signals of the program. */
 #include "clients/service.h"
+#include "core/clock.h"
+#include "core/shared.h"
+#include "lanes/deliver.h"
+#include "lanes/lane.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,11 +13,19 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+enum { POLL_MAX = 600 };
+
 _Atomic unsigned fm_el_flush_interval_ms;
 static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool started;
 static int wake_fd = -1;
 static _Atomic int wake_pending;
+static _Atomic(const struct fm_el_service *) served;
+
+void fm_el_service_register(const struct fm_el_service *s)
+{
+    atomic_store(&served, s);
+}
 
 void fm_el_service_wake(void)
 {
@@ -38,7 +50,7 @@ static int wait_ms(uint64_t now_ns, uint64_t flush_at_ns, int clients_ms)
 static void *run(void *context)
 {
     (void)context;
-    static struct pollfd fds[FM_EL_POLL_MAX];
+    static struct pollfd fds[POLL_MAX];
     uint64_t last_flush_ns = fm_el_clock_ns();
     fm_el_enter(); /* this thread logs nothing */
     for (;;) {
@@ -49,19 +61,23 @@ static void *run(void *context)
                            : UINT64_MAX;
         if (now >= due) {
             fm_el_lanes_flush(0);
-            fm_el_memory_tick();
+            fm_el_sinks_tick();
             last_flush_ns = now;
             continue;
         }
         fds[0] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
-        int clients_ms;
-        nfds_t n = 1 + fm_el_clients_poll(fds + 1, FM_EL_POLL_MAX - 1, &clients_ms);
+        int clients_ms = -1;
+        nfds_t n = 1;
+        const struct fm_el_service *s = atomic_load(&served);
+        if (s)
+            n += s->poll(fds + 1, POLL_MAX - 1, &clients_ms);
         int ready = poll(fds, n, wait_ms(now, due, clients_ms));
         uint64_t count;
         if (ready > 0 && fds[0].revents && read(wake_fd, &count, sizeof(count)) < 0)
             continue;
         atomic_store(&wake_pending, 0);
-        fm_el_clients_serve(fds + 1, (unsigned)(n - 1));
+        if (s)
+            s->serve(fds + 1, (unsigned)(n - 1));
     }
     return NULL;
 }

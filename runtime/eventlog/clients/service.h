@@ -1,89 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the serving half: listeners, clients, control messages, the monitor's messages. */
+/* The library's own thread: flushes at intervals and serves clients. */
 #pragma once
-#include "internal.h"
-
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <stdatomic.h>
 
-#define FM_EL_POLL_MAX 600u
-#define FM_EL_LISTENERS_MAX 16u
-#define FM_EL_FRAME_MAX (16u << 20)
-#define FM_EL_TOKEN_MAX 240u
-
-enum fm_el_kind { FM_EL_PLAIN, FM_EL_MONITOR, FM_EL_UDP };
-
-/* ---- control messages: F0 9E 97 8C, version, name length, name, number. Any split of the bytes
- * gives the same messages; after bytes that are none of it, the search begins again. */
-struct fm_el_control {
-    uint8_t state, version, name_bytes, got;
-    char name[256];
+/* Who is served in each round, with descriptors of its own. */
+struct fm_el_service {
+    /* How many of max it fills, and for how long it needs nothing: *wait_ms, -1 = for ever. */
+    nfds_t (*poll)(struct pollfd *fds, unsigned max, int *wait_ms);
+    void (*serve)(const struct pollfd *fds, unsigned count);
 };
-struct fm_el_command {
-    uint8_t version, number;
-    char name[256]; /* ends with a zero; may hold zeros itself: name_bytes counts */
-    uint8_t name_bytes;
-};
-/* Feeds one byte; true when it completes a message, which is in *ret. */
-bool fm_el_control_feed(struct fm_el_control *c, uint8_t byte, struct fm_el_command *ret);
-/* Calls the registered handler, without locks. The status. */
-uint8_t fm_el_control_run(const struct fm_el_command *c);
-void fm_el_control_answer(struct fm_el_bytes *b, const struct fm_el_command *c, uint8_t status);
-void fm_el_control_after_fork(void);
-
-/* ---- what the monitor's clients say: frames of a service message, control messages between them.
- * A length that cannot be one begins a control message. */
-struct fm_el_frames {
-    struct fm_el_control control;
-    uint32_t left, got; /* of the frame that is being read */
-    uint8_t length_got;
-    unsigned char data[64]; /* its length first, then its first bytes */
-};
-enum fm_el_said {
-    FM_EL_SAID_NOTHING,
-    FM_EL_SAID_COMMAND,
-    FM_EL_SAID_PAUSE,
-    FM_EL_SAID_RESUME,
-    FM_EL_SAID_NONSENSE, /* a whole frame, but not one that a client may send */
-    FM_EL_SAID_TOO_LONG, /* the length of a frame is 0 or beyond the limit */
-};
-/* Feeds one byte; *ret is set with FM_EL_SAID_COMMAND. */
-enum fm_el_said fm_el_frames_feed(struct fm_el_frames *f, uint8_t byte, struct fm_el_command *ret);
-
-/* ---- the monitor's messages, as frames: w32 length, one CBOR value */
-struct fm_el_monitor {
-    uint64_t block_id, message_id;
-    size_t datagram_max; /* payload; 0 = never split */
-    bool singles;
-    bool in_block;
-};
-void fm_el_monitor_header(struct fm_el_monitor *m, struct fm_el_bytes *out);
-void fm_el_monitor_state(struct fm_el_monitor *m, struct fm_el_bytes *out); /* state lock held */
-/* The event at data[*at]; *at moves behind it. data: whole blocks without header, or FF FF. */
-void fm_el_monitor_event(struct fm_el_monitor *m, const unsigned char *data, size_t bytes,
-                         size_t *at, struct fm_el_bytes *out);
-/* A service message (one CBOR value): true and *pause when it is one. */
-bool fm_el_monitor_service(const unsigned char *data, size_t bytes, bool *pause);
-
-/* ---- addresses */
-struct fm_el_listener {
-    int fd;
-    bool used, closing;
-    enum fm_el_kind kind;
-    int port;
-    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    char token[FM_EL_TOKEN_MAX + 1];
-    struct fm_eventlog_listen_options options; /* token points to the field above, or NULL */
-};
-/* Opens the socket of an address; 0 or a negative errno number. */
-int fm_el_listener_open(struct fm_el_listener *l, const char *address,
-                        const struct fm_eventlog_listen_options *options);
-
-/* ---- called by the service thread */
-nfds_t fm_el_clients_poll(struct pollfd *fds, unsigned max, int *wait_ms);
-void fm_el_clients_serve(const struct pollfd *fds, unsigned count);
+/* Before the first start for it; stays for the life of the process. */
+void fm_el_service_register(const struct fm_el_service *s);
+int fm_el_service_start(void); /* the thread; once. 0 or a negative errno number */
+void fm_el_service_wake(void);
 void fm_el_service_fork_lock(void);
 void fm_el_service_fork_unlock(void);
 void fm_el_service_after_fork(void);
+extern _Atomic unsigned fm_el_flush_interval_ms;

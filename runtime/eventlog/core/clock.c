@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "core/clock.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>

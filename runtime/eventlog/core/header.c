@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header of a log: our types, and those that the program declares. */
-#include "internal.h"
+#include "core/types.h"
 
 unsigned fm_el_types_count(void)
 {

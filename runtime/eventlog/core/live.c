@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/live.h"
+#include "core/side.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -2,8 +2,9 @@
 /* Buffers in a file that outlives the program (live_format.h). A slot is known by its head in the
  * mapping; its data begins FM_LIVE_SLOT_BYTES behind. The lock is a leaf. */
 #pragma once
-#include "internal.h"
+#include "core/clock.h"
 #include "core/live_format.h"
+#include "core/shared.h"
 
 #define FM_EL_LIVE_BUFFER_MAX (256u << 10)
 

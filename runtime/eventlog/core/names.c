@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "core/clock.h"
+#include "core/names.h"
+#include "core/pool.h"
+#include "core/shared.h"
 
 #include <sys/mman.h>
 
 /* A table of lists that only grow at their heads; entries never move or go. */
 enum { BUCKETS = 1 << 14, ARENA_BYTES = 64 << 10 };
 static _Atomic(struct fm_el_name *) buckets[BUCKETS];
-static _Atomic(struct fm_el_name *) newest, announced; /* of the list of all */
+static _Atomic(struct fm_el_name *) newest; /* of the list of all */
 static _Atomic uint32_t last_id;
 
 /* Memory for names that a handler makes while it interrupts the library: the pool's lock may be
@@ -74,8 +77,7 @@ static struct fm_el_name *name_new(const char *text, size_t bytes, bool in_libra
     return n;
 }
 
-/* in_library: this call interrupted the library in the same thread. */
-static const struct fm_el_name *name_of(const char *text, size_t bytes, bool in_library)
+const struct fm_el_name *fm_el_names_make(const char *text, size_t bytes, bool in_library)
 {
     if (bytes > FM_EL_NAME_MAX)
         return NULL;
@@ -96,68 +98,7 @@ static const struct fm_el_name *name_of(const char *text, size_t bytes, bool in_
     return made;
 }
 
-const struct fm_el_name *fm_el_names_newest(void)
+struct fm_el_name *fm_el_names_newest(void)
 {
     return atomic_load(&newest);
-}
-
-/* Under the sink lock. Posting may flush a full buffer, which comes here again. */
-static bool posting;
-
-struct fm_el_name *fm_el_names_post(void)
-{
-    struct fm_el_name *end = atomic_load(&announced), *all = atomic_load(&newest);
-    if (posting || all == end)
-        return end;
-    posting = true;
-    for (const struct fm_el_name *n = all; fm_el_has_destination() && n != end; n = n->next_all) {
-        uint32_t id = fm_eventlog_be32_(n->id);
-        fm_el_global_post_locked(FM_EVENT_INTERN_STRING, n->made_ns, n->text, n->bytes, &id, 4);
-    }
-    posting = false;
-    return all;
-}
-
-void fm_el_names_posted(struct fm_el_name *newest_posted)
-{
-    atomic_store(&announced, newest_posted);
-}
-
-void fm_el_names_announce(void)
-{
-    if (atomic_load(&announced) == atomic_load(&newest))
-        return;
-    fm_el_sink_lock();
-    fm_el_global_flush_locked();
-    fm_el_sink_unlock();
-}
-
-void fm_el_names_again(void)
-{
-    atomic_store(&announced, NULL);
-}
-
-const struct fm_el_name *fm_el_name(const char *text, size_t bytes)
-{
-    bool in_library = fm_eventlog_head_.busy != 0;
-    uint32_t before = fm_el_enter();
-    const struct fm_el_name *n = name_of(text, bytes, in_library);
-    if (!in_library)
-        fm_el_names_announce();
-    fm_el_leave(before);
-    return n;
-}
-
-uint32_t fm_eventlog_intern(const char *name)
-{
-    FM_EL_FORWARD(intern, name);
-    const struct fm_el_name *n = fm_el_name(name, strlen(name));
-    return n ? n->id : 0;
-}
-
-uint32_t fm_eventlog_name_(uint32_t *id, const char *name)
-{
-    uint32_t found = fm_eventlog_intern(name);
-    __atomic_store_n(id, found, __ATOMIC_RELAXED);
-    return found;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal.h"
+#include "core/pool.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 /* Classes of 2^8 .. 2^27 bytes. Small ones are cut from pages of 64 KiB and kept for ever; pieces

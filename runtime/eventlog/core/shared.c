@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all parts look at: whether anything takes events, in this copy of the library and in those
  * that follow it; whether a thread is inside of the library. Needs no other part. */
-#include "internal.h"
+#include "core/shared.h"
 
 int fm_eventlog_active_;
 struct fm_el_shared fm_el = {.failures_max = 3};

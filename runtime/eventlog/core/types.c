@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The types that a log of ours declares, and the sizes of all. */
-#include "internal.h"
+#include "core/types.h"
 
 /* X(number, size, description). The texts of GHC's types are GHC's. */
 #define GHC_TYPES(X)                                                             \
@@ -51,3 +51,9 @@ uint16_t fm_el_sizes[FM_EL_NUMBERS_END] = {
 };
 
 const unsigned fm_el_types_own = sizeof(fm_el_types) / sizeof(fm_el_types[0]);
+
+size_t fm_el_event_bytes(const unsigned char *p)
+{
+    unsigned size = fm_el_sizes[fm_el_get16(p)];
+    return size == FM_EL_VARIABLE ? 12u + fm_el_get16(p + 10) : 10u + size;
+}

@@ -2,8 +2,9 @@
 /* Event types that the program and its plugins declare. A type keeps its place for the life of the
  * process. Those before usable are, or will be, in the header of each destination: once the first
  * header is made, types that come are not, and their events are messages. */
-#include "core/copies.h"
-#include "internal.h"
+#include "core/pool.h"
+#include "core/shared.h"
+#include "core/types.h"
 
 #include <assert.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lane's memory: pages of the pool, or a slot of the live file. */
 #include "core/live.h"
+#include "core/pool.h"
+#include "lanes/lane.h"
 
 static size_t wanted_size(size_t wanted, bool live)
 {
@@ -12,21 +14,6 @@ bool fm_el_lane_has_wanted(const struct fm_el_lane *l)
     size_t wanted = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
     return l->generation == atomic_load_explicit(&fm_el_live_generation, memory_order_relaxed) &&
            l->size == wanted_size(wanted, l->live != NULL);
-}
-
-void fm_el_lane_set_pos(struct fm_el_lane *l, unsigned char *pos)
-{
-    __atomic_store_n(&l->head->pos, pos, __ATOMIC_RELEASE);
-    __atomic_store_n(l->head->copy, pos, __ATOMIC_RELEASE);
-}
-
-void fm_el_lane_note(struct fm_el_lane *l, uint32_t side_done)
-{
-    if (l->live)
-        fm_el_live_note(l->live, &(struct fm_live_state){.taken = (uint64_t)(l->taken - l->buffer),
-                                                         .side_done = side_done,
-                                                         .ticks = l->begin.ticks,
-                                                         .ns = l->begin.ns});
 }
 
 void fm_el_lane_drop_buffer(struct fm_el_lane *l)

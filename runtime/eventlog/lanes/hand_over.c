@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a lane's buffer to a block: raw stamps become times, what handlers queued joins. */
 #include "core/live.h"
+#include "core/pool.h"
+#include "core/types.h"
+#include "lanes/deliver.h"
+#include "lanes/lane.h"
+
+void fm_el_lane_set_pos(struct fm_el_lane *l, unsigned char *pos)
+{
+    __atomic_store_n(&l->head->pos, pos, __ATOMIC_RELEASE);
+    __atomic_store_n(l->head->copy, pos, __ATOMIC_RELEASE);
+}
+
+void fm_el_lane_note(struct fm_el_lane *l, uint32_t side_done)
+{
+    if (l->live)
+        fm_el_live_note(l->live, &(struct fm_live_state){.taken = (uint64_t)(l->taken - l->buffer),
+                                                         .side_done = side_done,
+                                                         .ticks = l->begin.ticks,
+                                                         .ns = l->begin.ns});
+}
 
 /* Raw stamps of [p, end) become nanoseconds on the line between the two samples. Returns the number
  * of events. The branches on common sizes let the processor guess where the next event begins

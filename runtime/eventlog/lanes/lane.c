@@ -2,6 +2,11 @@
 /* Lanes: each thread's buffer, appended to by its owner without a lock, handed over by whoever
  * holds the lane's lock. */
 #include "core/live.h"
+#include "core/pool.h"
+#include "core/threads.h"
+#include "core/types.h"
+#include "lanes/deliver.h"
+#include "lanes/lane.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,6 +20,7 @@ static _Atomic unsigned lane_count;
 static _Atomic uint32_t lanes_used;
 static struct fm_el_lane *free_lanes; /* under the state lock */
 static pthread_key_t end_key;
+static void (*open_in_child)(void);
 
 unsigned fm_el_lane_count(void)
 {
@@ -287,8 +293,9 @@ static void detach(void *context)
     fm_el_leave(before);
 }
 
-void fm_el_lanes_init(void)
+void fm_el_lanes_init(void (*fork_open)(void))
 {
+    open_in_child = fork_open;
     pthread_key_create(&end_key, detach);
 }
 
@@ -299,7 +306,7 @@ void fm_el_lanes_init(void)
 static bool append(const struct record *r)
 {
     if (atomic_load_explicit(&fm_el.fork_pending, memory_order_relaxed))
-        fm_el_fork_open();
+        open_in_child();
     struct fm_el_lane *l = mine ? mine : attach();
     if (!l) {
         fm_el_count(&fm_el.dropped, 1);

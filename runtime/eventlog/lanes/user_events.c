@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of types that the program declares: as such, or as messages. */
-#include "internal.h"
+#include "lanes/lane.h"
+#include "core/types.h"
 
 /* Text of a message, cut where there is no more room. */
 struct text {

@@ -5,7 +5,14 @@
  *
  * Blocks go over the border of chunks. A gap is a short chunk of its own that holds one block which
  * tells how much is missing. Always: bytes is the sum of the capacities of the listed chunks. */
-#include "internal.h"
+#include "core/pool.h"
+#include "core/shared.h"
+#include "core/threads.h"
+#include "core/types.h"
+#include "sinks/memory.h"
+#include "state/replay.h"
+#include "state/state.h"
+#include "core/clock.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -301,7 +308,7 @@ static bool put_missing(const unsigned char *next)
     return true;
 }
 
-void fm_el_memory_write(const struct fm_el_block *b, bool *taken)
+static void sink_write(const struct fm_el_block *b, bool *taken)
 {
     pthread_mutex_lock(&mutex);
     if (list.finished || !atomic_load(&fm_el.memory_on)) {
@@ -366,7 +373,7 @@ void fm_el_memory_finish(void)
 }
 
 /* Blocks that were dropped as oldest may have held definitions: the state again, at the end. */
-void fm_el_memory_tick(void)
+static void sink_tick(void)
 {
     pthread_mutex_lock(&mutex);
     bool due = list.state_due && !list.finished;
@@ -410,7 +417,7 @@ bool fm_eventlog_chunk_take(struct fm_eventlog_chunk *ret, bool partial)
     if (fm_eventlog_head_.busy)
         return false;
     uint32_t before = fm_el_enter();
-    fm_el_memory_tick();
+    sink_tick();
     pthread_mutex_lock(&mutex);
     struct chunk *c = take(partial);
     pthread_mutex_unlock(&mutex);
@@ -494,17 +501,17 @@ int fm_eventlog_chunk_fd(void)
 /* ---- fork, counters ---------------------------------------------------------------------------
  */
 
-void fm_el_memory_fork_lock(void)
+static void sink_fork_lock(void)
 {
     pthread_mutex_lock(&mutex);
 }
 
-void fm_el_memory_fork_unlock(void)
+static void sink_fork_unlock(void)
 {
     pthread_mutex_unlock(&mutex);
 }
 
-void fm_el_memory_after_fork(void)
+static void sink_after_fork(void)
 {
     pthread_mutex_init(&mutex, NULL);
     pthread_cond_init(&room, NULL);
@@ -519,7 +526,7 @@ void fm_el_memory_after_fork(void)
     atomic_store(&fm_el.memory_on, 0);
 }
 
-void fm_el_memory_stats(struct fm_eventlog_stats *s)
+static void sink_stats(struct fm_eventlog_stats *s)
 {
     pthread_mutex_lock(&mutex);
     s->memory_events = stats.events;
@@ -529,3 +536,10 @@ void fm_el_memory_stats(struct fm_eventlog_stats *s)
     s->memory_bytes = list.bytes;
     pthread_mutex_unlock(&mutex);
 }
+
+const struct fm_el_sink fm_el_memory_sink = {.write = sink_write,
+                                             .tick = sink_tick,
+                                             .fork_lock = sink_fork_lock,
+                                             .fork_unlock = sink_fork_unlock,
+                                             .after_fork = sink_after_fork,
+                                             .stats = sink_stats};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the bytes of the stream sink go: a C file stream, or a writer's functions. */
 #pragma once
-#include "internal.h"
+#include <fathom/eventlog.h>
 
 struct fm_el_output {
     FILE *file; /* NULL for a writer, or none */

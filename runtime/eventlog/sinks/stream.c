@@ -7,7 +7,14 @@
  * Always: blocks are written in the order in which they were taken; sink, header_due and missing
  * change only while the queue is empty, or by the thread that writes it. */
 #include "core/live.h"
+#include "core/pool.h"
+#include "core/threads.h"
+#include "core/types.h"
+#include "lanes/lane.h"
 #include "sinks/output.h"
+#include "sinks/stream.h"
+#include "state/replay.h"
+#include "state/state.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -186,7 +193,7 @@ static bool enqueue(const struct fm_el_block *b)
     return true;
 }
 
-void fm_el_stream_write(const struct fm_el_block *b, bool *taken)
+static void sink_write(const struct fm_el_block *b, bool *taken)
 {
     pthread_mutex_lock(&mutex);
     while (queue.holds || (queue.head && queue.bytes + b->bytes > QUEUE_BYTES_MAX))
@@ -209,7 +216,7 @@ void fm_el_stream_write(const struct fm_el_block *b, bool *taken)
     pthread_mutex_unlock(&mutex);
 }
 
-int fm_el_stream_settle(int timeout_ms)
+static int sink_settle(int timeout_ms)
 {
     struct timespec until = fm_el_deadline(timeout_ms < 0 ? 0 : timeout_ms);
     int result = 0;
@@ -354,7 +361,7 @@ int fm_eventlog_open_file(const char *path)
     if (fm_eventlog_head_.busy)
         return -EDEADLK;
     if (!path) {
-        if (!fm_el_beside_recording(beside, sizeof(beside)))
+        if (!fm_el_path_beside_recording(beside, sizeof(beside)))
             snprintf(beside, sizeof(beside), "%s.eventlog", program_invocation_short_name);
         path = beside;
     }
@@ -407,19 +414,19 @@ bool fm_el_stream_is_set(void)
     return fm_el_output_is_set(&sink);
 }
 
-void fm_el_stream_fork_lock(void)
+static void sink_fork_lock(void)
 {
     pthread_mutex_lock(&mutex);
     wait_empty();
 }
 
-void fm_el_stream_fork_unlock(void)
+static void sink_fork_unlock(void)
 {
     pthread_mutex_unlock(&mutex);
 }
 
 /* The stream is the parent's: the child only closes its copy of a descriptor that we opened. */
-void fm_el_stream_after_fork(void)
+static void sink_after_fork(void)
 {
     pthread_mutex_init(&mutex, NULL);
     pthread_cond_init(&work, NULL);
@@ -434,7 +441,7 @@ void fm_el_stream_after_fork(void)
     atomic_store(&fm_el.stream_on, 0);
 }
 
-void fm_el_stream_stats(struct fm_eventlog_stats *s)
+static void sink_stats(struct fm_eventlog_stats *s)
 {
     pthread_mutex_lock(&mutex);
     s->stream_events = stats.events;
@@ -445,3 +452,10 @@ void fm_el_stream_stats(struct fm_eventlog_stats *s)
     s->stream_disabled = stats.disabled;
     pthread_mutex_unlock(&mutex);
 }
+
+const struct fm_el_sink fm_el_stream_sink = {.write = sink_write,
+                                             .settle = sink_settle,
+                                             .fork_lock = sink_fork_lock,
+                                             .fork_unlock = sink_fork_unlock,
+                                             .after_fork = sink_after_fork,
+                                             .stats = sink_stats};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A replay being written. */
+/* The events that make a stream understandable from its beginning, whenever that is. */
 #pragma once
-#include "internal.h"
+#include "core/block.h"
 
 /* Events with their original times come first, those of now behind them; times are moved up to the
  * end of the block before, so that blocks never overlap however many there are. */
@@ -15,7 +15,21 @@ struct fm_el_replay {
 };
 void fm_el_replay_event(struct fm_el_replay *o, uint16_t type, uint64_t ns, const void *first,
                         size_t first_bytes, const void *second, size_t second_bytes);
+/* Ends the open block at that time, if there is one. */
+void fm_el_replay_close(struct fm_el_replay *o, uint64_t end);
 /* Events of one lane, in any order; done writes them as a block of it, by time. */
 void fm_el_replay_lane_event(struct fm_el_replay *o, uint16_t cap, uint16_t type, uint64_t ns,
                              const void *payload, size_t bytes);
 void fm_el_replay_lane_done(struct fm_el_replay *o);
+
+/* ---- last values: the clients' lock held. */
+void fm_el_values_replay(struct fm_el_replay *o);
+void fm_el_values_take(const struct fm_el_block *b);
+void fm_el_values_lane_ends(uint16_t cap);
+void fm_el_values_reset(void);
+bool fm_el_values_any(void); /* there was something before */
+
+/* Replay of now, as blocks. State and sink locks held. again: between two messages, as always for a
+ * destination that is not the log's first. values: with the last values too (clients' lock held).
+ * at_ns: 0 = original times; else all has this time, since the stream is past the original ones. */
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, bool values);

@@ -2,6 +2,8 @@
 /* What a client that comes late must know of the events before: last values of counters and of the
  * heap, open spans and asynchronous spans, owners of locks. Read off the blocks as they pass, under
  * the clients' lock, so that a client gets each event once: here, or in a block. */
+#include "core/pool.h"
+#include "lanes/lane.h"
 #include "state/replay.h"
 
 enum { ENTRIES_MAX = 1 << 16, DEPTH_MAX = 64 };
@@ -24,8 +26,6 @@ static struct lane_spans {
     struct span open[DEPTH_MAX];
     uint32_t depth; /* may exceed DEPTH_MAX: the innermost are not kept */
 } * spans[FM_EL_LANES_MAX];
-
-_Atomic int fm_el_values_on;
 
 static uint32_t home(uint16_t type, uint64_t first, uint64_t second)
 {

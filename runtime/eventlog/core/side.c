@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What handlers log while they interrupt the library: queued beside the lane, and put among the
  * lane's events by time when the next block is handed over. */
-#include "internal.h"
+#include "core/side.h"
+#include "core/types.h"
 
 enum { EVENTS_MAX = FM_EL_SIDE_BYTES / 10 };
-
-size_t fm_el_event_bytes(const unsigned char *p)
-{
-    unsigned size = fm_el_sizes[fm_el_get16(p)];
-    return size == FM_EL_VARIABLE ? 12u + fm_el_get16(p + 10) : 10u + size;
-}
 
 unsigned char *fm_el_side_reserve(struct fm_el_side *s, size_t bytes)
 {

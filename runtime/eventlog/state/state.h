@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a reader that comes late must know, beside threads and names. */
+#pragma once
+#include "core/pool.h"
+
+bool fm_el_state_lock_name(uint32_t i, uint64_t *lock, uint32_t *name); /* state lock held */
+
+struct fm_el_process {
+    uint32_t pid, ppid;
+    uint64_t wall_s;
+    uint32_t wall_ns;
+    uint64_t wall_at_ns; /* time in the log that belongs to the wall clock */
+    size_t args_bytes;
+    char args[16384]; /* each with its zero byte */
+};
+const struct fm_el_process *fm_el_process(void);
+/* Payloads of event 526, each after its length w16; state lock held. */
+const struct fm_el_bytes *fm_el_process_modules(void);
+void fm_el_process_refresh(void); /* arguments, ids, clock, modules; no locks held */
