@@ -178,7 +178,7 @@ static void run_events(struct evaluating *e, double start, double sequential)
             resume = p;
         }
     }
-    add_interval(e, resume, p + (sequential - s));
+    add_interval(e, resume, p + sequential - s);
 }
 
 /* Parallel times of the variables that the conjunct makes. */

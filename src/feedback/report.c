@@ -272,8 +272,7 @@ static void print_goal(struct printing *p, const struct fm_feedback_goal *goal, 
 static void print_conjunction_head(struct printing *p, double cost, unsigned level)
 {
     indent(p->out, level);
-    g_string_append_printf(p->out, "%% conjunction: %s\n",
-                           p->path->len == 0 ? "root goal" : p->path->str);
+    g_string_append_printf(p->out, "%% conjunction: %s\n", p->path->str);
     indent(p->out, level);
     g_string_append(p->out, "% Cost: ");
     append_decimals(p->out, cost, 2);
