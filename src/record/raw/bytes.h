@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of a recording, and what a reference in it leads to: nothing is trusted. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "runtime/recording_format.h"
+
+struct fm_raw_bytes {
+    const char *path;
+    uint8_t *data;
+    size_t size;
+};
+
+/* Reads what the file at path holds; *ret: its header, checked. path must outlive *bytes. On
+ * failure nothing is to be freed. Errors: those of fm_raw_recording_load(). */
+FM_MUST_USE bool fm_raw_bytes_read(struct fm_raw_bytes *bytes, const char *path,
+                                   struct fm_rec_header *ret, GError **error);
+void fm_raw_bytes_done(struct fm_raw_bytes *bytes);
+/* The size bytes at a reference, NULL when they are not all in the file. */
+const void *fm_raw_bytes_at(const struct fm_raw_bytes *bytes, uint32_t ref, size_t size);
+/* The text at a reference, "" when there is none. */
+const char *fm_raw_bytes_text(const struct fm_raw_bytes *bytes, uint32_t ref);
+/* Sets an error that tells the offset and what was found there; returns false. */
+bool fm_raw_bytes_fail(const struct fm_raw_bytes *bytes, uint32_t ref, const char *found,
+                       const char *expected, GError **error);

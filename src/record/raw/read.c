@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the lists and graphs of a recording: each node once, each reference checked. */
+#include <string.h>
+
+#include "base/error.h"
+#include "record/raw/bytes.h"
+#include "record/raw/storage.h"
+
+/* In the map from references to nodes: 0 = not seen, else 1 + index, with this bit for a csd. */
+#define CSD_MARK 0x80000000u
+
+struct reading {
+    struct fm_raw_recording *recording;
+    struct fm_raw_recording_storage *storage;
+    struct fm_raw_bytes bytes;
+    uint32_t *seen; /* per reference */
+    GArray *queue;  /* references of pds, parallel to the storage's */
+};
+
+/* Arguments are told apart by their NULs; those of a very long line are not all there. */
+static char *command_line(const struct reading *in)
+{
+    const char *bytes = fm_raw_bytes_text(&in->bytes, in->recording->header.arguments);
+    if (bytes[0] == '\0')
+        return g_strdup("");
+    const struct fm_rec_text *text =
+        fm_raw_bytes_at(&in->bytes, in->recording->header.arguments, sizeof *text + 1);
+    GString *line = g_string_new(NULL);
+    for (const char *word = bytes; word < bytes + text->size; word += strlen(word) + 1) {
+        g_autofree char *valid = g_utf8_make_valid(word, -1);
+        bool plain = word[0] != '\0' && strpbrk(word, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
+        g_autofree char *quoted = plain ? g_strdup(valid) : g_shell_quote(valid);
+        g_string_append_printf(line, "%s%s", line->len > 0 ? " " : "", quoted);
+    }
+    return g_string_free(line, FALSE);
+}
+
+static bool read_modules(struct reading *in, GError **error)
+{
+    uint64_t steps = 0;
+    for (uint32_t ref = in->recording->header.first_module; ref != 0;) {
+        const struct fm_rec_module *module = fm_raw_bytes_at(&in->bytes, ref, sizeof *module);
+        if (module == NULL || ++steps > in->bytes.size / sizeof *module)
+            return fm_raw_bytes_fail(&in->bytes, ref, "no module", "the next module", error);
+        struct fm_raw_module raw = {
+            .path = fm_raw_bytes_text(&in->bytes, module->path),
+            .start = module->start,
+            .end = module->end,
+            .bias = module->bias,
+            .loaded = module->loaded,
+            .unloaded = module->unloaded,
+            .flags = module->flags,
+            .build_id = module->build_id,
+            .build_id_size = MIN(module->build_id_bytes, (uint32_t)sizeof module->build_id),
+        };
+        g_array_append_val(in->storage->modules, raw);
+        ref = module->next;
+    }
+    return true;
+}
+
+static bool read_marks(struct reading *in, GError **error)
+{
+    const struct fm_raw_recording_storage *storage = in->storage;
+    uint64_t steps = 0;
+    for (uint32_t ref = in->recording->header.first_mark; ref != 0;) {
+        const struct fm_rec_mark *mark = fm_raw_bytes_at(&in->bytes, ref, sizeof *mark);
+        if (mark == NULL || ++steps > in->bytes.size / sizeof *mark)
+            return fm_raw_bytes_fail(&in->bytes, ref, "no mark", "the next mark", error);
+        uint64_t start = in->recording->header.start_monotonic_ns;
+        struct fm_raw_mark raw = {
+            .name = fm_raw_bytes_text(&in->bytes, mark->name),
+            .ns = mark->monotonic_ns < start ? 0 : mark->monotonic_ns - start,
+            .quanta = mark->user_quanta,
+            .snapshot = mark->snapshot,
+        };
+        g_array_append_val(storage->marks, raw);
+        ref = mark->next;
+    }
+    /* Newest first in the file. */
+    for (guint i = 0, end = storage->marks->len; i < end / 2; i++) {
+        struct fm_raw_mark *left = &g_array_index(storage->marks, struct fm_raw_mark, i);
+        struct fm_raw_mark *right = &g_array_index(storage->marks, struct fm_raw_mark, end - 1 - i);
+        struct fm_raw_mark swap = *left;
+        *left = *right;
+        *right = swap;
+    }
+    return true;
+}
+
+/* Index of the pd at a reference; puts it into the queue the first time. */
+static uint32_t pd_at(struct reading *in, uint32_t ref, uint32_t thread)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    const struct fm_rec_pd *pd = fm_raw_bytes_at(&in->bytes, ref, sizeof *pd);
+    if (ref == 0 || pd == NULL || (in->seen[ref] & CSD_MARK) != 0)
+        return FM_RAW_NONE;
+    if (in->seen[ref] == 0) {
+        struct fm_raw_pd raw = {
+            .fn = pd->fn, .epoch = pd->epoch, .thread = thread, .maker = FM_RAW_NONE};
+        g_array_append_val(storage->pds, raw);
+        g_array_append_val(in->queue, ref);
+        in->seen[ref] = storage->pds->len;
+    }
+    return in->seen[ref] - 1;
+}
+
+static bool read_samples(struct reading *in, uint64_t first, GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    for (uint64_t ref = first; ref != 0;) {
+        const struct fm_rec_sample *sample =
+            ref > UINT32_MAX ? NULL : fm_raw_bytes_at(&in->bytes, (uint32_t)ref, sizeof *sample);
+        if (sample == NULL || in->seen[ref] != 0)
+            return fm_raw_bytes_fail(&in->bytes, (uint32_t)ref, "no sample",
+                                     "the next of a call edge", error);
+        in->seen[ref] = CSD_MARK; /* no csd: just seen */
+        struct fm_raw_sample raw = {sample->pc, sample->quanta, storage->csds->len, sample->epoch};
+        g_array_append_val(storage->samples, raw);
+        ref = sample->next;
+    }
+    return true;
+}
+
+static bool read_sides(struct reading *in, const struct fm_rec_csd *csd, struct fm_raw_csd *raw,
+                       GError **error)
+{
+    uint64_t steps = 0;
+    for (uint32_t ref = csd->side; ref != 0;) {
+        const struct fm_rec_side *side = fm_raw_bytes_at(&in->bytes, ref, sizeof *side);
+        if (side == NULL || ++steps > in->bytes.size / sizeof *side)
+            return fm_raw_bytes_fail(&in->bytes, ref, "no side record", "the next of a call edge",
+                                     error);
+        if (side->kind == FM_REC_SIDE_VIA)
+            raw->via = side->value;
+        else if (side->kind == FM_REC_SIDE_QUANTA_CARRY)
+            raw->quanta += side->value << 32;
+        else if (side->kind == FM_REC_SIDE_EXCPS_CARRY)
+            raw->excps += side->value << 32;
+        else if (side->kind == FM_REC_SIDE_SAMPLES && !read_samples(in, side->value, error))
+            return false;
+        ref = side->next;
+    }
+    return true;
+}
+
+/* Index of the csd at a reference, which must not have been seen before. */
+static bool read_csd(struct reading *in, uint32_t ref, uint32_t caller, uint32_t thread,
+                     uint32_t *ret_next, GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    const struct fm_rec_csd *csd = fm_raw_bytes_at(&in->bytes, ref, sizeof *csd);
+    if (csd == NULL || in->seen[ref] != 0)
+        return fm_raw_bytes_fail(&in->bytes, ref,
+                                 csd == NULL ? "outside the file" : "a node seen before",
+                                 "a call edge", error);
+    struct fm_raw_csd raw = {
+        .caller = caller,
+        .callee = pd_at(in, csd->callee, thread),
+        .flags = csd->epoch_flags & ((1u << FM_REC_CSD_EPOCH_SHIFT) - 1),
+        .epoch = csd->epoch_flags >> FM_REC_CSD_EPOCH_SHIFT,
+        .hook_pc = csd->hook_pc,
+        .site = csd->site,
+        .calls = csd->calls,
+        .excps = csd->excps,
+        .quanta = csd->quanta,
+        .css = FM_RAW_NONE,
+    };
+    *ret_next = csd->next;
+    if (raw.callee == FM_RAW_NONE)
+        return fm_raw_bytes_fail(&in->bytes, csd->callee, "no procedure",
+                                 "the callee of a call edge", error);
+    if (csd->alloc != 0) {
+        const struct fm_rec_alloc *alloc = fm_raw_bytes_at(&in->bytes, csd->alloc, sizeof *alloc);
+        if (alloc == NULL)
+            return fm_raw_bytes_fail(&in->bytes, csd->alloc, "outside the file",
+                                     "allocation counts", error);
+        struct fm_raw_heap heap = {alloc->allocs, alloc->bytes, alloc->usable_bytes, alloc->frees,
+                                   alloc->freed_bytes};
+        raw.heap = storage->heaps->len;
+        g_array_append_val(storage->heaps, heap);
+    }
+    if (!read_sides(in, csd, &raw, error))
+        return false;
+    struct fm_raw_pd *callee = &g_array_index(storage->pds, struct fm_raw_pd, raw.callee);
+    if ((raw.flags & FM_REC_CSD_MADE_CALLEE) != 0 && callee->maker == FM_RAW_NONE)
+        callee->maker = storage->csds->len;
+    g_array_append_val(storage->csds, raw);
+    in->seen[ref] = storage->csds->len | CSD_MARK;
+    return true;
+}
+
+static bool read_points(struct reading *in, uint32_t index, uint32_t first, GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    struct fm_raw_pd *pd = &g_array_index(storage->pds, struct fm_raw_pd, index);
+    pd->point_first = storage->points->len;
+    for (uint32_t ref = first; ref != 0;) {
+        const struct fm_rec_point *point = fm_raw_bytes_at(&in->bytes, ref, sizeof *point);
+        if (point == NULL || in->seen[ref] != 0)
+            return fm_raw_bytes_fail(&in->bytes, ref, "no coverage point",
+                                     "the next of a procedure", error);
+        in->seen[ref] = CSD_MARK; /* no csd: just seen */
+        struct fm_raw_point raw = {point->pc, point->count, point->epoch};
+        g_array_append_val(storage->points, raw);
+        pd->point_count++;
+        ref = point->next;
+    }
+    return true;
+}
+
+/* Visits every pd reachable from those in the queue. */
+static bool read_graph(struct reading *in, guint *at_pd, GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    for (; *at_pd < storage->pds->len; (*at_pd)++) {
+        uint32_t thread = g_array_index(storage->pds, struct fm_raw_pd, *at_pd).thread;
+        uint32_t ref = g_array_index(in->queue, uint32_t, *at_pd);
+        const struct fm_rec_pd *pd = fm_raw_bytes_at(&in->bytes, ref, sizeof *pd);
+        if (!read_points(in, *at_pd, pd->first_point, error))
+            return false;
+        for (uint32_t csd = pd->first_csd; csd != 0;) {
+            if (!read_csd(in, csd, *at_pd, thread, &csd, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Frames that are open count as calls without an exit. Where exits are not seen, frames stay behind
+ * when their functions have returned, and tell nothing. */
+static bool read_stacks(struct reading *in, const struct fm_rec_thread *thread, GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    bool lazy = (in->recording->header.grade_flags & FM_REC_LAZY_EXITS) != 0;
+    uint64_t steps = 0;
+    for (uint32_t ref = thread->first_stack; ref != 0;) {
+        const struct fm_rec_stack *stack = fm_raw_bytes_at(&in->bytes, ref, sizeof *stack);
+        if (stack == NULL || ++steps > in->bytes.size / sizeof *stack)
+            return fm_raw_bytes_fail(&in->bytes, ref, "no stack", "the next of a thread", error);
+        uint32_t capacity = stack->capacity;
+        const struct fm_rec_frame *frames =
+            fm_raw_bytes_at(&in->bytes, stack->frames, (size_t)capacity * sizeof *frames);
+        if (frames == NULL)
+            return fm_raw_bytes_fail(&in->bytes, stack->frames, "outside the file",
+                                     "the frames of a stack", error);
+        for (uint32_t i = 1; i < capacity && frames[i].cfa != 0; i++) {
+            uint64_t offset = frames[i].csd - in->recording->header.map_base;
+            bool inherited = (frames[i].cfa & 1) != 0;
+            if (lazy || inherited || offset % FM_REC_UNIT != 0 || offset >= in->bytes.size)
+                continue;
+            uint32_t seen = in->seen[offset / FM_REC_UNIT];
+            if ((seen & CSD_MARK) != 0 && seen != CSD_MARK)
+                g_array_index(storage->csds, struct fm_raw_csd, (seen & ~CSD_MARK) - 1).open++;
+        }
+        ref = stack->next;
+    }
+    return true;
+}
+
+static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, guint *at_pd,
+                        GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    struct fm_raw_thread raw = {
+        .number = thread->number,
+        .tid = thread->tid,
+        .ended = thread->state == FM_REC_THREAD_ENDED,
+        .started_in = thread->started_in,
+        .user_quanta = thread->user_quanta,
+        .instrumentation_quanta = thread->instrumentation_quanta,
+        .ticks = thread->ticks,
+        .cpu_ns = thread->cpu_ns,
+        .calls_dropped = thread->calls_dropped,
+        .exits_unmatched = thread->exits_unmatched,
+    };
+    memcpy(raw.name, thread->name, sizeof thread->name);
+    uint32_t index = storage->threads->len, next;
+    raw.root_pd = pd_at(in, thread->root_pd, index);
+    if (raw.root_pd == FM_RAW_NONE)
+        return fm_raw_bytes_fail(&in->bytes, thread->root_pd, "no procedure",
+                                 "the root of a thread", error);
+    if (!read_csd(in, thread->root_csd, FM_RAW_NONE, index, &next, error))
+        return false;
+    raw.root_csd = storage->csds->len - 1;
+    g_array_append_val(storage->threads, raw);
+    return read_graph(in, at_pd, error) && read_stacks(in, thread, error);
+}
+
+static bool read_threads(struct reading *in, GError **error)
+{
+    uint64_t steps = 0;
+    guint at_pd = 0;
+    for (uint32_t ref = in->recording->header.first_thread; ref != 0;) {
+        const struct fm_rec_thread *thread = fm_raw_bytes_at(&in->bytes, ref, sizeof *thread);
+        if (thread == NULL || ++steps > in->bytes.size / sizeof *thread)
+            return fm_raw_bytes_fail(&in->bytes, ref, "no thread", "the next thread", error);
+        /* A thread whose root is not there yet has just begun. */
+        if (thread->root_pd != 0 && thread->root_csd != 0 &&
+            !read_thread(in, thread, &at_pd, error))
+            return false;
+        ref = thread->next;
+    }
+    return true;
+}
+
+static gint by_creation(gconstpointer left, gconstpointer right, gpointer data)
+{
+    const struct fm_raw_recording *recording = data;
+    const struct fm_raw_thread *a = &recording->threads[*(const uint32_t *)left];
+    const struct fm_raw_thread *b = &recording->threads[*(const uint32_t *)right];
+    bool a_main = a->tid == recording->header.pid, b_main = b->tid == recording->header.pid;
+    if (a_main != b_main)
+        return a_main ? -1 : 1;
+    return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : (a->number < b->number ? -1 : 1);
+}
+
+/* In the file they stand in the order of their first hooks, which changes from run to run; here in
+ * that of their creation, as the kernel numbers them. */
+static void order_threads(struct fm_raw_recording *recording)
+{
+    uint32_t count = recording->thread_count;
+    g_autofree uint32_t *order = g_new(uint32_t, count + 1);
+    g_autofree uint32_t *place = g_new(uint32_t, count + 1);
+    g_autofree struct fm_raw_thread *sorted = g_new(struct fm_raw_thread, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    g_qsort_with_data(order, (gint)count, sizeof *order, by_creation, recording);
+    for (uint32_t i = 0; i < count; i++) {
+        place[order[i]] = i;
+        sorted[i] = recording->threads[order[i]];
+        sorted[i].number = i + 1;
+    }
+    if (count > 0)
+        memcpy(recording->threads, sorted, count * sizeof *sorted);
+    for (uint32_t i = 0; i < recording->pd_count; i++)
+        recording->pds[i].thread = place[recording->pds[i].thread];
+}
+
+/* Keeps the few texts: the file's bytes are as many as the nodes made of them. */
+static void forget_file(struct reading *in)
+{
+    struct fm_raw_recording *recording = in->recording;
+    const struct fm_raw_recording_storage *storage = in->storage;
+    GStringChunk *texts = storage->texts;
+    recording->program = g_string_chunk_insert(texts, recording->program);
+    recording->directory = g_string_chunk_insert(texts, recording->directory);
+    for (guint i = 0; i < storage->modules->len; i++) {
+        struct fm_raw_module *module = &g_array_index(storage->modules, struct fm_raw_module, i);
+        module->path = g_string_chunk_insert(texts, module->path);
+        module->build_id = (const uint8_t *)g_string_chunk_insert_len(
+            texts, (const char *)module->build_id, (gssize)module->build_id_size);
+    }
+    for (guint i = 0; i < storage->marks->len; i++) {
+        struct fm_raw_mark *mark = &g_array_index(storage->marks, struct fm_raw_mark, i);
+        mark->name = g_string_chunk_insert(texts, mark->name);
+    }
+    fm_raw_bytes_done(&in->bytes);
+    g_clear_pointer(&in->seen, g_free);
+    g_clear_pointer(&in->queue, g_array_unref);
+}
+
+static bool read_all(struct reading *in, GError **error)
+{
+    struct fm_raw_recording *recording = in->recording;
+    in->seen = g_new0(uint32_t, in->bytes.size / FM_REC_UNIT + 1);
+    in->queue = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+    recording->program = fm_raw_bytes_text(&in->bytes, recording->header.program);
+    recording->directory = fm_raw_bytes_text(&in->bytes, recording->header.directory);
+    recording->command = command_line(in);
+    bool ok = read_modules(in, error) && read_threads(in, error) && read_marks(in, error);
+    g_assert(in->queue->len == in->storage->pds->len);
+    forget_file(in);
+    return ok;
+}
+
+bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
+{
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
+    g_autoptr(FmRawRecording) recording = fm_raw_recording_new(path);
+    struct reading in = {.recording = recording, .storage = recording->storage};
+    if (!fm_raw_bytes_read(&in.bytes, recording->path, &recording->header, error) ||
+        !read_all(&in, error))
+        return false;
+    fm_raw_recording_publish(recording);
+    order_threads(recording);
+    *ret = g_steal_pointer(&recording);
+    return true;
+}
