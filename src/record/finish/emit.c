@@ -182,6 +182,7 @@ static void emit_statics(struct emission *e)
 static uint32_t pd_id(struct emission *e, uint32_t pd)
 {
     pd = fm_merge_class(e->classes, pd);
+    g_assert(e->nodes->pd_ps[pd] != FM_NONE);
     if (e->pd_ids[pd] == 0) {
         e->pd_ids[pd] = fm_build_pd(e->build, e->ps_ids[e->nodes->pd_ps[pd]]);
         g_array_append_val(e->queue, pd);

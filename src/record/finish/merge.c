@@ -159,6 +159,7 @@ uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_
         merger.classes[i] = i;
     for (uint32_t i = 0; i < csd_count; i++)
         add_edge(&merger, i);
+    g_assert(merger.table_used <= merger.table_size / 4 * 3 + 1);
     while (merger.unions->len > 0) {
         struct pair pair = g_array_index(merger.unions, struct pair, merger.unions->len - 1);
         g_array_set_size(merger.unions, merger.unions->len - 1);

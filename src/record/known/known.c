@@ -38,6 +38,7 @@ static char *key_of(const char *path, const struct fm_statics_opts *opts)
 bool fm_known_extract(struct fm_known *known, const char *path, const struct fm_statics_opts *opts,
                       struct fm_statics **ret, bool *ret_kept, GError **error)
 {
+    g_return_val_if_fail(path != NULL && opts != NULL && ret != NULL, false);
     *ret_kept = false;
     if (known == NULL || opts->build_id_size == 0)
         return fm_statics_extract(path, opts, ret, error);

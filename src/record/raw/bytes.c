@@ -132,6 +132,7 @@ static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header
 bool fm_raw_bytes_read(struct fm_raw_bytes *bytes, const char *path, struct fm_rec_header *ret,
                        GError **error)
 {
+    g_assert(path != NULL && ret != NULL);
     *bytes = (struct fm_raw_bytes){.path = path};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
     if (file < 0) {

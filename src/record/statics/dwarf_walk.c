@@ -347,6 +347,7 @@ bool fm_dwarf_walk(const struct fm_elf *elf, struct fm_units *units, struct fm_b
 {
     Dwarf_Addr bias;
     Dwarf *dwarf = dwfl_module_getdwarf(elf->module, &bias);
+    g_assert(bodies->scopes->len == 0 && units->strings == elf->strings);
     *ret_note = NULL;
     if (dwarf == NULL) {
         *ret_note =

@@ -190,6 +190,7 @@ static void read_choices(struct fm_elf *elf)
 bool fm_elf_open(struct fm_elf *elf, const char *path, GStringChunk *strings,
                  const struct fm_statics_opts *opts, GError **error)
 {
+    g_assert(path != NULL && strings != NULL);
     *elf = (struct fm_elf){.path = path, .strings = strings};
     elf->debug_path = g_strdup(opts->debug_path);
     elf->callbacks = (Dwfl_Callbacks){

@@ -131,6 +131,7 @@ static int draft_order(const void *a, const void *b)
 
 void fm_sites_build(struct fm_statics *statics, bool physical)
 {
+    g_assert(statics->sites == NULL);
     struct builder builder = {
         .statics = statics,
         .physical = physical,

@@ -129,6 +129,7 @@ static bool is_live(const struct fm_statics *statics, bool physical, uint32_t in
 
 uint32_t fm_statics_live_around(const struct fm_statics *statics, bool physical, uint32_t scope)
 {
+    g_assert(scope == FM_NONE || scope < statics->scope_count);
     while (scope != FM_NONE && !is_live(statics, physical, scope))
         scope = statics->scopes[scope].parent;
     return scope;

@@ -78,6 +78,7 @@ static void add_symbol_body(struct fm_bodies *bodies, const struct fm_elf *elf, 
 void fm_bodies_add_symbols(struct fm_bodies *bodies, const struct fm_elf *elf)
 {
     const GArray *symbols = elf->symbols;
+    g_assert(symbols != NULL);
     g_autoptr(GHashTable) by_name = g_hash_table_new(g_str_hash, g_str_equal);
     /* Whole functions first, then the pieces that belong to them. */
     for (int pieces = 0; pieces < 2; pieces++) {

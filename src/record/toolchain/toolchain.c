@@ -338,6 +338,7 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, int argc, char **argv,
                               GError **error)
 {
+    g_return_val_if_fail(toolchain->compiler != NULL && toolchain->grade != NULL, NULL);
     if (!check_machine(toolchain, line, error))
         return NULL;
     GPtrArray *arguments = g_ptr_array_new_with_free_func(g_free);
