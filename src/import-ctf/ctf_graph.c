@@ -368,102 +368,30 @@ const bt_component_source *fm_ctf_add_source(bt_graph *graph, const char *folder
     return source;
 }
 
-struct sources {
-    bt_graph *graph;
-    GPtrArray *folders;    /* what is read: the trace folders, or what was salvaged of them */
-    GPtrArray *names;      /* the trace folders */
-    GPtrArray *tried;      /* not NULL: has been salvaged */
-    GPtrArray *components; /* of const bt_component_source, belonging to the graph */
-    GPtrArray *salvaged;   /* folders to remove */
-    char *first_message;
-};
-
-static void note_lines(struct ctf_graph *graph, const char *text)
-{
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (unsigned i = 0; lines[i] != NULL; i++) {
-        if (lines[i][0] != '\0')
-            note(graph, "%s", lines[i]);
-    }
-}
-
-/* The folder at this place was refused: what can be saved of it takes its place, or nothing. */
-static void replace_folder(struct ctf_graph *graph, struct sources *sources, guint at,
-                           char *message)
-{
-    const char *name = sources->names->pdata[at];
-    const char *folder = sources->folders->pdata[at];
-    bool first_try = sources->tried->pdata[at] == NULL;
-    g_autoptr(GString) notes = g_string_new(NULL);
-    char *good = first_try ? fm_ctf_salvage(folder, name, notes) : NULL;
-    note_lines(graph, notes->str);
-    if (good != NULL) {
-        g_ptr_array_add(sources->salvaged, good);
-        g_free(sources->folders->pdata[at]);
-        sources->folders->pdata[at] = g_strdup(good);
-        sources->tried->pdata[at] = GINT_TO_POINTER(true);
-    } else {
-        g_autoptr(GString) words = g_string_new(message); /* the library's: of our copy */
-        g_string_replace(words, folder, name, 0);
-        note(graph, "%s: could not be read: %s", name, words->str);
-        g_ptr_array_remove_index(sources->folders, at);
-        g_ptr_array_remove_index(sources->names, at);
-        g_ptr_array_remove_index(sources->tried, at);
-    }
-    if (sources->first_message == NULL)
-        sources->first_message = message;
-    else
-        g_free(message);
-}
-
-/* A graph in which something was refused cannot be used any more: then all begins again. */
-static void add_sources(struct ctf_graph *graph, struct sources *sources)
-{
-    guint at = 0;
-    sources->graph = bt_graph_create(0);
-    while (at < sources->folders->len) {
-        char *message;
-        g_autofree char *name = g_strdup_printf("source%u", at);
-        const bt_component_source *source =
-            fm_ctf_add_source(sources->graph, sources->folders->pdata[at], name, &message);
-        if (source != NULL) {
-            g_ptr_array_add(sources->components, (void *)(uintptr_t)source);
-            at++;
-            continue;
-        }
-        bt_graph_put_ref(sources->graph);
-        replace_folder(graph, sources, at, message);
-        sources->graph = bt_graph_create(0);
-        g_ptr_array_set_size(sources->components, 0);
-        at = 0;
-    }
-}
-
-static uint64_t count_ports(const struct sources *sources)
+static uint64_t count_ports(const GPtrArray *components)
 {
     uint64_t count = 0;
-    for (guint i = 0; i < sources->components->len; i++)
-        count += bt_component_source_get_output_port_count(sources->components->pdata[i]);
+    for (guint i = 0; i < components->len; i++)
+        count += bt_component_source_get_output_port_count(components->pdata[i]);
     return count;
 }
 
-static void connect_ports(struct ctf_graph *graph, const struct sources *sources,
-                          const bt_component_sink *sink)
+static void connect_ports(struct ctf_graph *graph, bt_graph *bt, const GPtrArray *components,
+                          const GPtrArray *names, const bt_component_sink *sink)
 {
     uint64_t number = 0;
-    for (guint i = 0; i < sources->components->len; i++) {
-        const bt_component_source *source = sources->components->pdata[i];
+    for (guint i = 0; i < components->len; i++) {
+        const bt_component_source *source = components->pdata[i];
         uint64_t count = bt_component_source_get_output_port_count(source);
         for (uint64_t j = 0; j < count; j++, number++) {
             const bt_port_output *output =
                 bt_component_source_borrow_output_port_by_index_const(source, j);
             struct port *port = &graph->ports[number];
-            port->name = g_strdup(sources->names->pdata[i]);
+            port->name = g_strdup(names->pdata[i]);
             port->ordinal = (unsigned)number;
             port->capability = (unsigned)MIN(number, CTF_CAPABILITIES_MAX);
             (void)bt_graph_connect_ports(
-                sources->graph, output,
-                bt_component_sink_borrow_input_port_by_index_const(sink, number), NULL);
+                bt, output, bt_component_sink_borrow_input_port_by_index_const(sink, number), NULL);
         }
     }
 }
@@ -477,20 +405,20 @@ static bt_component_class_sink *make_sink_class(bt_component_class_sink_consume_
     return class_;
 }
 
-static void run(struct ctf_graph *graph, const struct sources *sources,
-                bt_component_class_sink_consume_method method)
+static void run(struct ctf_graph *graph, bt_graph *bt, const GPtrArray *components,
+                const GPtrArray *names, bt_component_class_sink_consume_method method)
 {
     const bt_component_sink *sink;
     bt_component_class_sink *class_ = make_sink_class(method);
-    graph->port_count = count_ports(sources);
+    graph->port_count = count_ports(components);
     graph->ports = g_new0(struct port, graph->port_count);
     graph->heap = g_new0(void *, graph->port_count);
     bool good = bt_graph_add_sink_component_with_initialize_method_data(
-                    sources->graph, class_, "log", NULL, graph, BT_LOGGING_LEVEL_NONE, &sink) ==
+                    bt, class_, "log", NULL, graph, BT_LOGGING_LEVEL_NONE, &sink) ==
                 BT_GRAPH_ADD_COMPONENT_STATUS_OK;
     if (good) {
-        connect_ports(graph, sources, sink);
-        good = bt_graph_run(sources->graph) == BT_GRAPH_RUN_STATUS_OK;
+        connect_ports(graph, bt, components, names, sink);
+        good = bt_graph_run(bt) == BT_GRAPH_RUN_STATUS_OK;
     }
     if (!good && graph->failure == NULL) {
         g_autofree char *reason = fm_ctf_take_error();
@@ -519,105 +447,57 @@ bool fm_ctf_read_all(bt_graph *bt, const bt_component_source *source)
     unsigned failures = 0;
     const struct ctf_watcher watcher = {.user = &failures, .note = count_note};
     struct ctf_graph graph = {.watcher = &watcher, .types = fm_ctf_types_new()};
-    struct sources sources = {
-        .graph = bt,
-        .names = g_ptr_array_new(),
-        .components = g_ptr_array_new(),
-    };
-    g_ptr_array_add(sources.names, NULL);
-    g_ptr_array_add(sources.components, (void *)(uintptr_t)source);
-    run(&graph, &sources, consume_trial);
+    g_autoptr(GPtrArray) names = g_ptr_array_new(), components = g_ptr_array_new();
+    g_ptr_array_add(names, NULL);
+    g_ptr_array_add(components, (void *)(uintptr_t)source);
+    run(&graph, bt, components, names, consume_trial);
     bool good = graph.failure == NULL && failures == 0;
     g_clear_error(&graph.failure);
     fm_ctf_types_free(graph.types);
-    g_ptr_array_unref(sources.names);
-    g_ptr_array_unref(sources.components);
     /* The ports belong to the sink, which lives as long as the graph: the process ends now. */
     return good;
 }
 
-static void remove_salvaged(void *folder)
+/* --- from outside --- */
+
+struct ctf_graph *fm_ctf_graph_new(const struct ctf_watcher *watcher, int fd)
 {
-    fm_ctf_salvage_remove(folder);
-    g_free(folder);
+    struct ctf_graph *graph = g_new0(struct ctf_graph, 1);
+    g_assert(watcher != NULL && fd >= 0);
+    graph->watcher = watcher;
+    graph->types = fm_ctf_types_new();
+    graph->log = fm_ctf_log_new(fd);
+    return graph;
 }
 
-/* name: for people. */
-static void add_folder(struct ctf_graph *graph, struct sources *sources, const char *folder,
-                       const char *name)
+bool fm_ctf_graph_run(struct ctf_graph *graph, bt_graph *bt, const GPtrArray *components,
+                      const GPtrArray *names, GError **error)
 {
-    g_autoptr(GString) notes = g_string_new(NULL);
-    char *mended = fm_ctf_metadata_mend(folder, name, notes);
-    note_lines(graph, notes->str);
-    if (mended != NULL)
-        g_ptr_array_add(sources->salvaged, mended);
-    if (notes->len > 0 && sources->first_message == NULL)
-        sources->first_message = g_strndup(notes->str, strcspn(notes->str, "\n"));
-    g_ptr_array_add(sources->folders, g_strdup(mended != NULL ? mended : folder));
-    g_ptr_array_add(sources->names, g_strdup(name));
-    g_ptr_array_add(sources->tried, NULL);
-}
-
-/* By their names, or as they are in the folder that was opened. */
-static void add_folders(struct ctf_graph *graph, struct sources *sources, const char *path,
-                        int folder)
-{
-    if (folder < 0) {
-        g_auto(GStrv) folders = fm_ctf_find(path);
-        for (unsigned i = 0; folders[i] != NULL; i++)
-            add_folder(graph, sources, folders[i], folders[i]);
-        return;
-    }
-    struct ctf_private own;
-    g_autoptr(GString) notes = g_string_new(NULL);
-    fm_ctf_private(folder, path, &own, notes);
-    note_lines(graph, notes->str);
-    for (guint i = 0; i < own.names->len; i++) {
-        g_ptr_array_add(sources->salvaged, g_strdup(own.copies->pdata[i]));
-        add_folder(graph, sources, own.copies->pdata[i], own.names->pdata[i]);
-    }
-    g_ptr_array_unref(own.names);
-    g_ptr_array_unref(own.copies);
-}
-
-bool fm_ctf_import(const char *path, int folder, int fd, bool careful,
-                   const struct ctf_watcher *watcher, GError **error)
-{
-    struct ctf_graph graph = {
-        .watcher = watcher, .types = fm_ctf_types_new(), .log = fm_ctf_log_new(fd)};
-    struct sources sources = {
-        .folders = g_ptr_array_new_with_free_func(g_free),
-        .names = g_ptr_array_new_with_free_func(g_free),
-        .tried = g_ptr_array_new(),
-        .components = g_ptr_array_new(),
-        .salvaged = g_ptr_array_new_with_free_func(remove_salvaged),
-    };
-    add_folders(&graph, &sources, path, folder);
-    for (guint i = sources.folders->len; careful && i-- > 0;)
-        replace_folder(&graph, &sources, i, g_strdup("damaged"));
-    add_sources(&graph, &sources);
-    if (sources.components->len > 0)
-        run(&graph, &sources, consume);
-    else
-        g_set_error(&graph.failure, FM_ERROR, FM_ERROR_FORMAT, "%s",
-                    sources.first_message != NULL
-                        ? sources.first_message
-                        : "no CTF trace: no folder with \"metadata\" in it");
-    bt_graph_put_ref(sources.graph);
-    note_lines(&graph, fm_ctf_types_notes(graph.types));
-    if (graph.note_count > NOTES_MAX && watcher->note != NULL)
-        watcher->note(watcher->user, "more of this kind is not told");
-    fm_ctf_types_free(graph.types);
-    fm_ctf_log_free(graph.log);
-    free_ports(&graph);
-    g_free(sources.first_message);
-    g_ptr_array_unref(sources.components);
-    g_ptr_array_unref(sources.folders);
-    g_ptr_array_unref(sources.names);
-    g_ptr_array_unref(sources.tried);
-    g_ptr_array_unref(sources.salvaged);
-    if (graph.failure == NULL)
+    g_assert(graph->ports == NULL && components->len > 0 && components->len == names->len);
+    run(graph, bt, components, names, consume);
+    if (graph->failure == NULL)
         return true;
-    g_propagate_prefixed_error(error, graph.failure, "%s: ", path);
+    g_propagate_error(error, g_steal_pointer(&graph->failure));
     return false;
+}
+
+void fm_ctf_graph_note_lines(struct ctf_graph *graph, const char *text)
+{
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (unsigned i = 0; lines[i] != NULL; i++) {
+        if (lines[i][0] != '\0')
+            note(graph, "%s", lines[i]);
+    }
+}
+
+void fm_ctf_graph_free(struct ctf_graph *graph)
+{
+    const struct ctf_watcher *watcher = graph->watcher;
+    fm_ctf_graph_note_lines(graph, fm_ctf_types_notes(graph->types));
+    if (graph->note_count > NOTES_MAX && watcher->note != NULL)
+        watcher->note(watcher->user, "more of this kind is not told");
+    fm_ctf_types_free(graph->types);
+    fm_ctf_log_free(graph->log);
+    free_ports(graph);
+    g_free(graph);
 }

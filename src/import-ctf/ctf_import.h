@@ -47,18 +47,35 @@ GByteArray *fm_ctf_log_place(struct ctf_log *log, unsigned capability, uint64_t 
 bool fm_ctf_log_round(struct ctf_log *log, bool always, bool *ret_written, GError **error);
 bool fm_ctf_log_end(struct ctf_log *log, GError **error);
 
+/* --- ctf_folders.c: folders of links, and a limit on work --- */
+
+/* The library may read damaged bytes without end: a process of ours that works for longer than this
+ * from now on is ended by SIGPROF. */
+void fm_ctf_limit_work(unsigned seconds);
+/* An empty folder in the temporary folder; NULL with a line in notes. Caller frees the name. */
+char *fm_ctf_folder_new(GString *notes);
+/* With the files in it. */
+void fm_ctf_folder_remove(const char *folder);
+/* A folder in the temporary folder with links to the streams of another one, without metadata; NULL
+ * with a line in notes. Remove with fm_ctf_folder_remove(). */
+char *fm_ctf_folder_like(const char *folder, GString *notes);
+/* A file that a trace's stream may be in: regular, not empty, not the metadata. */
+bool fm_ctf_is_stream(const char *path);
+/* For links to it; the links on the way stay, since those to descriptors keep more than a name. */
+char *fm_ctf_absolute_path(const char *path);
+
 /* --- ctf_metadata.c: metadata that the library would read without end --- */
 
 /* A folder in the temporary folder with what is whole of the trace's metadata, and links to its
  * streams; NULL when nothing is wrong with the packets, or they are not in packets. notes: gets a
- * line that says what is wrong. name: the folder for people. Remove with fm_ctf_salvage_remove().
+ * line that says what is wrong. name: the folder for people. Remove with fm_ctf_folder_remove().
  */
 char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes);
 
 /* --- ctf_private.c: what was opened, whatever its names come to mean --- */
 
 /* Trace folders: as people name them, and folders in the temporary folder with links to the files'
- * descriptors. Remove each copy with fm_ctf_salvage_remove(). */
+ * descriptors. Remove each copy with fm_ctf_folder_remove(). */
 struct ctf_private {
     GPtrArray *names, *copies; /* of char * */
 };
@@ -70,20 +87,19 @@ void fm_ctf_private(int folder, const char *path, struct ctf_private *ret, GStri
 
 /* A folder in the temporary folder with the trace's metadata and those of its streams (or of their
  * packets) that the source accepts; NULL when there are none. name: the folder for people. notes:
- * gets a line for each thing left out. Remove with fm_ctf_salvage_remove(). */
+ * gets a line for each thing left out. Remove with fm_ctf_folder_remove(). */
 char *fm_ctf_salvage(const char *folder, const char *name, GString *notes);
-void fm_ctf_salvage_remove(const char *folder);
-/* A folder in the temporary folder with links to the streams of another one, without metadata; NULL
- * with a line in notes. Remove with fm_ctf_salvage_remove(). */
-char *fm_ctf_folder_like(const char *folder, GString *notes);
-
-/* --- ctf_main.c --- */
-
-/* The library may read damaged bytes without end: a process of ours that works for longer than this
- * from now on is ended by SIGPROF. */
-void fm_ctf_limit_work(unsigned seconds);
-
 /* --- ctf_graph.c --- */
+
+struct ctf_watcher {
+    void *user;
+    /* The header and the first round are written. */
+    void (*begun)(void *user, bool has_epoch, int64_t epoch_ns);
+    /* More can be read. */
+    void (*grown)(void *user);
+    /* A line about what could not be read. */
+    void (*note)(void *user, const char *line);
+};
 
 struct ctf_graph;
 
@@ -95,15 +111,18 @@ bool fm_ctf_read_all(bt_graph *graph, const bt_component_source *source);
 /* The library's words for what went wrong in this thread; they are forgotten. Caller frees. */
 char *fm_ctf_take_error(void);
 
-struct ctf_watcher {
-    void *user;
-    /* The header and the first round are written. */
-    void (*begun)(void *user, bool has_epoch, int64_t epoch_ns);
-    /* More can be read. */
-    void (*grown)(void *user);
-    /* A line about what could not be read. */
-    void (*note)(void *user, const char *line);
-};
+/* Notes go to the watcher, which is borrowed; events to the descriptor, borrowed too. */
+struct ctf_graph *fm_ctf_graph_new(const struct ctf_watcher *watcher, int fd);
+/* After the library's graph. Tells what was left out. */
+void fm_ctf_graph_free(struct ctf_graph *graph);
+/* Once: writes all that the sources (of const bt_component_source, of that graph of the library's)
+ * give; names: the traces for people. */
+bool fm_ctf_graph_run(struct ctf_graph *graph, bt_graph *bt, const GPtrArray *components,
+                      const GPtrArray *names, GError **error);
+void fm_ctf_graph_note_lines(struct ctf_graph *graph, const char *text);
+
+/* --- ctf_import.c --- */
+
 /* Imports all folders below path into the descriptor. folder: path as it was opened, so that
  * nothing is read from elsewhere; -1: by its name. careful: files are first tried, each packet of
  * those that fail, in processes of their own. False with an error when there is nothing to read at

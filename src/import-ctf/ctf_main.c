@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,13 +37,6 @@ static void tell(const char *word, const char *text)
 
 /* A step of work, up to the next round of blocks: the first one reads all heads of packets. */
 enum { STEP_SECONDS = 60 };
-
-void fm_ctf_limit_work(unsigned seconds)
-{
-    const struct itimerval timer = {.it_value.tv_sec = seconds};
-    (void)signal(SIGPROF, SIG_DFL);
-    (void)setitimer(ITIMER_PROF, &timer, NULL);
-}
 
 static void begun(void *user, bool has_epoch, int64_t epoch_ns)
 {
@@ -107,7 +99,7 @@ static void remove_scratch(const char *folder)
     const char *name;
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
         g_autofree char *path = g_build_filename(folder, name, NULL);
-        fm_ctf_salvage_remove(path);
+        fm_ctf_folder_remove(path);
     }
     if (dir != NULL)
         g_dir_close(dir);

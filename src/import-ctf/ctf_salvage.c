@@ -32,73 +32,19 @@ struct salvage {
     unsigned files, trials, endless;
 };
 
-void fm_ctf_salvage_remove(const char *folder)
-{
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        (void)g_unlink(path);
-    }
-    if (dir != NULL)
-        g_dir_close(dir);
-    (void)g_rmdir(folder);
-}
-
-static char *make_empty_folder(GString *notes)
-{
-    char *folder = g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
-    if (g_mkdtemp_full(folder, 0700) != NULL)
-        return folder;
-    g_string_append_printf(notes, "%s: %s\n", folder, g_strerror(errno));
-    g_free(folder);
-    return NULL;
-}
-
-/* For links to it; the links on the way stay, since those to descriptors keep more than a name. */
-static char *absolute_path(const char *path)
-{
-    return g_canonicalize_filename(path, NULL);
-}
-
 static char *make_folder(const char *metadata, GString *notes)
 {
-    g_autofree char *absolute = absolute_path(metadata);
+    g_autofree char *absolute = fm_ctf_absolute_path(metadata);
     bool there = g_file_test(absolute, G_FILE_TEST_EXISTS);
-    char *folder = there ? make_empty_folder(notes) : NULL;
+    char *folder = there ? fm_ctf_folder_new(notes) : NULL;
     if (folder == NULL)
         return NULL;
     g_autofree char *linked = g_build_filename(folder, "metadata", NULL);
     if (symlink(absolute, linked) == 0)
         return folder;
-    fm_ctf_salvage_remove(folder);
+    fm_ctf_folder_remove(folder);
     g_free(folder);
     return NULL;
-}
-
-static bool is_stream(const char *path)
-{
-    struct stat stat_;
-    g_autofree char *base = g_path_get_basename(path);
-    return strcmp(base, "metadata") != 0 && base[0] != '.' && stat(path, &stat_) == 0 &&
-           S_ISREG(stat_.st_mode) && stat_.st_size > 0;
-}
-
-char *fm_ctf_folder_like(const char *folder, GString *notes)
-{
-    char *like = make_empty_folder(notes);
-    GDir *dir = like == NULL ? NULL : g_dir_open(folder, 0, NULL);
-    const char *name;
-    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_autofree char *absolute = absolute_path(path);
-        g_autofree char *linked = g_build_filename(like, name, NULL);
-        if (is_stream(path) && symlink(absolute, linked) < 0)
-            g_string_append_printf(notes, "%s: %s\n", linked, g_strerror(errno));
-    }
-    if (dir != NULL)
-        g_dir_close(dir);
-    return like;
 }
 
 /* Ends the process. */
@@ -219,8 +165,8 @@ static void keep_parts(struct salvage *salvage, const char *path, const char *na
 static void try_file(struct salvage *salvage, const char *path, const char *name)
 {
     struct stat stat_;
-    g_autofree char *absolute = absolute_path(path);
-    if (!is_stream(path) || stat(absolute, &stat_) < 0)
+    g_autofree char *absolute = fm_ctf_absolute_path(path);
+    if (!fm_ctf_is_stream(path) || stat(absolute, &stat_) < 0)
         return;
     salvage->trials = 0;
     if (!try_bytes(salvage, absolute, NULL, (size_t)stat_.st_size))
@@ -248,10 +194,10 @@ char *fm_ctf_salvage(const char *folder, const char *folder_name, GString *notes
     if (dir != NULL)
         g_dir_close(dir);
     if (salvage.trial != NULL)
-        fm_ctf_salvage_remove(salvage.trial);
+        fm_ctf_folder_remove(salvage.trial);
     g_free(salvage.trial);
     if (salvage.good != NULL && salvage.files == 0) {
-        fm_ctf_salvage_remove(salvage.good);
+        fm_ctf_folder_remove(salvage.good);
         g_clear_pointer(&salvage.good, g_free);
     }
     return salvage.good;

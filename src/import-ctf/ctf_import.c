@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The traces of a folder as one log: what the library refuses is mended or salvaged first. */
+#include "base/error.h"
+#include "import-ctf/ctf_import.h"
+
+#include <string.h>
+
+struct sources {
+    bt_graph *graph;
+    GPtrArray *folders;    /* what is read: the trace folders, or what was salvaged of them */
+    GPtrArray *names;      /* the trace folders */
+    GPtrArray *tried;      /* not NULL: has been salvaged */
+    GPtrArray *components; /* of const bt_component_source, belonging to the graph */
+    GPtrArray *salvaged;   /* folders to remove */
+    char *first_message;
+};
+
+/* The folder at this place was refused: what can be saved of it takes its place, or nothing. */
+static void replace_folder(struct ctf_graph *graph, struct sources *sources, guint at,
+                           char *message)
+{
+    const char *name = sources->names->pdata[at];
+    const char *folder = sources->folders->pdata[at];
+    bool first_try = sources->tried->pdata[at] == NULL;
+    g_autoptr(GString) notes = g_string_new(NULL);
+    char *good = first_try ? fm_ctf_salvage(folder, name, notes) : NULL;
+    fm_ctf_graph_note_lines(graph, notes->str);
+    if (good != NULL) {
+        g_ptr_array_add(sources->salvaged, good);
+        g_free(sources->folders->pdata[at]);
+        sources->folders->pdata[at] = g_strdup(good);
+        sources->tried->pdata[at] = GINT_TO_POINTER(true);
+    } else {
+        g_autoptr(GString) words = g_string_new(message); /* the library's: of our copy */
+        g_string_replace(words, folder, name, 0);
+        g_autofree char *line = g_strdup_printf("%s: could not be read: %s", name, words->str);
+        fm_ctf_graph_note_lines(graph, line);
+        g_ptr_array_remove_index(sources->folders, at);
+        g_ptr_array_remove_index(sources->names, at);
+        g_ptr_array_remove_index(sources->tried, at);
+    }
+    if (sources->first_message == NULL)
+        sources->first_message = message;
+    else
+        g_free(message);
+}
+
+/* A graph in which something was refused cannot be used any more: then all begins again. */
+static void add_sources(struct ctf_graph *graph, struct sources *sources)
+{
+    guint at = 0;
+    sources->graph = bt_graph_create(0);
+    while (at < sources->folders->len) {
+        char *message;
+        g_autofree char *name = g_strdup_printf("source%u", at);
+        const bt_component_source *source =
+            fm_ctf_add_source(sources->graph, sources->folders->pdata[at], name, &message);
+        if (source != NULL) {
+            g_ptr_array_add(sources->components, (void *)(uintptr_t)source);
+            at++;
+            continue;
+        }
+        bt_graph_put_ref(sources->graph);
+        replace_folder(graph, sources, at, message);
+        sources->graph = bt_graph_create(0);
+        g_ptr_array_set_size(sources->components, 0);
+        at = 0;
+    }
+}
+
+static void remove_salvaged(void *folder)
+{
+    fm_ctf_folder_remove(folder);
+    g_free(folder);
+}
+
+/* name: for people. */
+static void add_folder(struct ctf_graph *graph, struct sources *sources, const char *folder,
+                       const char *name)
+{
+    g_autoptr(GString) notes = g_string_new(NULL);
+    char *mended = fm_ctf_metadata_mend(folder, name, notes);
+    fm_ctf_graph_note_lines(graph, notes->str);
+    if (mended != NULL)
+        g_ptr_array_add(sources->salvaged, mended);
+    if (notes->len > 0 && sources->first_message == NULL)
+        sources->first_message = g_strndup(notes->str, strcspn(notes->str, "\n"));
+    g_ptr_array_add(sources->folders, g_strdup(mended != NULL ? mended : folder));
+    g_ptr_array_add(sources->names, g_strdup(name));
+    g_ptr_array_add(sources->tried, NULL);
+}
+
+/* By their names, or as they are in the folder that was opened. */
+static void add_folders(struct ctf_graph *graph, struct sources *sources, const char *path,
+                        int folder)
+{
+    if (folder < 0) {
+        g_auto(GStrv) folders = fm_ctf_find(path);
+        for (unsigned i = 0; folders[i] != NULL; i++)
+            add_folder(graph, sources, folders[i], folders[i]);
+        return;
+    }
+    struct ctf_private own;
+    g_autoptr(GString) notes = g_string_new(NULL);
+    fm_ctf_private(folder, path, &own, notes);
+    fm_ctf_graph_note_lines(graph, notes->str);
+    for (guint i = 0; i < own.names->len; i++) {
+        g_ptr_array_add(sources->salvaged, g_strdup(own.copies->pdata[i]));
+        add_folder(graph, sources, own.copies->pdata[i], own.names->pdata[i]);
+    }
+    g_ptr_array_unref(own.names);
+    g_ptr_array_unref(own.copies);
+}
+
+bool fm_ctf_import(const char *path, int folder, int fd, bool careful,
+                   const struct ctf_watcher *watcher, GError **error)
+{
+    struct ctf_graph *graph = fm_ctf_graph_new(watcher, fd);
+    struct sources sources = {
+        .folders = g_ptr_array_new_with_free_func(g_free),
+        .names = g_ptr_array_new_with_free_func(g_free),
+        .tried = g_ptr_array_new(),
+        .components = g_ptr_array_new(),
+        .salvaged = g_ptr_array_new_with_free_func(remove_salvaged),
+    };
+    add_folders(graph, &sources, path, folder);
+    for (guint i = sources.folders->len; careful && i-- > 0;)
+        replace_folder(graph, &sources, i, g_strdup("damaged"));
+    add_sources(graph, &sources);
+    bool good = false;
+    if (sources.components->len > 0)
+        good = fm_ctf_graph_run(graph, sources.graph, sources.components, sources.names, error);
+    else
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s",
+                    sources.first_message != NULL
+                        ? sources.first_message
+                        : "no CTF trace: no folder with \"metadata\" in it");
+    if (!good)
+        g_prefix_error(error, "%s: ", path);
+    bt_graph_put_ref(sources.graph);
+    fm_ctf_graph_free(graph);
+    g_free(sources.first_message);
+    g_ptr_array_unref(sources.components);
+    g_ptr_array_unref(sources.folders);
+    g_ptr_array_unref(sources.names);
+    g_ptr_array_unref(sources.tried);
+    g_ptr_array_unref(sources.salvaged);
+    return good;
+}
