@@ -31,7 +31,7 @@ static struct ctf_importer *importer_of(const struct fm_trace *trace)
 static char *damage(const struct fm_trace *trace)
 {
     const struct ctf_importer *importer = importer_of(trace);
-    g_autofree char *of_log = fm_eventlog_trace_class.damage(trace);
+    g_autofree char *of_log = fm_eventlog_trace_damage(trace);
     /* While it is being written the log has no end mark: that is no damage. */
     return g_strconcat(importer->notes->str, importer->error != NULL ? importer->error : "",
                        importer->error != NULL ? "\n" : "", importer->done ? of_log : "", NULL);

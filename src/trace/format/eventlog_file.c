@@ -142,7 +142,7 @@ void fm_eventlog_trace_renew(struct fm_eventlog_trace *self)
 
 /* --- the trace --- */
 
-static char *damage(const struct fm_trace *trace)
+char *fm_eventlog_trace_damage(const struct fm_trace *trace)
 {
     const struct fm_eventlog_trace *self = trace->implementation;
     GString *text = g_string_new(self->notes->str);
@@ -180,24 +180,12 @@ static char *damage(const struct fm_trace *trace)
     return g_string_free(text, FALSE);
 }
 
-static bool epoch(const struct fm_trace *trace, int64_t *ret_ns)
+bool fm_eventlog_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns)
 {
     const struct fm_eventlog_trace *self = trace->implementation;
     *ret_ns = self->epoch_ns;
     return self->has_epoch;
 }
-
-const struct fm_trace_class fm_eventlog_trace_class = {
-    .format = "eventlog",
-    .damage = damage,
-    .grow = fm_eventlog_trace_grow,
-    .growth = fm_eventlog_trace_growth,
-    .extent = fm_eventlog_trace_extent,
-    .pending = fm_eventlog_trace_pending,
-    .epoch = epoch,
-    .poll_fd = fm_eventlog_trace_poll_fd,
-    .text = fm_eventlog_trace_text,
-};
 
 static void take_log(struct fm_eventlog_trace *self, int fd)
 {
@@ -239,11 +227,12 @@ static void free_self(struct fm_trace *trace)
     g_free(self);
 }
 
-struct fm_trace *fm_eventlog_trace_new(const char *path, const char *identity, int fd)
+struct fm_trace *fm_eventlog_trace_new(const struct fm_trace_class *class_, const char *path,
+                                       const char *identity, int fd)
 {
     struct fm_trace *trace = fm_trace_new(path, identity);
     struct fm_eventlog_trace *self = g_new0(struct fm_eventlog_trace, 1);
-    trace->class_ = &fm_eventlog_trace_class;
+    trace->class_ = class_;
     trace->state_model = &fm_state_model_eventlog;
     trace->implementation = self;
     trace->free_implementation = free_self;

@@ -218,28 +218,6 @@ static bool is_file(int fd, const char *path, GError **error)
     return false;
 }
 
-struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path, int fd,
-                                        const char *identity, GError **error)
-{
-    if (!is_file(fd, path, error))
-        return NULL;
-    g_autofree char *opened = roots == NULL ? NULL : fm_trace_identity_of(fd);
-    struct fm_trace *trace = fm_eventlog_trace_new(path, opened != NULL ? opened : identity, fd);
-    ((struct fm_eventlog_trace *)trace->implementation)->roots = fm_roots_ref(roots);
-    if (first_look(trace->implementation, error))
-        return trace;
-    fm_trace_free(trace);
-    return NULL;
-}
-
-struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd)
-{
-    struct fm_trace *trace = fm_eventlog_trace_new(path, identity, fd);
-    struct fm_eventlog_trace *self = trace->implementation;
-    self->in_rounds = self->live = true;
-    return trace;
-}
-
 /* --- growing --- */
 
 /* The file was cut, or its name is another file's: all begins anew. */
@@ -372,6 +350,43 @@ int fm_eventlog_trace_poll_fd(const struct fm_trace *trace)
     return self->socket;
 }
 
+static const struct fm_trace_class trace_class = {
+    .format = "eventlog",
+    .damage = fm_eventlog_trace_damage,
+    .grow = fm_eventlog_trace_grow,
+    .growth = fm_eventlog_trace_growth,
+    .extent = fm_eventlog_trace_extent,
+    .pending = fm_eventlog_trace_pending,
+    .epoch = fm_eventlog_trace_epoch,
+    .poll_fd = fm_eventlog_trace_poll_fd,
+    .text = fm_eventlog_trace_text,
+};
+
+/* --- opening --- */
+
+struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path, int fd,
+                                        const char *identity, GError **error)
+{
+    if (!is_file(fd, path, error))
+        return NULL;
+    g_autofree char *opened = roots == NULL ? NULL : fm_trace_identity_of(fd);
+    struct fm_trace *trace =
+        fm_eventlog_trace_new(&trace_class, path, opened != NULL ? opened : identity, fd);
+    ((struct fm_eventlog_trace *)trace->implementation)->roots = fm_roots_ref(roots);
+    if (first_look(trace->implementation, error))
+        return trace;
+    fm_trace_free(trace);
+    return NULL;
+}
+
+struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd)
+{
+    struct fm_trace *trace = fm_eventlog_trace_new(&trace_class, path, identity, fd);
+    struct fm_eventlog_trace *self = trace->implementation;
+    self->in_rounds = self->live = true;
+    return trace;
+}
+
 /* --- sockets --- */
 
 int fm_eventlog_trace_nameless_file(GError **error)
@@ -408,7 +423,7 @@ struct fm_trace *fm_eventlog_trace_connect(const char *text, const char *identit
             close(socket);
         return NULL;
     }
-    struct fm_trace *trace = fm_eventlog_trace_new(text, identity, fd);
+    struct fm_trace *trace = fm_eventlog_trace_new(&trace_class, text, identity, fd);
     struct fm_eventlog_trace *self = trace->implementation;
     self->socket = socket;
     self->live = true;

@@ -49,7 +49,8 @@ struct fm_eventlog_trace {
 };
 
 /* Takes the descriptor of a regular file, from which nothing has been read yet. */
-struct fm_trace *fm_eventlog_trace_new(const char *path, const char *identity, int fd);
+struct fm_trace *fm_eventlog_trace_new(const struct fm_trace_class *class_, const char *path,
+                                       const char *identity, int fd);
 /* Takes the descriptor of what was opened beneath roots. When the file is replaced it is opened
  * beneath them again; NULL = anywhere. */
 struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path, int fd,
@@ -60,12 +61,13 @@ struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *ide
 struct fm_trace *fm_eventlog_trace_connect(const char *address, const char *identity,
                                            GError **error);
 
-extern const struct fm_trace_class fm_eventlog_trace_class;
-
 /* The merge is made anew after blocks were added, and the cursor stands where it stood. */
 void fm_eventlog_trace_renew(struct fm_eventlog_trace *self);
 /* Another file (taken) instead of the one read so far: nothing is known of it yet. */
 void fm_eventlog_trace_replace(struct fm_eventlog_trace *self, int fd);
+/* Of the class. */
+char *fm_eventlog_trace_damage(const struct fm_trace *trace);
+bool fm_eventlog_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns);
 void fm_eventlog_trace_note(struct fm_eventlog_trace *self, const char *format, ...)
     G_GNUC_PRINTF(2, 3);
 
