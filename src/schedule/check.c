@@ -44,7 +44,7 @@ static const char *check_flags(const struct background *background)
     return NULL;
 }
 
-const char *fm_background_check(const struct background *background)
+static const char *check_background(const struct background *background)
 {
     GPtrArray *lists[] = {background->list_in, background->list_out};
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -75,4 +75,19 @@ const char *fm_background_check(const struct background *background)
     if (background->list_in->len == 0 && background->notify_in->len > 0)
         return "I5: notify_in is empty unless a pass runs";
     return background->trace->locked ? "between steps no trace is locked" : NULL;
+}
+
+const char *fm_engine_check(const struct fm_engine *engine)
+{
+    for (unsigned i = 0; i < engine->backgrounds->len; i++) {
+        const char *broken = check_background(g_ptr_array_index(engine->backgrounds, i));
+        if (broken != NULL)
+            return broken;
+    }
+    for (unsigned i = 0; i < engine->tabs->len; i++) {
+        const char *broken = fm_tab_check(g_ptr_array_index(engine->tabs, i));
+        if (broken != NULL)
+            return broken;
+    }
+    return NULL;
 }

@@ -56,8 +56,18 @@ struct fm_tab {
     const struct fm_chunk_hooks *permanent;
 };
 
-struct background *fm_engine_background(const struct fm_engine *engine,
-                                        const struct fm_trace *trace);
+static inline struct background *fm_engine_background(const struct fm_engine *engine,
+                                                      const struct fm_trace *trace)
+{
+    for (unsigned i = 0; i < engine->backgrounds->len; i++) {
+        struct background *background = g_ptr_array_index(engine->backgrounds, i);
+        if (background->trace == trace)
+            return background;
+    }
+    return NULL;
+}
+/* --- registry.c --- */
+void fm_engine_close_background(struct fm_engine *engine, struct background *background);
 /* --- notify.c --- */
 void fm_notify_free(void *notify);
 void fm_watch_free(void *watch);
@@ -81,7 +91,6 @@ bool fm_background_has_work(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
 void fm_background_close(struct background *background); /* calls after_request of the pass */
 bool fm_tab_is_registered(const struct fm_tab *tab);
-const char *fm_background_check(const struct background *background);
 const char *fm_tab_check(const struct fm_tab *tab);
 void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);
 void fm_computation_unref(struct computation *computation);

@@ -2,7 +2,6 @@
 /* What happens to passes from outside: closing, unloading, discarding; how far they are. */
 #include <string.h>
 
-#include "base/error.h"
 #include "schedule/internal.h"
 
 /* --- how far --- */
@@ -137,41 +136,6 @@ void fm_background_discard(struct fm_engine *engine, struct fm_trace *trace)
     }
     for (unsigned i = 0; i < again->len; i++)
         fm_background_request(engine, trace, g_ptr_array_index(again, i));
-}
-
-static bool is_cancelled(struct fm_engine *engine, struct fm_trace *trace,
-                         const struct fm_progress *progress)
-{
-    const char *current = fm_background_current(engine, trace);
-    if (progress == NULL || progress->report == NULL || current == NULL)
-        return false;
-    double fraction = fm_background_progress(engine, trace);
-    return !progress->report(progress->user, current, (uint64_t)(fraction * 1000), 1000);
-}
-
-bool fm_background_run(struct fm_engine *engine, struct fm_trace *trace, const char *module,
-                       const struct fm_progress *progress, GError **error)
-{
-    if (fm_background_request(engine, trace, module) == FM_REQUEST_NO_MODULE) {
-        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "there is no computation %s", module);
-        return false;
-    }
-    while (!fm_background_is_ready(trace, module)) {
-        const GError *failed = fm_background_error(trace, module);
-        if (failed != NULL) {
-            if (error != NULL)
-                *error = g_error_copy(failed);
-            return false;
-        }
-        if (engine->disabled > 0 || is_cancelled(engine, trace, progress) ||
-            !fm_engine_has_work(engine)) {
-            g_set_error(error, FM_ERROR, FM_ERROR_CANCELLED, "%s: %s was cancelled", trace->path,
-                        module);
-            return false;
-        }
-        fm_engine_step(engine);
-    }
-    return true;
 }
 
 void fm_background_close(struct background *background)
