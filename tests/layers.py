@@ -59,7 +59,7 @@ MAY_USE = {
     "serve": ["base", "deep", "procrep", "analysis", "body", "digest", "eventlog", "trace", "query", "display", "report",
               "pages", "schedule", "recording", "viewers"],
     "feedback": ["base", "deep", "analysis", "procrep", "body"],
-    "exchange": ["base", "deep"],
+    "exchange": ["base", "deep", "analysis"],
     "cli": ["*"],
 }
 

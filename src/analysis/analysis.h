@@ -110,6 +110,10 @@ void fm_analysis_add_modules(struct fm_analysis *a, const char *const *names, ui
 /* NULL when there is none of that name. */
 const struct fm_module *fm_analysis_module(const struct fm_analysis *a, const char *name);
 
+/* How often each coverage point of a procedure was passed, in all its contexts (pd 0) or in one:
+ * ps.point_count numbers, g_free. With static coverage there are only those of all. */
+uint64_t *fm_analysis_point_counts(const struct fm_analysis *a, uint32_t ps, uint32_t pd);
+
 /* --- callers (callers.c) --- */
 
 enum fm_callers_group { FM_GROUP_CALL_SITE, FM_GROUP_PROC, FM_GROUP_MODULE, FM_GROUP_CLIQUE };

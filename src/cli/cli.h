@@ -28,6 +28,7 @@ fm_cli_run fm_cmd_check;
 fm_cli_run fm_cmd_commands;
 fm_cli_run fm_cmd_convert;
 fm_cli_run fm_cmd_dump;
+fm_cli_run fm_cmd_export;
 fm_cli_run fm_cmd_feedback;
 fm_cli_run fm_cmd_finish;
 fm_cli_run fm_cmd_log;

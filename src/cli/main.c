@@ -14,6 +14,7 @@ const struct fm_cli_command fm_cli_commands[] = {
     {"procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures"},
     {"feedback", fm_cmd_feedback, "advise Mercury's compiler on what to run in parallel"},
     {"merge", fm_cmd_merge, "add profiles of one program up"},
+    {"export", fm_cmd_export, "write a profile in another tool's format"},
     {"convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools"},
     {"cc", fm_cmd_cc, "compile C so that the program records itself"},
     {"c++", fm_cmd_cc, "the same for C++"},

@@ -273,24 +273,6 @@ static bool site_cost(const struct fm_page *page, const struct subject *of, uint
     return true;
 }
 
-uint64_t *fm_source_point_counts(const struct fm_page *page, uint32_t ps, uint32_t pd)
-{
-    const struct fm_profile *profile = page->profile;
-    const struct fm_analysis *a = page->analysis;
-    uint32_t points = profile->ps[ps].point_count;
-    uint64_t *counts = g_new0(uint64_t, points + 1u);
-    for (uint32_t i = 0; i < points && profile->pd_point_first == NULL; i++)
-        counts[i] = profile->points[profile->ps[ps].point_first + i].count;
-    if (profile->pd_point_first == NULL)
-        return counts;
-    for (uint32_t at = a->ps_pd_first[ps]; at < a->ps_pd_first[ps + 1]; at++) {
-        uint32_t of = a->ps_pds[at];
-        for (uint32_t i = 0; (pd == 0 || pd == of) && i < points; i++)
-            counts[i] += fm_column_get(&profile->pd_points, profile->pd_point_first[of] + i);
-    }
-    return counts;
-}
-
 /* How often the code on each line of the span ran. */
 static void add_runs(const struct fm_page *page, const struct subject *of, struct span span,
                      struct line_cost *costs)
@@ -298,7 +280,7 @@ static void add_runs(const struct fm_page *page, const struct subject *of, struc
     const struct fm_source_map *map = page->recording->source_map;
     if (map == NULL || page->profile->ps[of->ps].point_count == 0)
         return;
-    g_autofree uint64_t *counts = fm_source_point_counts(page, of->ps, of->pd);
+    g_autofree uint64_t *counts = fm_analysis_point_counts(page->analysis, of->ps, of->pd);
     for (uint32_t i = map->line_first[of->ps]; i < map->line_first[of->ps + 1]; i++) {
         uint32_t line = map->lines[i].line;
         uint64_t runs = fm_source_map_count(map, &map->lines[i], counts);

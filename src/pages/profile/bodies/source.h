@@ -9,5 +9,3 @@ struct fm_source_index *fm_source_index_new(const struct fm_profile *profile);
 void fm_source_index_free(struct fm_source_index *index);
 /* pd 0: over all contexts, else in that one. */
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd);
-/* Counts of the coverage points of ps, likewise; g_free(). */
-uint64_t *fm_source_point_counts(const struct fm_page *page, uint32_t ps, uint32_t pd);

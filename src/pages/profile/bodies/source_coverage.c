@@ -12,7 +12,7 @@ static void add_points(struct fm_page *page, uint32_t ps, uint32_t pd)
 {
     const struct fm_profile *profile = page->profile;
     const struct fm_ps *proc = &profile->ps[ps];
-    g_autofree uint64_t *counts = fm_source_point_counts(page, ps, pd);
+    g_autofree uint64_t *counts = fm_analysis_point_counts(page->analysis, ps, pd);
     uint32_t never = 0;
     fm_add_heading(page->body, "Blocks of code");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "coverage_points");

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile in another tool's format. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "exchange/exchange.h"
+
+struct exporting {
+    char *to, *output;
+    char *least_text;
+    struct fm_export_options options;
+    char *measure, *strip_path;
+    gboolean lines;
+    int callers;
+};
+
+static char *format_names(const char *between)
+{
+    GString *names = g_string_new(NULL);
+    for (const struct fm_export_format *f = fm_export_formats; f->name != NULL; f++)
+        g_string_append_printf(names, "%s%s", names->len > 0 ? between : "", f->name);
+    return g_string_free(names, FALSE);
+}
+
+/* NAME.data -> NAME.pb.gz, beside it. */
+static char *default_output(const char *path, const char *suffix)
+{
+    size_t size = strlen(path);
+    if (g_str_has_suffix(path, ".data"))
+        size -= strlen(".data");
+    return g_strdup_printf("%.*s.%s", (int)size, path, suffix);
+}
+
+static bool write_file(const struct exporting *o, const struct fm_export_format *format,
+                       const struct fm_analysis *a, const char *output, GPtrArray *notes,
+                       GError **error)
+{
+    struct fm_writer *out;
+    if (strcmp(output, "-") != 0) {
+        if (!fm_writer_new(output, &out, error))
+            return false;
+        if (fm_export(format, a, &o->options, out, notes, error))
+            return fm_writer_finish(out, error);
+        fm_writer_discard(out);
+        return false;
+    }
+    out = fm_writer_new_memory();
+    if (!fm_export(format, a, &o->options, out, notes, error)) {
+        fm_writer_discard(out);
+        return false;
+    }
+    g_autoptr(GBytes) bytes = fm_writer_finish_memory(out);
+    if (fwrite(g_bytes_get_data(bytes, NULL), 1, g_bytes_get_size(bytes), stdout) ==
+            g_bytes_get_size(bytes) &&
+        fflush(stdout) == 0)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_IO, "standard output: %s", g_strerror(errno));
+    return false;
+}
+
+static bool export_profile(struct exporting *o, const struct fm_export_format *format,
+                           const char *path, GPtrArray *notes, GError **error)
+{
+    struct fm_progress progress;
+    g_autoptr(FmProfile) profile = NULL;
+    g_autoptr(FmAnalysis) analysis = NULL;
+    g_autoptr(FmSourceMap) map = NULL;
+    g_autofree char *output =
+        o->output != NULL ? g_strdup(o->output) : default_output(path, format->suffix);
+    fm_cli_progress_begin(&progress);
+    bool done = fm_profile_read(path, &progress, &profile, error) &&
+                fm_analysis_new(profile, &progress, &analysis, error);
+    fm_cli_progress_end(&progress);
+    if (done && profile->flavour == FM_FLAVOUR_C) {
+        GError *without = NULL;
+        if (!fm_source_map_read_beside(NULL, path, profile, &map, &without)) {
+            if (!g_error_matches(without, FM_ERROR, FM_ERROR_NOT_FOUND))
+                g_ptr_array_add(notes, g_strdup(without->message));
+            g_error_free(without);
+        }
+    }
+    o->options.source = map;
+    return done && write_file(o, format, analysis, output, notes, error);
+}
+
+static int run(struct exporting *o, const char *path)
+{
+    const struct fm_export_format *format = fm_export_format_named(o->to);
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    GError *error = NULL;
+    if (format == NULL) {
+        g_autofree char *names = format_names(", ");
+        return fm_cli_usage("export", "there is no format '%s': expected one of %s", o->to, names);
+    }
+    if (o->options.min_share > 0 && !format->stacks)
+        return fm_cli_usage("export", "--min has no meaning for %s", format->name);
+    if (!export_profile(o, format, path, notes, &error))
+        return fm_cli_fail("export", error);
+    for (guint i = 0; i < notes->len; i++)
+        fm_cli_print_error("fathom export: note: %s\n", (const char *)g_ptr_array_index(notes, i));
+    return FM_EXIT_DONE;
+}
+
+static int parse_options(struct exporting *o, int argc)
+{
+    char *end;
+    if (argc != 2)
+        return fm_cli_usage("export", "expected one FILE; --help tells more");
+    if (o->to == NULL) {
+        g_autofree char *names = format_names(", ");
+        return fm_cli_usage("export", "expected --to=FORMAT: one of %s", names);
+    }
+    if (o->callers < 0 || o->callers > 20)
+        return fm_cli_usage("export", "--callers: expected 0 to 20");
+    if (o->least_text != NULL) {
+        double percent = g_ascii_strtod(o->least_text, &end);
+        if (end == o->least_text || (*end != '\0' && strcmp(end, "%") != 0) ||
+            !(percent >= 0 && percent <= 100))
+            return fm_cli_usage("export", "--min: expected a percentage, not '%s'", o->least_text);
+        o->options.min_share = percent / 100;
+    }
+    o->options.measure = o->measure;
+    o->options.strip_path = o->strip_path;
+    o->options.lines = o->lines;
+    o->options.callers = (unsigned)o->callers;
+    return -1;
+}
+
+static char *description(void)
+{
+    GString *text = g_string_new("Writes a profile in the format of another tool:\n");
+    for (const struct fm_export_format *f = fm_export_formats; f->name != NULL; f++)
+        g_string_append_printf(text, "  %-11s %s\n", f->name, f->summary);
+    g_string_append(text, "What a format has no place for is told on standard error.");
+    return g_string_free(text, FALSE);
+}
+
+int fm_cmd_export(int argc, char **argv)
+{
+    struct exporting o = {0};
+    const GOptionEntry entries[] = {
+        {"to", 't', 0, G_OPTION_ARG_STRING, &o.to, "The format, see below", "FORMAT"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output,
+         "The file to write, - for standard output (default: beside the profile)", "FILE"},
+        {"min", 'm', 0, G_OPTION_ARG_STRING, &o.least_text,
+         "Join contexts of less than this share of every measure (formats of stacks)", "PERCENT"},
+        {"measure", 0, 0, G_OPTION_ARG_STRING, &o.measure,
+         "folded: cpu, calls, alloc_space, ... (default: cpu, or calls when it tells nothing)",
+         "NAME"},
+        {"lines", 'l', 0, G_OPTION_ARG_NONE, &o.lines,
+         "folded: functions with the line that calls on", NULL},
+        {"callers", 0, 0, G_OPTION_ARG_INT, &o.callers,
+         "callgrind: tell functions apart by so many callers (default: 0)", "N"},
+        {"strip-path", 0, 0, G_OPTION_ARG_FILENAME, &o.strip_path,
+         "Take this folder off the names of source files", "FOLDER"},
+        {NULL},
+    };
+    g_autofree char *about = description();
+    int status =
+        fm_cli_parse(&argc, &argv, entries, "FILE", about,
+                     "fathom export --to=pprof prog.data && go tool pprof -top prog.pb.gz");
+    if (status < 0)
+        status = parse_options(&o, argc);
+    if (status < 0)
+        status = run(&o, argv[1]);
+    g_free(o.to), g_free(o.output), g_free(o.least_text), g_free(o.measure), g_free(o.strip_path);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which measures go out, under which names and units. */
+#include <string.h>
+
+#include "exchange/nodes.h"
+#include "exchange/nodes_internal.h"
+
+#define NANOSECONDS 1000000000u
+
+static void add(struct fm_exchange_nodes *nodes, struct fm_exchange_column column)
+{
+    g_assert(nodes->column_count < FM_EXCHANGE_COLUMNS_MAX);
+    if (column.divide == 0)
+        column.divide = 1;
+    if (column.multiply == 0)
+        column.multiply = 1;
+    nodes->columns[nodes->column_count++] = column;
+}
+
+static void add_time(struct fm_exchange_nodes *nodes, uint64_t ticks)
+{
+    if (ticks == 0)
+        return; /* no time was taken */
+    add(nodes, (struct fm_exchange_column){.name = "cpu",
+                                           .unit = "nanoseconds",
+                                           .measure = "quanta",
+                                           .id = FM_QUANTA,
+                                           .multiply = NANOSECONDS,
+                                           .divide = ticks});
+    if (NANOSECONDS % ticks != 0)
+        add(nodes, (struct fm_exchange_column){
+                       .name = "samples", .unit = "count", .measure = "quanta", .id = FM_QUANTA});
+}
+
+void fm_exchange_add_columns(struct fm_exchange_nodes *nodes)
+{
+    const struct fm_profile *p = nodes->a->profile;
+    static const struct {
+        enum fm_measure_id id;
+        const char *name;
+    } rare[] = {{FM_EXCPS, "exceptions"}, {FM_FAILS, "fails"}, {FM_REDOS, "redos"}};
+    static const char *const renamed[][2] = {{"frees", "free_objects"},
+                                             {"freed_bytes", "free_space"}};
+    nodes->column_count = 0;
+    add(nodes, (struct fm_exchange_column){
+                   .name = "calls", .unit = "count", .measure = "calls", .is_calls = true});
+    add_time(nodes, p->ticks_per_second);
+    add(nodes, (struct fm_exchange_column){
+                   .name = "alloc_objects", .unit = "count", .measure = "allocs", .id = FM_ALLOCS});
+    add(nodes, (struct fm_exchange_column){.name = "alloc_space",
+                                           .unit = "bytes",
+                                           .measure = p->measures[FM_WORDS].name,
+                                           .id = FM_WORDS,
+                                           .multiply = p->word_size});
+    for (unsigned m = FM_MEASURES_MERCURY; m < p->measure_count; m++) {
+        const struct fm_measure *measure = &p->measures[m];
+        const char *name = measure->name;
+        for (unsigned i = 0; i < G_N_ELEMENTS(renamed); i++) {
+            if (strcmp(name, renamed[i][0]) == 0)
+                name = renamed[i][1];
+        }
+        add(nodes, (struct fm_exchange_column){
+                       .name = name,
+                       .unit = strcmp(measure->unit, "bytes") == 0 ? "bytes" : "count",
+                       .measure = measure->name,
+                       .id = (enum fm_measure_id)m});
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(rare); i++) {
+        if (p->csd_own[rare[i].id].width != 0)
+            add(nodes, (struct fm_exchange_column){.name = rare[i].name,
+                                                   .unit = "count",
+                                                   .measure = p->measures[rare[i].id].name,
+                                                   .id = rare[i].id});
+    }
+}
+
+unsigned fm_exchange_column(const struct fm_exchange_nodes *nodes, const char *name)
+{
+    unsigned i = 0;
+    while (i < nodes->column_count && strcmp(nodes->columns[i].name, name) != 0)
+        i++;
+    if (i < nodes->column_count)
+        return i;
+    i = 0;
+    while (i < nodes->column_count && strcmp(nodes->columns[i].measure, name) != 0)
+        i++;
+    return i;
+}
+
+unsigned fm_exchange_main_column(const struct fm_exchange_nodes *nodes)
+{
+    unsigned cpu = fm_exchange_column(nodes, "cpu");
+    int64_t quanta = nodes->a->root_total.own[FM_QUANTA] + nodes->a->root_total.desc[FM_QUANTA];
+    return cpu < nodes->column_count && quanta > FM_FEW_QUANTA ? cpu : 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/export_internal.h"
+
+#include <string.h>
+
+const struct fm_export_format fm_export_formats[] = {
+    {"pprof", "pb.gz", "Go's pprof and what reads its files: all measures, contexts whole", true,
+     fm_export_pprof},
+    {"callgrind", "out", "KCachegrind, callgrind_annotate: calls and costs from caller to callee",
+     false, fm_export_callgrind},
+    {"speedscope", "speedscope.json", "speedscope.app: one flame graph a thread and measure", true,
+     fm_export_speedscope},
+    {"firefox", "firefox.json.gz", "profiler.firefox.com: one track a thread and measure", true,
+     fm_export_firefox},
+    {"folded", "folded", "a line a stack, of one measure: FlameGraph and others", true,
+     fm_export_folded},
+    {"lcov", "info", "lcov, genhtml: how often lines ran (coverage grade)", false, fm_export_lcov},
+    {NULL, NULL, NULL, false, NULL},
+};
+
+const struct fm_export_format *fm_export_format_named(const char *name)
+{
+    const struct fm_export_format *format = fm_export_formats;
+    while (format->name != NULL && strcmp(format->name, name) != 0)
+        format++;
+    return format->name != NULL ? format : NULL;
+}
+
+void fm_export_note(GPtrArray *notes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_ptr_array_add(notes, g_strdup_vprintf(format, arguments));
+    va_end(arguments);
+}
+
+void fm_export_note_folding(GPtrArray *notes, const struct fm_exchange_nodes *nodes)
+{
+    if (nodes->recursions > 0)
+        fm_export_note(notes,
+                       "recursions are folded: %u of several functions, the largest of %u; all "
+                       "depths stand at one",
+                       nodes->recursions, nodes->largest);
+}
+
+bool fm_export(const struct fm_export_format *format, const struct fm_analysis *a,
+               const struct fm_export_options *options, struct fm_writer *out, GPtrArray *notes,
+               GError **error)
+{
+    g_assert(format != NULL && a != NULL && options != NULL && out != NULL && notes != NULL);
+    /* What the recording says of itself holds for what is made of it, too. */
+    for (uint32_t i = 0; i < a->profile->run_info.note_count; i++)
+        fm_export_note(notes, "%s", a->profile->run_info.notes[i]);
+    return format->write(a, options, out, notes, error);
+}

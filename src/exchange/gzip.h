@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gzip (RFC 1952) without name or time, so equal input gives equal bytes. */
+#pragma once
+
+#include "base/writer.h"
+
+struct fm_gzip;
+struct fm_gzip *fm_gzip_new(struct fm_writer *out); /* out is borrowed */
+void fm_gzip_write(struct fm_gzip *gzip, const void *bytes, size_t size);
+void fm_gzip_finish(struct fm_gzip *gzip); /* ends the stream and frees gzip */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/nodes.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/nodes_internal.h"
+
+struct visit {
+    uint32_t pd, parent, css, thread;
+};
+
+static void push_children(const struct fm_exchange_nodes *nodes, GArray *stack, uint32_t index)
+{
+    const struct fm_profile *p = nodes->a->profile;
+    const struct fm_exchange_node *node = &nodes->nodes[index];
+    uint32_t slots = p->ps[node->ps].css_count;
+    /* Last slot first: the stack gives them back in their order. */
+    for (uint32_t slot = slots; slot-- > 0;) {
+        uint32_t count;
+        const uint32_t *csds = fm_profile_slot(p, node->pd, slot, &count);
+        for (uint32_t i = count; i-- > 0;) {
+            uint32_t callee = p->csd_callee[csds[i]];
+            if (nodes->tree_csd[callee] != csds[i])
+                continue;
+            struct visit visit = {callee, index, p->csd_css[csds[i]],
+                                  index == 0 ? UINT32_MAX : node->thread};
+            g_array_append_val(stack, visit);
+        }
+    }
+}
+
+/* Each pd once, depth first. */
+static void order(struct fm_exchange_nodes *nodes)
+{
+    const struct fm_profile *p = nodes->a->profile;
+    g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct visit));
+    nodes->nodes = g_new0(struct fm_exchange_node, p->pd_count + 1);
+    nodes->count = 0;
+    /* What nothing leads to stands below the root: last, since the stack is. */
+    for (uint32_t pd = p->pd_count; pd >= 1; pd--) {
+        if (nodes->tree_csd[pd] == 0 && pd != p->root_pd)
+            g_array_append_val(stack, ((struct visit){.pd = pd, .thread = UINT32_MAX}));
+    }
+    g_array_append_val(stack, ((struct visit){.pd = p->root_pd}));
+    while (stack->len > 0) {
+        struct visit visit = g_array_index(stack, struct visit, stack->len - 1);
+        uint32_t index = nodes->count++;
+        g_array_set_size(stack, stack->len - 1);
+        nodes->nodes[index] = (struct fm_exchange_node){
+            .parent = visit.parent,
+            .pd = visit.pd,
+            .ps = p->pd_ps[visit.pd],
+            .css = visit.css,
+            .thread = visit.thread == UINT32_MAX ? index : visit.thread,
+        };
+        push_children(nodes, stack, index);
+    }
+}
+
+/* value * multiply / divide, -1 when it does not fit. */
+static int64_t converted(const struct fm_exchange_column *column, int64_t value)
+{
+    __int128 wide = (__int128)value * (__int128)column->multiply / (__int128)column->divide;
+    return wide > INT64_MAX || wide < INT64_MIN + 1 ? -1 : (int64_t)wide;
+}
+
+static bool sum_column(struct fm_exchange_nodes *nodes, unsigned column, int64_t *by_pd,
+                       GError **error)
+{
+    const struct fm_profile *p = nodes->a->profile;
+    const struct fm_exchange_column *c = &nodes->columns[column];
+    int64_t *own = &nodes->own[(size_t)column * nodes->count];
+    int64_t *total = &nodes->total[(size_t)column * nodes->count];
+    bool fits = true;
+    memset(by_pd, 0, (p->pd_count + 1) * sizeof *by_pd);
+    if (c->is_calls || p->csd_own[c->id].width != 0) {
+        for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
+            int64_t value =
+                c->is_calls ? fm_profile_calls(p, csd) : (int64_t)fm_profile_own(p, csd, c->id);
+            int64_t *sum = &by_pd[p->csd_callee[csd]];
+            fits = fits && (c->is_calls || value >= 0) && !__builtin_add_overflow(*sum, value, sum);
+        }
+    }
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        int64_t value = by_pd[nodes->nodes[i].pd];
+        own[i] = total[i] = converted(c, value);
+        fits = fits && (own[i] == -1) <= (value < 0);
+    }
+    for (uint32_t i = nodes->count; i-- > 1;) {
+        int64_t *above = &total[nodes->nodes[i].parent];
+        fits = fits && !__builtin_add_overflow(*above, total[i], above);
+    }
+    if (!fits)
+        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "the sum of %s does not fit 63 bits", c->name);
+    return fits;
+}
+
+bool fm_exchange_nodes_init(struct fm_exchange_nodes *nodes, const struct fm_analysis *a,
+                            double min_share, GError **error)
+{
+    g_assert(min_share >= 0 && min_share <= 1);
+    *nodes = (struct fm_exchange_nodes){.a = a};
+    fm_exchange_add_columns(nodes);
+    fm_exchange_span(nodes);
+    order(nodes);
+    nodes->own = g_new(int64_t, (size_t)nodes->column_count * nodes->count);
+    nodes->total = g_new(int64_t, (size_t)nodes->column_count * nodes->count);
+    g_autofree int64_t *by_pd = g_new(int64_t, a->profile->pd_count + 1);
+    for (unsigned column = 0; column < nodes->column_count; column++) {
+        if (!sum_column(nodes, column, by_pd, error)) {
+            fm_exchange_nodes_clear(nodes);
+            return false;
+        }
+    }
+    if (min_share > 0)
+        fm_exchange_prune(nodes, min_share);
+    return true;
+}
+
+void fm_exchange_nodes_clear(struct fm_exchange_nodes *nodes)
+{
+    g_free(nodes->nodes);
+    g_free(nodes->own);
+    g_free(nodes->total);
+    g_free(nodes->tree_csd);
+    *nodes = (struct fm_exchange_nodes){0};
+}
+
+bool fm_exchange_has_own(const struct fm_exchange_nodes *nodes, uint32_t node)
+{
+    for (unsigned column = 0; column < nodes->column_count; column++) {
+        if (fm_exchange_own(nodes, column, node) != 0)
+            return true;
+    }
+    return false;
+}
