@@ -13,7 +13,7 @@ struct speedscope {
     struct fm_exchange_names names;
     struct fm_writer *out;
     struct fm_json json;
-    uint32_t *frame;  /* [ps_count + 1] its number + 1; 0: no context of it */
+    uint32_t *frame; /* [ps_count + 1] its number + 1; 0: no context of it */
     uint32_t *depth; /* [node], 1 = below the root */
     GArray *members; /* uint32_t nodes, thread by thread */
     bool cut;

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `fathom export` writes, read by readers of our own and by the formats' tools where they are
+installed, against sums taken from `fathom dump`.
+
+usage: test_export.py FATHOM GENERATE_PROFILE"""
+import collections
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+fathom, generate = sys.argv[1:3]
+failures = 0
+number = 0
+
+
+def check(name, holds, detail=""):
+    global failures, number
+    number += 1
+    failures += not holds
+    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:2000]}")
+
+
+def skip(name, why):
+    global number
+    number += 1
+    print(f"ok {number} {name} # SKIP {why}")
+
+
+def run(*arguments, status=0):
+    told = subprocess.run(arguments, capture_output=True, text=True)
+    if told.returncode != status:
+        raise SystemExit(f"Bail out! {arguments}: {told.returncode} {told.stderr}")
+    return told
+
+
+class Oracle:
+    """The graph as `fathom dump` prints it: what each procedure's own costs are."""
+
+    def __init__(self, path, flavour):
+        text = run(fathom, "dump", path).stdout
+        self.nodes = {}
+        for block in text.split("\n\n"):
+            head, *lines = block.strip("\n").split("\n")
+            found = re.fullmatch(r"(csd|css|pd|ps)(\d+):", head)
+            if not found:
+                continue
+            fields = dict(line.strip().split(" = ", 1) for line in lines
+                          if re.match(r"\s*\w+ = .", line))
+            self.nodes[head[:-1]] = fields
+        self.flavour = flavour
+        ticks = int(re.search(r"ticks_per_sec = (\d+)", text)[1])
+        words = int(re.search(r"word_size = (\d+)", text)[1])
+        space = "bytes" if flavour == "c" else "words"
+        self.rules = {"calls": ("calls", 1), "cpu": ("quanta", 10 ** 9 // ticks),
+                      "alloc_objects": ("allocs", 1), "alloc_space": (space, words)}
+
+    def name(self, ps):
+        # Of C programs the name alone; generated ones have no two alike that matter here.
+        return self.nodes[ps]["ps_uq_refined_id" if self.flavour == "c" else "ps_q_refined_id"]
+
+    def own(self, column):
+        field, factor = self.rules[column]
+        sums = collections.Counter()
+        for node, fields in self.nodes.items():
+            if node.startswith("csd") and int(fields.get(field, 0)) != 0:
+                pd = self.nodes[fields["csd_callee"]]
+                ps = "ps" + pd["pd_proc_static"].split()[0]
+                sums[self.name(ps)] += int(fields[field]) * factor
+        return +sums
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def fields_of(data):
+    """Protocol buffers: (field, value) of one message."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        elif key & 7 == 2:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        else:
+            raise ValueError(f"wire type {key & 7}")
+        yield key >> 3, value
+
+
+def packed(data):
+    at, values = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        values.append(value)
+    return values
+
+
+def read_pprof(path):
+    """{column: {function: own}}, and whether each stack's frames are known."""
+    profile = collections.defaultdict(list)
+    for field, value in fields_of(gzip.open(path).read()):
+        profile[field].append(value)
+    strings = [text.decode() for text in profile[6]]
+    assert strings[0] == ""
+    types = [strings[dict(fields_of(t)).get(1, 0)] for t in profile[1]]
+    functions = {dict(fields_of(f))[1]: strings[dict(fields_of(f)).get(2, 0)] for f in profile[5]}
+    locations = {}
+    for location in profile[4]:
+        fields = dict(fields_of(location))
+        assert fields[1] not in locations
+        locations[fields[1]] = functions[dict(fields_of(fields[4]))[1]]
+    sums = {t: collections.Counter() for t in types}
+    for sample in profile[2]:
+        fields = dict(fields_of(sample))
+        stack = [locations[i] for i in packed(fields[1])]
+        values = packed(fields[2])
+        assert len(values) == len(types)
+        for t, value in zip(types, values):
+            sums[t][stack[0]] += value
+    return {t: +s for t, s in sums.items()}
+
+
+def read_callgrind(path):
+    """Own costs by function, and what each function has in all: own and its calls."""
+    events, own, inclusive, names = [], {}, {}, {}
+    of, after_calls = None, False
+
+    def named(text):
+        found = re.fullmatch(r"\((\d+)\)(?: (.*))?", text)
+        return names.setdefault(found[1], found[2])
+
+    for line in open(path):
+        line = line.rstrip("\n")
+        if line.startswith("events:"):
+            events = line.split()[1:]
+        elif line.startswith("fn="):
+            of = named(line[3:])
+            own.setdefault(of, [0] * len(events)), inclusive.setdefault(of, [0] * len(events))
+        elif line.startswith("cfn="):
+            named(line[4:])
+        elif line.startswith("calls="):
+            after_calls = True
+        elif line and line[0].isdigit():
+            costs = [int(c) for c in line.split()[1:]]
+            for i, cost in enumerate(costs):
+                inclusive[of][i] += cost
+                own[of][i] += 0 if after_calls else cost
+            after_calls = False
+    return {event: +collections.Counter({f: costs[i] for f, costs in own.items()})
+            for i, event in enumerate(events)}, \
+        {event: {f: costs[i] for f, costs in inclusive.items()} for i, event in enumerate(events)}
+
+
+def read_folded(path):
+    sums, stacks = collections.Counter(), {}
+    for line in open(path):
+        stack, value = line.rstrip("\n").rsplit(" ", 1)
+        sums[stack.split(";")[-1]] += int(value)
+        stacks[stack] = stacks.get(stack, 0) + int(value)
+    return sums, stacks
+
+
+def read_speedscope(path):
+    document = json.load(open(path))
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    sums = collections.defaultdict(collections.Counter)
+    for profile in document["profiles"]:
+        column = profile["name"].split(": ")[1].split(" ")[0]
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            sums[column][frames[stack[-1]]] += weight
+    return sums
+
+
+def read_firefox(path):
+    document = json.load(gzip.open(path))
+    strings = document["shared"]["stringArray"]
+    sums = collections.defaultdict(collections.Counter)
+    assert document["meta"]["preprocessedProfileVersion"] == 57
+    for thread in document["threads"]:
+        for table in ("samples", "stackTable", "frameTable", "funcTable", "markers",
+                      "nativeSymbols", "resourceTable"):
+            for column in thread[table].values():
+                assert not isinstance(column, list) or len(column) == thread[table]["length"], table
+        stacks, functions = thread["stackTable"], thread["funcTable"]
+        for row, prefix in enumerate(stacks["prefix"]):
+            assert prefix is None or prefix < row
+        assert thread["samples"]["length"] > 0
+        for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+            name = strings[functions["name"][thread["frameTable"]["func"][stacks["frame"][stack]]]]
+            factor = 10 ** 6 if thread["samples"]["weightType"] == "tracing-ms" else 1
+            sums[thread["name"].split(": ")[1]][name] += round(weight * factor)
+    return sums
+
+
+def with_plain_names(sums):
+    """Where a format tells functions of one name apart by file or number."""
+    plain = collections.Counter()
+    for name, value in sums.items():
+        plain[re.sub(r"(@[^#]*)?(#\d+)?$", "", name)] += value
+    return plain
+
+
+def check_formats(folder, path, flavour):
+    oracle = Oracle(path, flavour)
+    out = {}
+    for name in ("pprof", "callgrind", "speedscope", "firefox"):
+        out[name] = os.path.join(folder, f"{flavour}.{name}")
+        run(fathom, "export", "--to", name, "-o", out[name], path)
+    pprof, speedscope = read_pprof(out["pprof"]), read_speedscope(out["speedscope"])
+    firefox = read_firefox(out["firefox"])
+    callgrind, inclusive = read_callgrind(out["callgrind"])
+    events = {"calls": "Calls", "cpu": "Cpu", "alloc_objects": "AllocObjects",
+              "alloc_space": "AllocSpace"}
+    for column, event in events.items():
+        expected = with_plain_names(oracle.own(column))
+        total = sum(expected.values())
+        check(f"{flavour} {column}: there is something to compare", total > 0)
+        check(f"{flavour} {column}: pprof", with_plain_names(pprof[column]) == expected,
+              with_plain_names(pprof[column]) - expected)
+        check(f"{flavour} {column}: speedscope", with_plain_names(speedscope[column]) == expected)
+        check(f"{flavour} {column}: firefox", with_plain_names(firefox[column]) == expected)
+        check(f"{flavour} {column}: callgrind", with_plain_names(callgrind[event]) == expected)
+        check(f"{flavour} {column}: nothing in callgrind's file exceeds the whole",
+              max(inclusive[event].values()) <= total)
+        folded = os.path.join(folder, "x.folded")
+        run(fathom, "export", "--to=folded", "--measure", column, "-o", folded, path)
+        sums, stacks = read_folded(folded)
+        check(f"{flavour} {column}: folded", with_plain_names(sums) == expected)
+        run(fathom, "export", "--to=folded", "--min=5%", "--measure", column, "-o", folded, path)
+        fewer, joined = read_folded(folded)
+        check(f"{flavour} {column}: small contexts joined leave the sum",
+              sum(joined.values()) == total and len(joined) < len(stacks))
+    return out
+
+
+def check_tools(folder, out, flavour):
+    if shutil.which("callgrind_annotate") is None:
+        skip(f"{flavour}: callgrind_annotate", "not installed")
+    else:
+        told = run("callgrind_annotate", "--inclusive=yes", "--threshold=100", out["callgrind"])
+        check(f"{flavour}: callgrind_annotate reads it", "PROGRAM TOTALS" in told.stdout and
+              not re.search(r"1\d\d\.\d\d%|[2-9]\d\d\.\d\d%", told.stdout.replace("100.0", "")),
+              told.stdout[:1500] + told.stderr)
+    if shutil.which("go") is None:
+        skip(f"{flavour}: go tool pprof", "not installed")
+        return
+    environment = dict(os.environ, HOME=folder, PPROF_TMPDIR=folder)
+    told = subprocess.run(["go", "tool", "pprof", "-raw", out["pprof"]], capture_output=True,
+                          text=True, env=environment)
+    values = collections.Counter()
+    for line in told.stdout.split("Samples:")[-1].split("Locations")[0].splitlines()[2:]:
+        found = re.match(r"\s*((?:\d+\s+)+\d+): ", line)
+        if found:
+            for i, value in enumerate(found[1].split()):
+                values[i] += int(value)
+    ours = read_pprof(out["pprof"])
+    check(f"{flavour}: go tool pprof finds the same sums",
+          [values[i] for i in range(len(ours))] == [sum(s.values()) for s in ours.values()],
+          told.stderr)
+
+
+def check_usage(folder, path):
+    told = run(fathom, "export", "--to=nothing", path, status=2)
+    check("an unknown format names those that there are", "pprof, callgrind" in told.stderr, told.stderr)
+    told = run(fathom, "export", "--to=folded", "--measure=wind", path, status=2)
+    check("an unknown measure names those that there are", "calls, cpu" in told.stderr, told.stderr)
+    told = run(fathom, "export", "--to=lcov", path, status=1)
+    check("lcov of a profile without coverage says what lacks", "--grade=coverage" in told.stderr,
+          told.stderr)
+    copy = os.path.join(folder, "plain.data")
+    shutil.copy(path, copy)
+    run(fathom, "export", "--to=pprof", copy)
+    check("the file stands beside the profile", os.path.exists(os.path.join(folder, "plain.pb.gz")))
+    first = run(fathom, "export", "--to=folded", "-o", "-", path)
+    check("standard output", re.match(r"[^\n]+ \d+\n", first.stdout) is not None, first.stdout[:200])
+    check("what the format cannot say is told", "room for one" in first.stderr, first.stderr)
+    with open(copy, "r+b") as cut:
+        cut.truncate(100)
+    before = os.path.getmtime(os.path.join(folder, "plain.pb.gz"))
+    told = run(fathom, "export", "--to=pprof", copy, status=1)
+    check("a cut profile is an error and the older export stays",
+          "plain.data: offset" in told.stderr and
+          os.path.getmtime(os.path.join(folder, "plain.pb.gz")) == before, told.stderr)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for flavour, options in (("c", ["--c", "--no-coverage"]), ("mercury", ["--procs=80"])):
+            path = os.path.join(folder, flavour + ".data")
+            run(generate, "--nodes=4000", "--seed=9", *options, path)
+            check_tools(folder, check_formats(folder, path, flavour), flavour)
+        check_usage(folder, os.path.join(folder, "c.data"))
+    print(f"1..{number}")
+    return 1 if failures else 0
+
+
+sys.exit(main())
