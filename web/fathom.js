@@ -55,7 +55,7 @@ function sortBy(table, column, head) {
 // Sorting would tear apart a table whose rows belong together.
 function isFlat(table) {
   return table.tBodies.length === 1 && table.tBodies[0].rows.length > 1 &&
-    !table.querySelector("tr.sep, tr.section");
+    !table.querySelector("tr.sep, tr.section, [data-depth], .r-sum");
 }
 
 function addSorting(table) {
@@ -76,6 +76,7 @@ function addSorting(table) {
 function filterRows(table, text, found) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
+  table.classList.toggle("filtered", words.length > 0);
   for (const row of table.querySelectorAll("tbody tr")) {
     const frame = row.matches(".sep, .section");
     const content = row.textContent.toLowerCase();
@@ -319,4 +320,6 @@ if (!document.body.matches(".trace")) {
   watchUnfinished(document.querySelector(".incomplete"));
   for (const figure of document.querySelectorAll("figure.flame[data-query]"))
     import("./profile/flame.js").then(({ startFlame }) => startFlame(figure));
+  const tree = document.querySelector("table.ranked:has([data-depth] .open)");
+  if (tree) import("./profile/tree.js").then(({ startTree }) => startTree(tree));
 }

@@ -304,6 +304,9 @@ static void append_cell(const struct html *html, const struct fm_table *table,
         fm_append_int(out, cell->integer);
         g_string_append(out, " bytes\"");
     }
+    /* Scripts open rows in place; a class tells the first levels only. */
+    if (cell->kind == CELL_PATH && cell->form > 0)
+        g_string_append_printf(out, " data-depth=\"%u\"", cell->form);
     append_span(out, cell->span);
     if (cell->full) {
         g_string_append(out, " title=\"");
