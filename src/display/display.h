@@ -21,6 +21,8 @@ void fm_display_free(struct fm_display *display);
 typedef struct fm_display FmDisplay;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmDisplay, fm_display_free)
 struct fm_list *fm_display_body(struct fm_display *display);
+/* The way to this page, from what is around it: links, the page itself last as text. Pages only. */
+struct fm_list *fm_display_crumbs(struct fm_display *display);
 
 /* JSON's name of the page ("clique") and named facts for scripts, beside what is shown. */
 void fm_display_set_name(struct fm_display *display, const char *name);
@@ -149,13 +151,20 @@ struct fm_html_alternate {
     const char *type;  /* "application/json" */
     const char *url;   /* percent-encoded */
 };
+/* A way into a recording, at the top of each of its pages. */
+struct fm_html_way {
+    const char *id, *command, *label;
+    const char *page; /* the display's name where that is the way taken */
+};
 struct fm_html_options {
     const char *recording_name; /* shown at the top and in the page title; may be NULL */
     const char *url_prefix;     /* links are url_prefix + encoded query + url_suffix */
     const char *url_suffix;     /* e.g. "&/data/Deep.data"; percent-encoded by the caller */
     const char *asset_prefix;   /* where style.css and scripts are: "/assets/"; NULL = nowhere */
     bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
-    bool no_navigation;         /* the page belongs to no recording: no links to menu and root */
+    bool no_navigation;         /* the page belongs to no recording: no ways into one */
+    const struct fm_html_way *ways; /* ended by label NULL; NULL = those of a Mercury profile */
+    bool keep_preferences;          /* the ways carry the preferences */
     const char *search_file; /* the recording's file, for a field that searches it: a form sends it
                                 to "find", as fields "text" and "file"; NULL = no field */
     const char *home_url;    /* the list of recordings, behind the program's name; or NULL */

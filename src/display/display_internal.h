@@ -196,7 +196,7 @@ struct fm_display {
     const char *title, *name, *incomplete, *notice; /* each may be NULL */
     bool fits; /* made to fit any window: nothing scrolls sideways */
     struct fact *first_fact, *last_fact;
-    struct fm_list body;
+    struct fm_list body, crumbs;
     struct fm_table *tables; /* all, newest first: they own arrays */
     GArray *known;           /* struct known_preferences */
     GString *scratch;

@@ -117,6 +117,10 @@ void fm_append_time(GString *out, double seconds)
     } units[] = {{1e-9, 1e-12, "ps"}, {1e-6, 1e-9, "ns"}, {1e-3, 1e-6, "us"}, {1, 1e-3, "ms"}};
     double magnitude = fabs(seconds);
 
+    if (magnitude < 0.05e-12) { /* no unit tells more of nothing */
+        g_string_append_c(out, '0');
+        return;
+    }
     /* The limits are tested before rounding: 0.99996 s is 1000.0ms. */
     for (unsigned i = 0; i < G_N_ELEMENTS(units); i++) {
         if (magnitude < units[i].below) {

@@ -17,6 +17,8 @@ struct fm_display *fm_display_new(const char *title)
 
     display->title = copy(display, title);
     display->body.display = display;
+    display->crumbs.display = display;
+    display->crumbs.list_class = FM_LIST_HORIZONTAL;
     display->known = g_array_new(FALSE, FALSE, sizeof(struct known_preferences));
     display->scratch = g_string_sized_new(128);
     return display;
@@ -42,6 +44,11 @@ void fm_display_free(struct fm_display *display)
 struct fm_list *fm_display_body(struct fm_display *display)
 {
     return &display->body;
+}
+
+struct fm_list *fm_display_crumbs(struct fm_display *display)
+{
+    return &display->crumbs;
 }
 
 void fm_display_set_name(struct fm_display *display, const char *name)

@@ -171,6 +171,8 @@ struct fm_query {
     struct fm_command command;
     bool has_preferences; /* false: the recording's defaults */
     struct fm_preferences preferences;
+    bool compact; /* for a window: without preferences, pages of C programs have the columns of one
+                     measure. No part of the written form. */
 };
 
 void fm_query_clear(struct fm_query *query); /* frees what it owns, zeroes it */

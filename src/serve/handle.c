@@ -188,6 +188,7 @@ static bool understand(const struct exchange *exchange, const struct fm_deep_que
         add_notice(notice, problem->message);
         g_clear_error(&problem);
     }
+    ret->compact = forgiving;
     if (asked->preferences == NULL || asked->preferences[0] == '\0')
         return true;
     ret->has_preferences = fm_preferences_parse(asked->preferences, &ret->preferences, &problem);

@@ -50,6 +50,16 @@ enum fm_format fm_format_from_accept(const char *accept)
     return FM_FORMAT_HTML;
 }
 
+static const struct fm_html_way ways_of_c[] = {
+    {"nav-menu", "menu", "Summary", "menu"},
+    {"nav-flame", "flame/auto/down/_/all", "Flame graph", "flame"},
+    {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
+    {"nav-top", "top_procs/1-100/time/self/oa", "Functions", "top_procs"},
+    {"nav-modules", "program_modules", "Files", "program_modules"},
+    {"nav-about", "about", "About", "about"},
+    {0},
+};
+
 /* All addresses in a page are relative, and links of queries have no path at all: so the same page
  * is right at /deep and below /cgi-bin/program/deep. */
 static void write_html(const struct fm_display *display, const struct fm_preferences *preferences,
@@ -90,6 +100,8 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .asset_prefix = "assets/",
         .inline_assets = options->inline_assets,
         .no_navigation = recording_name == NULL,
+        .ways = options->of_c ? ways_of_c : NULL,
+        .keep_preferences = options->query != NULL && options->query->has_preferences,
         .search_file = options->searchable && recording_name ? options->file : NULL,
         .home_url = "./",
         .alternates = alternates,
@@ -147,6 +159,7 @@ bool fm_render(const struct fm_recording *recording, const struct fm_query *quer
     if (with_file.file == NULL)
         with_file.file = recording->path;
     with_file.query = query;
+    with_file.of_c = recording->profile->flavour == FM_FLAVOUR_C;
     fm_render_display(display, &preferences, recording->name, &with_file, out);
     return true;
 }

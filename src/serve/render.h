@@ -23,6 +23,7 @@ struct fm_render_options {
     bool inline_assets;                            /* HTML */
     bool searchable;              /* HTML: a server takes what is typed into the field of search */
     const struct fm_query *query; /* HTML: for links to other formats; set by fm_render() */
+    bool of_c;                    /* HTML: whose profile it is; set by fm_render() */
     struct fm_text_options text;
 };
 

@@ -255,32 +255,42 @@ static void append_foot(const struct html *html)
     g_string_append(out, "</ul>\n</nav>\n</footer>\n");
 }
 
-/* The ways into a recording, at the top of each of its pages, keeping the preferences. */
+/* The ways into a recording, at the top of each of its pages. */
 static void append_navigation(const struct html *html)
 {
-    static const struct {
-        const char *id, *command, *label, *page;
-    } entries[] = {
+    static const struct fm_html_way mercury[] = {
         {"nav-menu", "menu", "Menu", "menu"},
         {"nav-flame", "flame/auto/down/_/all", "Flame graph", "flame"},
         {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
         {"nav-root", "root/no", "Root", "root"},
         {"nav-modules", "program_modules", "Modules", "program_modules"},
         {"nav-top", "top_procs/1-100/callseqs/self/oa", "Top procedures", "top_procs"},
+        {0},
     };
+    const struct fm_html_way *way = html->options->ways ? html->options->ways : mercury;
     GString *out = html->out;
 
     g_string_append(out, "<nav aria-label=\"Recording\">\n<ul>\n");
-    for (unsigned i = 0; i < G_N_ELEMENTS(entries); i++) {
-        struct link link = {entries[i].label, entries[i].command, html->current};
+    for (; way->label; way++) {
+        struct link link = {way->label, way->command,
+                            html->options->keep_preferences ? html->current : NULL};
 
-        g_string_append_printf(out, "<li><a id=\"%s\"", entries[i].id);
+        g_string_append_printf(out, "<li><a id=\"%s\"", way->id);
         fm_html_href(html, &link);
-        if (g_strcmp0(html->display->name, entries[i].page) == 0)
+        if (g_strcmp0(html->display->name, way->page) == 0)
             g_string_append(out, " aria-current=\"page\"");
-        g_string_append_printf(out, ">%s</a></li>\n", entries[i].label);
+        g_string_append_printf(out, ">%s</a></li>\n", way->label);
     }
     g_string_append(out, "</ul>\n</nav>\n");
+}
+
+static void append_crumbs(struct html *html)
+{
+    if (!html->display->crumbs.first)
+        return;
+    g_string_append(html->out, "<nav class=\"crumbs\" aria-label=\"Where this is\">\n<ul>\n");
+    append_items(html, &html->display->crumbs, 2, true);
+    g_string_append(html->out, "</ul>\n</nav>\n");
 }
 
 /* Works without scripts; they offer names while one types. */
@@ -316,10 +326,10 @@ static void append_top(const struct html *html)
         fm_html_escape(out, options->recording_name, HTML_NAME);
         g_string_append(out, "</span>\n");
     }
-    if (!options->no_navigation)
-        append_navigation(html);
     if (options->search_file)
         append_search(html);
+    if (!options->no_navigation)
+        append_navigation(html);
     g_string_append(out, "</header>\n");
 }
 
@@ -347,6 +357,7 @@ static void append_main(struct html *html)
     const struct fm_display *display = html->display;
 
     g_string_append(out, "<main id=\"main\" tabindex=\"-1\">\n");
+    append_crumbs(html);
     if (display->title)
         append_heading(html, display->title, 1);
     if (display->notice) {

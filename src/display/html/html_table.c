@@ -72,10 +72,19 @@ static const char *sort_state(const struct html *html, const struct column *colu
                                                      : " aria-sort=\"ascending\"";
 }
 
-static void append_heading(const struct html *html, const struct column *column, const char *title)
+/* group: of several columns; its title tells headings of one name apart. NULL = none. */
+static void append_heading(const struct html *html, const struct column *column, const char *title,
+                           const char *group)
 {
     if (column->link) {
         g_string_append(html->out, "<a class=\"sort\"");
+        if (group && title) {
+            g_string_append(html->out, " aria-label=\"");
+            fm_html_escape(html->out, title, HTML_TEXT);
+            g_string_append(html->out, ", ");
+            fm_html_escape(html->out, group, HTML_TEXT);
+            g_string_append_c(html->out, '"');
+        }
         fm_html_href(html, column->link);
         g_string_append_c(html->out, '>');
     }
@@ -124,7 +133,7 @@ static void append_first_header_row(const struct html *html, const struct fm_tab
                 g_string_append_c(out, '"');
             }
             g_string_append_c(out, '>');
-            append_heading(html, column, group->title ? group->title : column->title);
+            append_heading(html, column, group->title ? group->title : column->title, NULL);
         } else {
             g_string_append_printf(out, "<th scope=\"colgroup\" colspan=\"%u\" class=\"group\">",
                                    group->count);
@@ -151,7 +160,7 @@ static void append_header(const struct html *html, const struct fm_table *table)
                 continue;
             g_string_append_printf(out, "<th scope=\"col\" class=\"%s\"%s>", column_class(table, i),
                                    sort_state(html, column));
-            append_heading(html, column, column->title);
+            append_heading(html, column, column->title, table->groups[column->group].title);
             g_string_append(out, "</th>");
         }
         g_string_append(out, "</tr>\n");
@@ -414,6 +423,11 @@ void fm_html_table(const struct html *html, const struct fm_table *table)
     GString *out = html->out;
     bool boxed = table->box == FM_BOX_ALWAYS || (table->box == FM_BOX_IF_PREFERRED && html->box);
 
+    bool wide = table->has_header && !table->ranked;
+
+    /* What is wider than the window moves within a frame; keys reach it. */
+    if (wide)
+        g_string_append(out, "<div class=\"wide\" tabindex=\"0\">\n");
     g_string_append_printf(out, "<table class=\"%s%s%s\">\n", boxed ? "boxed" : "plain",
                            table->has_header ? "" : " pairs", table->ranked ? " ranked" : "");
     if (table->caption) {
@@ -431,7 +445,7 @@ void fm_html_table(const struct html *html, const struct fm_table *table)
     if (table->has_header)
         append_header(html, table);
     append_body(html, table);
-    g_string_append(out, "</table>\n");
+    g_string_append(out, wide ? "</table>\n</div>\n" : "</table>\n");
 }
 
 static void append_share(GString *out, double percent)
@@ -468,7 +482,8 @@ void fm_html_source(struct html *html, const struct source *source)
     GString *out = html->out;
     bool anchors = html->source_count++ == 0; /* ids must be unique on the page */
 
-    g_string_append(out, "<table class=\"source\">\n<caption>");
+    g_string_append(out,
+                    "<div class=\"wide\" tabindex=\"0\">\n<table class=\"source\">\n<caption>");
     fm_html_escape(out, source->file ? source->file : "source", HTML_TEXT);
     g_string_append_printf(out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>%s",
                            source->has_runs ? "<th scope=\"col\">Runs</th>" : "");
@@ -499,5 +514,5 @@ void fm_html_source(struct html *html, const struct source *source)
         fm_html_escape(out, line->text ? line->text : "", HTML_VERBATIM);
         g_string_append(out, "</code></td></tr>\n");
     }
-    g_string_append(out, "</tbody>\n</table>\n");
+    g_string_append(out, "</tbody>\n</table>\n</div>\n");
 }

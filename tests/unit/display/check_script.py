@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROWS = [("b.c", "1,234", "10.0ms"), ("a.c", "-5", "2.0s"), ("c<d>.c", "99", "3.0us")]
-ROWS += [(f"z{n}.c", str(n), "0.0ps") for n in range(10)]
+ROWS += [(f"z{n}.c", str(n), "0") for n in range(10)]
 
 STEPS = """
 const seen = {};

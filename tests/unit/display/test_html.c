@@ -24,7 +24,7 @@ static void the_table_of_the_small_page(void)
         "<tr><th scope=\"col\" rowspan=\"2\" class=\"module_name\">Module</th>"
         "<th scope=\"colgroup\" colspan=\"2\" class=\"group\">Calls</th></tr>\n"
         "<tr><th scope=\"col\" class=\"callseqs\"><a class=\"sort\" "
-        "href=\"/view?clique/3&amp;/d/Deep.data\">Self</a></th>"
+        "aria-label=\"Self, Calls\" href=\"/view?clique/3&amp;/d/Deep.data\">Self</a></th>"
         "<th scope=\"col\" class=\"callseqs\">%</th></tr>\n"
         "</thead>\n"
         "<tbody>\n"
@@ -36,7 +36,8 @@ static void the_table_of_the_small_page(void)
         "<tr><th scope=\"row\" class=\"module_name\" colspan=\"2\">" ESCAPED "</th>"
         "<td class=\"callseqs\"></td></tr>\n"
         "</tbody>\n"
-        "</table>\n");
+        "</table>\n"
+        "</div>\n");
 }
 
 static void the_frame(void)
@@ -282,7 +283,7 @@ static void numbers_that_show_as_zero_are_faint(void)
                     "<td class=\"number zero\">0</td><td class=\"number\">-1</td>"
                     "<td class=\"number zero\">0.00</td><td class=\"number pct p0\">0.01</td>"
                     "<td class=\"number zero\">0.00</td><td class=\"number\">0.01</td>"
-                    "<td class=\"number zero\">0.0ps</td><td class=\"number\">1.0ns</td>"
+                    "<td class=\"number zero\">0</td><td class=\"number\">1.0ns</td>"
                     "<td class=\"number zero\">0</td><td class=\"number\">0.40</td>"
                     "<td class=\"number\">nan</td><td class=\"number\">nan</td>");
 }
@@ -351,7 +352,9 @@ static void a_source_listing(void)
     fm_add_source(fm_display_body(display), "a<b>.c", lines, 3);
     fm_add_source(fm_display_body(display), NULL, lines, 1);
     g_autofree char *html = as_html(display, NULL, NULL);
-    g_autofree char *table = between(html, "<table", "<table class=\"source\">\n<caption>source");
+    g_autofree char *table = between(html, "<table",
+                                     "<div class=\"wide\" tabindex=\"0\">\n<table "
+                                     "class=\"source\">\n<caption>source");
     g_assert_cmpstr(
         table, ==,
         "<table class=\"source\">\n<caption>a&lt;b&gt;.c</caption>\n"
@@ -367,7 +370,7 @@ static void a_source_listing(void)
         "<tr><th scope=\"row\" id=\"L11\">11</th><td class=\"zero\">0</td>"
         "<td class=\"zero\">0.00</td><td class=\"zero\">0.00</td>"
         "<td class=\"code\"><code>x</code></td></tr>\n"
-        "</tbody>\n</table>\n");
+        "</tbody>\n</table>\n</div>\n");
     /* Ids stay unique: only the first listing has them. */
     g_assert_null(strstr(strstr(html, "<caption>source"), " id="));
 }

@@ -87,7 +87,7 @@ static void times_choose_their_unit_before_rounding(void)
     static const struct {
         double seconds;
         const char *text;
-    } cases[] = {{0, "0.0ps"},
+    } cases[] = {{0, "0"},
                  {1e-12, "1.0ps"},
                  {9.99e-10, "999.0ps"},
                  {0.99999e-9, "1000.0ps"},

@@ -10,6 +10,22 @@ bool fm_times_tell(const struct fm_profile *profile)
     return profile->user_quanta > FM_FEW_QUANTA;
 }
 
+/* Calls, and time where it tells something, or else the measure that the page is ordered by: the
+ * other columns are a click away. */
+static void keep_one_measure(struct fm_preferences *ret, const struct fm_command *command)
+{
+    enum fm_query_cost kind = command->id == FM_CMD_TOP_PROCS ? command->top.kind : FM_QUERY_TIME;
+    bool other = kind == FM_QUERY_WORDS || kind == FM_QUERY_ALLOCS || kind == FM_QUERY_CALLSEQS;
+    if (kind != FM_QUERY_WORDS)
+        ret->memory = FM_MEMORY_NONE;
+    if (kind == FM_QUERY_ALLOCS)
+        ret->allocs = FM_COUNT_OVERALL;
+    if (other || ret->time != FM_TIME_NONE)
+        ret->callseqs = kind == FM_QUERY_CALLSEQS ? FM_COUNT_OVERALL : FM_COUNT_NONE;
+    if (other)
+        ret->time = FM_TIME_NONE;
+}
+
 void fm_recording_preferences(const struct fm_recording *recording, const struct fm_query *query,
                               struct fm_preferences *ret)
 {
@@ -19,6 +35,8 @@ void fm_recording_preferences(const struct fm_recording *recording, const struct
         return;
     }
     fm_preferences_default(ret, fm_times_tell(profile), profile->flavour == FM_FLAVOUR_C);
+    if (query->compact && profile->flavour == FM_FLAVOUR_C)
+        keep_one_measure(ret, &query->command);
     /* Unless something else is asked for, the top procedures stand in the order that selected
      * them. */
     if (query->command.id == FM_CMD_TOP_PROCS)
