@@ -22,6 +22,7 @@ struct check {
     GString *page;
     JsonArray *told; /* --json: the problems go here; NULL = they are printed */
     uint64_t pages, unavailable, formats, problems;
+    GHashTable *lacking;  /* what pages lack -> how many of them */
     uint64_t done, total; /* pages, for the progress */
 };
 
@@ -89,6 +90,24 @@ static void check_formats(struct check *check, const struct fm_query *query,
     }
 }
 
+/* By what is lacking, whatever page or procedure lacks it. */
+static void note_lacking(struct check *check, const char *message)
+{
+    static const char *const words[] = {"No coverage information available", "There is no readable",
+                                        "Error reading", "Cannot find", "Could not read"};
+    const char *what = strstr(message, "not available for this file: ");
+    what = what == NULL ? message : what + strlen("not available for this file: ");
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        const char *at = strstr(what, words[i]);
+        if (at != NULL)
+            what = at;
+    }
+    gpointer count = g_hash_table_lookup(check->lacking, what);
+    g_hash_table_insert(check->lacking, g_strdup(what),
+                        GSIZE_TO_POINTER(GPOINTER_TO_SIZE(count) + 1));
+    check->unavailable++;
+}
+
 static void check_page(struct check *check, const struct fm_query *query)
 {
     g_autoptr(FmDisplay) display = NULL;
@@ -97,7 +116,7 @@ static void check_page(struct check *check, const struct fm_query *query)
         check_formats(check, query, display);
         check->pages++;
     } else if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
-        check->unavailable++;
+        note_lacking(check, error->message);
     } else {
         tell_problem(check, query, error->message);
     }
@@ -225,6 +244,26 @@ static unsigned list_invariants(const struct fm_recording *recording, JsonArray 
     return broken;
 }
 
+static JsonObject *lacking_json(GHashTable *lacking)
+{
+    JsonObject *object = json_object_new();
+    g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(lacking), (GCompareFunc)strcmp);
+    for (GList *at = names; at != NULL; at = at->next) {
+        g_autofree char *valid = g_utf8_make_valid(at->data, -1);
+        json_object_set_int_member(
+            object, valid, (gint64)GPOINTER_TO_SIZE(g_hash_table_lookup(lacking, at->data)));
+    }
+    return object;
+}
+
+static void list_lacking(GHashTable *lacking)
+{
+    g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(lacking), (GCompareFunc)strcmp);
+    for (GList *at = names; at != NULL; at = at->next)
+        printf("lacking %" G_GSIZE_FORMAT " pages: %s\n",
+               GPOINTER_TO_SIZE(g_hash_table_lookup(lacking, at->data)), (const char *)at->data);
+}
+
 /* One element of "files". A file that cannot be read has that as its one problem. */
 static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
 {
@@ -232,7 +271,9 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
     g_autoptr(FmRecording) recording = NULL;
     struct fm_progress progress;
     JsonArray *invariants = json_array_new(), *problems = json_array_new();
-    struct check check = {.progress = &progress, .sample = sample, .told = problems};
+    g_autoptr(GHashTable) lacking = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    struct check check = {
+        .progress = &progress, .sample = sample, .told = problems, .lacking = lacking};
     unsigned broken = 0;
     fm_cli_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
@@ -256,6 +297,7 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
     json_object_set_int_member(file, "pages", (gint64)check.pages);
     json_object_set_int_member(file, "formats", FORMATS);
     json_object_set_int_member(file, "unavailable", (gint64)check.unavailable);
+    json_object_set_object_member(file, "lacking", lacking_json(lacking));
     json_object_set_int_member(file, "problems_count", (gint64)check.problems);
     json_object_set_array_member(file, "problems", problems);
     json_array_add_object_element(files, file);
@@ -308,11 +350,14 @@ static int check_file(const char *path, uint32_t sample)
     unsigned broken = check_invariants(recording);
     fflush(stdout);
     fm_cli_progress_begin(&progress);
-    struct check check = {.recording = recording, .progress = &progress, .sample = sample};
+    g_autoptr(GHashTable) lacking = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    struct check check = {
+        .recording = recording, .progress = &progress, .sample = sample, .lacking = lacking};
     check.page = g_string_new(NULL);
     check_all_pages(&check);
     g_string_free(check.page, TRUE);
     fm_cli_progress_end(&progress);
+    list_lacking(lacking);
     printf("%s: %u invariants, %u broken; %" PRIu64 " pages in %d formats, %" PRIu64
            " not available for this file, %" PRIu64 " problems%s\n",
            path, recording->invariant_count, broken, check.pages, FORMATS, check.unavailable,

@@ -282,7 +282,7 @@ static void contour_exclusion_sees_through_modules(void)
         page_done(&page);
         g_autofree char *told =
             page_error(recording, "proc_callers/2/pr/1/20/ac", FM_ERROR_UNAVAILABLE);
-        g_assert_nonnull(strstr(told, "There is no readable contour exclusion file for "));
+        g_assert_nonnull(strstr(told, "Could not read contour exclusion file of "));
     }
     g_assert_true(g_file_set_contents(contour, "all m0\nall nowhere\n", -1, &error));
     {

@@ -162,11 +162,8 @@ static void bad_ids_are_not_found(void)
 
 static void later_pages_say_why_they_are_not_there(void)
 {
-    static const char *const later[] = {"clique_rc/1",
-                                        "recursion_type_freq",
-                                        "module_rep/b",
-                                        "proc_static_coverage/1",
-                                        "proc_dynamic_coverage/1",
+    static const char *const later[] = {"recursion_type_freq", "module_rep/b",
+                                        "proc_static_coverage/1", "proc_dynamic_coverage/1",
                                         "call_site_dynamic_var_use/1"};
     g_autoptr(FmRecording) recording = world_two_pds();
     for (unsigned i = 0; i < G_N_ELEMENTS(later); i++) {

@@ -215,8 +215,6 @@ bool fm_report_clique_rc(struct fm_page *page, GError **error)
     uint32_t clique = page->query.command.number;
     if (!fm_page_check_id(page, "clique", clique, page->analysis->clique_count, error))
         return false;
-    if (!fm_page_check_bodies(page, error))
-        return false;
     g_autoptr(FmBodies) bodies = fm_page_bodies(page);
     const struct fm_recursion *recursion = fm_bodies_recursion(bodies, clique);
     fm_page_begin(page, "clique_rc",
@@ -224,6 +222,9 @@ bool fm_report_clique_rc(struct fm_page *page, GError **error)
     fm_display_fact_int(page->display, "clique", clique);
     fm_display_fact_int(page->display, "pd_count", recursion->member_count);
     add_kind(page, recursion);
+    g_autofree char *lacking = fm_page_lacks_bodies(page);
+    if (lacking != NULL) /* the call sites below are known all the same */
+        fm_add_text(page->body, lacking);
     if (page->profile->flavour == FM_FLAVOUR_C) {
         if (recursion->kind != FM_RECURSION_NONE)
             add_counts(page, clique, recursion);

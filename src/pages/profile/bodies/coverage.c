@@ -83,11 +83,18 @@ static bool make_coverage(struct fm_page *page, uint32_t ps, uint32_t pd, struct
                           struct fm_coverage **ret, GError **error)
 {
     g_autoptr(FmBodies) bodies = fm_page_bodies(page);
-    bool none = page->profile->coverage == FM_COVERAGE_NONE ||
-                (pd == 0 && page->profile->coverage == FM_COVERAGE_DYNAMIC &&
-                 page->analysis->ps_pd_first[ps] == page->analysis->ps_pd_first[ps + 1]);
-    if (none) {
-        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "No coverage information available");
+    const char *why = NULL;
+    if (page->profile->coverage == FM_COVERAGE_NONE)
+        why = "the program was built without coverage";
+    else if (pd == 0 && page->profile->coverage == FM_COVERAGE_DYNAMIC &&
+             page->analysis->ps_pd_first[ps] == page->analysis->ps_pd_first[ps + 1])
+        why = "the procedure was never called";
+    else if (pd != 0 && page->profile->coverage == FM_COVERAGE_STATIC)
+        why = "this program counts for each procedure, not for each context: its static coverage "
+              "page has the counts";
+    if (why != NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "No coverage information available: %s",
+                    why);
         return false;
     }
     return fm_bodies_body(bodies, ps, body, error) &&

@@ -43,7 +43,9 @@ bool fm_report_module_rep(struct fm_page *page, GError **error)
         procrep == NULL ? NULL : fm_procrep_module(procrep, name);
     g_autoptr(GString) text = g_string_new(NULL);
     if (page->profile->flavour == FM_FLAVOUR_C) {
-        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "a C program's bodies are its source");
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "a C program's bodies are its source, which "
+                    "the pages of its procedures show");
         return fm_page_fail(page, error);
     }
     if (!fm_page_check_bodies(page, error))

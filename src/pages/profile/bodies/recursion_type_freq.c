@@ -20,6 +20,7 @@ struct entry {
 struct kind {
     unsigned order; /* of the kinds */
     uint32_t number;
+    GArray *levels; /* uint32_t, of other recursions; NULL = none */
     char *name;
     uint32_t frequency;
     bool has_cost;
@@ -39,6 +40,7 @@ static void kind_free(gpointer data)
 {
     struct kind *kind = data;
     g_free(kind->name);
+    g_clear_pointer(&kind->levels, g_array_unref);
     g_array_unref(kind->entries);
     g_hash_table_unref(kind->by_ps);
     g_free(kind);
@@ -98,6 +100,17 @@ static char *other_name(const struct fm_page *page, const struct fm_recursion *r
     return g_string_free(name, FALSE);
 }
 
+static void count_other(struct counting *c, const struct fm_recursion *recursion, uint32_t clique)
+{
+    struct kind *kind = kind_of(c, 5, 0, other_name(c->page, recursion));
+    if (kind->levels == NULL) {
+        kind->levels = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        for (uint32_t i = 0; i < recursion->level_count; i++)
+            g_array_append_val(kind->levels, recursion->levels[i].level);
+    }
+    count_in(c, kind, clique);
+}
+
 static void count_clique(struct counting *c, uint32_t clique)
 {
     const struct fm_recursion *recursion = fm_bodies_recursion(c->bodies, clique);
@@ -119,7 +132,7 @@ static void count_clique(struct counting *c, uint32_t clique)
                  clique);
         return;
     case FM_RECURSION_OTHER:
-        count_in(c, kind_of(c, 5, recursion->level_count, other_name(c->page, recursion)), clique);
+        count_other(c, recursion, clique);
         return;
     case FM_RECURSION_ERRORS:
         break;
@@ -130,6 +143,17 @@ static void count_clique(struct counting *c, uint32_t clique)
 }
 
 /* --- order --- */
+
+/* Level by level; what is the beginning of the other comes first. */
+static int compare_level_lists(const GArray *a, const GArray *b)
+{
+    for (guint i = 0; i < a->len && i < b->len; i++) {
+        uint32_t one = g_array_index(a, uint32_t, i), other = g_array_index(b, uint32_t, i);
+        if (one != other)
+            return one < other ? -1 : 1;
+    }
+    return a->len < b->len ? -1 : a->len > b->len;
+}
 
 static int compare_kinds(const void *a, const void *b, void *user)
 {
@@ -148,6 +172,8 @@ static int compare_kinds(const void *a, const void *b, void *user)
         return one->order < other->order ? -1 : 1;
     if (one->number != other->number)
         return one->number < other->number ? -1 : 1;
+    if (one->levels != NULL && other->levels != NULL)
+        return compare_level_lists(one->levels, other->levels);
     return strcmp(one->name, other->name);
 }
 

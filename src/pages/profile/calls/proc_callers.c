@@ -432,7 +432,9 @@ static void missing_contour(const struct fm_recording *recording, GError **error
                     recording->contour_message ? recording->contour_message : "it cannot be used");
     else
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "There is no readable contour exclusion file for %s.", recording->name);
+                    "Could not read contour exclusion file of %s: expected NAME.contour beside "
+                    "NAME.data, each line \"all MODULE\" or \"internal MODULE\"",
+                    recording->name);
 }
 
 bool fm_report_proc_callers(struct fm_page *page, GError **error)

@@ -2,6 +2,8 @@
 /* Bodies of Mercury procedures as pages show them. */
 #include "pages/profile/parts/bodies.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "pages/profile/parts/page.h"
 
@@ -13,11 +15,38 @@ struct fm_bodies *fm_page_bodies(const struct fm_page *page)
                          page->recording->procrep_message);
 }
 
+/* What makes a page possible that lacks something; "" where nothing does. */
+static const char *way_out(const char *lacking)
+{
+    static const struct {
+        const char *lacking, *way_out;
+    } ways[] = {
+        {"There is no readable procedure representation information file.",
+         " The profiled program writes it beside the profile when it ends, NAME.procrep beside "
+         "NAME.data: they belong together."},
+        {"Error reading procedure representation",
+         ": take NAME.procrep again from where the program wrote it"},
+        {"Cannot find procedure representation", ": foreign code and some procedures made by the "
+                                                 "compiler have none, nor has what is not in "
+                                                 "NAME.procrep, which may be of another build"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+        if (strstr(lacking, ways[i].lacking) != NULL)
+            return ways[i].way_out;
+    }
+    return "";
+}
+
 bool fm_page_fail(const struct fm_page *page, GError **error)
 {
-    bool lacks = error != NULL && g_error_matches(*error, FM_ERROR, FM_ERROR_UNAVAILABLE);
-    g_prefix_error(error, "%s: %s", page->recording->name,
-                   lacks ? "not available for this file: " : "");
+    if (error == NULL || *error == NULL)
+        return false;
+    bool lacks = g_error_matches(*error, FM_ERROR, FM_ERROR_UNAVAILABLE);
+    char *text = g_strdup_printf("%s: %s%s%s", page->recording->name,
+                                 lacks ? "not available for this file: " : "", (*error)->message,
+                                 lacks ? way_out((*error)->message) : "");
+    g_free((*error)->message);
+    (*error)->message = text;
     return false;
 }
 
@@ -32,6 +61,12 @@ bool fm_page_check_bodies(const struct fm_page *page, GError **error)
                     : "Error reading procedure representation information file: ",
                 recording->procrep_message == NULL ? "" : recording->procrep_message);
     return fm_page_fail(page, error);
+}
+
+char *fm_page_lacks_bodies(const struct fm_page *page)
+{
+    g_autoptr(GError) error = NULL;
+    return fm_page_check_bodies(page, &error) ? NULL : g_strdup(error->message);
 }
 
 bool fm_body_has_coverage(const struct fm_page *page, uint32_t ps)

@@ -278,7 +278,7 @@ void fm_controls_clique_reports(struct fm_page *page, uint32_t clique)
         reports(page, "Related clique reports:", FM_CMD_CLIQUE, FM_CMD_DUMP_RAW_CLIQUE, clique,
                 "Clique", "clique", "Unprocessed clique data");
     struct fm_query recursion = fm_page_link(page, FM_CMD_CLIQUE_RC, clique);
-    if (page->query.command.id != FM_CMD_CLIQUE_RC && fm_page_check_bodies(page, NULL))
+    if (page->query.command.id != FM_CMD_CLIQUE_RC)
         fm_add_control(list, &recursion, "Clique's recursion information", "clique-recursion");
 }
 
