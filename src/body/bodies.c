@@ -38,7 +38,6 @@ struct fm_bodies *fm_bodies_new(const struct fm_analysis *a, const struct fm_pro
     bodies->procrep = procrep;
     bodies->message = message;
     bodies->pds = g_hash_table_new_full(NULL, NULL, NULL, kept_pd_free);
-    bodies->recursions = g_hash_table_new_full(NULL, NULL, NULL, fm_recursion_free);
     return bodies;
 }
 
@@ -47,7 +46,7 @@ void fm_bodies_free(struct fm_bodies *bodies)
     if (bodies == NULL)
         return;
     g_hash_table_unref(bodies->pds);
-    g_hash_table_unref(bodies->recursions);
+    g_clear_pointer(&bodies->recursions, g_hash_table_unref);
     g_free(bodies);
 }
 

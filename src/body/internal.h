@@ -9,5 +9,5 @@ struct fm_bodies {
     const struct fm_procrep *procrep;
     const char *message;
     GHashTable *pds;        /* pd -> struct kept_pd */
-    GHashTable *recursions; /* clique -> struct fm_recursion */
+    GHashTable *recursions; /* clique -> struct fm_recursion; recursion.c makes it, NULL before */
 };

@@ -413,9 +413,19 @@ static struct fm_recursion *make_recursion(struct fm_bodies *bodies, uint32_t cl
     return recursion;
 }
 
+void fm_recursion_free(gpointer data)
+{
+    struct fm_recursion *recursion = data;
+    g_strfreev(recursion->errors);
+    g_free(recursion->levels);
+    g_free(recursion);
+}
+
 const struct fm_recursion *fm_bodies_recursion(struct fm_bodies *bodies, uint32_t clique)
 {
     g_return_val_if_fail(clique >= 1 && clique <= bodies->a->clique_count, NULL);
+    if (bodies->recursions == NULL)
+        bodies->recursions = g_hash_table_new_full(NULL, NULL, NULL, fm_recursion_free);
     struct fm_recursion *recursion =
         g_hash_table_lookup(bodies->recursions, GUINT_TO_POINTER(clique));
     if (recursion == NULL) {
@@ -423,14 +433,6 @@ const struct fm_recursion *fm_bodies_recursion(struct fm_bodies *bodies, uint32_
         g_hash_table_insert(bodies->recursions, GUINT_TO_POINTER(clique), recursion);
     }
     return recursion;
-}
-
-void fm_recursion_free(gpointer data)
-{
-    struct fm_recursion *recursion = data;
-    g_strfreev(recursion->errors);
-    g_free(recursion->levels);
-    g_free(recursion);
 }
 
 /* --- costs of recursive calls --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "display/flame.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "display/flame_internal.h"
@@ -70,84 +71,112 @@ static unsigned index_of(GHashTable *known, GPtrArray *texts, const char *text)
     return GPOINTER_TO_UINT(place) - 1;
 }
 
-static void append_list(GString *out, const char *name, const GPtrArray *texts)
+static void write_texts(struct fm_json *json, const char *name, const GPtrArray *texts)
 {
-    g_string_append_printf(out, ",\n    \"%s\": [", name);
-    for (guint i = 0; i < texts->len; i++) {
-        g_string_append(out, i ? ", " : "");
-        fm_json_append_text(out, texts->pdata[i]);
-    }
-    g_string_append_c(out, ']');
+    fm_json_line(json, 4);
+    fm_json_array(json, name);
+    for (guint i = 0; i < texts->len; i++)
+        fm_json_text(json, NULL, texts->pdata[i]);
+    fm_json_end(json);
 }
 
 /* Names in full, by their places in the list of short ones. */
-static void append_full_names(GString *out, GHashTable *known_names, const struct fm_flame *flame)
+static void write_full_names(struct fm_json *json, GHashTable *known_names,
+                             const struct fm_flame *flame)
 {
     g_autoptr(GHashTable) told = g_hash_table_new(NULL, NULL);
-    g_string_append(out, ",\n    \"full_names\": {");
+    fm_json_line(json, 4);
+    fm_json_object(json, "full_names");
     for (const struct flame_box *at = flame->first; at; at = at->next) {
         void *place = g_hash_table_lookup(known_names, at->box.label);
         if (!at->box.full || !g_hash_table_add(told, place))
             continue;
-        g_string_append_printf(out, "%s\"%u\": ", g_hash_table_size(told) > 1 ? ", " : "",
-                               GPOINTER_TO_UINT(place) - 1);
-        fm_json_append_text(out, at->box.full);
+        char key[12];
+        g_snprintf(key, sizeof key, "%u", GPOINTER_TO_UINT(place) - 1);
+        fm_json_text(json, key, at->box.full);
     }
-    g_string_append_c(out, '}');
+    fm_json_end(json);
 }
 
-static void append_scale(GString *out, const struct fm_flame *flame)
+static void write_scale(struct fm_json *json, const struct fm_flame *flame)
 {
-    char seconds[G_ASCII_DTOSTR_BUF_SIZE] = "null";
-    if (flame->scale.unit_seconds > 0)
-        g_ascii_dtostr(seconds, sizeof seconds, flame->scale.unit_seconds);
-    g_string_append(out, "\n    \"measure\": ");
-    fm_json_append_text(out, flame->scale.measure);
-    g_string_append_printf(out,
-                           ",\n    \"unit_seconds\": %s,\n    \"whole\": %" G_GINT64_FORMAT
-                           ",\n    \"legend\": [",
-                           seconds, flame->scale.whole);
+    fm_json_line(json, 4);
+    fm_json_text(json, "measure", flame->scale.measure);
+    fm_json_line(json, 4);
+    fm_json_double(json, "unit_seconds",
+                   flame->scale.unit_seconds > 0 ? flame->scale.unit_seconds : (double)NAN);
+    fm_json_line(json, 4);
+    fm_json_int(json, "whole", flame->scale.whole);
+    fm_json_line(json, 4);
+    fm_json_array(json, "legend");
     for (unsigned i = 0; i < flame->legend_count; i++) {
-        g_string_append_printf(out, "%s[%u, ", i ? ", " : "", flame->legend[i].colour);
-        fm_json_append_text(out, flame->legend[i].label);
-        g_string_append_c(out, ']');
+        fm_json_array(json, NULL);
+        fm_json_uint(json, NULL, flame->legend[i].colour);
+        fm_json_text(json, NULL, flame->legend[i].label);
+        fm_json_end(json);
     }
-    g_string_append(out, "],");
+    fm_json_end(json);
 }
 
-void fm_flame_append_json(const struct fm_flame *flame, GString *out)
+/* What boxes say that others say too. */
+struct shared_texts {
+    GHashTable *known_names, *known_places;
+    GPtrArray *names, *places, *queries;
+};
+
+static void write_box(struct fm_json *json, const struct flame_box *at, struct shared_texts *shared)
+{
+    const struct fm_flame_box *box = &at->box;
+    int64_t query = -1;
+    if (at->link.command) {
+        GString *text = g_string_new(NULL);
+        fm_link_append_query(text, &at->link);
+        query = shared->queries->len;
+        g_ptr_array_add(shared->queries, g_string_free(text, FALSE));
+    }
+    fm_json_array(json, NULL);
+    fm_json_uint(json, NULL, box->row);
+    fm_json_int(json, NULL, (int64_t)(box->x * 1e6 + 0.5));
+    fm_json_int(json, NULL, (int64_t)(box->width * 1e6 + 0.5));
+    fm_json_uint(json, NULL, index_of(shared->known_names, shared->names, box->label));
+    fm_json_int(json, NULL,
+                box->place ? (int64_t)index_of(shared->known_places, shared->places, box->place)
+                           : -1);
+    fm_json_uint(json, NULL, box->colour);
+    fm_json_uint(json, NULL, box->flags);
+    fm_json_int(json, NULL, box->total);
+    fm_json_int(json, NULL, box->own);
+    fm_json_int(json, NULL, box->calls);
+    fm_json_int(json, NULL, query);
+    fm_json_uint(json, NULL, box->proc);
+    fm_json_end(json);
+}
+
+void fm_flame_write_json(const struct fm_flame *flame, struct fm_json *json, const char *name)
 {
     g_autoptr(GHashTable) known_names = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) known_places = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     g_autoptr(GPtrArray) places = g_ptr_array_new();
     g_autoptr(GPtrArray) queries = g_ptr_array_new_with_free_func(g_free);
-    g_string_append_c(out, '{');
+    struct shared_texts shared = {known_names, known_places, names, places, queries};
+    fm_json_object(json, name);
     if (flame->scale.measure)
-        append_scale(out, flame);
-    g_string_append_printf(out, "\n    \"rows\": %u,\n    \"boxes\": [", flame->rows);
+        write_scale(json, flame);
+    fm_json_line(json, 4);
+    fm_json_uint(json, "rows", flame->rows);
+    fm_json_line(json, 4);
+    fm_json_array(json, "boxes");
     for (const struct flame_box *at = flame->first; at; at = at->next) {
-        const struct fm_flame_box *box = &at->box;
-        int query = -1;
-        if (at->link.command) {
-            g_autoptr(GString) text = g_string_new(NULL);
-            fm_link_append_query(text, &at->link);
-            query = (int)queries->len;
-            g_ptr_array_add(queries, g_strdup(text->str));
-        }
-        g_string_append_printf(
-            out,
-            "%s\n      [%u, %ld, %ld, %u, %d, %u, %u, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-            ", %" G_GINT64_FORMAT ", %d, %u]",
-            at == flame->first ? "" : ",", box->row, (long)(box->x * 1e6 + 0.5),
-            (long)(box->width * 1e6 + 0.5), index_of(known_names, names, box->label),
-            box->place ? (int)index_of(known_places, places, box->place) : -1, box->colour,
-            box->flags, box->total, box->own, box->calls, query, box->proc);
+        fm_json_line(json, 6);
+        write_box(json, at, &shared);
     }
-    g_string_append(out, "\n    ]");
-    append_list(out, "names", names);
-    append_full_names(out, known_names, flame);
-    append_list(out, "places", places);
-    append_list(out, "queries", queries);
-    g_string_append(out, "\n  }");
+    fm_json_line(json, 4);
+    fm_json_end(json);
+    write_texts(json, "names", names);
+    write_full_names(json, known_names, flame);
+    write_texts(json, "places", places);
+    write_texts(json, "queries", queries);
+    fm_json_line(json, 2);
+    fm_json_end(json);
 }

@@ -2,6 +2,7 @@
 /* Flame graphs, as the writers see them. */
 #pragma once
 
+#include "base/json.h"
 #include "display/display_internal.h"
 #include "display/flame.h"
 
@@ -30,4 +31,4 @@ struct fm_flame {
 /* Scale, legend, rows, and boxes as [row, x, width, name, place, colour, flags, total, own, calls,
  * query, proc]: x and width in millionths of the whole, name, place and query as places in lists,
  * -1 = none. */
-void fm_flame_append_json(const struct fm_flame *flame, GString *out);
+void fm_flame_write_json(const struct fm_flame *flame, struct fm_json *json, const char *name);

@@ -9,11 +9,6 @@
 #include "display/flame_internal.h"
 #include "display/ranked.h"
 
-struct json {
-    GString *out;
-    bool developer;
-};
-
 void fm_json_append_text(GString *out, const char *text)
 {
     struct fm_json json;
@@ -21,47 +16,52 @@ void fm_json_append_text(GString *out, const char *text)
     fm_json_text(&json, NULL, text);
 }
 
-static void append_double(GString *out, double value)
-{
-    if (!fm_append_plain_double(out, value))
-        g_string_append(out, "null");
-}
+struct writer {
+    struct fm_json json;
+    bool developer;
+};
 
-static void append_query(GString *out, const struct link *link)
+static void write_query(struct fm_json *json, const char *name, const struct link *link)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
 
     fm_link_append_query(text, link);
-    fm_json_append_text(out, text->str);
-    g_string_free(text, TRUE);
+    fm_json_text(json, name, text->str);
 }
 
-static void append_facts(GString *out, const struct fm_display *display)
+/* Ends what has an item on each line: its bracket stands on a line of its own too. */
+static void end_lines(struct fm_json *json, bool any, unsigned indent)
 {
-    g_string_append(out, ",\n  \"facts\": {");
+    if (any)
+        fm_json_line(json, indent);
+    fm_json_end(json);
+}
+
+static void write_facts(struct fm_json *json, const struct fm_display *display)
+{
+    fm_json_line(json, 2);
+    fm_json_object(json, "facts");
     for (const struct fact *fact = display->first_fact; fact; fact = fact->next) {
-        g_string_append(out, fact == display->first_fact ? "\n    " : ",\n    ");
-        fm_json_append_text(out, fact->name);
-        g_string_append(out, ": ");
+        fm_json_line(json, 4);
         switch (fact->kind) {
         case FACT_INT:
-            fm_append_plain_int(out, fact->integer);
+            fm_json_int(json, fact->name, fact->integer);
             break;
         case FACT_DOUBLE:
-            append_double(out, fact->number);
+            fm_json_double(json, fact->name, fact->number);
             break;
         case FACT_STRING:
-            fm_json_append_text(out, fact->text);
+            fm_json_text(json, fact->name, fact->text);
             break;
         case FACT_BOOL:
-            g_string_append(out, fact->flag ? "true" : "false");
+            fm_json_bool(json, fact->name, fact->flag);
             break;
         case FACT_NULL:
-            g_string_append(out, "null");
+            fm_json_null(json, fact->name);
             break;
         }
     }
-    g_string_append(out, display->first_fact ? "\n  }" : "}");
+    end_lines(json, display->first_fact != NULL, 2);
 }
 
 /* The unit of a column is the end of its name. */
@@ -80,199 +80,206 @@ static const char *column_unit(const char *name)
 }
 
 /* The steps of a path, each with its query. */
-static void append_path(GString *out, const struct path *path)
+static void write_path(struct fm_json *json, const char *name, const struct path *path)
 {
-    bool any = false;
-
-    g_string_append_c(out, '[');
+    fm_json_array(json, name);
     for (unsigned i = 0; i < path->count; i++) {
         const struct path_part *part = &path->parts[i];
 
         if (part->flags & (FM_PART_NOTE | FM_PART_MARK))
             continue;
-        g_string_append(out, any ? ", {\"name\": " : "{\"name\": ");
-        fm_json_append_text(out, part->link.label);
-        g_string_append(out, ", \"query\": ");
+        fm_json_object(json, NULL);
+        fm_json_text(json, "name", part->link.label);
         if (part->link.command)
-            append_query(out, &part->link);
+            write_query(json, "query", &part->link);
         else
-            g_string_append(out, "null");
-        g_string_append_c(out, '}');
-        any = true;
+            fm_json_null(json, "query");
+        fm_json_end(json);
     }
-    g_string_append_c(out, ']');
+    fm_json_end(json);
 }
 
-static void append_columns(GString *out, const struct fm_table *table)
+static void write_columns(struct fm_json *json, const struct fm_table *table)
 {
-    g_string_append(out, "      \"columns\": [");
+    g_autoptr(GString) name = g_string_new(NULL);
+
+    fm_json_line(json, 6);
+    fm_json_array(json, "columns");
     for (unsigned i = 0; i < table->width; i++) {
         const struct column *column = i < table->column_count ? &table->columns[i] : NULL;
         const struct group *group = fm_table_group_of(table, i);
-        GString *name = g_string_new(NULL);
 
+        g_string_truncate(name, 0);
         fm_column_append_name(name, table, i);
-        g_string_append(out, i ? ",\n        {\"name\": " : "\n        {\"name\": ");
-        fm_json_append_text(out, name->str);
-        g_string_append(out, ", \"group\": ");
-        fm_json_append_text(out, group ? group->title : NULL);
-        g_string_append(out, ", \"title\": ");
-        fm_json_append_text(out, column ? column->title : NULL);
-        g_string_append(out, ", \"unit\": ");
-        fm_json_append_text(out, column_unit(name->str));
-        g_string_append_c(out, '}');
-        g_string_free(name, TRUE);
+        fm_json_line(json, 8);
+        fm_json_object(json, NULL);
+        fm_json_text(json, "name", name->str);
+        fm_json_text(json, "group", group ? group->title : NULL);
+        fm_json_text(json, "title", column ? column->title : NULL);
+        fm_json_text(json, "unit", column_unit(name->str));
+        fm_json_end(json);
     }
-    g_string_append(out, table->width ? "\n      ],\n" : "],\n");
+    end_lines(json, table->width > 0, 6);
 }
 
-static void append_cell(GString *out, const struct cell *cell)
+static void write_cell(struct fm_json *json, const char *name, const struct cell *cell)
 {
     switch ((enum cell_kind)cell->kind) {
     case CELL_EMPTY:
-        g_string_append(out, "null");
+        fm_json_null(json, name);
         break;
     case CELL_INT:
-        fm_append_plain_int(out, cell->integer);
+        fm_json_int(json, name, cell->integer);
         break;
     case CELL_PERCENT:
-        append_double(out, 100 * cell->number);
+        fm_json_double(json, name, 100 * cell->number);
         break;
     case CELL_FLOAT:
     case CELL_TIME:
     case CELL_MEMORY:
-        append_double(out, cell->number);
+        fm_json_double(json, name, cell->number);
         break;
     case CELL_STRING:
-        fm_json_append_text(out, cell->text);
+        fm_json_text(json, name, cell->text);
         break;
     case CELL_LINK:
-        fm_json_append_text(out, cell->link->label);
+        fm_json_text(json, name, cell->link->label);
         break;
     case CELL_PATH:
-        append_path(out, cell->path);
+        write_path(json, name, cell->path);
         break;
     }
 }
 
-/* Field names of the table's columns, quoted, ready to be written before each cell. */
-static char **quoted_names(const struct fm_table *table)
+/* Field names of a table's column: of its cell, and of what more a cell may tell. */
+struct field_names {
+    char *value, *query, *depth, *full;
+};
+
+static struct field_names *field_names_new(const struct fm_table *table)
 {
-    char **names = g_new0(char *, table->width + 1);
-    GString *name = g_string_new(NULL);
+    struct field_names *names = g_new0(struct field_names, table->width + 1);
+    g_autoptr(GString) name = g_string_new(NULL);
 
     for (unsigned i = 0; i < table->width; i++) {
-        GString *quoted = g_string_new(NULL);
-
         g_string_truncate(name, 0);
         fm_column_append_name(name, table, i);
-        fm_json_append_text(quoted, name->str);
-        names[i] = g_string_free(quoted, FALSE);
+        names[i].value = g_strdup(name->str);
+        names[i].query = g_strconcat(name->str, "_query", NULL);
+        names[i].depth = g_strconcat(name->str, "_depth", NULL);
+        names[i].full = g_strconcat(name->str, "_full", NULL);
     }
-    g_string_free(name, TRUE);
     return names;
 }
 
-static void append_cells(GString *out, const struct fm_table *table, const struct row *row,
-                         char **names)
+static void field_names_free(struct field_names *names, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++) {
+        g_free(names[i].value);
+        g_free(names[i].query);
+        g_free(names[i].depth);
+        g_free(names[i].full);
+    }
+    g_free(names);
+}
+
+static void write_cells(struct fm_json *json, const struct fm_table *table, const struct row *row,
+                        const struct field_names *names)
 {
     const struct cell *cells = fm_row_cells(table, row);
     unsigned column = 0;
 
     for (uint32_t i = 0; i < row->cell_count; i++) {
-        g_string_append(out, column ? ", " : "");
-        g_string_append(out, names[column]);
-        g_string_append(out, ": ");
-        append_cell(out, &cells[i]);
-        if (cells[i].kind == CELL_LINK) {
-            g_string_append(out, ", ");
-            g_string_append_len(out, names[column], (gssize)strlen(names[column]) - 1);
-            g_string_append(out, "_query\": ");
-            append_query(out, cells[i].link);
-        }
-        if (cells[i].kind == CELL_PATH) {
-            g_string_append(out, ", ");
-            g_string_append_len(out, names[column], (gssize)strlen(names[column]) - 1);
-            g_string_append_printf(out, "_depth\": %u", cells[i].form);
-        }
-        if (cells[i].full) {
-            g_string_append(out, ", ");
-            g_string_append_len(out, names[column], (gssize)strlen(names[column]) - 1);
-            g_string_append(out, "_full\": ");
-            fm_json_append_text(out, cells[i].full);
-        }
+        g_assert(column < table->width);
+        write_cell(json, names[column].value, &cells[i]);
+        if (cells[i].kind == CELL_LINK)
+            write_query(json, names[column].query, cells[i].link);
+        if (cells[i].kind == CELL_PATH)
+            fm_json_uint(json, names[column].depth, cells[i].form);
+        if (cells[i].full)
+            fm_json_text(json, names[column].full, cells[i].full);
         for (unsigned end = column++ + cells[i].span; column < end; column++)
-            g_string_append_printf(out, ", %s: null", names[column]);
+            fm_json_null(json, names[column].value);
     }
     for (; column < table->width; column++)
-        g_string_append_printf(out, "%s%s: null", column ? ", " : "", names[column]);
+        fm_json_null(json, names[column].value);
 }
 
-static void append_rows(const struct json *json, const struct fm_table *table)
+static void write_rows(struct writer *writer, const struct fm_table *table)
 {
-    GString *out = json->out;
-    g_auto(GStrv) names = quoted_names(table);
+    struct fm_json *json = &writer->json;
+    struct field_names *names = field_names_new(table);
     const char *section = NULL;
     bool any = false;
 
-    g_string_append(out, "      \"rows\": [");
+    fm_json_line(json, 6);
+    fm_json_array(json, "rows");
     for (size_t i = 0; i < table->row_count; i++) {
         const struct row *row = &table->rows[i];
 
         if (row->kind == FM_ROW_SECTION)
             section = row->text;
-        if (row->kind != FM_ROW_DATA || !fm_row_is_shown(row, json->developer))
+        if (row->kind != FM_ROW_DATA || !fm_row_is_shown(row, writer->developer))
             continue;
-        g_string_append(out, any ? ",\n        {\"role\": " : "\n        {\"role\": ");
-        fm_json_append_text(out, row->role ? table->roles[row->role - 1] : NULL);
-        g_string_append(out, ", \"section\": ");
-        fm_json_append_text(out, section);
-        g_string_append(out, ", \"cells\": {");
-        append_cells(out, table, row, names);
-        g_string_append(out, "}}");
+        fm_json_line(json, 8);
+        fm_json_object(json, NULL);
+        fm_json_text(json, "role", row->role ? table->roles[row->role - 1] : NULL);
+        fm_json_text(json, "section", section);
+        fm_json_object(json, "cells");
+        write_cells(json, table, row, names);
+        fm_json_end(json);
+        fm_json_end(json);
         any = true;
     }
-    g_string_append(out, any ? "\n      ]\n" : "]\n");
+    end_lines(json, any, 6);
+    field_names_free(names, table->width);
 }
 
-static void append_table(const struct json *json, const struct fm_table *table)
+static void write_table(struct writer *writer, const struct fm_table *table)
 {
-    g_string_append(json->out, "    {\n      \"name\": ");
-    fm_json_append_text(json->out, table->name);
-    g_string_append(json->out, ",\n");
-    append_columns(json->out, table);
-    append_rows(json, table);
-    g_string_append(json->out, "    }");
+    struct fm_json *json = &writer->json;
+
+    fm_json_object(json, NULL);
+    fm_json_line(json, 6);
+    fm_json_text(json, "name", table->name);
+    write_columns(json, table);
+    write_rows(writer, table);
+    end_lines(json, true, 4);
 }
 
-static void append_source(GString *out, const struct source *source)
+static void write_source_line(struct fm_json *json, const struct fm_source_line *line,
+                              bool has_runs)
 {
-    g_string_append(out, "    {\n      \"file\": ");
-    fm_json_append_text(out, source->file);
-    g_string_append(out, ",\n      \"lines\": [");
+    fm_json_object(json, NULL);
+    fm_json_uint(json, "line", line->line);
+    if (has_runs && line->runs_known)
+        fm_json_uint(json, "runs_count", line->runs);
+    else if (has_runs)
+        fm_json_null(json, "runs_count");
+    if (line->calls < 0)
+        fm_json_null(json, "calls_count");
+    else
+        fm_json_int(json, "calls_count", line->calls);
+    fm_json_double(json, "self_percent", line->self_percent < 0 ? (double)NAN : line->self_percent);
+    fm_json_double(json, "total_percent",
+                   line->total_percent < 0 ? (double)NAN : line->total_percent);
+    fm_json_text(json, "text", line->text);
+    fm_json_end(json);
+}
+
+static void write_source(struct fm_json *json, const struct source *source)
+{
+    fm_json_object(json, NULL);
+    fm_json_line(json, 6);
+    fm_json_text(json, "file", source->file);
+    fm_json_line(json, 6);
+    fm_json_array(json, "lines");
     for (uint32_t i = 0; i < source->count; i++) {
-        const struct fm_source_line *line = &source->lines[i];
-
-        g_string_append_printf(out, "%s\n        {\"line\": %u, ", i ? "," : "", line->line);
-        if (source->has_runs && line->runs_known)
-            g_string_append_printf(out, "\"runs_count\": %" G_GUINT64_FORMAT ", ",
-                                   (guint64)line->runs);
-        else if (source->has_runs)
-            g_string_append(out, "\"runs_count\": null, ");
-        g_string_append(out, "\"calls_count\": ");
-        if (line->calls < 0)
-            g_string_append(out, "null");
-        else
-            fm_append_plain_int(out, line->calls);
-        g_string_append(out, ", \"self_percent\": ");
-        append_double(out, line->self_percent < 0 ? (double)NAN : line->self_percent);
-        g_string_append(out, ", \"total_percent\": ");
-        append_double(out, line->total_percent < 0 ? (double)NAN : line->total_percent);
-        g_string_append(out, ", \"text\": ");
-        fm_json_append_text(out, line->text);
-        g_string_append_c(out, '}');
+        fm_json_line(json, 8);
+        write_source_line(json, &source->lines[i], source->has_runs);
     }
-    g_string_append(out, source->count ? "\n      ]\n    }" : "]\n    }");
+    end_lines(json, source->count > 0, 6);
+    end_lines(json, true, 4);
 }
 
 enum part { PART_TEXT, PART_TABLES, PART_SOURCES, PART_LINKS, PART_CONTROLS };
@@ -302,108 +309,129 @@ static bool item_is_of(const struct item *item, enum part part)
     return false;
 }
 
-static void append_item(const struct json *json, const struct item *item, const char *list_title)
+static void write_text(struct fm_json *json, const char *kind, const char *text)
 {
-    GString *out = json->out;
+    fm_json_object(json, NULL);
+    fm_json_text(json, "kind", kind);
+    fm_json_text(json, "text", text);
+    fm_json_end(json);
+}
+
+static void write_link(struct fm_json *json, const struct item *item, const char *list_title)
+{
+    fm_json_object(json, NULL);
+    if (item->kind == ITEM_CONTROL)
+        fm_json_text(json, "id", item->id);
+    fm_json_text(json, "list", list_title);
+    fm_json_text(json, "text", item->link.label);
+    write_query(json, "query", &item->link);
+    fm_json_end(json);
+}
+
+static void write_item(struct writer *writer, const struct item *item, const char *list_title)
+{
+    struct fm_json *json = &writer->json;
 
     switch (item->kind) {
     case ITEM_HEADING:
+        write_text(json, "heading", item->text);
+        break;
     case ITEM_TEXT:
+        write_text(json, "text", item->text);
+        break;
     case ITEM_VERBATIM:
-        g_string_append_printf(out, "    {\"kind\": \"%s\", \"text\": ",
-                               item->kind == ITEM_HEADING ? "heading"
-                               : item->kind == ITEM_TEXT  ? "text"
-                                                          : "verbatim");
-        fm_json_append_text(out, item->text);
-        g_string_append_c(out, '}');
+        write_text(json, "verbatim", item->text);
         break;
     case ITEM_TABLE:
-        append_table(json, item->table);
+        write_table(writer, item->table);
         break;
     case ITEM_SOURCE:
-        append_source(out, &item->source);
+        write_source(json, &item->source);
         break;
     case ITEM_LINK:
     case ITEM_CONTROL:
-        g_string_append(out, "    {");
-        if (item->kind == ITEM_CONTROL) {
-            g_string_append(out, "\"id\": ");
-            fm_json_append_text(out, item->id);
-            g_string_append(out, ", ");
-        }
-        g_string_append(out, "\"list\": ");
-        fm_json_append_text(out, list_title);
-        g_string_append(out, ", \"text\": ");
-        fm_json_append_text(out, item->link.label);
-        g_string_append(out, ", \"query\": ");
-        append_query(out, &item->link);
-        g_string_append_c(out, '}');
+        write_link(json, item, list_title);
         break;
     case ITEM_LIST:
     case ITEM_BREAK:
     case ITEM_DRAWING:
     case ITEM_FORM:
     case ITEM_FLAME:
-        break;
+        g_assert_not_reached(); /* item_is_of() leaves them out */
     }
 }
 
-/* All items of one kind below a list, in order; title: of the nearest list that has one. */
-static void append_list(const struct json *json, const struct fm_list *list, enum part part,
-                        const char *title, unsigned *count)
+/* All items of one kind below a list, in order; title: of the nearest list that has one. Whether
+ * there were some. */
+static bool write_list(struct writer *writer, const struct fm_list *list, enum part part,
+                       const char *title)
 {
+    bool any = false;
+
     title = list->title ? list->title : title;
     for (const struct item *item = list->first; item; item = item->next) {
-        if (!fm_item_is_shown(item, json->developer))
+        if (!fm_item_is_shown(item, writer->developer))
             continue;
         if (item->kind == ITEM_LIST) {
-            append_list(json, item->list, part, title, count);
+            any |= write_list(writer, item->list, part, title);
         } else if (item_is_of(item, part)) {
-            g_string_append(json->out, (*count)++ ? ",\n" : "\n");
-            append_item(json, item, title);
+            fm_json_line(&writer->json, 4);
+            write_item(writer, item, title);
+            any = true;
         }
     }
+    return any;
 }
 
 /* Only pages with one have the key. */
-static bool append_flame(GString *out, const struct fm_list *list)
+static bool write_flame(struct fm_json *json, const struct fm_list *list)
 {
     for (const struct item *item = list->first; item; item = item->next) {
-        if (item->kind == ITEM_LIST && append_flame(out, item->list))
+        if (item->kind == ITEM_LIST && write_flame(json, item->list))
             return true;
         if (item->kind == ITEM_FLAME) {
-            g_string_append(out, ",\n  \"flame\": ");
-            fm_flame_append_json(item->flame, out);
+            fm_json_line(json, 2);
+            fm_flame_write_json(item->flame, json, "flame");
             return true;
         }
     }
     return false;
 }
 
+static void write_head(struct fm_json *json, const struct fm_display *display)
+{
+    fm_json_line(json, 2);
+    fm_json_text(json, "page", display->name);
+    fm_json_line(json, 2);
+    fm_json_text(json, "title", display->title);
+    if (display->notice) {
+        fm_json_line(json, 2);
+        fm_json_text(json, "notice", display->notice);
+    }
+    fm_json_line(json, 2);
+    fm_json_text(json, "incomplete", display->incomplete);
+}
+
 void fm_json_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    GString *out)
 {
     static const char *const names[] = {"text", "tables", "sources", "links", "controls"};
-    struct json json = {out, preferences && preferences->developer};
+    struct writer writer = {.developer = preferences && preferences->developer};
+    struct fm_json *json = &writer.json;
 
-    g_string_append(out, "{\n  \"page\": ");
-    fm_json_append_text(out, display->name);
-    g_string_append(out, ",\n  \"title\": ");
-    fm_json_append_text(out, display->title);
-    if (display->notice) {
-        g_string_append(out, ",\n  \"notice\": ");
-        fm_json_append_text(out, display->notice);
-    }
-    g_string_append(out, ",\n  \"incomplete\": ");
-    fm_json_append_text(out, display->incomplete);
-    append_facts(out, display);
+    g_return_if_fail(display != NULL && out != NULL);
+    fm_json_init(json, out);
+    json->spaced = true;
+    fm_json_object(json, NULL);
+    write_head(json, display);
+    write_facts(json, display);
     for (unsigned part = PART_TEXT; part <= PART_CONTROLS; part++) {
-        unsigned count = 0;
-
-        g_string_append_printf(out, ",\n  \"%s\": [", names[part]);
-        append_list(&json, &display->body, (enum part)part, NULL, &count);
-        g_string_append(out, count ? "\n  ]" : "]");
+        fm_json_line(json, 2);
+        fm_json_array(json, names[part]);
+        end_lines(json, write_list(&writer, &display->body, (enum part)part, NULL), 2);
     }
-    append_flame(out, &display->body);
-    g_string_append(out, "\n}\n");
+    write_flame(json, &display->body);
+    end_lines(json, true, 0);
+    g_assert(json->depth == 0);
+    g_string_append_c(out, '\n');
 }

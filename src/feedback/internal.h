@@ -67,10 +67,12 @@ struct fm_feedback_goal *fm_node_feedback(const struct fm_node *node, const GArr
 /* Searches the whole body; fills s->proc. */
 void fm_search_body(struct fm_searching *s);
 
-/* --- search.c --- */
+/* --- messages.c --- */
 
 void fm_feedback_tell(GPtrArray *messages, enum fm_message_level level, const char *place,
                       const char *text);
-/* In the procedure, at a goal unless it is FM_NO_GOAL. */
+void fm_feedback_tell_proc(GPtrArray *messages, enum fm_message_level level,
+                           const struct fm_proc_label *proc, const char *text);
+/* In the procedure that is searched, at a goal unless it is FM_NO_GOAL. */
 void fm_feedback_tell_goal(struct fm_searching *s, enum fm_message_level level, uint32_t goal,
                            const char *text);

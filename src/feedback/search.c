@@ -34,46 +34,12 @@ static void message_free(gpointer data)
     g_free(message);
 }
 
-void fm_feedback_tell(GPtrArray *messages, enum fm_message_level level, const char *place,
-                      const char *text)
-{
-    static const char *const levels[] = {"", "Error", "Warning", "Notice", "Info"};
-    struct fm_feedback_message *message = g_new0(struct fm_feedback_message, 1);
-    message->level = level;
-    message->text = g_strdup_printf("%s:\n%s  %s\n\n", levels[level], place, text);
-    g_ptr_array_add(messages, message);
-}
-
-static void append_proc_place(GString *out, const struct fm_proc_label *label)
-{
-    g_string_append(out, "  Proc: ");
-    fm_proc_label_append(out, label);
-    g_string_append_c(out, '\n');
-}
-
-void fm_feedback_tell_goal(struct fm_searching *s, enum fm_message_level level, uint32_t goal,
-                           const char *text)
-{
-    g_autoptr(GString) place = g_string_new(NULL);
-    append_proc_place(place, &s->proc->label);
-    if (goal == 0) {
-        g_string_append(place, "  Root goal\n");
-    } else if (goal != FM_NO_GOAL) {
-        g_string_append(place, "  Goal: ");
-        fm_body_append_path(place, s->pd->body, goal);
-        g_string_append_c(place, '\n');
-    }
-    fm_feedback_tell(s->messages, level, place->str, text);
-}
-
 static void tell_proc(struct whole_search *w, uint32_t ps, enum fm_message_level level,
                       const char *text)
 {
     struct fm_proc_label label;
-    g_autoptr(GString) place = g_string_new(NULL);
     fm_proc_label_of_ps(&fm_bodies_analysis(w->bodies)->profile->ps[ps], &label);
-    append_proc_place(place, &label);
-    fm_feedback_tell(w->messages, level, place->str, text);
+    fm_feedback_tell_proc(w->messages, level, &label, text);
 }
 
 /* --- one proc dynamic --- */

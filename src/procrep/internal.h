@@ -24,6 +24,8 @@ struct fm_body_storage {
 /* g_free(). */
 struct fm_var_name *fm_body_sorted_names(const struct fm_body *body);
 
+/* --- fields.c: numbers, texts, labels --- */
+
 /* Fixed numbers of this format stand with their highest byte first. */
 FM_MUST_USE bool fm_read_u16(struct fm_reader *in, const char *what, uint32_t *ret, GError **error);
 FM_MUST_USE bool fm_read_u32(struct fm_reader *in, const char *what, uint32_t *ret, GError **error);
