@@ -5,7 +5,7 @@
 
 #include "event_trace.h"
 #include "schedule/trace_modules.h"
-#include "schedule/trace_tab.h"
+#include "schedule/reader_states.h"
 #include "trace/statistics/statistics.h"
 
 #define U(x) ((uint64_t)(x))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schedule/trace_tab.h"
+#include "schedule/reader_states.h"
 
 #include "schedule/trace_modules.h"
 
