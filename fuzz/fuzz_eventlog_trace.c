@@ -40,7 +40,7 @@ static void seek(struct fm_tracefile *tracefile, uint64_t events)
         uint64_t place = tracefile->class_->tell(tracefile);
         tracefile->class_->seek(tracefile, first.time, place);
         if (!tracefile->class_->peek(tracefile, &second) || first.time != second.time ||
-            first.id != second.id || first.lane != second.lane)
+            first.id != second.id || first.cpu != second.cpu)
             g_error("a place is not found again");
     }
 }

@@ -13,7 +13,7 @@ static unsigned cursor;
 static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
 {
     (void)tracefile;
-    *ret = (struct fm_event){.time = cursor * 1000, .id = cursor, .lane = (int32_t)cursor - 1};
+    *ret = (struct fm_event){.time = cursor * 1000, .id = cursor, .cpu = (int32_t)cursor - 1};
     return cursor < EVENTS;
 }
 

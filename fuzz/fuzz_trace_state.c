@@ -26,7 +26,7 @@ static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
     if (stream->size - stream->at < 5 || stream->size - stream->at - 5 < event[4])
         return false;
     *ret = (struct fm_event){.time = stream->time + event[0],
-                             .lane = (int8_t)event[1],
+                             .cpu = (int8_t)event[1],
                              .id = (uint32_t)(event[2] << 8 | event[3]),
                              .payload_size = event[4],
                              .payload = event + 5};

@@ -69,7 +69,7 @@ static void note(struct ctf_graph *graph, const char *format, ...)
 
 /* --- one stream --- */
 
-static void take_lane(struct port *port, const bt_packet *packet)
+static void take_cpu(struct port *port, const bt_packet *packet)
 {
     const bt_field *context = bt_packet_borrow_context_field_const(packet);
     const bt_field *cpu =
@@ -127,7 +127,7 @@ static void take_message(struct ctf_graph *graph, struct port *port, const bt_me
         take_stream(graph, bt_message_stream_beginning_borrow_stream_const(message));
         break;
     case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-        take_lane(port, bt_message_packet_beginning_borrow_packet_const(message));
+        take_cpu(port, bt_message_packet_beginning_borrow_packet_const(message));
         break;
     case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
     case BT_MESSAGE_TYPE_DISCARDED_PACKETS:

@@ -53,10 +53,10 @@ static char *where_text(const struct fm_tracefile_context *at)
 {
     const struct fm_tracefile *file = at->tracefile;
     if (strcmp(fm_trace_format(file->trace), "ctf") != 0)
-        return at->event.lane < 0 ? g_strdup("program")
-                                  : g_strdup_printf("capability %" PRId32, at->event.lane);
-    return at->event.lane < 0 ? g_strdup(file->channel)
-                              : g_strdup_printf("%s, CPU %" PRId32, file->channel, at->event.lane);
+        return at->event.cpu < 0 ? g_strdup("program")
+                                 : g_strdup_printf("capability %" PRId32, at->event.cpu);
+    return at->event.cpu < 0 ? g_strdup(file->channel)
+                             : g_strdup_printf("%s, CPU %" PRId32, file->channel, at->event.cpu);
 }
 
 /* LTTng's context "ip" is where in the program the event is: the function, or object and place. */
@@ -89,7 +89,7 @@ static struct trace_event_row *make_row(const struct fm_tracefile_context *at)
     fm_position_free(position);
     row->time = at->event.time;
     row->part = at->trace_context->index;
-    row->lane = at->event.lane;
+    row->cpu = at->event.cpu;
     row->source = where_text(at);
     const char *name =
         file->class_->event_name == NULL ? NULL : file->class_->event_name(file, at->event.id);
@@ -249,10 +249,10 @@ static void write_row(const struct trace_job *job, const struct trace_event_row 
         out,
         "{\"position\": \"%s\", \"time_ns\": %" PRIu64 ", \"trace\": %u, \"lane\": ", row->position,
         row->time - job->set->origin, row->part);
-    if (row->lane < 0)
+    if (row->cpu < 0)
         g_string_append(out, "null");
     else
-        g_string_append_printf(out, "%" PRId32, row->lane);
+        g_string_append_printf(out, "%" PRId32, row->cpu);
     g_string_append(out, ", \"source\": ");
     fm_json_append_text(out, row->source);
     g_string_append(out, ", \"name\": ");

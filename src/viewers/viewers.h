@@ -323,7 +323,7 @@ struct trace_event_row {
     char *position;
     uint64_t time;
     unsigned part;
-    int32_t lane;
+    int32_t cpu;
     char *source; /* where: for people */
     char *name;
     GPtrArray *fields; /* char *: name, text, name, text, ... */

@@ -173,7 +173,7 @@ static void append_event(GString *out, const struct fm_tracefile_context *at,
 {
     const char *name = name_of(at);
     uint64_t time = at->event.time;
-    g_autofree char *lane = at->event.lane < 0 ? NULL : g_strdup_printf("%d", at->event.lane);
+    g_autofree char *lane = at->event.cpu < 0 ? NULL : g_strdup_printf("%d", at->event.cpu);
     g_autoptr(GString) fields = g_string_new(NULL);
     append_fields(fields, at, as == FM_EVENTLOG_AS_JSON);
     if (as == FM_EVENTLOG_AS_TEXT) {
@@ -201,7 +201,7 @@ static bool is_chosen(const struct fm_cmd_log_printer *printer,
     uint32_t id = at->event.id;
     return (!printer->by_type || (id <= UINT16_MAX && printer->type_chosen[id])) &&
            (!printer->by_capability ||
-            (at->event.lane <= 65534 && printer->capability_chosen[at->event.lane + 1]));
+            (at->event.cpu <= 65534 && printer->capability_chosen[at->event.cpu + 1]));
 }
 
 static bool print_event(void *user, const struct fm_tracefile_context *at)
@@ -260,7 +260,7 @@ static bool count_event(void *user, const struct fm_tracefile_context *at)
     counted->events++;
     /* Names live as long as the trace. */
     count_one(counted->types, (void *)(uintptr_t)name_of(at));
-    count_one(counted->lanes, GINT_TO_POINTER(at->event.lane + 1));
+    count_one(counted->lanes, GINT_TO_POINTER(at->event.cpu + 1));
     return false;
 }
 

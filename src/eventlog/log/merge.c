@@ -18,7 +18,7 @@ enum { WINDOWS_BYTES = 32 << 20, WINDOW_BYTES_MIN = 16 << 10 };
     UINT64_C(10000000) /* an unread block may hold events so much before its marker \
                         */
 
-struct lane {
+struct cursor {
     struct fm_eventlog_run *run;
     const struct fm_eventlog_stray *strays; /* sorted by time, then offset */
     struct fm_eventlog_stray *own_strays;   /* when they are not kept with the log */
@@ -41,8 +41,8 @@ struct fm_eventlog_merge {
     struct fm_eventlog_log *log;
     struct pending *pending; /* by key, then file order */
     size_t pending_count, pending_next;
-    GPtrArray *heap;   /* of struct lane */
-    struct lane *used; /* its head was given out; step it before going on */
+    GPtrArray *heap;     /* of struct cursor */
+    struct cursor *used; /* its head was given out; step it before going on */
     uint32_t header;
     uint8_t *stray_bytes; /* of the stray given out last */
 };
@@ -70,7 +70,7 @@ static int compare_pending(const void *a, const void *b)
 
 static bool before(const void *first, const void *second)
 {
-    const struct lane *a = first, *b = second;
+    const struct cursor *a = first, *b = second;
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns;
     if (a->capability != b->capability)
@@ -103,17 +103,17 @@ struct fm_eventlog_merge *fm_eventlog_merge_new(struct fm_eventlog_log *log)
     return merge;
 }
 
-static void lane_free(struct lane *lane)
+static void cursor_free(struct cursor *cursor)
 {
-    fm_eventlog_run_free(lane->run);
-    g_free(lane->own_strays);
-    g_free(lane);
+    fm_eventlog_run_free(cursor->run);
+    g_free(cursor->own_strays);
+    g_free(cursor);
 }
 
-static void drop_lanes(struct fm_eventlog_merge *merge)
+static void drop_cursors(struct fm_eventlog_merge *merge)
 {
     for (guint i = 0; i < merge->heap->len; i++)
-        lane_free(merge->heap->pdata[i]);
+        cursor_free(merge->heap->pdata[i]);
     g_ptr_array_set_size(merge->heap, 0);
     merge->used = NULL;
 }
@@ -122,7 +122,7 @@ void fm_eventlog_merge_free(struct fm_eventlog_merge *merge)
 {
     if (merge == NULL)
         return;
-    drop_lanes(merge);
+    drop_cursors(merge);
     g_ptr_array_unref(merge->heap);
     g_free(merge->pending);
     g_free(merge->stray_bytes);
@@ -133,9 +133,9 @@ size_t fm_eventlog_merge_memory(const struct fm_eventlog_merge *merge)
 {
     size_t sum = merge->pending_count * sizeof *merge->pending;
     for (guint i = 0; i < merge->heap->len; i++) {
-        const struct lane *lane = merge->heap->pdata[i];
-        sum += sizeof *lane + lane->run->window_size +
-               (lane->own_strays != NULL ? lane->stray_count * sizeof *lane->strays : 0);
+        const struct cursor *cursor = merge->heap->pdata[i];
+        sum += sizeof *cursor + cursor->run->window_size +
+               (cursor->own_strays != NULL ? cursor->stray_count * sizeof *cursor->strays : 0);
     }
     return sum;
 }
@@ -151,50 +151,50 @@ uint32_t fm_eventlog_merge_header_index(const struct fm_eventlog_merge *merge)
 }
 
 /* Takes the next event that is in order from the run. */
-static bool next_plain(struct lane *lane, GError **error)
+static bool next_plain(struct cursor *cursor, GError **error)
 {
     GError *failure = NULL;
     do {
-        lane->has_plain = fm_eventlog_run_next(lane->run, &lane->plain, &failure);
-    } while (lane->has_plain && lane->plain.time_ns < lane->greatest);
+        cursor->has_plain = fm_eventlog_run_next(cursor->run, &cursor->plain, &failure);
+    } while (cursor->has_plain && cursor->plain.time_ns < cursor->greatest);
     if (failure != NULL) {
         g_propagate_error(error, failure);
         return false;
     }
-    if (lane->has_plain)
-        lane->greatest = lane->plain.time_ns;
+    if (cursor->has_plain)
+        cursor->greatest = cursor->plain.time_ns;
     return true;
 }
 
-/* Sets the head; false when the lane is exhausted. */
-static bool set_head(struct lane *lane)
+/* Sets the head; false when the cursor is exhausted. */
+static bool set_head(struct cursor *cursor)
 {
     const struct fm_eventlog_stray *stray =
-        lane->stray_next < lane->stray_count ? &lane->strays[lane->stray_next] : NULL;
-    lane->head_is_stray =
+        cursor->stray_next < cursor->stray_count ? &cursor->strays[cursor->stray_next] : NULL;
+    cursor->head_is_stray =
         stray != NULL &&
-        (!lane->has_plain || stray->time_ns < lane->plain.time_ns ||
-         (stray->time_ns == lane->plain.time_ns && stray->offset < lane->plain.offset));
-    if (!lane->head_is_stray && !lane->has_plain)
+        (!cursor->has_plain || stray->time_ns < cursor->plain.time_ns ||
+         (stray->time_ns == cursor->plain.time_ns && stray->offset < cursor->plain.offset));
+    if (!cursor->head_is_stray && !cursor->has_plain)
         return false;
-    lane->time_ns = lane->head_is_stray ? stray->time_ns : lane->plain.time_ns;
-    lane->offset = lane->head_is_stray ? stray->offset : lane->plain.offset;
+    cursor->time_ns = cursor->head_is_stray ? stray->time_ns : cursor->plain.time_ns;
+    cursor->offset = cursor->head_is_stray ? stray->offset : cursor->plain.offset;
     return true;
 }
 
-/* Goes past the head. Returns 1, 0 when the lane is exhausted, -1 with an error. */
-static int step(struct lane *lane, GError **error)
+/* Goes past the head. Returns 1, 0 when the cursor is exhausted, -1 with an error. */
+static int step(struct cursor *cursor, GError **error)
 {
-    if (lane->head_is_stray)
-        lane->stray_next++;
-    else if (!next_plain(lane, error))
+    if (cursor->head_is_stray)
+        cursor->stray_next++;
+    else if (!next_plain(cursor, error))
         return -1;
-    return set_head(lane) ? 1 : 0;
+    return set_head(cursor) ? 1 : 0;
 }
 
-static void push_lane(GPtrArray *heap, struct lane *lane)
+static void push_cursor(GPtrArray *heap, struct cursor *cursor)
 {
-    g_ptr_array_add(heap, lane);
+    g_ptr_array_add(heap, cursor);
     fm_queue_sift_up(heap->pdata, heap->len - 1, before);
 }
 
@@ -204,29 +204,29 @@ static void sift_first(GPtrArray *heap)
         fm_queue_sift_down(heap->pdata, heap->len, 0, before);
 }
 
-static void pop_lane(GPtrArray *heap)
+static void pop_cursor(GPtrArray *heap)
 {
-    lane_free(heap->pdata[0]);
+    cursor_free(heap->pdata[0]);
     g_ptr_array_remove_index_fast(heap, 0);
     sift_first(heap);
 }
 
 /* The events out of order, from what is known of the block; NULL with error. */
-static bool take_strays(struct fm_eventlog_merge *merge, struct lane *lane, guint index,
+static bool take_strays(struct fm_eventlog_merge *merge, struct cursor *cursor, guint index,
                         GError **error)
 {
     const struct fm_eventlog_facts *facts = fm_eventlog_facts(merge->log, index);
     if (facts == NULL || facts->stray_count == 0)
         return true;
-    lane->stray_count = facts->stray_count;
-    lane->strays = facts->strays;
-    if (lane->strays != NULL)
+    cursor->stray_count = facts->stray_count;
+    cursor->strays = facts->strays;
+    if (cursor->strays != NULL)
         return true;
     struct fm_eventlog_facts *again = fm_eventlog_facts_find(merge->log, index, error);
     if (again == NULL)
         return false;
-    lane->stray_count = again->stray_count;
-    lane->strays = lane->own_strays = g_steal_pointer(&again->strays);
+    cursor->stray_count = again->stray_count;
+    cursor->strays = cursor->own_strays = g_steal_pointer(&again->strays);
     fm_eventlog_facts_free(again);
     return true;
 }
@@ -249,28 +249,29 @@ static struct fm_eventlog_sample place_before(const struct fm_eventlog_facts *fa
 }
 
 /* Goes to the first head at or after (time, offset). 1, 0 when there is none, -1 with an error. */
-static int seek_lane(struct lane *lane, uint64_t time, uint64_t offset, GError **error)
+static int seek_cursor(struct cursor *cursor, uint64_t time, uint64_t offset, GError **error)
 {
     do {
-        if (!next_plain(lane, error))
+        if (!next_plain(cursor, error))
             return -1;
-    } while (lane->has_plain && (lane->plain.time_ns < time ||
-                                 (lane->plain.time_ns == time && lane->plain.offset < offset)));
-    size_t low = 0, high = lane->stray_count;
+    } while (cursor->has_plain &&
+             (cursor->plain.time_ns < time ||
+              (cursor->plain.time_ns == time && cursor->plain.offset < offset)));
+    size_t low = 0, high = cursor->stray_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct fm_eventlog_stray *stray = &lane->strays[middle];
+        const struct fm_eventlog_stray *stray = &cursor->strays[middle];
         if (stray->time_ns < time || (stray->time_ns == time && stray->offset < offset))
             low = middle + 1;
         else
             high = middle;
     }
-    lane->stray_next = low;
-    return set_head(lane) ? 1 : 0;
+    cursor->stray_next = low;
+    return set_head(cursor) ? 1 : 0;
 }
 
-static bool open_lane(struct fm_eventlog_merge *merge, guint index, uint64_t time, uint64_t offset,
-                      GError **error)
+static bool open_cursor(struct fm_eventlog_merge *merge, guint index, uint64_t time,
+                        uint64_t offset, GError **error)
 {
     const struct fm_eventlog_block *block = block_at(merge, index);
     if ((block->backward_steps > 0 || merge->log->scan != NULL) &&
@@ -278,16 +279,17 @@ static bool open_lane(struct fm_eventlog_merge *merge, guint index, uint64_t tim
         return false;
     size_t window = WINDOWS_BYTES / (merge->heap->len + 1);
     struct fm_eventlog_sample place = place_before(fm_eventlog_facts(merge->log, index), time);
-    struct lane *lane = g_new0(struct lane, 1);
-    lane->capability = block->capability;
-    lane->run =
+    struct cursor *cursor = g_new0(struct cursor, 1);
+    cursor->capability = block->capability;
+    cursor->run =
         fm_eventlog_run_open(merge->log, block, place.offset, MAX(window, WINDOW_BYTES_MIN));
-    lane->greatest = place.greatest;
-    int found = take_strays(merge, lane, index, error) ? seek_lane(lane, time, offset, error) : -1;
+    cursor->greatest = place.greatest;
+    int found =
+        take_strays(merge, cursor, index, error) ? seek_cursor(cursor, time, offset, error) : -1;
     if (found > 0)
-        push_lane(merge->heap, lane);
+        push_cursor(merge->heap, cursor);
     else
-        lane_free(lane);
+        cursor_free(cursor);
     return found >= 0;
 }
 
@@ -312,7 +314,7 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
         const struct pending *pending = &merge->pending[merge->pending_next];
         guint block = pending->block;
         if (merge->heap->len > 0 &&
-            pending->key > ((const struct lane *)merge->heap->pdata[0])->time_ns)
+            pending->key > ((const struct cursor *)merge->heap->pdata[0])->time_ns)
             return true;
         if (!fm_eventlog_log_is_known(merge->log, block)) {
             if (!fm_eventlog_log_learn(merge->log, block, error)) {
@@ -326,7 +328,7 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
             continue;
         }
         merge->pending_next++;
-        if (block_at(merge, block)->events > 0 && !open_lane(merge, block, 0, 0, error))
+        if (block_at(merge, block)->events > 0 && !open_cursor(merge, block, 0, 0, error))
             return false;
     }
     return true;
@@ -341,7 +343,7 @@ static bool settle(struct fm_eventlog_merge *merge, GError **error)
         if (stepped > 0)
             sift_first(merge->heap);
         else
-            pop_lane(merge->heap);
+            pop_cursor(merge->heap);
         if (stepped < 0)
             return false;
     }
@@ -351,13 +353,13 @@ static bool settle(struct fm_eventlog_merge *merge, GError **error)
 }
 
 /* An event that stands elsewhere in the block than the run is now. */
-static bool read_stray(struct fm_eventlog_merge *merge, const struct lane *lane,
+static bool read_stray(struct fm_eventlog_merge *merge, const struct cursor *cursor,
                        struct fm_eventlog_event *ret, GError **error)
 {
-    const struct fm_eventlog_run *run = lane->run;
+    const struct fm_eventlog_run *run = cursor->run;
     uint8_t head[12] = {0};
-    uint64_t left = run->limit - lane->offset;
-    if (!fm_eventlog_pread(merge->log, head, MIN(left, sizeof head), lane->offset, error))
+    uint64_t left = run->limit - cursor->offset;
+    if (!fm_eventlog_pread(merge->log, head, MIN(left, sizeof head), cursor->offset, error))
         return false;
     uint16_t number = fm_eventlog_get16(head);
     uint32_t length = 0;
@@ -365,18 +367,18 @@ static bool read_stray(struct fm_eventlog_merge *merge, const struct lane *lane,
         length = run->steps[number].length;
         length += run->steps[number].variable ? fm_eventlog_get16(head + 10) : 0;
     }
-    if (length == 0 || length > left || fm_eventlog_get64(head + 2) != lane->time_ns) {
+    if (length == 0 || length > left || fm_eventlog_get64(head + 2) != cursor->time_ns) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                     "%s: offset %" G_GUINT64_FORMAT ": the file changed while it was read",
-                    merge->log->name, lane->offset);
+                    merge->log->name, cursor->offset);
         return false;
     }
     *ret = (struct fm_eventlog_event){
-        .time_ns = lane->time_ns,
-        .offset = lane->offset,
+        .time_ns = cursor->time_ns,
+        .offset = cursor->offset,
         .block = run->block.marked ? run->block.offset : FM_EVENTLOG_NO_BLOCK,
         .head_length = run->steps[number].variable ? 12 : 10,
-        .capability = lane->capability,
+        .capability = cursor->capability,
         .number = number,
         .type = run->steps[number].type,
     };
@@ -385,7 +387,7 @@ static bool read_stray(struct fm_eventlog_merge *merge, const struct lane *lane,
         merge->stray_bytes = g_malloc(65536);
     ret->payload = merge->stray_bytes;
     return fm_eventlog_pread(merge->log, merge->stray_bytes, ret->payload_length,
-                             lane->offset + ret->head_length, error);
+                             cursor->offset + ret->head_length, error);
 }
 
 bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_event *ret,
@@ -393,12 +395,12 @@ bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_
 {
     if (!settle(merge, error) || merge->heap->len == 0)
         return false;
-    struct lane *lane = merge->heap->pdata[0];
-    merge->header = lane->run->block.header;
-    merge->used = lane;
-    if (lane->head_is_stray)
-        return read_stray(merge, lane, ret, error);
-    *ret = lane->plain;
+    struct cursor *cursor = merge->heap->pdata[0];
+    merge->header = cursor->run->block.header;
+    merge->used = cursor;
+    if (cursor->head_is_stray)
+        return read_stray(merge, cursor, ret, error);
+    *ret = cursor->plain;
     return true;
 }
 
@@ -414,7 +416,7 @@ static bool may_reach(const struct fm_eventlog_merge *merge, guint index, uint64
 bool fm_eventlog_merge_seek_event(struct fm_eventlog_merge *merge, uint64_t time_ns,
                                   int32_t capability, uint64_t offset, GError **error)
 {
-    drop_lanes(merge);
+    drop_cursors(merge);
     list_pending(merge);
     for (; merge->pending_next < merge->pending_count; merge->pending_next++) {
         guint block = merge->pending[merge->pending_next].block;
@@ -426,7 +428,7 @@ bool fm_eventlog_merge_seek_event(struct fm_eventlog_merge *merge, uint64_t time
         int32_t of_block = block_at(merge, block)->capability;
         uint64_t from_time = of_block < capability && time_ns < UINT64_MAX ? time_ns + 1 : time_ns;
         uint64_t from_offset = of_block == capability ? offset : 0;
-        if (!open_lane(merge, block, from_time, from_offset, error))
+        if (!open_cursor(merge, block, from_time, from_offset, error))
             return false;
     }
     return true;

@@ -15,7 +15,7 @@ struct held {
 };
 
 /* What a capability has delivered. */
-struct lane {
+struct stream {
     uint64_t reached_ns;
     uint64_t block, block_end, block_end_ns; /* of the block that is coming */
     bool known, ended;
@@ -31,7 +31,7 @@ struct fm_eventlog_reorder {
     size_t bytes, bytes_max;
     uint64_t number, late;
     GPtrArray *heap; /* of struct held, by time, capability, arrival */
-    GArray *lanes;   /* of struct lane, by capability + 1 */
+    GArray *streams; /* of struct stream, by capability + 1 */
     GQueue batches;
     uint64_t free_ns; /* all up to this time may go */
     uint64_t given_ns;
@@ -44,7 +44,7 @@ struct fm_eventlog_reorder *fm_eventlog_reorder_new(uint64_t hold_us, size_t byt
     reorder->hold_us = hold_us;
     reorder->bytes_max = bytes_max > 0 ? bytes_max : (size_t)64 << 20;
     reorder->heap = g_ptr_array_new_with_free_func(g_free);
-    reorder->lanes = g_array_new(FALSE, TRUE, sizeof(struct lane));
+    reorder->streams = g_array_new(FALSE, TRUE, sizeof(struct stream));
     g_queue_init(&reorder->batches);
     return reorder;
 }
@@ -54,7 +54,7 @@ void fm_eventlog_reorder_free(struct fm_eventlog_reorder *reorder)
     if (reorder == NULL)
         return;
     g_ptr_array_unref(reorder->heap);
-    g_array_unref(reorder->lanes);
+    g_array_unref(reorder->streams);
     g_queue_clear_full(&reorder->batches, g_free);
     g_free(reorder->given);
     g_free(reorder);
@@ -79,57 +79,57 @@ static const struct held *earliest(const struct fm_eventlog_reorder *reorder)
 
 /* ---- Lanes ---- */
 
-static void note_marker(struct lane *lane, const struct fm_eventlog_event *event)
+static void note_marker(struct stream *stream, const struct fm_eventlog_event *event)
 {
     if (event->payload_length < MARKER_BYTES - 10)
         return;
-    lane->block = event->offset;
-    lane->block_end = event->offset + fm_eventlog_get32(event->payload);
-    lane->block_end_ns = fm_eventlog_get64(event->payload + 4);
+    stream->block = event->offset;
+    stream->block_end = event->offset + fm_eventlog_get32(event->payload);
+    stream->block_end_ns = fm_eventlog_get64(event->payload + 4);
 }
 
-static struct lane *lane_of(struct fm_eventlog_reorder *reorder, int32_t capability)
+static struct stream *stream_of(struct fm_eventlog_reorder *reorder, int32_t capability)
 {
     guint index = (guint)(capability + 1);
-    if (index >= reorder->lanes->len)
-        g_array_set_size(reorder->lanes, index + 1);
-    return &g_array_index(reorder->lanes, struct lane, index);
+    if (index >= reorder->streams->len)
+        g_array_set_size(reorder->streams, index + 1);
+    return &g_array_index(reorder->streams, struct stream, index);
 }
 
-static void note_lane(struct fm_eventlog_reorder *reorder, const struct fm_eventlog_event *event)
+static void note_stream(struct fm_eventlog_reorder *reorder, const struct fm_eventlog_event *event)
 {
-    struct lane *lane = lane_of(reorder, event->capability);
-    lane->known = true;
+    struct stream *stream = stream_of(reorder, event->capability);
+    stream->known = true;
     if (event->number == FM_EVENTLOG_BLOCK_MARKER) {
-        note_marker(lane, event);
+        note_marker(stream, event);
     } else {
-        lane->ended = false;
+        stream->ended = false;
         if (event->block == FM_EVENTLOG_NO_BLOCK) /* in a block order is only nearly that of time */
-            lane->reached_ns = MAX(lane->reached_ns, event->time_ns);
+            stream->reached_ns = MAX(stream->reached_ns, event->time_ns);
     }
     uint64_t end = event->offset + event->head_length + event->payload_length;
-    if (event->block == lane->block && end == lane->block_end)
-        lane->reached_ns = MAX(lane->reached_ns, lane->block_end_ns);
+    if (event->block == stream->block && end == stream->block_end)
+        stream->reached_ns = MAX(stream->reached_ns, stream->block_end_ns);
     /* capability created, deleted, disabled, enabled: its number is the payload, whoever tells */
     if (event->number >= 45 && event->number <= 48 && event->payload_length >= 2) {
-        lane = lane_of(reorder, fm_eventlog_get16(event->payload));
-        lane->known = true;
-        lane->ended = event->number == 46 || event->number == 47;
+        stream = stream_of(reorder, fm_eventlog_get16(event->payload));
+        stream->known = true;
+        stream->ended = event->number == 46 || event->number == 47;
     }
 }
 
-/* Every living lane has come past this time. At first the lanes themselves are not known. */
+/* Every living stream has come past this time. At first the streams themselves are not known. */
 static uint64_t passed_by_all(const struct fm_eventlog_reorder *reorder, uint64_t now_us)
 {
     if (now_us - reorder->first_us < reorder->hold_us)
         return 0;
     uint64_t least = UINT64_MAX;
     bool any = false;
-    for (guint i = 1; i < reorder->lanes->len; i++) {
-        const struct lane *lane = &g_array_index(reorder->lanes, struct lane, i);
-        if (!lane->known || lane->ended)
+    for (guint i = 1; i < reorder->streams->len; i++) {
+        const struct stream *stream = &g_array_index(reorder->streams, struct stream, i);
+        if (!stream->known || stream->ended)
             continue;
-        least = MIN(least, lane->reached_ns);
+        least = MIN(least, stream->reached_ns);
         any = true;
     }
     return any ? least : 0;
@@ -163,7 +163,7 @@ void fm_eventlog_reorder_push(struct fm_eventlog_reorder *reorder,
     fm_queue_sift_up(reorder->heap->pdata, reorder->heap->len - 1, before);
     reorder->bytes += sizeof *held + event->payload_length;
     reorder->late += event->time_ns < reorder->given_ns;
-    note_lane(reorder, event);
+    note_stream(reorder, event);
     note_batch(reorder, event->time_ns, now_us);
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of a live log in the order of time, as far as can be told while it comes.
  *
- * A lane's block arrives when it is flushed, so that events of several lanes come in runs. Each
- * event is held back until every living lane has come past its time (the lanes are learnt in the
- * first hold_us), or until it has been held for
- * hold_us since it came (a lane that is idle delivers nothing), or until bytes_max are held. What
- * comes still later than something that was given out is given out at once and counted. Events
- * without capability are rare and do not hold the others up. Memory: at most bytes_max and one
- * event. */
+ * A stream's block arrives when it is flushed, so that events of several streams come in runs. Each
+ * event is held back until every living stream has come past its time (the streams are learnt in
+ * the first hold_us), or until it has been held for hold_us since it came (a stream that is idle
+ * delivers nothing), or until bytes_max are held. What comes still later than something that was
+ * given out is given out at once and counted. Events without capability are rare and do not hold
+ * the others up. Memory: at most bytes_max and one event. */
 #pragma once
 
 #include "eventlog/reader/eventlog.h"

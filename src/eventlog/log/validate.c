@@ -7,7 +7,7 @@
 
 enum { BACKWARD_NS = 1000000000 }; /* smaller steps back are normal: an end of GC is logged late */
 
-struct lane {
+struct stream {
     uint64_t block_end_ns; /* of the last block; 0 = none yet */
     uint64_t last_ns;
 };
@@ -16,7 +16,7 @@ struct check {
     fm_eventlog_problem *problem;
     void *user;
     struct fm_eventlog_verdict *verdict;
-    GHashTable *lanes;         /* capability -> struct lane */
+    GHashTable *streams;       /* capability -> struct stream */
     GHashTable *names_defined; /* ids */
     GHashTable *names_used;    /* id -> nothing */
     uint64_t name_used_at;
@@ -47,7 +47,7 @@ static void check_header(struct check *check, const struct fm_eventlog_header *h
     uint64_t begin = end - header->bytes->len;
     check->verdict->headers++;
     check->block_open = false;
-    g_hash_table_remove_all(check->lanes);
+    g_hash_table_remove_all(check->streams);
     for (guint i = 0; i < header->declared->len; i++) {
         const struct fm_eventlog_declared *declared =
             &g_array_index(header->declared, struct fm_eventlog_declared, i);
@@ -74,21 +74,21 @@ static void check_header(struct check *check, const struct fm_eventlog_header *h
                "block markers are declared with %d bytes, expected 14", marker->size);
 }
 
-static struct lane *lane_of(struct check *check, int32_t capability)
+static struct stream *stream_of(struct check *check, int32_t capability)
 {
-    struct lane *lane = g_hash_table_lookup(check->lanes, GINT_TO_POINTER(capability));
-    if (lane == NULL) {
-        lane = g_new0(struct lane, 1);
-        g_hash_table_insert(check->lanes, GINT_TO_POINTER(capability), lane);
+    struct stream *stream = g_hash_table_lookup(check->streams, GINT_TO_POINTER(capability));
+    if (stream == NULL) {
+        stream = g_new0(struct stream, 1);
+        g_hash_table_insert(check->streams, GINT_TO_POINTER(capability), stream);
     }
-    return lane;
+    return stream;
 }
 
 static void check_marker(struct check *check, const struct fm_eventlog_event *event)
 {
     uint32_t size = fm_eventlog_u32(event, 0);
     uint64_t end_ns = fm_eventlog_u64(event, 4);
-    struct lane *lane = lane_of(check, event->capability);
+    struct stream *stream = stream_of(check, event->capability);
     check->verdict->blocks++;
     if (check->block_open && check->block_end != UINT64_MAX && check->block_end > event->offset)
         report(check, FM_EVENTLOG_WRONG, event->offset,
@@ -101,13 +101,13 @@ static void check_marker(struct check *check, const struct fm_eventlog_event *ev
         report(check, FM_EVENTLOG_WRONG, event->offset,
                "the block ends at %" PRIu64 " ns, before its begin at %" PRIu64 " ns", end_ns,
                event->time_ns);
-    if (event->time_ns < lane->block_end_ns)
+    if (event->time_ns < stream->block_end_ns)
         report(check, FM_EVENTLOG_WRONG, event->offset,
                "the block begins at %" PRIu64
                " ns, expected not before the end of the block before of the same capability, "
                "%" PRIu64 " ns",
-               event->time_ns, lane->block_end_ns);
-    lane->block_end_ns = MAX(lane->block_end_ns, end_ns);
+               event->time_ns, stream->block_end_ns);
+    stream->block_end_ns = MAX(stream->block_end_ns, end_ns);
     check->block = event->offset;
     check->block_end = size == 0 ? UINT64_MAX : event->offset + size;
     check->block_begin_ns = event->time_ns;
@@ -148,16 +148,16 @@ static void check_event(struct check *check, const struct fm_eventlog_event *eve
         report(check, FM_EVENTLOG_WRONG, event->offset,
                "event %u stands in no block, expected a block marker", event->number);
     check->block = event->block; /* one report for a row of such events */
-    struct lane *lane = lane_of(check, event->capability);
+    struct stream *stream = stream_of(check, event->capability);
     if (check->block_open && check->block_end_ns != 0 && event->time_ns > check->block_end_ns)
         report(check, FM_EVENTLOG_WRONG, event->offset,
                "an event at %" PRIu64 " ns in a block that ended at %" PRIu64 " ns", event->time_ns,
                check->block_end_ns);
-    if (event->time_ns + BACKWARD_NS < lane->last_ns)
+    if (event->time_ns + BACKWARD_NS < stream->last_ns)
         report(check, FM_EVENTLOG_NOTE, event->offset,
                "time goes back by %" PRIu64 " ns inside a capability",
-               lane->last_ns - event->time_ns);
-    lane->last_ns = event->time_ns;
+               stream->last_ns - event->time_ns);
+    stream->last_ns = event->time_ns;
     check_fields(check, event);
 }
 
@@ -195,7 +195,7 @@ bool fm_eventlog_validate(struct fm_eventlog_source *source, fm_eventlog_problem
         .problem = problem,
         .user = user,
         .verdict = ret,
-        .lanes = g_hash_table_new_full(NULL, NULL, NULL, g_free),
+        .streams = g_hash_table_new_full(NULL, NULL, NULL, g_free),
         .names_defined = g_hash_table_new(NULL, NULL),
         .names_used = g_hash_table_new(NULL, NULL),
     };
@@ -220,7 +220,7 @@ bool fm_eventlog_validate(struct fm_eventlog_source *source, fm_eventlog_problem
     } while (status != FM_EVENTLOG_FINISHED && status != FM_EVENTLOG_FAILED);
     if (status == FM_EVENTLOG_FINISHED)
         check_tail(&check, fm_eventlog_reader_tail(reader));
-    g_hash_table_unref(check.lanes);
+    g_hash_table_unref(check.streams);
     g_hash_table_unref(check.names_defined);
     g_hash_table_unref(check.names_used);
     if (failure == NULL)

@@ -16,7 +16,7 @@ struct hot {
 };
 
 /* One capability. */
-struct lane {
+struct stream {
     uint64_t *row; /* a count for each slot; NULL = none yet, or beyond the limit: then spill */
     uint64_t events;
     bool seen, spilled;
@@ -27,8 +27,8 @@ struct fm_eventlog_counts_inner {
     uint32_t hot_count;
     int32_t *slot_of; /* by number, -1 = none yet; slots outlive headers */
     uint32_t number_count, slot_count;
-    struct lane *lanes; /* by capability + 1 */
-    size_t lane_count;
+    struct stream *streams; /* by capability + 1 */
+    size_t stream_count;
     uint64_t *spill;
     uint64_t cells;
     uint64_t *row; /* of the current block */
@@ -49,9 +49,9 @@ void fm_eventlog_counts_free(struct fm_eventlog_counts *counts)
     if (counts == NULL)
         return;
     struct fm_eventlog_counts_inner *inner = counts->inner;
-    for (size_t i = 0; i < inner->lane_count; i++)
-        g_free(inner->lanes[i].row);
-    g_free(inner->lanes);
+    for (size_t i = 0; i < inner->stream_count; i++)
+        g_free(inner->streams[i].row);
+    g_free(inner->streams);
     g_free(inner->hot);
     g_free(inner->slot_of);
     g_free(inner->spill);
@@ -100,37 +100,37 @@ void fm_eventlog_counts_take_header(struct fm_eventlog_counts *counts,
         return;
     uint32_t slots = MAX(inner->slot_count, 1);
     inner->spill = grow_row(inner->spill, before, slots);
-    for (size_t i = 0; i < inner->lane_count; i++) {
-        if (inner->lanes[i].row != NULL)
-            inner->lanes[i].row = grow_row(inner->lanes[i].row, before, slots);
+    for (size_t i = 0; i < inner->stream_count; i++) {
+        if (inner->streams[i].row != NULL)
+            inner->streams[i].row = grow_row(inner->streams[i].row, before, slots);
     }
     inner->cells += (uint64_t)(inner->slot_count - before);
 }
 
-static struct lane *lane_of(struct fm_eventlog_counts_inner *inner, int32_t capability)
+static struct stream *stream_of(struct fm_eventlog_counts_inner *inner, int32_t capability)
 {
     size_t index = (size_t)(capability + 1);
-    if (index >= inner->lane_count) {
-        size_t count = MAX(index + 1, inner->lane_count * 2);
-        inner->lanes = g_renew(struct lane, inner->lanes, count);
-        memset(inner->lanes + inner->lane_count, 0,
-               (count - inner->lane_count) * sizeof *inner->lanes);
-        inner->lane_count = count;
+    if (index >= inner->stream_count) {
+        size_t count = MAX(index + 1, inner->stream_count * 2);
+        inner->streams = g_renew(struct stream, inner->streams, count);
+        memset(inner->streams + inner->stream_count, 0,
+               (count - inner->stream_count) * sizeof *inner->streams);
+        inner->stream_count = count;
     }
-    return &inner->lanes[index];
+    return &inner->streams[index];
 }
 
-static uint64_t *row_of(struct fm_eventlog_counts_inner *inner, struct lane *lane)
+static uint64_t *row_of(struct fm_eventlog_counts_inner *inner, struct stream *stream)
 {
-    if (lane->row == NULL) {
-        if (lane->spilled || inner->cells + inner->slot_count > CELLS_MAX) {
-            lane->spilled = true;
+    if (stream->row == NULL) {
+        if (stream->spilled || inner->cells + inner->slot_count > CELLS_MAX) {
+            stream->spilled = true;
             return inner->spill;
         }
-        lane->row = g_new0(uint64_t, MAX(inner->slot_count, 1));
+        stream->row = g_new0(uint64_t, MAX(inner->slot_count, 1));
         inner->cells += inner->slot_count;
     }
-    return lane->row;
+    return stream->row;
 }
 
 static void close_block(struct fm_eventlog_counts *counts, uint64_t offset)
@@ -141,7 +141,7 @@ static void close_block(struct fm_eventlog_counts *counts, uint64_t offset)
         return;
     inner->block_open = false;
     block->length = offset - block->offset;
-    lane_of(inner, block->capability)->events += block->events;
+    stream_of(inner, block->capability)->events += block->events;
     if (block->events == 0) {
         block->min_ns = 0;
     } else {
@@ -161,7 +161,7 @@ static void close_block(struct fm_eventlog_counts *counts, uint64_t offset)
 static void open_block(struct fm_eventlog_counts *counts, const struct fm_eventlog_event *event)
 {
     struct fm_eventlog_counts_inner *inner = counts->inner;
-    struct lane *lane = lane_of(inner, event->capability);
+    struct stream *stream = stream_of(inner, event->capability);
     inner->block = (struct fm_eventlog_block){
         .offset = event->offset,
         .capability = event->capability,
@@ -175,8 +175,8 @@ static void open_block(struct fm_eventlog_counts *counts, const struct fm_eventl
     }
     inner->block_open = true;
     inner->block_key = event->block;
-    lane->seen = true;
-    inner->row = row_of(inner, lane);
+    stream->seen = true;
+    inner->row = row_of(inner, stream);
 }
 
 /* The loop: everything that is not plain ends it. Returns the place that it reached. */
@@ -294,38 +294,38 @@ uint64_t fm_eventlog_counts_type(const struct fm_eventlog_counts *counts, uint16
         return 0;
     int32_t slot = inner->slot_of[number];
     uint64_t sum = inner->spill[slot];
-    for (size_t i = 0; i < inner->lane_count; i++) {
-        if (inner->lanes[i].row != NULL)
-            sum += inner->lanes[i].row[slot];
+    for (size_t i = 0; i < inner->stream_count; i++) {
+        if (inner->streams[i].row != NULL)
+            sum += inner->streams[i].row[slot];
     }
     return sum;
 }
 
-static const struct lane *find_lane(const struct fm_eventlog_counts_inner *inner,
-                                    int32_t capability)
+static const struct stream *find_stream(const struct fm_eventlog_counts_inner *inner,
+                                        int32_t capability)
 {
     size_t index = capability < -1 ? SIZE_MAX : (size_t)(capability + 1);
-    return index < inner->lane_count ? &inner->lanes[index] : NULL;
+    return index < inner->stream_count ? &inner->streams[index] : NULL;
 }
 
 uint64_t fm_eventlog_counts_capability(const struct fm_eventlog_counts *counts, int32_t capability,
                                        bool *ret_seen)
 {
-    const struct lane *lane = find_lane(counts->inner, capability);
+    const struct stream *stream = find_stream(counts->inner, capability);
     if (ret_seen != NULL)
-        *ret_seen = lane != NULL && lane->seen;
-    return lane != NULL ? lane->events : 0;
+        *ret_seen = stream != NULL && stream->seen;
+    return stream != NULL ? stream->events : 0;
 }
 
 bool fm_eventlog_counts_cell(const struct fm_eventlog_counts *counts, uint16_t number,
                              int32_t capability, uint64_t *ret)
 {
     const struct fm_eventlog_counts_inner *inner = counts->inner;
-    const struct lane *lane = find_lane(inner, capability);
+    const struct stream *stream = find_stream(inner, capability);
     *ret = 0;
-    if (lane == NULL || number >= inner->number_count || inner->slot_of[number] < 0)
+    if (stream == NULL || number >= inner->number_count || inner->slot_of[number] < 0)
         return true;
-    if (lane->row != NULL)
-        *ret = lane->row[inner->slot_of[number]];
-    return !lane->spilled;
+    if (stream->row != NULL)
+        *ret = stream->row[inner->slot_of[number]];
+    return !stream->spilled;
 }

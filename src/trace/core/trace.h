@@ -18,7 +18,7 @@
 struct fm_event {
     uint64_t time;
     uint32_t id;            /* type of the event within its channel */
-    int32_t lane;           /* capability or CPU that it happened on, -1 = none */
+    int32_t cpu;            /* that it happened on; of a Haskell log the capability; -1 = none */
     uint32_t payload_size;  /* bytes */
     const uint8_t *payload; /* valid until the cursor moves */
 };

@@ -336,7 +336,7 @@ static bool run_test(struct fm_filter *filter, unsigned index,
     case SOURCE_EVENT_TSC:
         return fm_filter_compare_unsigned(test, fm_trace_recorded_time(at));
     case SOURCE_EVENT_CPU:
-        return at->event.lane >= 0 && fm_filter_compare_unsigned(test, (uint64_t)at->event.lane);
+        return at->event.cpu >= 0 && fm_filter_compare_unsigned(test, (uint64_t)at->event.cpu);
     case SOURCE_EVENT_TARGET:
         return test_target(test, at, state);
     default:

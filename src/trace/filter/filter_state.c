@@ -10,9 +10,9 @@ static const struct fm_lane *lane_of(const struct fm_tracefile_context *at,
                                      const struct fm_state *state)
 {
     const struct fm_lane *lane = fm_state_event_lane(state);
-    if (lane != NULL || at->event.lane < 0)
+    if (lane != NULL || at->event.cpu < 0)
         return lane;
-    uint64_t key = (uint64_t)at->event.lane;
+    uint64_t key = (uint64_t)at->event.cpu;
     lane = fm_state_find_lane(state, FM_LANE_CPU, key);
     return lane != NULL ? lane : fm_state_find_lane(state, FM_LANE_CAPABILITY, key);
 }
@@ -160,7 +160,7 @@ static bool test_thread(const struct filter_test *test, const struct fm_tracefil
     case SOURCE_STATE_THREAD:
         return test_number(test, thread->key);
     case SOURCE_STATE_CPU:
-        return at->event.lane >= 0 && test_number(test, (uint64_t)at->event.lane);
+        return at->event.cpu >= 0 && test_number(test, (uint64_t)at->event.cpu);
     case SOURCE_STATE_THREAD_BRAND:
         return test_text(test, thread->name);
     case SOURCE_STATE_MODE:

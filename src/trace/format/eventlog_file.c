@@ -39,7 +39,7 @@ static void fetch(struct fm_eventlog_trace *self)
     self->event = (struct fm_event){
         .time = self->raw.time_ns,
         .id = self->raw.number,
-        .lane = self->raw.capability,
+        .cpu = self->raw.capability,
         .payload_size = self->raw.payload_length,
         .payload = self->raw.payload,
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An event log as a trace; seen by this folder only.
  *
- * One tracefile holds all capabilities, merged by time; event.lane is the capability. So a log may
+ * One tracefile holds all capabilities, merged by time; event.cpu is the capability. So a log may
  * have thousands of them, and new ones may appear while it grows. */
 #pragma once
 

@@ -201,8 +201,8 @@ static void handle_event(struct fm_state *state, void *data, const struct fm_tra
                            .time = event->time};
     if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_SPAN_DETAIL)
         become_native(state, model, event->time);
-    if (event->lane >= 0) {
-        at.capability_number = (uint32_t)event->lane;
+    if (event->cpu >= 0) {
+        at.capability_number = (uint32_t)event->cpu;
         at.capability = fm_eventlog_capability(model, at.capability_number);
     }
     const struct event_rule *rule = find_rule(model, event->id);
@@ -211,7 +211,7 @@ static void handle_event(struct fm_state *state, void *data, const struct fm_tra
     else if (rule != NULL)
         fm_state_count_inconsistent(state);
     if (state->event_lane == FM_LANE_NONE) {
-        if (event->lane >= 0) /* the array may have grown */
+        if (event->cpu >= 0) /* the array may have grown */
             at.capability = fm_eventlog_capability(model, at.capability_number);
         place(&at);
     }

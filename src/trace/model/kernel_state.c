@@ -181,7 +181,7 @@ static void handle_event(struct fm_state *state, void *model,
         .state = state,
         .trace = trace,
         .names = fm_trace_model_names(trace, make_names, free_names),
-        .cpu = context->event.lane,
+        .cpu = context->event.cpu,
         .time = context->event.time,
     };
     at.known = known_event(&at, context->tracefile, context->event.id);

@@ -81,7 +81,7 @@ static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
     const struct listed *event = event_at(stream, stream->cursor);
     *ret = (struct fm_event){.time = event->time,
                              .id = event->id,
-                             .lane = event->lane,
+                             .cpu = event->lane,
                              .payload_size = event->size,
                              .payload = stream->list->bytes->data + event->at};
     return true;

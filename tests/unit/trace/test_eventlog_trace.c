@@ -44,7 +44,7 @@ static bool next(struct fm_tracefile *tracefile, struct seen *ret)
     struct fm_event event;
     if (!tracefile->class_->peek(tracefile, &event))
         return false;
-    *ret = (struct seen){event.time, event.id, event.payload_size, event.lane,
+    *ret = (struct seen){event.time, event.id, event.payload_size, event.cpu,
                          sum_of(event.payload, event.payload_size)};
     tracefile->class_->advance(tracefile);
     return true;
@@ -285,7 +285,7 @@ static void test_names_values_and_texts(void)
             stop_seen = true;
             g_assert_cmpuint(count, ==, 3);
             g_assert_cmpstr(values[0].name, ==, "thread");
-            g_assert_cmpint((int32_t)values[0].number, ==, event.lane + 1);
+            g_assert_cmpint((int32_t)values[0].number, ==, event.cpu + 1);
             g_assert_cmpmem(values[1].text, values[1].text_length, "finished", 8);
         } else if (event.id == 512) {
             span_seen = true;

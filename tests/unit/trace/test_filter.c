@@ -57,7 +57,7 @@ static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
         return false;
     *ret = (struct fm_event){.time = samples[cursor].time,
                              .id = samples[cursor].id,
-                             .lane = samples[cursor].lane,
+                             .cpu = samples[cursor].lane,
                              .payload = (const uint8_t *)&samples[cursor]};
     return true;
 }
