@@ -84,7 +84,7 @@ static double memory_mb(const char *field)
 /* --- an ad hoc request that paints a window --- */
 
 struct page {
-    struct fm_tab *tab;
+    struct fm_trace_reader *reader;
     struct fm_state *state;
     struct fm_chunk_hooks permanent;
     struct fm_painter *painter;
@@ -121,17 +121,17 @@ static struct page *page_new(struct fm_engine *engine, const char *path)
 {
     GError *error = NULL;
     struct page *page = g_new0(struct page, 1);
-    page->tab = fm_tab_new(engine);
-    if (!fm_tab_add_trace(page->tab, path, &error)) {
+    page->reader = fm_trace_reader_new(engine);
+    if (!fm_trace_reader_add_trace(page->reader, path, &error)) {
         fprintf(stderr, "%s\n", error->message);
         exit(1);
     }
-    struct fm_trace *trace = fm_tab_context(page->tab)->traces[0].trace;
+    struct fm_trace *trace = fm_trace_reader_context(page->reader)->traces[0].trace;
     page->state = fm_state_new(trace);
     page->permanent.event = fm_hooks_new();
     fm_hooks_add(page->permanent.event, fm_state_hook, page->state, FM_HOOK_STATE);
-    fm_tab_set_permanent_hooks(page->tab, &page->permanent);
-    fm_tab_set_state(page->tab, restore, page);
+    fm_trace_reader_set_permanent_hooks(page->reader, &page->permanent);
+    fm_trace_reader_set_state(page->reader, restore, page);
     return page;
 }
 
@@ -148,7 +148,7 @@ static void request(struct page *page, uint64_t start, uint64_t end, struct time
     request->after_request = fm_hooks_new();
     fm_hooks_add(request->after_request, finish, page, FM_HOOK_DEFAULT);
     page->done = false;
-    fm_tab_request(page->tab, request);
+    fm_trace_reader_request(page->reader, request);
     while (!page->done)
         g_main_context_iteration(NULL, TRUE);
     struct fm_picture picture;
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
     g_source_attach(source, NULL);
     double begin = now_ms(CLOCK_MONOTONIC), begin_cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
     struct page *page = page_new(engine, argv[1]);
-    struct fm_trace *trace = fm_tab_context(page->tab)->traces[0].trace;
+    struct fm_trace *trace = fm_trace_reader_context(page->reader)->traces[0].trace;
     printf("%-34s %8.2f ms, %.2f ms of CPU\n", "opening", now_ms(CLOCK_MONOTONIC) - begin,
            now_ms(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu);
     uint64_t span = trace->end_time - trace->start_time;
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     zoom(page, trace);
     printf("%-34s %8.1f MB now, %8.1f MB at most\n", "resident memory", memory_mb("VmRSS:"),
            memory_mb("VmHWM:"));
-    fm_tab_free(page->tab);
+    fm_trace_reader_free(page->reader);
     fm_state_free(page->state);
     fm_hooks_free(page->permanent.event);
     g_free(page);

@@ -84,8 +84,8 @@ const char *fm_engine_check(const struct fm_engine *engine)
         if (broken != NULL)
             return broken;
     }
-    for (unsigned i = 0; i < engine->tabs->len; i++) {
-        const char *broken = fm_tab_check(g_ptr_array_index(engine->tabs, i));
+    for (unsigned i = 0; i < engine->readers->len; i++) {
+        const char *broken = fm_trace_reader_check(g_ptr_array_index(engine->readers, i));
         if (broken != NULL)
             return broken;
     }

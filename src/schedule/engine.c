@@ -7,14 +7,14 @@ void fm_engine_free(struct fm_engine *engine)
 {
     if (engine == NULL)
         return;
-    while (engine->tabs->len > 0)
-        fm_tab_free(g_ptr_array_index(engine->tabs, 0));
+    while (engine->readers->len > 0)
+        fm_trace_reader_free(g_ptr_array_index(engine->readers, 0));
     while (engine->backgrounds->len > 0)
         fm_engine_close_background(engine, g_ptr_array_index(engine->backgrounds, 0));
     fm_libraries_free(engine->libraries);
     g_hash_table_unref(engine->computations);
     g_ptr_array_unref(engine->backgrounds);
-    g_ptr_array_unref(engine->tabs);
+    g_ptr_array_unref(engine->readers);
     g_free(engine);
 }
 
@@ -44,8 +44,8 @@ void fm_engine_enable(struct fm_engine *engine)
 
 bool fm_engine_has_foreground(const struct fm_engine *engine)
 {
-    for (unsigned i = 0; i < engine->tabs->len; i++) {
-        if (fm_tab_is_registered(g_ptr_array_index(engine->tabs, i)))
+    for (unsigned i = 0; i < engine->readers->len; i++) {
+        if (fm_trace_reader_is_registered(g_ptr_array_index(engine->readers, i)))
             return true;
     }
     return false;
@@ -67,12 +67,12 @@ bool fm_engine_has_work(const struct fm_engine *engine)
 
 static void step_foreground(struct fm_engine *engine)
 {
-    for (unsigned tried = 0; tried < engine->tabs->len; tried++) {
-        unsigned index = engine->next_tab++ % engine->tabs->len;
-        struct fm_tab *tab = g_ptr_array_index(engine->tabs, index);
-        if (fm_tab_is_registered(tab)) {
-            engine->next_tab = index + 1;
-            fm_foreground_step(tab);
+    for (unsigned tried = 0; tried < engine->readers->len; tried++) {
+        unsigned index = engine->next_reader++ % engine->readers->len;
+        struct fm_trace_reader *reader = g_ptr_array_index(engine->readers, index);
+        if (fm_trace_reader_is_registered(reader)) {
+            engine->next_reader = index + 1;
+            fm_foreground_step(reader);
             return;
         }
     }

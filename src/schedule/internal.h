@@ -20,7 +20,7 @@ struct background_request {
 struct background {
     struct fm_engine *engine;
     struct fm_trace *trace;
-    unsigned references;               /* tabs and other openers */
+    unsigned references;               /* readers and other openers */
     struct fm_context *context;        /* private */
     GPtrArray *list_out, *list_in;     /* of struct background_request */
     GPtrArray *notify_out, *notify_in; /* of struct fm_notify */
@@ -36,16 +36,16 @@ struct fm_engine {
     void *user;
     GPtrArray *backgrounds; /* in order of opening */
     GHashTable *computations;
-    GPtrArray *tabs;
+    GPtrArray *readers;
     GPtrArray *libraries;
     uint64_t chunk, chunk_max;
     unsigned disabled;
-    unsigned next_tab, next_background; /* whose turn it is */
+    unsigned next_reader, next_background; /* whose turn it is */
     unsigned share, foreground_steps;
     uint64_t sequence;
 };
 
-struct fm_tab {
+struct fm_trace_reader {
     struct fm_engine *engine;
     GPtrArray *traces; /* of struct fm_trace, references held */
     struct fm_context *context;
@@ -90,8 +90,8 @@ bool fm_background_is_registered(const struct background *background);
 bool fm_background_has_work(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
 void fm_background_close(struct background *background); /* calls after_request of the pass */
-bool fm_tab_is_registered(const struct fm_tab *tab);
-const char *fm_tab_check(const struct fm_tab *tab);
+bool fm_trace_reader_is_registered(const struct fm_trace_reader *reader);
+const char *fm_trace_reader_check(const struct fm_trace_reader *reader);
 void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);
 void fm_computation_unref(struct computation *computation);
 void fm_libraries_free(GPtrArray *libraries);

@@ -3,7 +3,7 @@
 
 #include "schedule/trace_modules.h"
 
-struct fm_tab_states {
+struct fm_reader_states {
     GPtrArray *states; /* of struct fm_state, by the index of the trace in the context */
     struct fm_chunk_hooks hooks;
 };
@@ -16,7 +16,7 @@ static void free_state(void *state)
 /* A new context stands at the begin of its traces. */
 static bool begin_context(void *hook_data, void *call_data)
 {
-    struct fm_tab_states *states = hook_data;
+    struct fm_reader_states *states = hook_data;
     const struct fm_context *context = call_data;
     g_ptr_array_set_size(states->states, 0);
     for (unsigned i = 0; i < context->trace_count; i++) {
@@ -28,14 +28,14 @@ static bool begin_context(void *hook_data, void *call_data)
 
 static bool keep_state(void *hook_data, void *call_data)
 {
-    const struct fm_tab_states *states = hook_data;
+    const struct fm_reader_states *states = hook_data;
     const struct fm_tracefile_context *at = call_data;
     return fm_state_hook(g_ptr_array_index(states->states, at->trace_context->index), call_data);
 }
 
 static void restore(struct fm_context *context, uint64_t time, void *user)
 {
-    const struct fm_tab_states *states = user;
+    const struct fm_reader_states *states = user;
     for (unsigned i = 0; i < context->trace_count; i++) {
         struct fm_trace *trace = context->traces[i].trace;
         struct fm_state *state = g_ptr_array_index(states->states, i);
@@ -51,20 +51,20 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
     }
 }
 
-struct fm_tab_states *fm_tab_states_new(struct fm_tab *tab)
+struct fm_reader_states *fm_reader_states_new(struct fm_trace_reader *reader)
 {
-    struct fm_tab_states *states = g_new0(struct fm_tab_states, 1);
+    struct fm_reader_states *states = g_new0(struct fm_reader_states, 1);
     states->states = g_ptr_array_new_with_free_func(free_state);
     states->hooks.before_traceset = fm_hooks_new();
     states->hooks.event = fm_hooks_new();
     fm_hooks_add(states->hooks.before_traceset, begin_context, states, FM_HOOK_STATE);
     fm_hooks_add(states->hooks.event, keep_state, states, FM_HOOK_STATE);
-    fm_tab_set_state(tab, restore, states);
-    fm_tab_set_permanent_hooks(tab, &states->hooks);
+    fm_trace_reader_set_state(reader, restore, states);
+    fm_trace_reader_set_permanent_hooks(reader, &states->hooks);
     return states;
 }
 
-void fm_tab_states_free(struct fm_tab_states *states)
+void fm_reader_states_free(struct fm_reader_states *states)
 {
     if (states == NULL)
         return;
@@ -74,7 +74,8 @@ void fm_tab_states_free(struct fm_tab_states *states)
     g_free(states);
 }
 
-struct fm_state *fm_tab_states_of(const struct fm_tab_states *states, const struct fm_trace *trace)
+struct fm_state *fm_reader_states_of(const struct fm_reader_states *states,
+                                     const struct fm_trace *trace)
 {
     for (guint i = 0; i < states->states->len; i++) {
         struct fm_state *state = g_ptr_array_index(states->states, i);

@@ -18,7 +18,7 @@ struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user)
     engine->user = user;
     engine->backgrounds = g_ptr_array_new();
     engine->computations = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, unref_computation);
-    engine->tabs = g_ptr_array_new();
+    engine->readers = g_ptr_array_new();
     engine->libraries = g_ptr_array_new();
     engine->chunk = engine->chunk_max = FM_CHUNK_DEFAULT;
     return engine;
@@ -99,9 +99,9 @@ void fm_engine_trace_grown(struct fm_engine *engine, const struct fm_trace *trac
     g_return_if_fail(background != NULL && !background->stepping);
     fm_context_renew(background->context, trace, old_end_time);
     background->waiting = false;
-    for (unsigned i = 0; i < engine->tabs->len; i++) {
-        struct fm_tab *tab = g_ptr_array_index(engine->tabs, i);
-        if (g_ptr_array_find(tab->traces, trace, NULL))
-            fm_context_renew(tab->context, trace, old_end_time);
+    for (unsigned i = 0; i < engine->readers->len; i++) {
+        struct fm_trace_reader *reader = g_ptr_array_index(engine->readers, i);
+        if (g_ptr_array_find(reader->traces, trace, NULL))
+            fm_context_renew(reader->context, trace, old_end_time);
     }
 }

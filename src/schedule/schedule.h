@@ -2,18 +2,18 @@
 /* The engine that reads recordings on behalf of viewers. A deep profile is a trace without events,
  * whose computations are work in steps. One instance of each trace; two kinds of work:
  *
- *   ad hoc requests      of a tab (a viewer page): an interval, served at once
+ *   ad hoc requests      of a reader (a viewer page): an interval, served at once
  *   precomputation       of a trace: a module's pass over all of it, once, in the background
  *
  * The engine is cooperative and single-threaded: fm_engine_step does one bounded step. A background
- * step is done only when no tab has a request pending; equals take turns. Rules: README.md. */
+ * step is done only when no reader has a request pending; equals take turns. Rules: README.md. */
 #pragma once
 
 #include "base/progress.h"
 #include "trace/core/trace.h"
 
 struct fm_engine;
-struct fm_tab;
+struct fm_trace_reader;
 
 #define FM_CHUNK_DEFAULT 6000
 #define FM_STEP_WORK_US 1500 /* of a step of work without events */
@@ -32,7 +32,8 @@ void fm_engine_set_background_share(struct fm_engine *engine, unsigned foregroun
 /* One step of whoever is next. False when nothing is registered. */
 bool fm_engine_step(struct fm_engine *engine);
 bool fm_engine_has_work(const struct fm_engine *engine);
-bool fm_engine_has_foreground(const struct fm_engine *engine); /* some tab has a request pending */
+bool fm_engine_has_foreground(
+    const struct fm_engine *engine); /* some reader has a request pending */
 /* Nestable: while disabled, steps do nothing. */
 void fm_engine_disable(struct fm_engine *engine);
 void fm_engine_enable(struct fm_engine *engine);
@@ -144,24 +145,29 @@ void fm_background_notify_remove(struct fm_engine *engine, const void *owner);
 /* One step of one trace's scheduler: true = stays registered. */
 bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace);
 
-/* --- tabs and ad hoc requests (foreground.c) --- */
+/* --- readers and ad hoc requests (foreground.c) --- */
 
-struct fm_tab *fm_tab_new(struct fm_engine *engine);
-void fm_tab_free(struct fm_tab *tab); /* frees its requests, gives its traces back */
+struct fm_trace_reader *fm_trace_reader_new(struct fm_engine *engine);
+void fm_trace_reader_free(
+    struct fm_trace_reader *reader); /* frees its requests, gives its traces back */
 /* Adding a trace that is there has no effect. Pending requests are withdrawn when the set changes.
  */
-FM_MUST_USE bool fm_tab_add_trace(struct fm_tab *tab, const char *path, GError **error);
-/* Adds the traces of another tab, which has the same order of them then if there were none. */
-void fm_tab_share(struct fm_tab *tab, const struct fm_tab *with);
-void fm_tab_remove_trace(struct fm_tab *tab, struct fm_trace *trace);
-struct fm_context *fm_tab_context(struct fm_tab *tab); /* NULL while there is no trace */
+FM_MUST_USE bool fm_trace_reader_add_trace(struct fm_trace_reader *reader, const char *path,
+                                           GError **error);
+/* Adds the other reader's traces; into an empty one, in the same order. */
+void fm_trace_reader_share(struct fm_trace_reader *reader, const struct fm_trace_reader *with);
+void fm_trace_reader_remove_trace(struct fm_trace_reader *reader, struct fm_trace *trace);
+struct fm_context *
+fm_trace_reader_context(struct fm_trace_reader *reader); /* NULL while there is no trace */
 
 /* Puts the context at the latest saved state strictly before time, so that reading on to time
  * with the permanent hooks alone gives the state there. NULL: plain seeks. */
 typedef void fm_restore_state(struct fm_context *context, uint64_t time, void *user);
-void fm_tab_set_state(struct fm_tab *tab, fm_restore_state *restore, void *user);
+void fm_trace_reader_set_state(struct fm_trace_reader *reader, fm_restore_state *restore,
+                               void *user);
 /* Hooks that stay in the context, as those that keep the state. Not copied; NULL = none. */
-void fm_tab_set_permanent_hooks(struct fm_tab *tab, const struct fm_chunk_hooks *hooks);
+void fm_trace_reader_set_permanent_hooks(struct fm_trace_reader *reader,
+                                         const struct fm_chunk_hooks *hooks);
 
 /* Fill one with fm_events_request_new and set fields; the engine owns it after submission. */
 struct fm_events_request {
@@ -184,11 +190,11 @@ struct fm_events_request {
 };
 struct fm_events_request *fm_events_request_new(void *owner);
 /* False, and the request freed, when it has no start. */
-bool fm_tab_request(struct fm_tab *tab, struct fm_events_request *request);
-void fm_tab_remove_all(struct fm_tab *tab, const void *owner);
-void fm_tab_stop(struct fm_tab *tab); /* frees all, calls nothing */
-unsigned fm_tab_pending(const struct fm_tab *tab);
-bool fm_foreground_step(struct fm_tab *tab);
+bool fm_trace_reader_request(struct fm_trace_reader *reader, struct fm_events_request *request);
+void fm_trace_reader_remove_all(struct fm_trace_reader *reader, const void *owner);
+void fm_trace_reader_stop(struct fm_trace_reader *reader); /* frees all, calls nothing */
+unsigned fm_trace_reader_pending(const struct fm_trace_reader *reader);
+bool fm_foreground_step(struct fm_trace_reader *reader);
 
 /* --- modules (module.c) --- */
 

@@ -7,7 +7,7 @@
 #include "trace/statistics/statistics.h"
 #include "trace/summary/summary.h"
 
-/* Shorter logs are read again sooner than a file is worth its place. */
+/* Below this, reading again is cheaper than a saved file. */
 enum { SAVE_CHECKPOINTS_MIN = 8 };
 
 /* --- what a pass shares --- */

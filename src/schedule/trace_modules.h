@@ -18,8 +18,8 @@
 #define FM_STATE_BUDGET ((size_t)32 << 20) /* bytes a trace */
 
 /* What the computation "state" left beside the trace at another time: if it is there and fits, the
- * computation is done. Looks once; before anything of the trace is read (a tab with states does it,
- * and so does the first request for "state"). Attribute state/damage: a text, if the file was
+ * computation is done. Looks once; before anything of the trace is read (a reader with states does
+ * it, and so does the first request for "state"). Attribute state/damage: a text, if the file was
  * damaged. */
 bool fm_trace_load_states(struct fm_trace *trace);
 

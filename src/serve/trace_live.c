@@ -365,7 +365,7 @@ void trace_live_status(struct fm_server *server, const struct fm_request *reques
         const struct trace_page *page = server->trace_pages->pdata[i];
         for (unsigned j = 0; j < page->owners->len; j++) {
             const struct owner *owner = page->owners->pdata[j];
-            requests += owner->job == NULL ? 0 : fm_tab_pending(owner->job->set->tab);
+            requests += owner->job == NULL ? 0 : fm_trace_reader_pending(owner->job->set->reader);
         }
     }
     char *text = g_strdup_printf(

@@ -131,7 +131,7 @@ static void note_place(struct trace_reading *reading, uint64_t time)
 {
     (void)time;
     struct trace_events *events = (struct trace_events *)reading->job;
-    const struct fm_context *context = fm_tab_context(reading->job->set->tab);
+    const struct fm_context *context = fm_trace_reader_context(reading->job->set->reader);
     g_clear_pointer(&events->next, g_free);
     events->at_end = fm_context_time(context) == FM_TIME_INF;
     if (!events->at_end) {

@@ -84,7 +84,7 @@ struct trace_reading *trace_job_read(struct trace_job *job, const struct trace_r
     reading->request = request;
     g_ptr_array_add(job->readings, reading);
     job->requests++;
-    if (!fm_tab_request(job->set->tab, request))
+    if (!fm_trace_reader_request(job->set->reader, request))
         job->requests--;
     return reading;
 }
@@ -123,7 +123,7 @@ void trace_job_free(struct trace_job *job)
 {
     if (job == NULL)
         return;
-    fm_tab_remove_all(job->set->tab, job);
+    fm_trace_reader_remove_all(job->set->reader, job);
     job->viewer->clear(job);
     g_ptr_array_unref(job->readings);
     fm_filter_free(job->filter);
@@ -150,7 +150,7 @@ bool trace_jobs_run(struct trace_job *const *jobs, unsigned count, int64_t patie
         last = g_get_monotonic_time() - begin > patience_us;
         for (unsigned i = 0; i < count; i++) {
             jobs[i]->wants_picture = last;
-            fm_foreground_step(jobs[i]->set->tab);
+            fm_foreground_step(jobs[i]->set->reader);
         }
     }
     return all_done(jobs, count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page's traces: a tab of the engine, with a state for each trace. */
+/* A page's traces: a reader of the engine, with a state for each trace. */
 #include <string.h>
 
 #include "base/error.h"
@@ -87,8 +87,8 @@ static void keep_states(struct trace_set *set)
 {
     set->permanent.event = fm_hooks_new();
     fm_hooks_add(set->permanent.event, keep_state, set, FM_HOOK_STATE);
-    fm_tab_set_permanent_hooks(set->tab, &set->permanent);
-    fm_tab_set_state(set->tab, restore, set);
+    fm_trace_reader_set_permanent_hooks(set->reader, &set->permanent);
+    fm_trace_reader_set_state(set->reader, restore, set);
     set_span(set);
 }
 
@@ -164,9 +164,9 @@ static bool add_parts(struct trace_set *set, const struct fm_trace_query *query,
     for (unsigned i = 0; i < query->files->len; i++) {
         const char *name = query->files->pdata[i];
         const char *real = fm_trace_files_resolve(set->server, name, error);
-        if (real == NULL || !fm_tab_add_trace(set->tab, real, error))
+        if (real == NULL || !fm_trace_reader_add_trace(set->reader, real, error))
             return false;
-        const struct fm_context *context = fm_tab_context(set->tab);
+        const struct fm_context *context = fm_trace_reader_context(set->reader);
         if (context->trace_count == set->count)
             continue; /* named twice */
         struct fm_trace *trace = context->traces[set->count].trace;
@@ -182,7 +182,7 @@ bool trace_set_open(struct fm_server *server, const struct fm_trace_query *query
     struct trace_set *set = g_new0(struct trace_set, 1);
     set->server = server;
     set->engine = server->engine;
-    set->tab = fm_tab_new(server->engine);
+    set->reader = fm_trace_reader_new(server->engine);
     if (!add_parts(set, query, error)) {
         trace_set_free(set);
         return false;
@@ -199,14 +199,14 @@ struct trace_set *trace_set_clone(const struct trace_set *set)
     struct trace_set *clone = g_new0(struct trace_set, 1);
     clone->server = set->server;
     clone->engine = set->engine;
-    clone->tab = fm_tab_new(set->engine);
+    clone->reader = fm_trace_reader_new(set->engine);
     clone->count = set->count;
     clone->parts = g_new0(struct trace_part, set->count);
     for (unsigned i = 0; i < set->count; i++)
         clone->parts[i] = (struct trace_part){.trace = set->parts[i].trace,
                                               .name = set->parts[i].name,
                                               .state = fm_state_new(set->parts[i].trace)};
-    fm_tab_share(clone->tab, set->tab);
+    fm_trace_reader_share(clone->reader, set->reader);
     keep_states(clone);
     return clone;
 }
@@ -219,7 +219,7 @@ void trace_set_free(struct trace_set *set)
         fm_state_free(set->parts[i].state);
         g_free(set->parts[i].kept_name);
     }
-    fm_tab_free(set->tab);
+    fm_trace_reader_free(set->reader);
     fm_hooks_free(set->permanent.event);
     g_free(set->parts);
     g_free(set);

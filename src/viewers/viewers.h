@@ -3,7 +3,7 @@
  *
  *   trace_file   a trace that requests may name; the server holds a reference, so that what was
  *                computed of it stays from page to page
- *   trace_set    traces on one time axis: a tab of the engine, with the state of each
+ *   trace_set    traces on one time axis: a reader of the engine, with the state of each
  *   trace_job    one viewer's answer being made: a set of its own, with ad hoc requests
  *
  * A job is run to its end (or until patience ends) for a page without scripts, and goes on in the
@@ -62,7 +62,7 @@ struct trace_part { /* one trace of a set */
 struct trace_set {
     struct fm_server *server;
     struct fm_engine *engine;
-    struct fm_tab *tab;
+    struct fm_trace_reader *reader;
     struct trace_part *parts;
     unsigned count;
     struct fm_chunk_hooks permanent;
@@ -74,7 +74,7 @@ struct trace_set {
  * fm_trace_open(). */
 FM_MUST_USE bool trace_set_open(struct fm_server *server, const struct fm_trace_query *query,
                                 struct trace_set **ret, GError **error);
-/* The same traces with a tab and states of its own. A state is true only while one reader moves
+/* The same traces with a reader and states of its own. A state is true only while one reader moves
  * through the trace: so each viewer's answer has its own. */
 struct trace_set *trace_set_clone(const struct trace_set *set);
 void trace_set_free(struct trace_set *set); /* ends its requests; NULL is allowed */
@@ -193,7 +193,7 @@ static inline bool trace_job_is_done(const struct trace_job *job)
 {
     return job->requests == 0;
 }
-/* Steps their tabs until the jobs are done, or for patience_us; returns whether all are done. */
+/* Steps their readers until the jobs are done, or for patience_us; returns whether all are done. */
 bool trace_jobs_run(struct trace_job *const *jobs, unsigned count, int64_t patience_us);
 /* {"viewer": ..., ...} */
 void trace_job_write_json(struct trace_job *job, GString *out);

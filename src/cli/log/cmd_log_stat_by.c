@@ -18,10 +18,10 @@ static struct fm_trace *open_trace(const char *path, const char *identity, void 
     return fm_trace_open(path, identity, error);
 }
 
-/* --- an interval: an ad hoc request of a tab --- */
+/* --- an interval: an ad hoc request of a reader --- */
 
 struct interval {
-    struct fm_tab_states *states;
+    struct fm_reader_states *states;
     struct fm_trace *trace;
     struct fm_state *state;
     struct fm_statistics *statistics;
@@ -33,7 +33,7 @@ static bool begin_interval(void *hook_data, void *call_data)
 {
     struct interval *interval = ((struct fm_events_request *)hook_data)->viewer_data;
     (void)call_data;
-    interval->state = fm_tab_states_of(interval->states, interval->trace);
+    interval->state = fm_reader_states_of(interval->states, interval->trace);
     interval->statistics = fm_statistics_new(interval->state);
     fm_statistics_set_interval(interval->statistics, interval->start, interval->end);
     fm_statistics_begin(interval->statistics);
@@ -81,7 +81,7 @@ static struct fm_hooks *one_hook(fm_hook_function *function, void *data)
 
 /* Where states are saved reading begins at the interval, else at the begin of the trace: it would
  * have to be read up to there in any case. */
-static void request_interval(struct fm_tab *tab, struct interval *interval)
+static void request_interval(struct fm_trace_reader *reader, struct interval *interval)
 {
     struct fm_events_request *request = fm_events_request_new(interval);
     request->viewer_data = interval;
@@ -93,25 +93,26 @@ static void request_interval(struct fm_tab *tab, struct interval *interval)
     request->chunk.before_traceset = one_hook(begin_chunk, request);
     request->chunk.event = one_hook(count_event, request);
     request->chunk.after_traceset = one_hook(end_chunk, request);
-    if (!fm_tab_request(tab, request))
+    if (!fm_trace_reader_request(reader, request))
         interval->done = true;
 }
 
 static bool compute_interval(struct fm_engine *engine, struct interval *interval, const char *path,
-                             struct fm_tab **ret_tab, GError **error)
+                             struct fm_trace_reader **ret_reader, GError **error)
 {
-    struct fm_tab *tab = *ret_tab = fm_tab_new(engine);
-    interval->states = fm_tab_states_new(tab);
-    if (!fm_tab_add_trace(tab, path, error))
+    struct fm_trace_reader *reader = *ret_reader = fm_trace_reader_new(engine);
+    interval->states = fm_reader_states_new(reader);
+    if (!fm_trace_reader_add_trace(reader, path, error))
         return false;
-    interval->trace = fm_tab_context(tab)->traces[0].trace;
+    interval->trace = fm_trace_reader_context(reader)->traces[0].trace;
     unsigned generation = interval->trace->generation;
     uint64_t old_end = interval->trace->end_time;
     if (!fm_cmd_log_trace_read_whole(interval->trace, error))
         return false;
     bool replaced = interval->trace->generation != generation;
-    fm_context_renew(fm_tab_context(tab), interval->trace, replaced ? FM_TIME_INF : old_end);
-    request_interval(tab, interval);
+    fm_context_renew(fm_trace_reader_context(reader), interval->trace,
+                     replaced ? FM_TIME_INF : old_end);
+    request_interval(reader, interval);
     while (!interval->done && fm_engine_step(engine))
         ;
     return true;
@@ -166,7 +167,7 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
 {
     GError *error = NULL;
     struct fm_engine *engine = fm_engine_new(open_trace, NULL);
-    struct fm_tab *tab = NULL;
+    struct fm_trace_reader *reader = NULL;
     struct interval interval = {.start = options->from_ns, .end = options->to_ns};
     struct fm_statistics *statistics = NULL;
     bool whole = options->from_ns == 0 && options->to_ns == FM_TIME_INF;
@@ -175,7 +176,7 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
             interval.trace = fm_engine_open(engine, path, &error);
             if (interval.trace != NULL && fm_cmd_log_trace_read_whole(interval.trace, &error))
                 statistics = compute_all(engine, interval.trace, &error);
-        } else if (compute_interval(engine, &interval, path, &tab, &error)) {
+        } else if (compute_interval(engine, &interval, path, &reader, &error)) {
             statistics = interval.statistics;
         }
     }
@@ -190,8 +191,8 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
         status = fm_cli_fail("log stat", error);
     if (!whole)
         fm_statistics_free(interval.statistics);
-    fm_tab_free(tab);
-    fm_tab_states_free(interval.states);
+    fm_trace_reader_free(reader);
+    fm_reader_states_free(interval.states);
     fm_engine_free(engine);
     return status;
 }

@@ -13,7 +13,7 @@
 #define TRACEFILES 3
 #define VIEWERS 9
 #define MODULES 3
-#define TABS 3
+#define TRACE_READERS 3
 #define NOTES 6
 
 /* What a reader was promised, and how far it has come. */
@@ -23,7 +23,7 @@ struct reader {
     uint64_t left;      /* events that a request by count may still see */
     unsigned stop_at;   /* index of the event at which its hook says stop */
     unsigned begun, ended, chunks_begun, chunks_ended;
-    struct fm_tab *tab;
+    struct fm_trace_reader *trace_reader;
     struct fm_events_request *request;
     bool is_module;
 };
@@ -41,12 +41,12 @@ static const char *const module_names[MODULES] = {"A", "B", "C"};
 static bool registered[MODULES];
 static struct world *world;
 static struct fm_trace *trace;
-static struct fm_tab *tabs[TABS];
+static struct fm_trace_reader *trace_readers[TRACE_READERS];
 static GRand *chance;
 /* Of the step that is done, and of the pass. */
-static struct fm_tab *stepped;
+static struct fm_trace_reader *stepped;
 static bool pass_completed, background_read;
-static unsigned pass_next, share, starved[TABS], fired;
+static unsigned pass_next, share, starved[TRACE_READERS], fired;
 
 static bool one_in(unsigned n)
 {
@@ -112,7 +112,7 @@ static void call_back(void)
     switch (g_rand_int_range(chance, 0, 3)) {
     case 0:
         if (viewers[viewer].active) {
-            fm_tab_remove_all(viewers[viewer].tab, &viewers[viewer]);
+            fm_trace_reader_remove_all(viewers[viewer].trace_reader, &viewers[viewer]);
             viewers[viewer].active = false;
         }
         break;
@@ -198,7 +198,7 @@ static bool on_before_chunk(void *hook_data, void *call_data)
     g_assert_true(reader->active);
     reader->chunks_begun++;
     if (!reader->is_module)
-        stepped = reader->tab;
+        stepped = reader->trace_reader;
     if (one_in(50))
         call_back();
     return false;
@@ -276,9 +276,10 @@ static void choose_end(struct reader *reader, struct fm_events_request *request,
 static void submit(struct reader *reader, bool from_hook)
 {
     unsigned index = (unsigned)(reader - viewers);
-    struct fm_tab *tab = tabs[index % TABS];
+    struct fm_trace_reader *trace_reader = trace_readers[index % TRACE_READERS];
     struct fm_events_request *request = fm_events_request_new(reader);
-    *reader = (struct reader){.active = true, .tab = tab, .request = request, .stop_at = EVENTS};
+    *reader = (struct reader){
+        .active = true, .trace_reader = trace_reader, .request = request, .stop_at = EVENTS};
     choose_begin(reader, request, from_hook);
     choose_end(reader, request, from_hook);
     if (one_in(4))
@@ -286,7 +287,7 @@ static void submit(struct reader *reader, bool from_hook)
     request->before_request = one(on_before_request, reader);
     request->after_request = one(on_after_request, reader);
     fill_chunk(&request->chunk, reader);
-    g_assert_true(fm_tab_request(tab, request));
+    g_assert_true(fm_trace_reader_request(trace_reader, request));
 }
 
 static void register_module(unsigned index)
@@ -381,20 +382,20 @@ static void check_notes(void)
 /* Nobody who has something to do is passed over for longer than a round. */
 static void check_turns(const bool *waited)
 {
-    for (unsigned i = 0; i < TABS; i++) {
-        if (!waited[i] || stepped == tabs[i])
+    for (unsigned i = 0; i < TRACE_READERS; i++) {
+        if (!waited[i] || stepped == trace_readers[i])
             starved[i] = 0;
         else if (stepped != NULL)
             starved[i]++;
-        g_assert_cmpuint(starved[i], <, TABS);
+        g_assert_cmpuint(starved[i], <, TRACE_READERS);
     }
 }
 
 static void check_step(void)
 {
-    bool foreground = fm_engine_has_foreground(world->engine), waited[TABS];
-    for (unsigned i = 0; i < TABS; i++)
-        waited[i] = fm_tab_pending(tabs[i]) > 0;
+    bool foreground = fm_engine_has_foreground(world->engine), waited[TRACE_READERS];
+    for (unsigned i = 0; i < TRACE_READERS; i++)
+        waited[i] = fm_trace_reader_pending(trace_readers[i]) > 0;
     stepped = NULL;
     pass_completed = background_read = false;
     bool more = fm_engine_step(world->engine);
@@ -427,7 +428,7 @@ static void one_operation(void)
         break;
     case 3:
         if (viewer->active) {
-            fm_tab_remove_all(viewer->tab, viewer);
+            fm_trace_reader_remove_all(viewer->trace_reader, viewer);
             viewer->active = false;
         }
         break;
@@ -478,10 +479,10 @@ static void test_random_operations(void)
     world->split = TRACEFILES;
     trace = world_open(world, "x", events);
     g_assert_cmpuint(trace->tracefiles->len, ==, TRACEFILES);
-    for (unsigned i = 0; i < TABS; i++) {
+    for (unsigned i = 0; i < TRACE_READERS; i++) {
         g_autoptr(GError) error = NULL;
-        tabs[i] = fm_tab_new(world->engine);
-        g_assert_true(fm_tab_add_trace(tabs[i], trace->path, &error));
+        trace_readers[i] = fm_trace_reader_new(world->engine);
+        g_assert_true(fm_trace_reader_add_trace(trace_readers[i], trace->path, &error));
     }
     for (unsigned i = 0; i < MODULES; i++)
         register_module(i);

@@ -164,20 +164,20 @@ static void test_the_ad_hoc_picture_is_that_of_the_summary(void)
     GError *error = NULL;
     char *path = make_file();
     struct fm_engine *engine = new_engine();
-    struct fm_tab *tab = fm_tab_new(engine);
-    g_assert_true(fm_tab_add_trace(tab, path, &error));
-    struct fm_trace *trace = fm_tab_context(tab)->traces[0].trace;
+    struct fm_trace_reader *reader = fm_trace_reader_new(engine);
+    g_assert_true(fm_trace_reader_add_trace(reader, path, &error));
+    struct fm_trace *trace = fm_trace_reader_context(reader)->traces[0].trace;
     struct fm_state *state = fm_state_new(trace);
     struct fm_painter *painter =
         fm_painter_new(state, trace->start_time, trace->end_time + 1, 100, 5000);
     fm_state_add_observer(state, fm_painter_observer(painter));
-    struct fm_events_request *request = fm_events_request_new(tab);
+    struct fm_events_request *request = fm_events_request_new(reader);
     request->start_time = 0;
     request->chunk.event = fm_hooks_new();
     fm_hooks_add(request->chunk.event, fm_state_hook, state, FM_HOOK_STATE);
     fm_hooks_add(request->chunk.event, paint, painter, FM_HOOK_DEFAULT);
     request_all(engine, trace);
-    g_assert_true(fm_tab_request(tab, request));
+    g_assert_true(fm_trace_reader_request(reader, request));
     run(engine, 10000);
     check_results(engine, trace);
     struct fm_summary *summary = fm_attributes_get(trace->attributes, "summary/summary");
@@ -195,7 +195,7 @@ static void test_the_ad_hoc_picture_is_that_of_the_summary(void)
     fm_picture_clear(&painted);
     fm_picture_clear(&drawn);
     fm_painter_free(painter);
-    fm_tab_free(tab);
+    fm_trace_reader_free(reader);
     fm_state_free(state);
     fm_engine_free(engine);
     maker_remove(path);

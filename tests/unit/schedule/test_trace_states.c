@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The computation "state" and tabs that keep states. */
+/* The computation "state" and readers that keep states. */
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -175,10 +175,10 @@ static void test_closed_in_mid_pass(void)
     end(&world);
 }
 
-/* --- tabs --- */
+/* --- readers --- */
 
 struct view {
-    struct fm_tab_states *states;
+    struct fm_reader_states *states;
     struct fm_trace *trace;
     struct fm_state *state;
     struct fm_statistics *statistics;
@@ -192,7 +192,7 @@ static bool before_request(void *hook_data, void *call_data)
     struct fm_events_request *request = hook_data;
     struct view *view = request->viewer_data;
     (void)call_data;
-    view->state = fm_tab_states_of(view->states, view->trace);
+    view->state = fm_reader_states_of(view->states, view->trace);
     view->at_start = describe_state(view->state);
     view->statistics = fm_statistics_new(view->state);
     fm_statistics_set_interval(view->statistics, request->start_time, request->end_time);
@@ -235,8 +235,8 @@ static bool after_request(void *hook_data, void *call_data)
     return false;
 }
 
-static void look(struct world *world, struct fm_tab *tab, struct view *view, uint64_t start,
-                 uint64_t stop)
+static void look(struct world *world, struct fm_trace_reader *reader, struct view *view,
+                 uint64_t start, uint64_t stop)
 {
     struct fm_events_request *request = fm_events_request_new(view);
     request->viewer_data = view;
@@ -253,7 +253,7 @@ static void look(struct world *world, struct fm_tab *tab, struct view *view, uin
     fm_hooks_add(request->chunk.after_traceset, after_chunk, request, FM_HOOK_DEFAULT);
     fm_hooks_add(request->after_request, after_request, request, FM_HOOK_DEFAULT);
     view->done = false;
-    g_assert_true(fm_tab_request(tab, request));
+    g_assert_true(fm_trace_reader_request(reader, request));
     while (!view->done) {
         g_assert_true(fm_engine_step(world->engine) || view->done);
         g_assert_cmpstr(fm_engine_check(world->engine), ==, NULL);
@@ -286,19 +286,19 @@ static char *state_at(struct world *world, uint64_t time)
     return text;
 }
 
-static void test_tab(void)
+static void test_reader(void)
 {
     struct world world;
     GError *error = NULL;
     begin(&world);
-    struct fm_tab *tab = fm_tab_new(world.engine);
-    struct view view = {.states = fm_tab_states_new(tab)};
-    g_assert_true(fm_tab_add_trace(tab, world.path, &error));
+    struct fm_trace_reader *reader = fm_trace_reader_new(world.engine);
+    struct view view = {.states = fm_reader_states_new(reader)};
+    g_assert_true(fm_trace_reader_add_trace(reader, world.path, &error));
     g_assert_no_error(error);
-    view.trace = fm_tab_context(tab)->traces[0].trace;
+    view.trace = fm_trace_reader_context(reader)->traces[0].trace;
     uint64_t start = 100 + ROUND * U(40000) + 12; /* in lex of a round of thread 0 */
     /* Nothing is computed: what is open there is not known, and its ends fit nothing. */
-    look(&world, tab, &view, start, start + 1000);
+    look(&world, reader, &view, start, start + 1000);
     g_assert_false(fm_state_is_complete(view.state));
     g_assert_cmpuint(fm_state_inconsistent(view.state), ==, 2);
     g_assert_cmpstr(view.at_start, ==, "inconsistent 0 hidden 0");
@@ -307,7 +307,7 @@ static void test_tab(void)
     g_assert_no_error(error);
     uint64_t starts[] = {start, 5, start / 2, 3 * start / 2, start + 100};
     for (unsigned i = 0; i < G_N_ELEMENTS(starts); i++) {
-        look(&world, tab, &view, starts[i], starts[i] + 1000);
+        look(&world, reader, &view, starts[i], starts[i] + 1000);
         char *expected = state_at(&world, starts[i]);
         g_assert_true(fm_state_is_complete(view.state));
         g_assert_cmpstr(view.at_start, ==, expected);
@@ -328,8 +328,8 @@ static void test_tab(void)
         }
         end_view(&view);
     }
-    fm_tab_free(tab);
-    fm_tab_states_free(view.states);
+    fm_trace_reader_free(reader);
+    fm_reader_states_free(view.states);
     end(&world);
 }
 
@@ -339,6 +339,6 @@ int main(int argc, char **argv)
     g_test_add_func("/trace states/pass and reuse", test_pass_and_reuse);
     g_test_add_func("/trace states/damaged", test_damaged);
     g_test_add_func("/trace states/closed in mid-pass", test_closed_in_mid_pass);
-    g_test_add_func("/trace states/tab", test_tab);
+    g_test_add_func("/trace states/reader", test_reader);
     return g_test_run();
 }
