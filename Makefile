@@ -12,8 +12,11 @@ packages-build:
 packages-test:
 	@tools/install-packages.sh build test
 
+packages-lint:
+	@tools/install-packages.sh build test lint
+
 packages-dev:
-	@tools/install-packages.sh build test dev
+	@tools/install-packages.sh build test lint dev
 
 $(BUILD)/build.ninja: | packages-build
 	meson setup $(BUILD) $(MESON_OPTIONS)
@@ -32,13 +35,13 @@ dev: packages-dev
 	@tools/dev.sh build-dev
 
 # Lays C files out as .clang-format says.
-format: packages-dev
+format: packages-lint
 	@tools/format.sh
 
 # Layout, and mistakes in C, in shell scripts and in the scripts of the pages. TIDY=--changed looks
 # only at the C files that differ from the last commit.
 TIDY ?=
-lint: packages-dev $(BUILD)/build.ninja
+lint: packages-lint $(BUILD)/build.ninja
 	@$(NINJA) >/dev/null
 	@tools/lint.sh $(BUILD) $(TIDY)
 
@@ -68,4 +71,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check dev format lint bench fuzz models soak install clean packages-build packages-test packages-dev
+.PHONY: all demo check dev format lint bench fuzz models soak install clean packages-build packages-test packages-lint packages-dev

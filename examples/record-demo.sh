@@ -12,7 +12,7 @@ folder=$(cd "$folder" && pwd)
 
 if "$here/../tools/fetch-source.sh" "$folder/sources" lua5.4; then
     cd "$folder/sources/lua5.4/src"
-    if [ ! -x lua ] || [ "$fathom" -nt lua ]; then
+    if [ ! -x lua ] || [ -n "$(find -L "$fathom" -newer lua)" ]; then
         echo "building Lua: make CC=\"fathom cc\""
         make -s clean
         make -s -j"$(nproc)" CC="$fathom cc" MYCFLAGS=-DLUA_USE_LINUX MYLIBS=-ldl MYLDFLAGS=-Wl,-E lua

@@ -3,7 +3,7 @@
 # Checks the model with Spin: `run.sh small` (under two minutes) or `run.sh all`. Every run is
 # exhaustive. Mutations must be caught, but for those that are harmless. Prints TAP.
 set -uo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")" || exit 1
 which=${1:-small}
 command -v spin >/dev/null || { echo "1..0 # SKIP spin is not installed"; exit 0; }
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs those Debian packages of the named groups (build, test, bench) that are missing.
+# Installs those Debian packages of the named groups (build, test, lint, bench, dev) that are missing.
 # Does nothing, and asks for nothing, when all are there.
 set -eu
 list=$(dirname "$0")/packages.txt

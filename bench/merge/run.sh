@@ -9,8 +9,8 @@ folder=$(mktemp -d "${TMPDIR:-/tmp}/fathom-merge-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 "$build/tests/tools/generate-profile" --c -n 200000 -p 2000 "$folder/one.data"
 files=
-for i in $(seq 64); do files="$files $folder/one.data"; done
-for round in $(seq "$rounds"); do
+for _ in $(seq 64); do files="$files $folder/one.data"; done
+for _ in $(seq "$rounds"); do
     # shellcheck disable=SC2086 # names without blanks
     python3 - "$build/src/cli/fathom" merge --allow-repeats -o "$folder/all.data" $files <<'PY'
 import resource, subprocess, sys, time
