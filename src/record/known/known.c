@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/known/known.h"
 
+#include "base/build_id.h"
+#include "record/known/pack.h"
+#include "record/known/store.h"
+
 struct fm_known {
     GHashTable *statics; /* text of what they were made from -> struct fm_statics */
+    struct fm_store *store;
 };
 
 static void free_statics(gpointer data)
@@ -14,6 +19,7 @@ struct fm_known *fm_known_new(void)
 {
     struct fm_known *known = g_new(struct fm_known, 1);
     known->statics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_statics);
+    known->store = fm_store_open();
     return known;
 }
 
@@ -22,17 +28,41 @@ void fm_known_free(struct fm_known *known)
     if (known == NULL)
         return;
     g_hash_table_unref(known->statics);
+    fm_store_close(known->store);
     g_free(known);
 }
 
+/* All that statics depend on: the file, what is asked for, and the program that makes them. */
 static char *key_of(const char *path, const struct fm_statics_opts *opts)
 {
-    GString *key = g_string_new(NULL);
+    GString *key = g_string_new(fm_program_build_id());
+    g_string_append_c(key, ' ');
     for (uint32_t i = 0; i < opts->build_id_size; i++)
         g_string_append_printf(key, "%02x", opts->build_id[i]);
     g_string_append_printf(key, " %d%d%d %s\n%s", opts->ignore_debug, opts->coverage,
                            opts->physical, opts->debug_path == NULL ? "" : opts->debug_path, path);
     return g_string_free(key, FALSE);
+}
+
+static struct fm_statics *read_stored(const struct fm_store *store, const char *key)
+{
+    g_autoptr(GBytes) bytes = store == NULL ? NULL : fm_store_get(store, key);
+    if (bytes == NULL)
+        return NULL;
+    gsize size;
+    const guint8 *data = g_bytes_get_data(bytes, &size);
+    return fm_statics_unpack(data, size);
+}
+
+/* What lacks debug information may have it next time, in a file of its own. */
+static void store_it(const struct fm_store *store, const char *key,
+                     const struct fm_statics *statics)
+{
+    if (store == NULL || !statics->has_debug)
+        return;
+    g_autoptr(GByteArray) bytes = fm_statics_pack(statics);
+    if (bytes != NULL)
+        fm_store_put(store, key, bytes->data, bytes->len);
 }
 
 bool fm_known_extract(struct fm_known *known, const char *path, const struct fm_statics_opts *opts,
@@ -43,11 +73,18 @@ bool fm_known_extract(struct fm_known *known, const char *path, const struct fm_
     if (known == NULL || opts->build_id_size == 0)
         return fm_statics_extract(path, opts, ret, error);
     g_autofree char *key = key_of(path, opts);
-    *ret = g_hash_table_lookup(known->statics, key);
-    if (*ret == NULL && !fm_statics_extract(path, opts, ret, error))
-        return false;
     *ret_kept = true;
-    if (!g_hash_table_contains(known->statics, key))
-        g_hash_table_insert(known->statics, g_steal_pointer(&key), *ret);
+    struct fm_statics *statics = g_hash_table_lookup(known->statics, key);
+    if (statics == NULL) {
+        statics = read_stored(known->store, key);
+        g_debug("%s: %s", path, statics == NULL ? "extracting" : "known from an earlier run");
+        if (statics == NULL) {
+            if (!fm_statics_extract(path, opts, &statics, error))
+                return false;
+            store_it(known->store, key, statics);
+        }
+        g_hash_table_insert(known->statics, g_steal_pointer(&key), statics);
+    }
+    *ret = statics;
     return true;
 }

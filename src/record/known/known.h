@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The statics of files that several recordings share: processes of one program, mostly. Files
- * without build-id are not kept, as nothing tells whether they are still the same. */
+/* The statics of files that several recordings share: processes of one program, and the next runs
+ * of it, for which those with debug information are kept in the user's cache folder (store.h).
+ * Files without build-id are not kept, as nothing tells whether they are still the same. */
 #pragma once
 
 #include "record/statics/statics.h"

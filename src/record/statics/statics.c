@@ -13,7 +13,9 @@ void fm_statics_free(struct fm_statics *statics)
                       statics->code_lines,    statics->entries, statics->symbols};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_free(arrays[i]);
-    g_string_chunk_free(statics->strings);
+    if (statics->strings != NULL)
+        g_string_chunk_free(statics->strings);
+    g_free(statics->block);
     g_free(statics);
 }
 

@@ -130,7 +130,8 @@ struct fm_statics {
     uint32_t entry_count, symbol_count;
     struct fm_entry *entries;
     struct fm_symbol *symbols;
-    GStringChunk *strings; /* all texts above */
+    GStringChunk *strings; /* all texts above; NULL: they are in block */
+    void *block;
 };
 
 struct fm_statics_opts {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A folder of bytes by key that many programs may use at once: $FATHOM_CACHE, else `fathom` in the
+ * user's cache folder. Whatever fails, it is as if there were nothing: no error, no message. */
+#pragma once
+
+#include <glib.h>
+
+#include "base/compiler.h"
+
+struct fm_store;
+
+/* NULL when it is switched off (FATHOM_CACHE=off) or there is no home. fm_store_close(). */
+struct fm_store *fm_store_open(void);
+void fm_store_close(struct fm_store *store); /* NULL is allowed */
+
+/* What was put under this key, NULL if nothing, or if the file is damaged, not the user's own, or
+ * writable for others. Caller unrefs. */
+GBytes *fm_store_get(const struct fm_store *store, const char *key);
+
+/* Keeps the bytes; what was not used for longest goes when the folder holds more than
+ * $FATHOM_CACHE_SIZE bytes (default: 256 MiB). */
+void fm_store_put(const struct fm_store *store, const char *key, const guint8 *bytes, gsize size);
