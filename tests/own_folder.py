@@ -3,6 +3,8 @@
 """Runs a test with a temporary folder of its own, and removes it whatever happens: own_folder.py
 COMMAND... What a test leaves there is told, and with FATHOM_LEFTOVERS=fail makes it fail.
 
+What finishing keeps of programs for later runs (FATHOM_CACHE) has a folder of its own, too.
+
 The folder stands in the usual temporary folder under a short name, as the names of sockets may have
 108 bytes. FATHOM_KEEP_TEMPORARY=1 keeps what is left, to be looked at."""
 import os
@@ -31,8 +33,9 @@ def left_in(folder):
     return sorted(names)
 
 
-def run(command, folder):
-    with subprocess.Popen(command, env={**os.environ, "TMPDIR": folder}) as process:
+def run(command, folder, cache):
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": folder,
+                                        "FATHOM_CACHE": cache}) as process:
         try:
             return process.wait()
         except Ended:
@@ -56,9 +59,10 @@ def main(command):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
     folder = tempfile.mkdtemp(prefix="ft-")
+    cache = tempfile.mkdtemp(prefix="fc-")
     os.chmod(folder, 0o711) # servers that tests start as root drop to users of their own
     try:
-        status = run(command, folder)
+        status = run(command, folder, cache)
         left = left_in(folder)
         if left:
             print(f"# left in the temporary folder: {len(left)}", *left[:LISTED], sep="\n#   ",
@@ -69,6 +73,7 @@ def main(command):
     finally:
         if os.environ.get("FATHOM_KEEP_TEMPORARY") != "1":
             remove(folder)
+        remove(cache)
 
 
 if __name__ == "__main__":
