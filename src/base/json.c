@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -130,6 +131,31 @@ void fm_json_double(struct fm_json *json, const char *name, double value)
     begin_item(json, name);
     if (!fm_append_plain_double(json->out, value))
         g_string_append(json->out, "null");
+}
+
+static void append_formatted(struct fm_json *json, const char *name, double value,
+                             unsigned precision, char conversion)
+{
+    char form[8], text[G_ASCII_DTOSTR_BUF_SIZE];
+    if (!isfinite(value)) {
+        fm_json_null(json, name);
+        return;
+    }
+    g_snprintf(form, sizeof form, "%%.%u%c", precision, conversion);
+    begin_item(json, name);
+    g_string_append(json->out, g_ascii_formatd(text, sizeof text, form, value));
+}
+
+void fm_json_digits(struct fm_json *json, const char *name, double value, unsigned digits)
+{
+    g_assert(digits >= 1 && digits <= 17);
+    append_formatted(json, name, value, digits, 'g');
+}
+
+void fm_json_fixed(struct fm_json *json, const char *name, double value, unsigned decimals)
+{
+    g_assert(decimals <= 9 && !(fabs(value) >= 1e25)); /* what the text has room for */
+    append_formatted(json, name, value, decimals, 'f');
 }
 
 void fm_json_bool(struct fm_json *json, const char *name, bool value)

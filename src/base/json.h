@@ -42,5 +42,9 @@ void fm_json_uint(struct fm_json *json, const char *name, uint64_t value);
 void fm_json_int(struct fm_json *json, const char *name, int64_t value);
 /* The shortest digits that read back as the same double; null for what JSON has no number for. */
 void fm_json_double(struct fm_json *json, const char *name, double value);
+/* At most so many significant digits (1 to 17), for figures that nobody looks at closer. */
+void fm_json_digits(struct fm_json *json, const char *name, double value, unsigned digits);
+/* Always so many decimals (0 to 9). */
+void fm_json_fixed(struct fm_json *json, const char *name, double value, unsigned decimals);
 void fm_json_bool(struct fm_json *json, const char *name, bool value);
 void fm_json_null(struct fm_json *json, const char *name);

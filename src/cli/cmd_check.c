@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "recording/profile.h"
-#include "serve/render.h"
+#include "pages/render.h"
 
 #define FORMATS 4
 #define PROBLEMS_SHOWN_MAX 20

@@ -12,7 +12,6 @@
 #include "cli/notices.h"
 #include "display/html/assets.h"
 #include "serve/http.h"
-#include "serve/traces.h"
 #include "trace/format/open.h"
 
 struct view_options {
@@ -87,11 +86,11 @@ static bool open_browser(const char *url)
  * the login page comes first. */
 static char *first_page(const struct fm_server *server, const struct fm_http *http, bool only)
 {
-    unsigned profiles = fm_server_count(server), traces = fm_trace_files_count(server);
+    unsigned profiles = fm_server_count(server), traces = fm_server_trace_count(server);
     if (!only || (profiles != 0) == (traces != 0) || profiles > 1)
         return g_strdup(fm_http_url(http));
     if (traces > 0) {
-        g_autofree char *page = fm_trace_files_url(server);
+        g_autofree char *page = fm_server_traces_url(server);
         return g_strconcat(fm_http_url(http), page, NULL);
     }
     g_autofree char *menu = fm_server_menu_url(fm_server_path(server, 0));

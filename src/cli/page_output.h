@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-#include "serve/render.h"
+#include "pages/render.h"
 
 struct fm_page_output {
     const char *command; /* its name, for messages */

@@ -7,8 +7,8 @@
 #include "analysis/job.h"
 #include "base/error.h"
 #include "deep/read_job.h"
-#include "pages/profile/bodies/source.h"
 #include "digest/hottest.h"
+#include "digest/source_index.h"
 
 #define NODES_A_STEP 200000
 

@@ -5,7 +5,7 @@
 
 #include "base/job.h"
 #include "base/mapped.h"
-#include "report/report.h"
+#include "recording/deep.h"
 
 enum fm_recording_part {
     FM_PART_LOADING,

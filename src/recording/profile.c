@@ -37,9 +37,11 @@ static void free_profile(struct fm_trace *trace)
     g_free(profile);
 }
 
+static const struct fm_trace_class profile_class = {.format = "deep profile"};
+
 bool fm_trace_is_profile(const struct fm_trace *trace)
 {
-    return trace->free_implementation == free_profile;
+    return trace->class_ == &profile_class;
 }
 
 struct fm_trace *fm_profile_open(const char *path, const char *identity, struct fm_roots *roots,
@@ -57,6 +59,7 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
     struct profile *profile = g_new0(struct profile, 1);
     profile->job = job;
     profile->roots = fm_roots_ref(roots);
+    trace->class_ = &profile_class;
     trace->implementation = profile;
     trace->free_implementation = free_profile;
     return trace;
@@ -64,6 +67,7 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
 
 const struct fm_recording *fm_profile_recording(const struct fm_trace *trace)
 {
+    g_return_val_if_fail(fm_trace_is_profile(trace), NULL);
     const struct profile *profile = trace->implementation;
     return profile->job == NULL ? NULL : fm_recording_job_recording(profile->job);
 }

@@ -4,7 +4,7 @@
  * the last one asks for all. */
 #pragma once
 
-#include "report/report.h"
+#include "recording/deep.h"
 #include "schedule/schedule.h"
 
 #define FM_PROFILE_LAST_MODULE "checks"

@@ -1,170 +1,214 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which traces may be named, and a reference to each that was. */
-#include "serve/traces.h"
-
-#include <stdlib.h>
+/* Traces: opened, found again, and looked at for growth. */
 #include <string.h>
 
-#include "base/error.h"
+#include "recording/internal.h"
 #include "schedule/trace_modules.h"
-#include "viewers/viewers.h"
+#include "trace/clock/synchronize.h"
+#include "trace/format/open.h"
 
 #define FILES_FOUND_MAX 8 /* of those below roots, the least used is closed */
+#define GROW_WORK_US 10000
+/* A trace that has grown by this part of what was read is read again for state and summary. */
+#define REREAD_SHARE 0.5
+/* And so is one that has grown by less, when it has not grown for so long. */
+#define QUIET_US G_USEC_PER_SEC
+/* And a small one always. */
+#define SMALL_BYTES (1u << 20)
 
-static bool is_address(const char *path)
+const struct fm_opened_class fm_opened_trace_class = {.noun = "trace", .found = "trace"};
+
+static struct fm_opened_trace *trace_at(const struct fm_recordings *all, unsigned index)
 {
-    return g_str_has_prefix(path, "unix:") || g_str_has_prefix(path, "tcp:");
+    struct fm_opened *opened = all->list->pdata[index];
+    return opened->class_ == &fm_opened_trace_class ? (struct fm_opened_trace *)opened : NULL;
 }
 
-static void trace_file_free(struct fm_server *server, struct trace_file *file)
+static struct fm_opened_trace *find(const struct fm_recordings *all, const char *name)
 {
-    if (file->trace != NULL)
-        fm_engine_close(server->engine, file->trace);
-    g_free(file->name);
-    g_free(file->real);
-    g_free(file);
-}
-
-void fm_trace_files_clear(struct fm_server *server)
-{
-    for (unsigned i = 0; i < server->traces->len; i++)
-        trace_file_free(server, server->traces->pdata[i]);
-    g_ptr_array_set_size(server->traces, 0);
-}
-
-static struct trace_file *find(struct fm_server *server, const char *name)
-{
-    for (unsigned i = 0; i < server->traces->len; i++) {
-        struct trace_file *file = server->traces->pdata[i];
-        if (strcmp(file->name, name) == 0 || strcmp(file->real, name) == 0)
-            return file;
-    }
-    return NULL;
+    return (struct fm_opened_trace *)fm_recordings_find(all, &fm_opened_trace_class, name);
 }
 
 /* Opens and adds it, unless another name of the same trace is there. */
-static struct trace_file *add(struct fm_server *server, const char *name, const char *real,
-                              bool added, GError **error)
+static struct fm_opened_trace *add(struct fm_recordings *all, const char *name, const char *real,
+                                   bool added, GError **error)
 {
-    struct fm_trace *trace = fm_engine_open(server->engine, real, error);
+    struct fm_trace *trace = fm_engine_open(all->engine, real, error);
     if (trace == NULL)
         return NULL;
-    for (unsigned i = 0; i < server->traces->len; i++) {
-        struct trace_file *other = server->traces->pdata[i];
-        if (other->trace == trace) {
-            fm_engine_close(server->engine, trace);
-            other->added |= added;
-            return other;
-        }
+    struct fm_opened_trace *other = fm_recordings_trace_of(all, trace);
+    if (other != NULL) {
+        fm_engine_close(all->engine, trace);
+        other->opened.added |= added;
+        return other;
     }
     fm_trace_load_states(trace); /* before anything of it is read */
-    struct trace_file *file = g_new0(struct trace_file, 1);
-    *file = (struct trace_file){g_strdup(name), g_strdup(real), added, 0, trace};
-    g_ptr_array_add(server->traces, file);
+    struct fm_opened_trace *file = g_new0(struct fm_opened_trace, 1);
+    fm_opened_init(&file->opened, &fm_opened_trace_class, all, name, g_strdup(real));
+    file->opened.added = added;
+    file->opened.trace = trace;
+    g_ptr_array_add(all->list, file);
     return file;
 }
 
-bool fm_trace_files_add(struct fm_server *server, const char *path, GError **error)
+bool fm_recordings_add_trace(struct fm_recordings *all, const char *path, const char *real,
+                             GError **error)
 {
-    g_autofree char *real = is_address(path) ? g_strdup(path) : realpath(path, NULL);
-    g_hash_table_add(server->given, g_strdup(real == NULL ? path : real));
-    return find(server, path) != NULL ||
-           add(server, path, real == NULL ? path : real, true, error) != NULL;
+    return find(all, path) != NULL || add(all, path, real, true, error) != NULL;
 }
 
-static void close_least_used(struct fm_server *server, const struct trace_file *keep)
+struct fm_opened_trace *fm_recordings_get_trace(struct fm_recordings *all, const char *name,
+                                                GError **error)
 {
-    for (;;) {
-        struct trace_file *oldest = NULL;
-        unsigned found = 0;
-        for (unsigned i = 0; i < server->traces->len; i++) {
-            struct trace_file *file = server->traces->pdata[i];
-            if (file->added)
-                continue;
-            found++;
-            if (file != keep && (oldest == NULL || file->last_used < oldest->last_used))
-                oldest = file;
-        }
-        if (found <= FILES_FOUND_MAX || oldest == NULL)
-            return;
-        g_ptr_array_remove(server->traces, oldest);
-        trace_file_free(server, oldest);
-    }
-}
-
-const char *fm_trace_files_resolve(struct fm_server *server, const char *name, GError **error)
-{
-    struct trace_file *file = find(server, name);
+    g_return_val_if_fail(name != NULL, NULL);
+    struct fm_opened_trace *file = find(all, name);
     if (file == NULL) {
-        g_autofree char *real = is_address(name) ? NULL : fm_resolve_below_roots(server, name);
-        if (real == NULL || !fm_trace_recognise_below(server->roots, real)) {
-            g_set_error(
-                error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: not one of the opened traces%s", name,
-                fm_roots_count(server->roots) > 0 ? ", and no trace below the served folders" : "");
+        g_autofree char *real =
+            fm_recordings_is_address(name) ? NULL : fm_recordings_below_roots(all, name);
+        if (real == NULL || !fm_trace_recognise_below(all->roots, real)) {
+            fm_recordings_not_found(all, &fm_opened_trace_class, name, error);
             return NULL;
         }
-        file = add(server, real, real, false, error);
+        file = add(all, real, real, false, error);
         if (file == NULL)
             return NULL;
-        close_least_used(server, file);
+        fm_recordings_close_least_used(all, &file->opened, FILES_FOUND_MAX);
     }
-    file->last_used = ++server->clock;
-    return file->real;
+    fm_opened_use(&file->opened);
+    return file;
 }
 
-struct trace_file *trace_file_of(const struct fm_server *server, const struct fm_trace *trace)
+struct fm_opened_trace *fm_recordings_trace_of(const struct fm_recordings *all,
+                                               const struct fm_trace *trace)
 {
-    for (unsigned i = 0; i < server->traces->len; i++) {
-        struct trace_file *file = server->traces->pdata[i];
-        if (file->trace == trace)
+    for (unsigned i = 0; i < all->list->len; i++) {
+        struct fm_opened_trace *file = trace_at(all, i);
+        if (file != NULL && file->opened.trace == trace)
             return file;
     }
     return NULL;
 }
 
-uint64_t trace_file_unread(const struct fm_server *server, const struct fm_trace *trace)
+uint64_t fm_recordings_unread(const struct fm_recordings *all, const struct fm_trace *trace)
 {
-    const struct trace_file *file = trace_file_of(server, trace);
+    const struct fm_opened_trace *file = fm_recordings_trace_of(all, trace);
     return file == NULL ? 0 : file->unread + fm_trace_pending(trace);
 }
 
-unsigned fm_trace_files_count(const struct fm_server *server)
+void fm_opened_trace_describe(const struct fm_opened_trace *file, struct fm_trace_file_info *ret)
 {
-    return server->traces->len;
-}
-
-void fm_trace_files_describe(const struct fm_server *server, unsigned index,
-                             struct fm_trace_file_info *ret)
-{
-    const struct trace_file *file = server->traces->pdata[index];
-    g_autofree char *damage = fm_trace_damage(file->trace);
+    const struct fm_trace *trace = file->opened.trace;
+    g_autofree char *damage = fm_trace_damage(trace);
+    g_assert(file->opened.class_ == &fm_opened_trace_class);
     *ret = (struct fm_trace_file_info){
-        .name = file->name,
-        .format = fm_trace_format(file->trace),
-        .duration_ns = file->trace->end_time - MIN(file->trace->start_time, file->trace->end_time),
-        .streams = file->trace->tracefiles->len,
-        .grows = fm_trace_grows(file->trace),
+        .name = file->opened.name,
+        .format = fm_trace_format(trace),
+        .duration_ns = trace->end_time - MIN(trace->start_time, trace->end_time),
+        .streams = trace->tracefiles->len,
+        .grows = fm_trace_grows(trace),
         .damaged = damage != NULL && damage[0] != '\0',
     };
 }
 
-char *fm_trace_page_url(const char *name)
+static void tell_changed(const struct fm_opened_trace *file, bool replaced)
 {
-    GString *url = g_string_new("trace?file=");
-    fm_query_append_part(url, name);
-    return g_string_free(url, FALSE);
+    const struct fm_recordings_options *options = &file->opened.all->options;
+    if (options->changed != NULL)
+        options->changed(options->user, file->opened.trace, replaced);
 }
 
-char *fm_trace_files_url(const struct fm_server *server)
+void fm_opened_trace_shift(struct fm_opened_trace *file, uint64_t shift_ns)
 {
-    GString *url = g_string_new("trace?");
-    unsigned count = 0;
-    for (unsigned i = 0; i < server->traces->len; i++) {
-        const struct trace_file *file = server->traces->pdata[i];
-        if (!file->added || count++ >= FM_TRACE_FILES_MAX)
-            continue;
-        g_string_append(url, count > 1 ? "&file=" : "file=");
-        fm_query_append_part(url, file->name);
+    struct fm_trace *trace = file->opened.trace;
+    struct fm_engine *engine = file->opened.all->engine;
+    bool changed = file->shift_ns != shift_ns;
+    GError *error = NULL;
+    g_assert(!trace->locked);
+    if (changed &&
+        !fm_trace_set_correction(trace, (struct fm_correction){1, (double)shift_ns}, &error)) {
+        g_clear_error(&error); /* more than a century: they have nothing to do with each other */
+        return;
     }
-    return g_string_free(url, FALSE);
+    file->aligned = true;
+    file->shift_ns = shift_ns;
+    if (!changed)
+        return;
+    fm_engine_trace_grown(engine, trace, FM_TIME_INF);
+    fm_background_discard(engine, trace);
+    tell_changed(file, false);
+}
+
+/* --- growth --- */
+
+bool fm_recordings_are_searched(const struct fm_recordings *all)
+{
+    for (unsigned i = 0; i < all->list->len; i++) {
+        const struct fm_opened_trace *file = trace_at(all, i);
+        enum fm_trace_growth growth =
+            file == NULL ? FM_TRACE_WHOLE : fm_trace_growth(file->opened.trace);
+        if (growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING)
+            return true;
+    }
+    return false;
+}
+
+/* One call finds so much as some milliseconds allow. */
+static bool grow(struct fm_trace *trace, bool *ret_ended)
+{
+    int64_t end = g_get_monotonic_time() + GROW_WORK_US;
+    bool grown = false;
+    *ret_ended = false;
+    while (fm_trace_grows(trace) && !*ret_ended && fm_trace_grow(trace, ret_ended, NULL)) {
+        grown = true;
+        if (g_get_monotonic_time() > end)
+            break;
+    }
+    return grown;
+}
+
+/* Times tell nothing of how much is new: blocks of one time stand one after the other in the file,
+ * by capability. A pass that waits for an import goes on with what is new. */
+static bool is_read_again(const struct fm_opened_trace *file, bool ended)
+{
+    uint64_t extent = fm_trace_extent(file->opened.trace);
+    bool quiet = g_get_monotonic_time() - file->grown_us > QUIET_US;
+    return file->unread > 0 && (ended || quiet || extent <= SMALL_BYTES ||
+                                (double)file->unread > REREAD_SHARE * (double)extent);
+}
+
+static void look_at(struct fm_opened_trace *file)
+{
+    struct fm_trace *trace = file->opened.trace;
+    struct fm_engine *engine = file->opened.all->engine;
+    uint64_t old_end = trace->end_time, old_extent = fm_trace_extent(trace);
+    unsigned generation = trace->generation;
+    bool was_live = fm_trace_growth(trace) == FM_TRACE_LIVE;
+    bool ended, grown = grow(trace, &ended), replaced = trace->generation != generation;
+    bool again = is_read_again(file, ended);
+    if (!grown && !ended && !replaced && !again)
+        return;
+    if (grown)
+        file->grown_us = g_get_monotonic_time();
+    if (was_live) { /* what was held back and is now shown has no bytes of its own */
+        uint64_t added = fm_trace_extent(trace) - MIN(old_extent, fm_trace_extent(trace));
+        file->unread += MAX(added, trace->end_time > old_end ? 1 : 0);
+    }
+    fm_engine_trace_grown(engine, trace, replaced ? FM_TIME_INF : old_end);
+    if (replaced || is_read_again(file, ended)) {
+        fm_background_discard(engine, trace);
+        file->unread = 0;
+    }
+    tell_changed(file, replaced);
+}
+
+void fm_recordings_grow(struct fm_recordings *all)
+{
+    for (unsigned i = 0; i < all->list->len; i++) {
+        struct fm_opened_trace *file = trace_at(all, i);
+        if (file == NULL)
+            continue;
+        const struct fm_trace *trace = file->opened.trace;
+        if ((fm_trace_grows(trace) || file->unread > 0) && !trace->locked)
+            look_at(file);
+    }
 }

@@ -4,7 +4,7 @@
 
 #include "base/mapped.h"
 #include "serve/serve_internal.h"
-#include "serve/traces.h"
+#include "recording/profile.h"
 #include "trace/format/open.h"
 
 #define LISTED_FILES_MAX 200
@@ -32,27 +32,29 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
         fm_table_column(table, NULL, columns[i].name, NULL);
     }
-    for (unsigned i = 0; i < server->entries->len; i++) {
-        const struct entry *entry = server->entries->pdata[i];
-        g_autofree char *url = fm_server_menu_url(entry->name);
+    for (unsigned i = 0; i < fm_server_count(server); i++) {
+        const struct fm_opened_profile *profile =
+            (const struct fm_opened_profile *)fm_recordings_at(server->recordings,
+                                                               &fm_opened_profile_class, i);
+        g_autofree char *url = fm_server_menu_url(profile->opened.name);
         fm_table_row(table, "recording", false);
-        fm_cell_href(table, url, entry->name, FM_STYLE_PLAIN);
+        fm_cell_href(table, url, profile->opened.name, FM_STYLE_PLAIN);
         const struct fm_recording *recording =
-            entry->trace == NULL ? NULL : fm_profile_recording(entry->trace);
-        if (recording == NULL || fm_profile_error(entry->trace) != NULL) {
+            profile->opened.trace == NULL ? NULL : fm_profile_recording(profile->opened.trace);
+        if (recording == NULL || fm_profile_error(profile->opened.trace) != NULL) {
             fm_cell_string(table,
-                           entry->reread > 0 ? "could not be read again" : "could not be read",
+                           profile->reread > 0 ? "could not be read again" : "could not be read",
                            FM_STYLE_ITALIC);
             continue;
         }
-        const struct fm_profile *profile = recording->profile;
-        fm_cell_string(table, profile->program_name, FM_STYLE_PLAIN);
-        fm_cell_string(table, profile->flavour == FM_FLAVOUR_C ? "C profile" : "Mercury profile",
+        const struct fm_profile *read = recording->profile;
+        fm_cell_string(table, read->program_name, FM_STYLE_PLAIN);
+        fm_cell_string(table, read->flavour == FM_FLAVOUR_C ? "C profile" : "Mercury profile",
                        FM_STYLE_PLAIN);
-        fm_cell_int(table, profile->ps_count);
-        fm_cell_int(table, profile->pd_count);
-        fm_cell_int(table, (int64_t)profile->callseqs);
-        const struct fm_process_fact *process = &profile->run_info.process;
+        fm_cell_int(table, read->ps_count);
+        fm_cell_int(table, read->pd_count);
+        fm_cell_int(table, (int64_t)read->callseqs);
+        const struct fm_process_fact *process = &read->run_info.process;
         if (process->command == NULL)
             continue;
         fm_cell_string(table, process->command, FM_STYLE_PLAIN);
@@ -79,10 +81,10 @@ static void add_traces(const struct fm_server *server, struct fm_list *body)
         fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
         fm_table_column(table, NULL, columns[i].name, NULL);
     }
-    for (unsigned i = 0; i < fm_trace_files_count(server); i++) {
+    for (unsigned i = 0; i < fm_server_trace_count(server); i++) {
         struct fm_trace_file_info info;
-        fm_trace_files_describe(server, i, &info);
-        g_autofree char *url = fm_trace_page_url(info.name);
+        fm_opened_trace_describe(fm_recordings_trace_at(server->recordings, i), &info);
+        g_autofree char *url = fm_server_trace_url(info.name);
         fm_table_row(table, "trace", false);
         fm_cell_href(table, url, info.name, FM_STYLE_PLAIN);
         fm_cell_string(table, strcmp(info.format, "ctf") == 0 ? "CTF trace" : "event log",
@@ -95,8 +97,8 @@ static void add_traces(const struct fm_server *server, struct fm_list *body)
                                     : "",
                        FM_STYLE_PLAIN);
     }
-    if (fm_trace_files_count(server) > 1) {
-        g_autofree char *url = fm_trace_files_url(server);
+    if (fm_server_trace_count(server) > 1) {
+        g_autofree char *url = fm_server_traces_url(server);
         fm_add_href(body, url, "All of them on one time axis");
     }
 }
@@ -156,7 +158,8 @@ static bool look_at_process(const struct fm_server *server, struct listed *liste
 {
     g_autoptr(FmMappedFile) file = NULL;
     struct fm_process_fact process = {0};
-    if (!fm_mapped_file_open_below(server->roots, listed->path, &file, NULL) ||
+    if (!fm_mapped_file_open_below(fm_recordings_roots(server->recordings), listed->path, &file,
+                                   NULL) ||
         !fm_profile_peek_process(file->bytes, file->size, &process))
         return false;
     listed->process = process;
@@ -236,7 +239,7 @@ static void add_root(const struct fm_server *server, struct fm_list *body, const
         fm_add_text(body, "There is no file named *.data, and no trace.");
     }
     if (search.traces->len > 0)
-        list_paths(body, traces_title, search.traces, root, fm_trace_page_url);
+        list_paths(body, traces_title, search.traces, root, fm_server_trace_url);
     if (search.found->len + search.traces->len >= LISTED_FILES_MAX ||
         search.looked_at > LOOKED_AT_MAX)
         fm_add_text(body, "Only the first files are listed; others can be named in the address.");
@@ -248,17 +251,17 @@ struct fm_display *fm_front_page(const struct fm_server *server)
 {
     struct fm_display *display = fm_display_new("Recordings");
     fm_display_set_name(display, "recordings");
-    fm_display_fact_int(display, "recordings_count", server->entries->len);
+    fm_display_fact_int(display, "recordings_count", fm_server_count(server));
     struct fm_list *body = fm_display_body(display);
-    fm_display_fact_int(display, "traces_count", fm_trace_files_count(server));
-    if (server->entries->len > 0)
+    fm_display_fact_int(display, "traces_count", fm_server_trace_count(server));
+    if (fm_server_count(server) > 0)
         add_opened(server, body);
-    if (fm_trace_files_count(server) > 0)
+    if (fm_server_trace_count(server) > 0)
         add_traces(server, body);
-    if (server->entries->len == 0 && fm_trace_files_count(server) == 0)
+    if (fm_server_count(server) == 0 && fm_server_trace_count(server) == 0)
         fm_add_text(body, "No recording is open.");
-    for (unsigned i = 0; i < fm_roots_count(server->roots); i++)
-        add_root(server, body, fm_roots_folder(server->roots, i));
+    for (unsigned i = 0; i < fm_roots_count(fm_recordings_roots(server->recordings)); i++)
+        add_root(server, body, fm_roots_folder(fm_recordings_roots(server->recordings), i));
     fm_add_heading(body, "Opening more");
     fm_add_verbatim(body,
                     "fathom view FILE...    several recordings at once\n"

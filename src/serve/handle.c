@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "display/html/assets.h"
 #include "serve/serve_internal.h"
-#include "serve/traces.h"
+#include "serve/profile_live.h"
+#include "serve/trace_handle.h"
 #include "digest/names.h"
 
 /* One request on its way through this file. */
@@ -15,35 +16,6 @@ struct exchange {
     enum fm_format format;
     struct fm_response *ret;
 };
-
-static unsigned status_of(const GError *error)
-{
-    if (error->domain != FM_ERROR)
-        return 500;
-    switch ((enum fm_error)error->code) {
-    case FM_ERROR_USAGE:
-        return 400;
-    case FM_ERROR_NOT_FOUND:
-    case FM_ERROR_UNAVAILABLE:
-        return 404;
-    case FM_ERROR_FORMAT:
-    case FM_ERROR_TRUNCATED:
-    case FM_ERROR_VERSION:
-    case FM_ERROR_LIMIT:
-        return 422;
-    case FM_ERROR_CANCELLED:
-        return 503;
-    case FM_ERROR_IO:
-        return 500;
-    }
-    return 500;
-}
-
-void fm_response_error(const struct fm_request *request, GError *error, struct fm_response *ret)
-{
-    fm_response_message(request, status_of(error), error->message, ret);
-    g_error_free(error);
-}
 
 static void answer_error(const struct exchange *exchange, GError *error)
 {
@@ -128,41 +100,6 @@ static void answer_asset(const struct exchange *exchange, const char *name)
 
 /* --- /deep --- */
 
-void fm_deep_query_clear(struct fm_deep_query *query)
-{
-    g_free(query->command);
-    g_free(query->preferences);
-    g_free(query->file);
-}
-
-bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **error)
-{
-    *ret = (struct fm_deep_query){0};
-    if (strlen(raw) > FM_QUERY_BYTES_MAX) {
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the query is longer than %d bytes",
-                    FM_QUERY_BYTES_MAX);
-        return false;
-    }
-    g_auto(GStrv) parts = g_strsplit(raw, "&", 5);
-    unsigned count = g_strv_length(parts);
-    if (count < 1 || count > 3 || parts[count - 1][0] == '\0') {
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "bad address: expected FILE, COMMAND&FILE or COMMAND&PREFERENCES&FILE after "
-                    "the question mark");
-        return false;
-    }
-    char **wanted[] = {&ret->command, &ret->preferences};
-    for (unsigned i = 0; i < count; i++) {
-        char **to = i + 1 == count ? &ret->file : wanted[i];
-        *to = fm_query_percent_decode(parts[i], error);
-        if (*to == NULL) {
-            fm_deep_query_clear(ret);
-            return false;
-        }
-    }
-    return true;
-}
-
 static void add_notice(GString *notice, const char *text)
 {
     if (notice->len > 0)
@@ -206,33 +143,33 @@ static bool understand(const struct exchange *exchange, const struct fm_deep_que
 
 /* What the bytes of the page depend on. A C recording's pages show source files, which may change
  * without it: their validator is made of the page itself, later. */
-static char *page_etag(const struct exchange *exchange, const struct entry *entry,
+static char *page_etag(const struct exchange *exchange, const struct fm_opened_profile *profile,
                        const struct fm_query *query, const char *notice)
 {
-    if (entry->recording->profile->flavour == FM_FLAVOUR_C)
+    if (profile->recording->profile->flavour == FM_FLAVOUR_C)
         return NULL;
     g_autoptr(GString) text = g_string_new(exchange->server->build_id);
     g_autofree char *printed = fm_query_print(query);
-    g_string_append_printf(text, "\n%d\n%s\n%s\n%s\n", exchange->format, entry->name, printed,
-                           notice);
-    fm_entry_append_identity(entry, text);
+    g_string_append_printf(text, "\n%d\n%s\n%s\n%s\n", exchange->format, profile->opened.name,
+                           printed, notice);
+    fm_opened_profile_append_identity(profile, text);
     return make_etag(text->str, text->len);
 }
 
-static void render_page(const struct exchange *exchange, struct entry *entry,
+static void render_page(const struct exchange *exchange, struct fm_opened_profile *profile,
                         const struct fm_query *query, const char *notice,
                         const struct fm_render_incomplete *incomplete, char *etag)
 {
     const struct fm_render_options options = {
         .format = exchange->format,
-        .file = entry->name,
+        .file = profile->opened.name,
         .notice = notice[0] == '\0' ? NULL : notice,
         .incomplete = incomplete,
         .searchable = true,
     };
     GString *body = g_string_new(NULL);
     GError *error = NULL;
-    if (!fm_render(entry->recording, query, &options, body, &error)) {
+    if (!fm_render(profile->recording, query, &options, body, &error)) {
         g_string_free(body, TRUE);
         g_free(etag);
         answer_error(exchange, error);
@@ -243,12 +180,12 @@ static void render_page(const struct exchange *exchange, struct entry *entry,
     answer(exchange, fm_format_content_type(exchange->format), etag, body);
 }
 
-/* Of what is known, and not to be kept. A table of figures has no place to say so. */
-static void answer_unfinished(const struct exchange *exchange, struct entry *entry,
+/* Partial page: no validator. CSV cannot mark itself partial, hence 503. */
+static void answer_unfinished(const struct exchange *exchange, struct fm_opened_profile *profile,
                               const struct fm_query *query, const char *notice)
 {
     struct fm_incomplete incomplete;
-    fm_incomplete_make(exchange->server->engine, entry, &incomplete);
+    fm_profile_live_progress(fm_server_engine(exchange->server), profile, &incomplete);
     const struct fm_render_incomplete page = {
         .text = incomplete.text,
         .stage = incomplete.stage,
@@ -258,39 +195,39 @@ static void answer_unfinished(const struct exchange *exchange, struct entry *ent
     if (exchange->format == FM_FORMAT_CSV || exchange->format == FM_FORMAT_SVG)
         fm_response_message(exchange->request, 503, incomplete.text, exchange->ret);
     else
-        render_page(exchange, entry, query, notice, &page, NULL);
+        render_page(exchange, profile, query, notice, &page, NULL);
     g_free(incomplete.text);
 }
 
-static void answer_page(const struct exchange *exchange, struct entry *entry,
+static void answer_page(const struct exchange *exchange, struct fm_opened_profile *profile,
                         const struct fm_query *query, const char *notice)
 {
-    if (!fm_report_is_complete(entry->recording, query)) {
-        answer_unfinished(exchange, entry, query, notice);
+    if (!fm_report_is_complete(profile->recording, query)) {
+        answer_unfinished(exchange, profile, query, notice);
         return;
     }
-    char *etag = page_etag(exchange, entry, query, notice);
+    char *etag = page_etag(exchange, profile, query, notice);
     if (etag != NULL && etag_matches(exchange->request->if_none_match, etag))
         answer(exchange, fm_format_content_type(exchange->format), etag, NULL);
     else
-        render_page(exchange, entry, query, notice, NULL, etag);
+        render_page(exchange, profile, query, notice, NULL, etag);
 }
 
 /* While it is being read the page is asked for again: that must not begin the reading anew. */
-static void answer_menu_later(const struct exchange *exchange, const struct entry *entry,
-                              const struct fm_query *query)
+static void answer_menu_later(const struct exchange *exchange,
+                              const struct fm_opened_profile *profile, const struct fm_query *query)
 {
     g_autofree char *menu = fm_query_to_url(query);
     GString *location = g_string_new(NULL);
     g_string_append_printf(location, "?%s&", menu);
-    fm_query_append_part(location, entry->name);
+    fm_query_append_part(location, profile->opened.name);
     fm_response_message(exchange->request, 303, "The file is being read again.", exchange->ret);
     exchange->ret->location = g_string_free(location, FALSE);
 }
 
 /* quit and timeout answer with one message; restart goes on to the menu. */
-static void answer_server_command(const struct exchange *exchange, struct entry *entry,
-                                  struct fm_query *query)
+static void answer_server_command(const struct exchange *exchange,
+                                  struct fm_opened_profile *profile, struct fm_query *query)
 {
     enum fm_command_id id = query->command.id;
     bool act = strcmp(exchange->request->method, "HEAD") != 0;
@@ -303,21 +240,21 @@ static void answer_server_command(const struct exchange *exchange, struct entry 
     }
     if (id == FM_CMD_RESTART) {
         GError *error = NULL;
-        if (act && !fm_registry_restart(exchange->server, entry, &error)) {
+        if (act && !fm_opened_profile_restart(profile, &error)) {
             answer_error(exchange, error);
             return;
         }
         fm_command_clear(&query->command);
         query->command = (struct fm_command){.id = FM_CMD_MENU};
-        if (fm_report_is_complete(entry->recording, query))
-            answer_page(exchange, entry, query, "The file was read again.");
+        if (fm_report_is_complete(profile->recording, query))
+            answer_page(exchange, profile, query, "The file was read again.");
         else
-            answer_menu_later(exchange, entry, query);
+            answer_menu_later(exchange, profile, query);
         return;
     }
     g_autofree char *text =
         id == FM_CMD_QUIT
-            ? g_strdup_printf("Shutting down deep profile server for %s.", entry->name)
+            ? g_strdup_printf("Shutting down deep profile server for %s.", profile->opened.name)
             : g_strdup_printf("Timeout set to %u minutes.", query->command.number);
     fm_response_message(exchange->request, 200, text, exchange->ret);
     exchange->ret->quit = act && id == FM_CMD_QUIT;
@@ -327,9 +264,10 @@ static void answer_server_command(const struct exchange *exchange, struct entry 
 static void answer_query(const struct exchange *exchange, const struct fm_deep_query *asked)
 {
     GError *error = NULL;
-    struct entry *entry;
+    struct fm_opened_profile *profile;
     g_autofree char *told = NULL;
-    if (!fm_registry_get(exchange->server, asked->file, &entry, &told, &error)) {
+    if (!fm_recordings_get_profile(exchange->server->recordings, asked->file, &profile, &told,
+                                   &error)) {
         answer_error(exchange, error);
         return;
     }
@@ -341,9 +279,9 @@ static void answer_query(const struct exchange *exchange, const struct fm_deep_q
     }
     enum fm_command_id id = query.command.id;
     if (id == FM_CMD_QUIT || id == FM_CMD_RESTART || id == FM_CMD_TIMEOUT)
-        answer_server_command(exchange, entry, &query);
+        answer_server_command(exchange, profile, &query);
     else
-        answer_page(exchange, entry, &query, notice->str);
+        answer_page(exchange, profile, &query, notice->str);
     fm_query_clear(&query);
 }
 
@@ -374,29 +312,29 @@ static void answer_find(const struct exchange *exchange)
             : g_uri_parse_params(raw, -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
     const char *text = fields ? g_hash_table_lookup(fields, "text") : NULL;
     const char *file = fields ? g_hash_table_lookup(fields, "file") : NULL;
-    struct entry *entry;
+    struct fm_opened_profile *profile;
     g_autofree char *told = NULL;
     if (text == NULL || file == NULL) {
         fm_response_message(exchange->request, 400, "expected the fields text and file",
                             exchange->ret);
         return;
     }
-    if (!fm_registry_get(exchange->server, file, &entry, &told, &error)) {
+    if (!fm_recordings_get_profile(exchange->server->recordings, file, &profile, &told, &error)) {
         answer_error(exchange, error);
         return;
     }
     g_autofree char *trimmed = g_strstrip(g_strdup(text));
     struct fm_query query = {.command = {.id = FM_CMD_FIND, .name = trimmed}};
     uint32_t *ps = NULL, count = 0;
-    if (entry->recording != NULL && entry->recording->known >= FM_KNOWN_PROFILE)
-        fm_view_named_procs(entry->recording->profile, trimmed, &ps, &count);
+    if (profile->recording != NULL && profile->recording->known >= FM_KNOWN_PROFILE)
+        fm_view_named_procs(profile->recording->profile, trimmed, &ps, &count);
     if (count == 1)
         query.command = (struct fm_command){.id = FM_CMD_PROC, .number = ps[0]};
     g_free(ps);
     g_autofree char *page = fm_query_to_url(&query);
     GString *location = g_string_new(NULL);
     g_string_append_printf(location, "deep?%s&", page);
-    fm_query_append_part(location, entry->name);
+    fm_query_append_part(location, profile->opened.name);
     fm_response_message(exchange->request, 303, "Found.", exchange->ret);
     exchange->ret->location = g_string_free(location, FALSE);
 }
@@ -436,7 +374,7 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
     else if (strcmp(request->path, "/find") == 0)
         answer_find(&exchange);
     else if (strcmp(request->path, "/events") == 0)
-        fm_events_answer(server, request, ret);
+        fm_profile_live_answer(server, request, ret);
     else if (g_str_has_prefix(request->path, "/assets/"))
         answer_asset(&exchange, request->path + strlen("/assets/"));
     else if (strcmp(request->path, "/favicon.ico") == 0)

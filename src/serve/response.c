@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/response.h"
 
+#include "base/error.h"
 #include "base/utf8.h"
 
 #include <string.h>
 
-#include "serve/render.h"
+#include "pages/render.h"
 #include "serve/stream.h"
 
 static const struct {
@@ -110,6 +111,35 @@ void fm_response_message(const struct fm_request *request, unsigned status, cons
         .content_type = types[format],
         .body = g_string_free_to_bytes(body),
     };
+}
+
+static unsigned status_of(const GError *error)
+{
+    if (error->domain != FM_ERROR)
+        return 500;
+    switch ((enum fm_error)error->code) {
+    case FM_ERROR_USAGE:
+        return 400;
+    case FM_ERROR_NOT_FOUND:
+    case FM_ERROR_UNAVAILABLE:
+        return 404;
+    case FM_ERROR_FORMAT:
+    case FM_ERROR_TRUNCATED:
+    case FM_ERROR_VERSION:
+    case FM_ERROR_LIMIT:
+        return 422;
+    case FM_ERROR_CANCELLED:
+        return 503;
+    case FM_ERROR_IO:
+        return 500;
+    }
+    return 500;
+}
+
+void fm_response_error(const struct fm_request *request, GError *error, struct fm_response *ret)
+{
+    fm_response_message(request, status_of(error), error->message, ret);
+    g_error_free(error);
 }
 
 void fm_response_clear(struct fm_response *response)

@@ -8,6 +8,8 @@
  * end of the path, or Accept); the status tells what kind of message. */
 void fm_response_message(const struct fm_request *request, unsigned status, const char *text,
                          struct fm_response *ret);
+/* An error's page, its status by the kind of error; takes the error. */
+void fm_response_error(const struct fm_request *request, GError *error, struct fm_response *ret);
 /* The standard words of a status: "Not Found". */
 const char *fm_response_reason(unsigned status);
 /* "Name: value\r\n" lines for all headers but Content-Length, the security headers among them; for

@@ -97,3 +97,10 @@ unsigned fm_server_count(const struct fm_server *server);
 const char *fm_server_path(const struct fm_server *server, unsigned index);
 /* "deep?menu&FILE": the menu of a recording, relative to the server's root. Caller frees. */
 char *fm_server_menu_url(const char *path);
+/* "trace?file=FILE": the page of a trace. Caller frees. */
+char *fm_server_trace_url(const char *name);
+
+/* Of traces that were added or found. */
+unsigned fm_server_trace_count(const struct fm_server *server);
+/* "trace?file=...": all that were added, on one page. Caller frees. */
+char *fm_server_traces_url(const struct fm_server *server);

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "pages/trace/page.h"
-#include "serve/traces.h"
+#include "serve/serve_internal.h"
+#include "serve/trace_handle.h"
+#include "serve/trace_live.h"
 
 /* A page may change from one moment to the next, so it has no validator. */
 static void answer_page(struct fm_server *server, const struct fm_request *request,
@@ -21,8 +24,9 @@ static void answer_page(struct fm_server *server, const struct fm_request *reque
         return;
     }
     GString *body = g_string_new(NULL);
-    trace_live_grow(server);
-    if (trace_page_write(server, &query, format, body, &error)) {
+    fm_recordings_grow(server->recordings);
+    if (fm_trace_page_write(server->recordings, server->options.patience_us, &query, format, body,
+                            &error)) {
         *ret = (struct fm_response){.status = 200,
                                     .content_type = fm_format_content_type(format),
                                     .body = g_string_free_to_bytes(body)};
@@ -39,12 +43,12 @@ static void answer_complete(struct fm_server *server, const struct fm_request *r
 {
     GError *error = NULL;
     struct fm_trace_query query;
-    struct trace_set *set = NULL;
+    struct fm_trace_set *set = NULL;
     if (!fm_trace_query_parse(request->query, &query, &error)) {
         fm_response_error(request, error, ret);
         return;
     }
-    if (!trace_set_open(server, &query, &set, &error)) {
+    if (!fm_trace_set_open(server->recordings, &query, &set, &error)) {
         fm_response_error(request, error, ret);
         fm_trace_query_clear(&query);
         return;
@@ -56,15 +60,20 @@ static void answer_complete(struct fm_server *server, const struct fm_request *r
     size_t at = 0;
     g_autoptr(GPtrArray) words = fm_filter_complete(text, strlen(text), traces, set->count, &at);
     GString *out = g_string_new(NULL);
-    g_string_append_printf(out, "{\"at\": %zu, \"words\": [", at);
-    for (unsigned i = 0; i < words->len; i++) {
-        g_string_append(out, i > 0 ? ", " : "");
-        fm_json_append_text(out, words->pdata[i]);
-    }
-    g_string_append(out, "]}\n");
+    struct fm_json json;
+    fm_json_init(&json, out);
+    json.spaced = true;
+    fm_json_object(&json, NULL);
+    fm_json_uint(&json, "at", at);
+    fm_json_array(&json, "words");
+    for (unsigned i = 0; i < words->len; i++)
+        fm_json_text(&json, NULL, words->pdata[i]);
+    fm_json_end(&json);
+    fm_json_end(&json);
+    g_string_append_c(out, '\n');
     *ret = (struct fm_response){
         .status = 200, .content_type = "application/json", .body = g_string_free_to_bytes(out)};
-    trace_set_free(set);
+    fm_trace_set_free(set);
     fm_trace_query_clear(&query);
 }
 
@@ -79,13 +88,13 @@ bool fm_trace_handle(struct fm_server *server, const struct fm_request *request,
              fm_format_from_name(path + strlen("/trace."), &format))
         answer_page(server, request, format, ret);
     else if (strcmp(path, "/trace/stream") == 0)
-        trace_live_stream(server, request, ret);
+        fm_trace_live_stream(server, request, ret);
     else if (strcmp(path, "/trace/ask") == 0)
-        trace_live_ask(server, request, ret);
+        fm_trace_live_ask(server, request, ret);
     else if (strcmp(path, "/trace/complete") == 0)
         answer_complete(server, request, ret);
     else if (strcmp(path, "/trace/status") == 0)
-        trace_live_status(server, request, ret);
+        fm_trace_live_status(server, ret);
     else
         return false;
     return true;

@@ -2,26 +2,21 @@
 /* Pages with a stream of events. The script asks for viewers' answers one by one; each is sent as
  * it becomes known, and again when a pass over the trace makes it better. What the script asks
  * next for the same viewer takes the place of what it asked before. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/stream.h"
+#include "base/json.h"
+#include "pages/trace/json.h"
 #include "pages/trace/page.h"
-#include "serve/traces.h"
+#include "serve/live.h"
+#include "serve/serve_internal.h"
+#include "serve/trace_live.h"
 
 #define TICK_MS 100
 #define GROW_MS 250
 #define SEARCH_MS 30
-#define GROW_WORK_US 10000
 #define OWNERS_MAX 16u
 #define BACKLOG_MAX (512u * 1024)
-/* A trace that has grown by this part of what was read is read again for state and summary. */
-#define REREAD_SHARE 0.5
-/* And so is one that has grown by less, when it has not grown for so long. */
-#define QUIET_US G_USEC_PER_SEC
-/* And a small one always. */
-#define SMALL_BYTES (1u << 20)
 
 struct owner { /* one viewer of a page */
     struct trace_page *page;
@@ -29,37 +24,36 @@ struct owner { /* one viewer of a page */
     guint64 serial;
     enum fm_trace_view view;
     struct fm_trace_query query;
-    struct trace_job *job; /* NULL: withdrawn, or the trace could not be asked */
-    bool redraw;           /* begin again when the engine has stopped stepping */
+    struct fm_trace_job *job; /* NULL: withdrawn, or the trace could not be asked */
+    bool redraw;              /* begin again when the engine has stopped stepping */
 };
 
 struct trace_page {
-    struct fm_server *server;
-    struct trace_set *set;
-    struct fm_stream *stream;
+    struct fm_live_page live;
+    struct fm_trace_set *set;
     GPtrArray *owners; /* struct owner */
     guint tick;
     double told_progress;
-    bool all_ready, notified;
+    bool all_ready;
 };
-
-static void page_gone(struct fm_stream *stream, void *user);
-static gboolean on_tick(gpointer user);
 
 /* --- answers --- */
 
 static void send_answer(struct owner *owner)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(
-        text, "{\"owner\": \"%s\", \"serial\": %" G_GUINT64_FORMAT ", \"answer\": ", owner->name,
-        owner->serial);
-    trace_job_write_json(owner->job, text);
-    g_string_append_c(text, '}');
-    fm_stream_send(owner->page->stream, "answer", text->str);
+    struct fm_json json;
+    fm_json_init(&json, text);
+    json.spaced = true;
+    fm_json_object(&json, NULL);
+    fm_json_text(&json, "owner", owner->name);
+    fm_json_uint(&json, "serial", owner->serial);
+    fm_trace_json_job(&json, "answer", owner->job);
+    fm_json_end(&json);
+    fm_stream_send(owner->page->live.stream, "answer", text->str);
 }
 
-static void on_progressed(struct trace_job *job, void *user)
+static void on_progressed(struct fm_trace_job *job, void *user)
 {
     struct owner *owner = user;
     job->wants_picture = false;
@@ -69,24 +63,24 @@ static void on_progressed(struct trace_job *job, void *user)
 
 static void withdraw(struct owner *owner)
 {
-    if (owner->job != NULL && !trace_job_is_done(owner->job))
-        owner->page->server->trace_cancelled++;
-    g_clear_pointer(&owner->job, trace_job_free);
+    if (owner->job != NULL && !fm_trace_job_is_done(owner->job))
+        owner->page->live.server->cancelled_answers++;
+    g_clear_pointer(&owner->job, fm_trace_job_free);
 }
 
 static bool begin_owner(struct owner *owner, GError **error)
 {
     struct trace_page *page = owner->page;
-    struct trace_job *job;
+    struct fm_trace_job *job;
     withdraw(owner);
     owner->redraw = false;
-    if (!trace_job_new(trace_viewer_of(owner->view), page->set, &owner->query, &job, error))
+    if (!fm_trace_job_new(fm_trace_viewer_of(owner->view), page->set, &owner->query, &job, error))
         return false;
     job->progressed = on_progressed;
     job->user = owner;
     job->wants_picture = true; /* the first one at once */
     owner->job = job;
-    if (trace_job_is_done(job))
+    if (fm_trace_job_is_done(job))
         send_answer(owner);
     return true;
 }
@@ -122,18 +116,22 @@ static struct owner *find_owner(struct trace_page *page, const char *name, bool 
 static void send_set(struct trace_page *page, const char *event)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text, "{\"stream\": \"%s\", \"set\": ", fm_stream_id(page->stream));
-    trace_set_write_json(page->set, text);
-    g_string_append_c(text, '}');
-    fm_stream_send(page->stream, event, text->str);
+    struct fm_json json;
+    fm_json_init(&json, text);
+    json.spaced = true;
+    fm_json_object(&json, NULL);
+    fm_json_text(&json, "stream", fm_stream_id(page->live.stream));
+    fm_trace_json_set(&json, "set", page->set);
+    fm_json_end(&json);
+    fm_stream_send(page->live.stream, event, text->str);
 }
 
 static void renew_owners(struct trace_page *page, bool all)
 {
     for (unsigned i = 0; i < page->owners->len; i++) {
         struct owner *owner = page->owners->pdata[i];
-        if (owner->job != NULL &&
-            (all || trace_job_is_incomplete(owner->job) || owner->view == FM_TRACE_VIEW_OVERVIEW))
+        if (owner->job != NULL && (all || fm_trace_job_is_incomplete(owner->job) ||
+                                   owner->view == FM_TRACE_VIEW_OVERVIEW))
             owner->redraw = true;
     }
 }
@@ -150,8 +148,8 @@ static void redraw_owners(struct trace_page *page)
 /* Asks for the passes; what they make better is drawn again when they are ready. */
 static void look_at_passes(struct trace_page *page)
 {
-    bool ready = trace_set_precompute(page->set);
-    double progress = trace_set_progress(page->set);
+    bool ready = fm_trace_set_precompute(page->set);
+    double progress = fm_trace_set_progress(page->set);
     if (ready && !page->all_ready) {
         renew_owners(page, false);
         send_set(page, "ready");
@@ -169,106 +167,101 @@ static void look_at_passes(struct trace_page *page)
 static gboolean on_tick(gpointer user)
 {
     struct trace_page *page = user;
-    if (!page->all_ready || trace_set_is_behind(page->set))
+    if (!page->all_ready || fm_trace_set_is_behind(page->set))
         look_at_passes(page);
     redraw_owners(page);
-    bool can_send = fm_stream_backlog(page->stream) < BACKLOG_MAX;
+    bool can_send = fm_stream_backlog(page->live.stream) < BACKLOG_MAX;
     for (unsigned i = 0; i < page->owners->len; i++) {
         struct owner *owner = page->owners->pdata[i];
-        if (owner->job != NULL && !trace_job_is_done(owner->job))
+        if (owner->job != NULL && !fm_trace_job_is_done(owner->job))
             owner->job->wants_picture = can_send;
     }
     return G_SOURCE_CONTINUE;
 }
 
-static void page_gone(struct fm_stream *stream, void *user)
+static void free_page(struct fm_live_page *live)
 {
-    struct trace_page *page = user;
-    (void)stream;
-    g_ptr_array_remove(page->server->trace_pages, page);
+    struct trace_page *page = (struct trace_page *)live;
     g_source_remove(page->tick);
     g_ptr_array_unref(page->owners);
-    trace_set_free(page->set);
+    fm_trace_set_free(page->set);
     g_free(page);
 }
 
-/* Something is there to be found: more often. */
-static bool is_searched(const struct fm_server *server)
+static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 {
-    for (unsigned i = 0; i < server->traces->len; i++) {
-        const struct trace_file *file = server->traces->pdata[i];
-        enum fm_trace_growth growth = fm_trace_growth(file->trace);
-        if (growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING)
+    const struct fm_trace_set *set = ((const struct trace_page *)live)->set;
+    for (unsigned i = 0; i < set->count; i++) {
+        if (set->parts[i].trace == trace)
             return true;
     }
     return false;
 }
 
+/* Now it may tell the wall clock. */
+static void on_replaced(struct fm_live_page *live)
+{
+    fm_trace_set_align(((struct trace_page *)live)->set);
+}
+
+static void on_changed(struct fm_live_page *live)
+{
+    struct trace_page *page = (struct trace_page *)live;
+    fm_trace_set_renew(page->set);
+    page->all_ready = false;
+    renew_owners(page, false);                /* those that were being read */
+    (void)fm_trace_set_precompute(page->set); /* so that it is told how far they are */
+    send_set(page, "grown");
+}
+
+static const struct fm_live_class page_class = {
+    .shows = shows, .replaced = on_replaced, .changed = on_changed, .free = free_page};
+
 static gboolean on_grow(gpointer user)
 {
     struct fm_server *server = user;
-    server->trace_tick = 0;
-    if (server->trace_pages->len == 0)
+    server->growth_source = 0;
+    if (fm_live_page_at(server, &page_class, 0) == NULL)
         return G_SOURCE_REMOVE;
-    trace_live_grow(server);
-    server->trace_tick = g_timeout_add(is_searched(server) ? SEARCH_MS : GROW_MS, on_grow, server);
+    fm_recordings_grow(server->recordings);
+    unsigned wait_ms = fm_recordings_are_searched(server->recordings) ? SEARCH_MS : GROW_MS;
+    server->growth_source = g_timeout_add(wait_ms, on_grow, server);
     return G_SOURCE_REMOVE;
 }
 
-static struct fm_stream *new_stream(struct fm_server *server, const struct fm_request *request,
-                                    struct fm_response *ret)
-{
-    struct fm_stream *stream = NULL;
-    if (strcmp(request->method, "GET") != 0)
-        fm_response_message(request, 405, "expected the method GET", ret);
-    else if (!request->can_stream)
-        fm_response_message(request, 406, "events cannot be sent through this door", ret);
-    else if (request->foreign)
-        fm_response_message(request, 403, "only a page of this server may ask for its events", ret);
-    else if ((stream = fm_stream_new(server)) == NULL)
-        fm_response_message(request, 503, "too many pages wait for events", ret);
-    return stream;
-}
-
-void trace_live_stream(struct fm_server *server, const struct fm_request *request,
-                       struct fm_response *ret)
+void fm_trace_live_stream(struct fm_server *server, const struct fm_request *request,
+                          struct fm_response *ret)
 {
     g_autoptr(GError) error = NULL;
     struct fm_trace_query query;
-    struct trace_set *set;
+    struct fm_trace_set *set;
     if (!fm_trace_query_parse(request->query, &query, &error)) {
         fm_response_error(request, g_steal_pointer(&error), ret);
         return;
     }
-    if (!trace_set_open(server, &query, &set, &error)) {
+    if (!fm_trace_set_open(server->recordings, &query, &set, &error)) {
         fm_response_error(request, g_steal_pointer(&error), ret);
         fm_trace_query_clear(&query);
         return;
     }
-    struct fm_stream *stream = new_stream(server, request, ret);
+    struct fm_stream *stream = fm_live_stream(server, request, ret);
     if (stream == NULL) {
-        trace_set_free(set);
+        fm_trace_set_free(set);
         fm_trace_query_clear(&query);
         return;
     }
-    trace_set_keep_names(set);
+    fm_trace_set_keep_names(set);
     fm_trace_query_clear(&query);
     struct trace_page *page = g_new0(struct trace_page, 1);
-    *page = (struct trace_page){
-        .server = server,
-        .set = set,
-        .stream = stream,
-        .owners = g_ptr_array_new_with_free_func(owner_free),
-        .told_progress = -1,
-    };
-    g_ptr_array_add(server->trace_pages, page);
-    fm_stream_on_end(stream, page_gone, page);
-    page->all_ready = trace_set_precompute(set);
+    page->set = set;
+    page->owners = g_ptr_array_new_with_free_func(owner_free);
+    page->told_progress = -1;
+    fm_live_begin(&page->live, &page_class, server, stream, ret);
+    page->all_ready = fm_trace_set_precompute(set);
     send_set(page, "hello");
     page->tick = g_timeout_add(TICK_MS, on_tick, page);
-    if (server->trace_tick == 0)
-        server->trace_tick = g_timeout_add(GROW_MS, on_grow, server);
-    *ret = fm_stream_response(stream);
+    if (server->growth_source == 0)
+        server->growth_source = g_timeout_add(GROW_MS, on_grow, server);
 }
 
 /* --- requests of the script --- */
@@ -293,11 +286,11 @@ static bool is_owner_name(const char *name)
 
 static struct trace_page *page_of(struct fm_server *server, const char *id)
 {
-    struct fm_stream *stream = id == NULL ? NULL : fm_server_stream(server, id);
-    for (unsigned i = 0; stream != NULL && i < server->trace_pages->len; i++) {
-        struct trace_page *page = server->trace_pages->pdata[i];
-        if (page->stream == stream)
-            return page;
+    const struct fm_stream *stream = id == NULL ? NULL : fm_server_stream(server, id);
+    struct fm_live_page *live;
+    for (unsigned i = 0; (live = fm_live_page_at(server, &page_class, i)) != NULL; i++) {
+        if (live->stream == stream)
+            return (struct trace_page *)live;
     }
     return NULL;
 }
@@ -310,8 +303,8 @@ static void take_query(struct owner *owner, struct fm_trace_query *query, guint6
     owner->serial = serial;
 }
 
-void trace_live_ask(struct fm_server *server, const struct fm_request *request,
-                    struct fm_response *ret)
+void fm_trace_live_ask(struct fm_server *server, const struct fm_request *request,
+                       struct fm_response *ret)
 {
     g_autofree char *id = own_value(request->query, "_stream");
     g_autofree char *name = own_value(request->query, "_owner");
@@ -340,7 +333,7 @@ void trace_live_ask(struct fm_server *server, const struct fm_request *request,
     if (number < owner->serial) /* overtaken on the way */
         return;
     bool good = fm_trace_query_parse(request->query, &query, &error);
-    if (good && trace_viewer_of(query.view) == NULL) {
+    if (good && fm_trace_viewer_of(query.view) == NULL) {
         g_set_error(&error, FM_ERROR, FM_ERROR_USAGE, "there is no viewer of that name");
         fm_trace_query_clear(&query);
         good = false;
@@ -356,117 +349,28 @@ void trace_live_ask(struct fm_server *server, const struct fm_request *request,
 }
 
 /* What is going on, for tests and the curious. */
-void trace_live_status(struct fm_server *server, const struct fm_request *request,
-                       struct fm_response *ret)
+void fm_trace_live_status(struct fm_server *server, struct fm_response *ret)
 {
-    (void)request;
-    unsigned requests = 0;
-    for (unsigned i = 0; i < server->trace_pages->len; i++) {
-        const struct trace_page *page = server->trace_pages->pdata[i];
-        for (unsigned j = 0; j < page->owners->len; j++) {
-            const struct owner *owner = page->owners->pdata[j];
+    const struct fm_live_page *live;
+    unsigned requests = 0, pages = 0;
+    for (; (live = fm_live_page_at(server, &page_class, pages)) != NULL; pages++) {
+        const struct trace_page *page = (const struct trace_page *)live;
+        for (unsigned i = 0; i < page->owners->len; i++) {
+            const struct owner *owner = page->owners->pdata[i];
             requests += owner->job == NULL ? 0 : fm_trace_reader_pending(owner->job->set->reader);
         }
     }
-    char *text = g_strdup_printf(
-        "{\"pages\": %u, \"requests\": %u, \"cancelled\": %" PRIu64 ", \"traces\": %u}\n",
-        server->trace_pages->len, requests, server->trace_cancelled, server->traces->len);
-    *ret = (struct fm_response){.status = 200,
-                                .content_type = "application/json",
-                                .body = g_bytes_new_take(text, strlen(text))};
-}
-
-/* --- growth --- */
-
-static bool shows(const struct trace_page *page, const struct fm_trace *trace)
-{
-    for (unsigned i = 0; i < page->set->count; i++) {
-        if (page->set->parts[i].trace == trace)
-            return true;
-    }
-    return false;
-}
-
-void trace_live_changed(struct fm_server *server, const struct fm_trace *trace)
-{
-    for (unsigned i = 0; i < server->trace_pages->len; i++) {
-        struct trace_page *page = server->trace_pages->pdata[i];
-        if (!shows(page, trace))
-            continue;
-        trace_set_renew(page->set);
-        page->all_ready = false;
-        renew_owners(page, false);             /* those that were being read */
-        (void)trace_set_precompute(page->set); /* so that it is told how far they are */
-        send_set(page, "grown");
-    }
-}
-
-/* Now it may tell the wall clock. */
-static void align_pages(struct fm_server *server, const struct fm_trace *trace)
-{
-    for (unsigned i = 0; i < server->trace_pages->len; i++) {
-        struct trace_page *page = server->trace_pages->pdata[i];
-        if (shows(page, trace))
-            trace_set_align(page->set);
-    }
-}
-
-/* One call finds so much as some milliseconds allow. */
-static bool grow(struct trace_file *file, bool *ret_ended)
-{
-    int64_t end = g_get_monotonic_time() + GROW_WORK_US;
-    bool grown = false;
-    *ret_ended = false;
-    while (fm_trace_grows(file->trace) && !*ret_ended &&
-           fm_trace_grow(file->trace, ret_ended, NULL)) {
-        grown = true;
-        if (g_get_monotonic_time() > end)
-            break;
-    }
-    return grown;
-}
-
-/* Times tell nothing of how much is new: blocks of one time stand one after the other in the file,
- * by capability. A pass that waits for an import goes on with what is new. */
-static bool is_read_again(const struct trace_file *file, bool ended)
-{
-    uint64_t extent = fm_trace_extent(file->trace);
-    bool quiet = g_get_monotonic_time() - file->grown_us > QUIET_US;
-    return file->unread > 0 && (ended || quiet || extent <= SMALL_BYTES ||
-                                (double)file->unread > REREAD_SHARE * (double)extent);
-}
-
-static void look_at(struct fm_server *server, struct trace_file *file)
-{
-    struct fm_trace *trace = file->trace;
-    uint64_t old_end = trace->end_time, old_extent = fm_trace_extent(trace);
-    unsigned generation = trace->generation;
-    bool was_live = fm_trace_growth(trace) == FM_TRACE_LIVE;
-    bool ended, grown = grow(file, &ended), replaced = trace->generation != generation;
-    bool again = is_read_again(file, ended);
-    if (!grown && !ended && !replaced && !again)
-        return;
-    if (grown)
-        file->grown_us = g_get_monotonic_time();
-    if (was_live) { /* what was held back and is now shown has no bytes of its own */
-        uint64_t added = fm_trace_extent(trace) - MIN(old_extent, fm_trace_extent(trace));
-        file->unread += MAX(added, trace->end_time > old_end ? 1 : 0);
-    }
-    fm_engine_trace_grown(server->engine, trace, replaced ? FM_TIME_INF : old_end);
-    if (replaced || is_read_again(file, ended)) {
-        fm_background_discard(server->engine, trace);
-        file->unread = 0;
-    }
-    if (replaced)
-        align_pages(server, trace);
-    trace_live_changed(server, trace);
-}
-
-void trace_live_grow(struct fm_server *server)
-{
-    for (unsigned i = 0; i < server->traces->len; i++) {
-        struct trace_file *file = server->traces->pdata[i];
-        if ((fm_trace_grows(file->trace) || file->unread > 0) && !file->trace->locked)
-            look_at(server, file);
-    }
+    GString *text = g_string_new(NULL);
+    struct fm_json json;
+    fm_json_init(&json, text);
+    json.spaced = true;
+    fm_json_object(&json, NULL);
+    fm_json_uint(&json, "pages", pages);
+    fm_json_uint(&json, "requests", requests);
+    fm_json_uint(&json, "cancelled", server->cancelled_answers);
+    fm_json_uint(&json, "traces", fm_server_trace_count(server));
+    fm_json_end(&json);
+    g_string_append_c(text, '\n');
+    *ret = (struct fm_response){
+        .status = 200, .content_type = "application/json", .body = g_string_free_to_bytes(text)};
 }

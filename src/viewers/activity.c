@@ -21,29 +21,29 @@ static unsigned rank_of(enum fm_lane_kind kind)
     }
 }
 
-void trace_activity_init(struct trace_activity *activity, const struct trace_job *job)
+void fm_trace_activity_init(struct fm_trace_activity *activity, const struct fm_trace_job *job)
 {
     unsigned columns = MIN(job->columns, TRACE_LOAD_COLUMNS_MAX);
-    *activity = (struct trace_activity){.known_until = job->start};
+    *activity = (struct fm_trace_activity){.known_until = job->start};
     fm_load_init(&activity->ended, job->start, job->end, columns);
     fm_load_init(&activity->load, job->start, job->end, columns);
 }
 
-void trace_activity_clear(struct trace_activity *activity)
+void fm_trace_activity_clear(struct fm_trace_activity *activity)
 {
     fm_load_clear(&activity->ended);
     fm_load_clear(&activity->load);
 }
 
 /* Threads, that were counted before a CPU was seen, no longer matter. */
-static void prefer(struct trace_activity *activity, enum fm_lane_kind kind)
+static void prefer(struct fm_trace_activity *activity, enum fm_lane_kind kind)
 {
     activity->kind = kind;
     activity->rank = rank_of(kind);
     fm_load_reset(&activity->ended);
 }
 
-void trace_activity_look(struct trace_activity *activity, const struct fm_state *state)
+void fm_trace_activity_look(struct fm_trace_activity *activity, const struct fm_state *state)
 {
     unsigned lanes = 0;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
@@ -73,9 +73,9 @@ static void count(struct fm_load *load, const struct fm_state *state, const stru
         fm_load_add(load, below, entry->since, end, -(double)(end - entry->since));
 }
 
-void trace_activity_count(struct trace_activity *activity, const struct fm_state *state,
-                          const struct fm_lane *lane, uint32_t depth,
-                          const struct fm_state_entry *entry, uint64_t end)
+void fm_trace_activity_count(struct fm_trace_activity *activity, const struct fm_state *state,
+                             const struct fm_lane *lane, uint32_t depth,
+                             const struct fm_state_entry *entry, uint64_t end)
 {
     if (rank_of(lane->kind) > activity->rank)
         prefer(activity, lane->kind);
@@ -84,7 +84,7 @@ void trace_activity_count(struct trace_activity *activity, const struct fm_state
 }
 
 struct opening {
-    struct trace_activity *activity;
+    struct fm_trace_activity *activity;
     const struct fm_state *state;
 };
 
@@ -96,12 +96,12 @@ static void count_open(void *user, const struct fm_lane *lane, uint32_t depth,
         count(&opening->activity->load, opening->state, lane, depth, entry, end);
 }
 
-void trace_activity_show(struct trace_activity *activity, struct fm_state *state, uint64_t time,
-                         bool complete)
+void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state *state,
+                            uint64_t time, bool complete)
 {
     struct opening opening = {activity, state};
     const struct fm_state_observer open = {.user = &opening, .segment = count_open};
-    trace_activity_look(activity, state);
+    fm_trace_activity_look(activity, state);
     fm_load_reset(&activity->load);
     fm_load_add_all(&activity->load, &activity->ended);
     fm_state_flush(state, time, &open);
@@ -109,10 +109,10 @@ void trace_activity_show(struct trace_activity *activity, struct fm_state *state
     activity->complete = complete;
 }
 
-void trace_activity_from_summary(struct trace_activity *activity, const struct fm_summary *summary,
-                                 const struct fm_state *state)
+void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
+                                    const struct fm_summary *summary, const struct fm_state *state)
 {
-    trace_activity_look(activity, state);
+    fm_trace_activity_look(activity, state);
     g_autoptr(GArray) lanes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (uint32_t i = 0; activity->rank > 0 && i < fm_state_lane_count(state); i++) {
         if (fm_state_lane(state, i)->kind == activity->kind)
@@ -126,12 +126,12 @@ void trace_activity_from_summary(struct trace_activity *activity, const struct f
 
 /* --- what it says --- */
 
-bool trace_activity_is_empty(const struct trace_activity *activity)
+bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity)
 {
     return activity->rank == 0 || activity->known_until == activity->load.start;
 }
 
-double trace_activity_mean(const struct trace_activity *activity)
+double fm_trace_activity_mean(const struct fm_trace_activity *activity)
 {
     double sum = 0, known = (double)(activity->known_until - activity->load.start);
     for (unsigned i = 0; i < activity->load.columns; i++)
@@ -150,15 +150,15 @@ static double tidy(double value)
     return value < 1e-6 ? 0 : value;
 }
 
-double trace_activity_at(const struct trace_activity *activity, enum fm_state_class state_class,
-                         unsigned column)
+double fm_trace_activity_at(const struct fm_trace_activity *activity,
+                            enum fm_state_class state_class, unsigned column)
 {
     const struct fm_load *load = &activity->load;
     double time = load->time[(size_t)column * FM_STATE_CLASS_COUNT + state_class];
     return tidy(time / column_width(load));
 }
 
-unsigned trace_activity_scale(const struct trace_activity *activity)
+unsigned fm_trace_activity_scale(const struct fm_trace_activity *activity)
 {
     double most = 0;
     if (activity->kind != FM_LANE_THREAD)
@@ -168,68 +168,10 @@ unsigned trace_activity_scale(const struct trace_activity *activity)
     return MAX((unsigned)ceil(most - 1e-6), 1);
 }
 
-char *trace_activity_name(const struct trace_activity *activity)
+char *fm_trace_activity_name(const struct fm_trace_activity *activity)
 {
     static const char *const names[][2] = {
         {"capability", "capabilities"}, {"CPU", "CPUs"}, {"thread", "threads"}};
     unsigned which = 3 - CLAMP(activity->rank, 1, 3);
     return g_strdup_printf("%u %s", activity->lanes, names[which][activity->lanes != 1]);
-}
-
-static void write_number(GString *out, const char *form, double value)
-{
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append(out, g_ascii_formatd(text, sizeof text, form, value));
-}
-
-static void write_classes(const struct trace_activity *activity, GString *out)
-{
-    bool any = false;
-    for (unsigned i = 0; i < FM_STATE_CLASS_COUNT; i++) {
-        enum fm_state_class state_class = (enum fm_state_class)i;
-        double time = fm_load_time(&activity->load, state_class);
-        if (time < 0.5)
-            continue;
-        g_string_append_printf(out,
-                               "%s{\"class\": \"%s\", \"colour\": %u, \"at_work\": %s, "
-                               "\"time_ns\": %" PRIu64 ", \"load\": [",
-                               any ? ",\n   " : "\n   ", fm_state_class_name(state_class), i,
-                               fm_state_class_is_busy(state_class) ? "true" : "false",
-                               (uint64_t)(time + 0.5));
-        for (unsigned k = 0; k < activity->load.columns; k++) {
-            g_string_append(out, k > 0 ? ", " : "");
-            write_number(out, "%.3g", trace_activity_at(activity, state_class, k));
-        }
-        g_string_append(out, "]}");
-        any = true;
-    }
-}
-
-void trace_activity_write_json(const struct trace_activity *activities, unsigned count,
-                               uint64_t origin, GString *out)
-{
-    bool any = false;
-    g_string_append_c(out, '[');
-    for (unsigned i = 0; i < count; i++) {
-        const struct trace_activity *activity = &activities[i];
-        if (trace_activity_is_empty(activity))
-            continue;
-        double mean = trace_activity_mean(activity);
-        g_string_append_printf(
-            out,
-            "%s{\"trace\": %u, \"kind\": \"%s\", \"lanes\": %u, \"scale\": %u, "
-            "\"from_summary\": %s, \"complete\": %s, \"known_until_ns\": %" PRIu64
-            ", \"at_work\": ",
-            any ? ",\n  " : "", i, fm_lane_kind_name(activity->kind), activity->lanes,
-            trace_activity_scale(activity), activity->from_summary ? "true" : "false",
-            activity->complete ? "true" : "false", activity->known_until - origin);
-        write_number(out, "%.4g", tidy(mean));
-        g_string_append(out, ", \"at_work_percent\": ");
-        write_number(out, "%.2f", 100 * mean / MAX(activity->lanes, 1));
-        g_string_append(out, ", \"classes\": [");
-        write_classes(activity, out);
-        g_string_append(out, "]}");
-        any = true;
-    }
-    g_string_append_c(out, ']');
 }

@@ -5,24 +5,24 @@
 #include "viewers/viewers.h"
 
 struct watching { /* one trace being read */
-    struct trace_counters *counters;
+    struct fm_trace_counters *counters;
     unsigned part;
     struct fm_state_observer observer;
 };
 
 static void free_series(gpointer data)
 {
-    struct trace_series *series = data;
+    struct fm_trace_series *series = data;
     g_free(series->name);
     g_free(series->numbers);
     g_free(series);
 }
 
-static struct trace_series *series_of(struct trace_counters *counters, unsigned part,
-                                      const struct fm_lane *lane)
+static struct fm_trace_series *series_of(struct fm_trace_counters *counters, unsigned part,
+                                         const struct fm_lane *lane)
 {
     for (unsigned i = 0; i < counters->series->len; i++) {
-        struct trace_series *series = counters->series->pdata[i];
+        struct fm_trace_series *series = counters->series->pdata[i];
         if (series->part == part && series->lane == lane->index)
             return series;
     }
@@ -30,23 +30,23 @@ static struct trace_series *series_of(struct trace_counters *counters, unsigned 
         counters->left_out++;
         return NULL;
     }
-    struct trace_series *series = g_new0(struct trace_series, 1);
-    *series = (struct trace_series){.part = part,
-                                    .lane = lane->index,
-                                    .key = lane->key,
-                                    .name = g_strdup(lane->name),
-                                    .kind = lane->kind,
-                                    .numbers = g_new(double, 3 * (size_t)counters->job.columns)};
+    struct fm_trace_series *series = g_new0(struct fm_trace_series, 1);
+    *series = (struct fm_trace_series){.part = part,
+                                       .lane = lane->index,
+                                       .key = lane->key,
+                                       .name = g_strdup(lane->name),
+                                       .kind = lane->kind,
+                                       .numbers = g_new(double, 3 * (size_t)counters->job.columns)};
     for (unsigned i = 0; i < 3 * counters->job.columns; i++)
         series->numbers[i] = (double)NAN;
     g_ptr_array_add(counters->series, series);
     return series;
 }
 
-static void put(struct trace_counters *counters, struct trace_series *series, uint64_t time,
+static void put(struct fm_trace_counters *counters, struct fm_trace_series *series, uint64_t time,
                 double value)
 {
-    const struct trace_job *job = &counters->job;
+    const struct fm_trace_job *job = &counters->job;
     double place = (double)(time - job->start) / (double)(job->end - job->start) * job->columns;
     double *column = &series->numbers[3 * (size_t)MIN((unsigned)place, job->columns - 1)];
     column[0] = isnan(column[0]) ? value : MIN(column[0], value);
@@ -57,76 +57,76 @@ static void put(struct trace_counters *counters, struct trace_series *series, ui
 static void on_number(void *user, const struct fm_lane *lane, uint64_t time, double value)
 {
     const struct watching *watching = user;
-    const struct trace_job *job = &watching->counters->job;
+    const struct fm_trace_job *job = &watching->counters->job;
     if (time < job->start || time >= job->end)
         return;
-    struct trace_series *series = series_of(watching->counters, watching->part, lane);
+    struct fm_trace_series *series = series_of(watching->counters, watching->part, lane);
     if (series != NULL)
         put(watching->counters, series, time, value);
 }
 
 /* What was known at the window's begin. */
-static void begin_watching(struct trace_reading *reading)
+static void begin_watching(struct fm_trace_reading *reading)
 {
     const struct watching *watching = reading->viewer;
     const struct fm_state *state = reading->job->set->parts[watching->part].state;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *lane = fm_state_lane(state, i);
-        struct trace_series *series =
+        struct fm_trace_series *series =
             lane->has_number ? series_of(watching->counters, watching->part, lane) : NULL;
         if (series != NULL)
             put(watching->counters, series, reading->job->start, lane->number);
     }
 }
 
-static const struct fm_state_observer *observe(struct trace_reading *reading)
+static const struct fm_state_observer *observe(struct fm_trace_reading *reading)
 {
     return &((struct watching *)reading->viewer)->observer;
 }
 
-static void from_summary(struct trace_counters *counters, unsigned part)
+static void from_summary(struct fm_trace_counters *counters, unsigned part)
 {
-    const struct trace_job *job = &counters->job;
-    const struct trace_part *of = &job->set->parts[part];
-    const struct fm_state *state = trace_part_summary_state(of);
+    const struct fm_trace_job *job = &counters->job;
+    const struct fm_trace_part *of = &job->set->parts[part];
+    const struct fm_state *state = fm_trace_part_summary_state(of);
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *lane = fm_state_lane(state, i);
-        struct trace_series *series = lane->has_number ? series_of(counters, part, lane) : NULL;
+        struct fm_trace_series *series = lane->has_number ? series_of(counters, part, lane) : NULL;
         if (series != NULL)
-            fm_summary_numbers(trace_part_summary(of), lane->index, job->start, job->end,
+            fm_summary_numbers(fm_trace_part_summary(of), lane->index, job->start, job->end,
                                job->columns, series->numbers);
     }
     counters->job.from_summary = true;
 }
 
-static bool begin(struct trace_job *job, GError **error)
+static bool begin(struct fm_trace_job *job, GError **error)
 {
     (void)error;
-    struct trace_counters *counters = (struct trace_counters *)job;
-    const struct trace_set *set = job->set;
+    struct fm_trace_counters *counters = (struct fm_trace_counters *)job;
+    const struct fm_trace_set *set = job->set;
     counters->series = g_ptr_array_new_with_free_func(free_series);
     counters->watching = g_ptr_array_new_with_free_func(g_free);
     for (unsigned i = 0; i < set->count; i++) {
-        if (trace_part_summary(&set->parts[i]) != NULL &&
-            trace_part_summary_state(&set->parts[i]) != NULL) {
+        if (fm_trace_part_summary(&set->parts[i]) != NULL &&
+            fm_trace_part_summary_state(&set->parts[i]) != NULL) {
             from_summary(counters, i);
             continue;
         }
         struct watching *watching = g_new0(struct watching, 1);
         *watching = (struct watching){counters, i, {.user = watching, .number = on_number}};
         g_ptr_array_add(counters->watching, watching);
-        const struct trace_reading reading = {
+        const struct fm_trace_reading reading = {
             .part = (int)i, .viewer = watching, .begin = begin_watching, .observer = observe};
         job->provisional = true;
-        trace_job_read(job, &reading, job->start, NULL, job->end, NULL);
+        fm_trace_job_read(job, &reading, job->start, NULL, job->end, NULL);
     }
     return true;
 }
 
-void trace_counters_bounds(struct trace_counters *counters)
+void fm_trace_counters_bounds(struct fm_trace_counters *counters)
 {
     for (unsigned i = 0; i < counters->series->len; i++) {
-        struct trace_series *series = counters->series->pdata[i];
+        struct fm_trace_series *series = counters->series->pdata[i];
         series->least = series->greatest = (double)NAN;
         series->last = (double)NAN;
         for (unsigned j = 0; j < counters->job.columns; j++) {
@@ -141,51 +141,12 @@ void trace_counters_bounds(struct trace_counters *counters)
     }
 }
 
-static void append_number(GString *out, double value)
+static void clear(struct fm_trace_job *job)
 {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append(out,
-                    isfinite(value) ? g_ascii_formatd(text, sizeof text, "%.12g", value) : "null");
-}
-
-static void write_series(const struct trace_job *job, const struct trace_series *series,
-                         GString *out)
-{
-    static const char *const names[] = {"least", "greatest", "last"};
-    g_string_append_printf(out,
-                           "{\"id\": \"%u-%d-%" G_GUINT64_FORMAT "\", \"trace\": %u, "
-                           "\"kind\": \"%s\", \"name\": ",
-                           series->part, (int)series->kind, (guint64)series->key, series->part,
-                           fm_lane_kind_name(series->kind));
-    fm_json_append_text(out, series->name);
-    for (unsigned which = 0; which < G_N_ELEMENTS(names); which++) {
-        g_string_append_printf(out, ", \"%s\": [", names[which]);
-        for (unsigned i = 0; i < job->columns; i++) {
-            g_string_append(out, i > 0 ? "," : "");
-            append_number(out, series->numbers[3 * (size_t)i + which]);
-        }
-        g_string_append_c(out, ']');
-    }
-    g_string_append_c(out, '}');
-}
-
-static void write_json(struct trace_job *job, GString *out)
-{
-    const struct trace_counters *counters = (const struct trace_counters *)job;
-    g_string_append_printf(out, ", \"left_out\": %u,\n \"series\": [", counters->left_out);
-    for (unsigned i = 0; i < counters->series->len; i++) {
-        g_string_append(out, i > 0 ? ",\n  " : "\n  ");
-        write_series(job, counters->series->pdata[i], out);
-    }
-    g_string_append_c(out, ']');
-}
-
-static void clear(struct trace_job *job)
-{
-    struct trace_counters *counters = (struct trace_counters *)job;
+    struct fm_trace_counters *counters = (struct fm_trace_counters *)job;
     g_clear_pointer(&counters->series, g_ptr_array_unref);
     g_clear_pointer(&counters->watching, g_ptr_array_unref);
 }
 
-const struct trace_viewer trace_viewer_counters = {"counters", sizeof(struct trace_counters), begin,
-                                                   write_json, clear};
+const struct fm_trace_viewer fm_trace_viewer_counters = {
+    "counters", sizeof(struct fm_trace_counters), begin, clear};

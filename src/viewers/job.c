@@ -8,7 +8,7 @@
 static bool on_begin_chunk(void *data, void *call_data)
 {
     (void)call_data;
-    struct trace_reading *reading = data;
+    struct fm_trace_reading *reading = data;
     if (!reading->begun && reading->begin != NULL)
         reading->begin(reading);
     reading->begun = true;
@@ -20,14 +20,14 @@ static bool on_begin_chunk(void *data, void *call_data)
 
 static bool on_event(void *data, void *call_data)
 {
-    struct trace_reading *reading = data;
+    struct fm_trace_reading *reading = data;
     return reading->event(reading, call_data);
 }
 
 static bool on_end_chunk(void *data, void *call_data)
 {
-    struct trace_reading *reading = data;
-    struct trace_job *job = reading->job;
+    struct fm_trace_reading *reading = data;
+    struct fm_trace_job *job = reading->job;
     if (reading->observer != NULL)
         fm_state_remove_observer(job->set->parts[reading->part].state, reading->observer(reading));
     uint64_t time = MIN(fm_context_time(call_data), job->end);
@@ -42,8 +42,8 @@ static bool on_end_chunk(void *data, void *call_data)
 static bool on_end(void *data, void *call_data)
 {
     (void)call_data;
-    struct trace_reading *reading = data;
-    struct trace_job *job = reading->job;
+    struct fm_trace_reading *reading = data;
+    struct fm_trace_job *job = reading->job;
     job->requests--;
     if (reading->end != NULL)
         reading->end(reading, job->end);
@@ -55,18 +55,19 @@ static bool on_end(void *data, void *call_data)
     return false;
 }
 
-static struct fm_hooks *hook(fm_hook_function *function, struct trace_reading *reading)
+static struct fm_hooks *hook(fm_hook_function *function, struct fm_trace_reading *reading)
 {
     struct fm_hooks *hooks = fm_hooks_new();
     fm_hooks_add(hooks, function, reading, FM_HOOK_DEFAULT);
     return hooks;
 }
 
-struct trace_reading *trace_job_read(struct trace_job *job, const struct trace_reading *like,
-                                     uint64_t start, const struct fm_position *from, uint64_t end,
-                                     const struct fm_position *until)
+struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
+                                           const struct fm_trace_reading *like, uint64_t start,
+                                           const struct fm_position *from, uint64_t end,
+                                           const struct fm_position *until)
 {
-    struct trace_reading *reading = g_new0(struct trace_reading, 1);
+    struct fm_trace_reading *reading = g_new0(struct fm_trace_reading, 1);
     *reading = *like;
     reading->job = job;
     reading->begun = false;
@@ -91,26 +92,26 @@ struct trace_reading *trace_job_read(struct trace_job *job, const struct trace_r
 
 /* --- life --- */
 
-bool trace_job_new(const struct trace_viewer *viewer, struct trace_set *set,
-                   const struct fm_trace_query *query, struct trace_job **ret, GError **error)
+bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set *set,
+                      const struct fm_trace_query *query, struct fm_trace_job **ret, GError **error)
 {
-    struct trace_job *job = g_malloc0(viewer->size);
+    struct fm_trace_job *job = g_malloc0(viewer->size);
     job->viewer = viewer;
-    job->set = trace_set_clone(set);
+    job->set = fm_trace_set_clone(set);
     job->readings = g_ptr_array_new_with_free_func(g_free);
     fm_trace_query_copy(query, &job->query);
-    trace_set_window(set, query, &job->start, &job->end);
+    fm_trace_set_window(set, query, &job->start, &job->end);
     job->columns = query->width == 0 ? TRACE_WIDTH_DEFAULT : query->width;
     job->known_until = job->start;
     if (query->filter != NULL) {
         job->filter = fm_filter_new(query->filter, error);
         if (job->filter == NULL) {
-            trace_job_free(job);
+            fm_trace_job_free(job);
             return false;
         }
     }
     if (!viewer->begin(job, error)) {
-        trace_job_free(job);
+        fm_trace_job_free(job);
         return false;
     }
     if (job->requests == 0)
@@ -119,7 +120,7 @@ bool trace_job_new(const struct trace_viewer *viewer, struct trace_set *set,
     return true;
 }
 
-void trace_job_free(struct trace_job *job)
+void fm_trace_job_free(struct fm_trace_job *job)
 {
     if (job == NULL)
         return;
@@ -127,21 +128,21 @@ void trace_job_free(struct trace_job *job)
     job->viewer->clear(job);
     g_ptr_array_unref(job->readings);
     fm_filter_free(job->filter);
-    trace_set_free(job->set);
+    fm_trace_set_free(job->set);
     fm_trace_query_clear(&job->query);
     g_free(job);
 }
 
-static bool all_done(struct trace_job *const *jobs, unsigned count)
+static bool all_done(struct fm_trace_job *const *jobs, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (!trace_job_is_done(jobs[i]))
+        if (!fm_trace_job_is_done(jobs[i]))
             return false;
     }
     return true;
 }
 
-bool trace_jobs_run(struct trace_job *const *jobs, unsigned count, int64_t patience_us)
+bool fm_trace_jobs_run(struct fm_trace_job *const *jobs, unsigned count, int64_t patience_us)
 {
     int64_t begin = g_get_monotonic_time();
     bool last = false;
@@ -156,22 +157,7 @@ bool trace_jobs_run(struct trace_job *const *jobs, unsigned count, int64_t patie
     return all_done(jobs, count);
 }
 
-bool trace_job_is_incomplete(const struct trace_job *job)
+bool fm_trace_job_is_incomplete(const struct fm_trace_job *job)
 {
-    return !trace_job_is_done(job) || job->provisional || trace_set_is_behind(job->set);
-}
-
-void trace_job_write_json(struct trace_job *job, GString *out)
-{
-    const struct trace_set *set = job->set;
-    g_string_append_printf(
-        out,
-        "{\"viewer\": \"%s\", \"start_ns\": %" G_GUINT64_FORMAT ", \"end_ns\": %" G_GUINT64_FORMAT
-        ", \"columns\": %u, \"incomplete\": %s, \"done\": %s, \"known_until_ns\": "
-        "%" G_GUINT64_FORMAT,
-        job->viewer->name, (guint64)(job->start - set->origin), (guint64)(job->end - set->origin),
-        job->columns, trace_job_is_incomplete(job) ? "true" : "false",
-        trace_job_is_done(job) ? "true" : "false", (guint64)(job->known_until - set->origin));
-    job->viewer->write_json(job, out);
-    g_string_append(out, "}\n");
+    return !fm_trace_job_is_done(job) || job->provisional || fm_trace_set_is_behind(job->set);
 }

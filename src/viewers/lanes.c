@@ -10,29 +10,30 @@
 
 static void clear_lane(gpointer lane)
 {
-    g_free(((struct trace_lane *)lane)->name);
+    g_free(((struct fm_trace_lane *)lane)->name);
 }
 
-void trace_lanes_init(struct trace_lanes *lanes)
+void fm_trace_lanes_init(struct fm_trace_lanes *lanes)
 {
-    lanes->all = g_array_new(FALSE, TRUE, sizeof(struct trace_lane));
+    lanes->all = g_array_new(FALSE, TRUE, sizeof(struct fm_trace_lane));
     g_array_set_clear_func(lanes->all, clear_lane);
     lanes->order = g_ptr_array_new();
 }
 
-void trace_lanes_clear(struct trace_lanes *lanes)
+void fm_trace_lanes_clear(struct fm_trace_lanes *lanes)
 {
     g_clear_pointer(&lanes->order, g_ptr_array_unref);
     g_clear_pointer(&lanes->all, g_array_unref);
 }
 
 /* Lanes of one part stand together, by index, as they were taken. */
-struct trace_lane *trace_lanes_find(const struct trace_lanes *lanes, unsigned part, uint32_t index)
+struct fm_trace_lane *fm_trace_lanes_find(const struct fm_trace_lanes *lanes, unsigned part,
+                                          uint32_t index)
 {
     unsigned low = 0, high = lanes->all->len;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
-        struct trace_lane *lane = &g_array_index(lanes->all, struct trace_lane, middle);
+        struct fm_trace_lane *lane = &g_array_index(lanes->all, struct fm_trace_lane, middle);
         if (lane->part == part && lane->index == index)
             return lane;
         if (lane->part < part || (lane->part == part && lane->index < index))
@@ -45,18 +46,18 @@ struct trace_lane *trace_lanes_find(const struct trace_lanes *lanes, unsigned pa
 
 static int compare_places(gconstpointer a, gconstpointer b)
 {
-    const struct trace_lane *left = a, *right = b;
+    const struct fm_trace_lane *left = a, *right = b;
     if (left->part != right->part)
         return left->part < right->part ? -1 : 1;
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
-void trace_lanes_take(struct trace_lanes *lanes, unsigned part, const struct fm_state *state)
+void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const struct fm_state *state)
 {
     unsigned known = lanes->all->len;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *from = fm_state_lane(state, i);
-        struct trace_lane *lane = trace_lanes_find(lanes, part, from->index);
+        struct fm_trace_lane *lane = fm_trace_lanes_find(lanes, part, from->index);
         char *label = fm_state_lane_label(state, from);
         if (lane != NULL) {
             g_free(lane->name);
@@ -66,16 +67,16 @@ void trace_lanes_take(struct trace_lanes *lanes, unsigned part, const struct fm_
             lane->has_number = from->has_number;
             continue;
         }
-        struct trace_lane added = {.part = part,
-                                   .index = from->index,
-                                   .parent = from->parent,
-                                   .kind = from->kind,
-                                   .key = from->key,
-                                   .born = from->born,
-                                   .ended = from->ended,
-                                   .has_number = from->has_number,
-                                   .name = label,
-                                   .levels = 1};
+        struct fm_trace_lane added = {.part = part,
+                                      .index = from->index,
+                                      .parent = from->parent,
+                                      .kind = from->kind,
+                                      .key = from->key,
+                                      .born = from->born,
+                                      .ended = from->ended,
+                                      .has_number = from->has_number,
+                                      .name = label,
+                                      .levels = 1};
         g_array_append_val(lanes->all, added);
     }
     if (lanes->all->len > known)
@@ -84,7 +85,7 @@ void trace_lanes_take(struct trace_lanes *lanes, unsigned part, const struct fm_
 
 /* --- kinds --- */
 
-bool trace_lane_is_resource(const struct trace_lane *lane)
+bool fm_trace_lane_is_resource(const struct fm_trace_lane *lane)
 {
     switch (lane->kind) {
     case FM_LANE_CAPABILITY:
@@ -101,19 +102,19 @@ bool trace_lane_is_resource(const struct trace_lane *lane)
     }
 }
 
-bool trace_lane_is_counter(const struct trace_lane *lane)
+bool fm_trace_lane_is_counter(const struct fm_trace_lane *lane)
 {
     return lane->has_number || lane->kind == FM_LANE_COUNTER || lane->kind == FM_LANE_HEAP ||
            lane->kind == FM_LANE_SPARKS;
 }
 
-bool trace_lane_is_timeline(const struct trace_lane *lane)
+bool fm_trace_lane_is_timeline(const struct fm_trace_lane *lane)
 {
     return lane->kind != FM_LANE_COUNTER && lane->kind != FM_LANE_HEAP &&
            lane->kind != FM_LANE_SPARKS;
 }
 
-unsigned trace_colour(const struct fm_trace *trace, uint32_t value)
+unsigned fm_trace_colour(const struct fm_trace *trace, uint32_t value)
 {
     enum fm_state_class state_class = fm_trace_value_class(trace, value);
     if (state_class != FM_STATE_SPAN)
@@ -122,7 +123,7 @@ unsigned trace_colour(const struct fm_trace *trace, uint32_t value)
     return FM_STATE_CLASS_COUNT + g_str_hash(name == NULL ? "" : name) % SPAN_COLOURS;
 }
 
-char *trace_lane_id(const struct trace_lane *lane)
+char *fm_trace_lane_id(const struct fm_trace_lane *lane)
 {
     return g_strdup_printf("%u-%d-%" G_GUINT64_FORMAT, lane->part, (int)lane->kind,
                            (guint64)lane->key);
@@ -148,8 +149,8 @@ static unsigned rank_of(enum fm_lane_kind kind)
 
 static int compare_lanes(gconstpointer a, gconstpointer b)
 {
-    const struct trace_lane *left = *(struct trace_lane *const *)a;
-    const struct trace_lane *right = *(struct trace_lane *const *)b;
+    const struct fm_trace_lane *left = *(struct fm_trace_lane *const *)a;
+    const struct fm_trace_lane *right = *(struct fm_trace_lane *const *)b;
     if (left->part != right->part)
         return left->part < right->part ? -1 : 1;
     unsigned left_rank = rank_of(left->kind), right_rank = rank_of(right->kind);
@@ -161,18 +162,18 @@ static int compare_lanes(gconstpointer a, gconstpointer b)
 }
 
 struct ordering {
-    struct trace_lanes *lanes;
+    struct fm_trace_lanes *lanes;
     GHashTable *hidden;   /* lane ids */
     char *find;           /* folded; NULL = all */
     GHashTable *children; /* parent lane -> GPtrArray of lanes, in order */
-    trace_lane_test *test;
+    fm_trace_lane_test *test;
 };
 
-static bool is_wanted(const struct ordering *ordering, const struct trace_lane *lane)
+static bool is_wanted(const struct ordering *ordering, const struct fm_trace_lane *lane)
 {
     if (!ordering->test(lane))
         return false;
-    g_autofree char *id = trace_lane_id(lane);
+    g_autofree char *id = fm_trace_lane_id(lane);
     if (g_hash_table_contains(ordering->hidden, id))
         return false;
     if (ordering->find == NULL)
@@ -183,19 +184,19 @@ static bool is_wanted(const struct ordering *ordering, const struct trace_lane *
 }
 
 /* Depth first, without recursion: a stack of lanes still to visit. */
-static void visit_tree(struct ordering *ordering, struct trace_lane *root)
+static void visit_tree(struct ordering *ordering, struct fm_trace_lane *root)
 {
     g_autoptr(GPtrArray) stack = g_ptr_array_new();
     root->indent = 0;
     g_ptr_array_add(stack, root);
     while (stack->len > 0) {
-        struct trace_lane *lane = g_ptr_array_steal_index(stack, stack->len - 1);
+        struct fm_trace_lane *lane = g_ptr_array_steal_index(stack, stack->len - 1);
         bool shown = is_wanted(ordering, lane);
         if (shown)
             g_ptr_array_add(ordering->lanes->order, lane);
         GPtrArray *children = g_hash_table_lookup(ordering->children, lane);
         for (unsigned i = children == NULL ? 0 : children->len; i-- > 0;) {
-            struct trace_lane *child = children->pdata[i];
+            struct fm_trace_lane *child = children->pdata[i];
             child->indent = MIN(lane->indent + (shown ? 1 : 0), INDENT_MAX);
             g_ptr_array_add(stack, child);
         }
@@ -203,21 +204,22 @@ static void visit_tree(struct ordering *ordering, struct trace_lane *root)
 }
 
 /* A lane's parent, when that is known and the lane is not its own ancestor. */
-static struct trace_lane *parent_of(const struct trace_lanes *lanes, const struct trace_lane *lane)
+static struct fm_trace_lane *parent_of(const struct fm_trace_lanes *lanes,
+                                       const struct fm_trace_lane *lane)
 {
-    struct trace_lane *parent =
-        lane->parent == FM_LANE_NONE ? NULL : trace_lanes_find(lanes, lane->part, lane->parent);
+    struct fm_trace_lane *parent =
+        lane->parent == FM_LANE_NONE ? NULL : fm_trace_lanes_find(lanes, lane->part, lane->parent);
     unsigned steps = 0;
-    for (const struct trace_lane *at = parent; at != NULL; steps++) {
+    for (const struct fm_trace_lane *at = parent; at != NULL; steps++) {
         if (at == lane || steps > ANCESTORS_MAX)
             return NULL;
-        at = at->parent == FM_LANE_NONE ? NULL : trace_lanes_find(lanes, at->part, at->parent);
+        at = at->parent == FM_LANE_NONE ? NULL : fm_trace_lanes_find(lanes, at->part, at->parent);
     }
     return parent;
 }
 
-void trace_lanes_order(struct trace_lanes *lanes, const struct fm_trace_query *query,
-                       trace_lane_test *test)
+void fm_trace_lanes_order(struct fm_trace_lanes *lanes, const struct fm_trace_query *query,
+                          fm_trace_lane_test *test)
 {
     struct ordering ordering = {
         .lanes = lanes,
@@ -230,11 +232,11 @@ void trace_lanes_order(struct trace_lanes *lanes, const struct fm_trace_query *q
         g_hash_table_add(ordering.hidden, query->hidden->pdata[i]);
     g_autoptr(GPtrArray) sorted = g_ptr_array_new();
     for (unsigned i = 0; i < lanes->all->len; i++)
-        g_ptr_array_add(sorted, &g_array_index(lanes->all, struct trace_lane, i));
+        g_ptr_array_add(sorted, &g_array_index(lanes->all, struct fm_trace_lane, i));
     g_ptr_array_sort(sorted, compare_lanes);
     g_autoptr(GPtrArray) roots = g_ptr_array_new();
     for (unsigned i = 0; i < sorted->len; i++) {
-        struct trace_lane *lane = sorted->pdata[i], *parent = parent_of(lanes, lane);
+        struct fm_trace_lane *lane = sorted->pdata[i], *parent = parent_of(lanes, lane);
         GPtrArray *to = roots;
         if (parent != NULL) {
             to = g_hash_table_lookup(ordering.children, parent);

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/traces.h"
-#include "pages/trace/page.h"
 #include "viewers/viewers.h"
 #include "trace/clock/synchronize.h"
 
@@ -13,23 +11,23 @@
 #define SHORT_BYTES_MAX (4u << 20)
 #define SECOND_NS UINT64_C(1000000000)
 
-const char *const trace_pass_names[TRACE_PASSES] = {"state", "statistics", "summary"};
+const char *const fm_trace_pass_names[TRACE_PASSES] = {"state", "statistics", "summary"};
 
 /* --- state --- */
 
 static bool keep_state(void *data, void *call_data)
 {
-    const struct trace_set *set = data;
+    const struct fm_trace_set *set = data;
     const struct fm_tracefile_context *at = call_data;
     return fm_state_hook(set->parts[at->trace_context->index].state, call_data);
 }
 
 /* Short logs are read from their begin: that is done before a saved state has been looked for. */
-static bool is_short(const struct trace_set *set)
+static bool is_short(const struct fm_trace_set *set)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < set->count; i++) {
-        uint64_t of_part = trace_part_bytes(&set->parts[i]);
+        uint64_t of_part = fm_trace_part_bytes(&set->parts[i]);
         if (of_part == 0)
             return false;
         bytes += of_part;
@@ -39,10 +37,10 @@ static bool is_short(const struct trace_set *set)
 
 static void restore(struct fm_context *context, uint64_t time, void *user)
 {
-    const struct trace_set *set = user;
+    const struct fm_trace_set *set = user;
     bool from_start = is_short(set);
     for (unsigned i = 0; i < set->count; i++) {
-        struct trace_part *part = &set->parts[i];
+        struct fm_trace_part *part = &set->parts[i];
         struct fm_checkpoints *checkpoints =
             fm_attributes_get(part->trace->attributes, "state/checkpoints");
         uint64_t begin = part->trace->start_time;
@@ -58,17 +56,18 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
 
 /* By how much all the traces are shifted at least: times on pages are those of the recordings as
  * far as they can be, so that they stay when other traces are opened. */
-static uint64_t common_shift(const struct trace_set *set)
+static uint64_t common_shift(const struct fm_trace_set *set)
 {
     uint64_t least = FM_TIME_INF;
     for (unsigned i = 0; i < set->count; i++) {
-        const struct trace_file *file = trace_file_of(set->server, set->parts[i].trace);
+        const struct fm_opened_trace *file =
+            fm_recordings_trace_of(set->recordings, set->parts[i].trace);
         least = MIN(least, file != NULL && file->aligned ? file->shift_ns : 0);
     }
     return set->count == 0 ? 0 : least;
 }
 
-static void set_span(struct trace_set *set)
+static void set_span(struct fm_trace_set *set)
 {
     uint64_t start = FM_TIME_INF, end = 0, shift = common_shift(set);
     for (unsigned i = 0; i < set->count; i++) {
@@ -83,7 +82,7 @@ static void set_span(struct trace_set *set)
     set->end = end - set->origin + 1;
 }
 
-static void keep_states(struct trace_set *set)
+static void keep_states(struct fm_trace_set *set)
 {
     set->permanent.event = fm_hooks_new();
     fm_hooks_add(set->permanent.event, keep_state, set, FM_HOOK_STATE);
@@ -97,13 +96,13 @@ static void keep_states(struct trace_set *set)
 /* Among the traces of the set that tell the wall clock and those that follow it already: the
  * earliest begin of time. False when fewer than two tell it, or one has been corrected otherwise.
  */
-static bool find_base(const struct trace_set *set, int64_t *ret_base)
+static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
 {
     unsigned count = 0;
     int64_t base = INT64_MAX, epoch;
     for (unsigned i = 0; i < set->count; i++) {
         const struct fm_trace *trace = set->parts[i].trace;
-        const struct trace_file *file = trace_file_of(set->server, trace);
+        const struct fm_opened_trace *file = fm_recordings_trace_of(set->recordings, trace);
         struct fm_correction correction = fm_trace_correction(trace);
         if (file == NULL || !fm_trace_epoch(trace, &epoch))
             continue;
@@ -112,106 +111,89 @@ static bool find_base(const struct trace_set *set, int64_t *ret_base)
         base = MIN(base, epoch);
         count++;
     }
-    for (unsigned i = 0; i < set->server->traces->len; i++) {
-        const struct trace_file *file = set->server->traces->pdata[i];
-        if (file->aligned && fm_trace_epoch(file->trace, &epoch))
+    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_opened_trace_class); i++) {
+        const struct fm_opened_trace *file = fm_recordings_trace_at(set->recordings, i);
+        if (file->aligned && fm_trace_epoch(file->opened.trace, &epoch))
             base = MIN(base, epoch);
     }
     *ret_base = base;
     return count >= 2;
 }
 
-static void shift(struct trace_set *set, struct trace_file *file, uint64_t shift_ns)
-{
-    bool changed = file->shift_ns != shift_ns;
-    GError *error = NULL;
-    if (changed && !fm_trace_set_correction(file->trace,
-                                            (struct fm_correction){1, (double)shift_ns}, &error)) {
-        g_clear_error(&error); /* more than a century: they have nothing to do with each other */
-        return;
-    }
-    file->aligned = true;
-    file->shift_ns = shift_ns;
-    if (!changed)
-        return;
-    fm_engine_trace_grown(set->engine, file->trace, FM_TIME_INF);
-    fm_background_discard(set->engine, file->trace);
-    trace_live_changed(set->server, file->trace);
-}
-
-void trace_set_align(struct trace_set *set)
+void fm_trace_set_align(struct fm_trace_set *set)
 {
     int64_t base, epoch;
     if (set->count < 2 || !find_base(set, &base))
         return;
     for (unsigned i = 0; i < set->count; i++) {
-        struct trace_file *file = trace_file_of(set->server, set->parts[i].trace);
-        if (file != NULL && fm_trace_epoch(file->trace, &epoch))
+        struct fm_opened_trace *file = fm_recordings_trace_of(set->recordings, set->parts[i].trace);
+        if (file != NULL && fm_trace_epoch(file->opened.trace, &epoch))
             file->aligned = true;
     }
-    for (unsigned i = 0; i < set->server->traces->len; i++) {
-        struct trace_file *file = set->server->traces->pdata[i];
-        if (file->aligned && fm_trace_epoch(file->trace, &epoch) && !file->trace->locked)
-            shift(set, file, (uint64_t)(epoch - base));
+    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_opened_trace_class); i++) {
+        struct fm_opened_trace *file = fm_recordings_trace_at(set->recordings, i);
+        if (file->aligned && fm_trace_epoch(file->opened.trace, &epoch) &&
+            !file->opened.trace->locked)
+            fm_opened_trace_shift(file, (uint64_t)(epoch - base));
     }
 }
 
 /* --- life --- */
 
-static bool add_parts(struct trace_set *set, const struct fm_trace_query *query, GError **error)
+static bool add_parts(struct fm_trace_set *set, const struct fm_trace_query *query, GError **error)
 {
-    set->parts = g_new0(struct trace_part, query->files->len);
+    set->parts = g_new0(struct fm_trace_part, query->files->len);
     for (unsigned i = 0; i < query->files->len; i++) {
         const char *name = query->files->pdata[i];
-        const char *real = fm_trace_files_resolve(set->server, name, error);
-        if (real == NULL || !fm_trace_reader_add_trace(set->reader, real, error))
+        const struct fm_opened_trace *file = fm_recordings_get_trace(set->recordings, name, error);
+        if (file == NULL || !fm_trace_reader_add_trace(set->reader, file->opened.path, error))
             return false;
         const struct fm_context *context = fm_trace_reader_context(set->reader);
         if (context->trace_count == set->count)
             continue; /* named twice */
         struct fm_trace *trace = context->traces[set->count].trace;
         set->parts[set->count++] =
-            (struct trace_part){.trace = trace, .name = name, .state = fm_state_new(trace)};
+            (struct fm_trace_part){.trace = trace, .name = name, .state = fm_state_new(trace)};
     }
     return true;
 }
 
-bool trace_set_open(struct fm_server *server, const struct fm_trace_query *query,
-                    struct trace_set **ret, GError **error)
+bool fm_trace_set_open(struct fm_recordings *recordings, const struct fm_trace_query *query,
+                       struct fm_trace_set **ret, GError **error)
 {
-    struct trace_set *set = g_new0(struct trace_set, 1);
-    set->server = server;
-    set->engine = server->engine;
-    set->reader = fm_trace_reader_new(server->engine);
+    struct fm_trace_set *set = g_new0(struct fm_trace_set, 1);
+    set->recordings = recordings;
+    set->engine = fm_recordings_engine(recordings);
+    set->reader = fm_trace_reader_new(set->engine);
     if (!add_parts(set, query, error)) {
-        trace_set_free(set);
+        fm_trace_set_free(set);
         return false;
     }
     keep_states(set);
-    trace_set_align(set);
+    fm_trace_set_align(set);
     set_span(set);
     *ret = set;
     return true;
 }
 
-struct trace_set *trace_set_clone(const struct trace_set *set)
+struct fm_trace_set *fm_trace_set_clone(const struct fm_trace_set *set)
 {
-    struct trace_set *clone = g_new0(struct trace_set, 1);
-    clone->server = set->server;
+    struct fm_trace_set *clone = g_new0(struct fm_trace_set, 1);
+    clone->recordings = set->recordings;
     clone->engine = set->engine;
     clone->reader = fm_trace_reader_new(set->engine);
     clone->count = set->count;
-    clone->parts = g_new0(struct trace_part, set->count);
+    clone->parts = g_new0(struct fm_trace_part, set->count);
     for (unsigned i = 0; i < set->count; i++)
-        clone->parts[i] = (struct trace_part){.trace = set->parts[i].trace,
-                                              .name = set->parts[i].name,
-                                              .state = fm_state_new(set->parts[i].trace)};
+        clone->parts[i] = (struct fm_trace_part){.trace = set->parts[i].trace,
+                                                 .name = set->parts[i].name,
+                                                 .state = fm_state_new(set->parts[i].trace)};
     fm_trace_reader_share(clone->reader, set->reader);
     keep_states(clone);
     return clone;
 }
 
-void trace_set_free(struct trace_set *set)
+void fm_trace_set_free(struct fm_trace_set *set)
 {
     if (set == NULL)
         return;
@@ -225,35 +207,35 @@ void trace_set_free(struct trace_set *set)
     g_free(set);
 }
 
-void trace_set_keep_names(struct trace_set *set)
+void fm_trace_set_keep_names(struct fm_trace_set *set)
 {
     for (unsigned i = 0; i < set->count; i++)
         set->parts[i].name = set->parts[i].kept_name = g_strdup(set->parts[i].name);
 }
 
-void trace_set_renew(struct trace_set *set)
+void fm_trace_set_renew(struct fm_trace_set *set)
 {
     set_span(set);
 }
 
 /* --- passes --- */
 
-bool trace_set_is_behind(const struct trace_set *set)
+bool fm_trace_set_is_behind(const struct fm_trace_set *set)
 {
     for (unsigned i = 0; i < set->count; i++) {
-        if (trace_file_unread(set->server, set->parts[i].trace) > 0)
+        if (fm_recordings_unread(set->recordings, set->parts[i].trace) > 0)
             return true;
     }
     return false;
 }
 
-bool trace_set_precompute(struct trace_set *set)
+bool fm_trace_set_precompute(struct fm_trace_set *set)
 {
-    bool settled = !trace_set_is_behind(set);
+    bool settled = !fm_trace_set_is_behind(set);
     for (unsigned i = 0; i < set->count; i++) {
         for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
             enum fm_request_result result =
-                fm_background_request(set->engine, set->parts[i].trace, trace_pass_names[pass]);
+                fm_background_request(set->engine, set->parts[i].trace, fm_trace_pass_names[pass]);
             settled &= result == FM_REQUEST_READY || result == FM_REQUEST_FAILED ||
                        result == FM_REQUEST_NO_MODULE;
         }
@@ -261,32 +243,32 @@ bool trace_set_precompute(struct trace_set *set)
     return settled;
 }
 
-bool trace_set_is_ready(const struct trace_set *set, unsigned pass)
+bool fm_trace_set_is_ready(const struct fm_trace_set *set, unsigned pass)
 {
     for (unsigned i = 0; i < set->count; i++) {
-        if (!fm_background_is_ready(set->parts[i].trace, trace_pass_names[pass]))
+        if (!fm_background_is_ready(set->parts[i].trace, fm_trace_pass_names[pass]))
             return false;
     }
     return true;
 }
 
-static bool is_wanted(const struct trace_set *set, struct fm_trace *trace)
+static bool is_wanted(const struct fm_trace_set *set, struct fm_trace *trace)
 {
     for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
-        if (fm_background_is_in_progress(trace, trace_pass_names[pass]) ||
-            fm_background_find(set->engine, trace, trace_pass_names[pass]))
+        if (fm_background_is_in_progress(trace, fm_trace_pass_names[pass]) ||
+            fm_background_find(set->engine, trace, fm_trace_pass_names[pass]))
             return true;
     }
     return false;
 }
 
-double trace_set_progress(const struct trace_set *set)
+double fm_trace_set_progress(const struct fm_trace_set *set)
 {
     double sum = 0;
     for (unsigned i = 0; i < set->count; i++) {
         struct fm_trace *trace = set->parts[i].trace;
         double extent = (double)(fm_trace_extent(trace) + fm_trace_pending(trace));
-        double unread = (double)trace_file_unread(set->server, trace);
+        double unread = (double)fm_recordings_unread(set->recordings, trace);
         double known = unread > 0 ? CLAMP(1 - unread / extent, 0.0, 0.99) : 1;
         double read = is_wanted(set, trace)
                           ? CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99)
@@ -296,7 +278,7 @@ double trace_set_progress(const struct trace_set *set)
     return set->count == 0 ? 1 : sum / set->count;
 }
 
-uint64_t trace_part_bytes(const struct trace_part *part)
+uint64_t fm_trace_part_bytes(const struct fm_trace_part *part)
 {
     struct stat status;
     return stat(part->trace->path, &status) == 0 && S_ISREG(status.st_mode)
@@ -304,27 +286,27 @@ uint64_t trace_part_bytes(const struct trace_part *part)
                : 0;
 }
 
-uint64_t trace_set_bytes(const struct trace_set *set)
+uint64_t fm_trace_set_bytes(const struct fm_trace_set *set)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < set->count; i++)
-        bytes += trace_part_bytes(&set->parts[i]);
+        bytes += fm_trace_part_bytes(&set->parts[i]);
     return bytes;
 }
 
-struct fm_summary *trace_part_summary(const struct trace_part *part)
+struct fm_summary *fm_trace_part_summary(const struct fm_trace_part *part)
 {
     return fm_background_is_ready(part->trace, "summary")
                ? fm_attributes_get(part->trace->attributes, "summary/summary")
                : NULL;
 }
 
-const struct fm_state *trace_part_summary_state(const struct trace_part *part)
+const struct fm_state *fm_trace_part_summary_state(const struct fm_trace_part *part)
 {
     return fm_attributes_get(part->trace->attributes, "summary/state");
 }
 
-struct fm_statistics *trace_part_statistics(const struct trace_part *part)
+struct fm_statistics *fm_trace_part_statistics(const struct fm_trace_part *part)
 {
     return fm_background_is_ready(part->trace, "statistics")
                ? fm_attributes_get(part->trace->attributes, "statistics/statistics")
@@ -333,8 +315,8 @@ struct fm_statistics *trace_part_statistics(const struct trace_part *part)
 
 /* --- facts --- */
 
-void trace_set_window(const struct trace_set *set, const struct fm_trace_query *query,
-                      uint64_t *ret_start, uint64_t *ret_end)
+void fm_trace_set_window(const struct fm_trace_set *set, const struct fm_trace_query *query,
+                         uint64_t *ret_start, uint64_t *ret_end)
 {
     uint64_t start = query->start == FM_TRACE_TIME_UNSET ? set->start : query->start;
     uint64_t end = query->end == FM_TRACE_TIME_UNSET ? set->end : query->end;
@@ -344,7 +326,7 @@ void trace_set_window(const struct trace_set *set, const struct fm_trace_query *
     *ret_end = set->origin + end;
 }
 
-char *trace_set_damage(const struct trace_set *set)
+char *fm_trace_set_damage(const struct fm_trace_set *set)
 {
     GString *all = g_string_new(NULL);
     for (unsigned i = 0; i < set->count; i++) {
@@ -360,7 +342,7 @@ char *trace_set_damage(const struct trace_set *set)
     return g_string_free(all, FALSE);
 }
 
-bool trace_set_grows(const struct trace_set *set)
+bool fm_trace_set_grows(const struct fm_trace_set *set)
 {
     for (unsigned i = 0; i < set->count; i++) {
         if (fm_trace_grows(set->parts[i].trace))
@@ -371,7 +353,7 @@ bool trace_set_grows(const struct trace_set *set)
 
 /* --- positions --- */
 
-char *trace_position_print(const struct fm_position *position)
+char *fm_trace_position_print(const struct fm_position *position)
 {
     GString *out = g_string_new(NULL);
     for (unsigned i = 0; i < position->count; i++) {
@@ -403,8 +385,8 @@ static bool parse_place(const char *text, struct fm_place *ret)
     return *end == '\0';
 }
 
-struct fm_position *trace_position_parse(const struct trace_set *set, const char *text,
-                                         GError **error)
+struct fm_position *fm_trace_position_parse(const struct fm_trace_set *set, const char *text,
+                                            GError **error)
 {
     unsigned wanted = 0;
     for (unsigned i = 0; i < set->count; i++)

@@ -11,40 +11,40 @@
 #define DEPTH_MAX 24u
 #define LANE_DEPTH 2u /* a trace, its kinds of lanes, their lanes */
 
-static void begin_reading(struct trace_reading *reading)
+static void begin_reading(struct fm_trace_reading *reading)
 {
     reading->job->provisional |=
         !fm_state_is_complete(reading->job->set->parts[reading->part].state);
 }
 
-static const struct fm_state_observer *observe(struct trace_reading *reading)
+static const struct fm_state_observer *observe(struct fm_trace_reading *reading)
 {
     return fm_statistics_observer(reading->viewer);
 }
 
-static bool count_event(struct trace_reading *reading, struct fm_tracefile_context *at)
+static bool count_event(struct fm_trace_reading *reading, struct fm_tracefile_context *at)
 {
     return fm_statistics_hook(reading->viewer, at);
 }
 
 /* What is still going on at the end of the window counts up to there. */
-static void end_reading(struct trace_reading *reading, uint64_t time)
+static void end_reading(struct fm_trace_reading *reading, uint64_t time)
 {
     if (reading->begun)
         fm_state_flush(reading->job->set->parts[reading->part].state, time,
                        fm_statistics_observer(reading->viewer));
 }
 
-static bool begin(struct trace_job *job, GError **error)
+static bool begin(struct fm_trace_job *job, GError **error)
 {
     (void)error;
-    struct trace_statistics *statistics = (struct trace_statistics *)job;
-    const struct trace_set *set = job->set;
+    struct fm_trace_statistics *statistics = (struct fm_trace_statistics *)job;
+    const struct fm_trace_set *set = job->set;
     bool all = job->query.whole_trace ||
                (job->start == set->origin + set->start && job->end == set->origin + set->end);
-    statistics->whole = all && trace_set_is_ready(set, TRACE_STATISTICS);
+    statistics->whole = all && fm_trace_set_is_ready(set, TRACE_STATISTICS);
     statistics->own = g_new0(struct fm_statistics *, set->count);
-    statistics->rows = g_array_new(FALSE, FALSE, sizeof(struct trace_statistics_row));
+    statistics->rows = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_statistics_row));
     if (all) {
         job->start = set->origin + set->start;
         job->end = set->origin + set->end;
@@ -54,13 +54,13 @@ static bool begin(struct trace_job *job, GError **error)
     for (unsigned i = 0; !statistics->whole && i < set->count; i++) {
         statistics->own[i] = fm_statistics_new(set->parts[i].state);
         fm_statistics_set_interval(statistics->own[i], job->start, job->end);
-        const struct trace_reading reading = {.part = (int)i,
-                                              .viewer = statistics->own[i],
-                                              .begin = begin_reading,
-                                              .event = count_event,
-                                              .observer = observe,
-                                              .end = end_reading};
-        trace_job_read(job, &reading, job->start, NULL, job->end, NULL);
+        const struct fm_trace_reading reading = {.part = (int)i,
+                                                 .viewer = statistics->own[i],
+                                                 .begin = begin_reading,
+                                                 .event = count_event,
+                                                 .observer = observe,
+                                                 .end = end_reading};
+        fm_trace_job_read(job, &reading, job->start, NULL, job->end, NULL);
     }
     return true;
 }
@@ -104,7 +104,7 @@ struct waiting { /* a node whose row is still to come */
     unsigned depth, part;
 };
 
-static void push_children(const struct trace_statistics *statistics, GArray *stack,
+static void push_children(const struct fm_trace_statistics *statistics, GArray *stack,
                           const struct waiting *of, int row)
 {
     const GPtrArray *children = of->node->children;
@@ -117,7 +117,7 @@ static void push_children(const struct trace_statistics *statistics, GArray *sta
     g_ptr_array_sort_with_data(sorted, compare_nodes, &sort);
     unsigned shown = MIN(sorted->len, CHILDREN_MAX);
     if (row >= 0)
-        g_array_index(statistics->rows, struct trace_statistics_row, row).left_out =
+        g_array_index(statistics->rows, struct fm_trace_statistics_row, row).left_out =
             sorted->len - shown;
     for (unsigned i = shown; i-- > 0;) {
         struct waiting child = {sorted->pdata[i], row, of->depth + 1, of->part};
@@ -138,14 +138,14 @@ static bool is_of_several_lanes(const struct fm_statistics_node *node, unsigned 
            is_of_several_lanes(children->pdata[0], depth + 1);
 }
 
-void trace_statistics_fill(struct trace_statistics *statistics)
+void fm_trace_statistics_fill(struct fm_trace_statistics *statistics)
 {
-    const struct trace_set *set = statistics->job.set;
+    const struct fm_trace_set *set = statistics->job.set;
     g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct waiting));
     g_array_set_size(statistics->rows, 0);
     for (unsigned i = set->count; i-- > 0;) {
         struct fm_statistics *of =
-            statistics->whole ? trace_part_statistics(&set->parts[i]) : statistics->own[i];
+            statistics->whole ? fm_trace_part_statistics(&set->parts[i]) : statistics->own[i];
         struct waiting root = {fm_statistics_root(of), -1, 0, i};
         g_array_append_val(stack, root);
     }
@@ -153,7 +153,7 @@ void trace_statistics_fill(struct trace_statistics *statistics)
         struct waiting at = g_array_index(stack, struct waiting, stack->len - 1);
         g_array_set_size(stack, stack->len - 1);
         const struct fm_statistics_node *node = at.node;
-        struct trace_statistics_row row = {
+        struct fm_trace_statistics_row row = {
             .node = at.node,
             .parent = at.parent,
             .depth = at.depth,
@@ -167,42 +167,14 @@ void trace_statistics_fill(struct trace_statistics *statistics)
     }
 }
 
-static void write_json(struct trace_job *job, GString *out)
+static void clear(struct fm_trace_job *job)
 {
-    struct trace_statistics *statistics = (struct trace_statistics *)job;
-    trace_statistics_fill(statistics);
-    g_string_append_printf(out, ", \"whole_trace\": %s, \"length_ns\": %" PRIu64 ",\n \"nodes\": [",
-                           statistics->whole ? "true" : "false", statistics->length);
-    for (unsigned i = 0; i < statistics->rows->len; i++) {
-        const struct trace_statistics_row *row =
-            &g_array_index(statistics->rows, struct trace_statistics_row, i);
-        const struct fm_statistics_node *node = row->node;
-        uint64_t origin = job->set->origin;
-        g_string_append_printf(out,
-                               "%s{\"id\": %u, \"parent\": %d, \"depth\": %u, \"trace\": %u, "
-                               "\"name\": ",
-                               i > 0 ? ",\n  " : "\n  ", i, row->parent, row->depth, row->part);
-        fm_json_append_text(out, row->depth == 0 ? job->set->parts[row->part].name : node->name);
-        g_string_append_printf(
-            out,
-            ", \"class\": \"%s\", \"count\": %" PRIu64 ", \"time_ns\": %" PRIu64
-            ", \"self_ns\": %" PRIu64 ", \"longest_ns\": %" PRIu64 ", \"longest_at_ns\": %" PRIu64
-            ", \"events\": %" PRIu64 ", \"left_out\": %u, \"shared\": %s}",
-            fm_state_class_name(node->state_class), node->count, node->time, node->self_time,
-            node->longest, node->longest_at - MIN(node->longest_at, origin), node->all_events,
-            row->left_out, isnan(row->share) ? "true" : "false");
-    }
-    g_string_append_c(out, ']');
-}
-
-static void clear(struct trace_job *job)
-{
-    struct trace_statistics *statistics = (struct trace_statistics *)job;
+    struct fm_trace_statistics *statistics = (struct fm_trace_statistics *)job;
     for (unsigned i = 0; statistics->own != NULL && i < job->set->count; i++)
         fm_statistics_free(statistics->own[i]);
     g_free(statistics->own);
     g_clear_pointer(&statistics->rows, g_array_unref);
 }
 
-const struct trace_viewer trace_viewer_statistics = {"statistics", sizeof(struct trace_statistics),
-                                                     begin, write_json, clear};
+const struct fm_trace_viewer fm_trace_viewer_statistics = {
+    "statistics", sizeof(struct fm_trace_statistics), begin, clear};

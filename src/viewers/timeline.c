@@ -12,7 +12,7 @@
 #define USAGE_DEPTH_MAX 8u
 
 struct painting { /* one trace being read */
-    struct trace_timeline *timeline;
+    struct fm_trace_timeline *timeline;
     unsigned part;
     struct fm_painter *painter;
     bool last;                         /* the window has been read */
@@ -26,16 +26,16 @@ static uint64_t usage_key(unsigned part, uint32_t lane, uint32_t value)
     return ((uint64_t)part << 56) ^ ((uint64_t)lane << 28) ^ value;
 }
 
-static void add_usage(struct trace_timeline *timeline, unsigned part, uint32_t lane, uint32_t value,
-                      int64_t time)
+static void add_usage(struct fm_trace_timeline *timeline, unsigned part, uint32_t lane,
+                      uint32_t value, int64_t time)
 {
     if (timeline->usage == NULL || time == 0)
         return;
     uint64_t key = usage_key(part, lane, value);
-    struct trace_usage *usage = g_hash_table_lookup(timeline->usage, &key);
+    struct fm_trace_usage *usage = g_hash_table_lookup(timeline->usage, &key);
     if (usage == NULL) {
-        usage = g_new0(struct trace_usage, 1);
-        *usage = (struct trace_usage){key, part, lane, value, 0};
+        usage = g_new0(struct fm_trace_usage, 1);
+        *usage = (struct fm_trace_usage){key, part, lane, value, 0};
         g_hash_table_insert(timeline->usage, &usage->key, usage);
     }
     usage->time += time;
@@ -43,22 +43,22 @@ static void add_usage(struct trace_timeline *timeline, unsigned part, uint32_t l
 
 static int compare_usage(gconstpointer a, gconstpointer b)
 {
-    const struct trace_usage *left = *(struct trace_usage *const *)a;
-    const struct trace_usage *right = *(struct trace_usage *const *)b;
+    const struct fm_trace_usage *left = *(struct fm_trace_usage *const *)a;
+    const struct fm_trace_usage *right = *(struct fm_trace_usage *const *)b;
     if (left->time != right->time)
         return left->time > right->time ? -1 : 1;
     return left->value < right->value ? -1 : left->value > right->value;
 }
 
-GPtrArray *trace_timeline_usage(const struct trace_timeline *timeline,
-                                const struct trace_lane *lane)
+GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
+                                   const struct fm_trace_lane *lane)
 {
     GPtrArray *of_lane = g_ptr_array_new();
     GHashTableIter iter;
     gpointer usage;
     g_hash_table_iter_init(&iter, timeline->usage);
     while (g_hash_table_iter_next(&iter, NULL, &usage)) {
-        const struct trace_usage *one = usage;
+        const struct fm_trace_usage *one = usage;
         if (one->part == lane->part && one->lane == lane->index && one->time > 0)
             g_ptr_array_add(of_lane, usage);
     }
@@ -66,15 +66,16 @@ GPtrArray *trace_timeline_usage(const struct trace_timeline *timeline,
     return of_lane;
 }
 
-double trace_timeline_busy(const struct trace_timeline *timeline, const struct trace_lane *lane)
+double fm_trace_timeline_busy(const struct fm_trace_timeline *timeline,
+                              const struct fm_trace_lane *lane)
 {
-    const struct trace_job *job = &timeline->job;
+    const struct fm_trace_job *job = &timeline->job;
     if (timeline->usage == NULL)
         return -1;
     uint64_t busy = 0, known = job->known_until - job->start;
-    g_autoptr(GPtrArray) all = trace_timeline_usage(timeline, lane);
+    g_autoptr(GPtrArray) all = fm_trace_timeline_usage(timeline, lane);
     for (unsigned i = 0; i < all->len; i++) {
-        const struct trace_usage *usage = all->pdata[i];
+        const struct fm_trace_usage *usage = all->pdata[i];
         if (fm_state_class_is_busy(
                 fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
             busy += (uint64_t)usage->time;
@@ -82,7 +83,7 @@ double trace_timeline_busy(const struct trace_timeline *timeline, const struct t
     return known == 0 ? -1 : MIN((double)busy / (double)known, 1.0);
 }
 
-static void set_active(struct trace_timeline *timeline, unsigned part, uint32_t lane)
+static void set_active(struct fm_trace_timeline *timeline, unsigned part, uint32_t lane)
 {
     GByteArray *active = timeline->boxes[part].active;
     guint known = active->len;
@@ -93,7 +94,7 @@ static void set_active(struct trace_timeline *timeline, unsigned part, uint32_t 
     active->data[lane] = 1;
 }
 
-static bool is_active(const struct trace_timeline *timeline, const struct trace_lane *lane)
+static bool is_active(const struct fm_trace_timeline *timeline, const struct fm_trace_lane *lane)
 {
     const GByteArray *active = timeline->boxes[lane->part].active;
     return lane->index < active->len && active->data[lane->index] != 0;
@@ -102,13 +103,13 @@ static bool is_active(const struct trace_timeline *timeline, const struct trace_
 /* --- which lanes --- */
 
 /* Lanes at which nothing happened in the window and that have ended are left out. */
-static void select_lanes(struct trace_timeline *timeline)
+static void select_lanes(struct fm_trace_timeline *timeline)
 {
     GPtrArray *order = timeline->lanes.order;
     unsigned kept = 0;
-    trace_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
+    fm_trace_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
     for (unsigned i = 0; i < order->len; i++) {
-        struct trace_lane *lane = order->pdata[i];
+        struct fm_trace_lane *lane = order->pdata[i];
         if (is_active(timeline, lane) || !lane->ended)
             order->pdata[kept++] = lane;
     }
@@ -129,14 +130,14 @@ static int compare_numbers(gconstpointer a, gconstpointer b)
     return left < right ? -1 : left > right;
 }
 
-static GArray *chosen_lanes(const struct trace_timeline *timeline, unsigned part)
+static GArray *chosen_lanes(const struct fm_trace_timeline *timeline, unsigned part)
 {
     const struct fm_trace_query *query = &timeline->job.query;
     unsigned count = query->lanes == 0 ? TRACE_LANES_DEFAULT : query->lanes;
     GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (unsigned i = query->first; i < timeline->lanes.order->len && i - query->first < count;
          i++) {
-        const struct trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
         if (lane->part == part)
             g_array_append_val(chosen, lane->index);
     }
@@ -160,7 +161,7 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
                        const struct fm_state_entry *entry, uint64_t end)
 {
     struct painting *painting = user;
-    struct trace_timeline *timeline = painting->timeline;
+    struct fm_trace_timeline *timeline = painting->timeline;
     const struct fm_state_observer *inner = fm_painter_observer(painting->painter);
     if (inner->segment != NULL)
         inner->segment(inner->user, lane, depth, entry, end);
@@ -169,9 +170,9 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
     if (to > from)
         count_segment(painting, lane, depth, entry->value, (int64_t)(to - from));
     if (timeline->activity != NULL)
-        trace_activity_count(&timeline->activity[painting->part],
-                             timeline->job.set->parts[painting->part].state, lane, depth, entry,
-                             end);
+        fm_trace_activity_count(&timeline->activity[painting->part],
+                                timeline->job.set->parts[painting->part].state, lane, depth, entry,
+                                end);
 }
 
 static void on_lane(void *user, const struct fm_lane *lane)
@@ -194,7 +195,7 @@ static void on_mark(void *user, const struct fm_lane *lane, uint64_t time, uint3
 {
     const struct painting *painting = user;
     GArray *marks = painting->timeline->marks;
-    struct trace_point mark = {painting->part, lane->index, value, time};
+    struct fm_trace_point mark = {painting->part, lane->index, value, time};
     if (marks->len < TRACE_MARKS_MAX)
         g_array_append_val(marks, mark);
 }
@@ -204,27 +205,27 @@ static void on_arrow(void *user, const struct fm_lane *from, uint64_t from_time,
 {
     const struct painting *painting = user;
     GArray *arrows = painting->timeline->arrows;
-    struct trace_arrow arrow = {painting->part, from->index, to->index, from_time, to_time};
+    struct fm_trace_arrow arrow = {painting->part, from->index, to->index, from_time, to_time};
     if (arrows->len < TRACE_ARROWS_MAX)
         g_array_append_val(arrows, arrow);
 }
 
-static void begin_painting(struct trace_reading *reading)
+static void begin_painting(struct fm_trace_reading *reading)
 {
     struct painting *painting = reading->viewer;
-    struct trace_job *job = reading->job;
+    struct fm_trace_job *job = reading->job;
     const struct fm_state *state = job->set->parts[painting->part].state;
     job->provisional |= !fm_state_is_complete(state);
     painting->painter = fm_painter_new(state, job->start, job->end, job->columns, TRACE_BOXES_MAX);
 }
 
-static bool paint_event(struct trace_reading *reading, struct fm_tracefile_context *at)
+static bool paint_event(struct fm_trace_reading *reading, struct fm_tracefile_context *at)
 {
     const struct painting *painting = reading->viewer;
     return fm_painter_hook(painting->painter, at);
 }
 
-static const struct fm_state_observer *observe(struct trace_reading *reading)
+static const struct fm_state_observer *observe(struct fm_trace_reading *reading)
 {
     return &((struct painting *)reading->viewer)->observer;
 }
@@ -233,25 +234,25 @@ static void note_open(void *user, const struct fm_lane *lane, uint32_t depth,
                       const struct fm_state_entry *entry, uint64_t end)
 {
     const struct painting *painting = user;
-    const struct trace_job *job = &painting->timeline->job;
+    const struct fm_trace_job *job = &painting->timeline->job;
     uint64_t from = MAX(entry->since, job->start), to = MIN(end, job->end);
     set_active(painting->timeline, painting->part, lane->index);
     if (painting->last && to > from)
         count_segment(painting, lane, depth, entry->value, (int64_t)(to - from));
 }
 
-static void take_picture(struct trace_reading *reading, uint64_t time)
+static void take_picture(struct fm_trace_reading *reading, uint64_t time)
 {
     struct painting *painting = reading->viewer;
-    struct trace_timeline *timeline = painting->timeline;
-    struct trace_boxes *boxes = &timeline->boxes[painting->part];
+    struct fm_trace_timeline *timeline = painting->timeline;
+    struct fm_trace_boxes *boxes = &timeline->boxes[painting->part];
     struct fm_state *state = timeline->job.set->parts[painting->part].state;
     const struct fm_state_observer open = {.user = painting, .segment = note_open};
-    trace_lanes_take(&timeline->lanes, painting->part, state);
+    fm_trace_lanes_take(&timeline->lanes, painting->part, state);
     fm_state_flush(state, time, &open);
     if (timeline->activity != NULL)
-        trace_activity_show(&timeline->activity[painting->part], state, time,
-                            painting->last && fm_state_is_complete(state));
+        fm_trace_activity_show(&timeline->activity[painting->part], state, time,
+                               painting->last && fm_state_is_complete(state));
     if (painting->painter == NULL) /* there was nothing to read */
         return;
     select_lanes(timeline);
@@ -262,7 +263,7 @@ static void take_picture(struct trace_reading *reading, uint64_t time)
     boxes->filled = true;
 }
 
-static void end_painting(struct trace_reading *reading, uint64_t time)
+static void end_painting(struct fm_trace_reading *reading, uint64_t time)
 {
     struct painting *painting = reading->viewer;
     painting->last = true;
@@ -270,7 +271,7 @@ static void end_painting(struct trace_reading *reading, uint64_t time)
     g_clear_pointer(&painting->painter, fm_painter_free);
 }
 
-static void read_part(struct trace_timeline *timeline, unsigned part)
+static void read_part(struct fm_trace_timeline *timeline, unsigned part)
 {
     struct painting *painting = g_new0(struct painting, 1);
     *painting = (struct painting){.timeline = timeline,
@@ -282,14 +283,14 @@ static void read_part(struct trace_timeline *timeline, unsigned part)
                                                .mark = on_mark,
                                                .arrow = on_arrow}};
     g_ptr_array_add(timeline->paintings, painting);
-    const struct trace_reading reading = {.part = (int)part,
-                                          .viewer = painting,
-                                          .begin = begin_painting,
-                                          .event = paint_event,
-                                          .observer = observe,
-                                          .pause = take_picture,
-                                          .end = end_painting};
-    trace_job_read(&timeline->job, &reading, timeline->job.start, NULL, timeline->job.end, NULL);
+    const struct fm_trace_reading reading = {.part = (int)part,
+                                             .viewer = painting,
+                                             .begin = begin_painting,
+                                             .event = paint_event,
+                                             .observer = observe,
+                                             .pause = take_picture,
+                                             .end = end_painting};
+    fm_trace_job_read(&timeline->job, &reading, timeline->job.start, NULL, timeline->job.end, NULL);
 }
 
 /* --- from the summary --- */
@@ -311,14 +312,14 @@ static uint32_t stood_on(const struct fm_trace *trace, const GArray *values, dou
 }
 
 /* Time belongs to the innermost entry. */
-static void add_summed(struct trace_timeline *timeline, unsigned part, uint32_t lane)
+static void add_summed(struct fm_trace_timeline *timeline, unsigned part, uint32_t lane)
 {
-    const struct trace_job *job = &timeline->job;
-    const struct trace_part *of = &job->set->parts[part];
+    const struct fm_trace_job *job = &timeline->job;
+    const struct fm_trace_part *of = &job->set->parts[part];
     g_autoptr(GArray) below = NULL;
     for (uint32_t depth = 0; depth < USAGE_DEPTH_MAX; depth++) {
         g_autoptr(GArray) values =
-            fm_summary_values(trace_part_summary(of), lane, depth, job->start, job->end);
+            fm_summary_values(fm_trace_part_summary(of), lane, depth, job->start, job->end);
         double sum = 0;
         for (unsigned i = 0; i < values->len; i++) {
             const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, i);
@@ -334,40 +335,40 @@ static void add_summed(struct trace_timeline *timeline, unsigned part, uint32_t 
     }
 }
 
-static void draw_part(struct trace_timeline *timeline, unsigned part)
+static void draw_part(struct fm_trace_timeline *timeline, unsigned part)
 {
-    const struct trace_job *job = &timeline->job;
-    struct trace_boxes *boxes = &timeline->boxes[part];
+    const struct fm_trace_job *job = &timeline->job;
+    struct fm_trace_boxes *boxes = &timeline->boxes[part];
     g_autoptr(GArray) lanes = chosen_lanes(timeline, part);
     boxes->picture =
         (struct fm_picture){.start = job->start, .end = job->end, .columns = job->columns};
-    fm_summary_draw(trace_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
+    fm_summary_draw(fm_trace_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
                     &boxes->picture, TRACE_BOXES_MAX);
     boxes->filled = true;
     if (timeline->activity != NULL)
-        trace_activity_from_summary(&timeline->activity[part],
-                                    trace_part_summary(&job->set->parts[part]),
-                                    trace_part_summary_state(&job->set->parts[part]));
+        fm_trace_activity_from_summary(&timeline->activity[part],
+                                       fm_trace_part_summary(&job->set->parts[part]),
+                                       fm_trace_part_summary_state(&job->set->parts[part]));
     for (unsigned i = 0; timeline->usage != NULL && i < lanes->len; i++)
         add_summed(timeline, part, g_array_index(lanes, uint32_t, i));
 }
 
 /* --- the viewer --- */
 
-static bool begin_with(struct trace_timeline *timeline, trace_lane_test *test)
+static bool begin_with(struct fm_trace_timeline *timeline, fm_trace_lane_test *test)
 {
-    struct trace_job *job = &timeline->job;
-    const struct trace_set *set = job->set;
+    struct fm_trace_job *job = &timeline->job;
+    const struct fm_trace_set *set = job->set;
     timeline->test = test;
-    trace_lanes_init(&timeline->lanes);
-    timeline->boxes = g_new0(struct trace_boxes, set->count);
-    timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct trace_point));
-    timeline->arrows = g_array_new(FALSE, FALSE, sizeof(struct trace_arrow));
+    fm_trace_lanes_init(&timeline->lanes);
+    timeline->boxes = g_new0(struct fm_trace_boxes, set->count);
+    timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_point));
+    timeline->arrows = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_arrow));
     timeline->paintings = g_ptr_array_new_with_free_func(g_free);
     g_autofree bool *drawn = g_new0(bool, set->count);
     for (unsigned i = 0; i < set->count; i++) {
-        const struct fm_summary *summary = trace_part_summary(&set->parts[i]);
-        const struct fm_state *state = trace_part_summary_state(&set->parts[i]);
+        const struct fm_summary *summary = fm_trace_part_summary(&set->parts[i]);
+        const struct fm_state *state = fm_trace_part_summary_state(&set->parts[i]);
         drawn[i] =
             summary != NULL && state != NULL &&
             fm_summary_known_until(summary) >= MIN(job->end, set->parts[i].trace->end_time) &&
@@ -375,7 +376,7 @@ static bool begin_with(struct trace_timeline *timeline, trace_lane_test *test)
         timeline->boxes[i].active = g_byte_array_new();
         if (drawn[i]) {
             g_autoptr(GArray) active = fm_summary_lanes(summary, job->start, job->end);
-            trace_lanes_take(&timeline->lanes, i, state);
+            fm_trace_lanes_take(&timeline->lanes, i, state);
             for (unsigned k = 0; k < active->len; k++)
                 set_active(timeline, i, g_array_index(active, uint32_t, k));
         } else {
@@ -391,27 +392,27 @@ static bool begin_with(struct trace_timeline *timeline, trace_lane_test *test)
     return true;
 }
 
-bool trace_timeline_begin(struct trace_job *job, GError **error)
+static bool begin_lanes(struct fm_trace_job *job, GError **error)
 {
     (void)error;
-    struct trace_timeline *timeline = (struct trace_timeline *)job;
-    timeline->activity = g_new0(struct trace_activity, job->set->count);
+    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
+    timeline->activity = g_new0(struct fm_trace_activity, job->set->count);
     for (unsigned i = 0; i < job->set->count; i++)
-        trace_activity_init(&timeline->activity[i], job);
-    return begin_with(timeline, trace_lane_is_timeline);
+        fm_trace_activity_init(&timeline->activity[i], job);
+    return begin_with(timeline, fm_trace_lane_is_timeline);
 }
 
-bool trace_timeline_begin_resources(struct trace_job *job, GError **error)
+static bool begin_resources(struct fm_trace_job *job, GError **error)
 {
     (void)error;
-    struct trace_timeline *timeline = (struct trace_timeline *)job;
+    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
     timeline->usage = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
-    return begin_with(timeline, trace_lane_is_resource);
+    return begin_with(timeline, fm_trace_lane_is_resource);
 }
 
-void trace_timeline_clear(struct trace_job *job)
+static void clear(struct fm_trace_job *job)
 {
-    struct trace_timeline *timeline = (struct trace_timeline *)job;
+    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
     for (unsigned i = 0; timeline->paintings != NULL && i < timeline->paintings->len; i++)
         fm_painter_free(((struct painting *)timeline->paintings->pdata[i])->painter);
     g_clear_pointer(&timeline->paintings, g_ptr_array_unref);
@@ -423,19 +424,19 @@ void trace_timeline_clear(struct trace_job *job)
     }
     g_free(timeline->boxes);
     for (unsigned i = 0; timeline->activity != NULL && i < job->set->count; i++)
-        trace_activity_clear(&timeline->activity[i]);
+        fm_trace_activity_clear(&timeline->activity[i]);
     g_free(timeline->activity);
     g_clear_pointer(&timeline->marks, g_array_unref);
     g_clear_pointer(&timeline->arrows, g_array_unref);
     g_clear_pointer(&timeline->usage, g_hash_table_unref);
-    trace_lanes_clear(&timeline->lanes);
+    fm_trace_lanes_clear(&timeline->lanes);
 }
 
-const struct fm_box *trace_timeline_boxes(const struct trace_timeline *timeline,
-                                          const struct trace_lane *lane, unsigned *ret_count)
+const struct fm_box *fm_trace_timeline_boxes(const struct fm_trace_timeline *timeline,
+                                             const struct fm_trace_lane *lane, unsigned *ret_count)
 {
     *ret_count = 0;
-    const struct trace_boxes *of = &timeline->boxes[lane->part];
+    const struct fm_trace_boxes *of = &timeline->boxes[lane->part];
     if (!of->filled)
         return NULL;
     const struct fm_box *boxes = (const struct fm_box *)(const void *)of->picture.boxes->data;
@@ -456,7 +457,8 @@ const struct fm_box *trace_timeline_boxes(const struct trace_timeline *timeline,
 
 /* --- what of it is shown --- */
 
-void trace_timeline_arrange(struct trace_timeline *timeline, unsigned *ret_first, unsigned *ret_end)
+void fm_trace_timeline_arrange(struct fm_trace_timeline *timeline, unsigned *ret_first,
+                               unsigned *ret_end)
 {
     const struct fm_trace_query *query = &timeline->job.query;
     select_lanes(timeline);
@@ -468,8 +470,8 @@ void trace_timeline_arrange(struct trace_timeline *timeline, unsigned *ret_first
     timeline->clipped = false;
     for (unsigned i = *ret_first; i < *ret_end; i++) {
         unsigned of_lane;
-        struct trace_lane *lane = timeline->lanes.order->pdata[i];
-        const struct fm_box *all = trace_timeline_boxes(timeline, lane, &of_lane);
+        struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_box *all = fm_trace_timeline_boxes(timeline, lane, &of_lane);
         lane->levels = 1;
         for (unsigned j = 0; j < of_lane; j++)
             lane->levels = MAX(lane->levels, all[j].depth + 1);
@@ -480,3 +482,8 @@ void trace_timeline_arrange(struct trace_timeline *timeline, unsigned *ret_first
         }
     }
 }
+
+const struct fm_trace_viewer fm_trace_viewer_timeline = {
+    "timeline", sizeof(struct fm_trace_timeline), begin_lanes, clear};
+const struct fm_trace_viewer fm_trace_viewer_resources = {
+    "resources", sizeof(struct fm_trace_timeline), begin_resources, clear};

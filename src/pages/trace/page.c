@@ -7,63 +7,63 @@
 
 #include "base/error.h"
 #include "pages/trace/page.h"
+#include "pages/trace/json.h"
 #include "pages/trace/show.h"
-#include "trace/clock/synchronize.h"
 
 #define PATIENCE_US 60000
 #define TITLE_FILES_MAX 4u
 #define ZOOM 2
 #define SETTLED_BYTES_MAX (8u << 20)
 
-static const struct trace_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
-    [FM_TRACE_VIEW_EVENTS] = &trace_viewer_events,
-    [FM_TRACE_VIEW_STATISTICS] = &trace_viewer_statistics,
-    [FM_TRACE_VIEW_RESOURCES] = &trace_viewer_resources,
-    [FM_TRACE_VIEW_COUNTERS] = &trace_viewer_counters,
-    [FM_TRACE_VIEW_TIMELINE] = &trace_viewer_timeline,
-    [FM_TRACE_VIEW_OVERVIEW] = &trace_viewer_overview,
+static const struct fm_trace_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
+    [FM_TRACE_VIEW_EVENTS] = &fm_trace_viewer_events,
+    [FM_TRACE_VIEW_STATISTICS] = &fm_trace_viewer_statistics,
+    [FM_TRACE_VIEW_RESOURCES] = &fm_trace_viewer_resources,
+    [FM_TRACE_VIEW_COUNTERS] = &fm_trace_viewer_counters,
+    [FM_TRACE_VIEW_TIMELINE] = &fm_trace_viewer_timeline,
+    [FM_TRACE_VIEW_OVERVIEW] = &fm_trace_viewer_overview,
 };
 
-const struct trace_viewer *trace_viewer_of(enum fm_trace_view view)
+const struct fm_trace_viewer *fm_trace_viewer_of(enum fm_trace_view view)
 {
     return viewers[view];
 }
 
 struct page {
-    struct fm_server *server;
-    struct trace_set *set;
+    int64_t patience_us; /* 0 = as long as is good for most readers */
+    struct fm_trace_set *set;
     const struct fm_trace_query *query;
     enum fm_format format;
-    struct trace_job *jobs[3]; /* overview, timeline, panel; those that the format wants */
+    struct fm_trace_job *jobs[3]; /* overview, timeline, panel; those that the format wants */
     unsigned job_count;
     char *filter_problem; /* then the page is made without the filter */
     bool done;
 };
 
-static int64_t patience_of(const struct fm_server *server)
+static int64_t patience_of(const struct page *page)
 {
-    return server->options.patience_us == 0 ? PATIENCE_US : server->options.patience_us;
+    return page->patience_us == 0 ? PATIENCE_US : page->patience_us;
 }
 
 /* A short log is known whole before its first page is written. */
 static void settle(struct page *page)
 {
-    int64_t end = g_get_monotonic_time() + patience_of(page->server) / 2;
-    if (trace_set_bytes(page->set) > SETTLED_BYTES_MAX && page->server->options.patience_us == 0) {
-        trace_set_precompute(page->set); /* it would not be done in time */
+    int64_t end = g_get_monotonic_time() + patience_of(page) / 2;
+    if (fm_trace_set_bytes(page->set) > SETTLED_BYTES_MAX && page->patience_us == 0) {
+        fm_trace_set_precompute(page->set); /* it would not be done in time */
         return;
     }
-    while (!trace_set_precompute(page->set) && g_get_monotonic_time() < end &&
-           !fm_engine_has_foreground(page->server->engine)) {
-        if (!fm_engine_step(page->server->engine))
+    while (!fm_trace_set_precompute(page->set) && g_get_monotonic_time() < end &&
+           !fm_engine_has_foreground(page->set->engine)) {
+        if (!fm_engine_step(page->set->engine))
             break;
     }
 }
 
 static bool begin_job(struct page *page, enum fm_trace_view view, GError **error)
 {
-    return trace_job_new(viewers[view], page->set, page->query, &page->jobs[page->job_count],
-                         error) &&
+    return fm_trace_job_new(viewers[view], page->set, page->query, &page->jobs[page->job_count],
+                            error) &&
            ++page->job_count > 0;
 }
 
@@ -84,80 +84,9 @@ static bool begin_jobs(struct page *page, GError **error)
 static void page_clear(struct page *page)
 {
     for (unsigned i = 0; i < page->job_count; i++)
-        trace_job_free(page->jobs[i]);
-    trace_set_free(page->set);
+        fm_trace_job_free(page->jobs[i]);
+    fm_trace_set_free(page->set);
     g_free(page->filter_problem);
-}
-
-/* --- the set as JSON --- */
-
-static void write_lines(GString *out, const char *text)
-{
-    g_auto(GStrv) lines = g_strsplit(text == NULL ? "" : text, "\n", 0);
-    bool any = false;
-    g_string_append_c(out, '[');
-    for (char **line = lines; *line != NULL; line++) {
-        if ((*line)[0] == '\0')
-            continue;
-        g_string_append(out, any ? ", " : "");
-        fm_json_append_text(out, *line);
-        any = true;
-    }
-    g_string_append_c(out, ']');
-}
-
-/* "behind": ready, but the trace has grown since. */
-static void write_passes(const struct fm_trace *trace, bool behind, GString *out)
-{
-    g_string_append_c(out, '{');
-    for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
-        const char *name = trace_pass_names[pass];
-        g_string_append_printf(out, "%s\"%s\": \"%s\"", pass > 0 ? ", " : "", name,
-                               fm_background_is_ready(trace, name) ? (behind ? "behind" : "ready")
-                               : fm_background_is_in_progress(trace, name) ? "in progress"
-                               : fm_background_error(trace, name) != NULL  ? "failed"
-                                                                           : "waiting");
-    }
-    g_string_append_c(out, '}');
-}
-
-/* What its times are by. */
-static const char *clock_of(const struct trace_set *set, const struct trace_part *part)
-{
-    const struct trace_file *file = trace_file_of(set->server, part->trace);
-    struct fm_correction correction = fm_trace_correction(part->trace);
-    bool corrected = correction.drift != 1 || correction.offset_ns != 0;
-    return file != NULL && file->aligned ? "wall clock" : corrected ? "corrected" : "recorded";
-}
-
-void trace_set_write_json(const struct trace_set *set, GString *out)
-{
-    char progress[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append_printf(
-        out,
-        "{\"viewer\": \"set\", \"origin_ns\": \"%" PRIu64 "\", \"start_ns\": %" PRIu64
-        ", \"end_ns\": %" PRIu64 ", \"grows\": %s, \"progress\": %s,\n \"files\": [",
-        set->origin, set->start, set->end, trace_set_grows(set) ? "true" : "false",
-        g_ascii_formatd(progress, sizeof progress, "%.4g", trace_set_progress(set)));
-    for (unsigned i = 0; i < set->count; i++) {
-        const struct trace_part *part = &set->parts[i];
-        g_autofree char *damage = fm_trace_damage(part->trace);
-        g_string_append(out, i > 0 ? ",\n  {\"name\": " : "\n  {\"name\": ");
-        fm_json_append_text(out, part->name);
-        g_string_append_printf(
-            out,
-            ", \"format\": \"%s\", \"clock\": \"%s\", \"start_ns\": %" PRIu64
-            ", \"end_ns\": %" PRIu64 ", \"streams\": %u, \"grows\": %s, \"passes\": ",
-            fm_trace_format(part->trace), clock_of(set, part),
-            part->trace->start_time - MIN(part->trace->start_time, set->origin),
-            part->trace->end_time - MIN(part->trace->end_time, set->origin),
-            part->trace->tracefiles->len, fm_trace_grows(part->trace) ? "true" : "false");
-        write_passes(part->trace, trace_file_unread(set->server, part->trace) > 0, out);
-        g_string_append(out, ", \"damage\": ");
-        write_lines(out, damage);
-        g_string_append_c(out, '}');
-    }
-    g_string_append(out, "\n ]}\n");
 }
 
 /* --- the page --- */
@@ -165,24 +94,24 @@ void trace_set_write_json(const struct trace_set *set, GString *out)
 static void add_zoom(const struct page *page, struct fm_list *list, const char *label,
                      uint64_t start, uint64_t end)
 {
-    const struct trace_set *set = page->set;
+    const struct fm_trace_set *set = page->set;
     struct fm_trace_query query = *page->query;
     query.start = start <= set->start ? FM_TRACE_TIME_UNSET : start;
     query.end = end >= set->end ? FM_TRACE_TIME_UNSET : end;
     query.from = query.until = NULL;
-    g_autofree char *url = trace_url(&query);
+    g_autofree char *url = fm_trace_url(&query);
     fm_add_href(list, url, label);
 }
 
 /* Zooming is about the cursor when it lies in the window, else about the middle. */
 static void show_zooms(const struct page *page, struct fm_list *body, uint64_t start, uint64_t end)
 {
-    const struct trace_set *set = page->set;
+    const struct fm_trace_set *set = page->set;
     struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, "Window");
     uint64_t width = end - start, cursor = page->query->cursor;
-    g_autofree char *from = trace_time_text(start, 6);
-    g_autofree char *to = trace_time_text(end, 6);
-    g_autofree char *length = trace_duration_text(width);
+    g_autofree char *from = fm_trace_time_text(start, 6);
+    g_autofree char *to = fm_trace_time_text(end, 6);
+    g_autofree char *length = fm_trace_duration_text(width);
     g_autofree char *text = g_strdup_printf("%s to %s (%s)", from, to, length);
     fm_add_text(list, text);
     double centre = cursor != FM_TRACE_TIME_UNSET && cursor > start && cursor < end
@@ -246,7 +175,7 @@ static void show_tabs(const struct page *page, struct fm_list *body)
     query.from = query.until = NULL;
     for (unsigned i = 0; i < G_N_ELEMENTS(labels); i++) {
         query.view = (enum fm_trace_view)i;
-        g_autofree char *url = trace_url(&query);
+        g_autofree char *url = fm_trace_url(&query);
         if (query.view == page->query->view)
             fm_add_text(list, labels[i]);
         else
@@ -254,27 +183,27 @@ static void show_tabs(const struct page *page, struct fm_list *body)
     }
 }
 
-static void show_panel(const struct trace_show *show, struct trace_job *job)
+static void show_panel(const struct fm_trace_show *show, struct fm_trace_job *job)
 {
     switch (show->query->view) {
     case FM_TRACE_VIEW_EVENTS:
-        trace_show_events(show, (const struct trace_events *)job);
+        fm_trace_show_events(show, (const struct fm_trace_events *)job);
         break;
     case FM_TRACE_VIEW_STATISTICS:
-        trace_show_statistics(show, (struct trace_statistics *)job);
+        fm_trace_show_statistics(show, (struct fm_trace_statistics *)job);
         break;
     case FM_TRACE_VIEW_RESOURCES:
-        trace_show_resources(show, (struct trace_timeline *)job);
+        fm_trace_show_resources(show, (struct fm_trace_timeline *)job);
         break;
     case FM_TRACE_VIEW_COUNTERS:
-        trace_show_counters(show, (struct trace_counters *)job);
+        fm_trace_show_counters(show, (struct fm_trace_counters *)job);
         break;
     case FM_TRACE_VIEW_TIMELINE:
-        trace_show_timeline(show, (struct trace_timeline *)job);
-        trace_show_activity(show, (const struct trace_timeline *)job);
+        fm_trace_show_timeline(show, (struct fm_trace_timeline *)job);
+        fm_trace_show_activity(show, (const struct fm_trace_timeline *)job);
         break;
     case FM_TRACE_VIEW_OVERVIEW:
-        trace_show_overview(show, (struct trace_overview *)job);
+        fm_trace_show_overview(show, (struct fm_trace_overview *)job);
         break;
     case FM_TRACE_VIEW_SET:
     case FM_TRACE_VIEW_COUNT:
@@ -284,7 +213,7 @@ static void show_panel(const struct trace_show *show, struct trace_job *job)
 
 static void show_damage(const struct page *page, struct fm_display *display, struct fm_list *body)
 {
-    g_autofree char *damage = trace_set_damage(page->set);
+    g_autofree char *damage = fm_trace_set_damage(page->set);
     if (damage == NULL)
         return;
     g_auto(GStrv) lines = g_strsplit(g_strstrip(damage), "\n", 21);
@@ -301,7 +230,7 @@ static void show_damage(const struct page *page, struct fm_display *display, str
         fm_add_text(list, lines[i]);
 }
 
-static char *make_title(const struct trace_set *set)
+static char *make_title(const struct fm_trace_set *set)
 {
     GString *title = g_string_new(NULL);
     for (unsigned i = 0; i < MIN(set->count, TITLE_FILES_MAX); i++) {
@@ -315,16 +244,16 @@ static char *make_title(const struct trace_set *set)
 
 static bool is_incomplete(const struct page *page)
 {
-    bool incomplete = !page->done || trace_set_is_behind(page->set);
+    bool incomplete = !page->done || fm_trace_set_is_behind(page->set);
     for (unsigned i = 0; i < page->job_count; i++)
-        incomplete |= trace_job_is_incomplete(page->jobs[i]);
+        incomplete |= fm_trace_job_is_incomplete(page->jobs[i]);
     return incomplete;
 }
 
 /* Never "100 %" of what is not complete: the passes may be done, and this page's reading not. */
-static char *progress_text(const struct trace_set *set)
+static char *progress_text(const struct fm_trace_set *set)
 {
-    double percent = floor(100 * trace_set_progress(set));
+    double percent = floor(100 * fm_trace_set_progress(set));
     return percent >= 100
                ? g_strdup("The window is still being read: this is what is known so far.")
                : g_strdup_printf("The trace is still being read (%.0f %%): this is what "
@@ -334,12 +263,12 @@ static char *progress_text(const struct trace_set *set)
 
 static struct fm_display *make_display(struct page *page)
 {
-    const struct trace_set *set = page->set;
+    const struct fm_trace_set *set = page->set;
     g_autofree char *title = make_title(set);
     struct fm_display *display = fm_display_new(title);
-    struct trace_show show = {
+    struct fm_trace_show show = {
         .set = set, .query = page->query, .format = page->format, .body = fm_display_body(display)};
-    trace_set_window(set, page->query, &show.start, &show.end);
+    fm_trace_set_window(set, page->query, &show.start, &show.end);
     fm_display_set_name(display, "trace");
     if (is_incomplete(page)) {
         g_autofree char *text = progress_text(set);
@@ -352,9 +281,9 @@ static struct fm_display *make_display(struct page *page)
     }
     show_zooms(page, show.body, show.start - set->origin, show.end - set->origin);
     show_form(page, show.body);
-    trace_show_overview(&show, (struct trace_overview *)page->jobs[0]);
-    trace_show_activity(&show, (const struct trace_timeline *)page->jobs[1]);
-    trace_show_timeline(&show, (struct trace_timeline *)page->jobs[1]);
+    fm_trace_show_overview(&show, (struct fm_trace_overview *)page->jobs[0]);
+    fm_trace_show_activity(&show, (const struct fm_trace_timeline *)page->jobs[1]);
+    fm_trace_show_timeline(&show, (struct fm_trace_timeline *)page->jobs[1]);
     show_tabs(page, show.body);
     if (page->job_count > 2)
         show_panel(&show, page->jobs[2]);
@@ -375,7 +304,7 @@ static void write_html(const struct page *page, const struct fm_display *display
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
     g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *query = trace_url(page->query);
+    g_autofree char *query = fm_trace_url(page->query);
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         char *url = g_strconcat("trace.", formats[i].ending, query, NULL);
         g_ptr_array_add(urls, url);
@@ -400,14 +329,21 @@ static void write_html(const struct page *page, const struct fm_display *display
     fm_html_write(display, preferences, &options, out);
 }
 
+static void write_json(struct page *page, GString *out)
+{
+    struct fm_json json;
+    fm_json_init(&json, out);
+    if (page->query->view == FM_TRACE_VIEW_SET)
+        fm_trace_json_set(&json, NULL, page->set);
+    else
+        fm_trace_json_job(&json, NULL, page->jobs[0]);
+    g_string_append_c(out, '\n');
+}
+
 static void write_page(struct page *page, GString *out)
 {
-    if (page->format == FM_FORMAT_JSON && page->query->view == FM_TRACE_VIEW_SET) {
-        trace_set_write_json(page->set, out);
-        return;
-    }
     if (page->format == FM_FORMAT_JSON) {
-        trace_job_write_json(page->jobs[0], out);
+        write_json(page, out);
         return;
     }
     struct fm_preferences preferences;
@@ -437,13 +373,14 @@ static void check_filter(struct page *page, struct fm_trace_query *query, GError
         g_propagate_error(error, g_steal_pointer(&problem));
 }
 
-bool trace_page_write(struct fm_server *server, struct fm_trace_query *query, enum fm_format format,
-                      GString *out, GError **error)
+bool fm_trace_page_write(struct fm_recordings *recordings, int64_t patience_us,
+                         struct fm_trace_query *query, enum fm_format format, GString *out,
+                         GError **error)
 {
-    struct page page = {.server = server, .query = query, .format = format};
+    struct page page = {.patience_us = patience_us, .query = query, .format = format};
     struct fm_trace_query without;
     GError *problem = NULL;
-    bool good = trace_set_open(server, query, &page.set, &problem);
+    bool good = fm_trace_set_open(recordings, query, &page.set, &problem);
     if (good)
         check_filter(&page, query, &problem);
     if (page.filter_problem != NULL) { /* the form still shows it */
@@ -455,7 +392,7 @@ bool trace_page_write(struct fm_server *server, struct fm_trace_query *query, en
         settle(&page);
     good = problem == NULL && begin_jobs(&page, &problem);
     if (good) {
-        page.done = trace_jobs_run(page.jobs, page.job_count, patience_of(server));
+        page.done = fm_trace_jobs_run(page.jobs, page.job_count, patience_of(&page));
         page.query = query;
         write_page(&page, out);
     } else {

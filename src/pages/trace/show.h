@@ -3,29 +3,35 @@
 #pragma once
 
 #include "display/drawing.h"
+#include "pages/render.h"
 #include "viewers/viewers.h"
 
-struct trace_show {
-    const struct trace_set *set;
+struct fm_trace_show {
+    const struct fm_trace_set *set;
     const struct fm_trace_query *query;
     enum fm_format format;
     struct fm_list *body;
     uint64_t start, end; /* the window, absolute */
 };
 
-void trace_show_overview(const struct trace_show *show, struct trace_overview *overview);
-void trace_show_timeline(const struct trace_show *show, struct trace_timeline *timeline);
-void trace_show_activity(const struct trace_show *show, const struct trace_timeline *timeline);
-void trace_show_events(const struct trace_show *show, const struct trace_events *events);
-void trace_show_statistics(const struct trace_show *show, struct trace_statistics *statistics);
-void trace_show_resources(const struct trace_show *show, struct trace_timeline *resources);
-void trace_show_counters(const struct trace_show *show, struct trace_counters *counters);
+void fm_trace_show_overview(const struct fm_trace_show *show, struct fm_trace_overview *overview);
+void fm_trace_show_timeline(const struct fm_trace_show *show, struct fm_trace_timeline *timeline);
+void fm_trace_show_activity(const struct fm_trace_show *show,
+                            const struct fm_trace_timeline *timeline);
+void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trace_events *events);
+void fm_trace_show_statistics(const struct fm_trace_show *show,
+                              struct fm_trace_statistics *statistics);
+void fm_trace_show_resources(const struct fm_trace_show *show, struct fm_trace_timeline *resources);
+void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_counters *counters);
+
+/* "?file=...&..." with one thing changed; caller frees. */
+char *fm_trace_url(const struct fm_trace_query *query);
 
 /* Each returns a text for the caller to free. */
-char *trace_duration_text(uint64_t ns);                /* "1.23 ms" */
-char *trace_time_text(uint64_t ns, unsigned decimals); /* "0.001234 s", relative to the origin */
-double trace_show_fraction(uint64_t time, uint64_t start, uint64_t end);
-void trace_show_cursor(const struct trace_show *show, struct fm_drawing *drawing, uint64_t start,
-                       uint64_t end);
-void trace_show_ticks(const struct trace_show *show, struct fm_drawing *drawing, uint64_t start,
-                      uint64_t end);
+char *fm_trace_duration_text(uint64_t ns);                /* "1.23 ms" */
+char *fm_trace_time_text(uint64_t ns, unsigned decimals); /* "0.001234 s", relative to the origin */
+double fm_trace_show_fraction(uint64_t time, uint64_t start, uint64_t end);
+void fm_trace_show_cursor(const struct fm_trace_show *show, struct fm_drawing *drawing,
+                          uint64_t start, uint64_t end);
+void fm_trace_show_ticks(const struct fm_trace_show *show, struct fm_drawing *drawing,
+                         uint64_t start, uint64_t end);

@@ -13,7 +13,7 @@ struct column {
     enum fm_column_class column_class;
 };
 
-static struct fm_table *add_table(const struct trace_show *show, const char *name,
+static struct fm_table *add_table(const struct fm_trace_show *show, const char *name,
                                   const struct column *columns, unsigned count)
 {
     struct fm_table *table = fm_add_table(show->body, FM_BOX_IF_PREFERRED, name);
@@ -26,7 +26,7 @@ static struct fm_table *add_table(const struct trace_show *show, const char *nam
 
 /* --- events --- */
 
-static char *fields_text(const struct trace_event_row *row)
+static char *fields_text(const struct fm_trace_event_row *row)
 {
     GString *text = g_string_new(NULL);
     for (unsigned i = 0; i + 1 < row->fields->len; i += 2)
@@ -36,41 +36,41 @@ static char *fields_text(const struct trace_event_row *row)
     return g_string_free(text, FALSE);
 }
 
-static char *source_text(const struct trace_show *show, const struct trace_event_row *row)
+static char *source_text(const struct fm_trace_show *show, const struct fm_trace_event_row *row)
 {
     g_autofree char *trace =
         show->set->count > 1 ? g_path_get_basename(show->set->parts[row->part].name) : NULL;
     return trace == NULL ? g_strdup(row->source) : g_strdup_printf("%s: %s", trace, row->source);
 }
 
-static void add_step(const struct trace_show *show, struct fm_list *list, const char *label,
+static void add_step(const struct fm_trace_show *show, struct fm_list *list, const char *label,
                      const char *from, const char *until)
 {
     struct fm_trace_query query = *show->query;
     query.from = (char *)(uintptr_t)from;
     query.until = (char *)(uintptr_t)until;
     query.at = FM_TRACE_TIME_UNSET;
-    g_autofree char *url = trace_url(&query);
+    g_autofree char *url = fm_trace_url(&query);
     fm_add_href(list, url, label);
 }
 
-static void show_steps(const struct trace_show *show, const struct trace_events *events)
+static void show_steps(const struct fm_trace_show *show, const struct fm_trace_events *events)
 {
     const GPtrArray *rows = events->rows;
     struct fm_list *list = fm_add_list(show->body, FM_LIST_HORIZONTAL, NULL);
     if (rows->len > 0 && !events->at_start)
         add_step(show, list, "Events before", NULL,
-                 ((const struct trace_event_row *)rows->pdata[0])->position);
+                 ((const struct fm_trace_event_row *)rows->pdata[0])->position);
     if (events->next != NULL)
         add_step(show, list, "Events after", events->next, NULL);
     if (rows->len > 0)
         return;
-    fm_add_text(list, !trace_job_is_done(&events->job) ? "Still searching."
-                      : events->job.filter != NULL     ? "No event passes the filter."
-                                                       : "There are no events here.");
+    fm_add_text(list, !fm_trace_job_is_done(&events->job) ? "Still searching."
+                      : events->job.filter != NULL        ? "No event passes the filter."
+                                                          : "There are no events here.");
 }
 
-void trace_show_events(const struct trace_show *show, const struct trace_events *events)
+void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trace_events *events)
 {
     static const struct column columns[] = {{"Time (s)", "time_seconds", FM_COLUMN_NUMBER},
                                             {"Where", "source", FM_COLUMN_FIELD_NAME},
@@ -82,15 +82,15 @@ void trace_show_events(const struct trace_show *show, const struct trace_events 
         return;
     struct fm_table *table = add_table(show, "events", columns, G_N_ELEMENTS(columns));
     for (unsigned i = 0; i < events->rows->len; i++) {
-        const struct trace_event_row *row = events->rows->pdata[i];
+        const struct fm_trace_event_row *row = events->rows->pdata[i];
         bool selected = g_strcmp0(row->position, show->query->event) == 0;
         struct fm_trace_query query = *show->query;
         query.event = row->position;
         query.cursor = row->time - show->set->origin;
         if (query.from == NULL && query.until == NULL)
-            query.from = ((struct trace_event_row *)events->rows->pdata[0])->position;
-        g_autofree char *url = trace_url(&query);
-        g_autofree char *time = trace_time_text(row->time - show->set->origin, 9);
+            query.from = ((struct fm_trace_event_row *)events->rows->pdata[0])->position;
+        g_autofree char *url = fm_trace_url(&query);
+        g_autofree char *time = fm_trace_time_text(row->time - show->set->origin, 9);
         g_autofree char *fields = fields_text(row);
         g_autofree char *source = source_text(show, row);
         time[strlen(time) - 2] = '\0';
@@ -107,13 +107,13 @@ void trace_show_events(const struct trace_show *show, const struct trace_events 
 
 /* --- statistics --- */
 
-static void show_choices(const struct trace_show *show)
+static void show_choices(const struct fm_trace_show *show)
 {
     struct fm_list *list = fm_add_list(show->body, FM_LIST_HORIZONTAL, "Of");
     struct fm_trace_query query = *show->query;
     for (unsigned i = 0; i < 2; i++) {
         query.whole_trace = i == 1;
-        g_autofree char *url = trace_url(&query);
+        g_autofree char *url = fm_trace_url(&query);
         const char *label = i == 1 ? "the whole trace" : "this window";
         if (query.whole_trace == show->query->whole_trace)
             fm_add_text(list, label);
@@ -124,7 +124,7 @@ static void show_choices(const struct trace_show *show)
     query = *show->query;
     for (unsigned i = 0; i < FM_TRACE_SORT_KINDS; i++) {
         query.sort = (enum fm_trace_sort)i;
-        g_autofree char *url = trace_url(&query);
+        g_autofree char *url = fm_trace_url(&query);
         if (query.sort == show->query->sort)
             fm_add_text(list, fm_trace_sort_name(query.sort));
         else
@@ -141,7 +141,8 @@ static char *indented(const char *name, unsigned depth, enum fm_format format)
     return g_string_free(text, FALSE);
 }
 
-void trace_show_statistics(const struct trace_show *show, struct trace_statistics *statistics)
+void fm_trace_show_statistics(const struct fm_trace_show *show,
+                              struct fm_trace_statistics *statistics)
 {
     static const struct column columns[] = {
         {"Depth", "depth", FM_COLUMN_NUMBER},
@@ -156,12 +157,12 @@ void trace_show_statistics(const struct trace_show *show, struct trace_statistic
     bool csv = show->format == FM_FORMAT_CSV;
     if (show->format == FM_FORMAT_HTML)
         show_choices(show);
-    trace_statistics_fill(statistics);
+    fm_trace_statistics_fill(statistics);
     struct fm_table *table =
         add_table(show, "statistics", columns + !csv, G_N_ELEMENTS(columns) - !csv);
     for (unsigned i = 0; i < statistics->rows->len; i++) {
-        const struct trace_statistics_row *row =
-            &g_array_index(statistics->rows, struct trace_statistics_row, i);
+        const struct fm_trace_statistics_row *row =
+            &g_array_index(statistics->rows, struct fm_trace_statistics_row, i);
         const struct fm_statistics_node *node = row->node;
         const char *name = row->depth == 0 ? show->set->parts[row->part].name : node->name;
         g_autofree char *shown = indented(name, row->depth, show->format);
@@ -183,8 +184,8 @@ void trace_show_statistics(const struct trace_show *show, struct trace_statistic
 
 /* --- counters --- */
 
-static void draw_series(const struct trace_counters *counters, const struct trace_series *series,
-                        struct fm_drawing *drawing)
+static void draw_series(const struct fm_trace_counters *counters,
+                        const struct fm_trace_series *series, struct fm_drawing *drawing)
 {
     unsigned columns = counters->job.columns;
     g_autofree double *heights = g_new(double, columns);
@@ -203,16 +204,16 @@ static void draw_series(const struct trace_counters *counters, const struct trac
     fm_drawing_line(drawing, heights, columns);
 }
 
-void trace_show_counters(const struct trace_show *show, struct trace_counters *counters)
+void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_counters *counters)
 {
     static const struct column columns[] = {{"Counter", "name", FM_COLUMN_FIELD_NAME},
                                             {"Kind", "kind", FM_COLUMN_FIELD_NAME},
                                             {"Least", "least", FM_COLUMN_NUMBER},
                                             {"Greatest", "greatest", FM_COLUMN_NUMBER},
                                             {"Last", "last", FM_COLUMN_NUMBER}};
-    trace_counters_bounds(counters);
+    fm_trace_counters_bounds(counters);
     if (counters->series->len == 0) {
-        fm_add_text(show->body, trace_job_is_done(&counters->job)
+        fm_add_text(show->body, fm_trace_job_is_done(&counters->job)
                                     ? "There are no counters in this window."
                                     : "Nothing has been read yet.");
         return;
@@ -220,13 +221,13 @@ void trace_show_counters(const struct trace_show *show, struct trace_counters *c
     if (show->format == FM_FORMAT_HTML) {
         struct fm_drawing *drawing =
             fm_add_drawing(show->body, "counters", "Counters over time", TRACE_WIDTH_DEFAULT);
-        trace_show_ticks(show, drawing, show->start, show->end);
+        fm_trace_show_ticks(show, drawing, show->start, show->end);
         for (unsigned i = 0; i < counters->series->len; i++)
             draw_series(counters, counters->series->pdata[i], drawing);
     }
     struct fm_table *table = add_table(show, "counters", columns, G_N_ELEMENTS(columns));
     for (unsigned i = 0; i < counters->series->len; i++) {
-        const struct trace_series *series = counters->series->pdata[i];
+        const struct fm_trace_series *series = counters->series->pdata[i];
         fm_table_row(table, NULL, false);
         fm_cell_string(table, series->name, FM_STYLE_PLAIN);
         fm_cell_string(table, fm_lane_kind_name(series->kind), FM_STYLE_PLAIN);

@@ -367,7 +367,7 @@ struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *roo
         return NULL;
     }
     struct fm_display *display = fm_display_new(NULL);
-    fm_display_set_name(display, "trace_statistics");
+    fm_display_set_name(display, "fm_trace_statistics");
     fm_display_fact_string(display, "by", by);
     fm_display_fact_int(display, "start_ns", (int64_t)start);
     fm_display_fact_int(display, "end_ns", (int64_t)end);

@@ -1,147 +1,246 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes, their boxes, marks, arrows and times of states as JSON; the two viewers that show them. */
-#include "viewers/viewers.h"
+/* Lanes, their boxes, marks, arrows and times of states as JSON; how many lanes are at work. */
+#include "pages/trace/json.h"
 
-struct values { /* those that an answer names, numbered anew */
-    GHashTable *numbers;
-    GString *text;
+struct value {
+    unsigned part;
+    uint32_t value;
 };
 
-static unsigned number_of(struct values *values, const struct trace_timeline *timeline,
-                          unsigned part, uint32_t value)
+/* The values that an answer names are numbered anew, in the order in which they are met. */
+struct values {
+    GHashTable *numbers; /* part and value -> number */
+    GArray *met;         /* struct value */
+};
+
+static unsigned number_of(struct values *values, unsigned part, uint32_t value)
 {
-    gpointer key = GUINT_TO_POINTER((part << 24) ^ value), found;
+    gpointer key = GSIZE_TO_POINTER((gsize)part << 32 | value), found;
     if (g_hash_table_lookup_extended(values->numbers, key, NULL, &found))
         return GPOINTER_TO_UINT(found);
-    unsigned number = g_hash_table_size(values->numbers);
-    const struct fm_trace *trace = timeline->job.set->parts[part].trace;
+    const struct value met = {part, value};
+    unsigned number = values->met->len;
     g_hash_table_insert(values->numbers, key, GUINT_TO_POINTER(number));
-    g_string_append(values->text, number > 0 ? ", [" : "[");
-    fm_json_append_text(values->text, fm_trace_value_name(trace, value));
-    g_string_append_printf(values->text, ", %u, \"%s\"]", trace_colour(trace, value),
-                           fm_state_class_name(fm_trace_value_class(trace, value)));
+    g_array_append_val(values->met, met);
     return number;
 }
 
-static void write_boxes(const struct trace_timeline *timeline, const struct trace_lane *lane,
-                        struct values *values, GString *out)
+static void write_values(struct fm_json *json, const struct values *values,
+                         const struct fm_trace_set *set)
+{
+    fm_json_line(json, 1);
+    fm_json_array(json, "values");
+    for (unsigned i = 0; i < values->met->len; i++) {
+        const struct value *met = &g_array_index(values->met, struct value, i);
+        const struct fm_trace *trace = set->parts[met->part].trace;
+        fm_json_array(json, NULL);
+        fm_json_text(json, NULL, fm_trace_value_name(trace, met->value));
+        fm_json_uint(json, NULL, fm_trace_colour(trace, met->value));
+        fm_json_text(json, NULL, fm_state_class_name(fm_trace_value_class(trace, met->value)));
+        fm_json_end(json);
+    }
+    fm_json_end(json);
+}
+
+static void write_boxes(struct fm_json *json, const struct fm_trace_timeline *timeline,
+                        const struct fm_trace_lane *lane, struct values *values)
 {
     unsigned count;
-    const struct fm_box *boxes = trace_timeline_boxes(timeline, lane, &count);
+    const struct fm_box *boxes = fm_trace_timeline_boxes(timeline, lane, &count);
     uint64_t origin = timeline->job.set->origin;
+    fm_json_line(json, 3);
+    fm_json_array(json, "boxes");
     for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
         const struct fm_box *box = &boxes[i];
-        char share[G_ASCII_DTOSTR_BUF_SIZE], load[G_ASCII_DTOSTR_BUF_SIZE];
-        g_string_append_printf(
-            out,
-            "%s[%u, %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT ", %u, %u, %s, %" G_GUINT64_FORMAT
-            ", %s]",
-            i > 0 ? ", " : "", box->depth, (guint64)(box->start - origin),
-            (guint64)(box->end - origin), number_of(values, timeline, lane->part, box->value),
-            box->count, g_ascii_formatd(share, sizeof share, "%.3g", (double)box->share),
-            (guint64)box->detail, g_ascii_formatd(load, sizeof load, "%.3g", (double)box->load));
+        fm_json_array(json, NULL);
+        fm_json_uint(json, NULL, box->depth);
+        fm_json_uint(json, NULL, box->start - origin);
+        fm_json_uint(json, NULL, box->end - origin);
+        fm_json_uint(json, NULL, number_of(values, lane->part, box->value));
+        fm_json_uint(json, NULL, box->count);
+        fm_json_digits(json, NULL, (double)box->share, 3);
+        fm_json_uint(json, NULL, box->detail);
+        fm_json_digits(json, NULL, (double)box->load, 3);
+        fm_json_end(json);
     }
+    fm_json_end(json);
 }
 
-static void write_lane(const struct trace_timeline *timeline, const struct trace_lane *lane,
-                       struct values *values, GString *out)
+static void write_usage(struct fm_json *json, const struct fm_trace_timeline *timeline,
+                        const struct fm_trace_lane *lane, struct values *values)
 {
-    g_autofree char *id = trace_lane_id(lane);
-    g_string_append_printf(out, "{\"id\": \"%s\", \"trace\": %u, \"kind\": \"%s\", \"name\": ", id,
-                           lane->part, fm_lane_kind_name(lane->kind));
-    fm_json_append_text(out, lane->name);
-    g_string_append_printf(out, ", \"indent\": %u, \"levels\": %u", lane->indent, lane->levels);
-    double busy = trace_timeline_busy(timeline, lane);
-    if (busy >= 0) {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-        g_string_append_printf(out, ", \"busy_percent\": %s",
-                               g_ascii_formatd(text, sizeof text, "%.2f", 100 * busy));
-        g_string_append(out, ", \"states\": [");
-        g_autoptr(GPtrArray) all = trace_timeline_usage(timeline, lane);
-        for (unsigned i = 0; i < all->len; i++) {
-            const struct trace_usage *usage = all->pdata[i];
-            g_string_append_printf(out, "%s[%u, %" G_GUINT64_FORMAT "]", i > 0 ? ", " : "",
-                                   number_of(values, timeline, lane->part, usage->value),
-                                   (guint64)usage->time);
-        }
-        g_string_append_c(out, ']');
+    double busy = fm_trace_timeline_busy(timeline, lane);
+    if (busy < 0)
+        return;
+    g_autoptr(GPtrArray) all = fm_trace_timeline_usage(timeline, lane);
+    fm_json_fixed(json, "busy_percent", 100 * busy, 2);
+    fm_json_array(json, "states");
+    for (unsigned i = 0; i < all->len; i++) {
+        const struct fm_trace_usage *usage = all->pdata[i];
+        fm_json_array(json, NULL);
+        fm_json_uint(json, NULL, number_of(values, lane->part, usage->value));
+        fm_json_uint(json, NULL, (uint64_t)usage->time);
+        fm_json_end(json);
     }
-    g_string_append(out, ",\n   \"boxes\": [");
-    write_boxes(timeline, lane, values, out);
-    g_string_append(out, "]}");
+    fm_json_end(json);
 }
 
-static int place_of(const struct trace_timeline *timeline, unsigned first, unsigned end,
+static void write_lane(struct fm_json *json, const struct fm_trace_timeline *timeline,
+                       const struct fm_trace_lane *lane, struct values *values)
+{
+    g_autofree char *id = fm_trace_lane_id(lane);
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "id", id);
+    fm_json_uint(json, "trace", lane->part);
+    fm_json_text(json, "kind", fm_lane_kind_name(lane->kind));
+    fm_json_text(json, "name", lane->name);
+    fm_json_uint(json, "indent", lane->indent);
+    fm_json_uint(json, "levels", lane->levels);
+    write_usage(json, timeline, lane, values);
+    write_boxes(json, timeline, lane, values);
+    fm_json_end(json);
+}
+
+/* --- marks and arrows, at the lanes that are shown --- */
+
+static int place_of(const struct fm_trace_timeline *timeline, unsigned first, unsigned end,
                     unsigned part, uint32_t index)
 {
     for (unsigned i = first; i < end; i++) {
-        const struct trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
         if (lane->part == part && lane->index == index)
             return (int)(i - first);
     }
     return -1;
 }
 
-static void write_marks(const struct trace_timeline *timeline, unsigned first, unsigned end,
-                        struct values *values, GString *out)
+static void write_marks(struct fm_json *json, const struct fm_trace_timeline *timeline,
+                        unsigned first, unsigned end, struct values *values)
 {
-    uint64_t origin = timeline->job.set->origin;
-    bool any = false;
-    g_string_append(out, "],\n \"marks\": [");
+    fm_json_line(json, 1);
+    fm_json_array(json, "marks");
     for (unsigned i = 0; i < timeline->marks->len; i++) {
-        const struct trace_point *mark = &g_array_index(timeline->marks, struct trace_point, i);
+        const struct fm_trace_point *mark =
+            &g_array_index(timeline->marks, struct fm_trace_point, i);
         int place = place_of(timeline, first, end, mark->part, mark->lane);
         if (place < 0)
             continue;
-        g_string_append_printf(out, "%s[%d, %" G_GUINT64_FORMAT ", %u]", any ? ", " : "", place,
-                               (guint64)(mark->time - origin),
-                               number_of(values, timeline, mark->part, mark->value));
-        any = true;
+        fm_json_array(json, NULL);
+        fm_json_int(json, NULL, place);
+        fm_json_uint(json, NULL, mark->time - timeline->job.set->origin);
+        fm_json_uint(json, NULL, number_of(values, mark->part, mark->value));
+        fm_json_end(json);
     }
-    any = false;
-    g_string_append(out, "],\n \"arrows\": [");
+    fm_json_end(json);
+}
+
+static void write_arrows(struct fm_json *json, const struct fm_trace_timeline *timeline,
+                         unsigned first, unsigned end)
+{
+    uint64_t origin = timeline->job.set->origin;
+    fm_json_line(json, 1);
+    fm_json_array(json, "arrows");
     for (unsigned i = 0; i < timeline->arrows->len; i++) {
-        const struct trace_arrow *arrow = &g_array_index(timeline->arrows, struct trace_arrow, i);
+        const struct fm_trace_arrow *arrow =
+            &g_array_index(timeline->arrows, struct fm_trace_arrow, i);
         int from = place_of(timeline, first, end, arrow->part, arrow->from);
         int to = place_of(timeline, first, end, arrow->part, arrow->to);
         if (from < 0 || to < 0)
             continue;
-        g_string_append_printf(out, "%s[%d, %" G_GUINT64_FORMAT ", %d, %" G_GUINT64_FORMAT "]",
-                               any ? ", " : "", from, (guint64)(arrow->from_time - origin), to,
-                               (guint64)(arrow->to_time - origin));
+        fm_json_array(json, NULL);
+        fm_json_int(json, NULL, from);
+        fm_json_uint(json, NULL, arrow->from_time - origin);
+        fm_json_int(json, NULL, to);
+        fm_json_uint(json, NULL, arrow->to_time - origin);
+        fm_json_end(json);
+    }
+    fm_json_end(json);
+}
+
+/* --- lanes at work --- */
+
+static void write_classes(struct fm_json *json, const struct fm_trace_activity *activity)
+{
+    fm_json_array(json, "classes");
+    for (unsigned i = 0; i < FM_STATE_CLASS_COUNT; i++) {
+        enum fm_state_class state_class = (enum fm_state_class)i;
+        double time = fm_load_time(&activity->load, state_class);
+        if (time < 0.5)
+            continue;
+        fm_json_line(json, 3);
+        fm_json_object(json, NULL);
+        fm_json_text(json, "class", fm_state_class_name(state_class));
+        fm_json_uint(json, "colour", i);
+        fm_json_bool(json, "at_work", fm_state_class_is_busy(state_class));
+        fm_json_uint(json, "time_ns", (uint64_t)(time + 0.5));
+        fm_json_array(json, "load");
+        for (unsigned k = 0; k < activity->load.columns; k++)
+            fm_json_digits(json, NULL, fm_trace_activity_at(activity, state_class, k), 3);
+        fm_json_end(json);
+        fm_json_end(json);
+    }
+    fm_json_end(json);
+}
+
+static void write_activity(struct fm_json *json, const struct fm_trace_activity *activity,
+                           unsigned part, uint64_t origin)
+{
+    double mean = fm_trace_activity_mean(activity);
+    fm_json_object(json, NULL);
+    fm_json_uint(json, "trace", part);
+    fm_json_text(json, "kind", fm_lane_kind_name(activity->kind));
+    fm_json_uint(json, "lanes", activity->lanes);
+    fm_json_uint(json, "scale", fm_trace_activity_scale(activity));
+    fm_json_bool(json, "from_summary", activity->from_summary);
+    fm_json_bool(json, "complete", activity->complete);
+    fm_json_uint(json, "known_until_ns", activity->known_until - origin);
+    fm_json_digits(json, "at_work", mean < 1e-6 ? 0 : mean, 4);
+    fm_json_fixed(json, "at_work_percent", 100 * mean / MAX(activity->lanes, 1), 2);
+    write_classes(json, activity);
+    fm_json_end(json);
+}
+
+static void write_activities(struct fm_json *json, const struct fm_trace_timeline *timeline)
+{
+    const struct fm_trace_set *set = timeline->job.set;
+    bool any = false;
+    if (timeline->activity == NULL)
+        return;
+    fm_json_line(json, 1);
+    fm_json_array(json, "activity");
+    for (unsigned i = 0; i < set->count; i++) {
+        if (fm_trace_activity_is_empty(&timeline->activity[i]))
+            continue;
+        if (any)
+            fm_json_line(json, 2);
+        write_activity(json, &timeline->activity[i], i, set->origin);
         any = true;
     }
-    g_string_append_c(out, ']');
+    fm_json_end(json);
 }
 
-static void write_json(struct trace_job *job, GString *out)
+void fm_trace_json_timeline(struct fm_json *json, struct fm_trace_job *job)
 {
-    struct trace_timeline *timeline = (struct trace_timeline *)job;
-    struct values values = {g_hash_table_new(NULL, NULL), g_string_new(NULL)};
+    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
+    struct values values = {g_hash_table_new(NULL, NULL),
+                            g_array_new(FALSE, FALSE, sizeof(struct value))};
     unsigned first, end;
-    trace_timeline_arrange(timeline, &first, &end);
-    g_string_append_printf(out,
-                           ", \"lanes_total\": %u, \"first\": %u, \"clipped\": %s, \"exact\": %s",
-                           timeline->lanes.order->len, first, timeline->clipped ? "true" : "false",
-                           job->from_summary ? "false" : "true");
-    g_string_append(out, ",\n \"lanes\": [");
-    for (unsigned i = first; i < end; i++) {
-        g_string_append(out, i > first ? ",\n  " : "\n  ");
-        write_lane(timeline, timeline->lanes.order->pdata[i], &values, out);
-    }
-    write_marks(timeline, first, end, &values, out);
-    if (timeline->activity != NULL) {
-        g_string_append(out, ",\n \"activity\": ");
-        trace_activity_write_json(timeline->activity, job->set->count, job->set->origin, out);
-    }
-    g_string_append_printf(out, ",\n \"values\": [%s]", values.text->str);
+    fm_trace_timeline_arrange(timeline, &first, &end);
+    g_assert(first <= end && end <= timeline->lanes.order->len);
+    fm_json_uint(json, "lanes_total", timeline->lanes.order->len);
+    fm_json_uint(json, "first", first);
+    fm_json_bool(json, "clipped", timeline->clipped);
+    fm_json_bool(json, "exact", !job->from_summary);
+    fm_json_line(json, 1);
+    fm_json_array(json, "lanes");
+    for (unsigned i = first; i < end; i++)
+        write_lane(json, timeline, timeline->lanes.order->pdata[i], &values);
+    fm_json_end(json);
+    write_marks(json, timeline, first, end, &values);
+    write_arrows(json, timeline, first, end);
+    write_activities(json, timeline);
+    write_values(json, &values, job->set);
     g_hash_table_unref(values.numbers);
-    g_string_free(values.text, TRUE);
+    g_array_unref(values.met);
 }
-
-const struct trace_viewer trace_viewer_timeline = {"timeline", sizeof(struct trace_timeline),
-                                                   trace_timeline_begin, write_json,
-                                                   trace_timeline_clear};
-const struct trace_viewer trace_viewer_resources = {"resources", sizeof(struct trace_timeline),
-                                                    trace_timeline_begin_resources, write_json,
-                                                    trace_timeline_clear};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/render.h"
+#include "pages/render.h"
 
 #include "base/error.h"
 #include "display/flame.h"

@@ -6,20 +6,20 @@
  *   event: ready   nothing more will come: the page is whole, or has failed
  *
  * The page carries the stage that it was made at: at another one it is asked for again. */
-#include <string.h>
-
 #include <math.h>
 
 #include "base/json.h"
+#include "recording/profile.h"
+#include "report/report.h"
+#include "serve/live.h"
+#include "serve/profile_live.h"
 #include "serve/serve_internal.h"
-#include "serve/stream.h"
 
 #define PROGRESS_EVERY_US 100000
 
 struct page {
-    struct fm_server *server;
+    struct fm_live_page live;
     struct fm_trace *trace;
-    struct fm_stream *stream;
     struct fm_query query;
     gint64 told_us; /* when it last heard */
 };
@@ -40,12 +40,17 @@ static unsigned stage_of(const struct fm_recording *recording)
     return recording == NULL ? 0 : (unsigned)recording->known;
 }
 
-void fm_incomplete_make(struct fm_engine *engine, const struct entry *entry,
-                        struct fm_incomplete *ret)
+static struct fm_engine *engine_of(const struct page *page)
+{
+    return fm_recordings_engine(page->live.server->recordings);
+}
+
+void fm_profile_live_progress(struct fm_engine *engine, const struct fm_opened_profile *profile,
+                              struct fm_incomplete *ret)
 {
     struct fm_profile_progress progress;
-    fm_profile_progress(engine, entry->trace, &progress);
-    *ret = (struct fm_incomplete){say(&progress), stage_of(entry->recording), progress.whole};
+    fm_profile_progress(engine, profile->opened.trace, &progress);
+    *ret = (struct fm_incomplete){say(&progress), stage_of(profile->recording), progress.whole};
 }
 
 /* Whether nothing more will change the page. */
@@ -61,7 +66,7 @@ static void tell(struct page *page)
     struct fm_profile_progress progress;
     const GError *error = fm_profile_error(page->trace);
     unsigned stage = error != NULL ? 0 : stage_of(fm_profile_recording(page->trace));
-    fm_profile_progress(page->server->engine, page->trace, &progress);
+    fm_profile_progress(engine_of(page), page->trace, &progress);
     g_autofree char *text = error != NULL ? g_strdup(error->message) : say(&progress);
     g_autoptr(GString) out = g_string_new(NULL);
     struct fm_json json;
@@ -75,7 +80,7 @@ static void tell(struct page *page)
     fm_json_double(&json, "whole", round(progress.whole * 1000) / 1000);
     fm_json_text(&json, "text", text);
     fm_json_end(&json);
-    fm_stream_send(page->stream, "state", out->str);
+    fm_stream_send(page->live.stream, "state", out->str);
     page->told_us = g_get_monotonic_time();
 }
 
@@ -93,7 +98,7 @@ static struct fm_hooks *one_hook(fm_hook_function *function, void *data)
 /* For the end of the pass that runs now, or of the next one. */
 static void wait_for_pass(struct page *page)
 {
-    struct fm_engine *engine = page->server->engine;
+    struct fm_engine *engine = engine_of(page);
     if (!fm_background_notify_current(engine, page, page->trace, FM_TIME_INF, NULL,
                                       one_hook(on_pass_end, page)))
         fm_background_notify_queue(engine, page, page->trace, FM_TIME_INF, NULL,
@@ -103,8 +108,8 @@ static void wait_for_pass(struct page *page)
 /* Ends the stream, and by that frees the page. */
 static void say_good_bye(struct page *page)
 {
-    fm_stream_send(page->stream, "ready", "{}");
-    fm_stream_end(page->stream);
+    fm_stream_send(page->live.stream, "ready", "{}");
+    fm_stream_end(page->live.stream);
 }
 
 static bool on_pass_end(void *hook_data, void *call_data)
@@ -128,55 +133,23 @@ static bool on_step(void *hook_data, void *call_data)
     return false;
 }
 
-static void on_stream_end(struct fm_stream *stream, void *user)
+static void free_page(struct fm_live_page *live)
 {
-    struct page *page = user;
-    (void)stream;
-    fm_background_notify_remove(page->server->engine, page);
-    g_ptr_array_remove(page->server->pages, page);
+    struct page *page = (struct page *)live;
+    fm_background_notify_remove(engine_of(page), page);
     fm_query_clear(&page->query);
     g_free(page);
 }
 
-void fm_events_forget(struct fm_server *server, const struct fm_trace *trace)
+static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 {
-    for (unsigned i = 0; i < server->pages->len;) {
-        struct page *page = server->pages->pdata[i];
-        if (page->trace == trace) {
-            fm_stream_end(page->stream);
-            i = 0;
-        } else {
-            i++;
-        }
-    }
+    return ((const struct page *)live)->trace == trace;
 }
+
+static const struct fm_live_class page_class = {
+    .shows = shows, .ends_with_recording = true, .free = free_page};
 
 /* --- the request --- */
-
-/* A stream holds a connection and the engine's attention: not for pages of other sites. */
-static struct fm_stream *new_stream(struct fm_server *server, const struct fm_request *request,
-                                    struct fm_response *ret)
-{
-    const char *problem = NULL;
-    unsigned status = 406;
-    if (strcmp(request->method, "GET") != 0) {
-        status = 405;
-        problem = "expected the method GET";
-    } else if (!request->can_stream) {
-        problem = "events cannot be sent through this door";
-    } else if (request->foreign) {
-        status = 403;
-        problem = "only a page of this server may ask for its events";
-    }
-    struct fm_stream *stream = problem == NULL ? fm_stream_new(server) : NULL;
-    if (stream == NULL && problem == NULL) {
-        status = 503;
-        problem = "too many pages wait for events";
-    }
-    if (stream == NULL)
-        fm_response_message(request, status, problem, ret);
-    return stream;
-}
 
 /* The page that would be shown: of the menu, when the command is not understood. */
 static void page_query(const struct fm_deep_query *asked, struct fm_query *ret)
@@ -186,44 +159,37 @@ static void page_query(const struct fm_deep_query *asked, struct fm_query *ret)
         ret->command = (struct fm_command){.id = FM_CMD_MENU};
 }
 
-static void begin(struct fm_server *server, const struct fm_deep_query *asked,
-                  struct fm_trace *trace, struct fm_stream *stream)
+static void begin(struct page *page)
 {
-    struct page *page = g_new0(struct page, 1);
-    page->server = server;
-    page->trace = trace;
-    page->stream = stream;
-    page_query(asked, &page->query);
-    g_ptr_array_add(server->pages, page);
-    fm_stream_on_end(stream, on_stream_end, page);
     tell(page);
     if (is_settled(page)) {
         say_good_bye(page);
     } else {
         wait_for_pass(page);
-        fm_background_watch(server->engine, page, trace, one_hook(on_step, page));
+        fm_background_watch(engine_of(page), page, page->trace, one_hook(on_step, page));
     }
 }
 
-void fm_events_answer(struct fm_server *server, const struct fm_request *request,
-                      struct fm_response *ret)
+void fm_profile_live_answer(struct fm_server *server, const struct fm_request *request,
+                            struct fm_response *ret)
 {
     GError *error = NULL;
     struct fm_deep_query asked;
-    struct entry *entry;
+    struct fm_opened_profile *profile;
+    struct fm_stream *stream;
     g_autofree char *told = NULL;
     if (!fm_deep_query_split(request->query == NULL ? "" : request->query, &asked, &error)) {
         fm_response_error(request, error, ret);
         return;
     }
-    if (!fm_registry_get(server, asked.file, &entry, &told, &error)) {
+    if (!fm_recordings_get_profile(server->recordings, asked.file, &profile, &told, &error)) {
         fm_response_error(request, error, ret);
-    } else {
-        struct fm_stream *stream = new_stream(server, request, ret);
-        if (stream != NULL) {
-            *ret = fm_stream_response(stream);
-            begin(server, &asked, entry->trace, stream);
-        }
+    } else if ((stream = fm_live_stream(server, request, ret)) != NULL) {
+        struct page *page = g_new0(struct page, 1);
+        fm_live_begin(&page->live, &page_class, server, stream, ret);
+        page->trace = profile->opened.trace;
+        page_query(&asked, &page->query);
+        begin(page);
     }
     fm_deep_query_clear(&asked);
 }

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/trace/json.h"
+
+#include <math.h>
+
+#include "trace/clock/synchronize.h"
+
+/* --- viewers: the members that each adds --- */
+
+static void write_overview(struct fm_json *json, struct fm_trace_job *job)
+{
+    struct fm_trace_overview *overview = (struct fm_trace_overview *)job;
+    fm_trace_overview_add_up(overview);
+    fm_json_uint(json, "events", overview->total);
+    fm_json_uint(json, "greatest", overview->greatest);
+    fm_json_array(json, "counts");
+    json->spaced = false;
+    for (unsigned i = 0; i < job->columns; i++)
+        fm_json_uint(json, NULL, overview->counts[i]);
+    json->spaced = true;
+    fm_json_end(json);
+}
+
+static void write_event(struct fm_json *json, const struct fm_trace_job *job,
+                        const struct fm_trace_event_row *row)
+{
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "position", row->position);
+    fm_json_uint(json, "time_ns", row->time - job->set->origin);
+    fm_json_uint(json, "trace", row->part);
+    if (row->cpu < 0)
+        fm_json_null(json, "lane");
+    else
+        fm_json_int(json, "lane", row->cpu);
+    fm_json_text(json, "source", row->source);
+    fm_json_text(json, "name", row->name);
+    fm_json_object(json, "fields");
+    for (unsigned i = 0; i + 1 < row->fields->len; i += 2)
+        fm_json_text(json, row->fields->pdata[i], row->fields->pdata[i + 1]);
+    fm_json_end(json);
+    fm_json_end(json);
+}
+
+static void write_events(struct fm_json *json, struct fm_trace_job *job)
+{
+    const struct fm_trace_events *events = (const struct fm_trace_events *)job;
+    uint64_t origin = job->set->origin;
+    fm_json_uint(json, "searched_until_ns", events->searched - MIN(events->searched, origin));
+    fm_json_text(json, "next", events->next);
+    fm_json_bool(json, "at_start", events->at_start);
+    fm_json_bool(json, "at_end", events->at_end);
+    fm_json_line(json, 1);
+    fm_json_array(json, "rows");
+    for (unsigned i = 0; i < events->rows->len; i++)
+        write_event(json, job, events->rows->pdata[i]);
+    fm_json_end(json);
+}
+
+static void write_node(struct fm_json *json, const struct fm_trace_job *job,
+                       const struct fm_trace_statistics_row *row, unsigned number)
+{
+    const struct fm_statistics_node *node = row->node;
+    uint64_t origin = job->set->origin;
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_uint(json, "id", number);
+    fm_json_int(json, "parent", row->parent);
+    fm_json_uint(json, "depth", row->depth);
+    fm_json_uint(json, "trace", row->part);
+    fm_json_text(json, "name", row->depth == 0 ? job->set->parts[row->part].name : node->name);
+    fm_json_text(json, "class", fm_state_class_name(node->state_class));
+    fm_json_uint(json, "count", node->count);
+    fm_json_uint(json, "time_ns", node->time);
+    fm_json_uint(json, "self_ns", node->self_time);
+    fm_json_uint(json, "longest_ns", node->longest);
+    fm_json_uint(json, "longest_at_ns", node->longest_at - MIN(node->longest_at, origin));
+    fm_json_uint(json, "events", node->all_events);
+    fm_json_uint(json, "left_out", row->left_out);
+    fm_json_bool(json, "shared", isnan(row->share));
+    fm_json_end(json);
+}
+
+static void write_statistics(struct fm_json *json, struct fm_trace_job *job)
+{
+    struct fm_trace_statistics *statistics = (struct fm_trace_statistics *)job;
+    fm_trace_statistics_fill(statistics);
+    fm_json_bool(json, "whole_trace", statistics->whole);
+    fm_json_uint(json, "length_ns", statistics->length);
+    fm_json_line(json, 1);
+    fm_json_array(json, "nodes");
+    for (unsigned i = 0; i < statistics->rows->len; i++)
+        write_node(json, job, &g_array_index(statistics->rows, struct fm_trace_statistics_row, i),
+                   i);
+    fm_json_end(json);
+}
+
+static void write_series(struct fm_json *json, const struct fm_trace_job *job,
+                         const struct fm_trace_series *series)
+{
+    static const char *const names[] = {"least", "greatest", "last"};
+    g_autofree char *id =
+        g_strdup_printf("%u-%d-%" G_GUINT64_FORMAT, series->part, (int)series->kind, series->key);
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "id", id);
+    fm_json_uint(json, "trace", series->part);
+    fm_json_text(json, "kind", fm_lane_kind_name(series->kind));
+    fm_json_text(json, "name", series->name);
+    for (unsigned which = 0; which < G_N_ELEMENTS(names); which++) {
+        fm_json_array(json, names[which]);
+        json->spaced = false;
+        for (unsigned i = 0; i < job->columns; i++)
+            fm_json_digits(json, NULL, series->numbers[3 * (size_t)i + which], 12);
+        json->spaced = true;
+        fm_json_end(json);
+    }
+    fm_json_end(json);
+}
+
+static void write_counters(struct fm_json *json, struct fm_trace_job *job)
+{
+    const struct fm_trace_counters *counters = (const struct fm_trace_counters *)job;
+    fm_json_uint(json, "left_out", counters->left_out);
+    fm_json_line(json, 1);
+    fm_json_array(json, "series");
+    for (unsigned i = 0; i < counters->series->len; i++)
+        write_series(json, job, counters->series->pdata[i]);
+    fm_json_end(json);
+}
+
+/* --- answers --- */
+
+static const struct {
+    const struct fm_trace_viewer *viewer;
+    void (*write)(struct fm_json *json, struct fm_trace_job *job);
+} writers[] = {
+    {&fm_trace_viewer_timeline, fm_trace_json_timeline},
+    {&fm_trace_viewer_resources, fm_trace_json_timeline},
+    {&fm_trace_viewer_overview, write_overview},
+    {&fm_trace_viewer_events, write_events},
+    {&fm_trace_viewer_statistics, write_statistics},
+    {&fm_trace_viewer_counters, write_counters},
+};
+
+void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_job *job)
+{
+    uint64_t origin = job->set->origin;
+    g_assert(job->start >= origin && job->start < job->end && job->known_until >= job->start);
+    json->spaced = true;
+    fm_json_object(json, name);
+    fm_json_text(json, "viewer", job->viewer->name);
+    fm_json_uint(json, "start_ns", job->start - origin);
+    fm_json_uint(json, "end_ns", job->end - origin);
+    fm_json_uint(json, "columns", job->columns);
+    fm_json_bool(json, "incomplete", fm_trace_job_is_incomplete(job));
+    fm_json_bool(json, "done", fm_trace_job_is_done(job));
+    fm_json_uint(json, "known_until_ns", job->known_until - origin);
+    for (size_t i = 0; i < G_N_ELEMENTS(writers); i++) {
+        if (writers[i].viewer == job->viewer)
+            writers[i].write(json, job);
+    }
+    fm_json_end(json);
+}
+
+/* --- the set --- */
+
+static void write_damage(struct fm_json *json, const struct fm_trace *trace)
+{
+    g_autofree char *damage = fm_trace_damage(trace);
+    g_auto(GStrv) lines = g_strsplit(damage == NULL ? "" : damage, "\n", 0);
+    fm_json_array(json, "damage");
+    for (char **line = lines; *line != NULL; line++) {
+        if ((*line)[0] != '\0')
+            fm_json_text(json, NULL, *line);
+    }
+    fm_json_end(json);
+}
+
+/* "behind": ready, but the trace has grown since. */
+static void write_passes(struct fm_json *json, const struct fm_trace *trace, bool behind)
+{
+    fm_json_object(json, "passes");
+    for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
+        const char *name = fm_trace_pass_names[pass];
+        fm_json_text(json, name,
+                     fm_background_is_ready(trace, name)         ? (behind ? "behind" : "ready")
+                     : fm_background_is_in_progress(trace, name) ? "in progress"
+                     : fm_background_error(trace, name) != NULL  ? "failed"
+                                                                 : "waiting");
+    }
+    fm_json_end(json);
+}
+
+/* What its times are by. */
+static const char *clock_of(const struct fm_trace_set *set, const struct fm_trace *trace)
+{
+    const struct fm_opened_trace *file = fm_recordings_trace_of(set->recordings, trace);
+    struct fm_correction correction = fm_trace_correction(trace);
+    bool corrected = correction.drift != 1 || correction.offset_ns != 0;
+    return file != NULL && file->aligned ? "wall clock" : corrected ? "corrected" : "recorded";
+}
+
+static void write_file(struct fm_json *json, const struct fm_trace_set *set,
+                       const struct fm_trace_part *part)
+{
+    const struct fm_trace *trace = part->trace;
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "name", part->name);
+    fm_json_text(json, "format", fm_trace_format(trace));
+    fm_json_text(json, "clock", clock_of(set, trace));
+    fm_json_uint(json, "start_ns", trace->start_time - MIN(trace->start_time, set->origin));
+    fm_json_uint(json, "end_ns", trace->end_time - MIN(trace->end_time, set->origin));
+    fm_json_uint(json, "streams", trace->tracefiles->len);
+    fm_json_bool(json, "grows", fm_trace_grows(trace));
+    write_passes(json, trace, fm_recordings_unread(set->recordings, trace) > 0);
+    write_damage(json, trace);
+    fm_json_end(json);
+}
+
+void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_trace_set *set)
+{
+    g_autofree char *origin = g_strdup_printf("%" G_GUINT64_FORMAT, set->origin);
+    g_assert(set->start < set->end);
+    json->spaced = true;
+    fm_json_object(json, name);
+    fm_json_text(json, "viewer", "set");
+    fm_json_text(json, "origin_ns", origin); /* a script's numbers do not hold it */
+    fm_json_uint(json, "start_ns", set->start);
+    fm_json_uint(json, "end_ns", set->end);
+    fm_json_bool(json, "grows", fm_trace_set_grows(set));
+    fm_json_digits(json, "progress", fm_trace_set_progress(set), 4);
+    fm_json_line(json, 1);
+    fm_json_array(json, "files");
+    for (unsigned i = 0; i < set->count; i++)
+        write_file(json, set, &set->parts[i]);
+    fm_json_line(json, 1);
+    fm_json_end(json);
+    fm_json_end(json);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A deep profile with all that pages are made of. */
+#pragma once
+
+#include "analysis/analysis.h"
+#include "deep/source_map.h"
+#include "procrep/procrep.h"
+
+struct fm_source_index; /* digest/source_index.h */
+struct fm_hot;          /* digest/hottest.h */
+
+/* What a recording's pages can be made of so far. Each holds what stands before it. */
+enum fm_known {
+    FM_KNOWN_NOTHING,
+    FM_KNOWN_HEADER,  /* profile: what its file's header says, and not one node */
+    FM_KNOWN_PROFILE, /* all of profile */
+    FM_KNOWN_COSTS,   /* analysis, contour, source_index */
+    FM_KNOWN_ALL,     /* invariants */
+};
+
+/* A deep profile with everything that pages need. Immutable once all is known, so any number of
+ * threads may make pages of it at once. */
+struct fm_recording {
+    enum fm_known known;
+    char *path; /* of the .data file */
+    char *name; /* its base name */
+    struct fm_profile *profile;
+    struct fm_analysis *analysis;
+    enum fm_contour_state contour_state;
+    struct fm_contour *contour;      /* NULL unless usable */
+    char *contour_message;           /* NULL when there is nothing to tell */
+    struct fm_hot *hot;              /* what is dearest: from FM_KNOWN_COSTS on */
+    struct fm_invariant *invariants; /* checked once, when opened */
+    unsigned invariant_count;
+    struct fm_source_index *source_index; /* C recordings only */
+    struct fm_source_map *source_map;     /* lines of a C recording; NULL: no such file */
+    struct fm_procrep *procrep; /* bodies of a Mercury program; NULL: none, or not readable */
+    char *procrep_message;      /* why a file that is there cannot be used, or NULL */
+    char *source_map_message;   /* why a file that is there cannot be used, or NULL */
+};
+
+/* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no
+ * error), reads the contour file if there is one. Errors: those of fm_profile_read() and
+ * fm_analysis_new(). The loop over the steps of deep_job.h. */
+FM_MUST_USE bool fm_recording_open(const char *path, const struct fm_progress *progress,
+                                   struct fm_recording **ret, GError **error);
+/* The same from a profile in memory, which it takes, also on failure. The contour file, if any, is
+ * the one that belongs to path; path need not exist. */
+FM_MUST_USE bool fm_recording_new(const char *path, struct fm_profile *profile,
+                                  const struct fm_progress *progress, struct fm_recording **ret,
+                                  GError **error);
+void fm_recording_free(struct fm_recording *recording);
+typedef struct fm_recording FmRecording;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_recording_free)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seen by this folder only. */
+#pragma once
+
+#include "recording/recording.h"
+
+struct fm_recordings {
+    struct fm_recordings_options options;
+    struct fm_engine *engine;
+    struct fm_roots *roots;
+    GHashTable *given; /* of paths that may be opened wherever they lead; all others below roots */
+    GPtrArray *list;   /* struct fm_opened, of both classes */
+    uint64_t clock;    /* counts uses */
+};
+
+/* A program's live log. */
+static inline bool fm_recordings_is_address(const char *path)
+{
+    return g_str_has_prefix(path, "unix:") || g_str_has_prefix(path, "tcp:");
+}
+
+/* --- registry.c: the list, which knows nothing of the classes --- */
+
+/* Takes path. The caller adds it to the list when it could be opened. */
+void fm_opened_init(struct fm_opened *opened, const struct fm_opened_class *class_,
+                    struct fm_recordings *all, const char *name, char *path);
+/* Gives the engine's reference back. */
+void fm_opened_close(struct fm_opened *opened);
+void fm_opened_free(struct fm_opened *opened); /* NULL is allowed */
+/* By its name or path. */
+struct fm_opened *fm_recordings_find(const struct fm_recordings *all,
+                                     const struct fm_opened_class *class_, const char *name);
+/* Closes the least used ones of a class that were found below roots, but not keep, beyond max. */
+void fm_recordings_close_least_used(struct fm_recordings *all, const struct fm_opened *keep,
+                                    unsigned max);
+void fm_opened_use(struct fm_opened *opened);
+/* The real path that a request's file names below some root, or NULL; of a file, or of a folder
+ * that is a trace. Caller frees. */
+char *fm_recordings_below_roots(const struct fm_recordings *all, const char *file);
+/* FM_ERROR_NOT_FOUND: "NAME: not one of the opened traces, ...". */
+void fm_recordings_not_found(const struct fm_recordings *all, const struct fm_opened_class *class_,
+                             const char *name, GError **error);
+
+/* --- of the classes, for open.c --- */
+
+FM_MUST_USE bool fm_recordings_add_profile(struct fm_recordings *all, const char *path,
+                                           const char *real, const struct fm_progress *progress,
+                                           GError **error);
+FM_MUST_USE bool fm_recordings_add_trace(struct fm_recordings *all, const char *path,
+                                         const char *real, GError **error);

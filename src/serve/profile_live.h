@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a page of a profile says while the profile is being read, and its stream of events. */
+#pragma once
+
+#include "recording/recording.h"
+#include "serve/serve.h"
+
+/* What a page that is not whole says. text: caller frees. */
+struct fm_incomplete {
+    char *text;
+    unsigned stage; /* another one, another page */
+    double fraction;
+};
+void fm_profile_live_progress(struct fm_engine *engine, const struct fm_opened_profile *profile,
+                              struct fm_incomplete *ret);
+/* Answers /events: the stream of a page, until the page is whole. */
+void fm_profile_live_answer(struct fm_server *server, const struct fm_request *request,
+                            struct fm_response *ret);
