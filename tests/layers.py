@@ -47,7 +47,7 @@ MAY_USE = {
     "pages/profile/parts": ["base", "deep", "analysis", "query", "display", "report", "body", "procrep"],
     "pages/profile/measured": ["base", "deep", "analysis", "query", "display", "report", "digest", "pages/profile/parts"],
     "pages/profile/overview": ["base", "deep", "analysis", "query", "display", "report", "digest", "pages/profile/parts", "pages/profile/measured"],
-    "pages/profile/bodies": ["base", "deep", "analysis", "query", "display", "report", "body", "procrep", "pages/profile/parts"],
+    "pages/profile/bodies": ["base", "deep", "digest", "analysis", "query", "display", "report", "body", "procrep", "pages/profile/parts"],
     "pages/profile/modules": ["base", "deep", "analysis", "query", "display", "report", "pages/profile/parts"],
     "pages/profile/dump": ["base", "deep", "analysis", "query", "display", "report", "pages/profile/parts"],
     "pages/profile/calls": ["base", "deep", "analysis", "query", "display", "report", "pages/profile/parts", "pages/profile/measured",
