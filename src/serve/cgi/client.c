@@ -68,40 +68,6 @@ static bool make_reply_fifo(struct fm_cgi_client *client)
     return client->reply_fd >= 0;
 }
 
-static void release_mutex(struct fm_cgi_client *client)
-{
-    if (client->mutex_fd >= 0 && client->serverless)
-        unlinkat(client->place->dir_fd, client->place->mutex_name, 0); /* as a server does at T5 */
-    fm_cgi_ending_note_mutex(false); /* before another may hold it */
-    if (client->mutex_fd >= 0)
-        close(client->mutex_fd);
-    client->mutex_fd = -1;
-}
-
-void fm_cgi_client_cleanup(struct fm_cgi_client *client)
-{
-    if (client->want_fd >= 0) {
-        unlinkat(client->place->dir_fd, client->reply_name, 0); /* perhaps made, but not opened */
-        unlinkat(client->place->dir_fd, client->want_name, 0);
-    }
-    if (client->reply_fd >= 0)
-        close(client->reply_fd);
-    if (client->want_fd >= 0)
-        close(client->want_fd);
-    client->reply_fd = client->want_fd = -1;
-    release_mutex(client);
-}
-
-int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *response)
-{
-    fm_cgi_client_cleanup(client);
-    fm_cgi_stop_point("C8");
-    fm_cgi_ending_note_printing();
-    bool printed = fm_cgi_print(client->out_fd, client->request, response);
-    fm_response_clear(response);
-    return printed ? 0 : 1;
-}
-
 static int finish_with_error(struct fm_cgi_client *client, unsigned status, const char *text)
 {
     struct fm_response response;
@@ -173,7 +139,7 @@ static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *p
     peer->server_fd =
         fm_cgi_open_ours(client->place->dir_fd, client->place->server_name, O_RDWR, S_IFREG);
     if (peer->server_fd < 0 && fm_cgi_is_exhaustion(errno)) {
-        release_mutex(client); /* whether one lives is not known */
+        fm_cgi_client_release_mutex(client); /* whether one lives is not known */
         return EXHAUSTED;
     }
     if (peer->server_fd < 0) {
@@ -190,7 +156,7 @@ static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *p
     enum send_outcome outcome = send_frame(client, peer);
     if (outcome != SENT)
         close(peer->server_fd);
-    release_mutex(client);
+    fm_cgi_client_release_mutex(client);
     return outcome;
 }
 

@@ -50,6 +50,8 @@ bool fm_cgi_is_exhaustion(int error);
 bool fm_cgi_is_exhausted(void);
 
 /* --- name.c: the names of the runtime directory --- */
+/* The names in the directory, NULL on failure; caller unrefs. */
+GPtrArray *fm_cgi_list_names(int dir_fd);
 enum fm_cgi_name_kind {
     FM_CGI_NAME_FOREIGN, /* not the protocol's: never touched */
     FM_CGI_NAME_MUTEX,
@@ -180,6 +182,9 @@ struct fm_cgi_client {
     unsigned without_status; /* of a command, when no server lives */
     const char *without_server;
 };
+
+/* --- client_end.c --- */
+void fm_cgi_client_release_mutex(struct fm_cgi_client *client);
 void fm_cgi_client_cleanup(struct fm_cgi_client *client); /* C8, but for the printing */
 /* C8: cleans up, prints, clears the response. Returns the exit status. */
 int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *response);
@@ -214,13 +219,11 @@ FM_MUST_USE bool fm_cgi_room_keep(const struct fm_cgi_place *place,
                                   const struct fm_cgi_options *options,
                                   const struct fm_cgi_log *log);
 
-/* --- sweep.c --- */
-/* The names in the directory, NULL on failure; caller unrefs. */
-GPtrArray *fm_cgi_list_names(int dir_fd);
+/* --- cleanup.c --- */
 /* Unlinks want files (and their reply FIFOs) of dead clients of this key. Returns whether some
  * live client wants an answer. */
-bool fm_cgi_sweep_wants(struct fm_cgi_place *place);
+bool fm_cgi_cleanup_wants(struct fm_cgi_place *place);
 /* The query FIFO and half-made ones of earlier servers; the life lock is held. */
-void fm_cgi_sweep_query_fifos(struct fm_cgi_place *place);
+void fm_cgi_cleanup_query_fifos(struct fm_cgi_place *place);
 /* Files of other keys, dead for more than a day. */
-void fm_cgi_sweep_strangers(struct fm_cgi_place *place);
+void fm_cgi_cleanup_strangers(struct fm_cgi_place *place);

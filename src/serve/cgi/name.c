@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which names of the runtime directory are the protocol's, to the letter. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -88,4 +89,21 @@ char *fm_cgi_describe_stranger(int dir_fd, const char *name, mode_t expected)
         return g_strdup_printf("%s: belongs to user %u, expected %u", name, (unsigned)status.st_uid,
                                (unsigned)geteuid());
     return NULL;
+}
+
+GPtrArray *fm_cgi_list_names(int dir_fd)
+{
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (folder == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL)
+        g_ptr_array_add(names, g_strdup(entry->d_name));
+    closedir(folder);
+    return names;
 }

@@ -21,7 +21,7 @@ static bool refuse(GError **error, const char *path, const char *why)
     return false;
 }
 
-/* A folder that is used for other things is not ours to sweep, and names in it are not ours to
+/* A folder that is used for other things is not ours to clean, and names in it are not ours to
  * trust. Returns the first name that is neither the protocol's nor the log's, or NULL. */
 static char *find_foreign(int dir_fd, const struct fm_cgi_log *log)
 {

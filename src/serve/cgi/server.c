@@ -16,7 +16,7 @@
 #define REPLY_MS 10000
 #define ENDING_SOON_MS 5000
 #define TICK_MS 1000
-#define SWEEP_STRANGERS_MS (60 * 60 * 1000)
+#define CLEANUP_STRANGERS_MS (60 * 60 * 1000)
 #define INPUT_BYTES_MAX (64 * 1024)
 #define QUERY_READS_MAX 16 /* between two looks at pending replies */
 #define TOLD_TO_END_MS 200 /* a signal leaves so long to readers, and to whoever has the mutex */
@@ -44,7 +44,7 @@ struct server {
     GByteArray *input;
     GPtrArray *replies; /* of struct reply */
     uint64_t idle_ms, idle_deadline_ms;
-    uint64_t tick_ms, sweep_strangers_ms;
+    uint64_t tick_ms, cleanup_strangers_ms;
     uint64_t forced_end_ms; /* told by a signal: ends then, whatever is pending; 0 = not told */
     bool quitting, changed, ending_soon;
     bool working; /* the data file is being read */
@@ -118,7 +118,7 @@ static bool make_query_fifo(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
     tell_strangers(server, place->query_name, S_IFIFO);
-    fm_cgi_sweep_query_fifos(place);
+    fm_cgi_cleanup_query_fifos(place);
     g_autofree char *temporary = g_strconcat(place->query_name, ".", server->instance, NULL);
     if (mkfifoat(place->dir_fd, temporary, 0600) != 0)
         return false;
@@ -403,10 +403,10 @@ static void tick(struct server *server)
     server->tick_ms = now + TICK_MS;
     note_changed_data(server);
     check_names(server);
-    fm_cgi_sweep_wants(server->place);
-    if (now >= server->sweep_strangers_ms) {
-        server->sweep_strangers_ms = now + SWEEP_STRANGERS_MS;
-        fm_cgi_sweep_strangers(server->place);
+    fm_cgi_cleanup_wants(server->place);
+    if (now >= server->cleanup_strangers_ms) {
+        server->cleanup_strangers_ms = now + CLEANUP_STRANGERS_MS;
+        fm_cgi_cleanup_strangers(server->place);
     }
 }
 
@@ -456,7 +456,7 @@ static bool try_to_end(struct server *server)
         return false;
     }
     fm_cgi_stop_point("T1");
-    bool wanted = fm_cgi_sweep_wants(place);
+    bool wanted = fm_cgi_cleanup_wants(place);
     if (!is_forced(server) && (has_queries(server) || (!server->quitting && wanted))) {
         close(mutex_fd);
         restart_idle(server);

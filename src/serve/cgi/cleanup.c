@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What dead processes left behind. A name proves nothing; an unlocked want file means that its
  * client is dead. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,23 +11,6 @@
 
 #define TEMPORARY_AGE_S 60
 #define STRANGER_AGE_S (24 * 60 * 60)
-
-GPtrArray *fm_cgi_list_names(int dir_fd)
-{
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (folder == NULL) {
-        if (fd >= 0)
-            close(fd);
-        return NULL;
-    }
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL)
-        g_ptr_array_add(names, g_strdup(entry->d_name));
-    closedir(folder);
-    return names;
-}
 
 /* What a lock file tells of the process that made it. */
 enum life { LIFE_NONE, LIFE_HELD, LIFE_UNKNOWN };
@@ -46,7 +28,7 @@ static enum life look_at_life(int dir_fd, const char *name)
 }
 
 /* Temporary want files are not locked at first: only old ones are debris. */
-static void sweep_temporary(struct fm_cgi_place *place, const char *name)
+static void cleanup_temporary(struct fm_cgi_place *place, const char *name)
 {
     struct stat status;
     if (fstatat(place->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -55,7 +37,7 @@ static void sweep_temporary(struct fm_cgi_place *place, const char *name)
         unlinkat(place->dir_fd, name, 0);
 }
 
-bool fm_cgi_sweep_wants(struct fm_cgi_place *place)
+bool fm_cgi_cleanup_wants(struct fm_cgi_place *place)
 {
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     if (names == NULL)
@@ -67,7 +49,7 @@ bool fm_cgi_sweep_wants(struct fm_cgi_place *place)
         if (!fm_cgi_name_has_key(name, place->key))
             continue;
         if (kind == FM_CGI_NAME_NEW_WANT)
-            sweep_temporary(place, name);
+            cleanup_temporary(place, name);
         if (kind != FM_CGI_NAME_WANT)
             continue;
         if (look_at_life(place->dir_fd, name) != LIFE_NONE) {
@@ -143,7 +125,7 @@ static void sweep_key(int dir_fd, GPtrArray *names, const char *key)
     close(mutex_fd);
 }
 
-void fm_cgi_sweep_strangers(struct fm_cgi_place *place)
+void fm_cgi_cleanup_strangers(struct fm_cgi_place *place)
 {
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -158,7 +140,7 @@ void fm_cgi_sweep_strangers(struct fm_cgi_place *place)
     }
 }
 
-void fm_cgi_sweep_query_fifos(struct fm_cgi_place *place)
+void fm_cgi_cleanup_query_fifos(struct fm_cgi_place *place)
 {
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     for (guint i = 0; names != NULL && i < names->len; i++) {
