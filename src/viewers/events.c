@@ -54,9 +54,9 @@ static char *where_text(const struct fm_tracefile_context *at)
     const struct fm_tracefile *file = at->tracefile;
     if (strcmp(fm_trace_format(file->trace), "ctf") != 0)
         return at->event.cpu < 0 ? g_strdup("program")
-                                  : g_strdup_printf("capability %" PRId32, at->event.cpu);
+                                 : g_strdup_printf("capability %" PRId32, at->event.cpu);
     return at->event.cpu < 0 ? g_strdup(file->channel)
-                              : g_strdup_printf("%s, CPU %" PRId32, file->channel, at->event.cpu);
+                             : g_strdup_printf("%s, CPU %" PRId32, file->channel, at->event.cpu);
 }
 
 /* LTTng's context "ip" is where in the program the event is: the function, or object and place. */

@@ -227,8 +227,8 @@ bool fm_context_is_first_at(struct fm_context *context, uint64_t time);
 /* Locks every trace; on failure none is locked and false is returned. */
 bool fm_context_lock(struct fm_context *context);
 void fm_context_unlock(struct fm_context *context);
-/* A trace has grown. Readers that were at the end continue at the first event after old_end_time (the
- * trace's end_time before); FM_TIME_INF = it had no events, or others: at its first one. */
+/* A trace has grown. Readers that were at the end continue at the first event after old_end_time
+ * (the trace's end_time before); FM_TIME_INF = it had no events, or others: at its first one. */
 void fm_context_renew(struct fm_context *context, const struct fm_trace *trace,
                       uint64_t old_end_time);
 /* The cursors where this context left them; what it left is kept. */
