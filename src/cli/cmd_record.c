@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/finishing.h"
 #include "record/known/known.h"
+#include "record/raw/of_run.h"
 #include "record/raw/recording.h"
 #include "record/statics/statics.h"
 #include "record/toolchain/toolchain.h"
@@ -94,11 +95,6 @@ static int run(char **argv, int *ret_exit)
     return status;
 }
 
-static gint by_name(gconstpointer left, gconstpointer right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
 /* The processes of the run that live on and have no recording yet: they have not called any
  * function with hooks since their fork, or not yet. */
 static void tell_of_others(const char *base, GPtrArray *found)
@@ -134,57 +130,6 @@ static void tell_of_others(const char *base, GPtrArray *found)
     }
     if (processes != NULL)
         g_dir_close(processes);
-}
-
-/* The recordings of the run: NAME.rec first, then NAME.<pid>.<n>.rec of other processes. Those that
- * were there before are of other runs: of programs started by hand, perhaps, or killed. */
-static GPtrArray *find_recordings(const char *base, GPtrArray *before)
-{
-    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *folder_name = g_path_get_dirname(base);
-    g_autofree char *stem = g_path_get_basename(base);
-    GDir *folder = g_dir_open(folder_name, 0, NULL);
-    for (const char *name; folder != NULL && (name = g_dir_read_name(folder)) != NULL;) {
-        if (!g_str_has_prefix(name, stem) || !g_str_has_suffix(name, ".rec"))
-            continue;
-        const char *rest = name + strlen(stem);
-        size_t numbers = strspn(rest, ".0123456789");
-        if (strcmp(rest, ".rec") == 0 ||
-            (rest[0] == '.' && numbers > 2 && strcmp(rest + numbers - 1, ".rec") == 0)) {
-            g_autofree char *path = g_build_filename(folder_name, name, NULL);
-            if (before == NULL ||
-                !g_ptr_array_find_with_equal_func(before, path, g_str_equal, NULL))
-                g_ptr_array_add(found, g_steal_pointer(&path));
-        }
-    }
-    if (folder != NULL)
-        g_dir_close(folder);
-    g_ptr_array_sort(found, by_name);
-    /* '.' sorts before digits and letters, so NAME.rec comes last: bring it to the front. */
-    g_autofree char *main_file = g_strdup_printf("%s.rec", base);
-    for (guint i = 0; i < found->len; i++) {
-        if (strcmp(g_ptr_array_index(found, i), main_file) == 0) {
-            char *path = g_ptr_array_steal_index(found, i);
-            g_ptr_array_insert(found, 0, path);
-            break;
-        }
-    }
-    return found;
-}
-
-/* An old NAME.rec must go, as the program would not write over it. */
-static bool make_room(const char *base, GError **error)
-{
-    g_autofree char *path = g_strdup_printf("%s.rec", base);
-    int writer = fm_raw_recording_writer(path);
-    if (writer != 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "%s is being written by process %d; another name, please (-o NAME)", path,
-                    (int)writer);
-        return false;
-    }
-    g_unlink(path);
-    return true;
 }
 
 static void say_nothing_recorded(const char *program)
@@ -248,7 +193,7 @@ static unsigned leave_out_execs(const struct fm_finishing *how, GPtrArray *found
 static int finish_all(const struct fm_finishing *how, const char *base, GPtrArray *before,
                       const char *program)
 {
-    g_autoptr(GPtrArray) found = find_recordings(base, before);
+    g_autoptr(GPtrArray) found = fm_raw_recordings_of_run(base, before);
     int status = FM_EXIT_DONE;
     if (!how->quiet)
         tell_of_others(base, found);
@@ -307,9 +252,9 @@ static int record(const struct fm_finishing *how, const char *name, char **comma
         *strrchr(trimmed, '.') = '\0';
     g_autofree char *base = g_canonicalize_filename(trimmed, NULL);
     GError *error = NULL;
-    if (!make_room(base, &error))
+    if (!fm_raw_recording_make_room(base, &error))
         return fm_cli_fail("record", error);
-    g_autoptr(GPtrArray) before = find_recordings(base, NULL);
+    g_autoptr(GPtrArray) before = fm_raw_recordings_of_run(base, NULL);
     g_setenv("FATHOM_OUTPUT", base, TRUE);
     int status = FM_EXIT_FAILED;
     int wait_status = run(command, &status);

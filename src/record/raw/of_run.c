@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/raw/of_run.h"
+
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "base/error.h"
+#include "record/raw/recording.h"
+
+static gint by_name(gconstpointer left, gconstpointer right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+GPtrArray *fm_raw_recordings_of_run(const char *base, GPtrArray *before)
+{
+    g_return_val_if_fail(base != NULL, NULL);
+    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *folder_name = g_path_get_dirname(base);
+    g_autofree char *stem = g_path_get_basename(base);
+    GDir *folder = g_dir_open(folder_name, 0, NULL);
+    for (const char *name; folder != NULL && (name = g_dir_read_name(folder)) != NULL;) {
+        if (!g_str_has_prefix(name, stem) || !g_str_has_suffix(name, ".rec"))
+            continue;
+        const char *rest = name + strlen(stem);
+        size_t numbers = strspn(rest, ".0123456789");
+        if (strcmp(rest, ".rec") == 0 ||
+            (rest[0] == '.' && numbers > 2 && strcmp(rest + numbers - 1, ".rec") == 0)) {
+            g_autofree char *path = g_build_filename(folder_name, name, NULL);
+            if (before == NULL ||
+                !g_ptr_array_find_with_equal_func(before, path, g_str_equal, NULL))
+                g_ptr_array_add(found, g_steal_pointer(&path));
+        }
+    }
+    if (folder != NULL)
+        g_dir_close(folder);
+    g_ptr_array_sort(found, by_name);
+    /* '.' sorts before digits and letters, so NAME.rec comes last: bring it to the front. */
+    g_autofree char *main_file = g_strdup_printf("%s.rec", base);
+    for (guint i = 0; i < found->len; i++) {
+        if (strcmp(g_ptr_array_index(found, i), main_file) == 0) {
+            char *path = g_ptr_array_steal_index(found, i);
+            g_ptr_array_insert(found, 0, path);
+            break;
+        }
+    }
+    return found;
+}
+
+bool fm_raw_recording_make_room(const char *base, GError **error)
+{
+    g_return_val_if_fail(base != NULL, false);
+    g_autofree char *path = g_strdup_printf("%s.rec", base);
+    int writer = fm_raw_recording_writer(path);
+    if (writer != 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "%s is being written by process %d; another name, please (-o NAME)", path,
+                    (int)writer);
+        return false;
+    }
+    g_unlink(path);
+    return true;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that the processes of one run write: NAME.rec by the program itself, NAME.PID.N.rec by
+ * those that it starts. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/compiler.h"
+
+/* Paths (char *) of the recordings of the run, the program's own first. before: paths that were
+ * there before and are of other runs, of programs started by hand, perhaps, or killed; NULL = none.
+ * g_ptr_array_unref(). */
+GPtrArray *fm_raw_recordings_of_run(const char *base, GPtrArray *before);
+/* Removes an old NAME.rec, as the program would not write over it. FM_ERROR_USAGE when a process
+ * writes it still. */
+FM_MUST_USE bool fm_raw_recording_make_room(const char *base, GError **error);
