@@ -3,6 +3,7 @@
  * mdprof_report_feedback. We differ in that a wrong option value gives status 2, that a feedback
  * file that is there already gets new advice in place of the old, and that it is replaced only when
  * all of it is written. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +15,15 @@
 
 #define VERBOSITY_MAX 4
 
+/* Options write into the parameters. */
+static_assert(_Generic((gint64 *)NULL, int64_t * : 1, default : 0), "gint64 is another type");
+
+/* What was asked for; texts are numbers and names that set_params() reads into params. */
 struct creating {
     gboolean report, debug, implicit, conjunctions, intermodule, no_dependent, dependent;
     int verbosity;
     char *parallelism, *speedup_threshold, *speedup, *best;
-    gint64 spark_cost, spark_delay, barrier_cost, signal_cost, wait_cost, wakeup_delay;
-    gint64 clique_threshold, call_site_threshold;
+    struct fm_feedback_params params;
 };
 
 static int print(const char *command, const GString *text)
@@ -49,8 +53,9 @@ static bool parse_least(const char *text, const char *option, double least, bool
 }
 
 /* All that is wrong is told. */
-static bool set_params(const struct creating *options, struct fm_feedback_params *params)
+static bool set_params(struct creating *options)
 {
+    struct fm_feedback_params *params = &options->params;
     bool ok = true;
     if (options->parallelism != NULL)
         ok &= parse_least(options->parallelism, "desired-parallelism", 1, true,
@@ -86,14 +91,6 @@ static bool set_params(const struct creating *options, struct fm_feedback_params
         ok = false;
     }
     params->intermodule = options->intermodule;
-    params->spark_cost = options->spark_cost;
-    params->spark_delay = options->spark_delay;
-    params->barrier_cost = options->barrier_cost;
-    params->signal_cost = options->signal_cost;
-    params->wait_cost = options->wait_cost;
-    params->wakeup_delay = options->wakeup_delay;
-    params->clique_threshold = options->clique_threshold;
-    params->call_site_threshold = options->call_site_threshold;
     return ok;
 }
 
@@ -151,8 +148,7 @@ static bool open_profile(const char *path, bool debug, struct fm_profile **ret_p
     return ok;
 }
 
-static int create(const struct creating *options, const struct fm_feedback_params *params,
-                  const char *data_path, const char *path)
+static int create(const struct creating *options, const char *data_path, const char *path)
 {
     g_autoptr(FmProfile) profile = NULL;
     g_autoptr(FmAnalysis) analysis = NULL;
@@ -164,7 +160,7 @@ static int create(const struct creating *options, const struct fm_feedback_param
     g_autoptr(FmFeedback) feedback = fm_feedback_new(profile->program_name);
     g_autoptr(FmBodies) bodies = fm_bodies_new(analysis, procrep, NULL);
     GPtrArray *messages;
-    fm_feedback_search(feedback, bodies, params, &messages);
+    fm_feedback_search(feedback, bodies, &options->params, &messages);
     int status = FM_EXIT_DONE;
     if (options->report) {
         g_autoptr(GString) text = g_string_new(NULL);
@@ -222,19 +218,9 @@ static void settle(int *argc, char **argv)
 
 static int run_create(int argc, char **argv)
 {
-    struct fm_feedback_params params;
-    fm_feedback_params_default(&params);
-    struct creating o = {
-        .verbosity = 2,
-        .spark_cost = params.spark_cost,
-        .spark_delay = params.spark_delay,
-        .barrier_cost = params.barrier_cost,
-        .signal_cost = params.signal_cost,
-        .wait_cost = params.wait_cost,
-        .wakeup_delay = params.wakeup_delay,
-        .clique_threshold = params.clique_threshold,
-        .call_site_threshold = params.call_site_threshold,
-    };
+    struct creating o = {.verbosity = 2};
+    struct fm_feedback_params *params = &o.params;
+    fm_feedback_params_default(params);
 /* Each of these exists under a second, longer name. */
 #define BOTH(name, kind, where, text, value)                                            \
     {"ipar-" name, 0, 0, kind, where, text, value},                                     \
@@ -254,21 +240,21 @@ static int run_create(int argc, char **argv)
          "Do not look for more than this, > 1 (default: 8.0)", "F"},
         BOTH("intermodule-var-use", G_OPTION_ARG_NONE, &o.intermodule,
              "Follow the uses of variables into other modules", NULL),
-        BOTH("sparking-cost", G_OPTION_ARG_INT64, &o.spark_cost, "Cost of a spark (default: 100)",
-             "N"),
-        BOTH("sparking-delay", G_OPTION_ARG_INT64, &o.spark_delay,
+        BOTH("sparking-cost", G_OPTION_ARG_INT64, &params->spark_cost,
+             "Cost of a spark (default: 100)", "N"),
+        BOTH("sparking-delay", G_OPTION_ARG_INT64, &params->spark_delay,
              "Time until a spark runs (default: 1000)", "N"),
-        BOTH("barrier-cost", G_OPTION_ARG_INT64, &o.barrier_cost,
+        BOTH("barrier-cost", G_OPTION_ARG_INT64, &params->barrier_cost,
              "Cost of the barrier that ends a conjunct (default: 100)", "N"),
-        BOTH("future-signal-cost", G_OPTION_ARG_INT64, &o.signal_cost,
+        BOTH("future-signal-cost", G_OPTION_ARG_INT64, &params->signal_cost,
              "Cost of signalling a variable (default: 100)", "N"),
-        BOTH("future-wait-cost", G_OPTION_ARG_INT64, &o.wait_cost,
+        BOTH("future-wait-cost", G_OPTION_ARG_INT64, &params->wait_cost,
              "Cost of waiting for a variable (default: 200)", "N"),
-        BOTH("context-wakeup-delay", G_OPTION_ARG_INT64, &o.wakeup_delay,
+        BOTH("context-wakeup-delay", G_OPTION_ARG_INT64, &params->wakeup_delay,
              "Time until who waited runs again (default: 1000)", "N"),
-        BOTH("clique-cost-threshold", G_OPTION_ARG_INT64, &o.clique_threshold,
+        BOTH("clique-cost-threshold", G_OPTION_ARG_INT64, &params->clique_threshold,
              "Look only into cliques that cost so much a call (default: 2000)", "N"),
-        BOTH("call-site-cost-threshold", G_OPTION_ARG_INT64, &o.call_site_threshold,
+        BOTH("call-site-cost-threshold", G_OPTION_ARG_INT64, &params->call_site_threshold,
              "Only calls that cost more are made parallel (default: 2000)", "N"),
         {"ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o.dependent,
          "Also conjunctions that share variables (default)", NULL},
@@ -306,7 +292,7 @@ static int run_create(int argc, char **argv)
     if (status < 0 && argc != 3)
         status = fm_cli_usage("feedback create", "expected PROFILE and FEEDBACK");
     if (status < 0)
-        status = set_params(&o, &params) ? create(&o, &params, argv[1], argv[2]) : FM_EXIT_USAGE;
+        status = set_params(&o) ? create(&o, argv[1], argv[2]) : FM_EXIT_USAGE;
     g_free(o.parallelism);
     g_free(o.speedup_threshold);
     g_free(o.speedup);
