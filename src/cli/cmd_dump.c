@@ -8,10 +8,20 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "deep/profile.h"
-#include "eventlog/output/format.h"
+
+#define WRITE_BYTES 65536
+
+static const char *const site_kinds[FM_SITE_KINDS] = {
+    [FM_SITE_NORMAL] = "normal_call",
+    [FM_SITE_SPECIAL] = "special_call",
+    [FM_SITE_HIGHER_ORDER] = "higher_order_call",
+    [FM_SITE_METHOD] = "method_call",
+    [FM_SITE_CALLBACK] = "callback",
+};
 
 enum { SECTION_CSD = 1, SECTION_PD = 2, SECTION_CSS = 4, SECTION_PS = 8, SECTION_ALL = 15 };
 
@@ -141,20 +151,13 @@ static void dump_pds(const struct dump *dump)
 
 static void dump_css(const struct fm_profile *profile, uint32_t id)
 {
-    static const char *const kinds[FM_SITE_KINDS] = {
-        [FM_SITE_NORMAL] = "normal_call",
-        [FM_SITE_SPECIAL] = "special_call",
-        [FM_SITE_HIGHER_ORDER] = "higher_order_call",
-        [FM_SITE_METHOD] = "method_call",
-        [FM_SITE_CALLBACK] = "callback",
-    };
     const struct fm_css *css = &profile->css[id];
     printf("css%" PRIu32 ":\n\tcss_container = ps%" PRIu32 "\n", id, css->ps);
     print_number_field("css_slot_num", css->slot);
     print_text_field("css_file_name", css->file);
     print_number_field("css_line_num", css->line);
     print_text_field("css_goal_path", css->goal_path);
-    printf("\tcss_kind = %s", kinds[css->kind]);
+    printf("\tcss_kind = %s", site_kinds[css->kind]);
     if (css->kind == FM_SITE_NORMAL) {
         printf("(ps%" PRIu32 ", \"", css->callee_ps);
         print_name(css->type_subst);
@@ -210,177 +213,194 @@ static void dump_pss(const struct dump *dump)
 
 /* --- JSON: written as it goes, so its size does not matter --- */
 
-static void json_text(const char *text)
+static void write_some(struct fm_json *json, size_t bytes_kept)
 {
-    g_autoptr(GString) out = g_string_new(NULL);
-    fm_eventlog_format_json_text(out, (const uint8_t *)text, strlen(text));
-    fputs(out->str, stdout);
+    if (json->out->len <= bytes_kept)
+        return;
+    fwrite(json->out->str, 1, json->out->len, stdout);
+    g_string_truncate(json->out, 0);
 }
 
-static void json_text_member(const char *name, const char *text)
-{
-    printf(",\"%s\":", name);
-    json_text(text);
-}
-
-static void json_stats(const struct fm_profile *profile)
+static void json_stats(struct fm_json *json, const struct fm_profile *profile)
 {
     static const char *const coverage[] = {"none", "static", "dynamic"};
-    printf("{\"stats\":{\"format_version\":%u", (unsigned)profile->version);
-    json_text_member("program_name", profile->program_name);
-    const struct {
-        const char *name;
-        uint64_t value;
-    } numbers[] = {
-        {"max_csd", profile->csd_count},
-        {"max_css", profile->css_count},
-        {"max_pd", profile->pd_count},
-        {"max_ps", profile->ps_count},
-        {"ticks_per_sec", profile->ticks_per_second},
-        {"instrument_quanta", profile->instrumentation_quanta},
-        {"user_quanta", profile->user_quanta},
-        {"num_callseqs", profile->callseqs},
-        {"word_size", profile->word_size},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        printf(",\"%s\":%" PRIu64, numbers[i].name, numbers[i].value);
-    printf(",\"canonical\":%s,\"coverage_data_type\":\"%s\"},\n\"root\":%" PRIu32,
-           profile->canonical ? "true" : "false", coverage[profile->coverage], profile->root_pd);
+    fm_json_object(json, "stats");
+    fm_json_uint(json, "format_version", profile->version);
+    fm_json_text(json, "program_name", profile->program_name);
+    fm_json_uint(json, "max_csd", profile->csd_count);
+    fm_json_uint(json, "max_css", profile->css_count);
+    fm_json_uint(json, "max_pd", profile->pd_count);
+    fm_json_uint(json, "max_ps", profile->ps_count);
+    fm_json_uint(json, "ticks_per_sec", profile->ticks_per_second);
+    fm_json_uint(json, "instrument_quanta", profile->instrumentation_quanta);
+    fm_json_uint(json, "user_quanta", profile->user_quanta);
+    fm_json_uint(json, "num_callseqs", profile->callseqs);
+    fm_json_uint(json, "word_size", profile->word_size);
+    fm_json_bool(json, "canonical", profile->canonical);
+    fm_json_text(json, "coverage_data_type", coverage[profile->coverage]);
+    fm_json_end(json);
+    fm_json_line(json, 0);
+    fm_json_uint(json, "root", profile->root_pd);
 }
 
-static void json_csds(const struct fm_profile *profile)
+static void json_list(struct fm_json *json, const char *name)
 {
-    printf(",\n\"csd\":[");
+    fm_json_line(json, 0);
+    fm_json_array(json, name);
+}
+
+/* The next node, on a line of its own. */
+static void json_node(struct fm_json *json, uint32_t id)
+{
+    write_some(json, WRITE_BYTES);
+    fm_json_line(json, 0);
+    fm_json_object(json, NULL);
+    fm_json_uint(json, "id", id);
+}
+
+static void json_csds(struct fm_json *json, const struct fm_profile *profile)
+{
+    json_list(json, "csd");
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
-        printf("%s\n{\"id\":%" PRIu32 ",\"caller\":%" PRIu32 ",\"callee\":%" PRIu32
-               ",\"site\":%" PRIu32 ",\"calls\":%" PRId64,
-               csd == 1 ? "" : ",", csd, profile->csd_caller[csd], profile->csd_callee[csd],
-               profile->csd_css[csd], fm_profile_calls(profile, csd));
-        for (unsigned measure = 0; measure < profile->measure_count; measure++) {
-            putchar(',');
-            json_text(profile->measures[measure].name);
-            printf(":%" PRIu64, fm_profile_own(profile, csd, measure));
-        }
-        putchar('}');
+        json_node(json, csd);
+        fm_json_uint(json, "caller", profile->csd_caller[csd]);
+        fm_json_uint(json, "callee", profile->csd_callee[csd]);
+        fm_json_uint(json, "site", profile->csd_css[csd]);
+        fm_json_int(json, "calls", fm_profile_calls(profile, csd));
+        for (unsigned measure = 0; measure < profile->measure_count; measure++)
+            fm_json_uint(json, profile->measures[measure].name,
+                         fm_profile_own(profile, csd, measure));
+        fm_json_end(json);
     }
-    putchar(']');
+    fm_json_end(json);
 }
 
 /* count: NULL = the file has none here. */
-static void json_point(const struct fm_coverage_point *point, uint32_t number,
+static void json_point(struct fm_json *json, const struct fm_coverage_point *point,
                        const uint64_t *count)
 {
-    printf("%s{\"type\":\"%s\"", number == 0 ? "" : ",",
-           point->type == FM_POINT_BRANCH_ARM ? "branch arm" : "after");
-    json_text_member("goal_path", point->goal_path);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "type", point->type == FM_POINT_BRANCH_ARM ? "branch arm" : "after");
+    fm_json_text(json, "goal_path", point->goal_path);
     if (count != NULL)
-        printf(",\"count\":%" PRIu64, *count);
-    putchar('}');
+        fm_json_uint(json, "count", *count);
+    fm_json_end(json);
 }
 
 /* Each slot is the list of its csds. */
-static void json_pds(const struct fm_profile *profile)
+static void json_slots(struct fm_json *json, const struct fm_profile *profile, uint32_t pd)
 {
-    printf(",\n\"pd\":[");
+    const struct fm_ps *ps = &profile->ps[profile->pd_ps[pd]];
+    fm_json_array(json, "sites");
+    for (uint32_t slot = 0; slot < ps->css_count; slot++) {
+        uint32_t count;
+        const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+        fm_json_array(json, NULL);
+        for (uint32_t i = 0; i < count; i++)
+            fm_json_uint(json, NULL, csds[i]);
+        fm_json_end(json);
+    }
+    fm_json_end(json);
+}
+
+static void json_pds(struct fm_json *json, const struct fm_profile *profile)
+{
+    json_list(json, "pd");
     for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
         const struct fm_ps *ps = &profile->ps[profile->pd_ps[pd]];
-        printf("%s\n{\"id\":%" PRIu32 ",\"ps\":%" PRIu32 ",\"sites\":[", pd == 1 ? "" : ",", pd,
-               profile->pd_ps[pd]);
-        for (uint32_t slot = 0; slot < ps->css_count; slot++) {
-            uint32_t count;
-            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
-            printf("%s[", slot == 0 ? "" : ",");
-            for (uint32_t i = 0; i < count; i++)
-                printf("%s%" PRIu32, i == 0 ? "" : ",", csds[i]);
-            putchar(']');
-        }
-        printf("],\"coverage_points\":[");
+        json_node(json, pd);
+        fm_json_uint(json, "ps", profile->pd_ps[pd]);
+        json_slots(json, profile, pd);
+        fm_json_array(json, "coverage_points");
         uint64_t first = profile->pd_point_first == NULL ? 0 : profile->pd_point_first[pd];
         uint64_t points =
             profile->pd_point_first == NULL ? 0 : profile->pd_point_first[pd + 1] - first;
         for (uint32_t i = 0; i < points && i < ps->point_count; i++) {
             uint64_t count = fm_column_get(&profile->pd_points, (size_t)(first + i));
-            json_point(&profile->points[ps->point_first + i], i, &count);
+            json_point(json, &profile->points[ps->point_first + i], &count);
         }
-        printf("]}");
+        fm_json_end(json);
+        fm_json_end(json);
     }
-    putchar(']');
+    fm_json_end(json);
 }
 
-static void json_csss(const struct dump *dump)
+static void json_csss(struct fm_json *json, const struct dump *dump)
 {
-    static const char *const kinds[FM_SITE_KINDS] = {
-        [FM_SITE_NORMAL] = "normal_call",
-        [FM_SITE_SPECIAL] = "special_call",
-        [FM_SITE_HIGHER_ORDER] = "higher_order_call",
-        [FM_SITE_METHOD] = "method_call",
-        [FM_SITE_CALLBACK] = "callback",
-    };
-    const char *between = "";
-    printf(",\n\"css\":[");
+    json_list(json, "css");
     for (uint32_t id = 1; id <= dump->profile->css_count; id++) {
         const struct fm_css *css = &dump->profile->css[id];
         if (dump->ps_wanted != NULL && !dump->ps_wanted[css->ps])
             continue;
-        printf("%s\n{\"id\":%" PRIu32 ",\"container\":%" PRIu32 ",\"slot\":%" PRIu64
-               ",\"line\":%" PRIu64 ",\"kind\":\"%s\"",
-               between, id, css->ps, (uint64_t)css->slot, (uint64_t)css->line, kinds[css->kind]);
-        json_text_member("file", css->file);
-        json_text_member("goal_path", css->goal_path);
+        json_node(json, id);
+        fm_json_uint(json, "container", css->ps);
+        fm_json_uint(json, "slot", css->slot);
+        fm_json_uint(json, "line", css->line);
+        fm_json_text(json, "kind", site_kinds[css->kind]);
+        fm_json_text(json, "file", css->file);
+        fm_json_text(json, "goal_path", css->goal_path);
         if (css->kind == FM_SITE_NORMAL) {
-            printf(",\"callee\":%" PRIu32, css->callee_ps);
-            json_text_member("type_subst", css->type_subst);
+            fm_json_uint(json, "callee", css->callee_ps);
+            fm_json_text(json, "type_subst", css->type_subst);
         }
-        putchar('}');
-        between = ",";
+        fm_json_end(json);
     }
-    putchar(']');
+    fm_json_end(json);
 }
 
-static void json_ps(const struct fm_profile *profile, uint32_t id)
+static void json_ps(struct fm_json *json, const struct fm_profile *profile, uint32_t id)
 {
     const struct fm_ps *ps = &profile->ps[id];
-    printf("{\"id\":%" PRIu32 ",\"line\":%" PRIu64 ",\"in_interface\":%s", id, (uint64_t)ps->line,
-           ps->in_interface ? "true" : "false");
-    json_text_member("decl_module", ps->decl_module);
-    json_text_member("q_refined_id", ps->qualified_name);
-    json_text_member("uq_refined_id", ps->unqualified_name);
-    json_text_member("raw_id", ps->raw_name);
-    json_text_member("file", ps->file);
-    printf(",\"sites\":[");
+    json_node(json, id);
+    fm_json_uint(json, "line", ps->line);
+    fm_json_bool(json, "in_interface", ps->in_interface);
+    fm_json_text(json, "decl_module", ps->decl_module);
+    fm_json_text(json, "q_refined_id", ps->qualified_name);
+    fm_json_text(json, "uq_refined_id", ps->unqualified_name);
+    fm_json_text(json, "raw_id", ps->raw_name);
+    fm_json_text(json, "file", ps->file);
+    fm_json_array(json, "sites");
     for (uint32_t slot = 0; slot < ps->css_count; slot++)
-        printf("%s%" PRIu32, slot == 0 ? "" : ",", profile->css_of_ps[ps->css_first + slot]);
-    printf("],\"coverage_points\":[");
+        fm_json_uint(json, NULL, profile->css_of_ps[ps->css_first + slot]);
+    fm_json_end(json);
+    fm_json_array(json, "coverage_points");
     for (uint32_t i = 0; i < ps->point_count; i++) {
         const struct fm_coverage_point *point = &profile->points[ps->point_first + i];
         uint64_t count = point->count;
-        json_point(point, i, profile->coverage == FM_COVERAGE_STATIC ? &count : NULL);
+        json_point(json, point, profile->coverage == FM_COVERAGE_STATIC ? &count : NULL);
     }
-    printf("]}");
+    fm_json_end(json);
+    fm_json_end(json);
+}
+
+static void json_pss(struct fm_json *json, const struct dump *dump)
+{
+    json_list(json, "ps");
+    for (uint32_t ps = 1; ps <= dump->profile->ps_count; ps++) {
+        if (dump->ps_wanted == NULL || dump->ps_wanted[ps])
+            json_ps(json, dump->profile, ps);
+    }
+    fm_json_end(json);
 }
 
 static void dump_json(const struct dump *dump)
 {
-    json_stats(dump->profile);
+    g_autoptr(GString) out = g_string_new(NULL);
+    struct fm_json json;
+    fm_json_init(&json, out);
+    fm_json_object(&json, NULL);
+    json_stats(&json, dump->profile);
     if (dump->sections & SECTION_CSD)
-        json_csds(dump->profile);
+        json_csds(&json, dump->profile);
     if (dump->sections & SECTION_PD)
-        json_pds(dump->profile);
+        json_pds(&json, dump->profile);
     if (dump->sections & SECTION_CSS)
-        json_csss(dump);
-    if (dump->sections & SECTION_PS) {
-        const char *between = "";
-        printf(",\n\"ps\":[");
-        for (uint32_t ps = 1; ps <= dump->profile->ps_count; ps++) {
-            if (dump->ps_wanted != NULL && !dump->ps_wanted[ps])
-                continue;
-            printf("%s\n", between);
-            json_ps(dump->profile, ps);
-            between = ",";
-        }
-        putchar(']');
-    }
-    printf("}\n");
+        json_csss(&json, dump);
+    if (dump->sections & SECTION_PS)
+        json_pss(&json, dump);
+    fm_json_end(&json);
+    g_string_append_c(out, '\n');
+    write_some(&json, 0);
 }
 
 static void dump_text(const struct dump *dump)

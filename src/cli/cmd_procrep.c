@@ -7,17 +7,17 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/cli.h"
-#include "display/display.h"
 #include "procrep/procrep.h"
 
 struct listing {
     const struct fm_procrep *procrep;
     char **procs; /* --proc: names; NULL = all */
-    bool json;
-    bool first;    /* nothing has been printed yet */
-    bool any_proc; /* something was */
-    GString *out;
+    bool as_json;
+    bool any_proc;       /* something was printed */
+    GString *out;        /* not yet printed */
+    struct fm_json json; /* appends to out */
 };
 
 /* By its name, or by "m.p/2-0", or by the whole label. */
@@ -34,12 +34,6 @@ static bool is_wanted(const struct listing *listing, const struct fm_proc_label 
             return true;
     }
     return false;
-}
-
-static void append_member(GString *out, const char *name, const char *text)
-{
-    g_string_append_printf(out, ",\"%s\":", name);
-    fm_json_append_text(out, text);
 }
 
 static const char *kind_name(enum fm_goal_kind kind)
@@ -69,53 +63,65 @@ static const char *kind_name(enum fm_goal_kind kind)
     return names[kind];
 }
 
-static void append_goal_json(GString *out, const struct fm_body *body, uint32_t goal)
+static void write_goal(struct fm_json *json, const struct fm_body *body, uint32_t goal)
 {
     const struct fm_goal *of = &body->goals[goal];
     g_autoptr(GString) text = g_string_new(NULL);
     fm_body_append_path(text, body, goal);
-    g_string_append_printf(out, "%s{\"kind\":\"%s\",\"determinism\":\"%s\",\"child_count\":%u",
-                           goal == 0 ? "" : ",", kind_name(of->kind), fm_detism_name(of->detism),
-                           of->child_count);
-    append_member(out, "path", text->str);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "kind", kind_name(of->kind));
+    fm_json_text(json, "determinism", fm_detism_name(of->detism));
+    fm_json_uint(json, "child_count", of->child_count);
+    fm_json_text(json, "path", text->str);
     if (fm_goal_is_atomic(of)) {
         g_string_truncate(text, 0);
         fm_body_append_atomic(text, body, goal);
-        append_member(out, "code", text->str);
-        append_member(out, "file", of->file[0] == '\0' ? body->file : of->file);
+        fm_json_text(json, "code", text->str);
+        fm_json_text(json, "file", of->file[0] == '\0' ? body->file : of->file);
         if (of->line == 0)
-            g_string_append(out, ",\"line\":null");
+            fm_json_null(json, "line");
         else
-            g_string_append_printf(out, ",\"line\":%u", of->line);
+            fm_json_uint(json, "line", of->line);
     }
-    g_string_append_c(out, '}');
+    fm_json_end(json);
 }
 
-static void append_proc_json(struct listing *listing, uint32_t proc, const struct fm_body *body)
+static void write_proc(struct listing *listing, uint32_t proc, const struct fm_body *body)
 {
     static const char *const insts[FM_INSTS] = {"free", "ground", "other"};
-    GString *out = listing->out;
+    struct fm_json *json = &listing->json;
     g_autoptr(GString) text = g_string_new(NULL);
     fm_proc_label_append(text, &listing->procrep->procs[proc].label);
-    g_string_append_printf(out, "%s\n {\"determinism\":\"%s\"", listing->first ? "" : ",",
-                           fm_detism_name(body->detism));
-    append_member(out, "procedure", text->str);
-    append_member(out, "file", body->file);
-    g_string_append(out, ",\"head\":[");
+    fm_json_line(json, 1);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "determinism", fm_detism_name(body->detism));
+    fm_json_text(json, "procedure", text->str);
+    fm_json_text(json, "file", body->file);
+    fm_json_array(json, "head");
     for (uint32_t i = 0; i < body->head_count; i++) {
         const struct fm_head_var *head = &body->heads[i];
-        g_string_append_printf(out, "%s{\"before\":\"%s\",\"after\":\"%s\"", i == 0 ? "" : ",",
-                               insts[head->before], insts[head->after]);
         g_string_truncate(text, 0);
         fm_body_append_var(text, body, head->var);
-        append_member(out, "variable", text->str);
-        g_string_append_c(out, '}');
+        fm_json_object(json, NULL);
+        fm_json_text(json, "before", insts[head->before]);
+        fm_json_text(json, "after", insts[head->after]);
+        fm_json_text(json, "variable", text->str);
+        fm_json_end(json);
     }
-    g_string_append(out, "],\"goals\":[");
+    fm_json_end(json);
+    fm_json_array(json, "goals");
     for (uint32_t goal = 0; goal < body->goal_count; goal++)
-        append_goal_json(out, body, goal);
-    g_string_append(out, "]}");
-    listing->first = false;
+        write_goal(json, body, goal);
+    fm_json_end(json);
+    fm_json_end(json);
+}
+
+static void write_module_head(struct fm_json *json, const struct fm_procrep_module *module)
+{
+    fm_json_line(json, 0);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "module", module->name);
+    fm_json_array(json, "procedures");
 }
 
 static void flush(struct listing *listing)
@@ -130,19 +136,15 @@ static bool list_module(struct listing *listing, const struct fm_procrep_module 
     const struct fm_procrep *procrep = listing->procrep;
     g_autofree uint32_t *procs = fm_procrep_sorted_procs(procrep, module);
     bool head = false;
-    listing->first = true;
     for (uint32_t i = 0; i <= module->proc_count; i++) {
         bool wanted = i == module->proc_count ? listing->procs == NULL && !head
                                               : is_wanted(listing, &procrep->procs[procs[i]].label);
         if (!wanted)
             continue;
-        if (!head && listing->json) {
-            g_string_append(listing->out, listing->any_proc ? ",\n{\"module\":" : "\n{\"module\":");
-            fm_json_append_text(listing->out, module->name);
-            g_string_append(listing->out, ",\"procedures\":[");
-        } else if (!head) {
+        if (!head && listing->as_json)
+            write_module_head(&listing->json, module);
+        else if (!head)
             fm_procrep_print_module_head(listing->out, module);
-        }
         head = true;
         listing->any_proc = true;
         if (i == module->proc_count)
@@ -150,14 +152,16 @@ static bool list_module(struct listing *listing, const struct fm_procrep_module 
         g_autoptr(FmBody) body = NULL;
         if (!fm_procrep_body(procrep, procs[i], &body, error))
             return false;
-        if (listing->json)
-            append_proc_json(listing, procs[i], body);
+        if (listing->as_json)
+            write_proc(listing, procs[i], body);
         else
             fm_body_print(listing->out, procrep, procs[i], body, NULL);
         flush(listing);
     }
-    if (head && listing->json)
-        g_string_append(listing->out, "]}");
+    if (head && listing->as_json) {
+        fm_json_end(&listing->json);
+        fm_json_end(&listing->json);
+    }
     flush(listing);
     return true;
 }
@@ -203,12 +207,21 @@ static int list_file(const char *path, char **modules, char **procs, bool json)
     GError *error = NULL;
     if (!fm_procrep_read(path, &procrep, &error))
         return fm_cli_fail("procrep", error);
-    struct listing listing = {procrep, procs, json, true, false, g_string_new(NULL)};
-    if (json)
-        printf("{\"version\":%u,\"modules\":[", procrep->version);
+    struct listing listing = {procrep, procs, json, .out = g_string_new(NULL)};
+    fm_json_init(&listing.json, listing.out);
+    if (json) {
+        fm_json_object(&listing.json, NULL);
+        fm_json_uint(&listing.json, "version", procrep->version);
+        fm_json_array(&listing.json, "modules");
+    }
     bool ok = list_modules(&listing, modules, &error);
-    if (ok && json)
-        printf("\n]}\n");
+    if (ok && json) {
+        fm_json_line(&listing.json, 0);
+        fm_json_end(&listing.json);
+        fm_json_end(&listing.json);
+        g_string_append_c(listing.out, '\n');
+    }
+    flush(&listing);
     g_string_free(listing.out, TRUE);
     if (ok && procs != NULL && !listing.any_proc) {
         g_set_error(&error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: no procedure of that name", path);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_print.h"
 #include "cli/log/cmd_log_trace.h"
@@ -108,31 +109,51 @@ int fm_cmd_log_cat(int argc, char **argv)
     return status;
 }
 
-static void print_type(GString *out, const struct fm_eventlog_type *type, bool json, bool first)
+static void append_type(GString *out, const struct fm_eventlog_type *type)
 {
-    const char *size = type->variable ? "variable" : "fixed";
-    if (json)
-        g_string_append_printf(out,
-                               "%s{\"number\": %u, \"name\": \"%s\", \"size\": %d, \"fields\": [",
-                               first ? "" : ",\n ", type->number, type->name,
-                               type->variable ? -1 : (int)type->fixed_size);
-    else
-        g_string_append_printf(out, "%3u %-26s %s %u\n", type->number, type->name, size,
-                               type->fixed_size);
+    g_string_append_printf(out, "%3u %-26s %s %u\n", type->number, type->name,
+                           type->variable ? "variable" : "fixed", type->fixed_size);
     for (size_t i = 0; i < type->field_count; i++) {
         const struct fm_eventlog_field *field = &type->fields[i];
-        const char *kind = fm_eventlog_kind_name(field->kind);
-        const char *unit = fm_eventlog_unit_name(field->unit);
-        if (json)
-            g_string_append_printf(
-                out, "%s{\"name\": \"%s\", \"kind\": \"%s\", \"unit\": \"%s\", \"optional\": %s}",
-                i == 0 ? "" : ", ", field->name, kind, unit, field->optional ? "true" : "false");
-        else
-            g_string_append_printf(out, "      %-22s %-10s %s%s\n", field->name, kind, unit,
-                                   field->optional ? " (newer producers)" : "");
+        g_string_append_printf(
+            out, "      %-22s %-10s %s%s\n", field->name, fm_eventlog_kind_name(field->kind),
+            fm_eventlog_unit_name(field->unit), field->optional ? " (newer producers)" : "");
     }
-    if (json)
-        g_string_append(out, "]}");
+}
+
+static void write_type(struct fm_json *json, const struct fm_eventlog_type *type)
+{
+    fm_json_object(json, NULL);
+    fm_json_uint(json, "number", type->number);
+    fm_json_text(json, "name", type->name);
+    fm_json_int(json, "size", type->variable ? -1 : (int)type->fixed_size);
+    fm_json_array(json, "fields");
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct fm_eventlog_field *field = &type->fields[i];
+        fm_json_object(json, NULL);
+        fm_json_text(json, "name", field->name);
+        fm_json_text(json, "kind", fm_eventlog_kind_name(field->kind));
+        fm_json_text(json, "unit", fm_eventlog_unit_name(field->unit));
+        fm_json_bool(json, "optional", field->optional);
+        fm_json_end(json);
+    }
+    fm_json_end(json);
+    fm_json_end(json);
+}
+
+static void write_types(GString *out, const struct fm_eventlog_type *types, size_t count)
+{
+    struct fm_json json;
+    fm_json_init(&json, out);
+    json.spaced = true;
+    fm_json_array(&json, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            fm_json_line(&json, 1);
+        write_type(&json, &types[i]);
+    }
+    fm_json_end(&json);
+    g_string_append_c(out, '\n');
 }
 
 int fm_cmd_log_types(int argc, char **argv)
@@ -153,10 +174,11 @@ int fm_cmd_log_types(int argc, char **argv)
         return fm_cli_usage("log types", "expected no arguments, got %d", argc - 1);
     size_t count;
     const struct fm_eventlog_type *types = fm_eventlog_types(&count);
-    g_autoptr(GString) out = g_string_new(json ? "[" : "");
-    for (size_t i = 0; i < count; i++)
-        print_type(out, &types[i], json, i == 0);
-    g_string_append(out, json ? "]\n" : "");
+    g_autoptr(GString) out = g_string_new(NULL);
+    if (json)
+        write_types(out, types, count);
+    for (size_t i = 0; !json && i < count; i++)
+        append_type(out, &types[i]);
     fputs(out->str, stdout);
     return FM_EXIT_DONE;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_trace.h"
@@ -47,24 +48,41 @@ static void print_json(const struct fm_synchronize *synchronize, const struct sy
                        const struct fm_correction *corrections,
                        const struct fm_synchronize_evaluation *evaluation)
 {
-    char drift[G_ASCII_DTOSTR_BUF_SIZE], offset[G_ASCII_DTOSTR_BUF_SIZE];
-    printf("{\"traces\": [");
-    for (unsigned i = 0; i < input->count; i++)
-        printf("%s{\"reference\": %u, \"drift\": %s, \"offset_ns\": %s}", i == 0 ? "" : ", ",
-               fm_synchronize_reference(synchronize, i),
-               g_ascii_dtostr(drift, sizeof drift, corrections[i].drift),
-               g_ascii_dtostr(offset, sizeof offset, corrections[i].offset_ns));
-    printf("],\n \"pairs\": [");
+    g_autoptr(GString) out = g_string_new(NULL);
+    struct fm_json json;
+    fm_json_init(&json, out);
+    json.spaced = true;
+    fm_json_object(&json, NULL);
+    fm_json_array(&json, "traces");
+    for (unsigned i = 0; i < input->count; i++) {
+        fm_json_object(&json, NULL);
+        fm_json_uint(&json, "reference", fm_synchronize_reference(synchronize, i));
+        fm_json_double(&json, "drift", corrections[i].drift);
+        fm_json_double(&json, "offset_ns", corrections[i].offset_ns);
+        fm_json_end(&json);
+    }
+    fm_json_end(&json);
+    fm_json_line(&json, 1);
+    fm_json_array(&json, "pairs");
     for (unsigned j = 1; j < input->count; j++) {
         for (unsigned i = 0; i < j; i++) {
             const struct fm_synchronize_pair *pair = fm_synchronize_pair_of(synchronize, i, j);
-            printf("%s{\"traces\": [%u, %u], \"status\": \"%s\", \"messages\": %" PRIu64 "}",
-                   i + j == 1 ? "" : ", ", i, j, fm_synchronize_status_name(pair->status),
-                   pair->messages);
+            fm_json_object(&json, NULL);
+            fm_json_array(&json, "traces");
+            fm_json_uint(&json, NULL, i);
+            fm_json_uint(&json, NULL, j);
+            fm_json_end(&json);
+            fm_json_text(&json, "status", fm_synchronize_status_name(pair->status));
+            fm_json_uint(&json, "messages", pair->messages);
+            fm_json_end(&json);
         }
     }
-    printf("],\n \"messages\": %" PRIu64 ", \"inversions\": %" PRIu64 "}\n", evaluation->messages,
-           evaluation->inversions);
+    fm_json_end(&json);
+    fm_json_line(&json, 1);
+    fm_json_uint(&json, "messages", evaluation->messages);
+    fm_json_uint(&json, "inversions", evaluation->inversions);
+    fm_json_end(&json);
+    puts(out->str);
 }
 
 static void print_stats(const struct sync_input *input,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
 #include "cli/log/cmd_log_trace.h"
 
 #include <inttypes.h>
@@ -283,37 +284,67 @@ static void **sorted_keys(GHashTable *table, int (*compare)(const void *, const 
     return keys;
 }
 
+/* "none", "3"; g_free. Of a key of counted.lanes. */
+static char *lane_name(const void *key)
+{
+    int lane = GPOINTER_TO_INT(key) - 1;
+    return lane < 0 ? g_strdup("none") : g_strdup_printf("%d", lane);
+}
+
+static uint64_t count_of(GHashTable *counts, const void *key)
+{
+    const uint64_t *count = g_hash_table_lookup(counts, key);
+    g_assert(count != NULL);
+    return *count;
+}
+
+static void append_counts(GString *out, const struct counted *counted, void **types, void **lanes)
+{
+    g_string_append_printf(out, "events %" PRIu64 "\nmin_ns %" PRIu64 "\nmax_ns %" PRIu64 "\n",
+                           counted->events, counted->min_ns, counted->max_ns);
+    for (guint i = 0; i < g_hash_table_size(counted->lanes); i++) {
+        g_autofree char *name = lane_name(lanes[i]);
+        g_string_append_printf(out, "cap %s %" PRIu64 "\n", name,
+                               count_of(counted->lanes, lanes[i]));
+    }
+    for (guint i = 0; i < g_hash_table_size(counted->types); i++) {
+        g_string_append(out, "type ");
+        fm_eventlog_format_text(out, types[i], strlen(types[i]), 0);
+        g_string_append_printf(out, " %" PRIu64 "\n", count_of(counted->types, types[i]));
+    }
+}
+
+static void write_counts(GString *out, const struct counted *counted, void **types, void **lanes)
+{
+    struct fm_json json;
+    fm_json_init(&json, out);
+    json.spaced = true;
+    fm_json_object(&json, NULL);
+    fm_json_uint(&json, "events", counted->events);
+    fm_json_uint(&json, "min_ns", counted->min_ns);
+    fm_json_uint(&json, "max_ns", counted->max_ns);
+    fm_json_line(&json, 1);
+    fm_json_object(&json, "caps");
+    for (guint i = 0; i < g_hash_table_size(counted->lanes); i++) {
+        g_autofree char *name = lane_name(lanes[i]);
+        fm_json_uint(&json, name, count_of(counted->lanes, lanes[i]));
+    }
+    fm_json_end(&json);
+    fm_json_line(&json, 1);
+    fm_json_object(&json, "types");
+    for (guint i = 0; i < g_hash_table_size(counted->types); i++)
+        fm_json_uint(&json, types[i], count_of(counted->types, types[i]));
+    fm_json_end(&json);
+    fm_json_end(&json);
+    g_string_append_c(out, '\n');
+}
+
 static void print_counts(const struct counted *counted, bool json)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     g_autofree void **types = sorted_keys(counted->types, compare_texts);
     g_autofree void **lanes = sorted_keys(counted->lanes, compare_numbers);
-    g_string_append_printf(out,
-                           json ? "{\"events\": %" PRIu64 ", \"min_ns\": %" PRIu64
-                                  ", \"max_ns\": %" PRIu64 ",\n \"caps\": {"
-                                : "events %" PRIu64 "\nmin_ns %" PRIu64 "\nmax_ns %" PRIu64 "\n",
-                           counted->events, counted->min_ns, counted->max_ns);
-    for (guint i = 0; i < g_hash_table_size(counted->lanes); i++) {
-        int lane = GPOINTER_TO_INT(lanes[i]) - 1;
-        g_autofree char *name = lane < 0 ? g_strdup("none") : g_strdup_printf("%d", lane);
-        uint64_t count = *(uint64_t *)g_hash_table_lookup(counted->lanes, lanes[i]);
-        if (json)
-            g_string_append_printf(out, "%s\"%s\": %" PRIu64, i == 0 ? "" : ", ", name, count);
-        else
-            g_string_append_printf(out, "cap %s %" PRIu64 "\n", name, count);
-    }
-    g_string_append(out, json ? "},\n \"types\": {" : "");
-    for (guint i = 0; i < g_hash_table_size(counted->types); i++) {
-        const char *name = types[i];
-        uint64_t count = *(uint64_t *)g_hash_table_lookup(counted->types, name);
-        g_string_append(out, json ? (i == 0 ? "" : ", ") : "type ");
-        if (json)
-            append_text(out, name, strlen(name), true);
-        else
-            fm_eventlog_format_text(out, (const uint8_t *)name, strlen(name), 0);
-        g_string_append_printf(out, json ? ": %" PRIu64 : " %" PRIu64 "\n", count);
-    }
-    g_string_append(out, json ? "}}\n" : "");
+    (json ? write_counts : append_counts)(out, counted, types, lanes);
     fputs(out->str, stdout);
 }
 
