@@ -39,8 +39,12 @@ struct fm_analysis_storage {
     /* Sum of the totals of the members, for cliques of several: clique << 4 | measure. */
     struct fm_map clique_total;
 
-    /* What deeper activations of a zeroed procedure cost, seen from the clique above that holds the
-     * same procedure: from the csd that leaves it on the way down, and from that csd's caller. */
+    /* Zeroed: a procedure that calls through pointers or methods. The runtime forgets around such
+     * calls that it is active, so it may be active again below without being known for a recursion.
+     * Cost of nested activations: what those further below a zeroed procedure cost, by procedure
+     * and by the clique above that holds the same procedure: once at the csd that leaves that
+     * clique on the way down, once at that csd's caller. What is below counts for both; sums over
+     * the procedure subtract it. */
     struct fm_sparse_costs nested_csd, nested_pd;
 
     int64_t *ps_own, *ps_desc;   /* [ps_count + 1][measure_count], [ps_count + 1][inherited] */
