@@ -30,6 +30,7 @@ static uint32_t count_heavy(const struct fm_analysis *a, uint32_t clique,
 uint32_t fm_analysis_action_clique(const struct fm_analysis *a, unsigned percent,
                                    enum fm_measure_id measure)
 {
+    g_return_val_if_fail(measure < FM_MEASURES_MAX, 0);
     uint32_t clique = a->pd_clique[a->profile->root_pd];
     double least = (double)percent * (double)fm_cost_total(&a->root_total, measure);
     uint32_t csd = 0;

@@ -74,6 +74,7 @@ static bool is_inside(const struct fm_analysis *a, uint32_t csd)
 
 bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps)
 {
+    g_return_val_if_fail(ps >= 1 && ps <= a->profile->ps_count, false);
     for (uint32_t i = a->ps_caller_first[ps]; i < a->ps_caller_first[ps + 1]; i++) {
         if (is_inside(a, a->ps_callers[i]))
             return true;
@@ -279,6 +280,7 @@ void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_calle
                          const struct fm_contour *contour, struct fm_callers_row **ret,
                          uint32_t *ret_count)
 {
+    g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
     callers(a, &(struct choice){.ps = ps, .group = group, .contour = contour}, ret, ret_count);
 }
 
@@ -286,6 +288,7 @@ void fm_analysis_callers_inside(const struct fm_analysis *a, uint32_t ps,
                                 enum fm_callers_group group, const struct fm_contour *contour,
                                 struct fm_callers_row **ret, uint32_t *ret_count)
 {
+    g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
     callers(a, &(struct choice){.ps = ps, .group = group, .contour = contour, .inside = true}, ret,
             ret_count);
 }
@@ -330,6 +333,7 @@ static void add_inside(const struct fm_analysis *a, uint32_t csd, struct fm_cost
 
 void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm_callers_sum *ret)
 {
+    g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
     const struct fm_profile *profile = a->profile;
     g_assert(ps >= 1 && ps <= profile->ps_count);
     *ret = (struct fm_callers_sum){0};

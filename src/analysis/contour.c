@@ -31,6 +31,7 @@ void fm_contour_free(struct fm_contour *contour)
 uint32_t fm_contour_climb(const struct fm_contour *contour, const struct fm_analysis *a,
                           uint32_t csd)
 {
+    g_return_val_if_fail(csd >= 1 && csd <= a->profile->csd_count, 0);
     const struct fm_profile *profile = a->profile;
     for (;;) {
         uint32_t caller = profile->csd_caller[csd];

@@ -43,6 +43,7 @@ static int compare(const void *a, const void *b)
 void fm_analysis_accessors(const struct fm_analysis *a, const struct fm_module *module,
                            struct fm_accessor **ret, uint32_t *ret_count)
 {
+    g_return_if_fail(a != NULL && module != NULL);
     GArray *accessors = g_array_new(FALSE, FALSE, sizeof(struct fm_accessor));
     for (uint32_t i = 0; i < module->ps_count; i++) {
         struct fm_accessor accessor;

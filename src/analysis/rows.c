@@ -37,6 +37,7 @@ bool fm_cost_is_inactive(const struct fm_cost *cost)
 
 void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_cost *ret)
 {
+    g_return_if_fail(csd >= 1 && csd <= a->profile->csd_count);
     const struct fm_profile *profile = a->profile;
     *ret = (struct fm_cost){0};
     for (unsigned m = 0; m < profile->measure_count; m++)
@@ -52,6 +53,7 @@ void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_c
 
 void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cost *ret)
 {
+    g_return_if_fail(pd >= 1 && pd <= a->profile->pd_count);
     *ret = (struct fm_cost){0};
     for (unsigned m = 0; m < a->profile->measure_count; m++) {
         ret->own[m] = (int64_t)fm_pd_own(a, pd, m);
@@ -75,6 +77,7 @@ int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_m
 int64_t fm_analysis_clique_total(const struct fm_analysis *a, uint32_t clique,
                                  enum fm_measure_id measure)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     return (int64_t)fm_clique_total(a, clique, measure);
 }
 
@@ -100,12 +103,14 @@ static void get_sums(const struct fm_analysis *a, const int64_t *own, const int6
 
 void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cost *ret)
 {
+    g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
     get_sums(a, a->storage->ps_own, a->storage->ps_desc, ps, ret);
     ret->inlined = a->profile->ps[ps].inlined;
 }
 
 void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret)
 {
+    g_return_if_fail(css >= 1 && css <= a->profile->css_count);
     get_sums(a, a->storage->css_own, a->storage->css_desc, css, ret);
     ret->inlined = a->profile->css[css].inlined;
 }
@@ -118,6 +123,7 @@ uint32_t fm_analysis_csd_child_clique(const struct fm_analysis *a, uint32_t csd)
 
 uint32_t fm_analysis_clique_entry(const struct fm_analysis *a, uint32_t clique)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     uint32_t csd = a->clique_parent[clique];
     return csd == 0 ? 0 : a->profile->csd_callee[csd];
 }
@@ -142,6 +148,7 @@ const struct fm_module *fm_analysis_module(const struct fm_analysis *a, const ch
 uint32_t fm_analysis_clique_ancestors(const struct fm_analysis *a, uint32_t clique, uint32_t *csds,
                                       uint32_t max)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     uint32_t count = 0;
     for (;;) {
         uint32_t csd = a->clique_parent[clique];

@@ -107,6 +107,7 @@ static uint32_t count_above(const struct candidate *candidates, uint32_t count, 
 void fm_analysis_top(const struct fm_analysis *a, const struct fm_top_query *query, uint32_t **ret,
                      uint32_t *ret_count)
 {
+    g_return_if_fail(query != NULL && ret != NULL && ret_count != NULL);
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(struct candidate));
     collect(a, query, found);
     struct candidate *candidates = (struct candidate *)(void *)found->data;

@@ -7,6 +7,7 @@
 
 void fm_csv_append_text(GString *out, const char *text)
 {
+    g_return_if_fail(out != NULL && text != NULL);
     g_autoptr(GString) clean = g_string_new(NULL);
     if (text[0] != '\0' && strchr("=+-@", text[0]) != NULL)
         g_string_append_c(clean, '\'');

@@ -8,6 +8,7 @@
 
 void fm_json_init(struct fm_json *json, GString *out)
 {
+    g_return_if_fail(json != NULL && out != NULL);
     *json = (struct fm_json){.out = out};
 }
 

@@ -141,6 +141,7 @@ static bool map_descriptor(int descriptor, const char *path, struct fm_mapped_fi
 bool fm_mapped_file_open_below(const struct fm_roots *roots, const char *path,
                                struct fm_mapped_file **ret, GError **error)
 {
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
     install_handler();
     int descriptor = fm_roots_open(roots, path, 0, error);
     if (descriptor < 0)

@@ -25,6 +25,7 @@ void fm_append_plain_int(GString *out, int64_t value)
 
 void fm_append_shortest(GString *out, double value, int least_digits)
 {
+    g_return_if_fail(least_digits >= 1 && least_digits <= 17);
     char text[G_ASCII_DTOSTR_BUF_SIZE];
 
     for (int digits = least_digits; digits <= 17; digits++) {

@@ -94,6 +94,7 @@ static const char *below(const char *real, const char *folder)
 
 char *fm_roots_find(const struct fm_roots *roots, const char *name)
 {
+    g_return_val_if_fail(roots != NULL && name != NULL, NULL);
     for (unsigned i = 0; i < roots->folders->len; i++) {
         const char *folder = roots->folders->pdata[i];
         g_autofree char *path =

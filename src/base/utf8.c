@@ -44,6 +44,7 @@ bool fm_utf8_is_unsafe(uint32_t c)
 
 void fm_utf8_append_clean(GString *out, const char *text)
 {
+    g_return_if_fail(out != NULL && text != NULL);
     while (*text != '\0') {
         unsigned size = fm_utf8_size(text);
         uint32_t character = size > 0 ? fm_utf8_decode(text, size) : 0xFFFD;

@@ -139,6 +139,7 @@ uint64_t fm_writer_offset(const struct fm_writer *writer)
 
 void fm_writer_patch_fixed(struct fm_writer *writer, uint64_t offset, uint64_t value)
 {
+    g_return_if_fail(writer != NULL && offset + 8 <= fm_writer_offset(writer));
     value = GUINT64_TO_LE(value);
     if (offset < writer->flushed)
         make_room(writer, 0);

@@ -33,6 +33,7 @@ static void kept_pd_free(gpointer data)
 struct fm_bodies *fm_bodies_new(const struct fm_analysis *a, const struct fm_procrep *procrep,
                                 const char *message)
 {
+    g_return_val_if_fail(a != NULL, NULL);
     struct fm_bodies *bodies = g_new0(struct fm_bodies, 1);
     bodies->a = a;
     bodies->procrep = procrep;
@@ -85,6 +86,7 @@ static bool find_proc(const struct fm_bodies *bodies, uint32_t ps, uint32_t *ret
 bool fm_bodies_body(const struct fm_bodies *bodies, uint32_t ps, struct fm_body **ret,
                     GError **error)
 {
+    g_return_val_if_fail(ps >= 1 && ps <= bodies->a->profile->ps_count, false);
     uint32_t proc;
     return find_proc(bodies, ps, &proc, error) &&
            fm_procrep_body(bodies->procrep, proc, ret, error);

@@ -291,6 +291,7 @@ static void spread_doubt(const struct fm_body *body, struct fm_coverage *coverag
 struct fm_coverage *fm_coverage_infer(const struct fm_body *body, int64_t calls, int64_t exits,
                                       const struct fm_goal_facts *facts)
 {
+    g_return_val_if_fail(body != NULL && facts != NULL, NULL);
     struct fm_coverage *coverage = g_new0(struct fm_coverage, 1);
     coverage->goal_count = body->goal_count;
     coverage->goals = g_new0(struct fm_goal_counts, body->goal_count);

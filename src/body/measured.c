@@ -74,6 +74,7 @@ static bool unavailable(GError **error)
 bool fm_coverage_of_pd(const struct fm_analysis *a, const struct fm_body *body, uint32_t pd,
                        struct fm_coverage **ret, GError **error)
 {
+    g_return_val_if_fail(pd >= 1 && pd <= a->profile->pd_count, false);
     const struct fm_profile *profile = a->profile;
     const struct fm_ps *ps = &profile->ps[profile->pd_ps[pd]];
     struct measuring m;
@@ -100,6 +101,7 @@ bool fm_coverage_of_pd(const struct fm_analysis *a, const struct fm_body *body, 
 bool fm_coverage_of_ps(const struct fm_analysis *a, const struct fm_body *body, uint32_t ps_id,
                        struct fm_coverage **ret, GError **error)
 {
+    g_return_val_if_fail(ps_id >= 1 && ps_id <= a->profile->ps_count, false);
     const struct fm_profile *profile = a->profile;
     const struct fm_ps *ps = &profile->ps[ps_id];
     uint32_t first = a->ps_pd_first[ps_id], end = a->ps_pd_first[ps_id + 1];

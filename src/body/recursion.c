@@ -270,6 +270,7 @@ static struct fm_recursion_data goal_data(struct reading *r, uint32_t number)
 
 void fm_recursion_data_of(const struct fm_pd_body *pd, struct fm_recursion_data *ret)
 {
+    g_return_if_fail(pd != NULL && ret != NULL);
     struct reading r = {pd, g_new0(struct fm_recursion_data, pd->body->goal_count)};
     for (uint32_t goal = pd->body->goal_count; goal-- > 0;) {
         if (pd->coverage->goals[goal].before.count == 0) {
@@ -347,6 +348,7 @@ static void classify(struct fm_recursion *recursion, const struct fm_recursion_d
 
 struct fm_recursion *fm_recursion_from_counts(const struct fm_analysis *a, uint32_t clique)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, NULL);
     const struct fm_profile *profile = a->profile;
     struct fm_recursion *recursion = g_new0(struct fm_recursion, 1);
     uint32_t parent = a->clique_parent[clique], sites = 0;

@@ -72,6 +72,7 @@ struct fm_var_use fm_var_use_pessimistic(enum fm_var_use_type type, double cost)
 
 double fm_weighted_average(const double *weights, const double *values, uint32_t count)
 {
+    g_return_val_if_fail(count == 0 || (weights != NULL && values != NULL), 0);
     double weight = 0, sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         weight += weights[i];
@@ -540,6 +541,7 @@ bool fm_var_use_of_call(struct fm_var_use_search *search, uint32_t csd, uint32_t
                         const struct fm_recursion *recursion, double depth, struct fm_var_use *ret,
                         char **why)
 {
+    g_return_val_if_fail(search != NULL && ret != NULL, false);
     *why = NULL;
     return use_of_edge(search, csd, argument, type, cost, recursion, depth, NULL, ret, why);
 }
@@ -548,6 +550,7 @@ bool fm_var_use_of_goal(struct fm_var_use_search *search, const struct fm_pd_bod
                         uint32_t goal, uint32_t var, enum fm_var_use_type type, double cost,
                         double depth, struct fm_var_use *ret, char **why)
 {
+    g_return_val_if_fail(goal < pd->body->goal_count && ret != NULL, false);
     struct walk w = {
         .search = search,
         .pd = pd,

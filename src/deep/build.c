@@ -50,6 +50,7 @@ static guint pair_hash(gconstpointer key)
 
 struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name)
 {
+    g_return_val_if_fail(flavour == FM_FLAVOUR_MERCURY || flavour == FM_FLAVOUR_C, NULL);
     struct fm_build *build = g_new0(struct fm_build, 1);
     build->profile = fm_profile_alloc();
     build->profile->flavour = flavour;
@@ -115,6 +116,7 @@ static void set_measure(struct fm_build *build, unsigned measure, const char *na
 
 unsigned fm_build_measure(struct fm_build *build, const char *name, const char *unit, double scale)
 {
+    g_return_val_if_fail(name != NULL && unit != NULL, 0);
     struct fm_profile *profile = build->profile;
     if (profile->flavour != FM_FLAVOUR_C || profile->measure_count == FM_MEASURES_MAX)
         return 0;
@@ -490,6 +492,7 @@ static bool lay_dynamics(struct fm_build *build)
 
 void fm_build_mark(struct fm_build *build, const struct fm_mark *mark)
 {
+    g_return_if_fail(mark != NULL && mark->name != NULL);
     struct fm_mark own = *mark;
     own.name = keep(build, mark->name);
     fm_run_info_add_mark(build->profile, &own);
@@ -497,11 +500,13 @@ void fm_build_mark(struct fm_build *build, const struct fm_mark *mark)
 
 void fm_build_note(struct fm_build *build, const char *note)
 {
+    g_return_if_fail(note != NULL);
     fm_run_info_add_note(build->profile, keep(build, note));
 }
 
 void fm_build_process(struct fm_build *build, const struct fm_process_fact *process)
 {
+    g_return_if_fail(process != NULL);
     build->profile->run_info.process = *process;
     build->profile->run_info.process.command = keep(build, process->command);
     build->profile->run_info.process.folder = keep(build, process->folder);
@@ -509,6 +514,7 @@ void fm_build_process(struct fm_build *build, const struct fm_process_fact *proc
 
 bool fm_build_finish(struct fm_build *build, struct fm_profile **ret, GError **error)
 {
+    g_return_val_if_fail(build != NULL && ret != NULL, false);
     struct fm_fault resolved = {.code = FM_ERROR_FORMAT};
     bool done = check_statics(build);
     if (done) {

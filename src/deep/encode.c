@@ -56,6 +56,7 @@ void fm_encode_css(struct fm_writer *writer, const struct fm_encoding *encoding,
 void fm_encode_csd(struct fm_writer *writer, uint32_t id, uint32_t callee_pd,
                    const uint64_t *values, unsigned measure_count)
 {
+    g_return_if_fail(measure_count == 0 || values != NULL);
     uint64_t mask = 0;
     for (unsigned m = 0; m < measure_count; m++)
         mask |= values[m] != 0 ? fm_mask_bits[m] : 0;
@@ -96,6 +97,8 @@ void fm_encode_ps(struct fm_writer *writer, const struct fm_encoding *encoding, 
                   const struct fm_ps *ps, const uint32_t *css,
                   const struct fm_coverage_point *points)
 {
+    g_return_if_fail((ps->css_count == 0 || css != NULL) &&
+                     (ps->point_count == 0 || points != NULL));
     fm_writer_byte(writer, FM_TOKEN_PS);
     fm_writer_num(writer, id);
     encode_label(writer, encoding, ps);
@@ -127,6 +130,7 @@ void fm_encode_pd_begin(struct fm_writer *writer, uint32_t id, uint32_t ps, uint
 void fm_encode_slot(struct fm_writer *writer, enum fm_site_kind kind, const uint32_t *csds,
                     uint32_t count)
 {
+    g_return_if_fail(count == 0 || csds != NULL);
     fm_writer_byte(writer, (uint8_t)kind);
     if (kind == FM_SITE_NORMAL) {
         fm_writer_num(writer, count > 0 ? csds[0] : 0);

@@ -186,6 +186,7 @@ static void tell_apart(struct fm_profile *profile)
 
 void fm_names_settle(struct fm_profile *profile)
 {
+    g_return_if_fail(profile != NULL);
     if (profile->flavour == FM_FLAVOUR_C)
         tell_apart(profile);
     g_autoptr(GHashTable) counts = NULL;

@@ -40,6 +40,7 @@ uint64_t fm_flags_make(unsigned word_size, bool canonical, enum fm_coverage_kind
 
 void fm_run_info_add_mark(struct fm_profile *profile, const struct fm_mark *mark)
 {
+    g_return_if_fail(mark != NULL && mark->name != NULL);
     struct fm_run_info *run_info = &profile->run_info;
     run_info->marks = g_renew(struct fm_mark, run_info->marks, run_info->mark_count + 1u);
     run_info->marks[run_info->mark_count++] = *mark;
@@ -47,6 +48,7 @@ void fm_run_info_add_mark(struct fm_profile *profile, const struct fm_mark *mark
 
 void fm_run_info_add_note(struct fm_profile *profile, const char *note)
 {
+    g_return_if_fail(note != NULL);
     struct fm_run_info *run_info = &profile->run_info;
     run_info->notes = g_renew(const char *, run_info->notes, run_info->note_count + 1u);
     run_info->notes[run_info->note_count++] = note;

@@ -275,11 +275,13 @@ const struct fm_profile *fm_profile_job_header(const struct fm_profile_job *job)
 
 struct fm_profile *fm_profile_job_take(struct fm_profile_job *job)
 {
+    g_return_val_if_fail(job != NULL, NULL);
     return g_steal_pointer(&job->reading.profile);
 }
 
 struct fm_profile_job *fm_profile_job_new_bytes(const char *name, const uint8_t *bytes, size_t size)
 {
+    g_return_val_if_fail(name != NULL && (bytes != NULL || size == 0), NULL);
     static const uint8_t nothing[1];
     const uint8_t *start = bytes ? bytes : nothing;
     struct fm_profile_job *job = g_new0(struct fm_profile_job, 1);
@@ -299,6 +301,7 @@ struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file)
 
 bool fm_profile_job_new(const char *path, struct fm_profile_job **ret, GError **error)
 {
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open(path, &file, error))
         return false;
@@ -343,12 +346,14 @@ bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                            const struct fm_progress *progress, struct fm_profile **ret,
                            GError **error)
 {
+    g_return_val_if_fail(ret != NULL, false);
     return run(fm_profile_job_new_bytes(name, bytes, size), progress, ret, error);
 }
 
 bool fm_profile_read(const char *path, const struct fm_progress *progress, struct fm_profile **ret,
                      GError **error)
 {
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
     struct fm_profile_job *job;
     return fm_profile_job_new(path, &job, error) && run(job, progress, ret, error);
 }

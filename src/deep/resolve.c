@@ -181,6 +181,7 @@ double fm_profile_resolve_fraction(const struct fm_profile *profile,
 
 bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault)
 {
+    g_return_val_if_fail(profile != NULL && fault != NULL, false);
     struct fm_resolving resolving = {0};
     enum fm_job_state state = FM_JOB_MORE;
     while (state == FM_JOB_MORE)

@@ -27,6 +27,7 @@ struct fm_source_map_builder *fm_source_map_builder_new(void)
 void fm_source_map_builder_add(struct fm_source_map_builder *builder, uint32_t ps, uint32_t line,
                                const uint32_t *points, uint32_t point_count)
 {
+    g_return_if_fail(builder != NULL && (point_count == 0 || points != NULL));
     struct fm_source_code code = {line, builder->points->len, point_count};
     g_array_append_val(builder->owners, ps);
     g_array_append_val(builder->lines, code);
@@ -53,6 +54,7 @@ struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder 
 bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profile *profile,
                          const char *path, GError **error)
 {
+    g_return_val_if_fail(map != NULL && profile != NULL && path != NULL, false);
     struct fm_writer *writer;
     if (!fm_writer_new(path, &writer, error))
         return false;
@@ -168,6 +170,7 @@ bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t siz
                               const struct fm_profile *profile, struct fm_source_map **ret,
                               GError **error)
 {
+    g_return_val_if_fail(profile != NULL && ret != NULL, false);
     struct fm_reader in = {bytes, bytes, bytes + size, name};
     struct fm_source_map_builder *builder = fm_source_map_builder_new();
     bool ok = read_header(&in, profile, error) && read_procedures(&in, profile, builder, error);
@@ -251,6 +254,7 @@ void fm_source_map_free(struct fm_source_map *map)
 uint64_t fm_source_map_count(const struct fm_source_map *map, const struct fm_source_code *code,
                              const uint64_t *point_counts)
 {
+    g_return_val_if_fail(map != NULL && code != NULL, 0);
     uint64_t most = 0;
     if (code->point_count == 0)
         return UINT64_MAX;

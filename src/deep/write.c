@@ -164,6 +164,7 @@ static bool check_strict(const struct fm_profile *profile, const char *name, GEr
 bool fm_profile_encode(const struct fm_profile *profile, const char *name, unsigned version,
                        bool strict_mercury, struct fm_writer *writer, GError **error)
 {
+    g_return_val_if_fail(profile != NULL && writer != NULL, false);
     bool strict_c = strict_mercury && profile->flavour == FM_FLAVOUR_C;
     struct writing writing = {
         .profile = profile,
@@ -189,6 +190,7 @@ bool fm_profile_encode(const struct fm_profile *profile, const char *name, unsig
 bool fm_profile_write(const struct fm_profile *profile, const char *path, bool strict_mercury,
                       GError **error)
 {
+    g_return_val_if_fail(profile != NULL && path != NULL, false);
     struct fm_writer *writer;
     if (!fm_writer_new(path, &writer, error))
         return false;

@@ -181,6 +181,7 @@ static void lay_out(struct layout *layout, const struct fm_view_node *root)
 void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus *focus,
                           const struct fm_view_flame_options *options, struct fm_view_flame *ret)
 {
+    g_return_if_fail(tree != NULL && options != NULL && ret != NULL);
     struct fm_view_node root;
     *ret = (struct fm_view_flame){
         .boxes = g_array_new(FALSE, FALSE, sizeof(struct fm_view_box)),

@@ -418,6 +418,7 @@ static bool look_at_paths(struct fm_hot *hot, uint32_t nodes)
 
 bool fm_hot_step(struct fm_hot *hot, uint32_t nodes)
 {
+    g_return_val_if_fail(hot != NULL && nodes > 0, false);
     static bool (*const phases[])(struct fm_hot *, uint32_t) = {
         [PHASE_PDS] = look_at_pds,
         [PHASE_SELF_CALLS] = look_at_self_calls,

@@ -49,6 +49,7 @@ static enum how named(const struct fm_profile *profile, const struct fm_ps *proc
 void fm_view_named_procs(const struct fm_profile *profile, const char *text, uint32_t **ret,
                          uint32_t *ret_count)
 {
+    g_return_if_fail(text != NULL && ret != NULL);
     g_autoptr(GArray) in_full = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     g_autoptr(GArray) plain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (uint32_t ps = 1; ps <= profile->ps_count && text[0]; ps++) {
@@ -65,6 +66,7 @@ void fm_view_named_procs(const struct fm_profile *profile, const char *text, uin
 
 char *fm_view_name_with_file(const struct fm_profile *profile, uint32_t ps)
 {
+    g_return_val_if_fail(ps >= 1 && ps <= profile->ps_count, NULL);
     return g_strdup(profile->ps[ps].brief_name);
 }
 
@@ -237,6 +239,7 @@ void fm_view_find(const struct fm_analysis *a, const char *text, enum fm_measure
                   uint32_t max, struct fm_view_found **ret, uint32_t *ret_count,
                   uint32_t *ret_total)
 {
+    g_return_if_fail(text != NULL && ret != NULL);
     GArray *found = g_array_new(FALSE, FALSE, sizeof(struct fm_view_found));
     if (text[0])
         collect(a, text, measure, found);

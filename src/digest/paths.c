@@ -22,6 +22,7 @@ static uint32_t procs_of(const struct fm_analysis *a, uint32_t clique, GHashTabl
 
 uint32_t fm_view_clique_procs(const struct fm_analysis *a, uint32_t clique)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     if (a->clique_first[clique + 1] - a->clique_first[clique] == 1)
         return 1;
     g_autoptr(GHashTable) procs = g_hash_table_new(NULL, NULL);
@@ -30,6 +31,7 @@ uint32_t fm_view_clique_procs(const struct fm_analysis *a, uint32_t clique)
 
 uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     uint32_t first = a->clique_first[clique];
     uint32_t only = a->profile->pd_ps[a->clique_pds[first]];
     if (a->clique_first[clique + 1] - first == 1)
@@ -61,6 +63,7 @@ uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
 
 bool fm_view_clique_recurses(const struct fm_analysis *a, uint32_t clique)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, false);
     uint32_t first = a->clique_first[clique];
     if (a->clique_first[clique + 1] - first > 1)
         return true;
@@ -92,6 +95,7 @@ bool fm_view_is_outside(const struct fm_analysis *a, uint32_t clique)
 
 uint32_t fm_view_path(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques, uint32_t max)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     uint32_t count = 0;
     for (uint32_t at = clique; !fm_view_is_outside(a, at);
          at = fm_analysis_clique_of_csd_caller(a, a->clique_parent[at])) {
@@ -227,6 +231,7 @@ static void collect(struct search *search, bool gaps, GArray *to)
 void fm_view_named_paths(const struct fm_analysis *a, const char *path, uint32_t max,
                          uint32_t **ret, uint32_t *ret_count, uint32_t *ret_total)
 {
+    g_return_if_fail(path != NULL && ret != NULL);
     struct search search = {.a = a};
     GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     if (read_steps(&search, path)) {

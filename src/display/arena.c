@@ -48,6 +48,7 @@ void *fm_arena_alloc(struct arena *arena, size_t size)
 
 const char *fm_arena_copy(struct arena *arena, const char *text, size_t size)
 {
+    g_return_val_if_fail(text != NULL || size == 0, NULL);
     char *copy = arena_take(arena, size + 1);
 
     memcpy(copy, text, size);

@@ -163,6 +163,7 @@ static void append_list(struct csv *csv, const struct fm_list *list)
 void fm_csv_write(const struct fm_display *display, const struct fm_preferences *preferences,
                   GString *out)
 {
+    g_return_if_fail(display != NULL && out != NULL);
     struct csv csv = {.out = out, .developer = preferences && preferences->developer};
 
     append_list(&csv, &display->body);

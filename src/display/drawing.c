@@ -124,6 +124,7 @@ static struct drawing_part *add_heights(struct fm_drawing *drawing, enum drawing
 void fm_drawing_layer(struct fm_drawing *drawing, unsigned colour, const double *bottoms,
                       const double *tops, unsigned count, const char *title)
 {
+    g_return_if_fail(count == 0 || (bottoms != NULL && tops != NULL));
     struct drawing_part *part = add_heights(drawing, DRAWING_LAYER, tops, count);
     if (part == NULL)
         return;
@@ -134,11 +135,13 @@ void fm_drawing_layer(struct fm_drawing *drawing, unsigned colour, const double 
 
 void fm_drawing_bars(struct fm_drawing *drawing, const double *heights, unsigned count)
 {
+    g_return_if_fail(count == 0 || heights != NULL);
     add_heights(drawing, DRAWING_BARS, heights, count);
 }
 
 void fm_drawing_line(struct fm_drawing *drawing, const double *heights, unsigned count)
 {
+    g_return_if_fail(count == 0 || heights != NULL);
     add_heights(drawing, DRAWING_LINE, heights, count);
 }
 

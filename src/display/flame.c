@@ -34,6 +34,7 @@ void fm_flame_set_scale(struct fm_flame *flame, const struct fm_flame_scale *sca
 
 void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box)
 {
+    g_return_if_fail(flame != NULL && box->x >= 0 && box->width >= 0);
     struct flame_box *added = fm_arena_alloc(&flame->display->arena, sizeof *added);
     added->box = *box;
     added->box.label = copy(flame, box->label ? box->label : "");

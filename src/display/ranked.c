@@ -89,6 +89,7 @@ void fm_cell_bar(struct fm_table *table, double own, double total)
 void fm_cell_path(struct fm_table *table, const struct fm_path_part *parts, unsigned count,
                   unsigned depth)
 {
+    g_return_if_fail(count == 0 || parts != NULL);
     struct arena *arena = &table->display->arena;
     struct path *path = fm_arena_alloc(arena, sizeof *path);
     path->parts = fm_arena_alloc(arena, MAX(count, 1u) * sizeof *path->parts);

@@ -96,6 +96,7 @@ static uint16_t role_index(struct fm_table *table, const char *role)
 
 void fm_table_row(struct fm_table *table, const char *role, bool developer)
 {
+    g_return_if_fail(table != NULL);
     struct row *row = add_row(table, FM_ROW_DATA);
 
     row->role = role_index(table, role);
@@ -186,6 +187,7 @@ void fm_cell_string(struct fm_table *table, const char *text, unsigned style)
 void fm_cell_link(struct fm_table *table, const struct fm_query *query, const char *label,
                   unsigned style)
 {
+    g_return_if_fail(query != NULL);
     struct link *link = fm_arena_alloc(&table->display->arena, sizeof *link);
     struct cell *cell = fm_table_add_cell(table, CELL_LINK);
 
@@ -196,6 +198,7 @@ void fm_cell_link(struct fm_table *table, const struct fm_query *query, const ch
 
 void fm_cell_href(struct fm_table *table, const char *url, const char *label, unsigned style)
 {
+    g_return_if_fail(url != NULL);
     struct link *link = fm_arena_alloc(&table->display->arena, sizeof *link);
     struct cell *cell = fm_table_add_cell(table, CELL_LINK);
 

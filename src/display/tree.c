@@ -63,6 +63,7 @@ void fm_display_set_notice(struct fm_display *display, const char *text)
 
 void fm_display_set_incomplete(struct fm_display *display, const char *what)
 {
+    g_return_if_fail(what != NULL);
     display->incomplete = copy(display, what);
 }
 
@@ -92,6 +93,7 @@ void fm_display_fact_double(struct fm_display *display, const char *name, double
 
 void fm_display_fact_string(struct fm_display *display, const char *name, const char *value)
 {
+    g_return_if_fail(name != NULL);
     add_fact(display, name, FACT_STRING)->text = copy(display, value);
 }
 
@@ -107,6 +109,7 @@ void fm_display_fact_null(struct fm_display *display, const char *name)
 
 struct item *fm_list_add_item(struct fm_list *to, enum item_kind kind)
 {
+    g_return_val_if_fail(to != NULL && to->display != NULL, NULL);
     struct item *item = fm_arena_alloc(&to->display->arena, sizeof *item);
 
     item->kind = kind;
@@ -196,6 +199,7 @@ void fm_display_link(struct fm_display *display, const struct fm_query *query, c
 
 void fm_add_link(struct fm_list *to, const struct fm_query *query, const char *label)
 {
+    g_return_if_fail(query != NULL);
     fm_display_link(to->display, query, label, &fm_list_add_item(to, ITEM_LINK)->link);
 }
 
@@ -213,6 +217,7 @@ void fm_add_href(struct fm_list *to, const char *url, const char *label)
 void fm_add_control(struct fm_list *to, const struct fm_query *query, const char *label,
                     const char *id)
 {
+    g_return_if_fail(query != NULL && label != NULL);
     struct item *item = fm_list_add_item(to, ITEM_CONTROL);
 
     item->id = copy(to->display, id);
@@ -222,6 +227,7 @@ void fm_add_control(struct fm_list *to, const struct fm_query *query, const char
 void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_line *lines,
                    uint32_t count)
 {
+    g_return_if_fail(count == 0 || lines != NULL);
     struct fm_display *display = to->display;
     struct fm_source_line *own = fm_arena_alloc(&display->arena, count * sizeof *own);
 

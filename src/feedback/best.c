@@ -57,6 +57,7 @@ static void insert(GArray *set, uint32_t var)
 
 double fm_cut_sequence_cost(const struct fm_cut_problem *problem, uint32_t begin, uint32_t end)
 {
+    g_return_val_if_fail(begin <= end && end <= problem->count, 0);
     struct fm_goal_cost cost =
         problem->calls == 0 ? fm_cost_dead() : fm_cost_trivial(problem->calls);
     for (uint32_t i = end; i-- > begin;)

@@ -386,6 +386,7 @@ static void search_goal(struct fm_searching *s, struct fm_node *node, struct out
 
 void fm_search_body(struct fm_searching *s)
 {
+    g_return_if_fail(s->pd != NULL && s->proc != NULL);
     struct outcome outcome;
     search_goal(s, fm_node_tree(s), &outcome);
     /* The procedure owns them, also when they are not wanted. */

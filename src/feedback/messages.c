@@ -5,6 +5,7 @@
 void fm_feedback_tell(GPtrArray *messages, enum fm_message_level level, const char *place,
                       const char *text)
 {
+    g_return_if_fail(level >= FM_MESSAGE_ERROR && level <= FM_MESSAGE_INFO && text != NULL);
     static const char *const levels[] = {"", "Error", "Warning", "Notice", "Info"};
     struct fm_feedback_message *message = g_new0(struct fm_feedback_message, 1);
     message->level = level;
@@ -22,6 +23,7 @@ static void append_proc_place(GString *out, const struct fm_proc_label *label)
 void fm_feedback_tell_proc(GPtrArray *messages, enum fm_message_level level,
                            const struct fm_proc_label *proc, const char *text)
 {
+    g_return_if_fail(proc != NULL);
     g_autoptr(GString) place = g_string_new(NULL);
     append_proc_place(place, proc);
     fm_feedback_tell(messages, level, place->str, text);
@@ -30,6 +32,7 @@ void fm_feedback_tell_proc(GPtrArray *messages, enum fm_message_level level,
 void fm_feedback_tell_goal(struct fm_searching *s, enum fm_message_level level, uint32_t goal,
                            const char *text)
 {
+    g_return_if_fail(goal == FM_NO_GOAL || goal < s->pd->body->goal_count);
     g_autoptr(GString) place = g_string_new(NULL);
     append_proc_place(place, &s->proc->label);
     if (goal == 0) {

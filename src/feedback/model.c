@@ -25,6 +25,7 @@ void fm_feedback_params_default(struct fm_feedback_params *ret)
 
 bool fm_feedback_parse_speedup(const char *text, enum fm_speedup_algorithm *ret)
 {
+    g_return_val_if_fail(text != NULL && ret != NULL, false);
     bool overlap = strcmp(text, "overlap") == 0;
     *ret = overlap ? FM_SPEEDUP_OVERLAP : FM_SPEEDUP_NAIVE;
     return overlap || strcmp(text, "naive") == 0;
@@ -59,6 +60,7 @@ static bool parse_limit(const char *at, int64_t *ret)
 
 bool fm_feedback_parse_best(const char *text, enum fm_best_algorithm *ret, int64_t *ret_limit)
 {
+    g_return_val_if_fail(text != NULL && ret != NULL && ret_limit != NULL, false);
     static const struct {
         const char *word;
         enum fm_best_algorithm algorithm;
@@ -130,6 +132,7 @@ void fm_push_free(gpointer data)
 
 struct fm_push *fm_push_new(const char *path, int64_t low, int64_t high)
 {
+    g_return_val_if_fail(path != NULL, NULL);
     struct fm_push *push = g_new0(struct fm_push, 1);
     push->path = g_strdup(path);
     push->low = low;

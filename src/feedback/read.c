@@ -321,6 +321,7 @@ static bool read_term(struct fm_parsing *p)
 bool fm_feedback_read_text(const char *name, const char *text, size_t size, const char *program,
                            struct fm_feedback **ret, GError **error)
 {
+    g_return_val_if_fail(name != NULL && ret != NULL, false);
     GError *found = NULL;
     g_autofree char *wanted = program == NULL ? NULL : g_strstrip(g_strdup(program));
     struct fm_parsing p = {
@@ -338,6 +339,7 @@ bool fm_feedback_read_text(const char *name, const char *text, size_t size, cons
 bool fm_feedback_read(const char *path, const char *program, struct fm_feedback **ret,
                       GError **error)
 {
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
     g_autoptr(FmMappedFile) file = NULL;
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,

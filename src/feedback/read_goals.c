@@ -210,6 +210,7 @@ static bool get_goal(struct fm_parsing *p, const struct fm_term *term, GPtrArray
 
 bool fm_read_goals(struct fm_parsing *p, const struct fm_term *term, GPtrArray *to)
 {
+    g_return_val_if_fail(term != NULL && to != NULL, false);
     if (!fm_term_check_list(p, term))
         return false;
     for (guint i = 0; i < term->args->len; i++) {

@@ -447,6 +447,7 @@ static void print_params(GString *out, const struct fm_feedback_params *params)
 
 void fm_feedback_report(const struct fm_feedback *feedback, GString *out)
 {
+    g_return_if_fail(feedback != NULL && out != NULL);
     struct printing p = {.out = out, .path = g_string_new(NULL)};
     guint conjunctions = 0;
     g_string_append_printf(out, "Feedback report for %s:\n\n", feedback->program);

@@ -324,6 +324,7 @@ static int compare_procs(const void *a, const void *b)
 void fm_feedback_search(struct fm_feedback *feedback, struct fm_bodies *bodies,
                         const struct fm_feedback_params *params, GPtrArray **ret_messages)
 {
+    g_return_if_fail(params != NULL && ret_messages != NULL);
     const struct fm_analysis *a = fm_bodies_analysis(bodies);
     struct whole_search w = {
         .feedback = feedback,

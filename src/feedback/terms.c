@@ -244,6 +244,7 @@ struct fm_term *fm_term_parse(struct fm_parsing *p)
 
 const struct fm_term *fm_term_arg(const struct fm_term *term, guint i)
 {
+    g_return_val_if_fail(i < term->args->len, NULL);
     return term->args->pdata[i];
 }
 
@@ -295,6 +296,7 @@ bool fm_term_check_list(struct fm_parsing *p, const struct fm_term *term)
 bool fm_term_word(struct fm_parsing *p, const struct fm_term *term, const char *const *words,
                   unsigned count, unsigned *ret)
 {
+    g_return_val_if_fail(count > 0 && ret != NULL, false);
     for (*ret = 0; *ret < count; (*ret)++) {
         if (fm_term_is(term, words[*ret], 0))
             return true;

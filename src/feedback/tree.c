@@ -169,6 +169,7 @@ static struct fm_goal_cost disjunction_cost(const struct fm_node *node)
 
 void fm_node_update_cost(struct fm_node *node)
 {
+    g_return_if_fail(node != NULL);
     switch (node->goal.kind) {
     case FM_GOAL_DISJ:
         node->cost = disjunction_cost(node);
@@ -193,6 +194,7 @@ void fm_node_update_cost(struct fm_node *node)
 bool fm_node_is_costly(const struct fm_searching *s, const struct fm_node *node,
                        struct fm_goal_cost cost, bool any_detism)
 {
+    g_return_val_if_fail(node->of == s, false);
     bool fits =
         any_detism || node->goal.detism == FM_DETISM_DET || node->goal.detism == FM_DETISM_CC_MULTI;
     return fits && cost.kind != FM_COST_DEAD && cost.calls > 0 &&
@@ -253,6 +255,7 @@ struct fm_node *fm_node_tree(struct fm_searching *s)
 
 struct fm_node *fm_node_copy(struct fm_searching *s, const struct fm_node *node)
 {
+    g_return_val_if_fail(node != NULL, NULL);
     struct fm_node *copy = node_new(s);
     copy->origin = FM_NO_GOAL;
     copy->source = node->source;
@@ -447,6 +450,7 @@ static void keep_times(const struct fm_node *node, const GArray *shared, bool pr
 
 struct fm_feedback_goal *fm_node_feedback(const struct fm_node *node, const GArray *shared)
 {
+    g_return_val_if_fail(node != NULL, NULL);
     const struct fm_body *body = node->of->pd->body;
     struct fm_strings *strings = node->of->feedback->strings;
     const struct fm_goal *goal = &node->goal;

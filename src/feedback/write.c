@@ -465,6 +465,7 @@ static void put_params(GString *out, const struct fm_feedback_params *params)
 
 void fm_feedback_write(const struct fm_feedback *feedback, GString *out)
 {
+    g_return_if_fail(feedback != NULL && out != NULL);
     g_string_append_printf(out, "Mercury Compiler Feedback\n%s\n%s\n", FM_FEEDBACK_VERSION,
                            feedback->program);
     if (!feedback->has_conjunctions) {

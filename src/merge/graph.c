@@ -21,6 +21,7 @@ uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node)
 
 uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps)
 {
+    g_return_val_if_fail(m->nodes->len < UINT32_MAX, 0);
     struct fm_merged_node node = {.parent = m->nodes->len, .ps = ps, .points = m->points->len};
     node.edges = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     g_array_append_val(m->nodes, node);
@@ -130,6 +131,7 @@ uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint
 
 void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values)
 {
+    g_return_if_fail(edge < m->edges->len && values != NULL);
     uint64_t *to = &g_array_index(m->values, uint64_t, fm_merge_edge(m, edge)->values);
     for (unsigned i = 0; i < m->measure_count; i++)
         to[i] = fm_merge_sum(to[i], values[i]);
@@ -177,6 +179,7 @@ static void unite_classes(struct fm_merge *m, uint32_t to, uint32_t from)
 
 void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b)
 {
+    g_return_if_fail(a < m->nodes->len && b < m->nodes->len);
     push_pair(m, a, b);
     while (m->to_unite->len > 0) {
         guint at = m->to_unite->len;

@@ -11,6 +11,7 @@
 
 struct fm_merge *fm_merge_new(const struct fm_merge_options *options)
 {
+    g_return_val_if_fail(options != NULL, NULL);
     struct fm_merge *m = g_new0(struct fm_merge, 1);
     m->options = *options;
     m->strings = fm_strings_new();
@@ -403,6 +404,7 @@ static bool is_empty(const struct fm_profile *profile)
 bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const char *name,
                   GError **error)
 {
+    g_return_val_if_fail(profile != NULL && name != NULL, false);
     bool is_union = strcmp(profile->program_name, FM_MERGE_UNION_NAME) == 0;
     uint64_t ticks = 0;
     struct adding a = {.m = m, .profile = profile};
@@ -442,6 +444,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
 
 bool fm_merge_finish(struct fm_merge *m, struct fm_profile **ret, GError **error)
 {
+    g_return_val_if_fail(m != NULL && ret != NULL, false);
     bool ok = m->inputs > 0;
     if (!ok) {
         g_set_error_literal(error, FM_ERROR, FM_ERROR_USAGE, "there is nothing to merge");

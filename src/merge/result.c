@@ -250,6 +250,7 @@ static void add_facts(struct numbering *n)
 
 bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error)
 {
+    g_return_val_if_fail(m->root < m->nodes->len, false);
     struct numbering n = {
         .m = m,
         .build = fm_build_new(m->flavour, m->program),

@@ -376,6 +376,7 @@ static void forget_procs_from(struct fm_merge *m, uint32_t known)
 bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile, const char *name,
                       uint32_t **ret_procs, uint32_t **ret_sites, GError **error)
 {
+    g_return_val_if_fail(ret_procs != NULL && ret_sites != NULL, false);
     bool is_union = strcmp(profile->program_name, FM_MERGE_UNION_NAME) == 0;
     uint32_t known = m->procs->len;
     map_procs(m, profile, m->options.union_programs && !is_union);

@@ -31,6 +31,7 @@ bool fm_read_u32(struct fm_reader *in, const char *what, uint32_t *ret, GError *
 bool fm_read_count(struct fm_reader *in, const char *what, size_t item_bytes, uint32_t *ret,
                    GError **error)
 {
+    g_return_val_if_fail(item_bytes > 0, false);
     const uint8_t *before = in->at;
     if (!fm_read_u32(in, what, ret, error))
         return false;

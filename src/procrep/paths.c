@@ -5,6 +5,7 @@
 
 void fm_body_append_step(GString *out, const struct fm_body *body, uint32_t goal)
 {
+    g_return_if_fail(goal < body->goal_count);
     static const char *const branches[] = {"?;", "t;", "e;"};
     const struct fm_goal *of = &body->goals[goal];
     if (of->parent == FM_NO_GOAL)
@@ -33,6 +34,7 @@ void fm_body_append_step(GString *out, const struct fm_body *body, uint32_t goal
 
 void fm_body_append_path(GString *out, const struct fm_body *body, uint32_t goal)
 {
+    g_return_if_fail(goal < body->goal_count);
     g_autoptr(GArray) chain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (; goal != FM_NO_GOAL; goal = body->goals[goal].parent)
         g_array_append_val(chain, goal);
@@ -109,6 +111,7 @@ uint32_t fm_body_index_child(const struct fm_body_index *index, uint32_t goal, u
 
 uint32_t fm_body_index_find(const struct fm_body_index *index, const char *path)
 {
+    g_return_val_if_fail(index != NULL && path != NULL, FM_NO_GOAL);
     struct fm_goal_step step;
     uint32_t goal = 0;
     while (fm_goal_path_next(&path, &step)) {

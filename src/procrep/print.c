@@ -79,6 +79,7 @@ static void append_pair(GString *out, const struct fm_body *body, const char *be
 
 void fm_body_append_atomic(GString *out, const struct fm_body *body, uint32_t number)
 {
+    g_return_if_fail(number < body->goal_count);
     const struct fm_goal *goal = &body->goals[number];
     switch (goal->kind) {
     case FM_GOAL_CONSTRUCT:
@@ -285,6 +286,7 @@ static void print_var_types(GString *out, const struct fm_procrep_module *module
 void fm_body_print(GString *out, const struct fm_procrep *procrep, uint32_t proc,
                    const struct fm_body *body, const struct fm_body_notes *notes)
 {
+    g_return_if_fail(proc < procrep->proc_count && body != NULL);
     static const char *const insts[FM_INSTS] = {"free", "ground", "other"};
     const struct fm_procrep_proc *of = &procrep->procs[proc];
     if (body->typed)
@@ -398,6 +400,7 @@ static void append_type(GString *out, const struct fm_procrep_module *module, ui
 
 void fm_procrep_print_module_head(GString *out, const struct fm_procrep_module *module)
 {
+    g_return_if_fail(module != NULL);
     static const char *const roles[FM_OISU_ROLES] = {"Creator procs:\n", "\nMutator procs:\n",
                                                      "\nDestructor procs:\n"};
     g_string_append_printf(out, "Module %s\n", module->name);
@@ -432,6 +435,7 @@ static int compare_procs(const void *a, const void *b, void *user)
 uint32_t *fm_procrep_sorted_procs(const struct fm_procrep *procrep,
                                   const struct fm_procrep_module *module)
 {
+    g_return_val_if_fail(module != NULL, NULL);
     uint32_t *procs = g_new(uint32_t, module->proc_count + 1u);
     for (uint32_t i = 0; i < module->proc_count; i++)
         procs[i] = module->proc_first + i;

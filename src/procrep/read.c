@@ -27,6 +27,7 @@ static gboolean proc_equal(gconstpointer a, gconstpointer b)
 
 int64_t fm_procrep_find(const struct fm_procrep *procrep, const struct fm_proc_label *label)
 {
+    g_return_val_if_fail(procrep != NULL && label != NULL, -1);
     const struct fm_procrep_module *module =
         g_hash_table_lookup(procrep->storage->modules, label->def_module);
     if (module == NULL)
@@ -205,6 +206,7 @@ static bool read_modules(struct fm_reader *in, struct fm_procrep *procrep, GErro
 bool fm_procrep_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                            struct fm_procrep **ret, GError **error)
 {
+    g_return_val_if_fail(name != NULL && ret != NULL, false);
     struct fm_procrep *procrep = g_new0(struct fm_procrep, 1);
     struct fm_procrep_storage *storage = g_new0(struct fm_procrep_storage, 1);
     procrep->storage = storage;
@@ -260,6 +262,7 @@ bool fm_procrep_read(const char *path, struct fm_procrep **ret, GError **error)
 bool fm_procrep_read_beside(const struct fm_roots *roots, const char *data_path,
                             struct fm_procrep **ret, GError **error)
 {
+    g_return_val_if_fail(data_path != NULL && ret != NULL, false);
     if (!g_str_has_suffix(data_path, ".data")) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
                     "%s: does not end in .data, so no .procrep belongs to it", data_path);

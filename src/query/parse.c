@@ -442,16 +442,19 @@ static bool parse_preferences(struct piece text, struct fm_preferences *ret, GEr
 
 bool fm_command_parse(const char *text, struct fm_command *ret, GError **error)
 {
+    g_return_val_if_fail(text != NULL && ret != NULL, false);
     return parse_command((struct piece){text, strlen(text)}, ret, error);
 }
 
 bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError **error)
 {
+    g_return_val_if_fail(text != NULL && ret != NULL, false);
     return parse_preferences((struct piece){text, strlen(text)}, ret, error);
 }
 
 bool fm_query_parse(const char *text, struct fm_query *ret, GError **error)
 {
+    g_return_val_if_fail(text != NULL && ret != NULL, false);
     const char *ampersand = strrchr(text, '&');
     size_t size = ampersand ? (size_t)(ampersand - text) : strlen(text);
     struct fm_query query = {0};

@@ -28,6 +28,7 @@ static void append_encoded(GString *out, const char *text, const char *kept)
 
 void fm_query_append_part(GString *out, const char *text)
 {
+    g_return_if_fail(out != NULL && text != NULL);
     append_encoded(out, text, "/");
 }
 

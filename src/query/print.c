@@ -130,6 +130,7 @@ static void append_callers(GString *out, const struct fm_command *command)
 
 void fm_command_append(GString *out, const struct fm_command *command)
 {
+    g_return_if_fail((unsigned)command->id < FM_CMD_COUNT);
     const struct fm_command_form *form = &fm_command_forms[command->id];
 
     g_string_append(out, form->name);

@@ -76,6 +76,7 @@ WORDS(flame_flags, 2, "open", "shut", "own");
 
 const char *fm_command_name(enum fm_command_id id)
 {
+    g_return_val_if_fail((unsigned)id < FM_CMD_COUNT, NULL);
     return fm_command_forms[id].name;
 }
 

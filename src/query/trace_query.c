@@ -34,6 +34,7 @@ static int find_name(const char *const *names, unsigned count, const char *name)
 
 const char *fm_trace_view_name(enum fm_trace_view view)
 {
+    g_return_val_if_fail((unsigned)view < G_N_ELEMENTS(view_names), NULL);
     return view_names[view];
 }
 
@@ -47,6 +48,7 @@ bool fm_trace_view_from_name(const char *name, enum fm_trace_view *ret)
 
 const char *fm_trace_sort_name(enum fm_trace_sort sort)
 {
+    g_return_val_if_fail((unsigned)sort < G_N_ELEMENTS(sort_names), NULL);
     return sort_names[sort];
 }
 
@@ -82,6 +84,7 @@ static bool parse_fraction(const char *digits, size_t size, unsigned places, uin
 
 bool fm_trace_time_parse(const char *text, uint64_t *ret, GError **error)
 {
+    g_return_val_if_fail(text != NULL && ret != NULL, false);
     g_autofree char *copy = g_strstrip(g_strdup(text));
     size_t whole = strspn(copy, "0123456789");
     size_t fraction = copy[whole] == '.' ? strspn(copy + whole + 1, "0123456789") : 0;
@@ -304,6 +307,7 @@ static bool take_pair(struct fm_trace_query *query, char *pair, GError **error)
 
 bool fm_trace_query_parse(const char *text, struct fm_trace_query *ret, GError **error)
 {
+    g_return_val_if_fail(ret != NULL, false);
     struct fm_trace_query query;
     fm_trace_query_init(&query);
     g_auto(GStrv) pairs = g_strsplit(text == NULL ? "" : text, "&", 0);

@@ -22,6 +22,7 @@ char *fm_query_to_url(const struct fm_query *query)
 
 bool fm_query_from_url(const char *url, struct fm_query *ret, GError **error)
 {
+    g_return_val_if_fail(url != NULL && ret != NULL, false);
     const char *ampersand = strchr(url, '&');
     size_t size = ampersand ? (size_t)(ampersand - url) : strlen(url);
     struct fm_query query = {0};

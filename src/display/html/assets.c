@@ -80,6 +80,7 @@ static bool get_from_folder(const char *name, struct fm_asset *ret)
 
 bool fm_asset_get(const char *name, struct fm_asset *ret)
 {
+    g_return_val_if_fail(name != NULL && ret != NULL, false);
     if (!name_is_safe(name))
         return false;
     if (override_folder)

@@ -375,6 +375,7 @@ static void append_main(struct html *html)
 void fm_html_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    const struct fm_html_options *options, GString *out)
 {
+    g_return_if_fail(display != NULL && out != NULL);
     static const struct fm_html_options no_options;
     static const char *const own_ids[] = {"main",     "controls",    "nav-menu",
                                           "search",   "nav-flame",   "nav-tree",

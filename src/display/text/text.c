@@ -218,6 +218,7 @@ static void append_items(const struct text *text, const struct fm_list *list, un
 void fm_text_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    const struct fm_text_options *options, GString *out)
 {
+    g_return_if_fail(display != NULL && out != NULL);
     GString *page = g_string_sized_new(4096);
     struct text text = {
         .out = page,

@@ -90,6 +90,8 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
 bool fm_report(const struct fm_recording *recording, const struct fm_query *query,
                struct fm_display **ret, GError **error)
 {
+    g_return_val_if_fail(recording->known >= FM_KNOWN_HEADER && query != NULL && ret != NULL,
+                         false);
     const struct page_entry *entry =
         (unsigned)query->command.id < FM_CMD_COUNT ? &pages[query->command.id] : NULL;
     bool of_c = entry && entry->c_function && recording->profile->flavour == FM_FLAVOUR_C;

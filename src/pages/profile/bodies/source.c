@@ -290,6 +290,7 @@ static void add_lines(struct fm_page *page, const struct subject *of, struct spa
 
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
 {
+    g_return_if_fail(ps >= 1 && ps <= page->profile->ps_count && pd <= page->profile->pd_count);
     const struct subject of = {ps, pd};
     const struct fm_ps *proc = &page->profile->ps[ps];
     if (!proc->file[0] || proc->line == 0)

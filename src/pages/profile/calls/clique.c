@@ -363,6 +363,7 @@ static void add_procs(struct clique_view *view)
 
 void fm_clique_page(struct fm_page *page, uint32_t clique)
 {
+    g_return_if_fail(clique >= 1 && clique <= page->analysis->clique_count);
     const struct fm_analysis *a = page->analysis;
     uint32_t first = a->clique_first[clique];
     uint32_t count = a->clique_first[clique + 1] - first;

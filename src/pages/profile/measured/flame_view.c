@@ -178,6 +178,7 @@ static void set_scale(struct fm_page *page, const struct fm_flame_wish *wish, st
 
 unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bool *ret_deeper)
 {
+    g_return_val_if_fail(wish->measured != NULL && ret_deeper != NULL, 0);
     struct drawing drawing = {.page = page, .wish = wish};
     struct fm_view_tree tree;
     const struct fm_view_flame_options options = {

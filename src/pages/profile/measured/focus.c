@@ -29,6 +29,8 @@ char *fm_focus_text(const struct fm_page *page, const struct fm_view_focus *focu
 
 char *fm_node_label(const struct fm_profile *profile, const struct fm_view_node *node)
 {
+    g_return_val_if_fail(
+        node->kind == FM_NODE_WHOLE || (node->ps >= 1 && node->ps <= profile->ps_count), NULL);
     if (node->kind == FM_NODE_WHOLE)
         return g_strdup("the whole program");
     const char *name = profile->ps[node->ps].unqualified_name;

@@ -343,6 +343,7 @@ static void add_context_row(struct fm_page *page, struct fm_table *table,
 void fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
                      unsigned rows)
 {
+    g_return_if_fail(ps >= 1 && ps <= page->profile->ps_count);
     g_autoptr(GArray) contexts = contexts_of(page->analysis, ps, measured->measure);
     int64_t whole = 0;
     if (contexts->len < 2)

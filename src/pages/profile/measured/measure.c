@@ -68,6 +68,7 @@ enum fm_query_measure fm_dominant_measure(const struct fm_recording *recording)
 void fm_measured_init(struct fm_measured *ret, const struct fm_recording *recording,
                       enum fm_query_measure asked)
 {
+    g_return_if_fail(ret != NULL && recording->profile != NULL);
     const struct fm_profile *profile = recording->profile;
     bool c = profile->flavour == FM_FLAVOUR_C;
     if (asked == FM_QUERY_BY_AUTO)

@@ -11,6 +11,7 @@
 
 char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, NULL);
     uint32_t procs = fm_view_clique_procs(a, clique);
     const char *name = a->profile->ps[fm_view_clique_name(a, clique)].unqualified_name;
     if (procs > 1)
@@ -22,6 +23,7 @@ char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
 
 char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count && steps_max > 0, NULL);
     uint32_t total = fm_view_path(a, clique, NULL, 0);
     g_autofree uint32_t *cliques = g_new(uint32_t, MAX(total, 1));
     fm_view_path(a, clique, cliques, total);
@@ -42,6 +44,7 @@ char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned step
 
 char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique)
 {
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, NULL);
     uint32_t cliques[SPELLED_STEPS_MAX];
     uint32_t count = fm_view_path(a, clique, cliques, SPELLED_STEPS_MAX);
     g_autoptr(GString) out = g_string_new(NULL);

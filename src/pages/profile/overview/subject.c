@@ -124,6 +124,7 @@ static void drop_same_paths(const struct fm_analysis *a, struct fm_subject *subj
 bool fm_subject_find(const struct fm_recording *recording, const struct fm_command *command,
                      struct fm_subject *ret, GError **error)
 {
+    g_return_val_if_fail(command != NULL && ret != NULL, false);
     bool clique, number;
     const char *name = name_of(command, &clique, &number);
     g_return_val_if_fail(name != NULL, false);

@@ -71,6 +71,7 @@ char *fm_page_lacks_bodies(const struct fm_page *page)
 
 bool fm_body_has_coverage(const struct fm_page *page, uint32_t ps)
 {
+    g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, false);
     const struct fm_analysis *a = page->analysis;
     return page->recording->procrep != NULL && page->profile->coverage != FM_COVERAGE_NONE &&
            (page->profile->coverage == FM_COVERAGE_STATIC ||
@@ -100,6 +101,7 @@ void fm_body_add_text(struct fm_page *page, uint32_t ps, const struct fm_body *b
 
 void fm_body_add(struct fm_page *page, uint32_t ps)
 {
+    g_return_if_fail(ps >= 1 && ps <= page->profile->ps_count);
     g_autoptr(FmBody) body = NULL;
     g_autoptr(FmCoverage) coverage = NULL;
     if (page->recording->procrep == NULL)

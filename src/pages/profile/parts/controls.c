@@ -10,6 +10,7 @@
 void fm_controls_offer(struct fm_controls *controls, const struct fm_query *query,
                        const char *label, const char *id)
 {
+    g_return_if_fail(query != NULL && label != NULL);
     struct fm_page *page = controls->page;
     struct fm_query target = *query;
     target.has_preferences = true; /* so that the comparison sees what the link means */
@@ -274,6 +275,7 @@ void fm_controls_proc_reports(struct fm_page *page, uint32_t ps)
 
 void fm_controls_clique_reports(struct fm_page *page, uint32_t clique)
 {
+    g_return_if_fail(clique >= 1 && clique <= page->analysis->clique_count);
     struct fm_list *list =
         reports(page, "Related clique reports:", FM_CMD_CLIQUE, FM_CMD_DUMP_RAW_CLIQUE, clique,
                 "Clique", "clique", "Unprocessed clique data");

@@ -8,6 +8,7 @@
 
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
 {
+    g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, "");
     const struct fm_ps *proc = &page->profile->ps[ps];
     switch (page->query.preferences.qualify) {
     case FM_QUALIFY_ALWAYS:
@@ -23,6 +24,7 @@ const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
 
 const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps)
 {
+    g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, NULL);
     const struct fm_ps *proc = &page->profile->ps[ps];
     bool shortened =
         page->profile->flavour == FM_FLAVOUR_C && strcmp(proc->name, proc->unqualified_name) != 0;
@@ -31,6 +33,7 @@ const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps)
 
 const char *fm_css_file(const struct fm_profile *profile, uint32_t css)
 {
+    g_return_val_if_fail(css >= 1 && css <= profile->css_count, "");
     const struct fm_css *site = &profile->css[css];
     return site->file[0] ? site->file : profile->ps[site->ps].file;
 }
@@ -47,6 +50,7 @@ static const char *label_of(const struct fm_css *site)
 
 char *fm_name_site(const struct fm_page *page, uint32_t css, bool called)
 {
+    g_return_val_if_fail(css >= 1 && css <= page->profile->css_count, NULL);
     const struct fm_css *site = &page->profile->css[css];
     const char *kind = page->terms->site_kinds[site->kind];
     g_autofree char *label =

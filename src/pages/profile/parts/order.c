@@ -80,6 +80,7 @@ static void sort_by_cost(struct fm_row *rows, uint32_t count, struct fm_cost_ord
 void fm_rows_sort(const struct fm_page *page, struct fm_row *rows, uint32_t count,
                   const struct fm_cost_order *fallback)
 {
+    g_return_if_fail(count == 0 || rows != NULL);
     const struct fm_preferences *preferences = &page->query.preferences;
     if (count < 2)
         return;

@@ -6,6 +6,7 @@
 
 void fm_page_begin(struct fm_page *page, const char *name, char *title)
 {
+    g_return_if_fail(name != NULL && title != NULL && page->display == NULL);
     page->display = fm_display_new(title);
     page->body = fm_display_body(page->display);
     fm_display_set_name(page->display, name);
@@ -14,6 +15,7 @@ void fm_page_begin(struct fm_page *page, const char *name, char *title)
 
 struct fm_query fm_page_link(const struct fm_page *page, enum fm_command_id id, uint32_t number)
 {
+    g_return_val_if_fail((unsigned)id < FM_CMD_COUNT, (struct fm_query){0});
     struct fm_query query = {.command = {.id = id, .number = number}};
     if (page->links_carry_preferences) {
         query.has_preferences = true;
@@ -47,6 +49,7 @@ bool fm_page_check_id(const struct fm_page *page, const char *what, uint32_t num
 
 bool fm_page_check_module(const struct fm_page *page, const struct fm_module **ret, GError **error)
 {
+    g_return_val_if_fail(page->query.command.module != NULL, false);
     const char *name = page->query.command.module;
     *ret = fm_analysis_module(page->analysis, name);
     if (*ret)

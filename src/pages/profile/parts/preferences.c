@@ -29,6 +29,7 @@ static void keep_one_measure(struct fm_preferences *ret, const struct fm_command
 void fm_recording_preferences(const struct fm_recording *recording, const struct fm_query *query,
                               struct fm_preferences *ret)
 {
+    g_return_if_fail(recording->known >= FM_KNOWN_HEADER);
     const struct fm_profile *profile = recording->profile;
     if (query->has_preferences) {
         *ret = query->preferences;
@@ -46,6 +47,7 @@ void fm_recording_preferences(const struct fm_recording *recording, const struct
 void fm_preferences_set_order(struct fm_preferences *preferences, enum fm_order order,
                               const struct fm_cost_order *cost)
 {
+    g_return_if_fail(order != FM_ORDER_COST || cost != NULL);
     preferences->order = order;
     preferences->cost = order == FM_ORDER_COST ? *cost : (struct fm_cost_order){0};
 }

@@ -10,6 +10,7 @@
 void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count,
                    bool sorted)
 {
+    g_return_if_fail(count == 0 || ps != NULL);
     g_autofree struct fm_row *rows = g_new(struct fm_row, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_ps *proc = &page->profile->ps[ps[i]];

@@ -9,6 +9,7 @@
 void fm_recursion_row(struct fm_page *page, struct fm_table *table, const struct fm_perf *perf,
                       const struct fm_recursion_row *row)
 {
+    g_return_if_fail(row->label != NULL && row->cost != NULL);
     fm_table_row(table, row->role, false);
     for (unsigned i = 0; i < row->before; i++)
         fm_cell_empty(table);

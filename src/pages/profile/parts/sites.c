@@ -32,6 +32,7 @@ static struct fm_row *sorted_rows(const struct fm_page *page, const struct fm_si
 void fm_sites_print(const struct fm_page *page, struct fm_table *table, const struct fm_perf *perf,
                     struct fm_site *sites, uint32_t count)
 {
+    g_return_if_fail(count == 0 || sites != NULL);
     g_autofree struct fm_row *rows = sorted_rows(page, sites, count);
     for (uint32_t i = 0; i < count; i++) {
         struct fm_site *site = &sites[rows[i].id];

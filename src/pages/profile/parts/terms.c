@@ -77,6 +77,7 @@ const struct fm_terms *fm_terms_of(enum fm_flavour flavour)
 
 const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_query_cost kind)
 {
+    g_return_val_if_fail(terms != NULL, NULL);
     switch (kind) {
     case FM_QUERY_CALLS:
         return "number of calls";
