@@ -20,16 +20,21 @@ struct fm_grade {
 static const char *const fm_assembler_gcc[] = {FM_ASSEMBLER, NULL};
 
 static const char *const fm_deep_gcc[] = {"-g",
-                                          "-finstrument-functions",
+                                          "-fpatchable-function-entry=2",
+                                          "-fno-ipa-ra",
                                           FM_FRAME_FLAGS,
                                           "-fno-partial-inlining",
-                                          "-fno-crossjumping",
                                           "-include",
-                                          "%L/inline_hooks.h",
+                                          "%L/entry_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
-static const char *const fm_deep_clang[] = {"-g", "-finstrument-functions-after-inlining",
-                                            FM_FRAME_FLAGS, NULL};
+static const char *const fm_deep_clang[] = {"-g",           "-fpatchable-function-entry=2",
+                                            FM_FRAME_FLAGS, "-fno-integrated-as",
+                                            "-include",     "%L/entry_hooks.h",
+                                            FM_ASSEMBLER,   NULL};
+/* Called hooks: link-time optimisation of clang's has no assembler. */
+static const char *const fm_deep_clang_lto[] = {"-g", "-finstrument-functions-after-inlining",
+                                                FM_FRAME_FLAGS, NULL};
 /* Inlined bodies, too. */
 static const char *const fm_full_gcc[] = {"-g",
                                           "-finstrument-functions",
@@ -49,7 +54,7 @@ static const char *const fm_fast_gcc[] = {"-g",
                                           "-fpatchable-function-entry=1",
                                           "-fno-ipa-ra",
                                           "-include",
-                                          "%L/fast_hooks.h",
+                                          "%L/entry_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
 static const char *const fm_fast_clang[] = {"-g", "-finstrument-functions-after-inlining",

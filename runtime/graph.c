@@ -64,18 +64,20 @@ static void entries_move(struct fm_tls *to, const struct fm_tls *from)
 {
     uint64_t most = 0;
     for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
-        const struct fm_entry *entry = fm_entry_at(from, offset);
-        if (entry->identity > 1 && entry->csd->calls > most)
-            most = entry->csd->calls;
+        struct fm_entry *entry = fm_entry_at(from, offset);
+        if (entry->identity <= 1)
+            continue;
+        entry->calls_seen = entry->csd->calls; /* elsewhere in memory: looked at once */
+        if (entry->calls_seen > most)
+            most = entry->calls_seen;
     }
     const uint64_t least[] = {most >> 5, most >> 10, 0};
     for (unsigned rank = 0; rank < 3; rank++)
         for (uint64_t offset = 0; offset <= from->mask; offset += 32) {
             const struct fm_entry *entry = fm_entry_at(from, offset);
-            if (entry->identity <= 1)
-                continue;
-            uint64_t calls = entry->csd->calls;
-            if (calls >= least[rank] && (rank == 0 || calls < least[rank - 1]))
+            uint64_t calls = entry->calls_seen;
+            if (entry->identity > 1 && calls >= least[rank] &&
+                (rank == 0 || calls < least[rank - 1]))
                 entry_fill(to, entry->csd, entry->identity, entry->callee_key);
         }
 }
@@ -117,9 +119,9 @@ static bool index_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t
     return true;
 }
 
-bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden)
+static bool table_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t caller_key)
 {
-    uint64_t caller_key = fm_pd_key(thread, fm_at(csd->caller));
+    bool hidden = (csd->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
     uint64_t identity = fm_identity(csd->hook_pc, csd->site, caller_key);
     return index_add(thread, csd, identity ^ (hidden ? HIDDEN : 0),
                      fm_callee_key(thread, csd, caller_key));
@@ -185,7 +187,8 @@ struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
 
 /* like gives hook_pc, site, flags. callee NULL: make it. */
 struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
-                               const struct fm_rec_csd *like, uint64_t fn, struct fm_rec_pd *callee)
+                               uint64_t caller_key, const struct fm_rec_csd *like, uint64_t fn,
+                               struct fm_rec_pd *callee)
 {
     uint32_t epoch = fm_modules_epoch();
     if (epoch > 0xffffff)
@@ -208,8 +211,7 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
     csd->caller = caller->callee;
     csd->callee = fm_ref(callee);
     csd->epoch_flags = epoch << FM_REC_CSD_EPOCH_SHIFT | flags;
-    bool hidden = (flags & FM_REC_CSD_SIGNAL) != 0;
-    if (!fm_table_add(thread, csd, hidden))
+    if (!table_add(thread, csd, caller_key))
         return NULL;
     struct fm_rec_pd *from = fm_at(csd->caller);
     csd->next = from->first_csd;

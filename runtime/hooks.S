@@ -321,6 +321,25 @@ fm_entry_hook_v1:
         GIVE_BACK 0
         .size fm_entry_hook_v1, .-fm_entry_hook_v1
 
+/* --grade=deep: at the entry of a function, before its prologue; above the hook pc stands the
+ * function's return address. */
+        .macro BODY_SLOW name, callee
+        .globl \name
+        .type \name, @function
+        .p2align 5
+\name:
+        KEEP_ALL
+        movq 16(%rbp), %rdi
+        movq 8(%rbp), %rsi
+        leaq 8(%rbp), %rdx
+        call \callee@PLT
+        GIVE_BACK 0
+        .size \name, .-\name
+        .endm
+        BODY_SLOW fm_enter_slow_body_v1, fm_enter_body_v1
+        BODY_SLOW fm_enter_leaf_slow_body_v1, fm_enter_leaf_body_v1
+        BODY_SLOW fm_exit_slow_body_v1, fm_exit_body_v1
+
 /* The called hooks under names that libc does not have (library.S). */
         .globl fm_called_enter_v1
         .type fm_called_enter_v1, @function

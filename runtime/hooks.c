@@ -169,7 +169,8 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
     if (thread->rec->started_in == 0)
         thread->rec->started_in = fn;
     struct fm_rec_csd like = {.hook_pc = hook_pc, .site = site, .epoch_flags = flags};
-    struct fm_rec_csd *csd = fm_csd_make(thread, caller, &like, fn, active_pd(thread, fn));
+    struct fm_rec_csd *csd =
+        fm_csd_make(thread, caller, top->key, &like, fn, active_pd(thread, fn));
     if (csd == NULL)
         return fm_edge_lose(thread, top->key, hook_pc, site, flags);
     if (via != 0)
@@ -220,11 +221,9 @@ static FM_RUNTIME_TEXT void open_leaf(struct fm_thread *thread, uint64_t handler
     if (!fm_module_is_instrumented(pc))
         return;
     struct fm_rec_csd *csd = fm_callee_at_its_edge(thread, top, registers);
-    uint64_t mark = 0;
     if (csd == NULL || pc < csd->hook_pc)
         return;
-    memcpy(&mark, (const char *)csd->hook_pc - sizeof mark, sizeof mark);
-    if (mark != FM_HOOK_ENDS_OF_LEAF || (tls->top == tls->limit && !fm_stack_grow(thread)))
+    if (!fm_is_of_leaf(csd) || (tls->top == tls->limit && !fm_stack_grow(thread)))
         return;
     struct fm_rec_frame *frame = tls->top + 1;
     frame->csd = (uint64_t)csd;
@@ -248,7 +247,10 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     uint64_t key_site = site;
     uint32_t flags = 0;
     struct fm_rec_csd *csd = NULL;
-    if (plain_cfa(tls->top) == cfa) {
+    if (fn == 0) { /* before the function's prologue: what has its frame there is dead */
+        while (plain_cfa(tls->top) == cfa && !is_guard(thread, tls->top))
+            pop(thread, true);
+    } else if (plain_cfa(tls->top) == cfa) {
         csd = fm_edge_find(thread, tls->top->key, hook_pc, 0, false);
         if (csd == NULL && is_own_entry(thread, fn, hook_pc)) {
             while (plain_cfa(tls->top) == cfa && !is_guard(thread, tls->top))
@@ -263,8 +265,10 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
         flags |= FM_REC_CSD_SIGNAL;
     if (csd == NULL)
         csd = fm_edge_find(thread, tls->top->key, hook_pc, key_site, signal);
+    if (csd == NULL && fn == 0)
+        fn = fm_function_start(hook_pc);
     if (csd == NULL)
-        csd = edge_make(thread, fn, key_site, hook_pc, cfa, flags);
+        csd = edge_make(thread, fn != 0 ? fn : hook_pc, key_site, hook_pc, cfa, flags);
     else if (tls->far_left < 0)
         fm_table_arrange(thread);
     push(thread, csd, fn, cfa, signal, key_site == 0);
@@ -387,6 +391,24 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint
     fm_exit_slow_v1(fn, cfa);
 }
 
+FM_EXPORT FM_RUNTIME_TEXT void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
+{
+    enter_slow(0, site, hook_pc, cfa, false);
+}
+
+FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
+{
+    enter_slow(0, site, hook_pc, cfa, false);
+    fm_exit_slow_v1(0, cfa);
+}
+
+FM_EXPORT FM_RUNTIME_TEXT void fm_exit_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
+{
+    (void)site;
+    (void)hook_pc;
+    fm_exit_slow_v1(0, cfa);
+}
+
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
     enter_slow(0, site, hook_pc, cfa, true);
@@ -400,7 +422,8 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
         pop(thread, true);
     if (plain_cfa(tls->top) == cfa) {
         const struct fm_rec_frame *frame = tls->top;
-        while (plain_cfa(frame) == cfa && !may_be_of(thread, frame, fn))
+        while (plain_cfa(frame) == cfa &&
+               (fn == 0 ? (frame->cfa & FM_CFA_INLINED) != 0 : !may_be_of(thread, frame, fn)))
             frame--;
         if (plain_cfa(frame) == cfa) {
             while (tls->top != frame)
@@ -408,7 +431,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
             pop(thread, false);
             return;
         }
-    } else if (!is_guard(thread, tls->top) && function_of(tls->top) == fn &&
+    } else if (fn != 0 && !is_guard(thread, tls->top) && function_of(tls->top) == fn &&
                !fm_process.was_stopped) {
         /* A function split by the compiler: its exit stands in a frame of its own, deeper. */
         pop(thread, false);

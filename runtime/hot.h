@@ -24,7 +24,7 @@ struct fm_entry {
     uint64_t identity; /* 0: free; 1: purged */
     struct fm_rec_csd *csd;
     uint64_t callee_key;
-    uint64_t reserved;
+    uint64_t calls_seen; /* when the entries were last put in order */
 };
 #define FM_HOOK_FACTOR 0xFFFFFFFF9E3779B1ull /* fits a sign-extended 32-bit operand */
 /* Makes the order of the edges of a path count. It must be large: of a small one the powers have
@@ -136,4 +136,8 @@ void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t fra
 void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_exit_slow_v1(uint64_t fn, uint64_t frame);
 void fm_point_slow_v1(uint64_t pc, uint64_t frame);
+/* The same of functions that have their hooks at the entry and in front of each return. */
+void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
+void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
+void fm_exit_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);

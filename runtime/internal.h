@@ -193,15 +193,15 @@ uint64_t fm_callee_key(const struct fm_thread *thread, const struct fm_rec_csd *
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread);      /* makes it; NULL: no room */
 bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with what the old one has */
 void fm_table_arrange(struct fm_thread *thread);
-bool fm_table_add(struct fm_thread *thread, struct fm_rec_csd *csd, bool hidden);
 void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind, uint64_t add);
 void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd);
 /* Keeps by address quanta that were added. */
 void fm_csd_add_sample(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t pc,
                        uint64_t quanta);
 void fm_csd_add_quanta(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t quanta);
+/* caller_key: of the pd that caller leads to. */
 struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
-                               const struct fm_rec_csd *like, uint64_t fn,
+                               uint64_t caller_key, const struct fm_rec_csd *like, uint64_t fn,
                                struct fm_rec_pd *callee);
 /* The edge that is called from the pd of this key instead of one that cannot be made: the hooks
  * find it from then on. flags: FM_REC_CSD_SIGNAL or none. */
@@ -264,6 +264,8 @@ void fm_threads_after_fork(const char *old_base);
 struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
                                          const struct fm_rec_frame *top,
                                          const mcontext_t *registers);
+/* Whether it leads to a function that calls nothing, and so has no frame of its own. */
+bool fm_is_of_leaf(const struct fm_rec_csd *csd);
 void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);

@@ -234,7 +234,7 @@ static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_b
         if (csd != NULL)
             return csd;
     }
-    csd = fm_csd_make(thread, caller, old, to->fn, callee);
+    csd = fm_csd_make(thread, caller, key, old, to->fn, callee);
     for (uint32_t ref = old->side; csd != NULL && ref != 0;) {
         const struct fm_rec_side *side = old_at(old_base, ref);
         if (side->kind == FM_REC_SIDE_VIA)

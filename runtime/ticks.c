@@ -114,14 +114,20 @@ struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
     bool own_frame = frame != ((top->cfa + 4) & ~(uint64_t)7);
     bool at_edge = pc - fn <= PROLOGUE_BYTES || *(const uint8_t *)pc == RET_OPCODE;
     unsigned count = 0;
-    /* A body inlined into the top's frame is no other function. */
-    if (!own_frame && !at_edge)
-        return NULL;
     if (own_frame && frame >= sp && frame + 16 <= high && frame % 8 == 0)
         sites[count++] = ((const uint64_t *)frame)[1];
     sites[count++] = ((const uint64_t *)sp)[0];
     sites[count++] = ((const uint64_t *)sp)[1];
-    return edge_by_site(running, fn, sites, count);
+    struct fm_rec_csd *edge = edge_by_site(running, fn, sites, count);
+    /* A body inlined into the top's frame is no other function. */
+    return edge != NULL && (own_frame || at_edge || fm_is_of_leaf(edge)) ? edge : NULL;
+}
+
+bool fm_is_of_leaf(const struct fm_rec_csd *csd)
+{
+    uint64_t mark;
+    memcpy(&mark, (const char *)csd->hook_pc - sizeof mark, sizeof mark);
+    return mark == FM_HOOK_ENDS_OF_LEAF;
 }
 
 static void on_tick(int signal, siginfo_t *info, void *data)

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "choice.h"
 #include "expand.h"
 #include "flow.h"
 
@@ -35,8 +36,14 @@ struct state {
     char announced[1024]; /* by .type NAME, @function */
     bool has_own_hook;    /* of its own body, met before */
     bool at_entry;
+    bool has_exits;  /* its returns have hooks */
+    uint32_t number; /* in scan, of the function */
     bool intel;      /* the file's syntax */
-    bool executable; /* the code is not a shared object's (fast_hooks.h) */
+    bool executable; /* the code is not a shared object's (entry_hooks.h) */
+    bool in_app;     /* what the program's author wrote */
+    bool has_file;
+    unsigned file; /* the function's: its number in .loc */
+    struct fm_choice choice;
     struct fm_scan scan;
     enum fm_verdict *verdicts; /* of its markers; NULL: none */
     uint32_t markers_passed;
@@ -142,14 +149,46 @@ static bool may_read_al(const char *text)
     return false;
 }
 
-static void expand_entry(FILE *out, const struct state *state, const char *rest)
+/* Does the function that the lines belong to call nothing? */
+static bool is_leaf(struct state *state)
 {
+    const struct fm_scan *scan = &state->scan;
+    for (uint32_t i = state->number; i < scan->function_count; i++) {
+        struct fm_word name = scan->labels[scan->starts[i]].name;
+        if (name.size != strlen(state->function) ||
+            memcmp(name.at, state->function, name.size) != 0)
+            continue;
+        state->number = i;
+        return !scan->odd && !scan->calls[i];
+    }
+    return false;
+}
+
+static void expand_return(FILE *out, const struct state *state)
+{
+    /* Changed by calls in the Windows convention, too, and not what is returned. */
+    struct fm_hook_place place = {.registers = {"%r8", "%r9", NULL},
+                                  .thread = state->executable ? NULL : "%r10"};
+    write_hook(out, state, FM_HOOK_RETURN, &place);
+}
+
+static void expand_entry(FILE *out, struct state *state, const char *rest, bool exits)
+{
+    enum fm_hook_kind kind = FM_HOOK_ENTRY;
+    state->has_exits = false;
+    if (exits && fm_choice_leaves_out(&state->choice, state->function,
+                                      state->has_file ? state->file : UINT32_MAX))
+        return;
+    if (exits) {
+        state->has_exits = !is_leaf(state);
+        kind = state->has_exits ? FM_HOOK_BODY : FM_HOOK_LEAF;
+    }
     /* A function's own name may end in .0: it is nested then, and uses its static chain. */
     struct fm_hook_place place = {.registers = {"%rax", "%r10", "%r11"},
                                   .thread = state->executable ? NULL : "%rcx",
                                   .keep_rax = may_read_al(rest),
                                   .keep_chain = strrchr(state->function, '.') != NULL};
-    write_hook(out, state, FM_HOOK_ENTRY, &place);
+    write_hook(out, state, kind, &place);
 }
 
 /* Follows the functions' labels. */
@@ -161,10 +200,21 @@ static void follow(struct state *state, const char *line, const char *text)
         state->intel = false;
     } else if (strncmp(text, ".type", 5) == 0 && strstr(text, "@function") != NULL) {
         copy_name(state->announced, sizeof state->announced, skip_space(text + 5), ", \t");
+    } else if (strncmp(text, ".loc", 4) == 0 && !state->has_file) {
+        state->file = (unsigned)strtoul(text + 4, NULL, 10);
+        state->has_file = true;
+    } else if (strncmp(text, "#APP", 4) == 0 || strncmp(text, "#NO_APP", 7) == 0) {
+        state->in_app = text[1] == 'A';
     } else if (line == text && state->announced[0] != '\0') {
         size_t length = strlen(state->announced);
         if (strncmp(line, state->announced, length) == 0 && line[length] == ':') {
-            memcpy(state->function, state->announced, length + 1);
+            size_t whole = strlen(state->function);
+            bool cold = strncmp(state->function, line, whole) == 0 && whole > 0 &&
+                        strncmp(line + whole, ".cold", 5) == 0;
+            if (!cold)
+                memcpy(state->function, state->announced, length + 1);
+            state->has_exits &= cold;
+            state->has_file &= cold;
             state->announced[0] = '\0';
             state->has_own_hook = false;
         }
@@ -195,9 +245,43 @@ static char *read_all(FILE *in)
     return all;
 }
 
+static bool is_return(const char *text)
+{
+    if (strncmp(text, "jmp", 3) == 0)
+        return strncmp(skip_space(text + 3), "__x86_return_thunk", 18) == 0;
+    if (strncmp(text, "rep", 3) == 0)
+        text = skip_space(text + strcspn(text, " \t"));
+    return strncmp(text, "ret", 3) == 0;
+}
+
+/* How many nops for a hook begin with this line; *next is put behind them. gcc has a label before
+ * them, clang makes one instruction of two. */
+static unsigned nops_at_entry(struct state *state, const char *line, const char *text, char **next)
+{
+    if (strncmp(line, ".LPFE", 5) == 0 || strncmp(line, "# %bb.0:", 8) == 0) {
+        state->at_entry = true;
+        return 0;
+    }
+    if (!state->at_entry || text == line || *text == '.' || *text == '#' || *text == '\0' ||
+        strncmp(text, "endbr64", 7) == 0)
+        return 0;
+    state->at_entry = false;
+    if (strcmp(text, "xchgw\t%ax, %ax") == 0 || strcmp(text, "xchg\tax, ax") == 0)
+        return 2;
+    if (strcmp(text, "nop") != 0)
+        return 0;
+    const char *second = skip_space(*next);
+    if (strncmp(second, "nop", 3) != 0 || second[3] != '\n')
+        return 1;
+    *next = strchr(*next, '\n') + 1;
+    return 2;
+}
+
 static void filter(char *all, FILE *out)
 {
     static struct state state;
+    if (!fm_choice_read(&state.choice, all)) /* then finishing leaves out */
+        state.choice.pattern_count = 0;
     if (fm_scan_read(&state.scan, all))
         state.verdicts = fm_flow_decide(&state.scan);
     for (char *line = all, *next; *line != '\0'; line = next) {
@@ -207,12 +291,13 @@ static void filter(char *all, FILE *out)
             *end = '\0';
         const char *text = skip_space(line);
         follow(&state, line, text);
-        if (strncmp(line, ".LPFE", 5) == 0) {
-            state.at_entry = true;
-        } else if (state.at_entry && strncmp(text, "nop", 3) == 0) {
-            expand_entry(out, &state, next);
-            state.at_entry = false;
+        fm_choice_note(&state.choice, text);
+        unsigned nops = nops_at_entry(&state, line, text, &next);
+        if (nops > 0) {
+            expand_entry(out, &state, next, nops == 2);
             continue;
+        } else if (state.has_exits && !state.in_app && is_return(text)) {
+            expand_return(out, &state);
         } else if (expand_marker(out, &state, text)) {
             continue;
         } else if (strncmp(text, "# fathom: executable", 20) == 0) {
@@ -223,6 +308,7 @@ static void filter(char *all, FILE *out)
     }
     free(state.verdicts);
     fm_scan_done(&state.scan);
+    fm_choice_done(&state.choice);
 }
 
 /* The options of as that take the next argument. */

@@ -169,6 +169,54 @@ static const char entry_end[] = "\tleaq 9777b(%rip), %r11\n"
                                 "\tjmp fm_entry_hook_v1@PLT\n"
                                 "\t.subsection 0\n";
 
+/* --grade=deep: at a function's entry as above, but exits are seen, so nothing dead is passed over.
+ */
+#define BODY_CHECK             \
+    "\tcmpq @0, %rsp\n"        \
+    "\tjo 9771f\n"             \
+    "\tjb 9772f\n"             \
+    "\tmovq @C, @A\n"          \
+    "\tcmpq @8, @C\n"          \
+    "\tjne 9767f\n"            \
+    "9766:\tcmpq (@A), %rsp\n" \
+    "\tjae 9772f\n"
+#define SITE_OF_BODY "\tmovq (%rsp), @C\n"
+static const char body_begin[] = BODY_CHECK
+    "\tcmpq @32, @A\n"
+    "\tjae 9772f\n" IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE LOOK_UP_AND_FILL "\tleaq -8(%rsp), @B\n"
+    "\tmovq @B, 32(@A)\n"
+    "\taddq $32, @A\n"
+    "\tmovq @A, @8\n"
+    "\tmovq @A, @C\n"
+    "9771:\n";
+static const char leaf_begin[] =
+    BODY_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE "\timulq $-0x7A143595, 16(@A), @C\n"
+                                                      "\taddq @C, @B\n"
+                                                      "\tmovq @24, @C\n"
+                                                      "\tandq @B, @C\n"
+                                                      "\taddq @16, @C\n"
+                                                      "\tcmpq @B, (@C)\n"
+                                                      "\tjne 9773f\n"
+                                                      "9774:\tmovq 8(@C), @B\n"
+                                                      "\tincq (@B)\n"
+                                                      "\tmovq @A, @C\n"
+                                                      "9771:\n";
+#define BODY_COLD          \
+    "9777:\n"              \
+    "\t.subsection 1\n"    \
+    "9767:\tmovq @8, @A\n" \
+    "\tjmp 9766b\n"
+static const char body_cold[] = HOOK_ENDS BODY_COLD TAKE_KEY LOOK_FURTHER "9772:\n";
+static const char leaf_cold[] = HOOK_ENDS_OF_LEAF BODY_COLD LOOK_FURTHER "9772:\n";
+static const char body_end[] = "\tleaq 9777b(%rip), %r11\n"
+                               "\tpushq %r11\n"
+                               "\tjmp fm_enter_slow_body_v1@PLT\n"
+                               "\t.subsection 0\n";
+static const char leaf_end[] = "\tleaq 9777b(%rip), %r11\n"
+                               "\tpushq %r11\n"
+                               "\tjmp fm_enter_leaf_slow_body_v1@PLT\n"
+                               "\t.subsection 0\n";
+
 #define POP                                   \
     "9774:\tsubq $32, @A\n"                   \
     "\tmovq @A, @8\n"                         \
@@ -210,6 +258,19 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
                                "\tleaq @F, @B\n"
                                "\tcmpq @B, 24(@A)\n"
                                "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
+
+/* In front of the return. */
+static const char body_return[] = "\tleaq -8(%rsp), @B\n"
+                                  "\tcmpq @80, @B\n"
+                                  "\tjb 9777f\n" TAKE_TOP "\tcmpq @B, (@A)\n"
+                                  "\tjne 9771f\n" POP "9771:\tcmpq (@A), @B\n"
+                                  "\tjae 9772f\n"
+                                  "\tcmpq @0, @B\n"
+                                  "\tjo 9777b\n"
+                                  "9772:\tleaq 9777b(%rip), @A\n"
+                                  "\tpushq @A\n"
+                                  "\tjmp fm_exit_slow_body_v1@PLT\n"
+                                  "\t.subsection 0\n";
 
 static void write_field(FILE *out, const char *thread, unsigned offset)
 {
@@ -259,7 +320,8 @@ static void give_back(FILE *out, const struct fm_hook_place *place)
         fprintf(out, "\tmovq -32(%%rsp), %s\n", place->thread);
 }
 
-static void write_entry(FILE *out, const struct fm_hook_place *place)
+static void write_entry(FILE *out, const struct fm_hook_place *place, const char *begin,
+                        const char *cold, const char *end)
 {
     if (place->keep_rax)
         fputs("\tmovq %rax, -16(%rsp)\n", out);
@@ -268,17 +330,17 @@ static void write_entry(FILE *out, const struct fm_hook_place *place)
     if (place->thread != NULL)
         fprintf(out, "\tmovq %s, -32(%%rsp)\n", place->thread);
     load_thread(out, place);
-    write_text(out, entry_begin, place);
+    write_text(out, begin, place);
     give_back(out, place);
-    write_text(out, entry_cold, place);
+    write_text(out, cold, place);
     give_back(out, place);
-    fputs(entry_end, out);
+    fputs(end, out);
 }
 
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
 {
     fputs(HOOK_BEGINS, out);
-    if (kind != FM_HOOK_ENTRY)
+    if (kind < FM_HOOK_ENTRY)
         load_thread(out, place);
     switch (kind) {
     case FM_HOOK_ENTER_LEAF:
@@ -300,7 +362,16 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
         write_text(out, exit_any, place);
         break;
     case FM_HOOK_ENTRY:
-        write_entry(out, place);
+        write_entry(out, place, entry_begin, entry_cold, entry_end);
+        break;
+    case FM_HOOK_BODY:
+        write_entry(out, place, body_begin, body_cold, body_end);
+        break;
+    case FM_HOOK_LEAF:
+        write_entry(out, place, leaf_begin, leaf_cold, leaf_end);
+        break;
+    case FM_HOOK_RETURN:
+        write_text(out, body_return, place);
         break;
     }
 }

@@ -13,7 +13,10 @@ enum fm_hook_kind {
     FM_HOOK_ENTER_ANY,     /* not known */
     FM_HOOK_EXIT_OWN,
     FM_HOOK_EXIT_ANY,
-    FM_HOOK_ENTRY, /* --grade=fast, in the place of the nop at a function's entry */
+    FM_HOOK_RETURN, /* --grade=deep, in front of a return */
+    FM_HOOK_ENTRY,  /* --grade=fast, in the place of the nop at a function's entry */
+    FM_HOOK_BODY,   /* --grade=deep, there */
+    FM_HOOK_LEAF,   /* of a function that calls nothing: no hook in front of its returns */
 };
 
 struct fm_hook_place {

@@ -202,6 +202,10 @@ static void begin_function(struct reader *reader, uint32_t label)
         reader->function_label = whole;
         scan->labels[label].is_cold = true;
     } else {
+        scan->starts = grow(reader, scan->starts, scan->function_count, sizeof *scan->starts);
+        if (reader->failed)
+            return;
+        scan->starts[scan->function_count] = label;
         reader->function = scan->function_count++;
         reader->function_label = label;
         scan->labels[label].is_entry = true;
@@ -624,9 +628,10 @@ static void statement(struct reader *reader, const char *at, const char *end)
 
 static void line_read(struct reader *reader, const char *at, const char *end)
 {
-    if (begins((struct fm_word){at, (size_t)(end - at)}, "#APP"))
+    struct fm_word text = rest_of(at, end);
+    if (begins(text, "#APP"))
         reader->in_app = true;
-    else if (begins((struct fm_word){at, (size_t)(end - at)}, "#NO_APP"))
+    else if (begins(text, "#NO_APP"))
         reader->in_app = false;
     while (reader->in_app && at < end) {
         const char *cut = memchr(at, ';', (size_t)(end - at));
@@ -688,4 +693,5 @@ void fm_scan_done(struct fm_scan *scan)
     free(scan->regions);
     free(scan->entries);
     free(scan->calls);
+    free(scan->starts);
 }

@@ -70,6 +70,7 @@ struct fm_scan {
     struct fm_region *regions;
     uint32_t *entries; /* of tables: labels */
     bool *calls;       /* by function: it has a call, or a jump that may lead out of it */
+    uint32_t *starts;  /* by function: its label */
     uint32_t item_count, label_count, marker_count, region_count, entry_count, function_count;
     bool odd; /* something in it that is not understood: nothing may be concluded */
 };

@@ -35,6 +35,7 @@ static const char help[] =
     "                              functions whose name holds PATTERN; may be repeated\n"
     "  --only=PATTERN              record these files, folders or functions alone; may be "
     "repeated\n"
+    "  --include-system            record functions of the system's headers, too\n"
     "  --cc=COMPILER               the real compiler (default: cc or c++; also $FATHOM_CC,\n"
     "                              $FATHOM_CXX, or the first argument as with launchers);\n"
     "                              ccache may stand before it\n"
@@ -86,6 +87,8 @@ static bool take_option(struct wrapper *wrapper, const char *argument, GError **
         fm_choice_add(&toolchain->only, argument + strlen("--only="));
     } else if (g_str_has_prefix(argument, "--cc=")) {
         choose_compiler(wrapper, argument + strlen("--cc="));
+    } else if (strcmp(argument, "--include-system") == 0) {
+        toolchain->include_system = true;
     } else if (strcmp(argument, "--show") == 0) {
         wrapper->show = true;
     } else {

@@ -21,23 +21,48 @@ static bool is_own_header(const char *file)
            g_str_has_suffix(file, "/fathom/fathom.h");
 }
 
-/* gcc keeps a body of its own, with hooks, of each function that has hooks. clang's hooks that come
- * after inlining leave none where all calls were inlined: such a function is recorded as much as
- * the others, but those of the system's headers. */
-static void adopt_inlined(const struct fm_bodies *bodies, const struct fm_units *units)
+/* In which units do hooks stand in functions' own bodies alone? */
+static bool *units_after_inlining(const struct fm_bodies *bodies)
 {
+    uint32_t most = 0;
     for (guint i = 0; i < bodies->scopes->len; i++) {
-        const struct fm_scope *scope = fm_bodies_scope(bodies, i);
-        if (scope->parent != FM_NONE && scope->live)
-            return; /* hooks came before inlining */
+        uint32_t unit = g_array_index(bodies->unit_of_scope, uint32_t, i);
+        if (unit != FM_NONE && unit > most)
+            most = unit;
     }
+    bool *own = g_new0(bool, (gsize)most + 1);
+    for (int inlined = 0; inlined < 2; inlined++) {
+        for (guint i = 0; i < bodies->scopes->len; i++) {
+            const struct fm_scope *scope = fm_bodies_scope(bodies, i);
+            uint32_t unit = g_array_index(bodies->unit_of_scope, uint32_t, i);
+            if (unit != FM_NONE && scope->live && (scope->parent != FM_NONE) == inlined)
+                own[unit] = !inlined;
+        }
+    }
+    return own;
+}
+
+static bool is_in_system(const GPtrArray *choices, const char *file)
+{
+    for (guint i = 0; i < choices->len; i++) {
+        if (strcmp(g_ptr_array_index(choices, i), "+system:") == 0)
+            return false;
+    }
+    return g_str_has_prefix(file, "/usr/");
+}
+
+/* Hooks that are put in after inlining leave none where all calls of a function were inlined: it is
+ * recorded as much as the others, but those of the system's headers. */
+static void adopt_inlined(const struct fm_bodies *bodies, const GPtrArray *choices)
+{
+    g_autofree bool *after = units_after_inlining(bodies);
     for (guint i = 0; i < bodies->scopes->len; i++) {
         const struct fm_scope *scope = fm_bodies_scope(bodies, i);
+        uint32_t unit = g_array_index(bodies->unit_of_scope, uint32_t, i);
         struct fm_proc *proc = fm_bodies_proc(bodies, scope->proc);
-        if (scope->parent != FM_NONE && proc->entry == 0 && !proc->instrumented &&
-            !g_str_has_prefix(proc->file, "/usr/") && !is_own_header(proc->file) &&
-            !fm_statics_is_hook(proc->linkage) &&
-            fm_units_is_of_clang(units, g_array_index(bodies->unit_of_scope, uint32_t, i)))
+        if (scope->parent != FM_NONE && unit != FM_NONE && after[unit] && proc->entry == 0 &&
+            !proc->instrumented && !is_in_system(choices, proc->file) &&
+            !is_own_header(proc->file) && !fm_statics_is_hook(proc->linkage))
             proc->instrumented = true;
     }
 }
@@ -70,7 +95,7 @@ static bool describe_code(struct fm_statics *statics, const struct fm_elf *elf,
     if (!ok)
         return false;
     if (!opts->physical)
-        adopt_inlined(bodies, units);
+        adopt_inlined(bodies, elf->choices);
     take_bodies(statics, bodies);
     fm_choice_leave_out(statics, elf->choices);
     fm_sites_build(statics, opts->physical);

@@ -7,8 +7,9 @@
 bool fm_statics_is_hook(const char *symbol)
 {
     static const char *const prefixes[] = {
-        "__cyg_profile_func_", "fm_enter_slow_",   "fm_exit_slow_", "fm_enter_leaf_",
-        "fm_entry_hook_",      "__sanitizer_cov_", "__fentry__",    "__return__",
+        "__cyg_profile_func_", "fm_enter_slow_", "fm_exit_slow_",  "fm_enter_leaf_",
+        "fm_enter_body_",      "fm_exit_body_",  "fm_entry_hook_", "__fentry__",
+        "__sanitizer_cov_",    "__return__",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
         if (strncmp(symbol, prefixes[i], strlen(prefixes[i])) == 0)

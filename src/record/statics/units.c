@@ -70,16 +70,6 @@ const char *fm_units_name(struct fm_units *units, Dwarf_Die *die)
     return result;
 }
 
-bool fm_units_is_of_clang(const struct fm_units *units, uint32_t unit)
-{
-    if (unit == FM_NONE)
-        return false;
-    Dwarf_Attribute attribute;
-    const char *producer =
-        dwarf_formstring(dwarf_attr(fm_units_die(units, unit), DW_AT_producer, &attribute));
-    return producer != NULL && strstr(producer, "clang") != NULL;
-}
-
 bool fm_units_place(struct fm_units *units, uint32_t unit, uint64_t address, struct fm_place *ret,
                     uint64_t *ret_begin)
 {

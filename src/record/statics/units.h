@@ -27,8 +27,6 @@ Dwarf_Die *fm_units_die(const struct fm_units *units, uint32_t unit);
 const char *fm_units_name(struct fm_units *units, Dwarf_Die *die);
 /* The path that a unit gives as relative, made absolute and tidy; path may be NULL: "". */
 const char *fm_units_path(struct fm_units *units, Dwarf_Die *die, const char *path);
-/* Whether clang made it. */
-bool fm_units_is_of_clang(const struct fm_units *units, uint32_t unit);
 /* Where in the source the code at an address is from. *ret_begin: where that row of the table of
  * lines begins. False, and a place that is not known, when there is none; unit may be FM_NONE. */
 bool fm_units_place(struct fm_units *units, uint32_t unit, uint64_t address, struct fm_place *ret,

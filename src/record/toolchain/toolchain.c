@@ -217,6 +217,8 @@ static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_com
         if (!add_pattern(text, "-file:", absolute, error))
             return false;
     }
+    if (toolchain->include_system && !lists && !add_pattern(text, "+system:", "", error))
+        return false;
     if (text->len == 0)
         return true;
     g_ptr_array_add(arguments, g_strdup("-include"));
@@ -237,14 +239,18 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
         add_all(toolchain, arguments, frames);
         return true;
     }
-    add_all(toolchain, arguments, toolchain->clang ? grade->clang : grade->gcc);
+    const char *const *flags = toolchain->clang ? grade->clang : grade->gcc;
+    if (flags == fm_deep_clang && line->lto)
+        flags = fm_deep_clang_lto;
+    add_all(toolchain, arguments, flags);
     /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
     for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
         if (strcmp(g_ptr_array_index(line->arguments, i), "-masm=intel") == 0)
             g_ptr_array_add(arguments, g_strdup("-DFATHOM_INLINE_HOOKS"));
     }
     /* gcc's lists work on the hooks that it puts in before inlining. */
-    bool lists = !toolchain->clang && strcmp(toolchain->grade, "fast") != 0;
+    bool lists = !toolchain->clang && strcmp(toolchain->grade, "fast") != 0 &&
+                 strcmp(toolchain->grade, "deep") != 0;
     if (lists)
         add_gcc_lists(toolchain, line, arguments);
     return add_choice(toolchain, line, lists, arguments, error);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which functions of an assembly text are to have no hooks: those that the user leaves out
+ * (runtime/choice.h; the patterns stand in the text) and those of the system's headers. What cannot
+ * be told here, as it takes C++ names or debug information, finishing leaves out. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fm_choice {
+    const char **patterns; /* in the text, up to the closing quote */
+    size_t pattern_count;
+    char **files; /* paths by the numbers of .file and .loc; NULL: not known */
+    size_t file_count;
+    bool with_system;
+};
+
+/* What text asks for. False: no memory. Release with fm_choice_done() either way. */
+bool fm_choice_read(struct fm_choice *choice, const char *text);
+void fm_choice_done(struct fm_choice *choice);
+
+/* A line of the text, from its first word on: ".file 1 ..." is noted. */
+void fm_choice_note(struct fm_choice *choice, const char *line);
+
+/* file: the number in .loc of the function's first line. */
+bool fm_choice_leaves_out(const struct fm_choice *choice, const char *function, unsigned file);
