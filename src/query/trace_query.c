@@ -38,14 +38,6 @@ const char *fm_trace_view_name(enum fm_trace_view view)
     return view_names[view];
 }
 
-bool fm_trace_view_from_name(const char *name, enum fm_trace_view *ret)
-{
-    int found = find_name(view_names, G_N_ELEMENTS(view_names), name);
-    if (found >= 0)
-        *ret = (enum fm_trace_view)found;
-    return found >= 0;
-}
-
 const char *fm_trace_sort_name(enum fm_trace_sort sort)
 {
     g_return_val_if_fail((unsigned)sort < G_N_ELEMENTS(sort_names), NULL);

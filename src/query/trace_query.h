@@ -47,7 +47,6 @@ enum fm_trace_view {
     FM_TRACE_VIEW_COUNT
 };
 const char *fm_trace_view_name(enum fm_trace_view view); /* "events" */
-bool fm_trace_view_from_name(const char *name, enum fm_trace_view *ret);
 
 enum fm_trace_sort {
     FM_TRACE_SORT_TIME,

@@ -28,10 +28,8 @@ static void clear_computation(struct fm_computation *computation)
     fm_hooks_free(computation->remover);
 }
 
-void fm_computation_unref(struct computation *computation)
+void fm_computation_free(struct computation *computation)
 {
-    if (--computation->references > 0)
-        return;
     clear_computation(&computation->hooks);
     g_free(computation->name);
     g_free(computation);
@@ -45,7 +43,7 @@ bool fm_engine_register_computation(struct fm_engine *engine, const char *module
         return false;
     }
     struct computation *registered = g_new(struct computation, 1);
-    *registered = (struct computation){g_strdup(module), *computation, 1};
+    *registered = (struct computation){g_strdup(module), *computation};
     g_hash_table_insert(engine->computations, registered->name, registered);
     return true;
 }
@@ -93,13 +91,6 @@ bool fm_background_is_in_progress(const struct fm_trace *trace, const char *modu
 
 /* --- requests --- */
 
-static void free_request(void *data)
-{
-    struct background_request *request = data;
-    fm_computation_unref(request->computation);
-    g_free(request);
-}
-
 /* Moves all elements of one array to the end of another; arrays own their elements. */
 static void move_all(GPtrArray *to, GPtrArray *from)
 {
@@ -112,7 +103,7 @@ struct background_request *fm_background_find_request(GPtrArray *list, const cha
 {
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
-        if (!request->withdrawn && strcmp(request->computation->name, module) == 0) {
+        if (strcmp(request->computation->name, module) == 0) {
             *ret_index = i;
             return request;
         }
@@ -126,22 +117,22 @@ struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *
     background->engine = engine;
     background->trace = trace;
     background->context = fm_context_new(&trace, 1);
-    background->list_out = g_ptr_array_new_with_free_func(free_request);
-    background->list_in = g_ptr_array_new_with_free_func(free_request);
+    background->list_out = g_ptr_array_new_with_free_func(g_free);
+    background->list_in = g_ptr_array_new_with_free_func(g_free);
     background->notify_out = g_ptr_array_new_with_free_func(fm_notify_free);
     background->notify_in = g_ptr_array_new_with_free_func(fm_notify_free);
     background->watches = g_ptr_array_new_with_free_func(fm_watch_free);
     return background;
 }
 
-bool fm_background_is_registered(const struct background *background)
+static bool is_registered(const struct background *background)
 {
     return background->list_in->len + background->list_out->len > 0;
 }
 
 bool fm_background_has_work(const struct background *background)
 {
-    return !background->waiting && fm_background_is_registered(background);
+    return !background->waiting && is_registered(background);
 }
 
 /* Asks for what a computation needs. FM_REQUEST_READY when nothing stands in its way. */
@@ -183,7 +174,6 @@ enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm
         return needs;
     struct background_request *request = g_new0(struct background_request, 1);
     request->computation = computation;
-    computation->references++;
     g_ptr_array_add(background->list_out, request);
     return FM_REQUEST_QUEUED;
 }
@@ -196,15 +186,6 @@ bool fm_background_find(struct fm_engine *engine, struct fm_trace *trace, const 
            fm_background_find_request(background->list_out, module, &index) != NULL;
 }
 
-void fm_background_remove(struct fm_engine *engine, struct fm_trace *trace, const char *module)
-{
-    struct background *background = fm_engine_background(engine, trace);
-    unsigned index;
-    if (background != NULL &&
-        fm_background_find_request(background->list_out, module, &index) != NULL)
-        g_ptr_array_remove_index(background->list_out, index);
-}
-
 /* --- the step --- */
 
 static void collect_and_call(struct background *background, bool adders)
@@ -213,13 +194,9 @@ static void collect_and_call(struct background *background, bool adders)
     for (unsigned i = 0; i < background->list_in->len; i++) {
         const struct background_request *request = g_ptr_array_index(background->list_in, i);
         const struct fm_computation *hooks = &request->computation->hooks;
-        if (!request->withdrawn)
-            fm_hooks_add_list(all, adders ? hooks->adder : hooks->remover);
+        fm_hooks_add_list(all, adders ? hooks->adder : hooks->remover);
     }
-    background->once = all; /* a hook may unload another's module: life.c takes it out */
-    background->once_adders = adders;
     fm_hooks_call(all, background->context);
-    background->once = NULL;
     fm_hooks_free(all);
 }
 
@@ -246,8 +223,6 @@ static void begin_pass(struct background *background)
     choose_pass(background);
     for (unsigned i = 0; i < background->list_in->len; i++) {
         struct background_request *request = g_ptr_array_index(background->list_in, i);
-        if (request->withdrawn) /* by the hooks of one before it */
-            continue;
         fm_background_set_flag(background->trace, request->computation->name, "in_progress", true);
         fm_hooks_call(request->computation->hooks.before_request, background->context);
     }
@@ -264,13 +239,6 @@ static void reset_context(struct background *background)
     background->context = fm_context_new(&background->trace, 1);
 }
 
-static void discard_result(struct background *background, const struct background_request *request)
-{
-    const struct fm_step_work *work = &request->computation->hooks.work;
-    if (work->discard != NULL)
-        work->discard(background->trace, work->user);
-}
-
 /* 3.3 */
 static void end_pass(struct background *background)
 {
@@ -279,13 +247,9 @@ static void end_pass(struct background *background)
     while (background->list_in->len > 0) {
         struct background_request *request = g_ptr_array_index(background->list_in, 0);
         const char *name = request->computation->name;
-        if (request->withdrawn) {
-            discard_result(background, request);
-        } else {
-            fm_background_set_flag(background->trace, name, "in_progress", false);
-            fm_background_set_flag(background->trace, name, "ready", true);
-            fm_hooks_call(request->computation->hooks.after_request, background->context);
-        }
+        fm_background_set_flag(background->trace, name, "in_progress", false);
+        fm_background_set_flag(background->trace, name, "ready", true);
+        fm_hooks_call(request->computation->hooks.after_request, background->context);
         g_ptr_array_remove(background->list_in, request);
     }
     while (background->notify_in->len > 0)
@@ -314,7 +278,7 @@ static void fail_waiting(struct background *background, const char *module, cons
         request = g_ptr_array_steal_index(background->list_out, i);
         set_failed(background->trace, request->computation->name, error);
         fail_waiting(background, request->computation->name, error);
-        free_request(request);
+        g_free(request);
         i = 0; /* the call may have taken others */
     }
 }
@@ -335,7 +299,7 @@ static void fail_pass(struct background *background, const GError *error)
     reset_context(background);
 }
 
-/* What is left of a pass whose modules have all been unloaded. */
+/* What is left of a pass whose requests have all been broken off. */
 void fm_background_abandon_pass(struct background *background)
 {
     for (unsigned i = background->notify_in->len; i-- > 0;)
@@ -344,63 +308,21 @@ void fm_background_abandon_pass(struct background *background)
     reset_context(background);
 }
 
-/* What an unloaded module's adder has put into the context may be anything, and shared: the others
- * begin anew. */
-static void restart_pass(struct background *background)
-{
-    for (unsigned i = background->list_in->len; i-- > 0;) {
-        struct background_request *request = g_ptr_array_steal_index(background->list_in, i);
-        fm_background_set_flag(background->trace, request->computation->name, "in_progress", false);
-        g_ptr_array_insert(background->list_out, 0, request);
-        fm_hooks_call(request->computation->hooks.after_request, background->context);
-    }
-}
-
-void fm_background_drop_withdrawn(struct background *background)
-{
-    bool dropped = false, had_adder = false;
-    for (unsigned i = background->list_in->len; i-- > 0;) {
-        const struct background_request *request = g_ptr_array_index(background->list_in, i);
-        if (request->withdrawn) {
-            had_adder |= fm_hooks_count(request->computation->hooks.adder) > 0;
-            discard_result(background, request);
-            g_ptr_array_remove_index(background->list_in, i);
-            dropped = true;
-        }
-    }
-    if (had_adder)
-        restart_pass(background);
-    if (dropped && background->list_in->len == 0)
-        fm_background_abandon_pass(background);
-}
-
-void fm_background_detach(struct background *background, struct background_request *request)
-{
-    if (request->attached)
-        fm_context_detach(background->context, &request->computation->hooks.chunk, -1);
-    request->attached = false;
-}
-
-/* Any hook may unload any module, of which nothing is called then. */
 static void read_chunk(struct background *background)
 {
     struct fm_context *context = background->context;
     GPtrArray *list = background->list_in;
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
-        if (request->withdrawn)
-            continue;
         fm_context_begin(context, &request->computation->hooks.chunk, -1);
         request->attached = true;
-        if (request->withdrawn) /* by its own hook */
-            fm_background_detach(background, request);
     }
     fm_context_middle(context, FM_TIME_INF, background->engine->chunk, NULL);
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
-        fm_background_detach(background, request);
-        if (!request->withdrawn)
-            fm_context_after(context, &request->computation->hooks.chunk, -1);
+        fm_context_detach(context, &request->computation->hooks.chunk, -1);
+        request->attached = false;
+        fm_context_after(context, &request->computation->hooks.chunk, -1);
     }
 }
 
@@ -417,15 +339,10 @@ static bool must_wait(const struct background *background)
 static void step_events(struct background *background)
 {
     read_chunk(background);
-    fm_background_drop_withdrawn(background);
-    if (background->list_in->len == 0)
-        return;
     bool at_end = background->context->queue_count == 0;
     if (!at_end)
         fm_notify_fire_due(background);
-    fm_background_drop_withdrawn(background);
-    if (background->list_in->len > 0 &&
-        (at_end || fm_context_time(background->context) > background->trace->end_time)) {
+    if (at_end || fm_context_time(background->context) > background->trace->end_time) {
         if (must_wait(background))
             background->waiting = true;
         else
@@ -438,8 +355,7 @@ static void step_work(struct background *background)
     g_autoptr(GError) error = NULL;
     const struct fm_step_work *work = fm_background_work(background->list_in, 0);
     enum fm_step_state state = work->step(background->trace, work->user, FM_STEP_WORK_US, &error);
-    fm_background_drop_withdrawn(background);
-    if (background->list_in->len == 0 || state == FM_STEP_MORE)
+    if (state == FM_STEP_MORE)
         return;
     if (state == FM_STEP_DONE)
         end_pass(background);
@@ -462,13 +378,10 @@ bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace)
     background->stepping = true;
     if (background->list_in->len == 0)
         begin_pass(background);
-    fm_background_drop_withdrawn(background);
-    if (background->list_in->len > 0) {
-        if (fm_background_work(background->list_in, 0)->step != NULL)
-            step_work(background);
-        else
-            step_events(background);
-    }
+    if (fm_background_work(background->list_in, 0)->step != NULL)
+        step_work(background);
+    else
+        step_events(background);
     fm_notify_call_watches(background);
     background->stepping = false;
     fm_context_save_sync(background->context);

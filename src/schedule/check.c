@@ -52,8 +52,8 @@ static const char *check_background(const struct background *background)
         for (unsigned i = 0; i < lists[l]->len; i++) {
             const struct background_request *request = g_ptr_array_index(lists[l], i);
             const char *name = request->computation->name;
-            if (request->withdrawn || request->attached)
-                return "I1: between steps no request is withdrawn, nor in the context";
+            if (request->attached)
+                return "I1: between steps no request is in the context";
             if (!g_hash_table_add(seen, request->computation->name))
                 return "I1: a module stands at most once in list_in and list_out";
             if (fm_background_is_in_progress(background->trace, name) != (l == 0))

@@ -11,7 +11,7 @@ void fm_engine_free(struct fm_engine *engine)
         fm_trace_reader_free(g_ptr_array_index(engine->readers, 0));
     while (engine->backgrounds->len > 0)
         fm_engine_close_background(engine, g_ptr_array_index(engine->backgrounds, 0));
-    fm_libraries_free(engine->libraries);
+    g_array_unref(engine->modules);
     g_hash_table_unref(engine->computations);
     g_ptr_array_unref(engine->backgrounds);
     g_ptr_array_unref(engine->readers);

@@ -4,17 +4,15 @@
 
 #include "schedule/schedule.h"
 
-/* A registered computation; requests hold references, so that a pass can end after unloading. */
+/* A registered computation: stays for the life of the engine. */
 struct computation {
     char *name;
     struct fm_computation hooks;
-    unsigned references;
 };
 
 struct background_request {
     struct computation *computation;
-    bool withdrawn; /* unloaded from inside a step: nothing of it is called any more */
-    bool attached;  /* its chunk hooks are in the context */
+    bool attached; /* its chunk hooks are in the context */
 };
 
 struct background {
@@ -26,9 +24,7 @@ struct background {
     GPtrArray *notify_out, *notify_in; /* of struct fm_notify */
     GPtrArray *watches;                /* private to notify.c */
     bool stepping, pass_over, closing;
-    bool waiting;          /* for more of the trace, which is sure to come */
-    struct fm_hooks *once; /* adders or removers that are being called; NULL = none */
-    bool once_adders;
+    bool waiting; /* for more of the trace, which is sure to come */
 };
 
 struct fm_engine {
@@ -37,7 +33,7 @@ struct fm_engine {
     GPtrArray *backgrounds; /* in order of opening */
     GHashTable *computations;
     GPtrArray *readers;
-    GPtrArray *libraries;
+    GArray *modules; /* private to module.c */
     uint64_t chunk, chunk_max;
     unsigned disabled;
     unsigned next_reader, next_background; /* whose turn it is */
@@ -81,11 +77,7 @@ struct background_request *fm_background_find_request(GPtrArray *list, const cha
 void fm_background_set_flag(struct fm_trace *trace, const char *module, const char *flag,
                             bool value);
 const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index);
-void fm_background_detach(struct background *background, struct background_request *request);
-/* Takes requests that were unloaded out of the pass; without any left it is abandoned. */
-void fm_background_drop_withdrawn(struct background *background);
 void fm_background_abandon_pass(struct background *background);
-bool fm_background_is_registered(const struct background *background);
 /* Registered, and a step would do something. */
 bool fm_background_has_work(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
@@ -93,5 +85,6 @@ void fm_background_close(struct background *background); /* calls after_request 
 bool fm_trace_reader_is_registered(const struct fm_trace_reader *reader);
 const char *fm_trace_reader_check(const struct fm_trace_reader *reader);
 void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);
-void fm_computation_unref(struct computation *computation);
-void fm_libraries_free(GPtrArray *libraries);
+void fm_computation_free(struct computation *computation);
+/* --- module.c --- */
+GArray *fm_modules_new(void);

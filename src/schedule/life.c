@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to passes from outside: closing, unloading, discarding; how far they are. */
+/* What happens to passes from outside: closing, discarding; how far they are. */
 #include <string.h>
 
 #include "schedule/internal.h"
@@ -30,63 +30,7 @@ const char *fm_background_current(struct fm_engine *engine, struct fm_trace *tra
     return request->computation->name;
 }
 
-/* --- unloading and closing --- */
-
-static bool needs(const struct background_request *request, const char *module)
-{
-    for (const char *const *need = request->computation->hooks.needs; need != NULL && *need != NULL;
-         need++)
-        if (strcmp(*need, module) == 0)
-            return true;
-    return false;
-}
-
-static void withdraw(struct background *background, const char *module)
-{
-    unsigned index;
-    if (fm_background_find_request(background->list_out, module, &index) != NULL)
-        g_ptr_array_remove_index(background->list_out, index);
-    for (unsigned i = 0; i < background->list_out->len;) {
-        const struct background_request *request = g_ptr_array_index(background->list_out, i);
-        if (needs(request, module)) {
-            withdraw(background, request->computation->name);
-            i = 0;
-        } else {
-            i++;
-        }
-    }
-}
-
-static void unregister_requests(struct background *background, const char *module)
-{
-    unsigned index;
-    withdraw(background, module);
-    struct background_request *request =
-        fm_background_find_request(background->list_in, module, &index);
-    if (request == NULL)
-        return;
-    fm_background_set_flag(background->trace, module, "in_progress", false);
-    request->withdrawn = true;
-    if (!background->stepping) {
-        fm_background_drop_withdrawn(background);
-        return;
-    }
-    const struct fm_computation *hooks = &request->computation->hooks;
-    fm_background_detach(background, request);
-    if (background->once != NULL)
-        fm_hooks_remove_list(background->once,
-                             background->once_adders ? hooks->adder : hooks->remover);
-}
-
-void fm_engine_unregister_computation(struct fm_engine *engine, const char *module)
-{
-    struct computation *computation = g_hash_table_lookup(engine->computations, module);
-    if (computation == NULL)
-        return;
-    for (unsigned i = 0; i < engine->backgrounds->len; i++)
-        unregister_requests(g_ptr_array_index(engine->backgrounds, i), computation->name);
-    g_hash_table_remove(engine->computations, module);
-}
+/* --- closing and discarding --- */
 
 /* Ends the requests of a pass without their being ready. */
 static void break_off(struct background *background)

@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "schedule/internal.h"
 
-static void unref_computation(void *computation)
+static void free_computation(void *computation)
 {
-    fm_computation_unref(computation);
+    fm_computation_free(computation);
 }
 
 struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user)
@@ -17,9 +17,9 @@ struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user)
     engine->open = open;
     engine->user = user;
     engine->backgrounds = g_ptr_array_new();
-    engine->computations = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, unref_computation);
+    engine->computations = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_computation);
     engine->readers = g_ptr_array_new();
-    engine->libraries = g_ptr_array_new();
+    engine->modules = fm_modules_new();
     engine->chunk = engine->chunk_max = FM_CHUNK_DEFAULT;
     return engine;
 }

@@ -86,7 +86,6 @@ struct fm_computation {
 /* False, and the hooks freed, when the name is taken. */
 bool fm_engine_register_computation(struct fm_engine *engine, const char *module,
                                     struct fm_computation *computation);
-void fm_engine_unregister_computation(struct fm_engine *engine, const char *module);
 
 enum fm_request_result {
     FM_REQUEST_NO_MODULE,
@@ -99,7 +98,6 @@ enum fm_request_result {
 enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm_trace *trace,
                                              const char *module);
 bool fm_background_find(struct fm_engine *engine, struct fm_trace *trace, const char *module);
-void fm_background_remove(struct fm_engine *engine, struct fm_trace *trace, const char *module);
 bool fm_background_is_ready(const struct fm_trace *trace, const char *module);
 bool fm_background_is_in_progress(const struct fm_trace *trace, const char *module);
 /* Why a computation failed (attribute computation/MODULE/failed), NULL when it did not. A failure
@@ -201,14 +199,10 @@ bool fm_foreground_step(struct fm_trace_reader *reader);
 struct fm_schedule_module {
     const char *name, *description;
     bool (*init)(struct fm_engine *engine, GError **error);
-    void (*destroy)(struct fm_engine *engine);
     const char *const *prerequisites; /* NULL-terminated, or NULL */
 };
-/* Makes the modules of a library known, without running init. Counted. */
-void fm_engine_load_library(struct fm_engine *engine, const char *library,
-                            const struct fm_schedule_module *const *modules);
-/* False while one of its modules is used. */
-bool fm_engine_unload_library(struct fm_engine *engine, const char *library);
+/* Makes the modules known, without running init. The array, ended by NULL, is borrowed: static. */
+void fm_engine_add_modules(struct fm_engine *engine,
+                           const struct fm_schedule_module *const *modules);
+/* Runs init of a module that is known, after those that it needs; once. */
 FM_MUST_USE bool fm_engine_require(struct fm_engine *engine, const char *module, GError **error);
-void fm_engine_release(struct fm_engine *engine, const char *module);
-unsigned fm_engine_module_uses(const struct fm_engine *engine, const char *module);

@@ -285,16 +285,10 @@ static bool init_summary(struct fm_engine *engine, GError **error)
                          forget_summary, NULL);
 }
 
-static void destroy_summary(struct fm_engine *engine)
-{
-    fm_engine_unregister_computation(engine, "summary");
-}
-
 static const struct fm_schedule_module summary_module = {
     .name = "summary",
     .description = "boxes and counts of the whole trace, for drawing at any zoom",
     .init = init_summary,
-    .destroy = destroy_summary,
 };
 
 static bool init_state(struct fm_engine *engine, GError **error)
@@ -304,16 +298,10 @@ static bool init_state(struct fm_engine *engine, GError **error)
                          forget_states, fm_trace_load_states);
 }
 
-static void destroy_state(struct fm_engine *engine)
-{
-    fm_engine_unregister_computation(engine, "state");
-}
-
 static const struct fm_schedule_module state_module = {
     .name = "state",
     .description = "states saved along the trace, so that any time is reached at once",
     .init = init_state,
-    .destroy = destroy_state,
 };
 
 static bool init_statistics(struct fm_engine *engine, GError **error)
@@ -323,16 +311,10 @@ static bool init_statistics(struct fm_engine *engine, GError **error)
                          forget_statistics, NULL);
 }
 
-static void destroy_statistics(struct fm_engine *engine)
-{
-    fm_engine_unregister_computation(engine, "statistics");
-}
-
 static const struct fm_schedule_module statistics_module = {
     .name = "statistics",
     .description = "the statistics tree of the whole trace",
     .init = init_statistics,
-    .destroy = destroy_statistics,
 };
 
 static const struct fm_schedule_module *const modules[] = {&state_module, &statistics_module,
@@ -340,7 +322,7 @@ static const struct fm_schedule_module *const modules[] = {&state_module, &stati
 
 bool fm_trace_modules_load(struct fm_engine *engine, GError **error)
 {
-    fm_engine_load_library(engine, "trace", modules);
+    fm_engine_add_modules(engine, modules);
     for (unsigned i = 0; modules[i] != NULL; i++) {
         if (!fm_engine_require(engine, modules[i]->name, error))
             return false;

@@ -19,7 +19,6 @@ struct fm_eventlog_writer {
     GByteArray *block; /* with room for its marker; empty = none is open */
     int32_t capability;
     uint64_t begin_ns, end_ns;
-    size_t block_bytes;
 };
 
 bool fm_eventlog_write_fd(void *user, const uint8_t *bytes, size_t length, GError **error)
@@ -53,7 +52,6 @@ struct fm_eventlog_writer *fm_eventlog_writer_new(fm_eventlog_write *write, void
     writer->user = user;
     writer->held = g_byte_array_new();
     writer->block = g_byte_array_new();
-    writer->block_bytes = BLOCK_BYTES;
     return writer;
 }
 
@@ -65,11 +63,6 @@ void fm_eventlog_writer_free(struct fm_eventlog_writer *writer)
     g_byte_array_unref(writer->block);
     g_free(writer->steps);
     g_free(writer);
-}
-
-void fm_eventlog_writer_set_block_bytes(struct fm_eventlog_writer *writer, size_t block_bytes)
-{
-    writer->block_bytes = CLAMP(block_bytes, FM_EVENTLOG_MARKER_LENGTH, FM_EVENTLOG_BLOCK_MAX);
 }
 
 bool fm_eventlog_writer_flush(struct fm_eventlog_writer *writer, GError **error)
@@ -173,7 +166,7 @@ bool fm_eventlog_writer_event(struct fm_eventlog_writer *writer,
     uint32_t length =
         put_head(head, event->number, event->time_ns, variable, event->payload_length);
     GByteArray *block = writer->block;
-    bool full = block->len + length + event->payload_length > writer->block_bytes;
+    bool full = block->len + length + event->payload_length > BLOCK_BYTES;
     if (block->len > 0 && (full || writer->capability != event->capability) &&
         !fm_eventlog_writer_end_block(writer, error))
         return false;

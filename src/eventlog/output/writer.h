@@ -35,5 +35,3 @@ bool fm_eventlog_writer_end_block(struct fm_eventlog_writer *writer, GError **er
 bool fm_eventlog_writer_end(struct fm_eventlog_writer *writer, GError **error);
 /* Hands over what is held back (a block that is open stays open). */
 bool fm_eventlog_writer_flush(struct fm_eventlog_writer *writer, GError **error);
-/* Default 2 MiB. */
-void fm_eventlog_writer_set_block_bytes(struct fm_eventlog_writer *writer, size_t block_bytes);

@@ -125,12 +125,6 @@ void *fm_hooks_remove_function(struct fm_hooks *hooks, fm_hook_function *functio
     return data;
 }
 
-void fm_hooks_remove_at(struct fm_hooks *hooks, unsigned index)
-{
-    if (index < hooks->entries->len)
-        delete_at(hooks, index);
-}
-
 void fm_hooks_add_list(struct fm_hooks *hooks, const struct fm_hooks *from)
 {
     for (unsigned i = 0; from != NULL && i < from->entries->len; i++) {
@@ -193,11 +187,6 @@ static bool call_list(struct fm_hooks *hooks, void *call_data, bool check)
 bool fm_hooks_call(struct fm_hooks *hooks, void *call_data)
 {
     return call_list(hooks, call_data, false);
-}
-
-bool fm_hooks_call_check(struct fm_hooks *hooks, void *call_data)
-{
-    return call_list(hooks, call_data, true);
 }
 
 static bool merge(struct fm_hooks *a, void *a_data, struct fm_hooks *b, void *b_data, bool check)

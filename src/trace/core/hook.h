@@ -37,8 +37,6 @@ bool fm_hooks_add(struct fm_hooks *hooks, fm_hook_function *function, void *hook
 void fm_hooks_remove(struct fm_hooks *hooks, fm_hook_function *function, void *hook_data);
 /* The same for the first entry with that function. Its data when it was deleted, else NULL. */
 void *fm_hooks_remove_function(struct fm_hooks *hooks, fm_hook_function *function);
-/* Deletes whatever the count. */
-void fm_hooks_remove_at(struct fm_hooks *hooks, unsigned index);
 /* One reference for each entry of from, whatever its count there. */
 void fm_hooks_add_list(struct fm_hooks *hooks, const struct fm_hooks *from);
 void fm_hooks_remove_list(struct fm_hooks *hooks, const struct fm_hooks *from);
@@ -49,8 +47,6 @@ unsigned fm_hooks_references(const struct fm_hooks *hooks, fm_hook_function *fun
 
 /* Calls every entry in order; true when some entry said true. NULL lists are empty lists. */
 bool fm_hooks_call(struct fm_hooks *hooks, void *call_data);
-/* Ends at the first true. */
-bool fm_hooks_call_check(struct fm_hooks *hooks, void *call_data);
 /* Two lists by priority, the first one's entries first on equal priority. */
 bool fm_hooks_call_merge(struct fm_hooks *a, void *a_data, struct fm_hooks *b, void *b_data);
 bool fm_hooks_call_check_merge(struct fm_hooks *a, void *a_data, struct fm_hooks *b, void *b_data);

@@ -55,7 +55,6 @@ struct fm_filter_field {
     enum fm_filter_type type;
     const char *help;
 };
-const struct fm_filter_field *fm_filter_fields(size_t *ret_count);
 
 /* What may stand at the cursor of a text being typed: fields, operators, values that the traces
  * have. Sorted strings, each to replace text[*ret_at, cursor); at most 200. Free the array. */

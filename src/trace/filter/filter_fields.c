@@ -52,19 +52,6 @@ static const char *const modes[] = {"MODE_UNKNOWN", "USER_MODE", "SYSCALL", "TRA
 static const char *const statuses[] = {"UNNAMED", "WAIT_FORK", "WAIT_CPU", "EXIT", "ZOMBIE",
                                        "WAIT",    "RUN",       "DEAD",     NULL};
 
-const struct fm_filter_field *fm_filter_fields(size_t *ret_count)
-{
-    static struct fm_filter_field fields[G_N_ELEMENTS(fm_filter_table)];
-    static gsize done = 0;
-    if (g_once_init_enter(&done)) {
-        for (size_t i = 0; i < fm_filter_table_count; i++)
-            fields[i] = fm_filter_table[i].public;
-        g_once_init_leave(&done, 1);
-    }
-    *ret_count = fm_filter_table_count;
-    return fields;
-}
-
 const struct filter_field *fm_filter_field_find(const char *path)
 {
     static const char dynamic[] = "event.field.";

@@ -11,8 +11,6 @@ uint32_t fm_trace_value_bytes(struct fm_trace *trace, const char *name, size_t l
  * the first call. */
 void *fm_trace_model_names(struct fm_trace *trace, void *(*make)(struct fm_trace *trace),
                            GDestroyNotify free_names);
-/* The same, NULL when it was never made. */
-void *fm_trace_model_names_peek(const struct fm_trace *trace);
 
 enum { FM_LANE_SLAB = 256 };
 

@@ -215,8 +215,3 @@ void *fm_trace_model_names(struct fm_trace *trace, void *(*make)(struct fm_trace
     }
     return values->model_names;
 }
-
-void *fm_trace_model_names_peek(const struct fm_trace *trace)
-{
-    return trace->values == NULL ? NULL : trace->values->model_names;
-}

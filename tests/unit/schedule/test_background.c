@@ -347,98 +347,6 @@ static void test_21_unknown_module(struct fixture *f, gconstpointer data)
     g_assert_false(fm_engine_has_work(f->world->engine));
 }
 
-static void test_22_unload_mid_pass_alone(struct fixture *f, gconstpointer data)
-{
-    (void)data;
-    request(f->world, f->x, "A", FM_REQUEST_QUEUED);
-    notify_queue(f->world, f->x, "v", INF);
-    world_expect(f->world, "ip+A BR.A BC.A A:1-4 AC.A ->T");
-    fm_engine_unregister_computation(f->world->engine, "A");
-    g_assert_false(fm_background_is_in_progress(f->x, "A"));
-    g_assert_false(fm_background_is_ready(f->x, "A"));
-    g_assert_false(fm_engine_has_work(f->world->engine));
-    world_expect(f->world, "->F");
-    request(f->world, f->x, "B", FM_REQUEST_QUEUED); /* v waits for the next pass */
-    world_expect(f->world, "ip+B BR.B BC.B B:1-4 AC.B ->T");
-    world_expect(f->world, "BC.B B:5-8 AC.B ->T");
-    world_expect(f->world, "BC.B B:9-10 AC.B ip-B rdyB AR.B N(v) ->F");
-}
-
-static void test_23_unload_mid_pass_with_another(struct fixture *f, gconstpointer data)
-{
-    (void)data;
-    request(f->world, f->x, "A", FM_REQUEST_QUEUED);
-    request(f->world, f->x, "B", FM_REQUEST_QUEUED);
-    notify_queue(f->world, f->x, "v", INF);
-    fm_engine_step(f->world->engine);
-    g_string_truncate(f->world->log, 0);
-    fm_engine_unregister_computation(f->world->engine, "A");
-    world_expect(f->world, "BC.B B:5-8 AC.B ->T");
-    world_expect(f->world, "BC.B B:9-10 AC.B ip-B rdyB AR.B N(v) ->F");
-    g_assert_false(fm_background_is_ready(f->x, "A"));
-}
-
-static bool unload_b(void *hook_data, void *call_data)
-{
-    struct world *world = hook_data;
-    (void)call_data;
-    fm_engine_unregister_computation(world->engine, "B");
-    return false;
-}
-
-/* A module C whose hook of one kind unloads B, which is in the same pass. */
-static void register_unloader(struct fixture *f, const char *kind)
-{
-    struct fm_computation computation = {0};
-    struct fm_hooks *hooks = fm_hooks_new();
-    fm_hooks_add(hooks, unload_b, f->world, FM_HOOK_DEFAULT);
-    struct fm_hooks **places[] = {&computation.before_request,        &computation.adder,
-                                  &computation.chunk.before_traceset, &computation.chunk.event,
-                                  &computation.chunk.after_traceset,  &computation.remover,
-                                  &computation.after_request};
-    static const char *const kinds[] = {"before", "adder",   "chunk", "event",
-                                        "end",    "remover", "after"};
-    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++)
-        if (g_str_equal(kinds[i], kind))
-            *places[i] = hooks;
-    g_assert_true(fm_engine_register_computation(f->world->engine, "C", &computation));
-}
-
-/* Nothing of a module runs after it was unloaded, from whichever hook of another one in its pass;
- * it is neither in progress nor ready, and the others end. */
-static void test_unload_from_hooks(void)
-{
-    static const struct {
-        const char *kind, *log; /* what B did before */
-    } cases[] = {
-        {"before", "->T->T->F"},
-        {"adder", "ip+B BR.B ->T->T->F"},
-        {"chunk", "ip+B BR.B ->T->T->F"},
-        {"event", "ip+B BR.B BC.B ->T->T->F"},
-        {"end", "ip+B BR.B BC.B B:1-4 ->T->T->F"},
-        {"remover", "ip+B BR.B BC.B B:1-4 AC.B ->TBC.B B:5-8 AC.B ->TBC.B B:9-10 AC.B ->F"},
-        {"after", "ip+B BR.B BC.B B:1-4 AC.B ->TBC.B B:5-8 AC.B ->TBC.B B:9-10 AC.B ->F"},
-    };
-    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct fixture f;
-        set_up_with(&f, ten_events);
-        register_unloader(&f, cases[i].kind);
-        request(f.world, f.x, "C", FM_REQUEST_QUEUED);
-        request(f.world, f.x, "B", FM_REQUEST_QUEUED);
-        bool more = true;
-        while (more) {
-            more = fm_engine_step(f.world->engine);
-            g_string_append(f.world->log, more ? "->T" : "->F");
-            g_assert_cmpstr(fm_engine_check(f.world->engine), ==, NULL);
-        }
-        world_expect_log(f.world, cases[i].log);
-        g_assert_false(fm_background_is_in_progress(f.x, "B"));
-        g_assert_false(fm_background_is_ready(f.x, "B"));
-        g_assert_true(fm_background_is_ready(f.x, "C"));
-        tear_down(&f, NULL);
-    }
-}
-
 /* --- a trace that arrives --- */
 
 static enum fm_trace_growth growth_now;
@@ -624,42 +532,34 @@ static void test_background_share_gives_one_step_after_n(struct fixture *f, gcon
     world_expect(f->world, "BC.V V:5-6 AC.V ->T");
 }
 
-static bool always(struct fm_engine *engine, GError **error)
+static unsigned begun;
+
+static bool count_begun(struct fm_engine *engine, GError **error)
 {
     (void)engine;
     (void)error;
+    begun++;
     return true;
-}
-
-static unsigned destroyed;
-
-static void count_destroyed(struct fm_engine *engine)
-{
-    (void)engine;
-    destroyed++;
 }
 
 static void test_modules_are_required_with_prerequisites(void)
 {
     static const char *const needs_state[] = {"state", NULL};
     static const char *const needs_missing[] = {"state", "missing", NULL};
-    const struct fm_schedule_module state = {"state", "", always, count_destroyed, NULL};
-    const struct fm_schedule_module stats = {"stats", "", always, count_destroyed, needs_state};
-    const struct fm_schedule_module broken = {"broken", "", always, NULL, needs_missing};
+    const struct fm_schedule_module state = {"state", "", count_begun, NULL};
+    const struct fm_schedule_module stats = {"stats", "", count_begun, needs_state};
+    const struct fm_schedule_module broken = {"broken", "", count_begun, needs_missing};
     const struct fm_schedule_module *const modules[] = {&state, &stats, &broken, NULL};
     struct world *world = world_new(4);
     g_autoptr(GError) error = NULL;
-    destroyed = 0;
-    fm_engine_load_library(world->engine, "basic", modules);
+    begun = 0;
+    fm_engine_add_modules(world->engine, modules);
     g_assert_true(fm_engine_require(world->engine, "stats", &error));
-    g_assert_cmpuint(fm_engine_module_uses(world->engine, "state"), ==, 1);
-    g_assert_false(fm_engine_unload_library(world->engine, "basic"));
+    g_assert_cmpuint(begun, ==, 2);
+    g_assert_true(fm_engine_require(world->engine, "state", &error)); /* once */
     g_assert_false(fm_engine_require(world->engine, "broken", &error));
     g_assert_cmpstr(error->message, ==, "module broken: module missing is not loaded");
-    g_assert_cmpuint(fm_engine_module_uses(world->engine, "state"), ==, 1);
-    fm_engine_release(world->engine, "stats");
-    g_assert_cmpuint(destroyed, ==, 2);
-    g_assert_true(fm_engine_unload_library(world->engine, "basic"));
+    g_assert_cmpuint(begun, ==, 2);
     world_free(world);
 }
 
@@ -689,9 +589,6 @@ int main(int argc, char **argv)
     SCENARIO("19", test_19_owner_withdraws);
     SCENARIO("20", test_20_request_from_a_callback);
     SCENARIO("21", test_21_unknown_module);
-    SCENARIO("22", test_22_unload_mid_pass_alone);
-    SCENARIO("23", test_23_unload_mid_pass_with_another);
-    g_test_add_func("/schedule/background/unload-from-hooks", test_unload_from_hooks);
     SCENARIO("waits", test_waits_for_what_arrives);
     SCENARIO("24", test_24_trace_closed_mid_pass);
     SCENARIO("25", test_25_foreground_first);

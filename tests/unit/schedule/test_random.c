@@ -2,7 +2,7 @@
 /* Random operations against a simple model: a request is owed the events of its interval, each
  * once and in order; a module is owed every event of the trace, in order, once a pass; a
  * notification is owed at the end of the first chunk that reaches its place, once. Hooks call back:
- * they stop, withdraw, submit and unload. */
+ * they stop, withdraw and submit. */
 #include "world.h"
 
 #include <stdlib.h>
@@ -38,7 +38,6 @@ static struct memory_event events[EVENTS + 1];
 static struct reader viewers[VIEWERS], modules[MODULES];
 static struct note notes[NOTES];
 static const char *const module_names[MODULES] = {"A", "B", "C"};
-static bool registered[MODULES];
 static struct world *world;
 static struct fm_trace *trace;
 static struct fm_trace_reader *trace_readers[TRACE_READERS];
@@ -99,17 +98,10 @@ static struct fm_position *position_before(unsigned index)
 
 static void submit(struct reader *reader, bool from_hook);
 
-static void unload(unsigned index)
-{
-    fm_engine_unregister_computation(world->engine, module_names[index]);
-    registered[index] = modules[index].active = false;
-}
-
 static void call_back(void)
 {
     unsigned viewer = (unsigned)g_rand_int_range(chance, 0, VIEWERS);
-    unsigned module = (unsigned)g_rand_int_range(chance, 0, MODULES);
-    switch (g_rand_int_range(chance, 0, 3)) {
+    switch (g_rand_int_range(chance, 0, 2)) {
     case 0:
         if (viewers[viewer].active) {
             fm_trace_reader_remove_all(viewers[viewer].trace_reader, &viewers[viewer]);
@@ -121,9 +113,6 @@ static void call_back(void)
         if (!viewers[viewer].active && viewers[viewer].chunks_begun == viewers[viewer].chunks_ended)
             submit(&viewers[viewer], true);
         break;
-    default:
-        if (registered[module] && one_in(4))
-            unload(module);
     }
 }
 
@@ -204,7 +193,7 @@ static bool on_before_chunk(void *hook_data, void *call_data)
     return false;
 }
 
-/* Also of a request that was withdrawn in the chunk; but not of a module that was unloaded. */
+/* Also of a request that was withdrawn in the chunk. */
 static bool on_after_chunk(void *hook_data, void *call_data)
 {
     struct reader *reader = hook_data;
@@ -299,7 +288,6 @@ static void register_module(unsigned index)
     };
     fill_chunk(&computation.chunk, reader);
     g_assert_true(fm_engine_register_computation(world->engine, module_names[index], &computation));
-    registered[index] = true;
 }
 
 static void ask_module(unsigned index)
@@ -319,9 +307,7 @@ static void ask_module(unsigned index)
     case FM_REQUEST_READY:
         g_assert_false(reader->active);
         /* Computed anew, as when a module's data is discarded. */
-        unload(index);
         fm_attributes_remove(trace->attributes, ready);
-        register_module(index);
         break;
     case FM_REQUEST_FAILED:
     case FM_REQUEST_NO_MODULE:
@@ -405,13 +391,6 @@ static void check_step(void)
         g_assert_false(background_read || pass_completed);
     check_notes();
     check_turns(waited);
-    for (unsigned i = 0; i < MODULES; i++) {
-        if (!registered[i]) { /* by a hook */
-            g_assert_false(fm_background_is_in_progress(trace, module_names[i]));
-            modules[i] = (struct reader){.is_module = true};
-            register_module(i);
-        }
-    }
 }
 
 static void one_operation(void)
@@ -436,11 +415,7 @@ static void one_operation(void)
         ask_module(module);
         break;
     case 5:
-        if (one_in(20)) {
-            unload(module);
-            register_module(module);
-            check_notes(); /* the pass may have been the last one's */
-        }
+        check_notes();
         break;
     case 6:
         fm_engine_set_chunk(world->engine, (uint64_t)g_rand_int_range(chance, 1, 9));

@@ -265,18 +265,6 @@ static void discarding_in_mid_pass(struct fixture *f, gconstpointer data)
     world_expect(f->world, "BR.sums x.sums1 ->T");
 }
 
-static void unloading_in_mid_pass(struct fixture *f, gconstpointer data)
-{
-    (void)data;
-    ask(f, "pages");
-    world_expect(f->world, "BR.load x.load1 ->T");
-    fm_engine_unregister_computation(f->engine, "load");
-    world_expect_log(f->world, "D.load"); /* its half result; and none that needs it waits */
-    g_assert_false(fm_engine_has_work(f->engine));
-    g_assert_false(fm_background_is_in_progress(f->trace, "load"));
-    g_assert_cmpint(ask(f, "sums"), ==, FM_REQUEST_NO_MODULE);
-}
-
 /* Events are read in passes of their own, before or after. */
 static void both_kinds(struct fixture *f, gconstpointer data)
 {
@@ -471,7 +459,6 @@ int main(int argc, char **argv)
     SCENARIO("close", closing_in_mid_pass);
     SCENARIO("failure", failure);
     SCENARIO("discard", discarding_in_mid_pass);
-    SCENARIO("unload", unloading_in_mid_pass);
     SCENARIO("both-kinds", both_kinds);
     SCENARIO("watch", watching);
     SCENARIO("run", running_to_the_end);
