@@ -70,19 +70,13 @@ static bool on_event(void *user, void *context)
 void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading)
 {
     struct fm_hooks *hooks = fm_hooks_new();
-    const struct fm_chunk_hooks chunk = {.event = hooks};
-    struct fm_context *context = fm_context_new(&reading->trace, 1);
     if (reading->state != NULL)
         fm_hooks_add(hooks, fm_state_hook, reading->state, FM_HOOK_STATE);
     fm_hooks_add(hooks, on_event, reading, FM_HOOK_DEFAULT);
     /* The state must be read from the begin. */
-    fm_context_seek_time(context, reading->state == NULL ? reading->from_ns : 0);
-    fm_context_begin(context, &chunk, -1);
+    uint64_t begin = reading->state == NULL ? reading->from_ns : 0;
     uint64_t end = reading->to_ns == UINT64_MAX ? FM_TIME_INF : reading->to_ns + 1;
-    fm_context_middle(context, end, UINT64_MAX, NULL);
-    fm_context_detach(context, &chunk, -1);
-    fm_context_free(context);
-    fm_hooks_free(hooks);
+    fm_trace_each_event(reading->trace, begin, end, hooks);
 }
 
 int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command)

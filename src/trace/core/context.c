@@ -398,3 +398,18 @@ uint64_t fm_context_middle(struct fm_context *context, uint64_t end_time, uint64
     }
     return count;
 }
+
+uint64_t fm_trace_each_event(struct fm_trace *trace, uint64_t start_time, uint64_t end_time,
+                             struct fm_hooks *hooks)
+{
+    g_return_val_if_fail(trace != NULL && hooks != NULL, 0);
+    const struct fm_chunk_hooks chunk = {.event = hooks};
+    struct fm_context *context = fm_context_new(&trace, 1);
+    fm_context_seek_time(context, start_time);
+    fm_context_begin(context, &chunk, -1);
+    uint64_t count = fm_context_middle(context, end_time, UINT64_MAX, NULL);
+    fm_context_detach(context, &chunk, -1);
+    fm_context_free(context);
+    fm_hooks_free(hooks);
+    return count;
+}

@@ -253,3 +253,8 @@ void fm_context_after(struct fm_context *context, const struct fm_chunk_hooks *h
  * (NULL = none), or until a hook says stop. Returns the number of events read. */
 uint64_t fm_context_middle(struct fm_context *context, uint64_t end_time, uint64_t max_events,
                            const struct fm_position *end_position);
+
+/* All of that at once, for who reads a trace from one time up to another (exclusive; FM_TIME_INF =
+ * to the end): each event goes to the hooks, which are taken. The number of events read. */
+uint64_t fm_trace_each_event(struct fm_trace *trace, uint64_t start_time, uint64_t end_time,
+                             struct fm_hooks *hooks);

@@ -271,16 +271,10 @@ static char *state_at(struct world *world, uint64_t time)
 {
     struct fm_trace *trace = event_list_trace(world->list);
     struct fm_state *state = fm_state_new(trace);
-    struct fm_context *context = fm_context_new(&trace, 1);
-    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
-    fm_hooks_add(hooks.event, fm_state_hook, state, FM_HOOK_STATE);
-    fm_context_seek_time(context, 0);
-    fm_context_begin(context, &hooks, -1);
-    fm_context_middle(context, time, UINT64_MAX, NULL);
-    fm_context_detach(context, &hooks, -1);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, fm_state_hook, state, FM_HOOK_STATE);
+    fm_trace_each_event(trace, 0, time, hooks);
     char *text = describe_state(state);
-    fm_hooks_free(hooks.event);
-    fm_context_free(context);
     fm_state_free(state);
     fm_trace_free(trace);
     return text;

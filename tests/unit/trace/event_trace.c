@@ -236,15 +236,9 @@ struct fm_state *read_state(struct fm_trace *trace, struct recorder *recorder)
     struct fm_state *state = fm_state_new(trace);
     if (recorder != NULL)
         fm_state_add_observer(state, &recorder->observer);
-    struct fm_context *context = fm_context_new(&trace, 1);
-    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
-    fm_hooks_add(hooks.event, fm_state_hook, state, FM_HOOK_STATE);
-    fm_context_seek_time(context, 0);
-    fm_context_begin(context, &hooks, -1);
-    fm_context_middle(context, FM_TIME_INF, UINT64_MAX, NULL);
-    fm_context_detach(context, &hooks, -1);
-    fm_hooks_free(hooks.event);
-    fm_context_free(context);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, fm_state_hook, state, FM_HOOK_STATE);
+    fm_trace_each_event(trace, 0, FM_TIME_INF, hooks);
     return state;
 }
 

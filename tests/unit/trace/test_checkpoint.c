@@ -30,17 +30,11 @@ static struct fm_checkpoints *record(struct fm_trace *trace, uint64_t interval, 
     fm_checkpoints_set_interval(checkpoints, interval);
     struct fm_state *state = fm_state_new(trace);
     fm_checkpoints_record(checkpoints, state);
-    struct fm_context *context = fm_context_new(&trace, 1);
-    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
-    fm_hooks_add(hooks.event, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE);
-    fm_hooks_add(hooks.event, fm_state_hook, state, FM_HOOK_STATE);
-    fm_context_seek_time(context, 0);
-    fm_context_begin(context, &hooks, -1);
-    fm_context_middle(context, FM_TIME_INF, UINT64_MAX, NULL);
-    fm_context_detach(context, &hooks, -1);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE);
+    fm_hooks_add(hooks, fm_state_hook, state, FM_HOOK_STATE);
+    fm_trace_each_event(trace, 0, FM_TIME_INF, hooks);
     fm_checkpoints_end(checkpoints, trace->end_time);
-    fm_hooks_free(hooks.event);
-    fm_context_free(context);
     fm_state_free(state);
     return checkpoints;
 }

@@ -61,15 +61,10 @@ static void assert_same(const GArray *a, const GArray *b)
 
 static GArray *read_all(struct fm_trace *trace)
 {
-    struct fm_context *context = fm_context_new(&trace, 1);
     GArray *all = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
-    fm_hooks_add(hooks.event, take_time, all, FM_HOOK_DEFAULT);
-    fm_context_begin(context, &hooks, -1);
-    fm_context_seek_time(context, 0);
-    fm_context_middle(context, FM_TIME_INF, UINT64_MAX, NULL);
-    fm_context_free(context);
-    fm_hooks_free(hooks.event);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, take_time, all, FM_HOOK_DEFAULT);
+    fm_trace_each_event(trace, 0, FM_TIME_INF, hooks);
     return all;
 }
 

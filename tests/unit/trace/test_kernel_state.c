@@ -102,8 +102,6 @@ static void run_read(struct run *run, const char *filter)
     const struct fm_state_observer observer = {
         .user = run, .segment = on_segment, .arrow = on_arrow, .mark = on_mark};
     struct fm_hooks *hooks = fm_hooks_new();
-    const struct fm_chunk_hooks chunk = {.event = hooks};
-    struct fm_context *context = fm_context_new(&run->trace, 1);
     run->filter = filter == NULL ? NULL : fm_filter_new(filter, NULL);
     g_string_truncate(run->segments, 0);
     g_string_truncate(run->accepted, 0);
@@ -111,14 +109,9 @@ static void run_read(struct run *run, const char *filter)
     fm_state_add_observer(run->state, &observer);
     fm_hooks_add(hooks, fm_state_hook, run->state, FM_HOOK_STATE);
     fm_hooks_add(hooks, on_event, run, FM_HOOK_DEFAULT);
-    fm_context_seek_time(context, 0);
-    fm_context_begin(context, &chunk, -1);
-    fm_context_middle(context, FM_TIME_INF, UINT64_MAX, NULL);
-    fm_context_detach(context, &chunk, -1);
+    fm_trace_each_event(run->trace, 0, FM_TIME_INF, hooks);
     fm_state_flush(run->state, run->trace->end_time, &observer);
     fm_state_remove_observer(run->state, &observer);
-    fm_context_free(context);
-    fm_hooks_free(hooks);
     fm_filter_free(run->filter);
 }
 

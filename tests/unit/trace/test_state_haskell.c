@@ -295,21 +295,15 @@ static void test_from_the_middle(void)
     recorder_init(&recorder, trace);
     struct fm_state *state = fm_state_new(trace);
     fm_state_add_observer(state, &recorder.observer);
-    struct fm_context *context = fm_context_new(&trace, 1);
-    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
-    fm_hooks_add(hooks.event, fm_state_hook, state, FM_HOOK_STATE);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, fm_state_hook, state, FM_HOOK_STATE);
     fm_state_clear(state, 20);
-    fm_context_seek_time(context, 20);
-    fm_context_begin(context, &hooks, -1);
-    g_assert_cmpuint(fm_context_middle(context, FM_TIME_INF, UINT64_MAX, NULL), ==, 1);
-    fm_context_detach(context, &hooks, -1);
+    g_assert_cmpuint(fm_trace_each_event(trace, 20, FM_TIME_INF, hooks), ==, 1);
     g_assert_cmpstr(recorder.lines->str, ==,
                     "+ thread 1\n+ capability 0\n"
                     "capability 0:0 running 20-30\nthread 1:0 running 20-30\n");
     g_assert_false(fm_state_is_complete(state));
     g_assert_cmpuint(fm_state_origin(state), ==, 20);
-    fm_hooks_free(hooks.event);
-    fm_context_free(context);
     fm_state_free(state);
     recorder_clear(&recorder);
     fm_trace_free(trace);

@@ -49,16 +49,10 @@ static void run_with(struct run *run, struct fm_trace *trace, uint64_t start, ui
     run->statistics->nodes_max = nodes_max;
     fm_statistics_set_interval(run->statistics, start, end);
     fm_state_add_observer(run->state, fm_statistics_observer(run->statistics));
-    struct fm_context *context = fm_context_new(&trace, 1);
-    struct fm_chunk_hooks hooks = {.event = fm_hooks_new()};
-    fm_hooks_add(hooks.event, fm_state_hook, run->state, FM_HOOK_STATE);
-    fm_hooks_add(hooks.event, fm_statistics_hook, run->statistics, FM_HOOK_DEFAULT);
-    fm_context_seek_time(context, 0);
-    fm_context_begin(context, &hooks, -1);
-    fm_context_middle(context, end, UINT64_MAX, NULL);
-    fm_context_detach(context, &hooks, -1);
-    fm_hooks_free(hooks.event);
-    fm_context_free(context);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, fm_state_hook, run->state, FM_HOOK_STATE);
+    fm_hooks_add(hooks, fm_statistics_hook, run->statistics, FM_HOOK_DEFAULT);
+    fm_trace_each_event(trace, 0, end, hooks);
     fm_state_flush(run->state, MIN(end, trace->end_time), fm_statistics_observer(run->statistics));
 }
 
