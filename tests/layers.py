@@ -44,6 +44,7 @@ MAY_USE = {
     "viewers": ["base", "trace", "schedule", "recording", "query"],
     "pages": ["base", "query", "display", "report"],
     "pages/trace": ["base", "trace", "schedule", "recording", "viewers", "query", "display", "pages"],
+    "pages/compare": ["base", "deep", "analysis", "compare", "query", "display"],
     "pages/profile/parts": ["base", "deep", "analysis", "query", "display", "report", "body", "procrep"],
     "pages/profile/measured": ["base", "deep", "analysis", "query", "display", "report", "digest", "pages/profile/parts"],
     "pages/profile/overview": ["base", "deep", "analysis", "query", "display", "report", "digest", "pages/profile/parts", "pages/profile/measured"],
@@ -60,6 +61,7 @@ MAY_USE = {
     "serve": ["base", "deep", "procrep", "analysis", "body", "digest", "eventlog", "trace", "query", "display", "report",
               "pages", "schedule", "recording", "viewers"],
     "feedback": ["base", "deep", "analysis", "procrep", "body"],
+    "compare": ["base", "deep", "analysis", "merge"],
     "exchange": ["base", "deep", "analysis"],
     "cli": ["*"],
 }

@@ -27,6 +27,7 @@ fm_cli_run fm_cmd_cgi;
 fm_cli_run fm_cmd_check;
 fm_cli_run fm_cmd_commands;
 fm_cli_run fm_cmd_convert;
+fm_cli_run fm_cmd_diff;
 fm_cli_run fm_cmd_dump;
 fm_cli_run fm_cmd_export;
 fm_cli_run fm_cmd_feedback;

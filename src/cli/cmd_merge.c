@@ -106,7 +106,9 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
 
 static int merge_files(const struct merging *o, char **paths, unsigned count)
 {
-    const struct fm_merge_options options = {o->across_builds, o->common, o->union_programs};
+    const struct fm_merge_options options = {.across_builds = o->across_builds,
+                                             .common = o->common,
+                                             .union_programs = o->union_programs};
     struct fm_merge *merge = fm_merge_new(&options);
     g_autoptr(FmProfile) profile = NULL;
     GError *error = NULL;

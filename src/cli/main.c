@@ -13,6 +13,7 @@ const struct fm_cli_command fm_cli_commands[] = {
     {"dump", fm_cmd_dump, "print every node of a profile"},
     {"procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures"},
     {"feedback", fm_cmd_feedback, "advise Mercury's compiler on what to run in parallel"},
+    {"diff", fm_cmd_diff, "say what differs between two profiles, and why"},
     {"merge", fm_cmd_merge, "add profiles of one program up"},
     {"export", fm_cmd_export, "write a profile in another tool's format"},
     {"convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools"},

@@ -132,3 +132,21 @@ int fm_page_output_run(const struct fm_page_output *output, const struct fm_quer
     bool pager = terminal && !output->no_pager && options.format == FM_FORMAT_TEXT;
     return render(output, query, path, &options, pager);
 }
+
+int fm_page_output_display(const struct fm_page_output *output, const struct fm_display *display,
+                           bool c_program)
+{
+    bool terminal = isatty(STDOUT_FILENO);
+    struct fm_render_options options = {.inline_assets = true};
+    struct fm_preferences preferences;
+    g_autoptr(GString) page = g_string_new(NULL);
+    int status = choose_format(output, &options.format);
+    if (status < 0)
+        status = choose_text(output, terminal, &options.text);
+    if (status >= 0)
+        return status;
+    fm_preferences_default(&preferences, true, c_program);
+    fm_render_display(display, &preferences, NULL, &options, page);
+    return print_page(output->command, page,
+                      terminal && !output->no_pager && options.format == FM_FORMAT_TEXT);
+}

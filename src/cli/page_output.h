@@ -22,3 +22,6 @@ const GOptionEntry *fm_page_output_entries(struct fm_page_output *output);
 /* Opens the profile and prints the page that the query asks for. Returns an exit status. */
 int fm_page_output_run(const struct fm_page_output *output, const struct fm_query *query,
                        const char *path);
+/* Prints a page that is at hand and belongs to no one recording. Returns an exit status. */
+int fm_page_output_display(const struct fm_page_output *output, const struct fm_display *display,
+                           bool c_program);

@@ -2,6 +2,8 @@
 /* The Firefox Profiler's processed profile, version 57: a table of stacks (a row a context, each
  * with the row above it), one track a thread and measure. Times are not known: samples stand in
  * the order of contexts, each as long as its weight. */
+#include <math.h>
+
 #include "base/json.h"
 #include "exchange/export_internal.h"
 #include "exchange/gzip.h"
@@ -213,6 +215,15 @@ static double weight_of(const struct firefox *x, unsigned column, uint32_t node)
     return g_str_equal(x->nodes->columns[column].unit, "nanoseconds") ? own / NS_PER_MS : own;
 }
 
+/* Whole numbers, which most are, without the search for the shortest digits. */
+static void put_number(struct firefox *x, double value)
+{
+    if (fabs(value) < 1e15 && floor(value) == value)
+        fm_json_int(&x->json, NULL, (int64_t)value);
+    else
+        fm_json_double(&x->json, NULL, value);
+}
+
 static void write_samples(struct firefox *x, uint32_t first, uint32_t end, unsigned column)
 {
     struct fm_json *json = &x->json;
@@ -229,7 +240,7 @@ static void write_samples(struct firefox *x, uint32_t first, uint32_t end, unsig
     fm_json_array(json, "time");
     for (uint32_t i = first; i < end; i++, flush(x, PIECE)) {
         if (fm_exchange_own(x->nodes, column, i) > 0) {
-            fm_json_double(json, NULL, time);
+            put_number(x, time);
             time += weight_of(x, column, i);
         }
     }
@@ -237,7 +248,7 @@ static void write_samples(struct firefox *x, uint32_t first, uint32_t end, unsig
     fm_json_array(json, "weight");
     for (uint32_t i = first; i < end; i++, flush(x, PIECE)) {
         if (fm_exchange_own(x->nodes, column, i) > 0)
-            fm_json_double(json, NULL, weight_of(x, column, i));
+            put_number(x, weight_of(x, column, i));
     }
     fm_json_end(json);
     fm_json_text(json, "weightType",
@@ -331,7 +342,7 @@ bool fm_export_firefox(const struct fm_analysis *a, const struct fm_export_optio
     if (!fm_exchange_nodes_init(&nodes, a, options->min_share, error))
         return false;
     g_autoptr(GString) text = g_string_new(NULL);
-    struct firefox x = {.nodes = &nodes, .profile = a->profile, .gzip = fm_gzip_new(out)};
+    struct firefox x = {.nodes = &nodes, .profile = a->profile, .gzip = fm_gzip_new(out, 1)};
     x.string_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     x.strings = g_ptr_array_new();
     x.row = g_new0(uint32_t, nodes.count);

@@ -233,7 +233,7 @@ bool fm_export_pprof(const struct fm_analysis *a, const struct fm_export_options
     struct fm_exchange_nodes nodes;
     if (!fm_exchange_nodes_init(&nodes, a, options->min_share, error))
         return false;
-    struct pprof x = {.nodes = &nodes, .profile = a->profile, .gzip = fm_gzip_new(out)};
+    struct pprof x = {.nodes = &nodes, .profile = a->profile, .gzip = fm_gzip_new(out, 6)};
     g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     fm_export_note_folding(notes, &nodes);
     begin(&x, options);

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #define WINDOW_OF_GZIP (15 + 16)
-#define LEVEL 6
 
 struct fm_gzip {
     z_stream stream;
@@ -25,11 +24,11 @@ static void deflate_all(struct fm_gzip *gzip, int flush)
     g_assert(gzip->stream.avail_in == 0);
 }
 
-struct fm_gzip *fm_gzip_new(struct fm_writer *out)
+struct fm_gzip *fm_gzip_new(struct fm_writer *out, int level)
 {
     struct fm_gzip *gzip = g_new0(struct fm_gzip, 1);
     gzip->out = out;
-    if (deflateInit2(&gzip->stream, LEVEL, Z_DEFLATED, WINDOW_OF_GZIP, 8, Z_DEFAULT_STRATEGY) !=
+    if (deflateInit2(&gzip->stream, level, Z_DEFLATED, WINDOW_OF_GZIP, 8, Z_DEFAULT_STRATEGY) !=
         Z_OK)
         g_error("zlib: no memory");
     return gzip;

@@ -5,6 +5,7 @@
 #include "base/writer.h"
 
 struct fm_gzip;
-struct fm_gzip *fm_gzip_new(struct fm_writer *out); /* out is borrowed */
+/* out is borrowed; level: 1, fast, to 9, small. */
+struct fm_gzip *fm_gzip_new(struct fm_writer *out, int level);
 void fm_gzip_write(struct fm_gzip *gzip, const void *bytes, size_t size);
 void fm_gzip_finish(struct fm_gzip *gzip); /* ends the stream and frees gzip */

@@ -10,6 +10,8 @@
 struct fm_merge_options {
     bool across_builds;  /* procedures by name and unit, not by line */
     bool common;         /* measures that not all have are dropped, else they are an error */
+    bool sites_by_key;   /* Mercury's call sites by place and callee, not by their number: of a
+                            procedure that may have other sites in another build */
     bool union_programs; /* other programs are kept apart, below one root */
 };
 

@@ -57,7 +57,7 @@ static int compare_sites(const void *a, const void *b, void *user)
     const struct fm_merged_site *one = fm_merge_site(m, *(const uint32_t *)a),
                                 *other = fm_merge_site(m, *(const uint32_t *)b);
     const struct fm_css *p = &one->css, *q = &other->css;
-    if (m->flavour == FM_FLAVOUR_MERCURY)
+    if (m->flavour == FM_FLAVOUR_MERCURY && !m->options.sites_by_key)
         return compare_numbers(p->slot, q->slot);
     int order = strcmp(p->file, q->file);
     order = order != 0 ? order : compare_numbers(p->line, q->line);

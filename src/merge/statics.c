@@ -46,7 +46,7 @@ static void append_site_key(const struct fm_merge *m, GString *out, const struct
 {
     g_string_append_printf(out, "%u\x1f%d\x1f%u\x1f%s", proc, (int)css->kind, callee,
                            css->type_subst);
-    if (m->flavour == FM_FLAVOUR_MERCURY) {
+    if (m->flavour == FM_FLAVOUR_MERCURY && !m->options.sites_by_key) {
         g_string_append_printf(out, "\x1f%u", css->slot);
     } else if (!m->options.across_builds) {
         g_string_append_printf(out, "\x1f%d\x1f%s\x1f%u\x1f%s", css->inlined, css->file, css->line,
@@ -317,7 +317,7 @@ static bool check_conflicts(const struct fm_merge *m, const struct fm_profile *p
         if (m->coverage != FM_COVERAGE_NONE && profile->coverage == m->coverage &&
             !same_points(merged, profile, ps))
             return conflict(ps, name, "coverage points", error);
-        if (m->flavour != FM_FLAVOUR_MERCURY)
+        if (m->flavour != FM_FLAVOUR_MERCURY || m->options.sites_by_key)
             continue;
         if (strcmp(merged->ps.file, ps->file) != 0 || merged->ps.line != ps->line)
             return conflict(ps, name, "lines", error);

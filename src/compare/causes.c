@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What explains a difference. For each context p below u, with n calls, w own cost a call and c
+ * total cost a call, before (A) and after (B):
+ *
+ *   calls   (n_B - n_B(u) n_A / n_A(u)) c_A     more from here than the caller's own calls explain
+ *   self    n_B (w_B - w_A)
+ *   a new context: its total; a vanished one: calls with n_B = 0; nothing below either
+ *
+ * These add up to the difference of the whole, exactly, since total = own + the children's totals
+ * and the terms telescope. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/internal.h"
+
+/* Fewer samples than this, of both sides together, tell nothing. */
+#define LEAST_SAMPLES 20.0
+/* No claim is made of time within this part of what it was: two runs differ by as much. */
+#define FLOOR 0.02
+#define DEVIATIONS 2.576 /* 99 % of a normal distribution, two-sided */
+/* An appeared context takes the place of a vanished one when its calls agree this well. */
+#define SAME_CALLS 0.1
+
+struct term {
+    enum fm_cause_kind kind;
+    uint32_t pd, old_pd; /* old_pd: REPLACED */
+    uint32_t css;
+    bool deeper, taken; /* taken: VANISHED, is part of a REPLACED one */
+    double value, net, variance;
+    uint32_t against;
+};
+
+struct search {
+    const struct fm_compare *c;
+    struct fm_compare_values v;
+    bool sampled;
+    GArray *terms;
+    uint32_t *up, *down; /* [pd + 1] the outermost CALLS, APPEARED or VANISHED term above it that
+                            is positive, negative: index + 1 */
+    bool *settled;       /* [pd + 1] within what appeared or vanished */
+};
+
+static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
+{
+    return c->side[FM_BEFORE]->csd_caller[c->tree_csd[pd]];
+}
+
+/* Of a number of samples: binomial, out of all. */
+static double variance_of(const struct search *s, double x, enum fm_side side)
+{
+    double all = (double)s->v.total[side][s->c->side[side]->root_pd];
+    if (!s->sampled || all <= 0)
+        return 0;
+    return fmax(x, 1) * fmax(1 - x / all, 0);
+}
+
+static void add_term(struct search *s, struct term term)
+{
+    /* A new or old context without cost may be another's replacement. */
+    if (term.value == 0 && (term.kind == FM_CAUSE_CALLS || term.kind == FM_CAUSE_SELF))
+        return;
+    term.net = term.value;
+    g_array_append_val(s->terms, term);
+}
+
+/* The calls into p whose number changed most: their line is what the reader should look at. */
+static uint32_t changed_csd(const struct search *s, uint32_t pd, uint32_t u)
+{
+    const struct fm_compare *c = s->c;
+    uint32_t best = c->tree_csd[pd];
+    double most = -1;
+    double n_a = (double)s->v.calls[FM_BEFORE][u], n_b = (double)s->v.calls[FM_AFTER][u];
+    for (uint32_t i = c->into_first[pd]; i < c->into_first[pd + 1]; i++) {
+        uint32_t csd = c->into[i];
+        double a = (double)fm_profile_calls(c->side[FM_BEFORE], csd);
+        double b = (double)fm_profile_calls(c->side[FM_AFTER], csd);
+        double part = fabs(n_a > 0 ? b - n_b * a / n_a : b);
+        if (part > most) {
+            most = part;
+            best = csd;
+        }
+    }
+    return best;
+}
+
+/* a * b - c * d, exactly: what is equal differs by nothing. */
+static double cross(int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    return (double)((__int128)a * b - (__int128)c * d);
+}
+
+static void explain_calls(struct search *s, uint32_t pd, uint32_t u)
+{
+    int64_t n_a = s->v.calls[FM_BEFORE][pd], n_b = s->v.calls[FM_AFTER][pd];
+    int64_t u_a = s->v.calls[FM_BEFORE][u], u_b = s->v.calls[FM_AFTER][u];
+    double total = (double)s->v.total[FM_BEFORE][pd];
+    double factor = cross(n_b, u_a, u_b, n_a) / (double)u_a / (double)n_a;
+    uint32_t csd = changed_csd(s, pd, u);
+    add_term(s, (struct term){
+                    .kind = n_b > 0 ? FM_CAUSE_CALLS : FM_CAUSE_VANISHED,
+                    .pd = pd,
+                    .css = s->c->side[FM_BEFORE]->csd_css[csd],
+                    .deeper = csd != s->c->tree_csd[pd],
+                    .value = factor * total,
+                    .variance = factor * factor * variance_of(s, total, FM_BEFORE),
+                });
+}
+
+static void explain_self(struct search *s, uint32_t pd)
+{
+    int64_t n_a = s->v.calls[FM_BEFORE][pd], n_b = s->v.calls[FM_AFTER][pd];
+    int64_t own_a = s->v.own[FM_BEFORE][pd], own_b = s->v.own[FM_AFTER][pd];
+    double factor = (double)n_b / (double)n_a;
+    add_term(s, (struct term){
+                    .kind = FM_CAUSE_SELF,
+                    .pd = pd,
+                    .value = cross(own_b, n_a, n_b, own_a) / (double)n_a,
+                    .variance = variance_of(s, (double)own_b, FM_AFTER) +
+                                factor * factor * variance_of(s, (double)own_a, FM_BEFORE),
+                });
+}
+
+static void explain(struct search *s, uint32_t pd)
+{
+    bool before = s->v.calls[FM_BEFORE][pd] > 0, after = s->v.calls[FM_AFTER][pd] > 0;
+    uint32_t u = pd == s->c->side[FM_BEFORE]->root_pd ? 0 : parent_of(s->c, pd);
+    s->settled[pd] = u != 0 && s->settled[u];
+    if (s->settled[pd] || (!before && !after))
+        return;
+    if (before && u != 0)
+        explain_calls(s, pd, u);
+    if (before && after) {
+        explain_self(s, pd);
+        return;
+    }
+    s->settled[pd] = true;
+    if (before)
+        return;
+    double total = (double)s->v.total[FM_AFTER][pd];
+    add_term(s, (struct term){.kind = FM_CAUSE_APPEARED,
+                              .pd = pd,
+                              .css = s->c->side[FM_BEFORE]->csd_css[s->c->tree_csd[pd]],
+                              .value = total,
+                              .variance = variance_of(s, total, FM_AFTER)});
+}
+
+/* --- a new context in the place of an old one --- */
+
+static bool is_replacement(const struct search *s, const struct term *appeared,
+                           const struct term *vanished)
+{
+    const struct fm_compare *c = s->c;
+    const uint32_t *ps = c->side[FM_BEFORE]->pd_ps;
+    uint32_t u = parent_of(c, appeared->pd);
+    double expected = (double)s->v.calls[FM_AFTER][u] *
+                      (double)s->v.calls[FM_BEFORE][vanished->pd] /
+                      (double)s->v.calls[FM_BEFORE][u];
+    return parent_of(c, vanished->pd) == u &&
+           (c->ps_only[FM_AFTER][ps[appeared->pd]] || c->ps_only[FM_BEFORE][ps[vanished->pd]]) &&
+           fabs((double)s->v.calls[FM_AFTER][appeared->pd] - expected) <= SAME_CALLS * expected;
+}
+
+/* Terms of children of one context stand close together, as contexts come breadth first. */
+static void join_replaced(struct search *s)
+{
+    for (guint i = 0; i < s->terms->len; i++) {
+        struct term *appeared = &g_array_index(s->terms, struct term, i);
+        if (appeared->kind != FM_CAUSE_APPEARED)
+            continue;
+        uint32_t u = parent_of(s->c, appeared->pd);
+        for (int direction = -1; direction <= 1; direction += 2) {
+            for (gint j = (gint)i + direction; j >= 0 && j < (gint)s->terms->len; j += direction) {
+                struct term *vanished = &g_array_index(s->terms, struct term, j);
+                bool is_root = vanished->pd == s->c->side[FM_BEFORE]->root_pd;
+                if (is_root || parent_of(s->c, vanished->pd) != u)
+                    break;
+                if (appeared->kind != FM_CAUSE_APPEARED || vanished->kind != FM_CAUSE_VANISHED ||
+                    vanished->taken || !is_replacement(s, appeared, vanished))
+                    continue;
+                appeared->kind = FM_CAUSE_REPLACED;
+                appeared->old_pd = vanished->pd;
+                appeared->value += vanished->value;
+                appeared->variance += vanished->variance;
+                appeared->net = appeared->value;
+                vanished->value = vanished->net = vanished->variance = 0;
+                vanished->taken = true;
+            }
+        }
+    }
+}
+
+/* --- opposite signs --- */
+
+/* A smaller difference with the opposite sign below a change of calls is part of that change: what
+ * was called twice as often, but initialises once, explains itself. */
+static void set_term_against(struct search *s, guint number)
+{
+    struct term *term = &g_array_index(s->terms, struct term, number);
+    uint32_t other = term->net > 0 ? s->down[term->pd] : s->up[term->pd];
+    if (other != 0) {
+        struct term *outer = &g_array_index(s->terms, struct term, other - 1);
+        if (fabs(outer->net) >= fabs(term->net) && outer->net * term->net < 0) {
+            outer->net += term->net;
+            outer->variance += term->variance;
+            outer->against++;
+            term->net = term->variance = 0;
+            return;
+        }
+    }
+    if (term->kind == FM_CAUSE_SELF || term->net == 0)
+        return;
+    uint32_t *outermost = term->net > 0 ? &s->up[term->pd] : &s->down[term->pd];
+    if (*outermost == 0)
+        *outermost = number + 1;
+}
+
+/* Terms stand in the order of their contexts: what is above comes first. */
+static void set_against(struct search *s)
+{
+    guint next = 0;
+    for (uint32_t at = 0; at < s->c->order_count; at++) {
+        uint32_t pd = s->c->order[at];
+        if (at > 0) {
+            s->up[pd] = s->up[parent_of(s->c, pd)];
+            s->down[pd] = s->down[parent_of(s->c, pd)];
+        }
+        while (next < s->terms->len && g_array_index(s->terms, struct term, next).pd == pd)
+            set_term_against(s, next++);
+    }
+}
+
+/* --- terms of one cause --- */
+
+static struct fm_cause cause_of(const struct search *s, const struct term *term)
+{
+    const struct fm_profile *p = s->c->side[FM_BEFORE];
+    struct fm_cause cause = {.kind = term->kind, .ps = p->pd_ps[term->pd]};
+    if (term->kind == FM_CAUSE_SELF)
+        return cause;
+    cause.css = term->css;
+    cause.caller = p->css[term->css].ps;
+    cause.deeper = term->deeper;
+    if (term->kind == FM_CAUSE_REPLACED)
+        cause.old_ps = p->pd_ps[term->old_pd];
+    return cause;
+}
+
+static struct fm_cause_context context_of(const struct search *s, const struct term *term)
+{
+    struct fm_cause_context context = {.pd = term->pd, .net = term->net, .against = term->against};
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        uint32_t pd =
+            term->kind == FM_CAUSE_REPLACED && side == FM_BEFORE ? term->old_pd : term->pd;
+        context.calls[side] = s->v.calls[side][pd];
+        context.value[side] =
+            term->kind == FM_CAUSE_SELF ? s->v.own[side][pd] : s->v.total[side][pd];
+    }
+    return context;
+}
+
+static GArray *group(const struct search *s)
+{
+    GArray *causes = g_array_new(FALSE, FALSE, sizeof(struct fm_cause));
+    g_autoptr(GHashTable) index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < s->terms->len; i++) {
+        const struct term *term = &g_array_index(s->terms, struct term, i);
+        if (term->net == 0)
+            continue;
+        struct fm_cause cause = cause_of(s, term);
+        char *key = g_strdup_printf("%d %u %u %u %u", (int)cause.kind, cause.caller, cause.css,
+                                    cause.ps, cause.old_ps);
+        guint number = GPOINTER_TO_UINT(g_hash_table_lookup(index, key));
+        if (number == 0) {
+            cause.contexts = g_array_new(FALSE, FALSE, sizeof(struct fm_cause_context));
+            g_array_append_val(causes, cause);
+            number = causes->len;
+            g_hash_table_insert(index, key, GUINT_TO_POINTER(number));
+        } else {
+            g_free(key);
+        }
+        struct fm_cause *known = &g_array_index(causes, struct fm_cause, number - 1);
+        struct fm_cause_context context = context_of(s, term);
+        g_array_append_val(known->contexts, context);
+        known->net += term->net;
+        known->deviation += term->variance; /* of which judge() takes the root */
+    }
+    return causes;
+}
+
+static int by_net(const void *left, const void *right)
+{
+    const struct fm_cause_context *a = left, *b = right;
+    double one = fabs(a->net), other = fabs(b->net);
+    return one != other ? (one > other ? -1 : 1) : a->pd < b->pd ? -1 : a->pd > b->pd;
+}
+
+/* Told first; then by what they explain; equal ones by their first context. */
+static int by_weight(const void *left, const void *right)
+{
+    const struct fm_cause *a = left, *b = right;
+    double one = fabs(a->net), other = fabs(b->net);
+    if (a->told != b->told)
+        return a->told ? -1 : 1;
+    if (one != other)
+        return one > other ? -1 : 1;
+    uint32_t first = g_array_index(a->contexts, struct fm_cause_context, 0).pd;
+    uint32_t second = g_array_index(b->contexts, struct fm_cause_context, 0).pd;
+    return first < second ? -1 : first > second;
+}
+
+static void judge(struct fm_cause *cause, bool sampled)
+{
+    double values[FM_SIDES] = {0};
+    cause->told = !sampled;
+    cause->deviation = sqrt(cause->deviation);
+    if (!sampled)
+        return;
+    for (guint i = 0; i < cause->contexts->len; i++) {
+        for (int side = FM_BEFORE; side < FM_SIDES; side++)
+            values[side] +=
+                (double)g_array_index(cause->contexts, struct fm_cause_context, i).value[side];
+    }
+    cause->told = values[FM_BEFORE] + values[FM_AFTER] >= LEAST_SAMPLES &&
+                  fabs(cause->net) > DEVIATIONS * cause->deviation &&
+                  fabs(cause->net) > FLOOR * values[FM_BEFORE];
+}
+
+static void finish(struct fm_causes *causes)
+{
+    double variance = 0;
+    for (guint i = 0; i < causes->causes->len; i++) {
+        struct fm_cause *cause = &g_array_index(causes->causes, struct fm_cause, i);
+        qsort(cause->contexts->data, cause->contexts->len, sizeof(struct fm_cause_context), by_net);
+        judge(cause, causes->sampled);
+        causes->sum += fabs(cause->net);
+        if (cause->told)
+            continue;
+        causes->not_told += cause->net;
+        variance += cause->deviation * cause->deviation;
+    }
+    causes->not_told_deviation = sqrt(variance);
+    qsort(causes->causes->data, causes->causes->len, sizeof(struct fm_cause), by_weight);
+}
+
+void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure,
+                    struct fm_causes *ret)
+{
+    const struct fm_profile *p = compare->side[FM_BEFORE];
+    struct search s = {.c = compare, .sampled = measure == FM_QUANTA};
+    g_assert(measure == FM_COMPARE_CALLS ||
+             (measure >= FM_FIRST_INHERITED && measure < FM_MEASURES_MAX));
+    fm_compare_values_init(&s.v, compare, measure);
+    s.terms = g_array_new(FALSE, FALSE, sizeof(struct term));
+    s.up = g_new0(uint32_t, p->pd_count + 1u);
+    s.down = g_new0(uint32_t, p->pd_count + 1u);
+    s.settled = g_new0(bool, p->pd_count + 1u);
+    for (uint32_t at = 0; at < compare->order_count; at++)
+        explain(&s, compare->order[at]);
+    join_replaced(&s);
+    set_against(&s);
+    *ret = (struct fm_causes){
+        .measure = measure,
+        .sampled = s.sampled,
+        .difference =
+            (double)s.v.total[FM_AFTER][p->root_pd] - (double)s.v.total[FM_BEFORE][p->root_pd],
+        .causes = group(&s),
+    };
+    finish(ret);
+    g_array_free(s.terms, TRUE);
+    g_free(s.up);
+    g_free(s.down);
+    g_free(s.settled);
+    fm_compare_values_clear(&s.v);
+}
+
+void fm_causes_clear(struct fm_causes *causes)
+{
+    for (guint i = 0; i < causes->causes->len; i++)
+        g_array_free(g_array_index(causes->causes, struct fm_cause, i).contexts, TRUE);
+    g_array_free(causes->causes, TRUE);
+    *causes = (struct fm_causes){0};
+}

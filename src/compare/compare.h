@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two profiles of a program, perhaps of two builds of it: what differs, in which context, and why.
+ *
+ * Procedures and call sites of the second are paired with those of the first (match.h), then both
+ * are laid over one another: one graph, in which contexts of equal paths are one, with the costs
+ * of both. Counts are exact, so a difference of counts is one; time is sampled, so a difference of
+ * time is told only when chance does not explain it. Definitions: README.md in this folder. */
+#pragma once
+
+#include "analysis/analysis.h"
+
+enum fm_side { FM_BEFORE, FM_AFTER, FM_SIDES };
+
+/* By what two procedures were taken for one. */
+enum fm_matched {
+    FM_MATCHED_SAME,      /* all that is known of them is equal */
+    FM_MATCHED_LINE,      /* but the line */
+    FM_MATCHED_FOLDER,    /* name and name of the file */
+    FM_MATCHED_SIGNATURE, /* unit and name */
+    FM_MATCHED_FILE,      /* the linker's name: another file */
+    FM_MATCHED_RENAMED,   /* a guess: calls and is called as the other */
+};
+struct fm_match {
+    uint32_t before, after; /* ps of the profiles that were given */
+    enum fm_matched how;
+    double similarity; /* FM_MATCHED_RENAMED: 0.6 to 1 */
+};
+
+struct fm_compare_options {
+    bool no_renames; /* FM_MATCHED_RENAMED is not tried */
+};
+
+struct fm_compare {
+    const struct fm_profile *given[FM_SIDES]; /* borrowed */
+    GArray *matches;                          /* struct fm_match, by before */
+    uint32_t only[FM_SIDES];                  /* procedures without a counterpart that ran */
+    bool *ps_only[FM_SIDES]; /* [ps of side[] + 1] the procedure is in one build alone: in [0] those
+                                of before, in [1] of after */
+    /* Both over the same graph: equal ids, other costs. Names are those of before where it has
+     * the procedure. */
+    struct fm_profile *side[FM_SIDES];
+    struct fm_analysis *a; /* of the common graph */
+    uint32_t *tree_csd;    /* [pd + 1] leads to the pd in the spanning tree, breadth first; 0 */
+    uint32_t *order;       /* pds that the root reaches, parents before children */
+    uint32_t order_count;
+    uint32_t *into_first; /* [pd + 2] into into */
+    uint32_t *into;       /* csds by callee */
+    GPtrArray *notes;     /* char*: what a reader should know, a sentence each */
+};
+
+/* Both profiles must outlive *ret. Errors: FM_ERROR_UNAVAILABLE when they cannot be compared (a C
+ * and a Mercury program, other words). O(nodes of both). */
+FM_MUST_USE bool fm_compare_new(const struct fm_profile *before, const struct fm_profile *after,
+                                const struct fm_compare_options *options, struct fm_compare **ret,
+                                GError **error);
+void fm_compare_free(struct fm_compare *compare); /* NULL is allowed */
+
+/* One number of both sides. FM_MEASURES_MAX stands for calls. */
+#define FM_COMPARE_CALLS ((enum fm_measure_id)FM_MEASURES_MAX)
+/* Of the whole program. */
+int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id measure,
+                         enum fm_side side);
+
+/* --- causes --- */
+
+enum fm_cause_kind {
+    FM_CAUSE_CALLS, /* called more or less often from there than the caller's own calls explain */
+    FM_CAUSE_SELF,  /* its own code costs more or less a call */
+    FM_CAUSE_APPEARED, /* is called from there now */
+    FM_CAUSE_VANISHED, /* is no longer */
+    FM_CAUSE_REPLACED, /* one is called where another was */
+};
+
+struct fm_cause_context {
+    uint32_t pd;
+    double net; /* of the difference, after what is set against it */
+    int64_t calls[FM_SIDES];
+    int64_t value[FM_SIDES]; /* SELF: own cost, else total */
+    uint32_t against;        /* how many smaller differences below are set against it */
+};
+
+struct fm_cause {
+    enum fm_cause_kind kind;
+    uint32_t caller; /* ps; 0 for SELF */
+    uint32_t css;    /* the line that calls; 0 for SELF */
+    uint32_t ps;
+    uint32_t old_ps;  /* REPLACED */
+    bool deeper;      /* CALLS: the calls that changed come from within its recursion */
+    double net;       /* sum over contexts, in the measure's unit */
+    double deviation; /* of net, when the measure is sampled: standard deviation; else 0 */
+    bool told;        /* chance does not explain it (always, for counts) */
+    GArray *contexts; /* struct fm_cause_context, largest first */
+};
+
+struct fm_causes {
+    enum fm_measure_id measure;
+    bool sampled;      /* time: differences are estimated */
+    double difference; /* after - before of the whole: the sum of all net */
+    double sum;        /* of their absolute values */
+    GArray *causes;    /* struct fm_cause, largest first; those that cannot be told last */
+    double not_told;   /* sum of net of those; 0 for counts */
+    double not_told_deviation;
+};
+
+/* What explains the difference of a measure (FM_FIRST_INHERITED or later, or FM_COMPARE_CALLS). */
+void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure,
+                    struct fm_causes *ret);
+void fm_causes_clear(struct fm_causes *causes);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "compare/compare.h"
+
+/* Pairs of procedures and call sites of two profiles. */
+struct fm_pairs {
+    uint32_t *ps;         /* [before's ps + 1] the one of after, 0 = none */
+    uint32_t *ps_back;    /* [after's ps + 1] the one of before */
+    uint32_t *css_back;   /* [after's css + 1] the one of before, 0 = none */
+    enum fm_matched *how; /* [before's ps + 1] */
+    double *similarity;   /* [before's ps + 1] */
+};
+
+void fm_pairs_init(struct fm_pairs *pairs, const struct fm_profile *before,
+                   const struct fm_profile *after, bool renames);
+void fm_pairs_clear(struct fm_pairs *pairs);
+/* Pairs what is left over by its callers and callees. */
+void fm_pairs_find_renames(struct fm_pairs *pairs, const struct fm_profile *before,
+                           const struct fm_profile *after);
+/* Call sites of paired procedures: the longest common subsequence. */
+void fm_pairs_find_sites(struct fm_pairs *pairs, const struct fm_profile *before,
+                         const struct fm_profile *after);
+
+/* One measure of all contexts, of both sides. */
+struct fm_compare_values {
+    int64_t *own[FM_SIDES], *total[FM_SIDES], *calls[FM_SIDES]; /* [pd + 1] */
+};
+void fm_compare_values_init(struct fm_compare_values *values, const struct fm_compare *compare,
+                            enum fm_measure_id measure);
+void fm_compare_values_clear(struct fm_compare_values *values);
+int64_t fm_compare_csd_value(const struct fm_profile *profile, uint32_t csd,
+                             enum fm_measure_id measure);

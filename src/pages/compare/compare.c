@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/compare/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A path shows so many of its innermost functions. */
+#define PATH_MAX_STEPS 8u
+#define MANY_MEMBERS 10u
+#define DEVIATIONS 2.576
+
+struct view {
+    const struct fm_compare *c;
+    const struct fm_compare_page_options *options;
+    struct fm_causes causes;
+    struct fm_list *body;
+    struct fm_table *table;
+};
+
+static const struct fm_profile *graph(const struct view *v)
+{
+    return v->c->side[FM_BEFORE];
+}
+
+/* --- measures --- */
+
+static const char *measure_title(const struct fm_compare *c, enum fm_measure_id measure)
+{
+    if (measure == FM_COMPARE_CALLS)
+        return "calls";
+    return measure == FM_QUANTA ? "time" : c->side[FM_BEFORE]->measures[measure].name;
+}
+
+/* In the unit that is shown: seconds of time, bytes. */
+static double scale_of(const struct fm_compare *c, enum fm_measure_id measure)
+{
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    if (measure == FM_QUANTA)
+        return p->ticks_per_second > 0 ? 1 / (double)p->ticks_per_second : 1;
+    return measure == FM_WORDS ? p->word_size : 1;
+}
+
+static bool is_shown(const struct fm_compare *c, enum fm_measure_id measure)
+{
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    if (measure == FM_QUANTA)
+        return p->ticks_per_second > 0;
+    return measure == FM_COMPARE_CALLS ||
+           (measure >= FM_ALLOCS && (unsigned)measure < p->measure_count);
+}
+
+enum fm_measure_id fm_compare_page_measure(const struct fm_compare *c)
+{
+    static const enum fm_measure_id first[] = {FM_COMPARE_CALLS, FM_ALLOCS, FM_WORDS};
+    for (unsigned i = 0; i < G_N_ELEMENTS(first); i++) {
+        const struct fm_profile *before = c->side[FM_BEFORE], *after = c->side[FM_AFTER];
+        for (uint32_t csd = 1; csd <= before->csd_count; csd++) {
+            bool calls = first[i] == FM_COMPARE_CALLS;
+            if (calls
+                    ? fm_profile_calls(before, csd) != fm_profile_calls(after, csd)
+                    : fm_profile_own(before, csd, first[i]) != fm_profile_own(after, csd, first[i]))
+                return first[i];
+        }
+    }
+    return is_shown(c, FM_QUANTA) ? FM_QUANTA : FM_COMPARE_CALLS;
+}
+
+bool fm_compare_page_parse(const struct fm_compare *c, const char *text, enum fm_measure_id *ret)
+{
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    if (strcmp(text, "calls") == 0) {
+        *ret = FM_COMPARE_CALLS;
+        return true;
+    }
+    *ret = strcmp(text, "time") == 0    ? FM_QUANTA
+           : strcmp(text, "bytes") == 0 ? FM_WORDS
+                                        : FM_MEASURES_MAX;
+    for (unsigned m = FM_ALLOCS; *ret == FM_MEASURES_MAX && m < p->measure_count; m++) {
+        if (strcmp(p->measures[m].name, text) == 0)
+            *ret = (enum fm_measure_id)m;
+    }
+    return *ret != FM_MEASURES_MAX && is_shown(c, *ret);
+}
+
+static void cell_value(struct view *v, enum fm_measure_id measure, double value)
+{
+    value *= scale_of(v->c, measure);
+    if (measure == FM_QUANTA)
+        fm_cell_time(v->table, value);
+    else
+        fm_cell_int(v->table, llround(value));
+}
+
+/* --- totals --- */
+
+static void add_total(struct view *v, enum fm_measure_id measure)
+{
+    int64_t before = fm_compare_total(v->c, measure, FM_BEFORE);
+    int64_t after = fm_compare_total(v->c, measure, FM_AFTER);
+    fm_table_row(v->table, "total", false);
+    fm_cell_string(v->table, measure_title(v->c, measure), FM_STYLE_PLAIN);
+    cell_value(v, measure, (double)before);
+    cell_value(v, measure, (double)after);
+    cell_value(v, measure, (double)after - (double)before);
+    if (before > 0)
+        fm_cell_percent(v->table, (double)after / (double)before - 1);
+    else
+        fm_cell_string(v->table, after > 0 ? "new" : "", FM_STYLE_PLAIN);
+    fm_cell_string(v->table, measure == FM_QUANTA ? "sampled" : "exact", FM_STYLE_PLAIN);
+}
+
+static void add_totals(struct view *v)
+{
+    v->table = fm_add_table(v->body, FM_BOX_IF_PREFERRED, "totals");
+    static const char *const columns[][2] = {
+        {"Measure", "measure"},       {"Before", "before"},          {"After", "after"},
+        {"Difference", "difference"}, {"Change", "change_fraction"}, {"Certain", "certain"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
+        fm_table_group(v->table, columns[i][0],
+                       i == 0 || i == 5 ? FM_COLUMN_FIELD_NAME : FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
+        fm_table_column(v->table, NULL, columns[i][1], NULL);
+    }
+    add_total(v, FM_COMPARE_CALLS);
+    for (unsigned m = FM_QUANTA; m < graph(v)->measure_count; m++) {
+        if (m != FM_CALLSEQS && is_shown(v->c, (enum fm_measure_id)m))
+            add_total(v, (enum fm_measure_id)m);
+    }
+}
+
+/* --- causes --- */
+
+static const char *name_of(const struct view *v, uint32_t ps)
+{
+    const struct fm_ps *of = &graph(v)->ps[ps];
+    return graph(v)->flavour == FM_FLAVOUR_C ? of->unqualified_name : of->qualified_name;
+}
+
+static char *place_of(const struct view *v, uint32_t css)
+{
+    const struct fm_css *site = &graph(v)->css[css];
+    const char *file = *site->file != '\0' ? site->file : graph(v)->ps[site->ps].file;
+    const char *slash = strrchr(file, '/');
+    if (css == 0 || *file == '\0')
+        return g_strdup("");
+    return g_strdup_printf("%s:%u", slash != NULL ? slash + 1 : file, site->line);
+}
+
+static char *what_of(const struct view *v, const struct fm_cause *cause)
+{
+    const char *name = name_of(v, cause->ps), *caller = name_of(v, cause->caller);
+    const char *more = cause->net > 0 ? "more" : "fewer";
+    switch (cause->kind) {
+    case FM_CAUSE_CALLS:
+        return cause->deeper ? g_strdup_printf("%s recurses %s", name,
+                                               cause->net > 0 ? "deeper" : "less deeply")
+                             : g_strdup_printf("%s calls %s %s often", caller, name,
+                                               cause->net > 0 ? "more" : "less");
+    case FM_CAUSE_SELF:
+        return g_strdup_printf("%s itself, %s a call", name, more);
+    case FM_CAUSE_APPEARED:
+        return g_strdup_printf("%s calls %s now", caller, name);
+    case FM_CAUSE_VANISHED:
+        return g_strdup_printf("%s no longer calls %s", caller, name);
+    case FM_CAUSE_REPLACED:
+        return g_strdup_printf("%s calls %s, not %s", caller, name, name_of(v, cause->old_ps));
+    }
+    g_assert_not_reached();
+}
+
+/* "main › parse › expr": the innermost functions of the spanning tree's path. */
+static char *path_of(const struct view *v, uint32_t pd)
+{
+    const struct fm_profile *p = graph(v);
+    GString *path = g_string_new(NULL);
+    unsigned steps = 0;
+    for (; pd != p->root_pd && v->c->tree_csd[pd] != 0; pd = p->csd_caller[v->c->tree_csd[pd]]) {
+        if (steps++ == PATH_MAX_STEPS) {
+            g_string_prepend(path, "… › ");
+            break;
+        }
+        if (path->len > 0)
+            g_string_prepend(path, " › ");
+        g_string_prepend(path, name_of(v, p->pd_ps[pd]));
+    }
+    return g_string_free(path, FALSE);
+}
+
+static const char *kind_name(enum fm_cause_kind kind)
+{
+    static const char *const names[] = {"calls", "self", "appeared", "vanished", "replaced"};
+    return names[kind];
+}
+
+static void cause_header(struct view *v)
+{
+    static const struct {
+        const char *title, *name;
+        enum fm_column_class column;
+    } columns[] = {
+        {"Difference", "difference", FM_COLUMN_NUMBER},
+        {"Share", "share_fraction", FM_COLUMN_NUMBER},
+        {"What", "what", FM_COLUMN_PROC},
+        {"Kind", "kind", FM_COLUMN_FIELD_NAME},
+        {"Source", "source", FM_COLUMN_SOURCE_CONTEXT},
+        {"Calls before", "calls_before_count", FM_COLUMN_NUMBER},
+        {"Calls after", "calls_after_count", FM_COLUMN_NUMBER},
+        {"Before", "before", FM_COLUMN_NUMBER},
+        {"After", "after", FM_COLUMN_NUMBER},
+        {"Where", "context", FM_COLUMN_PROC},
+    };
+    v->table = fm_add_table(v->body, FM_BOX_IF_PREFERRED, "causes");
+    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
+        fm_table_group(v->table, columns[i].title, columns[i].column, FM_COLOUR_NEVER);
+        fm_table_column(v->table, NULL, columns[i].name, NULL);
+    }
+}
+
+static void context_cells(struct view *v, const struct fm_cause_context *context, const char *where)
+{
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        fm_cell_int(v->table, context->calls[side]);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        cell_value(v, v->causes.measure, (double)context->value[side]);
+    fm_cell_string(v->table, where, FM_STYLE_PLAIN);
+}
+
+/* A cause in several contexts: sums, then the largest of them. */
+static void add_cause(struct view *v, const struct fm_cause *cause)
+{
+    g_autofree char *what = what_of(v, cause), *place = place_of(v, cause->css), *where = NULL;
+    struct fm_cause_context sum = {0};
+    const struct fm_cause_context *contexts = (void *)cause->contexts->data;
+    for (guint i = 0; i < cause->contexts->len; i++) {
+        for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+            sum.calls[side] += contexts[i].calls[side];
+            sum.value[side] += contexts[i].value[side];
+        }
+    }
+    if (cause->contexts->len == 1)
+        where = path_of(v, contexts[0].pd);
+    else
+        where = g_strdup_printf("in %u contexts", cause->contexts->len);
+    fm_table_row(v->table, "cause", false);
+    cell_value(v, v->causes.measure, cause->net);
+    if (v->causes.difference != 0)
+        fm_cell_percent(v->table, cause->net / v->causes.difference);
+    else
+        fm_cell_empty(v->table);
+    fm_cell_string(v->table, what, FM_STYLE_BOLD);
+    fm_cell_string(v->table, kind_name(cause->kind), FM_STYLE_PLAIN);
+    fm_cell_string(v->table, place, FM_STYLE_PLAIN);
+    context_cells(v, &sum, where);
+    for (guint i = 0;
+         cause->contexts->len > 1 && i < MIN(cause->contexts->len, v->options->contexts_max); i++) {
+        g_autofree char *path = path_of(v, contexts[i].pd);
+        fm_table_row(v->table, "context", false);
+        cell_value(v, v->causes.measure, contexts[i].net);
+        for (unsigned blank = 0; blank < 4; blank++)
+            fm_cell_empty(v->table);
+        context_cells(v, &contexts[i], path);
+    }
+}
+
+static bool has_large_recursion(const struct view *v, const struct fm_cause *cause)
+{
+    const struct fm_analysis *a = v->c->a;
+    uint32_t clique = a->pd_clique[g_array_index(cause->contexts, struct fm_cause_context, 0).pd];
+    return a->clique_first[clique + 1] - a->clique_first[clique] > MANY_MEMBERS;
+}
+
+static void add_rest(struct view *v, guint from, double more, double less)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (from == 0)
+        return;
+    g_string_printf(text, "%u smaller causes: +%.0f −%.0f", from, more, less);
+    fm_add_text(v->body, text->str);
+}
+
+static void add_not_told(struct view *v, bool any)
+{
+    if (!v->causes.sampled)
+        return;
+    double scale = scale_of(v->c, FM_QUANTA);
+    g_autofree char *sum = fm_format_time(v->causes.not_told * scale);
+    g_autofree char *within = fm_format_time(DEVIATIONS * v->causes.not_told_deviation * scale);
+    g_autofree char *text = g_strdup_printf(
+        "%s no change can be told: %s ± %s. Time is sampled: rows are what chance does "
+        "not "
+        "explain (99 %%) in these two runs; two runs of one build differ by up to 2 %%, so less is "
+        "never told.",
+        any ? "Of the rest" : "In sum", sum, within);
+    fm_add_text(v->body, text);
+}
+
+static void add_causes(struct view *v)
+{
+    g_autofree char *title = g_strdup_printf("What explains the difference of %s",
+                                             measure_title(v->c, v->causes.measure));
+    double more = 0, less = 0, shown = 0;
+    guint rest = 0, rows = 0;
+    bool large = false;
+    fm_add_heading(v->body, title);
+    for (guint i = 0; i < v->causes.causes->len; i++)
+        rows += g_array_index(v->causes.causes, struct fm_cause, i).told;
+    if (rows == 0) {
+        fm_add_text(v->body, v->causes.sampled ? "No change can be told." : "Nothing differs.");
+        add_not_told(v, false);
+        return;
+    }
+    cause_header(v);
+    for (guint i = 0; i < rows; i++) {
+        const struct fm_cause *cause = &g_array_index(v->causes.causes, struct fm_cause, i);
+        if (i < v->options->causes_max && shown < 0.99 * v->causes.sum) {
+            add_cause(v, cause);
+            shown += fabs(cause->net);
+            large = large || has_large_recursion(v, cause);
+            continue;
+        }
+        rest++;
+        *(cause->net > 0 ? &more : &less) += fabs(cause->net) * scale_of(v->c, v->causes.measure);
+    }
+    add_rest(v, rest, more, less);
+    add_not_told(v, true);
+    if (large)
+        fm_add_text(v->body,
+                    "Some rows lie in a recursion of many functions, where a context is an "
+                    "average over all depths: they name the functions of the recursion, not "
+                    "what made it run.");
+}
+
+/* --- what was taken for one --- */
+
+static void add_matches(struct view *v)
+{
+    static const char *const how[] = {
+        "", "", "", "signature changed", "moved to another file", "renamed?"};
+    bool any = false;
+    for (guint i = 0; i < v->c->matches->len; i++) {
+        const struct fm_match *match = &g_array_index(v->c->matches, struct fm_match, i);
+        if (match->how < FM_MATCHED_SIGNATURE)
+            continue;
+        if (!any) {
+            static const char *const columns[][2] = {{"Before", "before"},
+                                                     {"After", "after"},
+                                                     {"How", "how"},
+                                                     {"Similar", "similarity_fraction"}};
+            fm_add_heading(v->body, "Functions taken for one another");
+            v->table = fm_add_table(v->body, FM_BOX_IF_PREFERRED, "renames");
+            for (unsigned c = 0; c < G_N_ELEMENTS(columns); c++) {
+                fm_table_group(v->table, columns[c][0], FM_COLUMN_PROC, FM_COLOUR_NEVER);
+                fm_table_column(v->table, NULL, columns[c][1], NULL);
+            }
+            any = true;
+        }
+        fm_table_row(v->table, "rename", false);
+        fm_cell_string(v->table, v->c->given[FM_BEFORE]->ps[match->before].brief_name, 0);
+        fm_cell_string(v->table, v->c->given[FM_AFTER]->ps[match->after].brief_name, 0);
+        fm_cell_string(v->table, how[match->how], 0);
+        if (match->how == FM_MATCHED_RENAMED)
+            fm_cell_percent(v->table, match->similarity);
+        else
+            fm_cell_empty(v->table);
+    }
+}
+
+static void add_notes(struct view *v)
+{
+    if (v->c->only[FM_BEFORE] + v->c->only[FM_AFTER] > 0) {
+        g_autofree char *text =
+            g_strdup_printf("Functions that ran in one build alone: %u before, %u after.",
+                            v->c->only[FM_BEFORE], v->c->only[FM_AFTER]);
+        fm_add_text(v->body, text);
+    }
+    for (guint i = 0; i < v->c->notes->len; i++)
+        fm_add_text(v->body, g_ptr_array_index(v->c->notes, i));
+}
+
+struct fm_display *fm_compare_page(const struct fm_compare *compare,
+                                   const struct fm_compare_page_options *options)
+{
+    g_autofree char *title =
+        g_strdup_printf("%s compared with %s", options->names[FM_AFTER], options->names[FM_BEFORE]);
+    struct fm_display *display = fm_display_new(title);
+    struct view v = {.c = compare, .options = options, .body = fm_display_body(display)};
+    fm_display_set_name(display, "diff");
+    fm_display_fact_string(display, "before", options->names[FM_BEFORE]);
+    fm_display_fact_string(display, "after", options->names[FM_AFTER]);
+    fm_display_fact_string(display, "measure", measure_title(compare, options->by));
+    fm_causes_find(compare, options->by, &v.causes);
+    fm_display_fact_double(display, "difference",
+                           v.causes.difference * scale_of(compare, options->by));
+    add_totals(&v);
+    add_causes(&v);
+    add_matches(&v);
+    add_notes(&v);
+    fm_causes_clear(&v.causes);
+    return display;
+}
