@@ -152,6 +152,7 @@ static enum fm_request_result request_needs(struct background *background,
 enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm_trace *trace,
                                              const char *module)
 {
+    g_assert(engine != NULL && trace != NULL && module != NULL);
     struct computation *computation = g_hash_table_lookup(engine->computations, module);
     struct background *background = fm_engine_background(engine, trace);
     unsigned index;
@@ -220,7 +221,9 @@ static void choose_pass(struct background *background)
 /* 1a to 1d */
 static void begin_pass(struct background *background)
 {
+    g_assert(background->list_in->len == 0 && background->list_out->len > 0);
     choose_pass(background);
+    g_assert(background->list_in->len > 0);
     for (unsigned i = 0; i < background->list_in->len; i++) {
         struct background_request *request = g_ptr_array_index(background->list_in, i);
         fm_background_set_flag(background->trace, request->computation->name, "in_progress", true);
@@ -242,6 +245,7 @@ static void reset_context(struct background *background)
 /* 3.3 */
 static void end_pass(struct background *background)
 {
+    g_assert(background->stepping && !background->pass_over);
     background->pass_over = true;
     collect_and_call(background, false);
     while (background->list_in->len > 0) {
@@ -312,6 +316,7 @@ static void read_chunk(struct background *background)
 {
     struct fm_context *context = background->context;
     GPtrArray *list = background->list_in;
+    g_assert(list->len > 0 && background->engine->chunk > 0);
     for (unsigned i = 0; i < list->len; i++) {
         struct background_request *request = g_ptr_array_index(list, i);
         fm_context_begin(context, &request->computation->hooks.chunk, -1);

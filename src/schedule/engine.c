@@ -124,6 +124,7 @@ static bool is_cancelled(struct fm_engine *engine, struct fm_trace *trace,
 bool fm_background_run(struct fm_engine *engine, struct fm_trace *trace, const char *module,
                        const struct fm_progress *progress, GError **error)
 {
+    g_assert(engine != NULL && trace != NULL && module != NULL);
     if (fm_background_request(engine, trace, module) == FM_REQUEST_NO_MODULE) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "there is no computation %s", module);
         return false;

@@ -31,6 +31,7 @@ static void free_request(void *data)
 
 bool fm_trace_reader_request(struct fm_trace_reader *reader, struct fm_events_request *request)
 {
+    g_assert(reader != NULL && request != NULL && !request->servicing && !request->attached);
     if (request->start_time == FM_TIME_INF && request->start_position == NULL) {
         free_request(request);
         return false;
@@ -424,6 +425,7 @@ bool fm_foreground_step(struct fm_trace_reader *reader)
     fm_position_free(end_position);
     end_chunk(reader, count);
     put_back(reader);
+    g_assert(reader->list_in->len == 0);
     fm_context_save_sync(reader->context);
     fm_context_unlock(reader->context);
     reader->stepping = false;

@@ -130,6 +130,7 @@ void fm_background_notify_remove(struct fm_engine *engine, const void *owner)
  * list, it is called once. */
 void fm_notify_fire(struct background *background, unsigned index)
 {
+    g_assert(index < background->notify_in->len);
     struct fm_notify *notify = g_ptr_array_steal_index(background->notify_in, index);
     fm_hooks_call(notify->hooks, notify);
     fm_notify_free(notify);

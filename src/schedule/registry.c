@@ -57,6 +57,7 @@ static struct background *take_opened(struct fm_engine *engine, struct fm_trace 
 
 struct fm_trace *fm_engine_open(struct fm_engine *engine, const char *path, GError **error)
 {
+    g_assert(engine != NULL && path != NULL);
     struct stat status;
     g_autofree char *identity = NULL;
     if (stat(path, &status) == 0) {
@@ -75,6 +76,7 @@ struct fm_trace *fm_engine_open(struct fm_engine *engine, const char *path, GErr
         found = take_opened(engine, trace);
     }
     found->references++;
+    g_assert(fm_engine_background(engine, found->trace) == found);
     return found->trace;
 }
 

@@ -16,7 +16,7 @@ struct fm_toolchain {
     bool cplusplus, clang;
     const char *grade; /* one of runtime/grades.h */
     struct fm_choice exclude, only;
-    bool include_system; /* record functions of the system's headers, too */
+    bool include_system;        /* record functions of the system's headers, too */
     const char *runtime_folder; /* where libfathom.a is */
 };
 
