@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LISTED = 20
 LEFTOVERS = 99
 
@@ -33,10 +34,16 @@ def left_in(folder):
     return sorted(names)
 
 
+def heed():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
 def run(command, folder, cache):
-    with subprocess.Popen(command, env={**os.environ, "TMPDIR": folder,
-                                        "FATHOM_CACHE": cache}) as process:
+    """The signals that end are heeded while the test runs: before, nobody would end it."""
+    environment = {**os.environ, "TMPDIR": folder, "FATHOM_CACHE": cache}
+    with subprocess.Popen(command, env=environment, preexec_fn=heed) as process:
         try:
+            heed()
             return process.wait()
         except Ended:
             process.terminate() # the runner told the whole group; this is for those outside of it
@@ -56,7 +63,8 @@ def remove(folder):
 
 
 def main(command):
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    for number in ENDING:
         signal.signal(number, end)
     folder = tempfile.mkdtemp(prefix="ft-")
     cache = tempfile.mkdtemp(prefix="fc-")
@@ -71,6 +79,7 @@ def main(command):
             return LEFTOVERS
         return status if status >= 0 else 128 - status
     finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         if os.environ.get("FATHOM_KEEP_TEMPORARY") != "1":
             remove(folder)
         remove(cache)
