@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/standard_streams.h"
 #include "cli/cli.h"
 
 const struct fm_cli_command fm_cli_commands[] = {
@@ -50,6 +51,7 @@ static void print_help(FILE *stream)
 
 int main(int argc, char **argv)
 {
+    fm_fill_standard_streams();
     setlocale(LC_ALL, "");
     if (argc < 2) {
         print_help(stderr);

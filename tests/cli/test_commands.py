@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """view, report, dump, check, convert as programs: output, exit status, bad input."""
+import contextlib
 import csv
 import io
 import json
@@ -9,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 FATHOM, GENERATE = sys.argv[1:3]
@@ -220,6 +222,63 @@ class Report(unittest.TestCase):
                                   stderr=subprocess.PIPE, timeout=60)
         self.assertEqual(told.returncode, 1)
         self.assertIn(b"cannot write", told.stderr)
+
+
+class ClosedStreams(unittest.TestCase):
+    """Standard streams that are closed do not become files of the program's own."""
+
+    def streams_of(self, process):
+        return [os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)]
+
+    def start(self, closed, *arguments, **how):
+        return subprocess.Popen(["sh", "-c", f'exec "$0" "$@" {closed}', FATHOM, *arguments], **how)
+
+    def test_a_server(self):
+        for closed in ("2>&-", "<&-", "<&- 2>&-"):
+            with self.start(closed, "view", "--no-open", PROFILE, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                self.assertIn(b"serving http", process.stdout.readline())
+                streams = self.streams_of(process)
+                process.terminate()
+            self.assertEqual(streams[0], "/dev/null", closed)
+            self.assertEqual(streams[2] == "/dev/null", "2>&-" in closed, closed)
+
+    def test_a_reader(self):
+        """It waits for its standard input, so that it can be looked at."""
+        for closed in ("2>&-", ">&-", ">&- 2>&-"):
+            with self.start(closed, "log", "stat", "-", stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                wanted = [fd for fd in (1, 2) if (">&-", "2>&-")[fd - 1] in closed.split()]
+                end = time.monotonic() + 60
+                while time.monotonic() < end:
+                    with contextlib.suppress(OSError):
+                        if all(os.readlink(f"/proc/{process.pid}/fd/{fd}") == "/dev/null"
+                               for fd in wanted):
+                            break
+                    time.sleep(0.01)
+                streams = self.streams_of(process)
+                self.assertEqual([streams[fd] for fd in wanted], ["/dev/null"] * len(wanted))
+                process.stdin.close()
+                self.assertEqual(process.wait(60), 1)
+
+    def test_what_cannot_be_printed_is_an_error(self):
+        for closed in (">&-", "<&- >&-"):
+            for command in (["report", "menu", PROFILE], ["dump", PROFILE],
+                            ["report", "--json", "menu", PROFILE]):
+                with self.start(closed, *command, stderr=subprocess.PIPE) as process:
+                    self.assertIn(b"cannot write", process.stderr.read())
+                self.assertEqual(process.returncode, 1, command)
+
+    def test_files_that_are_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plain, other = os.path.join(folder, "a.data"), os.path.join(folder, "b.data")
+            self.assertEqual(run("convert", PROFILE, plain).returncode, 0)
+            for closed in ("2>&-", ">&-", "<&- >&- 2>&-"):
+                with self.start(closed, "convert", PROFILE, other) as process:
+                    self.assertEqual(process.wait(60), 0)
+                with open(plain, "rb") as a, open(other, "rb") as b:
+                    self.assertEqual(a.read(), b.read())
+                os.remove(other)
 
 
 class Tree(unittest.TestCase):

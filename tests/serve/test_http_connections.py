@@ -153,6 +153,19 @@ class Connections(unittest.TestCase):
                 connection.close()
             self.assert_nothing_stays()
 
+    def test_answered_connections_that_stay(self):
+        """One after the other, each answered before the next comes: the bound stays what it is
+        however many have given way, and is not waited for."""
+        held = []
+        for i in range(2 * DESCRIPTORS):
+            held.append(connect(self.port))
+            held[-1].sendall(self.request())
+            self.assertEqual(read_answer(held[-1])[0], 200, i)
+            self.assertLessEqual(descriptors(self.process), self.before + CONNECTIONS + 4, i)
+        for connection in held:
+            connection.close()
+        self.assert_nothing_stays()
+
     def test_streams_whose_readers_leave(self):
         for _ in range(100):
             with connect(self.port) as connection:

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/standard_streams.h"
 #include "serve/cgi/internal.h"
 
 /* For kernels without close_range(). */
@@ -22,21 +23,9 @@ static void close_one_by_one(int first)
         closedir(folder);
 }
 
-/* A standard stream that is closed would become the next file that is opened: errors would be
- * written into it, and a server would put /dev/null in its place. What nobody reads cannot be
- * printed: that stays an error. */
-static void fill_standard_streams(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
-        ;
-    if (fd >= 0)
-        close(fd);
-}
-
 void fm_cgi_close_inherited(void)
 {
-    fill_standard_streams();
+    fm_fill_standard_streams();
     int first = STDERR_FILENO + 1;
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0)
