@@ -12,6 +12,7 @@
 #include "schedule/source.h"
 #include "serve/http_internal.h"
 #include "serve/response.h"
+#include "serve/stream.h"
 
 #define URL_BYTES_MAX 20000
 #define BODY_BYTES_MAX (64 * 1024)
@@ -437,6 +438,7 @@ bool fm_http_new(struct fm_server *server, const struct fm_http_options *options
     http->loop = g_main_loop_new(NULL, FALSE);
     fm_http_streams_init(&http->streams);
     fm_http_connections_init(&http->connections);
+    fm_streams_limit(server, http->connections.max / 2); /* the others are for what is asked */
     http->soup = soup_server_new("server-header", "fathom", NULL);
     g_signal_connect(http->soup, "request-started", G_CALLBACK(on_request_started), http);
     g_signal_connect(http->soup, "request-finished", G_CALLBACK(on_request_ended), http);

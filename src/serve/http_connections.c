@@ -10,10 +10,9 @@
 #define KEY "fathom-connection"
 
 struct connection {
-    GSocket *socket; /* borrowed: it owns this */
-    struct fm_http_connections *all;
-    bool busy;   /* has asked, to the end, and is not answered yet */
-    bool closed; /* by make_room(): gone as soon as libsoup looks at it */
+    GSocket *socket;                 /* borrowed: it owns this */
+    struct fm_http_connections *all; /* NULL: not one of the list any more */
+    bool busy;                       /* has asked, to the end, and is not answered yet */
 };
 
 static unsigned connections_max(void)
@@ -33,11 +32,8 @@ void fm_http_connections_init(struct fm_http_connections *all)
 static void forget(gpointer data)
 {
     struct connection *connection = data;
-    struct fm_http_connections *all = connection->all;
-    if (all != NULL) {
-        g_queue_remove(&all->list, connection);
-        all->closed -= connection->closed;
-    }
+    if (connection->all != NULL)
+        g_queue_remove(&connection->all->list, connection);
     g_free(connection);
 }
 
@@ -55,14 +51,15 @@ static struct connection *of_message(SoupServerMessage *message)
     return socket == NULL ? NULL : g_object_get_data(G_OBJECT(socket), KEY);
 }
 
-/* Who has waited longest without asking, the newcomer last of all. */
+/* Who has waited longest without asking, the newcomer last of all. It is gone as soon as libsoup
+ * looks at it, which may keep the object for ever. */
 static void make_room(struct fm_http_connections *all)
 {
     for (GList *link = all->list.head; link != NULL; link = link->next) {
         struct connection *connection = link->data;
-        if (!connection->busy && !connection->closed) {
-            connection->closed = true;
-            all->closed++;
+        if (!connection->busy) {
+            g_queue_delete_link(&all->list, link);
+            connection->all = NULL;
             g_socket_shutdown(connection->socket, TRUE, TRUE, NULL);
             return;
         }
@@ -79,7 +76,7 @@ void fm_http_connections_begin(struct fm_http_connections *all, SoupServerMessag
     connection->all = all;
     g_queue_push_tail(&all->list, connection);
     g_object_set_data_full(G_OBJECT(socket), KEY, connection, forget);
-    if (all->list.length - all->closed > all->max)
+    if (all->list.length > all->max)
         make_room(all);
 }
 

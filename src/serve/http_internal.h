@@ -41,8 +41,8 @@ void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *messa
 /* --- http_connections.c --- */
 
 struct fm_http_connections {
-    GQueue list;          /* struct connection, those that came first at the head */
-    unsigned max, closed; /* closed: those of the list that are about to go */
+    GQueue list; /* struct connection, those that came first at the head */
+    unsigned max;
 };
 void fm_http_connections_init(struct fm_http_connections *all);
 void fm_http_connections_clear(struct fm_http_connections *all);

@@ -13,6 +13,7 @@ struct fm_server {
     const char *build_id;
     struct fm_recordings *recordings;
     GPtrArray *streams;         /* struct fm_stream, open ones */
+    unsigned streams_max;       /* 0 = FM_STREAMS_MAX */
     GPtrArray *pages;           /* struct fm_live_page: those with a stream */
     unsigned growth_source;     /* a GLib source that looks for growth of traces; 0 = none */
     uint64_t cancelled_answers; /* of viewers, that were withdrawn before their end */

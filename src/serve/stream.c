@@ -35,10 +35,16 @@ static bool make_id(char *ret)
     return true;
 }
 
+void fm_streams_limit(struct fm_server *server, unsigned most)
+{
+    server->streams_max = MIN(most, FM_STREAMS_MAX);
+}
+
 struct fm_stream *fm_stream_new(struct fm_server *server)
 {
     struct fm_stream *stream = g_new0(struct fm_stream, 1);
-    if (server->streams->len >= FM_STREAMS_MAX || !make_id(stream->id)) {
+    unsigned most = server->streams_max == 0 ? FM_STREAMS_MAX : server->streams_max;
+    if (server->streams->len >= most || !make_id(stream->id)) {
         g_free(stream);
         return NULL;
     }

@@ -43,7 +43,9 @@
 
 struct fm_stream;
 
-/* NULL when FM_STREAMS_MAX are open. The server owns it. */
+/* At most so many, where the door has places for fewer than FM_STREAMS_MAX. */
+void fm_streams_limit(struct fm_server *server, unsigned most);
+/* NULL when as many as may be are open. The server owns it. */
 FM_MUST_USE struct fm_stream *fm_stream_new(struct fm_server *server);
 /* The response that hands it to the door. */
 struct fm_response fm_stream_response(struct fm_stream *stream);

@@ -5,6 +5,7 @@ descriptor stays behind."""
 import contextlib
 import http.client
 import os
+import re
 import resource
 import socket
 import struct
@@ -12,9 +13,13 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.parse
 
 from test_http import GENERATE, PROFILE, ask, page, serving
 
+GENERATE_LOG = sys.argv[3]
+LOG = os.path.join(os.path.dirname(PROFILE), "a.eventlog")
+QUIET = []
 DESCRIPTORS = 256
 CONNECTIONS = DESCRIPTORS // 4  # of which the door keeps so many
 REQUESTS = 3000
@@ -153,14 +158,13 @@ class Connections(unittest.TestCase):
                 connection.close()
             self.assert_nothing_stays()
 
-    def test_answered_connections_that_stay(self):
-        """One after the other, each answered before the next comes: the bound stays what it is
-        however many have given way, and is not waited for."""
+    def test_connections_that_come_one_by_one(self):
+        """Each is there before the next comes: the bound stays what it is however many have given
+        way, and no time-out is waited for."""
         held = []
         for i in range(2 * DESCRIPTORS):
             held.append(connect(self.port))
-            held[-1].sendall(self.request())
-            self.assertEqual(read_answer(held[-1])[0], 200, i)
+            self.assertEqual(ask(self.port, "/")[0].status, 200, i)
             self.assertLessEqual(descriptors(self.process), self.before + CONNECTIONS + 4, i)
         for connection in held:
             connection.close()
@@ -175,7 +179,140 @@ class Connections(unittest.TestCase):
         self.assert_nothing_stays()
 
 
+    def test_one_that_is_being_answered_stays(self):
+        """However many come after it that ask nothing: those give way."""
+        self.process.terminate()  # a larger profile: the system takes megabytes for a slow reader
+        big = os.path.join(os.path.dirname(PROFILE), "big.data")
+        subprocess.run([GENERATE, "--nodes=300000", "--seed=1", big], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.context.__exit__(None, None, None)
+        self.context = serving(big, preexec_fn=limit_descriptors)
+        self.process, self.port, _ = self.context.__enter__()
+        ask(self.port, page("menu", big).replace("/deep", "/events"))
+        self.before = settled_descriptors(self.process)
+        target = page("top_procs/1-100000/callseqs/both/oa", big, ending=".json")
+        whole = ask(self.port, target)[1]
+        self.assertGreater(len(whole), 3 << 20)
+        with socket.socket() as reader:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.settimeout(30)
+            reader.connect(("127.0.0.1", self.port))
+            reader.sendall(self.request(f"GET {target} HTTP/1.1"))
+            got = reader.recv(64)
+            held = [connect(self.port) for _ in range(2 * DESCRIPTORS)]
+            self.assertEqual(ask(self.port, "/")[0].status, 200)
+            while data := reader.recv(1 << 16):
+                got += data
+            for connection in held:
+                connection.close()
+        self.assertTrue(got.startswith(b"HTTP/1.1 200 "), got[:20])
+        self.assertEqual(got[-len(whole):], whole)
+        self.assert_nothing_stays()
+
+    def test_chunks_without_end(self):
+        """A body of chunks has a bound as well: whoever sends more is not listened to."""
+        chunk = b"1000\r\n" + 4096 * b"x" + b"\r\n"
+        for _ in range(5):
+            sent = 0
+            with connect(self.port) as connection, contextlib.suppress(OSError):
+                connection.settimeout(2)  # the system may keep a part for a reader that is gone
+                connection.sendall(self.request("POST / HTTP/1.1", "Transfer-Encoding: chunked"))
+                while sent < 1 << 26:
+                    connection.sendall(chunk)
+                    sent += len(chunk)
+            self.assertLess(sent, 1 << 25)
+        self.assert_nothing_stays()
+        with connect(self.port) as connection:  # within the bound it is an ordinary request
+            connection.sendall(self.request("POST / HTTP/1.1", "Transfer-Encoding: chunked") +
+                               4 * chunk + b"0\r\n\r\n")
+            self.assertEqual(read_answer(connection)[0], 200)
+
+
+class Streams(unittest.TestCase):
+    """Pages of a trace, each with a stream of events that stays open."""
+
+    def serve(self, limit):
+        def set_limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+        context = serving(LOG, preexec_fn=set_limit)
+        self.process, self.port, _ = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+
+    def open_stream(self, **how):
+        connection = connect(self.port)
+        target = "/trace/stream?file=" + urllib.parse.quote(LOG)
+        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost:{self.port}\r\n\r\n".encode())
+        return connection
+
+    def test_more_than_there_are_places(self):
+        """Those beyond are told so; pages are served all the time."""
+        for limit in (48, 64, 256):
+            self.serve(limit)
+            ask(self.port, "/trace.json?view=set&file=" + urllib.parse.quote(LOG))
+            before = settled_descriptors(self.process)
+            held, answers = [], []
+            for _ in range(100):
+                held.append(self.open_stream())
+                answers.append(held[-1].recv(12).decode())
+                self.assertEqual(ask(self.port, "/")[0].status, 200, (limit, len(held)))
+            self.assertEqual(set(answers), {"HTTP/1.1 200", "HTTP/1.1 503"}, limit)
+            self.assertGreaterEqual(answers.count("HTTP/1.1 200"), 8)
+            self.assertLess(descriptors(self.process), limit)
+            for connection in held:
+                connection.close()
+            self.assertEqual(wait_for_descriptors(self.process, before), before)
+            with self.open_stream() as again:
+                self.assertEqual(again.recv(12), b"HTTP/1.1 200")
+
+    def test_a_reader_that_does_not_read(self):
+        """What would wait for it is left out, but for the last answer, so little waits."""
+        self.serve(256)
+        file = urllib.parse.quote(LOG)
+        view = f"file={file}&view=timeline&width=1000"
+        size = len(ask(self.port, f"/trace.json?{view}")[1])
+        self.assertGreater(size, 1 << 16)
+        asked = (8 << 20) // size
+        with socket.socket() as reader:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.settimeout(60)
+            reader.connect(("127.0.0.1", self.port))
+            reader.sendall(f"GET /trace/stream?file={file} HTTP/1.1\r\n"
+                           f"Host: localhost:{self.port}\r\n\r\n".encode())
+            got = b""
+            while not (name := re.search(rb'"stream": "(\w+)"', got)):
+                got += reader.recv(4096)
+            for serial in range(1, asked + 1):
+                answer, _ = ask(self.port, f"/trace/ask?{view}&_stream={name[1].decode()}"
+                                f"&_owner=timeline&_serial={serial}")
+                self.assertEqual(answer.status, 204)
+                time.sleep(0.01)
+            while f'"owner": "timeline", "serial": {asked},'.encode() not in got:
+                got += reader.recv(1 << 16)
+        self.assertLess(len(got), 3 << 20)
+
+    def test_a_sign_of_life(self):
+        """Nothing happens on the page; something comes all the same."""
+        reader = QUIET[0]
+        reader.settimeout(60)
+        got = b""
+        while b"\n:\n\n" not in got:
+            data = reader.recv(4096)
+            self.assertNotEqual(data, b"", got)
+            got += data
+
+
+def open_quiet_stream(port):
+    reader = connect(port)
+    target = "/trace/stream?file=" + urllib.parse.quote(LOG)
+    reader.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+    return reader
+
+
 if __name__ == "__main__":
-    subprocess.run([GENERATE, "--nodes=3000", "--seed=1", PROFILE], check=True,
+    subprocess.run([GENERATE, "--nodes=30000", "--seed=1", PROFILE], check=True,
                    stdout=subprocess.DEVNULL)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    subprocess.run([GENERATE_LOG, "--events=20000", LOG], check=True, stdout=subprocess.DEVNULL)
+    with serving(LOG) as (_, quiet_port, _):  # asked for now, looked at when the others are done
+        QUIET.append(open_quiet_stream(quiet_port))
+        unittest.main(argv=sys.argv[:1], verbosity=2)
