@@ -79,19 +79,18 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         g_string_append_c(suffix, '&');
         fm_query_append_part(suffix, options->file);
     }
-    g_autofree char *query = options->query == NULL ? NULL : fm_query_to_url(options->query);
+    static const struct fm_render_page no_page;
+    const struct fm_render_page *page = options->page == NULL ? &no_page : options->page;
     struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
     g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 0; options->query != NULL && i < G_N_ELEMENTS(formats); i++) {
-        if (formats[i].format == FM_FORMAT_SVG && options->query->command.id != FM_CMD_FLAME)
+    for (size_t i = 0; page->path != NULL && i < G_N_ELEMENTS(formats); i++) {
+        if (formats[i].format == FM_FORMAT_SVG && !page->has_picture)
             continue;
-        char *url = g_strconcat("deep.", formats[i].ending, "?", query, suffix->str, NULL);
+        char *url = g_strconcat(page->path, ".", formats[i].ending, page->query, NULL);
         g_ptr_array_add(urls, url);
         alternates[count++] = (struct fm_html_alternate){
             formats[i].label, fm_format_content_type(formats[i].format), url};
     }
-    g_autofree char *events =
-        query == NULL ? NULL : g_strconcat("events?", query, suffix->str, NULL);
     const struct fm_render_incomplete *incomplete = options->incomplete;
     const struct fm_html_options html = {
         .recording_name = recording_name,
@@ -99,15 +98,18 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .url_suffix = suffix->str,
         .asset_prefix = "assets/",
         .inline_assets = options->inline_assets,
-        .no_navigation = recording_name == NULL,
+        .no_navigation = recording_name == NULL || page->no_navigation,
         .ways = options->of_c ? ways_of_c : NULL,
-        .keep_preferences = options->query != NULL && options->query->has_preferences,
+        .keep_preferences = page->keeps_preferences,
         .search_file = options->searchable && recording_name ? options->file : NULL,
         .home_url = "./",
         .alternates = alternates,
-        .events_url = incomplete == NULL || incomplete->silent ? NULL : events,
+        .events_url = incomplete == NULL || incomplete->silent ? NULL : page->events_url,
         .stage = incomplete == NULL ? 0 : incomplete->stage,
         .fraction = incomplete == NULL ? 0 : incomplete->fraction,
+        .scripts = page->scripts,
+        .styles = page->styles,
+        .body_class = page->body_class,
     };
     fm_html_write(display, preferences, &html, out);
 }
@@ -158,7 +160,20 @@ bool fm_render(const struct fm_recording *recording, const struct fm_query *quer
         fm_display_set_incomplete(display, options->incomplete->text);
     if (with_file.file == NULL)
         with_file.file = recording->path;
-    with_file.query = query;
+    g_autofree char *asked = fm_query_to_url(query);
+    g_autoptr(GString) address = g_string_new(asked);
+    g_string_append_c(address, '&');
+    fm_query_append_part(address, with_file.file);
+    g_autofree char *same = g_strconcat("?", address->str, NULL);
+    g_autofree char *events = g_strconcat("events?", address->str, NULL);
+    const struct fm_render_page page = {
+        .path = "deep",
+        .query = same,
+        .events_url = events,
+        .has_picture = query->command.id == FM_CMD_FLAME,
+        .keeps_preferences = query->has_preferences,
+    };
+    with_file.page = &page;
     with_file.of_c = recording->profile->flavour == FM_FLAVOUR_C;
     fm_render_display(display, &preferences, recording->name, &with_file, out);
     return true;

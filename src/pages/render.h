@@ -15,6 +15,18 @@ struct fm_render_incomplete {
     bool silent;     /* no events tell of its progress: the reader asks again */
 };
 
+/* HTML: what a page with an address of its own has. */
+struct fm_render_page {
+    const char *path;  /* "deep": the same in other formats is deep.json, ... */
+    const char *query; /* "?...", as in addresses */
+    const char *events_url; /* what tells more of it while it is not whole; NULL = none */
+    bool has_picture;       /* also as SVG */
+    bool keeps_preferences; /* its links carry the preferences that it was asked for with */
+    bool no_navigation;
+    const char *const *scripts, *const *styles; /* NULL-terminated; NULL = none */
+    const char *body_class;
+};
+
 struct fm_render_options {
     enum fm_format format;
     const char *file;   /* the name that links in HTML carry; NULL: the recording's path */
@@ -22,7 +34,7 @@ struct fm_render_options {
     const struct fm_render_incomplete *incomplete; /* NULL: in the report's own words */
     bool inline_assets;                            /* HTML */
     bool searchable;              /* HTML: a server takes what is typed into the field of search */
-    const struct fm_query *query; /* HTML: for links to other formats; set by fm_render() */
+    const struct fm_render_page *page; /* HTML; NULL: it has no address of its own. Set by fm_render() */
     bool of_c;                    /* HTML: whose profile it is; set by fm_render() */
     struct fm_text_options text;
 };

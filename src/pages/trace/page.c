@@ -291,42 +291,26 @@ static struct fm_display *make_display(struct page *page)
     return display;
 }
 
-static void write_html(const struct page *page, const struct fm_display *display,
-                       const struct fm_preferences *preferences, GString *out)
+static void write_display(const struct page *page, const struct fm_display *display, GString *out)
 {
-    static const struct {
-        const char *label, *ending;
-        enum fm_format format;
-    } formats[] = {{"JSON", "json", FM_FORMAT_JSON},
-                   {"CSV", "csv", FM_FORMAT_CSV},
-                   {"text", "txt", FM_FORMAT_TEXT}};
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
-    struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
-    g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
+    struct fm_preferences preferences;
+    fm_preferences_default(&preferences, true, false);
     g_autofree char *query = fm_trace_url(page->query);
-    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-        char *url = g_strconcat("trace.", formats[i].ending, query, NULL);
-        g_ptr_array_add(urls, url);
-        alternates[i] = (struct fm_html_alternate){formats[i].label,
-                                                   fm_format_content_type(formats[i].format), url};
-    }
     g_autofree char *names = page->query->files->len == 1
                                  ? g_strdup(page->query->files->pdata[0])
                                  : g_strdup_printf("%u traces", page->set->count);
-    const struct fm_html_options options = {
-        .recording_name = names,
-        .url_prefix = "?",
-        .url_suffix = "",
-        .asset_prefix = "assets/",
+    const struct fm_render_page address = {
+        .path = "trace",
+        .query = query,
         .no_navigation = true,
-        .home_url = "./",
-        .alternates = alternates,
         .scripts = scripts,
         .styles = styles,
         .body_class = "trace",
     };
-    fm_html_write(display, preferences, &options, out);
+    const struct fm_render_options options = {.format = page->format, .page = &address};
+    fm_render_display(display, &preferences, names, &options, out);
 }
 
 static void write_json(struct page *page, GString *out)
@@ -346,15 +330,8 @@ static void write_page(struct page *page, GString *out)
         write_json(page, out);
         return;
     }
-    struct fm_preferences preferences;
-    fm_preferences_default(&preferences, true, false);
     g_autoptr(FmDisplay) display = make_display(page);
-    if (page->format == FM_FORMAT_HTML)
-        write_html(page, display, &preferences, out);
-    else if (page->format == FM_FORMAT_TEXT)
-        fm_text_write(display, &preferences, NULL, out);
-    else
-        fm_csv_write(display, &preferences, out);
+    write_display(page, display, out);
 }
 
 /* A reader of pages gets the page without a filter that is wrong, and the reason; a script gets
