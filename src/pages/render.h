@@ -17,8 +17,8 @@ struct fm_render_incomplete {
 
 /* HTML: what a page with an address of its own has. */
 struct fm_render_page {
-    const char *path;  /* "deep": the same in other formats is deep.json, ... */
-    const char *query; /* "?...", as in addresses */
+    const char *path;       /* "deep": the same in other formats is deep.json, ... */
+    const char *query;      /* "?...", as in addresses */
     const char *events_url; /* what tells more of it while it is not whole; NULL = none */
     bool has_picture;       /* also as SVG */
     bool keeps_preferences; /* its links carry the preferences that it was asked for with */
@@ -33,9 +33,10 @@ struct fm_render_options {
     const char *notice; /* shown above the page; NULL = none */
     const struct fm_render_incomplete *incomplete; /* NULL: in the report's own words */
     bool inline_assets;                            /* HTML */
-    bool searchable;              /* HTML: a server takes what is typed into the field of search */
-    const struct fm_render_page *page; /* HTML; NULL: it has no address of its own. Set by fm_render() */
-    bool of_c;                    /* HTML: whose profile it is; set by fm_render() */
+    bool searchable; /* HTML: a server takes what is typed into the field of search */
+    const struct fm_render_page
+        *page; /* HTML; NULL: it has no address of its own. Set by fm_render() */
+    bool of_c; /* HTML: whose profile it is; set by fm_render() */
     struct fm_text_options text;
 };
 

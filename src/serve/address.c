@@ -16,6 +16,7 @@ void fm_deep_query_clear(struct fm_deep_query *query)
 
 bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **error)
 {
+    g_return_val_if_fail(raw != NULL, false);
     *ret = (struct fm_deep_query){0};
     if (strlen(raw) > FM_QUERY_BYTES_MAX) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the query is longer than %d bytes",
@@ -44,6 +45,7 @@ bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **er
 
 char *fm_server_menu_url(const char *path)
 {
+    g_assert(path != NULL);
     GString *url = g_string_new("deep?menu&");
     fm_query_append_part(url, path);
     return g_string_free(url, FALSE);
@@ -51,6 +53,7 @@ char *fm_server_menu_url(const char *path)
 
 char *fm_server_trace_url(const char *name)
 {
+    g_assert(name != NULL);
     GString *url = g_string_new("trace?file=");
     fm_query_append_part(url, name);
     return g_string_free(url, FALSE);

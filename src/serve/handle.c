@@ -362,6 +362,7 @@ static bool method_is_known(const char *method)
 void fm_server_handle(struct fm_server *server, const struct fm_request *request,
                       struct fm_response *ret)
 {
+    g_return_if_fail(request->method != NULL && request->path != NULL && ret != NULL);
     struct exchange exchange = {server, request, FM_FORMAT_HTML, ret};
     if (!method_is_known(request->method))
         fm_response_message(request, 405, "expected the method GET, HEAD or POST", ret);

@@ -13,6 +13,7 @@
 
 bool fm_http_same_secret(const char *a, const char *b)
 {
+    g_assert(a != NULL && b != NULL);
     /* Checksums have one length, whatever the texts; equal ones mean equal texts. */
     g_autofree char *sum_a = g_compute_checksum_for_string(G_CHECKSUM_SHA256, a, -1);
     g_autofree char *sum_b = g_compute_checksum_for_string(G_CHECKSUM_SHA256, b, -1);

@@ -42,6 +42,7 @@ void fm_live_begin(struct fm_live_page *page, const struct fm_live_class *class_
 struct fm_live_page *fm_live_page_at(const struct fm_server *server,
                                      const struct fm_live_class *class_, unsigned index)
 {
+    g_assert(class_ != NULL);
     for (unsigned i = 0; i < server->pages->len; i++) {
         struct fm_live_page *page = server->pages->pdata[i];
         if (page->class_ == class_ && index-- == 0)

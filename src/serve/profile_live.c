@@ -161,6 +161,7 @@ static void page_query(const struct fm_deep_query *asked, struct fm_query *ret)
 
 static void begin(struct page *page)
 {
+    g_assert(page->trace != NULL && page->live.stream != NULL);
     tell(page);
     if (is_settled(page)) {
         say_good_bye(page);

@@ -76,6 +76,7 @@ static enum message_format format_of(const struct fm_request *request)
 void fm_response_message(const struct fm_request *request, unsigned status, const char *text,
                          struct fm_response *ret)
 {
+    g_assert(status >= 200 && status < 600 && text != NULL);
     static const char *const types[] = {"text/html; charset=utf-8", "text/plain; charset=utf-8",
                                         "application/json"};
     enum message_format format = format_of(request);
@@ -138,6 +139,7 @@ static unsigned status_of(const GError *error)
 
 void fm_response_error(const struct fm_request *request, GError *error, struct fm_response *ret)
 {
+    g_assert(error != NULL);
     fm_response_message(request, status_of(error), error->message, ret);
     g_error_free(error);
 }
@@ -159,6 +161,7 @@ static bool is_safe_value(const char *value)
 void fm_response_each_header(const struct fm_response *response, fm_response_header_visitor *visit,
                              void *user)
 {
+    g_assert(visit != NULL);
     static const struct {
         const char *name, *value;
     } always[] = {

@@ -57,11 +57,13 @@ struct fm_engine *fm_server_engine(struct fm_server *server)
 bool fm_server_add(struct fm_server *server, const char *path, const struct fm_progress *progress,
                    GError **error)
 {
+    g_return_val_if_fail(path != NULL, false);
     return fm_recordings_add(server->recordings, path, progress, error);
 }
 
 bool fm_server_add_root(struct fm_server *server, const char *folder, GError **error)
 {
+    g_return_val_if_fail(folder != NULL, false);
     return fm_roots_add(fm_recordings_roots(server->recordings), folder, error);
 }
 

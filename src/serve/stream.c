@@ -82,6 +82,7 @@ struct fm_stream *fm_server_stream(const struct fm_server *server, const char *i
 
 void fm_stream_on_end(struct fm_stream *stream, fm_stream_end_function *function, void *user)
 {
+    g_assert(function != NULL && !stream->ending);
     struct end_hook hook = {function, user};
     g_array_append_val(stream->end_hooks, hook);
 }
@@ -153,6 +154,7 @@ void fm_stream_end(struct fm_stream *stream)
 
 void fm_stream_attach(struct fm_stream *stream, const struct fm_stream_sink *sink, void *user)
 {
+    g_assert(sink->write != NULL && sink->backlog != NULL && sink->end != NULL);
     g_return_if_fail(stream->sink == NULL);
     stream->sink = sink;
     stream->sink_user = user;

@@ -154,6 +154,7 @@ double fm_trace_activity_at(const struct fm_trace_activity *activity,
                             enum fm_state_class state_class, unsigned column)
 {
     const struct fm_load *load = &activity->load;
+    g_assert(column < load->columns && state_class < FM_STATE_CLASS_COUNT);
     double time = load->time[(size_t)column * FM_STATE_CLASS_COUNT + state_class];
     return tidy(time / column_width(load));
 }

@@ -44,6 +44,7 @@ static bool on_end(void *data, void *call_data)
     (void)call_data;
     struct fm_trace_reading *reading = data;
     struct fm_trace_job *job = reading->job;
+    g_assert(job->requests > 0);
     job->requests--;
     if (reading->end != NULL)
         reading->end(reading, job->end);
@@ -67,6 +68,8 @@ struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
                                            const struct fm_position *from, uint64_t end,
                                            const struct fm_position *until)
 {
+    g_assert(like->part >= -1 && like->part < (int)job->set->count);
+    g_assert(like->observer == NULL || like->part >= 0); /* a state is of one trace */
     struct fm_trace_reading *reading = g_new0(struct fm_trace_reading, 1);
     *reading = *like;
     reading->job = job;
@@ -95,6 +98,7 @@ struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
 bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set *set,
                       const struct fm_trace_query *query, struct fm_trace_job **ret, GError **error)
 {
+    g_assert(viewer->size >= sizeof(struct fm_trace_job) && viewer->begin && viewer->clear);
     struct fm_trace_job *job = g_malloc0(viewer->size);
     job->viewer = viewer;
     job->set = fm_trace_set_clone(set);
@@ -103,6 +107,7 @@ bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set 
     fm_trace_set_window(set, query, &job->start, &job->end);
     job->columns = query->width == 0 ? TRACE_WIDTH_DEFAULT : query->width;
     job->known_until = job->start;
+    g_assert(job->columns > 0 && job->start < job->end);
     if (query->filter != NULL) {
         job->filter = fm_filter_new(query->filter, error);
         if (job->filter == NULL) {

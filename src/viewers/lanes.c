@@ -221,6 +221,7 @@ static struct fm_trace_lane *parent_of(const struct fm_trace_lanes *lanes,
 void fm_trace_lanes_order(struct fm_trace_lanes *lanes, const struct fm_trace_query *query,
                           fm_trace_lane_test *test)
 {
+    g_assert(test != NULL && lanes->all != NULL);
     struct ordering ordering = {
         .lanes = lanes,
         .hidden = g_hash_table_new(g_str_hash, g_str_equal),

@@ -68,6 +68,7 @@ static bool begin(struct fm_trace_job *job, GError **error)
 
 void fm_trace_overview_add_up(struct fm_trace_overview *overview)
 {
+    g_assert(overview->counts != NULL);
     overview->total = overview->greatest = 0;
     for (unsigned i = 0; i < overview->job.columns; i++) {
         overview->total += overview->counts[i];

@@ -80,6 +80,7 @@ static void set_span(struct fm_trace_set *set)
     set->origin = calendar ? start - start % SECOND_NS : shift;
     set->start = start - set->origin;
     set->end = end - set->origin + 1;
+    g_assert(set->start < set->end);
 }
 
 static void keep_states(struct fm_trace_set *set)
@@ -209,6 +210,7 @@ void fm_trace_set_free(struct fm_trace_set *set)
 
 void fm_trace_set_keep_names(struct fm_trace_set *set)
 {
+    g_assert(set->count == 0 || set->parts[0].kept_name == NULL);
     for (unsigned i = 0; i < set->count; i++)
         set->parts[i].name = set->parts[i].kept_name = g_strdup(set->parts[i].name);
 }
@@ -245,6 +247,7 @@ bool fm_trace_set_precompute(struct fm_trace_set *set)
 
 bool fm_trace_set_is_ready(const struct fm_trace_set *set, unsigned pass)
 {
+    g_assert(pass < TRACE_PASSES);
     for (unsigned i = 0; i < set->count; i++) {
         if (!fm_background_is_ready(set->parts[i].trace, fm_trace_pass_names[pass]))
             return false;
@@ -324,6 +327,7 @@ void fm_trace_set_window(const struct fm_trace_set *set, const struct fm_trace_q
     end = CLAMP(end, start + 1, set->end);
     *ret_start = set->origin + start;
     *ret_end = set->origin + end;
+    g_assert(*ret_start < *ret_end);
 }
 
 char *fm_trace_set_damage(const struct fm_trace_set *set)

@@ -53,6 +53,7 @@ static int compare_usage(gconstpointer a, gconstpointer b)
 GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
                                    const struct fm_trace_lane *lane)
 {
+    g_assert(timeline->usage != NULL && lane->part < timeline->job.set->count);
     GPtrArray *of_lane = g_ptr_array_new();
     GHashTableIter iter;
     gpointer usage;
@@ -338,6 +339,7 @@ static void add_summed(struct fm_trace_timeline *timeline, unsigned part, uint32
 static void draw_part(struct fm_trace_timeline *timeline, unsigned part)
 {
     const struct fm_trace_job *job = &timeline->job;
+    g_assert(!timeline->boxes[part].filled);
     struct fm_trace_boxes *boxes = &timeline->boxes[part];
     g_autoptr(GArray) lanes = chosen_lanes(timeline, part);
     boxes->picture =
@@ -435,6 +437,7 @@ static void clear(struct fm_trace_job *job)
 const struct fm_box *fm_trace_timeline_boxes(const struct fm_trace_timeline *timeline,
                                              const struct fm_trace_lane *lane, unsigned *ret_count)
 {
+    g_assert(lane->part < timeline->job.set->count);
     *ret_count = 0;
     const struct fm_trace_boxes *of = &timeline->boxes[lane->part];
     if (!of->filled)

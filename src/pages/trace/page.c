@@ -26,6 +26,7 @@ static const struct fm_trace_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
 
 const struct fm_trace_viewer *fm_trace_viewer_of(enum fm_trace_view view)
 {
+    g_return_val_if_fail(view < FM_TRACE_VIEW_COUNT, NULL);
     return viewers[view];
 }
 
@@ -62,6 +63,7 @@ static void settle(struct page *page)
 
 static bool begin_job(struct page *page, enum fm_trace_view view, GError **error)
 {
+    g_assert(page->job_count < G_N_ELEMENTS(page->jobs) && viewers[view] != NULL);
     return fm_trace_job_new(viewers[view], page->set, page->query, &page->jobs[page->job_count],
                             error) &&
            ++page->job_count > 0;
@@ -354,6 +356,7 @@ bool fm_trace_page_write(struct fm_recordings *recordings, int64_t patience_us,
                          struct fm_trace_query *query, enum fm_format format, GString *out,
                          GError **error)
 {
+    g_assert(recordings != NULL && out != NULL && patience_us >= 0);
     struct page page = {.patience_us = patience_us, .query = query, .format = format};
     struct fm_trace_query without;
     GError *problem = NULL;

@@ -30,6 +30,7 @@ char *fm_trace_duration_text(uint64_t ns)
 
 char *fm_trace_time_text(uint64_t ns, unsigned decimals)
 {
+    g_assert(decimals <= 9);
     uint64_t part = ns % 1000000000;
     for (unsigned i = decimals; i < 9; i++)
         part /= 10;
@@ -67,6 +68,7 @@ static uint64_t round_step(double least, unsigned *ret_decimals)
 void fm_trace_show_ticks(const struct fm_trace_show *show, struct fm_drawing *drawing,
                          uint64_t start, uint64_t end)
 {
+    g_assert(start < end && start >= show->set->origin);
     unsigned decimals = 9;
     uint64_t origin = show->set->origin;
     uint64_t step = round_step((double)(end - start) / 8, &decimals);
@@ -81,6 +83,7 @@ void fm_trace_show_ticks(const struct fm_trace_show *show, struct fm_drawing *dr
 
 double fm_trace_show_fraction(uint64_t time, uint64_t start, uint64_t end)
 {
+    g_assert(start < end);
     return time <= start ? 0 : MIN((double)(time - start) / (double)(end - start), 1.0);
 }
 

@@ -123,6 +123,7 @@ static void list_all(const struct fm_trace_show *show, const struct fm_trace_tim
 void fm_trace_show_activity(const struct fm_trace_show *show,
                             const struct fm_trace_timeline *timeline)
 {
+    g_assert(timeline->activity != NULL); /* resources have none */
     if (is_empty(show, timeline))
         return;
     if (show->format != FM_FORMAT_HTML) {

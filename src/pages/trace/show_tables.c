@@ -144,6 +144,7 @@ static char *indented(const char *name, unsigned depth, enum fm_format format)
 void fm_trace_show_statistics(const struct fm_trace_show *show,
                               struct fm_trace_statistics *statistics)
 {
+    g_assert(show->start < show->end);
     static const struct column columns[] = {
         {"Depth", "depth", FM_COLUMN_NUMBER},
         {"What", "name", FM_COLUMN_FIELD_NAME},

@@ -358,6 +358,7 @@ static void add_kind(struct fm_list *body, const struct fm_statistics_node *root
 struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *root, const char *by,
                                             uint64_t start, uint64_t end, GError **error)
 {
+    g_return_val_if_fail(root != NULL && by != NULL && start <= end, NULL);
     int kind = find_kind(by);
     bool tree = strcmp(by, "tree") == 0, type = strcmp(by, "type") == 0;
     if (kind < 0 && !tree && !type && strcmp(by, "state") != 0) {

@@ -264,6 +264,7 @@ static bool make_room(const struct fm_cgi_place *place, const struct fm_cgi_opti
 bool fm_cgi_room_take(const struct fm_cgi_place *place, const struct fm_cgi_options *options,
                       const struct fm_cgi_log *log, int *ret_fd)
 {
+    g_assert(ret_fd != NULL);
     /* flock: nobody needs to probe it, and it needs no file of its own */
     int fd = openat(place->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     uint64_t deadline_ms = fm_cgi_now_ms() + ROOM_WAIT_MS;

@@ -39,6 +39,7 @@ static void cleanup_temporary(struct fm_cgi_place *place, const char *name)
 
 bool fm_cgi_cleanup_wants(struct fm_cgi_place *place)
 {
+    g_assert(place->dir_fd >= 0);
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     if (names == NULL)
         return true; /* nobody knows: then somebody may */
@@ -127,6 +128,7 @@ static void sweep_key(int dir_fd, GPtrArray *names, const char *key)
 
 void fm_cgi_cleanup_strangers(struct fm_cgi_place *place)
 {
+    g_assert(place->dir_fd >= 0);
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_hash_table_add(seen, g_strdup(place->key));
@@ -142,6 +144,7 @@ void fm_cgi_cleanup_strangers(struct fm_cgi_place *place)
 
 void fm_cgi_cleanup_query_fifos(struct fm_cgi_place *place)
 {
+    g_assert(place->dir_fd >= 0);
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     for (guint i = 0; names != NULL && i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);

@@ -17,6 +17,7 @@ void fm_cgi_client_release_mutex(struct fm_cgi_client *client)
 
 void fm_cgi_client_cleanup(struct fm_cgi_client *client)
 {
+    g_assert(client->place != NULL);
     if (client->want_fd >= 0) {
         unlinkat(client->place->dir_fd, client->reply_name, 0); /* perhaps made, but not opened */
         unlinkat(client->place->dir_fd, client->want_name, 0);
@@ -31,6 +32,7 @@ void fm_cgi_client_cleanup(struct fm_cgi_client *client)
 
 int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *response)
 {
+    g_assert(client->out_fd >= 0 && response->body != NULL);
     fm_cgi_client_cleanup(client);
     fm_cgi_stop_point("C8");
     fm_cgi_ending_note_printing();

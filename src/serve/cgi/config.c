@@ -130,6 +130,7 @@ static bool is_file(const struct fm_cgi_config *config, const char *path)
 
 char *fm_cgi_config_resolve(const struct fm_cgi_config *config, const char *name, GError **error)
 {
+    g_return_val_if_fail(name != NULL, NULL);
     g_autofree char *wanted = g_strdup(name);
     if (g_str_has_suffix(wanted, ".data.localhost"))
         wanted[strlen(wanted) - strlen(".localhost")] = '\0';

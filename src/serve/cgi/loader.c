@@ -63,6 +63,7 @@ static int finish_alone(struct fm_cgi_client *client)
 
 int fm_cgi_answer_alone(struct fm_cgi_client *client)
 {
+    g_assert(client->backend != NULL && client->request != NULL);
     struct fm_response response;
     fm_cgi_client_cleanup(client);
     if (!load(client, &response))
@@ -201,6 +202,7 @@ static bool leave_server(struct fm_cgi_client *client)
 
 int fm_cgi_load_and_serve(struct fm_cgi_client *client)
 {
+    g_assert(client->mutex_fd >= 0); /* C9 */
     struct fm_response response;
     if (!load(client, &response))
         return fm_cgi_client_finish(client, &response);

@@ -17,6 +17,7 @@ static bool is_ours(int fd, mode_t type)
 
 int fm_cgi_open_ours(int dir_fd, const char *name, int flags, mode_t type)
 {
+    g_assert(name != NULL && (type == S_IFREG || type == S_IFIFO));
     /* O_NONBLOCK: a name of ours that somebody made a FIFO must not hold us up. */
     int fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (fd < 0)
@@ -31,6 +32,7 @@ int fm_cgi_open_ours(int dir_fd, const char *name, int flags, mode_t type)
 
 bool fm_cgi_lock_fd(int dir_fd, const char *name, int fd)
 {
+    g_assert(name != NULL && fd >= 0);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_SETLK, &lock) != 0) {
         if (errno == EACCES)
@@ -68,6 +70,7 @@ int fm_cgi_lock(int dir_fd, const char *name, uint64_t deadline_ms)
 
 pid_t fm_cgi_lock_holder(int fd)
 {
+    g_assert(fd >= 0);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
         return 0;

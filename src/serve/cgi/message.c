@@ -142,6 +142,7 @@ static bool take_string(struct reader *reader, char **ret)
 
 GByteArray *fm_cgi_want_encode(const struct fm_request *request)
 {
+    g_assert(request->method != NULL && request->path != NULL);
     GByteArray *bytes = g_byte_array_new();
     g_byte_array_set_size(bytes, WANT_HEADER_SIZE);
     append_string(bytes, request->method);
@@ -200,6 +201,7 @@ void fm_cgi_request_clear(struct fm_cgi_request *request)
 GByteArray *fm_cgi_reply_encode(const struct fm_response *response, const char *token,
                                 unsigned attempt)
 {
+    g_assert(response->body != NULL && strlen(token) < FM_CGI_TOKEN_SIZE);
     size_t body_size;
     const uint8_t *body = g_bytes_get_data(response->body, &body_size);
     GByteArray *bytes = g_byte_array_sized_new((guint)(body_size + 512));

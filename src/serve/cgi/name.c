@@ -93,6 +93,7 @@ char *fm_cgi_describe_stranger(int dir_fd, const char *name, mode_t expected)
 
 GPtrArray *fm_cgi_list_names(int dir_fd)
 {
+    g_return_val_if_fail(dir_fd >= 0, NULL);
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
     if (folder == NULL) {

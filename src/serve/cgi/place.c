@@ -132,6 +132,7 @@ static bool look_at_data(const struct fm_roots *roots, const char *path, struct 
 bool fm_cgi_place_init(const struct fm_cgi_options *options, const struct fm_cgi_log *log,
                        const char *data_path, struct fm_cgi_place *ret, GError **error)
 {
+    g_return_val_if_fail(data_path != NULL, false);
     struct fm_cgi_place place = {.dir_fd = -1, .roots = options->roots};
     if (!look_at_data(options->roots, data_path, &place.data, error))
         return false;
@@ -183,5 +184,6 @@ bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place)
 
 char *fm_cgi_place_name(const struct fm_cgi_place *place, const char *suffix, const char *token)
 {
+    g_assert(suffix != NULL);
     return g_strconcat(place->key, suffix, token, NULL);
 }

@@ -27,6 +27,7 @@ static bool write_all(int fd, const void *bytes, size_t size)
 
 bool fm_cgi_print(int fd, const struct fm_request *request, const struct fm_response *response)
 {
+    g_assert(fd >= 0 && response->body != NULL);
     g_autoptr(GString) head = g_string_new(NULL);
     fm_response_headers(response, head);
     size_t size;

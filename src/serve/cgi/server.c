@@ -529,6 +529,7 @@ bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_back
                   struct fm_cgi_place *place, struct fm_cgi_log *log, void (*ready)(void *user),
                   void *user)
 {
+    g_assert(place->dir_fd >= 0 && place->data_path != NULL);
     struct server server = {
         .options = options,
         .backend = backend,
