@@ -58,6 +58,15 @@ function isFlat(table) {
     !table.querySelector("tr.sep, tr.section, [data-depth], .r-sum");
 }
 
+// What a column is called where several have one title: "%, of Self, Time, top procs".
+function columnName(table, column) {
+  const heads = columnHeads(table);
+  const title = heads[column].textContent.trim();
+  const of = title === "%" && column > 0 ? `of ${heads[column - 1].textContent.trim()}` : "";
+  const group = table.tHead.rows.length > 1 ? cellAt(table.tHead.rows[0], column)?.textContent.trim() : "";
+  return [title, of, group === title ? "" : group, table.caption?.textContent.trim()].filter(Boolean).join(", ");
+}
+
 function addSorting(table) {
   if (!isFlat(table)) return;
   columnHeads(table).forEach((head, column) => {
@@ -67,6 +76,7 @@ function addSorting(table) {
     const button = document.createElement("button");
     button.type = "button";
     button.title = "Sort the rows of this page";
+    button.setAttribute("aria-label", columnName(table, column));
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => sortBy(table, column, head));

@@ -141,7 +141,7 @@ int fm_cmd_export(int argc, char **argv)
 {
     struct exporting o = {0};
     const GOptionEntry entries[] = {
-        {"to", 't', 0, G_OPTION_ARG_STRING, &o.to, "The format, see below", "FORMAT"},
+        {"to", 0, 0, G_OPTION_ARG_STRING, &o.to, "The format, see below", "FORMAT"},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output,
          "The file to write, - for standard output (default: beside the profile)", "FILE"},
         {"min", 'm', 0, G_OPTION_ARG_STRING, &o.least_text,
@@ -149,7 +149,7 @@ int fm_cmd_export(int argc, char **argv)
         {"measure", 0, 0, G_OPTION_ARG_STRING, &o.measure,
          "folded: cpu, calls, alloc_space, ... (default: cpu, or calls when it tells nothing)",
          "NAME"},
-        {"lines", 'l', 0, G_OPTION_ARG_NONE, &o.lines,
+        {"lines", 0, 0, G_OPTION_ARG_NONE, &o.lines,
          "folded: functions with the line that calls on", NULL},
         {"callers", 0, 0, G_OPTION_ARG_INT, &o.callers,
          "callgrind: tell functions apart by so many callers (default: 0)", "N"},

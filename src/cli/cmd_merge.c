@@ -139,7 +139,7 @@ int fm_cmd_merge(int argc, char **argv)
          "Leave out measures that not all profiles have", NULL},
         {"union", 0, 0, G_OPTION_ARG_NONE, &o.union_programs, "Keep programs apart below one root",
          NULL},
-        {"keep-going", 'k', 0, G_OPTION_ARG_NONE, &o.keep_going,
+        {"keep-going", 0, 0, G_OPTION_ARG_NONE, &o.keep_going,
          "Leave out what cannot be merged; the status is 1 then, too", NULL},
         {"allow-repeats", 0, 0, G_OPTION_ARG_NONE, &o.allow_repeats,
          "Add a file as often as it is given", NULL},

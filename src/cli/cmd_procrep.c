@@ -242,7 +242,7 @@ int fm_cmd_procrep(int argc, char **argv)
     const GOptionEntry entries[] = {
         {"file", 'f', 0, G_OPTION_ARG_FILENAME, &file, "The file to print (default: Deep.procrep)",
          "FILE"},
-        {"proc", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &procs,
+        {"proc", 0, 0, G_OPTION_ARG_STRING_ARRAY, &procs,
          "Only procedures of this name (append, list.append/3-0); may be given again", "NAME"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
         {NULL},

@@ -61,7 +61,7 @@ int fm_cmd_tree(int argc, char **argv)
         {"by", 'b', 0, G_OPTION_ARG_STRING, &options.by,
          "time, calls, bytes or allocs (default: time where 100 samples or more were taken)",
          "MEASURE"},
-        {"from", 'f', 0, G_OPTION_ARG_STRING, &options.from,
+        {"from", 0, 0, G_OPTION_ARG_STRING, &options.from,
          "Below this function in all its contexts, or clique/main/f/g: in this one", "NAME"},
         {"up", 'u', 0, G_OPTION_ARG_NONE, &options.up, "Callers instead of callees", NULL},
         {"depth", 'd', 0, G_OPTION_ARG_INT, &options.depth,

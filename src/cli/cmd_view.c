@@ -170,7 +170,7 @@ int fm_cmd_view(int argc, char **argv)
         {"no-open", 'n', 0, G_OPTION_ARG_NONE, &options.no_open, "Do not start a browser", NULL},
         {"sync", 0, 0, G_OPTION_ARG_NONE, &options.sync,
          "Correct the clocks of several traces by the messages between them", NULL},
-        {"root", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
+        {"root", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
          "Profiles below this folder may be opened from the pages", "FOLDER"},
         {"assets", 0, 0, G_OPTION_ARG_FILENAME, &options.assets,
          "Stylesheet and scripts from this folder (development)", "FOLDER"},

@@ -49,6 +49,25 @@ static void print_help(FILE *stream)
     fprintf(stream, "\n`fathom COMMAND --help` tells more.\n");
 }
 
+static int run(int argc, char **argv)
+{
+    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++) {
+        if (strcmp(argv[0], command->name) == 0)
+            return command->run(argc, argv);
+    }
+    return fm_cli_usage(NULL, "there is no command '%s'; `fathom --help` lists them", argv[0]);
+}
+
+/* `fathom help log cat` is `fathom log cat --help`. */
+static int help_of(int count, char **words)
+{
+    g_autofree char **argv = g_new0(char *, (size_t)count + 2);
+    static char option[] = "--help";
+    memcpy(argv, words, (size_t)count * sizeof *argv);
+    argv[count] = option;
+    return run(count + 1, argv);
+}
+
 int main(int argc, char **argv)
 {
     fm_fill_standard_streams();
@@ -57,18 +76,16 @@ int main(int argc, char **argv)
         print_help(stderr);
         return FM_EXIT_USAGE;
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2)
+        return help_of(argc - 2, argv + 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return FM_EXIT_DONE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("fathom %s\n", FATHOM_VERSION);
         return FM_EXIT_DONE;
     }
-    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++) {
-        if (strcmp(argv[1], command->name) == 0)
-            return command->run(argc - 1, argv + 1);
-    }
-    return fm_cli_usage(NULL, "there is no command '%s'; `fathom --help` lists them", argv[1]);
+    return run(argc - 1, argv + 1);
 }

@@ -56,6 +56,13 @@ static int choose_format(const struct fm_page_output *options, enum fm_format *r
     return -1;
 }
 
+/* Unless the terminal shows none, or the reader wants none (no-color.org). */
+static bool wants_colour(void)
+{
+    const char *none = getenv("NO_COLOR");
+    return (none == NULL || none[0] == '\0') && g_strcmp0(getenv("TERM"), "dumb") != 0;
+}
+
 static int choose_text(const struct fm_page_output *options, bool terminal,
                        struct fm_text_options *ret)
 {
@@ -64,7 +71,7 @@ static int choose_text(const struct fm_page_output *options, bool terminal,
     if (strcmp(colour, "always") == 0)
         ret->colour = true;
     else if (strcmp(colour, "auto") == 0)
-        ret->colour = terminal && getenv("NO_COLOR") == NULL;
+        ret->colour = terminal && wants_colour();
     else if (strcmp(colour, "never") != 0)
         return fm_cli_usage(options->command, "--color is always, auto or never, not '%s'", colour);
     if (options->width < -1)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -171,6 +172,23 @@ class Report(unittest.TestCase):
         self.assertIn(b"\x1b[", coloured)
         plain = re.sub(r"\x1b\[[0-9;]*m", "", coloured.decode()).splitlines()
         self.assertEqual(plain, wide)
+
+    def test_colour_on_terminals(self):
+        """Not where none is wanted or shown; an empty NO_COLOR is none."""
+        for changes, coloured in (({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False),
+                                  ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+                                  ({"TERM": "xterm", "NO_COLOR": ""}, True)):
+            environment = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, **changes}
+            ours, its = pty.openpty()
+            with subprocess.Popen([FATHOM, "report", "--no-pager", "root/no", PROFILE], stdout=its, env=environment):
+                os.close(its)
+                text = b""
+                with contextlib.suppress(OSError):  # the end of a terminal
+                    while part := os.read(ours, 65536):
+                        text += part
+            os.close(ours)
+            self.assertGreater(len(text), 100)
+            self.assertEqual(b"\x1b[" in text, coloured, changes)
 
     def test_usage(self):
         for arguments in (["menu"], [], ["menu", PROFILE, "x"], ["--json", "--csv", "menu", PROFILE],

@@ -38,15 +38,42 @@ def check(condition, text):
         failures.append(text)
 
 
+def commands_of_help(text):
+    found = re.search(r"^Commands:\n((?:  .*\n)+)", text, re.M)
+    return [line.split()[0] for line in found[1].splitlines()] if found else []
+
+
+def letters(*command):
+    """What each letter stands for."""
+    text = run(*command, "--help").stdout
+    for sub in commands_of_help(text):
+        yield from letters(*command, sub)
+    for letter, name in re.findall(r"^ +-(\w), +--([a-z][a-z-]*)", text, re.M):
+        yield letter, name, " ".join(command)
+
+
 commands = [line.split("\t")[0] for line in run("commands").stdout.splitlines()]
 check(len(commands) >= 6, f"only {commands}")
+meanings = {}
+for command in commands:
+    if command == "cgi":  # has the letters of the program that it stands in for
+        continue
+    for letter, name, where in letters(command):
+        first, before = meanings.setdefault(letter, (name, where))
+        check(name == first, f"-{letter} is --{name} in {where} and --{first} in {before}")
+check({"h", "o", "q"} <= meanings.keys(), f"letters: {sorted(meanings)}")
+for text in (("-V",), ("--version",)):
+    check(re.match(r"fathom \d", run(*text).stdout), f"{text[0]} tells no version")
+check(run("help", "tree").stdout == run("tree", "--help").stdout, "help tree")
+check(run("help", "log", "cat").stdout == run("log", "cat", "--help").stdout, "help log cat")
+check(run("help", "nonsense").returncode == 2, "help of no command")
 overview = (folder / "fathom.1.scd").read_text()
 for command in commands:
     check(f"*{command}*" in overview, f"fathom.1.scd does not name {command}")
     told = run(command, "--help")
     check(told.returncode == 0, f"{command} --help: status {told.returncode}")
     check("xample" in told.stdout or command in ("cc", "c++"), f"{command} --help has no example")
-    page = folder / f"fathom-{'cc' if command == 'c++' else command}.1.scd"
+    page = folder / f"fathom-{command}.1.scd"
     if not page.exists():
         failures.append(f"{page.name} is missing")
         continue

@@ -88,7 +88,7 @@ int fm_cmd_log_cat(int argc, char **argv)
          "Only events that a filter accepts, such as 'event.name = Run* & state.thread = 3'; in "
          "the order of time",
          "EXPR"},
-        {"sort", 's', 0, G_OPTION_ARG_NONE, &sort,
+        {"sort", 0, 0, G_OPTION_ARG_NONE, &sort,
          "In the order of time over all capabilities; needs a regular file", NULL},
         {NULL},
     };

@@ -157,7 +157,7 @@ int fm_cmd_log_cut(int argc, char **argv)
     const GOptionEntry options[] = {
         {"from", 0, 0, G_OPTION_ARG_STRING, &from, "First time since the log's begin", "TIME"},
         {"to", 0, 0, G_OPTION_ARG_STRING, &to, "Last time since the log's begin", "TIME"},
-        {"definitions", 'd', 0, G_OPTION_ARG_NONE, &definitions,
+        {"definitions", 0, 0, G_OPTION_ARG_NONE, &definitions,
          "Keep earlier events that later ones refer to: process, capabilities, threads, names",
          NULL},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Default: standard output", "FILE"},

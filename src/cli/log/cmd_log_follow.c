@@ -192,7 +192,7 @@ int fm_cmd_log_follow(int argc, char **argv)
     const GOptionEntry own[] = {
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &follow.keep,
          "Go on after the end mark: another log may be appended", NULL},
-        {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &follow.wait_s,
+        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &follow.wait_s,
          "Wait that long for the file or the server to appear", "SECONDS"},
         {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &follow.idle_s,
          "Stop when nothing has come for that long", "SECONDS"},

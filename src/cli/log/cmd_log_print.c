@@ -14,15 +14,15 @@ GOptionEntry *fm_cmd_log_printer_options(struct fm_cmd_log_printer *printer,
                                          const GOptionEntry *more)
 {
     const GOptionEntry own[] = {
-        {"type", 't', 0, G_OPTION_ARG_STRING_ARRAY, &printer->types,
+        {"type", 0, 0, G_OPTION_ARG_STRING_ARRAY, &printer->types,
          "Only events of this type (name or number); repeat for more", "TYPE"},
-        {"cap", 'c', 0, G_OPTION_ARG_STRING_ARRAY, &printer->capabilities,
+        {"cap", 0, 0, G_OPTION_ARG_STRING_ARRAY, &printer->capabilities,
          "Only events of this capability (number, or none); repeat for more", "N"},
         {"from", 0, 0, G_OPTION_ARG_STRING, &printer->from,
          "Only events at or after this time since the log's begin", "TIME"},
         {"to", 0, 0, G_OPTION_ARG_STRING, &printer->to,
          "Only events at or before this time since the log's begin", "TIME"},
-        {"format", 'f', 0, G_OPTION_ARG_STRING, &printer->format, "text (default), json or csv",
+        {"format", 0, 0, G_OPTION_ARG_STRING, &printer->format, "text (default), json or csv",
          "FORMAT"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &printer->json, "The same as --format json", NULL},
         {"csv", 0, 0, G_OPTION_ARG_NONE, &printer->csv, "The same as --format csv", NULL},

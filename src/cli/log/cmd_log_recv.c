@@ -154,7 +154,7 @@ int fm_cmd_log_recv(int argc, char **argv)
          "FILE"},
         {"listen", 'l', 0, G_OPTION_ARG_NONE, &receiver.listening,
          "Wait for one sender at the address instead of connecting to it", NULL},
-        {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &receiver.wait_s, "Wait that long for the other side",
+        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &receiver.wait_s, "Wait that long for the other side",
          "SECONDS"},
         {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &receiver.idle_s,
          "Stop when nothing has come for that long (default: never, 5 with udp:)", "SECONDS"},

@@ -287,9 +287,9 @@ int fm_cmd_log_send(int argc, char **argv)
     const GOptionEntry options[] = {
         {"listen", 'l', 0, G_OPTION_ARG_NONE, &listening,
          "Wait for clients at the address instead of connecting to it", NULL},
-        {"clients", 'n', 0, G_OPTION_ARG_INT, &clients,
+        {"clients", 0, 0, G_OPTION_ARG_INT, &clients,
          "With --listen: end after that many clients (default 1, 0 = never)", "N"},
-        {"wait", 'w', 0, G_OPTION_ARG_DOUBLE, &wait_s, "Wait that long for the other side",
+        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &wait_s, "Wait that long for the other side",
          "SECONDS"},
         {"token", 0, 0, G_OPTION_ARG_STRING, &sender.token,
          "What clients must send first; needed beyond loopback addresses", "TOKEN"},

@@ -194,7 +194,7 @@ int fm_cmd_log_sync(int argc, char **argv)
 {
     struct sync_options options = {0};
     const GOptionEntry entries[] = {
-        {"method", 'm', 0, G_OPTION_ARG_STRING, &options.method,
+        {"method", 0, 0, G_OPTION_ARG_STRING, &options.method,
          "hull (default): no message is received before it was sent; or regression", "METHOD"},
         {"messages", 0, 0, G_OPTION_ARG_FILENAME, &options.messages,
          "Instead of traces: a file with the number of traces, then lines \"SENDER RECEIVER SENT "
@@ -203,7 +203,7 @@ int fm_cmd_log_sync(int argc, char **argv)
         {"round-trips", 0, 0, G_OPTION_ARG_FILENAME, &options.round_trips,
          "Least round trips, lines \"A B MILLISECONDS\": messages faster than half are counted",
          "FILE"},
-        {"stats", 's', 0, G_OPTION_ARG_NONE, &options.stats,
+        {"stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
          "Also how many messages are inverted, as recorded and as corrected", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object", NULL},
         {NULL},
