@@ -77,7 +77,7 @@ int fm_cmd_diff(int argc, char **argv)
          "calls, time, bytes, allocs, ... (default: the first of calls, allocs, bytes, time that "
          "differs)",
          "MEASURE"},
-        {"rows", 'r', 0, G_OPTION_ARG_INT, &o.rows, "Causes (default: 20)", "N"},
+        {"rows", 0, 0, G_OPTION_ARG_INT, &o.rows, "Causes (default: 20)", "N"},
         {"contexts", 0, 0, G_OPTION_ARG_INT, &o.contexts, "Contexts of each cause (default: 3)",
          "N"},
         {"no-renames", 0, 0, G_OPTION_ARG_NONE, &o.no_renames,
