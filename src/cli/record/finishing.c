@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/finishing.h"
+#include "cli/record/finishing.h"
 
 #include <glib/gstdio.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
-#include "cli/finishing.h"
+#include "cli/record/finishing.h"
 #include "record/known/known.h"
 
 int fm_cmd_finish(int argc, char **argv)

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/finishing.h"
+#include "cli/record/finishing.h"
 #include "record/known/known.h"
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"
