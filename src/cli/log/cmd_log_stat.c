@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/log/cmd_log.h"
 #include "cli/hint.h"
 #include "cli/log/cmd_log_trace.h"
@@ -156,105 +157,116 @@ static void append_text(GString *out, const struct stat *stat, bool by_capabilit
     append_tail_text(out, stat);
 }
 
-static void append_json_types(GString *out, const struct stat *stat)
+static void write_types(struct fm_json *json, const struct stat *stat)
 {
-    g_string_append(out, ",\n \"types\": {");
+    fm_json_line(json, 1);
+    fm_json_object(json, "types");
     for (guint i = 0; i < stat->types->len; i++) {
         const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
-        g_string_append_printf(out, "%s\"%s\": %" PRIu64, i == 0 ? "" : ", ", type->name,
-                               type->count);
+        fm_json_uint(json, type->name, type->count);
     }
-    g_string_append(out, "},\n \"rates\": {");
+    fm_json_end(json);
+    fm_json_line(json, 1);
+    fm_json_object(json, "rates");
     for (guint i = 0; i < stat->types->len; i++) {
         const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
-        g_string_append_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", type->name);
-        append_real(out, "", rate(stat, type->count), 1);
+        fm_json_fixed(json, type->name, rate(stat, type->count), 1);
     }
-    g_string_append_c(out, '}');
+    fm_json_end(json);
 }
 
-static void append_json_capabilities(GString *out, const struct stat *stat, bool cells)
+/* The types that the capability has, with their counts; null where it has none. */
+static void write_cells(struct fm_json *json, const struct stat *stat, int32_t capability,
+                        const char *name)
 {
-    const char *separator = "";
+    bool any = false;
+    for (guint i = 0; i < stat->types->len; i++) {
+        const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
+        uint64_t cell;
+        if (!fm_eventlog_counts_cell(stat->counts, type->number, capability, &cell) || cell == 0)
+            continue;
+        if (!any)
+            fm_json_object(json, name);
+        any = true;
+        fm_json_uint(json, type->name, cell);
+    }
+    if (any)
+        fm_json_end(json);
+    else
+        fm_json_null(json, name);
+}
+
+static void write_capabilities(struct fm_json *json, const struct stat *stat, bool cells)
+{
+    fm_json_line(json, 1);
+    fm_json_object(json, cells ? "types_by_capability" : "capabilities");
     for (int32_t capability = -1; capability < 65535; capability++) {
         uint64_t events = fm_eventlog_counts_capability(stat->counts, capability, NULL);
         if (events == 0)
             continue;
         g_autofree char *name =
             capability < 0 ? g_strdup("none") : g_strdup_printf("%d", capability);
-        g_string_append_printf(out, "%s\"%s\": ", separator, name);
-        separator = ", ";
-        if (!cells) {
-            g_string_append_printf(out, "%" PRIu64, events);
-            continue;
-        }
-        const char *inner = "{";
-        for (guint i = 0; i < stat->types->len; i++) {
-            const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
-            uint64_t cell;
-            if (!fm_eventlog_counts_cell(stat->counts, type->number, capability, &cell) ||
-                cell == 0)
-                continue;
-            g_string_append_printf(out, "%s\"%s\": %" PRIu64, inner, type->name, cell);
-            inner = ", ";
-        }
-        g_string_append(out, *inner == '{' ? "null" : "}");
+        if (cells)
+            write_cells(json, stat, capability, name);
+        else
+            fm_json_uint(json, name, events);
     }
+    fm_json_end(json);
 }
 
-static void append_json_tail(GString *out, const struct stat *stat)
+static void write_tail(struct fm_json *json, const struct stat *stat)
 {
-    g_string_append(out, ",\n \"gaps\": [");
+    const struct fm_eventlog_tail *tail = &stat->tail;
+    fm_json_line(json, 1);
+    fm_json_array(json, "gaps");
     for (guint i = 0; i < stat->gaps->len; i++) {
         const struct fm_eventlog_gap *gap = &g_array_index(stat->gaps, struct fm_eventlog_gap, i);
-        g_string_append_printf(out,
-                               "%s{\"offset\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"reason\": ",
-                               i == 0 ? "" : ", ", gap->offset, gap->length);
-        fm_eventlog_format_json_text(out, (const uint8_t *)gap->reason, strlen(gap->reason));
-        g_string_append_c(out, '}');
+        fm_json_object(json, NULL);
+        fm_json_uint(json, "offset", gap->offset);
+        fm_json_uint(json, "bytes", gap->length);
+        fm_json_text(json, "reason", gap->reason);
+        fm_json_end(json);
     }
-    const struct fm_eventlog_tail *tail = &stat->tail;
-    g_string_append_printf(out,
-                           "],\n \"finished\": %s, \"tail_offset\": %" PRIu64
-                           ", \"tail_bytes\": %" PRIu64 ",\n \"trailing_error\": ",
-                           tail->end_mark ? "true" : "false", tail->offset, tail->length);
-    if (stat->trailing == NULL)
-        g_string_append(out, "null");
-    else
-        fm_eventlog_format_json_text(out, (const uint8_t *)stat->trailing->message,
-                                     strlen(stat->trailing->message));
+    fm_json_end(json);
+    fm_json_line(json, 1);
+    fm_json_bool(json, "finished", tail->end_mark);
+    fm_json_uint(json, "tail_offset", tail->offset);
+    fm_json_uint(json, "tail_bytes", tail->length);
+    fm_json_line(json, 1);
+    fm_json_text(json, "trailing_error", stat->trailing == NULL ? NULL : stat->trailing->message);
 }
 
 static void append_json(GString *out, const struct stat *stat, bool by_capability)
 {
     const struct fm_eventlog_counts *counts = stat->counts;
-    g_string_append(out, "{\"file\": ");
-    fm_eventlog_format_json_text(out, (const uint8_t *)stat->path, strlen(stat->path));
-    g_string_append_printf(out, ",\n \"events\": %" PRIu64, counts->events);
-    append_json_types(out, stat);
-    g_string_append(out, ",\n \"capabilities\": {");
-    append_json_capabilities(out, stat, false);
-    g_string_append_c(out, '}');
-    if (by_capability) {
-        g_string_append(out, ",\n \"types_by_capability\": {");
-        append_json_capabilities(out, stat, true);
-        g_string_append_c(out, '}');
-    }
-    g_string_append_printf(out,
-                           ",\n \"declared_types\": %" PRIu64 ", \"first_in_file_ns\": %" PRIu64
-                           ", \"last_in_file_ns\": %" PRIu64,
-                           counts->declared_types, counts->first_ns, counts->last_ns);
-    g_string_append_printf(out,
-                           ",\n \"min_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64
-                           ", \"span_ns\": %" PRIu64 ", \"backward_steps_in_file_order\": %" PRIu64,
-                           counts->min_ns, counts->max_ns, counts->max_ns - counts->min_ns,
-                           counts->backward_steps);
-    g_string_append_printf(out, ",\n \"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64, counts->markers,
-                           counts->bytes);
-    append_real(out, ", \"events_per_second\": ", rate(stat, counts->events), 1);
-    append_real(out, ", \"bytes_per_second\": ", rate(stat, counts->bytes), 1);
-    append_json_tail(out, stat);
-    g_string_append(out, "}\n");
+    struct fm_json json;
+    fm_json_init(&json, out);
+    json.spaced = true;
+    fm_json_object(&json, NULL);
+    fm_json_text(&json, "file", stat->path);
+    fm_json_line(&json, 1);
+    fm_json_uint(&json, "events", counts->events);
+    write_types(&json, stat);
+    write_capabilities(&json, stat, false);
+    if (by_capability)
+        write_capabilities(&json, stat, true);
+    fm_json_line(&json, 1);
+    fm_json_uint(&json, "declared_types", counts->declared_types);
+    fm_json_uint(&json, "first_in_file_ns", counts->first_ns);
+    fm_json_uint(&json, "last_in_file_ns", counts->last_ns);
+    fm_json_line(&json, 1);
+    fm_json_uint(&json, "min_ns", counts->min_ns);
+    fm_json_uint(&json, "max_ns", counts->max_ns);
+    fm_json_uint(&json, "span_ns", counts->max_ns - counts->min_ns);
+    fm_json_uint(&json, "backward_steps_in_file_order", counts->backward_steps);
+    fm_json_line(&json, 1);
+    fm_json_uint(&json, "blocks", counts->markers);
+    fm_json_uint(&json, "bytes", counts->bytes);
+    fm_json_fixed(&json, "events_per_second", rate(stat, counts->events), 1);
+    fm_json_fixed(&json, "bytes_per_second", rate(stat, counts->bytes), 1);
+    write_tail(&json, stat);
+    fm_json_end(&json);
+    g_string_append_c(out, '\n');
 }
 
 static int stat_file(const char *path, bool json, bool by_capability)
