@@ -137,21 +137,6 @@ uint64_t fm_writer_offset(const struct fm_writer *writer)
     return writer->flushed + writer->used;
 }
 
-void fm_writer_patch_fixed(struct fm_writer *writer, uint64_t offset, uint64_t value)
-{
-    g_return_if_fail(writer != NULL && offset + 8 <= fm_writer_offset(writer));
-    value = GUINT64_TO_LE(value);
-    if (offset < writer->flushed)
-        make_room(writer, 0);
-    if (offset >= writer->flushed) {
-        memcpy(writer->buffer + (offset - writer->flushed), &value, sizeof(value));
-    } else if (pwrite(writer->descriptor, &value, sizeof(value), (off_t)offset) !=
-                   (ssize_t)sizeof(value) &&
-               writer->failure == 0) {
-        writer->failure = errno ? errno : EIO;
-    }
-}
-
 bool fm_writer_finish(struct fm_writer *writer, GError **error)
 {
     make_room(writer, 0);

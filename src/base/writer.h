@@ -24,8 +24,6 @@ void fm_writer_num(struct fm_writer *writer, uint64_t value);
 void fm_writer_fixed(struct fm_writer *writer, uint64_t value);
 void fm_writer_string(struct fm_writer *writer, const char *string);
 uint64_t fm_writer_offset(const struct fm_writer *writer);
-/* Replaces eight bytes that have been written before. */
-void fm_writer_patch_fixed(struct fm_writer *writer, uint64_t offset, uint64_t value);
 
 /* Writes what is left and renames the file to its path. Frees the writer, also on failure
  * (FM_ERROR_IO: the temporary file is removed, path is untouched). */

@@ -56,11 +56,6 @@ const struct fm_analysis *fm_bodies_analysis(const struct fm_bodies *bodies)
     return bodies->a;
 }
 
-const struct fm_procrep *fm_bodies_procrep(const struct fm_bodies *bodies)
-{
-    return bodies->procrep;
-}
-
 static bool find_proc(const struct fm_bodies *bodies, uint32_t ps, uint32_t *ret, GError **error)
 {
     if (bodies->procrep == NULL && bodies->message == NULL) {

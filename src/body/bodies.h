@@ -15,7 +15,6 @@ void fm_bodies_free(struct fm_bodies *bodies); /* NULL is allowed */
 typedef struct fm_bodies FmBodies;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmBodies, fm_bodies_free)
 const struct fm_analysis *fm_bodies_analysis(const struct fm_bodies *bodies);
-const struct fm_procrep *fm_bodies_procrep(const struct fm_bodies *bodies);
 
 /* FM_ERROR_UNAVAILABLE when there is no readable file, or no body in it: in the words of the pages
  * ("Cannot find procedure representation"). The caller frees *ret. */

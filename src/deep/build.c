@@ -190,16 +190,6 @@ uint32_t fm_build_css(struct fm_build *build, uint32_t ps, const struct fm_css *
     return id;
 }
 
-void fm_build_set_callee(struct fm_build *build, uint32_t css, uint32_t callee_ps)
-{
-    if (css == 0 || css > build->profile->css_count ||
-        build->profile->css[css].kind != FM_SITE_NORMAL)
-        fault(build, "call site static %u, expected a normal one of 1 to %u", css,
-              build->profile->css_count);
-    else
-        build->profile->css[css].callee_ps = callee_ps;
-}
-
 void fm_build_point(struct fm_build *build, uint32_t ps, const struct fm_coverage_point *point)
 {
     if (ps == 0 || ps > build->profile->ps_count) {

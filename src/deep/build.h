@@ -53,7 +53,6 @@ uint32_t fm_build_ps(struct fm_build *build, const struct fm_ps *ps);
 /* Appends a call site to a ps; its slot is the number of sites added to the ps before. Copied:
  * kind, callee_ps, type_subst, file, line, goal_path, inlined. */
 uint32_t fm_build_css(struct fm_build *build, uint32_t ps, const struct fm_css *css);
-void fm_build_set_callee(struct fm_build *build, uint32_t css, uint32_t callee_ps);
 /* Appends a coverage point to a ps; the header's coverage must not be FM_COVERAGE_NONE. */
 void fm_build_point(struct fm_build *build, uint32_t ps, const struct fm_coverage_point *point);
 

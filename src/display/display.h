@@ -188,8 +188,6 @@ void fm_text_write(const struct fm_display *display, const struct fm_preferences
                    const struct fm_text_options *options, GString *out);
 void fm_json_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    GString *out);
-/* A text as JSON, quoted; NULL is null. Bytes that are no UTF-8 become the replacement sign. */
-void fm_json_append_text(GString *out, const char *text);
 /* All tables of the page; one after another with a blank line between when there are several. */
 void fm_csv_write(const struct fm_display *display, const struct fm_preferences *preferences,
                   GString *out);

@@ -9,13 +9,6 @@
 #include "display/flame_internal.h"
 #include "display/ranked.h"
 
-void fm_json_append_text(GString *out, const char *text)
-{
-    struct fm_json json;
-    fm_json_init(&json, out);
-    fm_json_text(&json, NULL, text);
-}
-
 struct writer {
     struct fm_json json;
     bool developer;

@@ -129,11 +129,6 @@ static char *formatted(const struct cell *cell)
     return g_string_free(out, FALSE);
 }
 
-char *fm_format_time_short(double seconds)
-{
-    return formatted(&(struct cell){.kind = CELL_TIME, .form = TIME_SHORT, .number = seconds});
-}
-
 char *fm_format_bytes(int64_t bytes)
 {
     return formatted(&(struct cell){.kind = CELL_INT, .form = INT_BYTES, .integer = bytes});

@@ -47,6 +47,5 @@ void fm_cell_path(struct fm_table *table, const struct fm_path_part *parts, unsi
                   unsigned depth);
 
 /* As the cells show them; caller frees. */
-char *fm_format_time_short(double seconds);
 char *fm_format_bytes(int64_t bytes);
 char *fm_format_share(double fraction);

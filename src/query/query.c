@@ -74,12 +74,6 @@ WORDS(measure, FM_QUERY_BY_AUTO, "time", "calls", "bytes", "allocs", "callseqs",
 WORDS(direction, true, "down", "up");
 WORDS(flame_flags, 2, "open", "shut", "own");
 
-const char *fm_command_name(enum fm_command_id id)
-{
-    g_return_val_if_fail((unsigned)id < FM_CMD_COUNT, NULL);
-    return fm_command_forms[id].name;
-}
-
 void fm_command_clear(struct fm_command *command)
 {
     g_free(command->module);

@@ -213,8 +213,6 @@ bool fm_command_equal(const struct fm_command *a, const struct fm_command *b);
 bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_preferences *b);
 /* *to is overwritten, not freed; it owns its copies of module and name. */
 void fm_command_copy(const struct fm_command *from, struct fm_command *to);
-/* The word a command begins with: "top_procs". */
-const char *fm_command_name(enum fm_command_id id);
 
 /* Time columns are shown only when the profile has more than 10 user quanta; for C times instead of
  * clock ticks, and bytes instead of words. */

@@ -198,10 +198,6 @@ static void mistake_site(struct fm_build *build)
 {
     fm_build_css(build, 9, &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = 1});
 }
-static void mistake_callee(struct fm_build *build)
-{
-    fm_build_set_callee(build, 2, 9);
-}
 static void mistake_slot(struct fm_build *build)
 {
     fm_build_csd(build, 1, 7, 1);
@@ -239,7 +235,6 @@ static void test_mistakes(void)
         const char *message;
     } cases[] = {
         {mistake_site, "call site static 3 of kind 0 belongs to proc static 9, expected 1 to 1"},
-        {mistake_callee, "call site static 2 calls proc static 9, expected 1 to 1"},
         {mistake_slot, "call site dynamic 1 is in slot 7 of proc dynamic 1, expected below 2"},
         {mistake_pd, "call site dynamic 1 leads from proc dynamic 1 to 9, expected 1 to 1"},
         {mistake_two,
