@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# 64 profiles of 10^5 contexts of one program merged: bench/merge/run.sh [BUILD [ROUNDS]]
+# 64 runs of one program, of 10^5 contexts each, merged: bench/merge/run.sh [BUILD [ROUNDS]]
 set -eu
 build=${1:-build}
 rounds=${2:-3}
 ninja -C "$build" tests/tools/generate-profile src/cli/fathom >/dev/null
 folder=$(mktemp -d "${TMPDIR:-/tmp}/fathom-merge-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-"$build/tests/tools/generate-profile" --c -n 200000 -p 2000 "$folder/one.data"
 files=
-for _ in $(seq 64); do files="$files $folder/one.data"; done
+for i in $(seq 64); do
+    "$build/tests/tools/generate-profile" --c -n 200000 -p 2000 --run "$i" "$folder/$i.data" >/dev/null
+    files="$files $folder/$i.data"
+done
 for _ in $(seq "$rounds"); do
     # shellcheck disable=SC2086 # names without blanks
-    python3 - "$build/src/cli/fathom" merge --allow-repeats -o "$folder/all.data" $files <<'PY'
+    python3 - "$build/src/cli/fathom" merge -o "$folder/all.data" $files <<'PY'
 import resource, subprocess, sys, time
 begin = time.monotonic()
 subprocess.run(sys.argv[1:], check=True)

@@ -22,42 +22,58 @@ static bool is_repeat(GHashTable *seen, const char *path)
                                                    (unsigned long)status.st_ino));
 }
 
-/* A file is read while the one before it is added: two inputs are in memory, not more. */
+/* A file is read while the one before it is added: two inputs are in memory, not more. What was
+ * added is freed by the thread that reads, before it reads: that takes as long as reading, nearly.
+ */
 struct reading {
     GThread *thread;
+    struct fm_profile *added; /* NULL = none */
     const char *path;
-    struct fm_profile *profile; /* NULL: error */
+    struct fm_profile *profile;  /* NULL: error */
+    struct fm_source_map *lines; /* of a C program; NULL = none */
     GError *error;
 };
 
 static gpointer read_file(gpointer data)
 {
     struct reading *reading = data;
+    g_clear_pointer(&reading->added, fm_profile_free);
     if (!fm_profile_read(reading->path, NULL, &reading->profile, &reading->error))
         reading->profile = NULL;
+    if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
+        !fm_source_map_read_beside(NULL, reading->path, reading->profile, &reading->lines, NULL))
+        reading->lines = NULL; /* the profile alone then: its pages say what is wrong with them */
     return NULL;
 }
 
-static void begin_reading(struct reading *reading, const char *path)
+static void begin_reading(struct reading *reading, const char *path, struct fm_profile *added)
 {
-    *reading = (struct reading){.path = path};
+    *reading = (struct reading){.path = path, .added = added};
     reading->thread = g_thread_new("reading", read_file, reading);
 }
 
-/* The file that is being read; *reading goes on with the next, unless it is NULL. */
+/* The file that is being read; *reading goes on with the next, unless it is NULL. *added: the
+ * profile added before, then this one. */
 static bool add_file(struct fm_merge *merge, struct reading *reading, const char *next,
-                     GError **error)
+                     struct fm_profile **added, GError **error)
 {
     g_thread_join(reading->thread);
     struct reading done = *reading;
-    g_autoptr(FmProfile) profile = done.profile;
     reading->thread = NULL;
     if (next != NULL)
-        begin_reading(reading, next);
-    if (done.error == NULL)
-        return fm_merge_add(merge, profile, done.path, error);
-    g_propagate_error(error, done.error);
-    return false;
+        begin_reading(reading, next, g_steal_pointer(added));
+    g_clear_pointer(added, fm_profile_free);
+    *added = done.profile;
+    g_autoptr(FmSourceMap) lines = done.lines;
+    if (done.error != NULL) {
+        g_propagate_error(error, done.error);
+        return false;
+    }
+    if (!fm_merge_add(merge, done.profile, done.path, error))
+        return false;
+    if (lines != NULL)
+        fm_merge_add_lines(merge, lines);
+    return true;
 }
 
 static void end_reading(struct reading *reading)
@@ -66,6 +82,7 @@ static void end_reading(struct reading *reading)
         return;
     g_thread_join(reading->thread);
     fm_profile_free(reading->profile);
+    fm_source_map_free(reading->lines);
     g_clear_error(&reading->error);
 }
 
@@ -77,9 +94,10 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
     unsigned failed = 0;
     struct fm_progress progress;
     struct reading reading;
+    g_autoptr(FmProfile) added = NULL;
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     fm_cli_progress_begin(&progress);
-    begin_reading(&reading, paths[0]);
+    begin_reading(&reading, paths[0], NULL);
     for (unsigned i = 0; i < count && !*ret_stopped; i++) {
         GError *error = NULL;
         const char *next = i + 1 < count ? paths[i + 1] : NULL;
@@ -89,8 +107,8 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
             end_reading(&reading);
             reading.thread = NULL;
             if (next != NULL)
-                begin_reading(&reading, next);
-        } else if (add_file(merge, &reading, next, &error) && progress.report != NULL) {
+                begin_reading(&reading, next, NULL);
+        } else if (add_file(merge, &reading, next, &added, &error) && progress.report != NULL) {
             progress.report(progress.user, "merging", i + 1, count);
         }
         if (error == NULL)
@@ -102,6 +120,13 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
     end_reading(&reading);
     fm_cli_progress_end(&progress);
     return failed;
+}
+
+static bool write_lines(const struct fm_source_map *lines, const struct fm_profile *profile,
+                        const char *output, GError **error)
+{
+    g_autofree char *path = fm_source_map_path(output);
+    return fm_source_map_write(lines, profile, path, error);
 }
 
 static int merge_files(const struct merging *o, char **paths, unsigned count)
@@ -120,8 +145,10 @@ static int merge_files(const struct merging *o, char **paths, unsigned count)
     }
     for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
         fprintf(stderr, "fathom merge: note: %s\n", *note);
-    if (!fm_merge_finish(merge, &profile, &error) ||
-        !fm_profile_write(profile, o->output, false, &error))
+    g_autoptr(FmSourceMap) lines = NULL;
+    if (!fm_merge_finish_lines(merge, &profile, &lines, &error) ||
+        !fm_profile_write(profile, o->output, false, &error) ||
+        (lines != NULL && !write_lines(lines, profile, o->output, &error)))
         return fm_cli_fail("merge", error);
     if (failed > 0)
         fprintf(stderr, "fathom merge: %u of %u files are left out\n", failed, count);

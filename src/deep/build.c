@@ -14,11 +14,16 @@ struct fm_build {
     struct fm_build_header header;
     uint32_t ps_capacity, css_capacity;
     struct fm_u32s pd_ps, csd_caller, csd_slot, csd_callee;
-    size_t csd_capacity;   /* of the columns */
-    GArray *points;        /* struct owned_point */
-    GHashTable *pd_points; /* pd << 32 | point -> index + 1 into pd_point_counts */
-    GArray *pd_point_counts;
-    char *fault; /* the first mistake */
+    size_t csd_capacity; /* of the columns */
+    GArray *points;      /* struct owned_point */
+    GArray *pd_points;   /* struct counted_point, as they were added */
+    char *fault;         /* the first mistake */
+};
+
+/* Some may be of one point: they are added up at the end. */
+struct counted_point {
+    uint32_t pd, point;
+    uint64_t count;
 };
 
 struct owned_point {
@@ -41,13 +46,6 @@ static const char *keep(struct fm_build *build, const char *string)
     return string ? fm_strings_add(build->profile->storage->strings, string) : "";
 }
 
-/* Of pd << 32 | point: GLib's own adds the halves, so that all small pairs meet. */
-static guint pair_hash(gconstpointer key)
-{
-    uint64_t mix = (uint64_t) * (const gint64 *)key * UINT64_C(0x9e3779b97f4a7c15);
-    return (guint)(mix >> 32);
-}
-
 struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name)
 {
     g_return_val_if_fail(flavour == FM_FLAVOUR_MERCURY || flavour == FM_FLAVOUR_C, NULL);
@@ -64,8 +62,7 @@ struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name)
     if (flavour == FM_FLAVOUR_C)
         build->profile->measures[FM_WORDS] = (struct fm_measure){"bytes", "bytes", 1.0};
     build->points = g_array_new(FALSE, FALSE, sizeof(struct owned_point));
-    build->pd_points = g_hash_table_new_full(pair_hash, g_int64_equal, g_free, NULL);
-    build->pd_point_counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    build->pd_points = g_array_new(FALSE, FALSE, sizeof(struct counted_point));
     /* Element 0 of every id space. */
     build->ps_capacity = build->css_capacity = 64;
     build->profile->ps = g_new0(struct fm_ps, build->ps_capacity);
@@ -86,8 +83,7 @@ void fm_build_free(struct fm_build *build)
     g_free(build->csd_slot.items);
     g_free(build->csd_callee.items);
     g_array_unref(build->points);
-    g_hash_table_unref(build->pd_points);
-    g_array_unref(build->pd_point_counts);
+    g_array_unref(build->pd_points);
     fm_profile_free(build->profile);
     g_free(build->fault);
     g_free(build);
@@ -218,17 +214,16 @@ uint32_t fm_build_pd(struct fm_build *build, uint32_t ps)
 
 void fm_build_pd_point(struct fm_build *build, uint32_t pd, uint32_t point, uint64_t count)
 {
-    int64_t key = (int64_t)((uint64_t)pd << 32 | point);
-    guint place = GPOINTER_TO_UINT(g_hash_table_lookup(build->pd_points, &key));
-    if (place == 0) {
-        uint64_t zero = 0;
-        g_array_append_val(build->pd_point_counts, zero);
-        place = build->pd_point_counts->len;
-        int64_t *kept = g_new(int64_t, 1);
-        *kept = key;
-        g_hash_table_insert(build->pd_points, kept, GUINT_TO_POINTER(place));
+    struct counted_point counted = {pd, point, count};
+    if (build->pd_points->len > 0) {
+        struct counted_point *last =
+            &g_array_index(build->pd_points, struct counted_point, build->pd_points->len - 1);
+        if (last->pd == pd && last->point == point) {
+            last->count += count;
+            return;
+        }
     }
-    g_array_index(build->pd_point_counts, uint64_t, place - 1) += count;
+    g_array_append_val(build->pd_points, counted);
 }
 
 /* Room in the columns for all csds so far; doubles with them. */
@@ -421,20 +416,16 @@ static void lay_coverage(struct fm_build *build)
         first += profile->ps[profile->pd_ps[pd]].point_count;
     }
     profile->pd_point_first[profile->pd_count + 1] = first;
-    GHashTableIter iterator;
-    void *key, *value;
-    g_hash_table_iter_init(&iterator, build->pd_points);
-    while (g_hash_table_iter_next(&iterator, &key, &value)) {
-        uint64_t both;
-        memcpy(&both, key, sizeof(both));
-        uint32_t pd = (uint32_t)(both >> 32), point = (uint32_t)both;
-        uint64_t count =
-            g_array_index(build->pd_point_counts, uint64_t, GPOINTER_TO_UINT(value) - 1);
-        if (pd == 0 || pd > profile->pd_count ||
-            point >= profile->ps[profile->pd_ps[pd]].point_count)
-            fault(build, "coverage point %u of proc dynamic %u does not exist", point, pd);
-        else if (!fm_column_set(&profile->pd_points, first, profile->pd_point_first[pd] + point,
-                                count))
+    for (guint i = 0; i < build->pd_points->len; i++) {
+        const struct counted_point *of = &g_array_index(build->pd_points, struct counted_point, i);
+        if (of->pd == 0 || of->pd > profile->pd_count ||
+            of->point >= profile->ps[profile->pd_ps[of->pd]].point_count) {
+            fault(build, "coverage point %u of proc dynamic %u does not exist", of->point, of->pd);
+            continue;
+        }
+        size_t place = (size_t)profile->pd_point_first[of->pd] + of->point;
+        uint64_t sum = fm_column_get(&profile->pd_points, place) + of->count;
+        if (!fm_column_set(&profile->pd_points, first, place, sum))
             fault(build, "not enough memory for the coverage counts");
     }
 }

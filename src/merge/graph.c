@@ -22,8 +22,11 @@ uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node)
 uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps)
 {
     g_return_val_if_fail(m->nodes->len < UINT32_MAX, 0);
-    struct fm_merged_node node = {.parent = m->nodes->len, .ps = ps, .points = m->points->len};
-    node.edges = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    struct fm_merged_node node = {.parent = m->nodes->len,
+                                  .ps = ps,
+                                  .first = FM_NO_EDGE,
+                                  .last = FM_NO_EDGE,
+                                  .points = m->points->len};
     g_array_append_val(m->nodes, node);
     if (m->coverage == FM_COVERAGE_DYNAMIC)
         g_array_set_size(m->points, m->points->len + fm_merge_proc(m, ps)->points->len);
@@ -92,34 +95,39 @@ static uint32_t find_edge(const struct fm_merge *m, uint32_t from, uint32_t site
 
 static void put_edge(struct fm_merge *m, uint32_t from, uint32_t edge)
 {
-    const struct fm_merged_edge *of = fm_merge_edge(m, edge);
+    struct fm_merged_edge *of = fm_merge_edge(m, edge);
+    struct fm_merged_node *node = fm_merge_node(m, from);
     if (2 * (m->edge_used + 1) > m->edge_capacity)
         grow(m);
     insert_place(m, (uint64_t)from << 32 | of->site, fm_merge_node(m, of->callee)->ps, edge);
-    g_array_append_val(fm_merge_node(m, from)->edges, edge);
+    of->next = FM_NO_EDGE;
+    if (node->last == FM_NO_EDGE)
+        node->first = edge;
+    else
+        fm_merge_edge(m, node->last)->next = edge;
+    node->last = edge;
+    node->edge_count++;
 }
 
 uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
-                          guint *guess, uint32_t *callee, bool *ret_new)
+                          uint32_t *guess, uint32_t *callee, bool *ret_new)
 {
     /* Runs of one program are much alike, and so in step: the next edge is mostly the one. */
-    const GArray *edges = fm_merge_node(m, from)->edges;
-    uint32_t edge = UINT32_MAX;
-    if (*guess < edges->len) {
-        edge = g_array_index(edges, uint32_t, *guess);
+    uint32_t edge = *guess;
+    if (edge != FM_NO_EDGE) {
         const struct fm_merged_edge *there = fm_merge_edge(m, edge);
-        if (there->site != site || there->dead || fm_merge_node(m, there->callee)->ps != callee_ps)
-            edge = UINT32_MAX;
+        if (there->site != site || fm_merge_node(m, there->callee)->ps != callee_ps)
+            edge = FM_NO_EDGE;
     }
-    ++*guess;
-    if (edge == UINT32_MAX)
+    if (edge == FM_NO_EDGE)
         edge = find_edge(m, from, site, callee_ps);
-    *ret_new = edge == UINT32_MAX;
+    *ret_new = edge == FM_NO_EDGE;
     if (!*ret_new) {
+        *guess = fm_merge_edge(m, edge)->next;
         *callee = fm_merge_edge(m, edge)->callee;
         return edge;
     }
-    struct fm_merged_edge made = {.site = site, .callee = *callee, .values = m->values->len};
+    struct fm_merged_edge made = {.site = site, .callee = *callee};
     if (*callee == UINT32_MAX)
         made.callee = *callee = fm_merge_new_node(m, callee_ps);
     edge = m->edges->len;
@@ -132,7 +140,7 @@ uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint
 void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values)
 {
     g_return_if_fail(edge < m->edges->len && values != NULL);
-    uint64_t *to = &g_array_index(m->values, uint64_t, fm_merge_edge(m, edge)->values);
+    uint64_t *to = fm_merge_values(m, edge);
     for (unsigned i = 0; i < m->measure_count; i++)
         to[i] = fm_merge_sum(to[i], values[i]);
 }
@@ -158,23 +166,23 @@ static void push_pair(struct fm_merge *m, uint32_t a, uint32_t b)
 /* The edges of one class become the other's; equal ones are added up and their callees united. */
 static void unite_classes(struct fm_merge *m, uint32_t to, uint32_t from)
 {
-    GArray *edges = fm_merge_node(m, from)->edges;
+    uint32_t next = fm_merge_node(m, from)->first;
     unite_points(m, fm_merge_node(m, to), fm_merge_node(m, from));
     fm_merge_node(m, from)->parent = to;
-    fm_merge_node(m, from)->edges = NULL;
-    for (guint i = 0; i < edges->len; i++) {
-        uint32_t edge = g_array_index(edges, uint32_t, i);
+    fm_merge_node(m, from)->first = fm_merge_node(m, from)->last = FM_NO_EDGE;
+    while (next != FM_NO_EDGE) {
+        uint32_t edge = next;
         struct fm_merged_edge *of = fm_merge_edge(m, edge);
         uint32_t there = find_edge(m, to, of->site, fm_merge_node(m, of->callee)->ps);
+        next = of->next;
         if (there == UINT32_MAX) {
             put_edge(m, to, edge);
             continue;
         }
-        fm_merge_add_values(m, there, &g_array_index(m->values, uint64_t, of->values));
-        of->dead = true;
+        fm_merge_add_values(m, there, fm_merge_values(m, edge));
+        of->site = FM_NO_EDGE; /* it is no edge any more, whoever remembers it */
         push_pair(m, fm_merge_edge(m, there)->callee, of->callee);
     }
-    g_array_unref(edges);
 }
 
 void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b)
@@ -188,7 +196,7 @@ void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b)
         g_array_set_size(m->to_unite, at - 2);
         if (a == b)
             continue;
-        bool a_larger = fm_merge_node(m, a)->edges->len >= fm_merge_node(m, b)->edges->len;
+        bool a_larger = fm_merge_node(m, a)->edge_count >= fm_merge_node(m, b)->edge_count;
         unite_classes(m, a_larger ? a : b, a_larger ? b : a);
     }
 }
@@ -196,8 +204,7 @@ void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b)
 /* --- cliques --- */
 
 struct frame {
-    uint32_t node;
-    guint next; /* edge */
+    uint32_t node, next; /* edge */
 };
 
 struct low_link {
@@ -207,9 +214,9 @@ struct low_link {
     uint32_t seen;
 };
 
-static void enter_node(struct low_link *l, uint32_t node)
+static void enter_node(const struct fm_merge *m, struct low_link *l, uint32_t node)
 {
-    struct frame frame = {node, 0};
+    struct frame frame = {node, fm_merge_node(m, node)->first};
     l->number[node] = l->low[node] = ++l->seen;
     l->open[node] = true;
     g_array_append_val(l->frames, frame);
@@ -243,16 +250,16 @@ static void end_clique(struct fm_merge *m, struct low_link *l, uint32_t node, GA
 
 static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
 {
-    enter_node(l, fm_merge_class_of(m, m->root));
+    enter_node(m, l, fm_merge_class_of(m, m->root));
     while (l->frames->len > 0) {
         struct frame *top = &g_array_index(l->frames, struct frame, l->frames->len - 1);
         uint32_t node = top->node;
-        const GArray *edges = fm_merge_node(m, node)->edges;
-        if (top->next < edges->len) {
-            uint32_t edge = g_array_index(edges, uint32_t, top->next++);
-            uint32_t callee = fm_merge_class_of(m, fm_merge_edge(m, edge)->callee);
+        if (top->next != FM_NO_EDGE) {
+            const struct fm_merged_edge *edge = fm_merge_edge(m, top->next);
+            uint32_t callee = fm_merge_class_of(m, edge->callee);
+            top->next = edge->next;
             if (l->number[callee] == 0)
-                enter_node(l, callee);
+                enter_node(m, l, callee);
             else if (l->open[callee])
                 l->low[node] = MIN(l->low[node], l->number[callee]);
             continue;
@@ -290,4 +297,7 @@ void fm_merge_close(struct fm_merge *m)
         g_array_unref(l.frames);
         g_array_unref(l.members);
     } while (pairs_found > 0);
+    g_clear_pointer(&m->edge_keys, g_free);
+    g_clear_pointer(&m->edge_places, g_free);
+    m->edge_capacity = m->edge_used = 0;
 }

@@ -20,6 +20,7 @@ struct fm_merged_ps {
     uint32_t ordinal; /* among those with the same key */
     GArray *sites;    /* uint32_t: into fm_merge.sites, in the order of slots when Mercury's */
     GArray *points;   /* struct fm_merged_point */
+    GArray *lines;    /* struct merged_line (lines.c), NULL = none known */
     uint32_t id;      /* in the result */
 };
 
@@ -35,14 +36,14 @@ struct fm_merged_site {
 struct fm_merged_node {
     uint32_t parent; /* of the union-find; itself = a class */
     uint32_t ps;
-    GArray *edges; /* uint32_t: those that leave the class; NULL when it is none any more */
-    size_t points; /* first of its coverage counts */
+    uint32_t first, last, edge_count; /* the edges that leave the class, a list in order */
+    size_t points;                    /* first of its coverage counts */
 };
+#define FM_NO_EDGE UINT32_MAX
 
 struct fm_merged_edge {
     uint32_t site, callee; /* callee: a node */
-    size_t values;         /* first of its measures */
-    bool dead;             /* was added to another */
+    uint32_t next;         /* of its class */
 };
 
 struct fm_merge {
@@ -51,6 +52,7 @@ struct fm_merge {
     uint32_t inputs; /* that had anything in them */
     bool any;        /* the header is set, */
     bool only_empty; /* but by nothing that has calls: what comes next decides it */
+    bool has_lines;
 
     enum fm_flavour flavour;
     const char *program;
@@ -70,7 +72,7 @@ struct fm_merge {
     GArray *last_procs, *last_sites; /* of the input before: most have the same */
 
     GArray *nodes, *edges;
-    GArray *values;      /* uint64_t[measure_count] an edge */
+    GArray *values;      /* uint64_t[measure_count] an edge, in their order */
     GArray *points;      /* uint64_t: coverage counts */
     uint64_t *edge_keys; /* open addressing: class, site, callee's ps -> edge + 1 */
     uint32_t *edge_places;
@@ -96,6 +98,11 @@ static inline struct fm_merged_edge *fm_merge_edge(const struct fm_merge *m, uin
     return &g_array_index(m->edges, struct fm_merged_edge, edge);
 }
 
+static inline uint64_t *fm_merge_values(const struct fm_merge *m, uint32_t edge)
+{
+    return &g_array_index(m->values, uint64_t, (size_t)edge * m->measure_count);
+}
+
 /* statics.c: numbers of the input's procedures and sites; in *ret_*, one more than the ids. Adds
  * what is new. */
 FM_MUST_USE bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile,
@@ -108,13 +115,16 @@ uint32_t fm_merge_union_root(struct fm_merge *m);
 uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node);
 uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps);
 /* The edge from a class; made when it is not there, to *callee, else *callee is set to its own. */
-/* *guess: the edge's place among those of the class, if the last input was alike; moved on. */
+/* *guess: the edge, if this input is like the last, from the first of the class on; moved on. */
 uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
-                          guint *guess, uint32_t *callee, bool *ret_new);
+                          uint32_t *guess, uint32_t *callee, bool *ret_new);
 void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b);
 void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values);
-/* Unites what one clique has twice, until there is no such. */
+/* Unites what one clique has twice, until there is no such. Nothing is found or added after it. */
 void fm_merge_close(struct fm_merge *m);
+
+/* lines.c: of the result, whose procedures have their ids. */
+struct fm_source_map *fm_merge_lines_result(const struct fm_merge *m);
 
 /* result.c */
 FM_MUST_USE bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error);

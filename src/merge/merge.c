@@ -39,9 +39,8 @@ void fm_merge_free(struct fm_merge *m)
     for (guint i = 0; i < m->procs->len; i++) {
         g_array_unref(fm_merge_proc(m, i)->sites);
         g_array_unref(fm_merge_proc(m, i)->points);
+        g_clear_pointer(&fm_merge_proc(m, i)->lines, g_array_unref);
     }
-    for (guint i = 0; i < m->nodes->len; i++)
-        g_clear_pointer(&fm_merge_node(m, i)->edges, g_array_unref);
     GArray *const arrays[] = {m->marks, m->procs, m->sites,  m->last_procs, m->last_sites,
                               m->nodes, m->edges, m->values, m->points,     m->to_unite};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
@@ -218,16 +217,12 @@ static void drop_measures(struct fm_merge *m, const struct fm_profile *profile)
     }
     if (kept == m->measure_count)
         return;
-    GArray *values = g_array_new(FALSE, TRUE, sizeof(uint64_t));
-    for (guint e = 0; e < m->edges->len; e++) {
-        struct fm_merged_edge *edge = fm_merge_edge(m, e);
-        size_t first = edge->values;
-        edge->values = values->len;
+    uint64_t *values = (uint64_t *)(void *)m->values->data;
+    for (size_t e = 0; e < m->edges->len; e++) {
         for (unsigned i = 0; i < kept; i++)
-            g_array_append_val(values, g_array_index(m->values, uint64_t, first + map[i]));
+            values[e * kept + i] = values[e * m->measure_count + map[i]];
     }
-    g_array_unref(m->values);
-    m->values = values;
+    g_array_set_size(m->values, m->edges->len * kept);
     for (unsigned i = 0; i < kept; i++)
         m->measures[i] = m->measures[map[i]];
     m->measure_count = kept;
@@ -256,8 +251,7 @@ static void rescale(struct fm_merge *m, uint64_t ticks)
     m->user_quanta = scaled(m->user_quanta, factor);
     m->instrumentation_quanta = scaled(m->instrumentation_quanta, factor);
     for (guint e = 0; e < m->edges->len; e++) {
-        uint64_t *quanta =
-            &g_array_index(m->values, uint64_t, fm_merge_edge(m, e)->values + FM_QUANTA);
+        uint64_t *quanta = fm_merge_values(m, e) + FM_QUANTA;
         *quanta = scaled(*quanta, factor);
     }
     for (guint i = 0; i < m->marks->len; i++) {
@@ -266,8 +260,31 @@ static void rescale(struct fm_merge *m, uint64_t ticks)
     }
 }
 
+/* A sum is of no single process: the facts of each become a note, of which there is one of a text.
+ */
+static void add_process(struct fm_merge *m, const struct fm_process_fact *process)
+{
+    if (process->command == NULL)
+        return;
+    g_autoptr(GDateTime) start =
+        g_date_time_new_from_unix_utc((gint64)(process->start_ns / 1000000000));
+    g_autofree char *when = start == NULL || process->start_ns == 0
+                                ? g_strdup("at a time not recorded")
+                                : g_date_time_format(start, "at %Y-%m-%dT%H:%M:%S");
+    g_autofree char *fraction =
+        g_strdup_printf(".%09uZ", (unsigned)(process->start_ns % 1000000000));
+    g_autofree char *text = g_strdup_printf(
+        "Added up with others: %s, in %s, process %u of %u, begun %s%s",
+        process->command[0] == '\0' ? "a command not recorded" : process->command,
+        process->folder == NULL || process->folder[0] == '\0' ? "a folder not recorded"
+                                                              : process->folder,
+        process->pid, process->parent_pid, when, process->start_ns == 0 ? "" : fraction);
+    g_ptr_array_add(m->notes, (gpointer)(uintptr_t)fm_strings_add(m->strings, text));
+}
+
 static void add_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t factor)
 {
+    add_process(m, &profile->run_info.process);
     m->user_quanta = fm_merge_sum(m->user_quanta, scaled(profile->user_quanta, factor));
     m->instrumentation_quanta =
         fm_merge_sum(m->instrumentation_quanta, scaled(profile->instrumentation_quanta, factor));
@@ -319,7 +336,7 @@ static void see_pd(struct adding *a, uint32_t pd, uint32_t node)
     g_array_append_val(a->open, pd);
 }
 
-static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, guint *guess)
+static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, uint32_t *guess)
 {
     struct fm_merge *m = a->m;
     const struct fm_profile *profile = a->profile;
@@ -329,7 +346,7 @@ static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, guint *guess)
     uint32_t edge =
         fm_merge_edge_at(m, fm_merge_class_of(m, a->nodes[pd]), a->sites[profile->csd_css[csd]],
                          a->procs[profile->pd_ps[callee]], guess, &node, &made);
-    uint64_t *sums = &g_array_index(m->values, uint64_t, fm_merge_edge(m, edge)->values);
+    uint64_t *sums = fm_merge_values(m, edge);
     for (unsigned i = 0; i < a->column_count; i++) {
         uint64_t value = fm_column_get(a->from[i], csd);
         sums[a->to[i]] =
@@ -347,7 +364,7 @@ static void add_graph(struct adding *a)
     while (a->open->len > 0) {
         uint32_t pd = g_array_index(a->open, uint32_t, a->open->len - 1);
         g_array_set_size(a->open, a->open->len - 1);
-        guint guess = 0;
+        uint32_t guess = fm_merge_node(a->m, fm_merge_class_of(a->m, a->nodes[pd]))->first;
         for (uint32_t slot = 0; slot < profile->ps[profile->pd_ps[pd]].css_count; slot++) {
             uint32_t count;
             const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
@@ -386,7 +403,7 @@ static uint32_t root_for(struct adding *a, bool is_union)
         m->root = fm_merge_new_node(m, union_ps);
     uint32_t site = g_array_index(fm_merge_proc(m, union_ps)->sites, uint32_t, 0);
     bool made;
-    guint guess = 0;
+    uint32_t guess = FM_NO_EDGE;
     uint32_t edge =
         fm_merge_edge_at(m, fm_merge_class_of(m, m->root), site, root_ps, &guess, &node, &made);
     uint64_t one[FM_MEASURES_MAX] = {[FM_EXITS] = 1};
@@ -411,8 +428,11 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     uint32_t *procs, *sites;
     if (!check_header(m, profile, name, &ticks, error))
         return false;
-    if (m->any && is_empty(profile))
+    if (m->any && is_empty(profile)) {
+        g_array_set_size(m->last_procs, 0); /* none of them was added */
+        g_array_set_size(m->last_sites, 0);
         return true;
+    }
     if (!m->any || m->only_empty)
         take_header(m, profile);
     m->only_empty = is_empty(profile);
@@ -442,16 +462,26 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     return true;
 }
 
-bool fm_merge_finish(struct fm_merge *m, struct fm_profile **ret, GError **error)
+bool fm_merge_finish_lines(struct fm_merge *m, struct fm_profile **ret,
+                           struct fm_source_map **ret_lines, GError **error)
 {
     g_return_val_if_fail(m != NULL && ret != NULL, false);
     bool ok = m->inputs > 0;
+    *ret_lines = NULL;
     if (!ok) {
         g_set_error_literal(error, FM_ERROR, FM_ERROR_USAGE, "there is nothing to merge");
     } else {
         fm_merge_close(m);
         ok = fm_merge_result(m, ret, error);
     }
+    if (ok && m->has_lines)
+        *ret_lines = fm_merge_lines_result(m);
     fm_merge_free(m);
     return ok;
+}
+
+bool fm_merge_finish(struct fm_merge *m, struct fm_profile **ret, GError **error)
+{
+    g_autoptr(FmSourceMap) lines = NULL;
+    return fm_merge_finish_lines(m, ret, &lines, error);
 }

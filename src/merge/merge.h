@@ -6,6 +6,7 @@
 #pragma once
 
 #include "deep/profile.h"
+#include "deep/source_map.h"
 
 struct fm_merge_options {
     bool across_builds;  /* procedures by name and unit, not by line */
@@ -23,8 +24,13 @@ void fm_merge_free(struct fm_merge *merge); /* NULL is allowed */
  * differs: another program, other measures, another tick rate, other procedures of one name. */
 FM_MUST_USE bool fm_merge_add(struct fm_merge *merge, const struct fm_profile *profile,
                               const char *name, GError **error);
+/* The lines of the source that belong to the profile added last, which must be of a C program. */
+void fm_merge_add_lines(struct fm_merge *merge, const struct fm_source_map *map);
 /* What was lost on the way, a sentence each, ended by NULL; belongs to merge. */
 const char *const *fm_merge_notes(const struct fm_merge *merge);
 /* The result; the caller owns it. Frees merge, also on failure. FM_ERROR_USAGE when nothing was
  * added. */
 FM_MUST_USE bool fm_merge_finish(struct fm_merge *merge, struct fm_profile **ret, GError **error);
+/* The same with its lines; *ret_lines = NULL when none were added. */
+FM_MUST_USE bool fm_merge_finish_lines(struct fm_merge *merge, struct fm_profile **ret,
+                                       struct fm_source_map **ret_lines, GError **error);

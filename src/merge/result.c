@@ -14,7 +14,8 @@ struct numbering {
     uint32_t *site_ids;   /* of the result, by merged site */
     uint32_t *node_ids;   /* of the result, by class; 0 = none yet */
     GArray *order;        /* uint32_t: classes in the order of their ids */
-    GPtrArray *edges;     /* GArray of uint32_t: live edges of each of them, in order */
+    GArray *firsts;       /* uint32_t: for each of them, where its edges begin: */
+    GArray *edges;        /* uint32_t: those of each, in order */
 };
 
 /* --- order of statics --- */
@@ -124,51 +125,51 @@ static int compare_edges(const void *a, const void *b, void *user)
                                         fm_merge_proc(m, fm_merge_node(m, other->callee)->ps)->id);
 }
 
-static GArray *sorted_edges(struct numbering *n, uint32_t node)
+static void append_sorted_edges(struct numbering *n, uint32_t node)
 {
-    GArray *live = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    const GArray *edges = fm_merge_node(n->m, node)->edges;
-    for (guint i = 0; i < edges->len; i++) {
-        uint32_t edge = g_array_index(edges, uint32_t, i);
-        if (!fm_merge_edge(n->m, edge)->dead)
-            g_array_append_val(live, edge);
-    }
-    if (live->len > 1)
-        g_qsort_with_data(live->data, (gint)live->len, sizeof(uint32_t), compare_edges, n->m);
-    return live;
+    guint first = n->edges->len;
+    g_array_append_val(n->firsts, first);
+    for (uint32_t edge = fm_merge_node(n->m, node)->first; edge != FM_NO_EDGE;
+         edge = fm_merge_edge(n->m, edge)->next)
+        g_array_append_val(n->edges, edge);
+    if (n->edges->len - first > 1)
+        g_qsort_with_data(&g_array_index(n->edges, uint32_t, first), (gint)(n->edges->len - first),
+                          sizeof(uint32_t), compare_edges, n->m);
 }
+
+struct opened {
+    uint32_t next, end; /* of its edges */
+};
 
 static void number_node(struct numbering *n, uint32_t node, GArray *open)
 {
     n->node_ids[node] =
         fm_build_pd(n->build, fm_merge_proc(n->m, fm_merge_node(n->m, node)->ps)->id);
     g_array_append_val(n->order, node);
-    g_ptr_array_add(n->edges, sorted_edges(n, node));
-    g_array_append_val(open, ((uint64_t){(uint64_t)(n->edges->len - 1) << 32}));
+    append_sorted_edges(n, node);
+    struct opened opened = {g_array_index(n->firsts, uint32_t, n->firsts->len - 1), n->edges->len};
+    g_array_append_val(open, opened);
 }
 
-/* Depth first from the root, slot by slot: on the stack, which node's edges and the next of them.
- */
+/* Depth first from the root, slot by slot. */
 static void number_nodes(struct numbering *n)
 {
     struct fm_merge *m = n->m;
-    g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(struct opened));
     n->node_ids = g_new0(uint32_t, m->nodes->len + 1u);
     number_node(n, fm_merge_class_of(m, m->root), open);
     while (open->len > 0) {
-        uint64_t *top = &g_array_index(open, uint64_t, open->len - 1);
-        const GArray *edges = n->edges->pdata[*top >> 32];
-        uint32_t next = (uint32_t)*top;
-        if (next == edges->len) {
+        struct opened *top = &g_array_index(open, struct opened, open->len - 1);
+        if (top->next == top->end) {
             g_array_set_size(open, open->len - 1);
             continue;
         }
-        ++*top;
-        uint32_t edge = g_array_index(edges, uint32_t, next);
+        uint32_t edge = g_array_index(n->edges, uint32_t, top->next++);
         uint32_t callee = fm_merge_class_of(m, fm_merge_edge(m, edge)->callee);
         if (n->node_ids[callee] == 0)
             number_node(n, callee, open);
     }
+    g_array_append_val(n->firsts, n->edges->len);
 }
 
 static void add_graph(struct numbering *n)
@@ -178,14 +179,16 @@ static void add_graph(struct numbering *n)
         uint32_t node = g_array_index(n->order, uint32_t, i), pd = i + 1;
         const struct fm_merged_node *of = fm_merge_node(m, node);
         guint points = fm_merge_proc(m, of->ps)->points->len;
-        const GArray *edges = n->edges->pdata[i];
+        uint32_t first = g_array_index(n->firsts, uint32_t, i),
+                 end = g_array_index(n->firsts, uint32_t, i + 1);
         for (guint p = 0; m->coverage == FM_COVERAGE_DYNAMIC && p < points; p++)
             fm_build_pd_point(n->build, pd, p, g_array_index(m->points, uint64_t, of->points + p));
-        for (guint e = 0; e < edges->len; e++) {
-            const struct fm_merged_edge *edge = fm_merge_edge(m, g_array_index(edges, uint32_t, e));
+        for (uint32_t e = first; e < end; e++) {
+            uint32_t number = g_array_index(n->edges, uint32_t, e);
+            const struct fm_merged_edge *edge = fm_merge_edge(m, number);
             uint32_t csd = fm_build_csd(n->build, pd, fm_merge_site(m, edge->site)->slot,
                                         n->node_ids[fm_merge_class_of(m, edge->callee)]);
-            const uint64_t *values = &g_array_index(m->values, uint64_t, edge->values);
+            const uint64_t *values = fm_merge_values(m, number);
             for (unsigned v = 0; v < m->measure_count; v++) {
                 if (values[v] != 0)
                     fm_build_add(n->build, csd, v, values[v]);
@@ -255,7 +258,8 @@ bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error
         .m = m,
         .build = fm_build_new(m->flavour, m->program),
         .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-        .edges = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref),
+        .firsts = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        .edges = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
     };
     set_header(&n);
     add_procs(&n);
@@ -267,6 +271,7 @@ bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error
     g_free(n.site_ids);
     g_free(n.node_ids);
     g_array_unref(n.order);
-    g_ptr_array_unref(n.edges);
+    g_array_unref(n.firsts);
+    g_array_unref(n.edges);
     return fm_build_finish(n.build, ret, error);
 }

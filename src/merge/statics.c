@@ -344,12 +344,14 @@ static void add_points(struct fm_merge *m, const struct fm_profile *profile, con
         GArray *points = fm_merge_proc(m, procs[id])->points;
         for (uint32_t i = 0; i < ps->point_count; i++) {
             const struct fm_coverage_point *point = &profile->points[ps->point_first + i];
-            struct fm_merged_point merged = {own(m, point->goal_path), point->type, point->count};
-            if (procs[id] >= known)
+            if (procs[id] >= known) {
+                struct fm_merged_point merged = {own(m, point->goal_path), point->type,
+                                                 point->count};
                 g_array_append_val(points, merged);
-            else
+            } else {
                 g_array_index(points, struct fm_merged_point, i).count = fm_merge_sum(
                     g_array_index(points, struct fm_merged_point, i).count, point->count);
+            }
         }
     }
 }
@@ -367,6 +369,7 @@ static void forget_procs_from(struct fm_merge *m, uint32_t known)
     for (uint32_t proc = known; proc < m->procs->len; proc++) {
         g_array_unref(fm_merge_proc(m, proc)->sites);
         g_array_unref(fm_merge_proc(m, proc)->points);
+        g_clear_pointer(&fm_merge_proc(m, proc)->lines, g_array_unref);
     }
     g_array_set_size(m->procs, known);
     g_array_set_size(m->last_procs, 0);

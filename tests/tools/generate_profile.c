@@ -34,16 +34,19 @@ struct call {
     uint32_t csd, callee_ps, calls;
     bool zeroing;
     uint64_t budget; /* dynamic nodes that it may make */
+    uint64_t path;   /* of calls from the root, as a number */
 };
 
 struct frame {
     uint32_t ps, pd;
-    uint32_t outermost;        /* of ps, before */
+    uint32_t outermost; /* of ps, before */
+    uint64_t path;
     size_t first, next, count; /* calls in the stack of planned calls */
 };
 
 struct run {
     uint64_t seed, random;
+    uint64_t number; /* 0: the run; else one of many runs of the program, alike but not the same */
     enum fm_flavour flavour;
     uint32_t ps_count, css_count;
     struct proc *procs;
@@ -125,7 +128,7 @@ static uint32_t list_length(struct run *run, uint64_t budget)
     return budget > 1000 && random_below(run, 4) == 0 ? few + 1 + random_below(run, 12) : few;
 }
 
-static void plan_call(struct run *run, uint32_t ps, uint32_t site)
+static void plan_call(struct run *run, uint32_t ps, uint32_t site, uint64_t path)
 {
     const struct site *from = &run->procs[ps].sites[site];
     uint32_t callee = from->callee;
@@ -136,6 +139,7 @@ static void plan_call(struct run *run, uint32_t ps, uint32_t site)
         .callee_ps = callee,
         .calls = 1 + random_below(run, 1 + random_below(run, 1 + random_below(run, 400))),
         .zeroing = from->kind == FM_SITE_HIGHER_ORDER || from->kind == FM_SITE_METHOD,
+        .path = (path ^ ((uint64_t)site << 32 | callee)) * 0x9e3779b97f4a7c15u + 1,
     };
     g_array_append_val(run->calls, call);
 }
@@ -176,18 +180,32 @@ static void write_pd(struct run *run, uint32_t pd, uint32_t ps, const uint32_t *
     }
 }
 
-static void enter(struct run *run, uint32_t ps, uint64_t budget, uint32_t calls)
+/* Of many runs each decides in a context as the others do, but for one context in fifty. */
+static void begin_context(struct run *run, uint64_t path)
+{
+    if (run->number == 0)
+        return;
+    run->random = path;
+    if (next_random(run) % 50 == (run->number ^ path >> 32) % 50)
+        run->random = path ^ run->number << 40;
+}
+
+static void enter(struct run *run, uint32_t ps, uint64_t budget, uint32_t calls, uint64_t path)
 {
     const struct proc *proc = &run->procs[ps];
     uint32_t pd = ++run->pds, lengths[SITES_MAX] = {0}, csd = run->csds + 1;
-    struct frame frame = {
-        .ps = ps, .pd = pd, .outermost = run->outermost[ps], .first = run->calls->len};
+    struct frame frame = {.ps = ps,
+                          .pd = pd,
+                          .outermost = run->outermost[ps],
+                          .path = path,
+                          .first = run->calls->len};
     run->outermost[ps] = pd;
+    begin_context(run, path);
     for (uint32_t i = 0; i < proc->site_count && budget > 0; i++) {
         bool normal = proc->sites[i].kind == FM_SITE_NORMAL;
         lengths[i] = ps == 1 ? 5 : normal ? random_below(run, 8) > 0 : list_length(run, budget);
         for (uint32_t j = 0; j < lengths[i]; j++)
-            plan_call(run, ps, i);
+            plan_call(run, ps, i, path + j);
     }
     frame.next = frame.first;
     frame.count = run->calls->len - frame.first;
@@ -235,12 +253,14 @@ static void make_call(struct run *run)
     struct frame *frame = &g_array_index(run->frames, struct frame, run->frames->len - 1);
     struct call call = g_array_index(run->calls, struct call, frame->next);
     frame->next++;
+    if (run->number != 0)
+        run->random = call.path ^ run->number;
     if (call.zeroing)
         run->outermost[frame->ps] = 0;
     uint32_t callee = run->outermost[call.callee_ps];
     make_csd(run, &call, callee ? callee : run->pds + 1);
     if (callee == 0)
-        enter(run, call.callee_ps, call.budget, call.calls);
+        enter(run, call.callee_ps, call.budget, call.calls, call.path);
 }
 
 static void run_program(struct run *run, uint64_t nodes)
@@ -248,7 +268,7 @@ static void run_program(struct run *run, uint64_t nodes)
     run->random = run->seed + 1;
     run->pds = run->csds = 0;
     run->quanta = run->callseqs = 0;
-    enter(run, 1, nodes, 1);
+    enter(run, 1, nodes, 1, run->seed);
     while (run->frames->len > 0) {
         const struct frame *frame = &g_array_index(run->frames, struct frame, run->frames->len - 1);
         run->outermost[frame->ps] = frame->pd; /* a call may have forgotten it */
@@ -359,12 +379,13 @@ static uint64_t find_budget(struct run *run, uint64_t nodes)
 
 int main(int argc, char **argv)
 {
-    gint64 nodes = 2000, procs = 0, seed = 1;
+    gint64 nodes = 2000, procs = 0, seed = 1, number = 0;
     gboolean c = FALSE, no_coverage = FALSE, old = FALSE;
     const GOptionEntry entries[] = {
         {"nodes", 'n', 0, G_OPTION_ARG_INT64, &nodes, "about so many dynamic nodes", "N"},
         {"procs", 'p', 0, G_OPTION_ARG_INT64, &procs, "so many procedures", "N"},
         {"seed", 's', 0, G_OPTION_ARG_INT64, &seed, "another seed, another program", "N"},
+        {"run", 0, 0, G_OPTION_ARG_INT64, &number, "one of many runs of the program", "N"},
         {"c", 0, 0, G_OPTION_ARG_NONE, &c, "of a C program", NULL},
         {"no-coverage", 0, 0, G_OPTION_ARG_NONE, &no_coverage, "without coverage counts", NULL},
         {"version-8", 0, 0, G_OPTION_ARG_NONE, &old, "the older form", NULL},
@@ -381,6 +402,7 @@ int main(int argc, char **argv)
     struct run run = {
         .seed = (uint64_t)seed,
         .random = (uint64_t)seed,
+        .number = (uint64_t)number,
         .flavour = c ? FM_FLAVOUR_C : FM_FLAVOUR_MERCURY,
         .ps_count = (uint32_t)MIN(procs, 1000000),
         .encoding = {.flavour = c ? FM_FLAVOUR_C : FM_FLAVOUR_MERCURY,

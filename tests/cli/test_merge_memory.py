@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles that would not fit into the address space together are merged within it, into the same
+bytes in any order and grouping: test_merge_memory.py FATHOM GENERATE"""
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+COUNT = 40
+LIMIT = 192 << 20  # each profile takes some 8 MiB of memory
+
+
+def merge(fathom, output, inputs, limit=LIMIT):
+    def restrict():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    return subprocess.run([fathom, "merge", "--allow-repeats", "-o", output, *inputs],
+                          preexec_fn=restrict, capture_output=True, text=True,
+                          env=dict(os.environ, MALLOC_ARENA_MAX="1"))
+
+
+def main(fathom, generate):
+    folder = tempfile.TemporaryDirectory(prefix="fathom-merge-")
+    where = pathlib.Path(folder.name)
+    inputs = []
+    for i in range(1, 5):
+        inputs.append(str(where / f"{i}.data"))
+        subprocess.run([generate, "--c", "-n", "60000", "-p", "800", "--run", str(i), inputs[-1]],
+                       check=True, stdout=subprocess.DEVNULL)
+    one = merge(fathom, str(where / "one.data"), inputs[:1])
+    if one.returncode != 0:
+        print("skipped: not even one profile fits:", one.stderr[-200:])
+        return 77  # a sanitizer takes more than all of it
+    everything = inputs * (COUNT // len(inputs))
+    told = merge(fathom, str(where / "all.data"), everything)
+    failures = 0
+    if told.returncode != 0:
+        print("within the limit:", told.stderr)
+        return 1
+    mixed = everything[::-1]
+    halves = [str(where / "left.data"), str(where / "right.data")]
+    for half, part in zip(halves, (mixed[: COUNT // 3], mixed[COUNT // 3:])):
+        told = merge(fathom, half, part)
+        failures += told.returncode
+    told = merge(fathom, str(where / "again.data"), halves)
+    failures += told.returncode
+    if (where / "all.data").read_bytes() != (where / "again.data").read_bytes():
+        print("other bytes in another order and grouping")
+        failures += 1
+    # Too little is told, and leaves nothing behind.
+    small = merge(fathom, str(where / "small.data"), inputs[:1], 24 << 20)
+    if small.returncode == 0 or (where / "small.data").exists():
+        print("within 24 MiB it cannot have been merged")
+        failures += 1
+    print(f"{COUNT} profiles, {failures} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a merged profile keeps of its parts beside the graph: lines of the source, processes. */
+#include <string.h>
+
+#include "base/writer.h"
+#include "deep/build.h"
+#include "merge/merge.h"
+
+struct part {
+    struct fm_profile *profile;
+    struct fm_source_map *lines; /* NULL = none */
+};
+
+struct line {
+    uint32_t ps, line, point;
+};
+#define NO_POINT UINT32_MAX
+
+/* A C program: main calls f, and g where with_g. Procedures in another order where swapped. pid 0:
+ * the process is not known. */
+static struct part make_part(bool with_g, bool swapped, uint32_t pid, const struct line *lines,
+                             unsigned line_count)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
+    struct part part = {0};
+    struct fm_ps runtime = {.label_kind = FM_LABEL_FUNCTION,
+                            .decl_module = "Mercury runtime",
+                            .def_module = "Mercury runtime",
+                            .name = "runtime",
+                            .raw_name = "runtime"};
+    static const char *const names[] = {"main", "f", "g"};
+    uint32_t ps[3], root = fm_build_ps(build, &runtime);
+    fm_build_header(build)->coverage = FM_COVERAGE_DYNAMIC;
+    for (int i = 0; i < 3; i++) {
+        int which = swapped ? 2 - i : i;
+        struct fm_ps proc = {.label_kind = FM_LABEL_FUNCTION,
+                             .decl_module = "a.c",
+                             .def_module = "a.c",
+                             .name = names[which],
+                             .raw_name = names[which],
+                             .file = "a.c",
+                             .line = 10u * (unsigned)which + 1};
+        ps[which] = fm_build_ps(build, &proc);
+    }
+    fm_build_css(build, root, &(struct fm_css){.kind = FM_SITE_CALLBACK});
+    for (uint32_t i = 0; i < 2; i++)
+        fm_build_css(
+            build, ps[0],
+            &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = ps[1 + i], .line = 2 + i});
+    for (int i = 0; i < 2; i++)
+        fm_build_point(build, ps[1], &(struct fm_coverage_point){"3", FM_POINT_BRANCH_ARM, 0});
+    uint32_t root_pd = fm_build_pd(build, root), main_pd = fm_build_pd(build, ps[0]);
+    fm_build_add(build, fm_build_csd(build, root_pd, 0, main_pd), FM_EXITS, 1);
+    uint32_t f_pd = fm_build_pd(build, ps[1]);
+    fm_build_pd_point(build, f_pd, 0, 5);
+    fm_build_pd_point(build, f_pd, 1, 2);
+    fm_build_pd_point(build, f_pd, 0, 1); /* adds */
+    fm_build_add(build, fm_build_csd(build, main_pd, 0, f_pd), FM_EXITS, 3);
+    if (with_g)
+        fm_build_add(build, fm_build_csd(build, main_pd, 1, fm_build_pd(build, ps[2])), FM_EXITS,
+                     4);
+    if (pid != 0)
+        fm_build_process(build, &(struct fm_process_fact){.command = "./prog -x",
+                                                          .folder = "/home/who",
+                                                          .pid = pid,
+                                                          .parent_pid = 7,
+                                                          .start_ns = 1000000005});
+    g_autoptr(GError) error = NULL;
+    if (!fm_build_finish(build, &part.profile, &error))
+        g_error("%s", error->message);
+    if (line_count == 0)
+        return part;
+    struct fm_source_map_builder *builder = fm_source_map_builder_new();
+    for (uint32_t id = 1; id <= part.profile->ps_count; id++) {
+        for (unsigned i = 0; i < line_count; i++) {
+            if (ps[lines[i].ps] == id)
+                fm_source_map_builder_add(builder, id, lines[i].line, &lines[i].point,
+                                          lines[i].point == NO_POINT ? 0 : 1);
+        }
+    }
+    part.lines = fm_source_map_builder_finish(builder, part.profile->ps_count);
+    return part;
+}
+
+static void part_clear(struct part *part)
+{
+    fm_profile_free(part->profile);
+    fm_source_map_free(part->lines);
+}
+
+static struct part merge_parts(const struct part *parts, const unsigned *order, unsigned count,
+                               bool across_builds)
+{
+    const struct fm_merge_options options = {.across_builds = across_builds};
+    struct fm_merge *merge = fm_merge_new(&options);
+    struct part result;
+    g_autoptr(GError) error = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        const struct part *part = &parts[order[i]];
+        if (!fm_merge_add(merge, part->profile, "part", &error))
+            g_error("%s", error->message);
+        if (part->lines != NULL)
+            fm_merge_add_lines(merge, part->lines);
+    }
+    if (!fm_merge_finish_lines(merge, &result.profile, &result.lines, &error))
+        g_error("%s", error->message);
+    return result;
+}
+
+/* "f:12(0) f:13(1) main:2()". */
+static char *lines_text(const struct part *part)
+{
+    GString *text = g_string_new(NULL);
+    for (uint32_t ps = 1; part->lines != NULL && ps <= part->lines->ps_count; ps++) {
+        for (uint32_t i = part->lines->line_first[ps]; i < part->lines->line_first[ps + 1]; i++) {
+            const struct fm_source_code *code = &part->lines->lines[i];
+            g_string_append_printf(text, "%s:%u(", part->profile->ps[ps].name, code->line);
+            for (uint32_t p = 0; p < code->point_count; p++)
+                g_string_append_printf(text, "%u", part->lines->points[code->point_first + p]);
+            g_string_append(text, ") ");
+        }
+    }
+    return g_string_free(text, FALSE);
+}
+
+static char *notes_text(const struct part *part)
+{
+    GString *text = g_string_new(NULL);
+    for (uint32_t i = 0; i < part->profile->run_info.note_count; i++)
+        g_string_append_printf(text, "%s\n", part->profile->run_info.notes[i]);
+    return g_string_free(text, FALSE);
+}
+
+static void make_three(struct part parts[3])
+{
+    static const struct line first[] = {{1, 12, 0}, {1, 14, 1}, {0, 2, NO_POINT}};
+    static const struct line second[] = {{1, 13, 1}, {1, 14, 0}, {2, 22, NO_POINT}};
+    parts[0] = make_part(false, false, 41, first, 3);
+    parts[1] = make_part(true, true, 42, second, 3);
+    parts[2] = make_part(true, false, 0, NULL, 0);
+}
+
+static void test_lines_and_processes(void)
+{
+    static const unsigned orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}};
+    struct part parts[3];
+    make_three(parts);
+    for (int i = 0; i < 3; i++) {
+        struct part all = merge_parts(parts, orders[i], 3, false);
+        g_autofree char *lines = lines_text(&all), *notes = notes_text(&all);
+        g_assert_cmpstr(lines, ==, "f:12(0) f:13(1) f:14(01) g:22() main:2() ");
+        g_assert_cmpstr(notes, ==,
+                        "Added up with others: ./prog -x, in /home/who, process 41 of 7, begun at "
+                        "1970-01-01T00:00:01.000000005Z\n"
+                        "Added up with others: ./prog -x, in /home/who, process 42 of 7, begun at "
+                        "1970-01-01T00:00:01.000000005Z\n");
+        g_assert_null(all.profile->run_info.process.command);
+        part_clear(&all);
+    }
+    for (int i = 0; i < 3; i++)
+        part_clear(&parts[i]);
+}
+
+static void test_grouping(void)
+{
+    static const unsigned both[] = {0, 1}, all_three[] = {0, 1, 2};
+    struct part parts[3], halves[2];
+    make_three(parts);
+    struct part whole = merge_parts(parts, all_three, 3, false);
+    halves[0] = merge_parts(parts + 1, both, 2, false); /* the second and third first */
+    halves[1] = merge_parts(parts, both, 1, false);     /* one alone, in its canonical form */
+    struct part again = merge_parts(halves, both, 2, false);
+    g_autofree char *lines = lines_text(&whole), *lines_again = lines_text(&again);
+    g_autofree char *notes = notes_text(&whole), *notes_again = notes_text(&again);
+    g_assert_cmpstr(lines, ==, lines_again);
+    g_assert_cmpstr(notes, ==, notes_again);
+    struct part *const all[] = {&parts[0],  &parts[1], &parts[2], &halves[0],
+                                &halves[1], &whole,    &again};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        part_clear(all[i]);
+}
+
+/* Coverage belongs to one build: without it lines have no points. */
+static void test_lines_without_coverage(void)
+{
+    static const unsigned both[] = {0, 1};
+    struct part parts[3];
+    make_three(parts);
+    struct part all = merge_parts(parts, both, 2, true);
+    g_autofree char *lines = lines_text(&all);
+    g_assert_cmpint(all.profile->coverage, ==, FM_COVERAGE_NONE);
+    g_assert_cmpstr(lines, ==, "f:12() f:13() f:14() g:22() main:2() ");
+    part_clear(&all);
+    for (int i = 0; i < 3; i++)
+        part_clear(&parts[i]);
+}
+
+static void test_points_add_up(void)
+{
+    static const unsigned both[] = {0, 1};
+    struct part parts[3];
+    make_three(parts);
+    struct part all = merge_parts(parts, both, 2, false);
+    const struct fm_profile *profile = all.profile;
+    for (uint32_t pd = 1; pd <= profile->pd_count; pd++) {
+        if (strcmp(profile->ps[profile->pd_ps[pd]].name, "f") != 0)
+            continue;
+        size_t first = (size_t)profile->pd_point_first[pd];
+        g_assert_cmpuint(fm_column_get(&profile->pd_points, first), ==, 12);
+        g_assert_cmpuint(fm_column_get(&profile->pd_points, first + 1), ==, 4);
+    }
+    part_clear(&all);
+    for (int i = 0; i < 3; i++)
+        part_clear(&parts[i]);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/merge/parts/lines_and_processes", test_lines_and_processes);
+    g_test_add_func("/merge/parts/grouping", test_grouping);
+    g_test_add_func("/merge/parts/lines_without_coverage", test_lines_without_coverage);
+    g_test_add_func("/merge/parts/points_add_up", test_points_add_up);
+    return g_test_run();
+}
