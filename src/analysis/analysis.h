@@ -165,6 +165,10 @@ enum fm_contour_state { FM_CONTOUR_OK, FM_CONTOUR_NO_FILE, FM_CONTOUR_BAD };
 enum fm_contour_state fm_contour_read(const struct fm_roots *roots, const char *data_path,
                                       const struct fm_analysis *a, struct fm_contour **ret,
                                       char **ret_message);
+/* The same from memory; path is used in messages. */
+enum fm_contour_state fm_contour_read_text(const char *path, const char *text, size_t length,
+                                           const struct fm_analysis *a, struct fm_contour **ret,
+                                           char **ret_message);
 void fm_contour_free(struct fm_contour *contour);
 
 /* --- getters and setters (getters.c) --- */

@@ -106,22 +106,19 @@ static enum fm_contour_state parse_text(struct parsing *parsing, const char *tex
     return FM_CONTOUR_OK;
 }
 
-static enum fm_contour_state parse_file(struct parsing *parsing, const struct fm_mapped_file *file,
-                                        char **ret_message)
+enum fm_contour_state fm_contour_read_text(const char *path, const char *text, size_t length,
+                                           const struct fm_analysis *a, struct fm_contour **ret,
+                                           char **ret_message)
 {
-    if (file->size > CONTOUR_BYTES_MAX) {
-        *ret_message = g_strdup_printf("file %s has %zu bytes, expected at most %zu", parsing->path,
-                                       file->size, CONTOUR_BYTES_MAX);
-        return FM_CONTOUR_BAD;
-    }
-    enum fm_contour_state state =
-        parse_text(parsing, (const char *)file->bytes, file->size, ret_message);
-    g_autoptr(GError) shrunk = NULL;
-    if (!fm_mapped_file_check(file, &shrunk)) {
-        g_free(*ret_message);
-        *ret_message = g_strdup(shrunk->message);
-        return FM_CONTOUR_BAD;
-    }
+    struct fm_contour *contour = g_new0(struct fm_contour, 1);
+    contour->hidden = g_new0(bool, a->profile->ps_count + 1u);
+    struct parsing parsing = {
+        .a = a, .path = path, .contour = contour, .unknown = g_string_new(NULL)};
+    enum fm_contour_state state = parse_text(&parsing, text, length, ret_message);
+    g_string_free(parsing.unknown, TRUE);
+    *ret = state == FM_CONTOUR_OK ? contour : NULL;
+    if (state != FM_CONTOUR_OK)
+        fm_contour_free(contour);
     return state;
 }
 
@@ -138,15 +135,19 @@ enum fm_contour_state fm_contour_read(const struct fm_roots *roots, const char *
     g_autoptr(FmMappedFile) file = NULL;
     if (!fm_mapped_file_open_below(roots, path, &file, NULL))
         return FM_CONTOUR_NO_FILE;
-    struct fm_contour *contour = g_new0(struct fm_contour, 1);
-    contour->hidden = g_new0(bool, a->profile->ps_count + 1u);
-    struct parsing parsing = {
-        .a = a, .path = path, .contour = contour, .unknown = g_string_new(NULL)};
-    enum fm_contour_state state = parse_file(&parsing, file, ret_message);
-    g_string_free(parsing.unknown, TRUE);
-    if (state == FM_CONTOUR_OK)
-        *ret = contour;
-    else
-        fm_contour_free(contour);
+    if (file->size > CONTOUR_BYTES_MAX) {
+        *ret_message = g_strdup_printf("file %s has %zu bytes, expected at most %zu", path,
+                                       file->size, CONTOUR_BYTES_MAX);
+        return FM_CONTOUR_BAD;
+    }
+    enum fm_contour_state state =
+        fm_contour_read_text(path, (const char *)file->bytes, file->size, a, ret, ret_message);
+    g_autoptr(GError) shrunk = NULL;
+    if (!fm_mapped_file_check(file, &shrunk)) {
+        g_clear_pointer(ret, fm_contour_free);
+        g_free(*ret_message);
+        *ret_message = g_strdup(shrunk->message);
+        return FM_CONTOUR_BAD;
+    }
     return state;
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two profiles, whatever they are: added in one order and in the other, and each alone before that,
+ * they give the same bytes, or do not fit. Input: options in one byte, the length of the first in
+ * three, the two files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "deep/write.h"
+#include "merge/merge.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static GBytes *encode(const struct fm_profile *profile)
+{
+    struct fm_writer *writer = fm_writer_new_memory();
+    g_autoptr(GError) error = NULL;
+    if (!fm_profile_encode(profile, "fuzz", 9, false, writer, &error))
+        g_error("%s", error->message);
+    return fm_writer_finish_memory(writer);
+}
+
+/* NULL: they do not fit. second may be NULL. */
+static struct fm_profile *merge(const struct fm_merge_options *options,
+                                const struct fm_profile *first, const struct fm_profile *second)
+{
+    struct fm_merge *merge = fm_merge_new(options);
+    g_autoptr(GError) error = NULL;
+    struct fm_profile *result = NULL;
+    if (!fm_merge_add(merge, first, "first", &error) ||
+        (second != NULL && !fm_merge_add(merge, second, "second", &error))) {
+        if (error == NULL || error->message[0] == '\0')
+            g_error("refused without an error");
+        fm_merge_free(merge);
+        return NULL;
+    }
+    if (!fm_merge_finish(merge, &result, &error))
+        g_error("%s", error->message);
+    return result;
+}
+
+static void compare(const struct fm_profile *one, const struct fm_profile *other)
+{
+    g_autoptr(GBytes) a = encode(one), b = encode(other);
+    if (!g_bytes_equal(a, b))
+        g_error("not the same bytes");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 4)
+        return 0;
+    size_t length = (size_t)data[1] << 16 | (size_t)data[2] << 8 | data[3];
+    const struct fm_merge_options options = {(data[0] & 1) != 0, (data[0] & 2) != 0,
+                                             (data[0] & 4) != 0};
+    g_autoptr(FmProfile) first = NULL, second = NULL;
+    data += 4;
+    size -= 4;
+    length = MIN(length, size);
+    if (!fm_profile_read_bytes("first", data, length, NULL, &first, NULL) ||
+        !fm_profile_read_bytes("second", data + length, size - length, NULL, &second, NULL))
+        return 0;
+    g_autoptr(FmProfile) both = merge(&options, first, second);
+    g_autoptr(FmProfile) other_way = merge(&options, second, first);
+    if ((both == NULL) != (other_way == NULL))
+        g_error("it fits in one order only");
+    if (both == NULL)
+        return 0;
+    compare(both, other_way);
+    g_autoptr(FmProfile) alone = merge(&options, first, NULL);
+    g_autoptr(FmProfile) then = alone == NULL ? NULL : merge(&options, alone, second);
+    if (then == NULL)
+        g_error("it fits, but not its canonical form");
+    compare(both, then);
+    return 0;
+}
