@@ -2,6 +2,7 @@
 /* Two profiles, whatever they are: added in one order and in the other, and each alone before that,
  * they give the same bytes, or do not fit. Input: options in one byte, the length of the first in
  * three, the two files. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* As the fuzzer wants it: by SIGABRT, so that it keeps the input. */
+static void fail(const char *format, ...) FM_PRINTF(1, 2);
+static void fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    abort();
+}
+
 static GBytes *encode(const struct fm_profile *profile)
 {
     struct fm_writer *writer = fm_writer_new_memory();
     g_autoptr(GError) error = NULL;
     if (!fm_profile_encode(profile, "fuzz", 9, false, writer, &error))
-        g_error("%s", error->message);
+        fail("%s", error->message);
     return fm_writer_finish_memory(writer);
 }
 
@@ -29,12 +41,12 @@ static struct fm_profile *merge(const struct fm_merge_options *options,
     if (!fm_merge_add(merge, first, "first", &error) ||
         (second != NULL && !fm_merge_add(merge, second, "second", &error))) {
         if (error == NULL || error->message[0] == '\0')
-            g_error("refused without an error");
+            fail("refused without an error");
         fm_merge_free(merge);
         return NULL;
     }
     if (!fm_merge_finish(merge, &result, &error))
-        g_error("%s", error->message);
+        fail("%s", error->message);
     return result;
 }
 
@@ -42,7 +54,7 @@ static void compare(const struct fm_profile *one, const struct fm_profile *other
 {
     g_autoptr(GBytes) a = encode(one), b = encode(other);
     if (!g_bytes_equal(a, b))
-        g_error("not the same bytes");
+        fail("not the same bytes");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -62,14 +74,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     g_autoptr(FmProfile) both = merge(&options, first, second);
     g_autoptr(FmProfile) other_way = merge(&options, second, first);
     if ((both == NULL) != (other_way == NULL))
-        g_error("it fits in one order only");
+        fail("it fits in one order only");
     if (both == NULL)
         return 0;
     compare(both, other_way);
     g_autoptr(FmProfile) alone = merge(&options, first, NULL);
     g_autoptr(FmProfile) then = alone == NULL ? NULL : merge(&options, alone, second);
     if (then == NULL)
-        g_error("it fits, but not its canonical form");
+        fail("it fits, but not its canonical form");
     compare(both, then);
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/companion.h"
 #include "cli/hint.h"
 #include "recording/profile.h"
 #include "pages/render.h"
@@ -264,12 +265,71 @@ static void list_lacking(GHashTable *lacking)
                GPOINTER_TO_SIZE(g_hash_table_lookup(lacking, at->data)), (const char *)at->data);
 }
 
+/* Bodies or a feedback file: its facts as invariants, no pages. */
+static int check_companion_json(const char *path, enum fm_cli_file_kind kind, JsonArray *files)
+{
+    g_autoptr(GArray) facts = NULL;
+    GError *error = NULL;
+    JsonArray *invariants = json_array_new(), *problems = json_array_new();
+    JsonObject *file = json_object_new();
+    unsigned broken = 0;
+    bool read = fm_companion_check(path, kind, &facts, &error);
+    for (guint i = 0; read && i < facts->len; i++) {
+        const struct fm_companion_fact *fact = &g_array_index(facts, struct fm_companion_fact, i);
+        JsonObject *object = json_object_new();
+        set_text(object, "name", fact->name);
+        json_object_set_boolean_member(object, "holds", fact->holds);
+        set_text(object, "detail", fact->detail);
+        json_array_add_object_element(invariants, object);
+        broken += !fact->holds;
+    }
+    if (!read) {
+        g_autofree char *valid = g_utf8_make_valid(error->message, -1);
+        json_array_add_string_element(problems, valid);
+        fm_cli_fail("check", error);
+    }
+    set_text(file, "file", path);
+    json_object_set_array_member(file, "invariants", invariants);
+    json_object_set_int_member(file, "pages", 0);
+    json_object_set_int_member(file, "formats", 0);
+    json_object_set_int_member(file, "unavailable", 0);
+    json_object_set_object_member(file, "lacking", json_object_new());
+    json_object_set_int_member(file, "problems_count", read ? 0 : 1);
+    json_object_set_array_member(file, "problems", problems);
+    json_array_add_object_element(files, file);
+    return read && broken == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}
+
+static int check_companion(const char *path, enum fm_cli_file_kind kind)
+{
+    g_autoptr(GArray) facts = NULL;
+    GError *error = NULL;
+    unsigned broken = 0;
+    if (!fm_companion_check(path, kind, &facts, &error))
+        return fm_cli_fail("check", error);
+    for (guint i = 0; i < facts->len; i++) {
+        const struct fm_companion_fact *fact = &g_array_index(facts, struct fm_companion_fact, i);
+        printf("%s  %s (%s)\n", fact->holds ? "ok    " : "FAILED", fact->name, fact->detail);
+        broken += !fact->holds;
+    }
+    printf("%s: %u invariants, %u broken\n", path, facts->len, broken);
+    return broken == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}
+
+static bool is_companion(enum fm_cli_file_kind kind)
+{
+    return kind == FM_FILE_BODIES || kind == FM_FILE_FEEDBACK;
+}
+
 /* One element of "files". A file that cannot be read has that as its one problem. */
 static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
 {
     GError *error = NULL;
     g_autoptr(FmRecording) recording = NULL;
     struct fm_progress progress;
+    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    if (is_companion(kind))
+        return check_companion_json(path, kind, files);
     JsonArray *invariants = json_array_new(), *problems = json_array_new();
     g_autoptr(GHashTable) lacking = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     struct check check = {
@@ -338,6 +398,9 @@ static unsigned check_invariants(const struct fm_recording *recording)
 
 static int check_file(const char *path, uint32_t sample)
 {
+    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    if (is_companion(kind))
+        return check_companion(path, kind);
     GError *error = NULL;
     struct fm_progress progress;
     g_autoptr(FmRecording) recording = NULL;
@@ -377,7 +440,8 @@ int fm_cmd_check(int argc, char **argv)
     };
     int status = fm_cli_parse(&argc, &argv, entries, "FILE...",
                               "Reads profiles, verifies every invariant, and makes every page once "
-                              "in every format. Status 1 if anything fails.",
+                              "in every format; reads bodies (.procrep) and feedback files, all of "
+                              "them, and writes them again. Status 1 if anything fails.",
                               "fathom check --sample 1000 Deep.data");
     if (status >= 0)
         return status;

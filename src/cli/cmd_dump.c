@@ -468,6 +468,17 @@ static unsigned parse_sections(char **only)
     return sections == 0 ? SECTION_ALL : sections;
 }
 
+/* What comes of a profile is printed by the command that is for it. */
+static int dump_companion(const char *path, enum fm_cli_file_kind kind, bool json)
+{
+    char *bodies[] = {(char *)(uintptr_t) "procrep", (char *)(uintptr_t) "--file",
+                      (char *)(uintptr_t)path, (char *)(uintptr_t)(json ? "--json" : NULL), NULL};
+    char *report[] = {(char *)(uintptr_t) "feedback", (char *)(uintptr_t) "report",
+                      (char *)(uintptr_t)path, (char *)(uintptr_t)(json ? "--json" : NULL), NULL};
+    int argc = json ? 4 : 3;
+    return kind == FM_FILE_BODIES ? fm_cmd_procrep(argc, bodies) : fm_cmd_feedback(argc, report);
+}
+
 int fm_cmd_dump(int argc, char **argv)
 {
     char **only = NULL;
@@ -482,7 +493,8 @@ int fm_cmd_dump(int argc, char **argv)
     };
     int status = fm_cli_parse(&argc, &argv, entries, "[FILE]",
                               "Prints the header and every node of a profile (default Deep.data), "
-                              "without analysis.",
+                              "without analysis; or all bodies of a .procrep, or what a feedback "
+                              "file advises.",
                               "fathom dump --only ps --restrict Deep.data");
     g_auto(GStrv) kinds = only;
     if (status >= 0)
@@ -492,5 +504,9 @@ int fm_cmd_dump(int argc, char **argv)
     unsigned sections = parse_sections(kinds);
     if (sections == 0)
         return FM_EXIT_USAGE;
-    return dump_file(argc == 2 ? argv[1] : "Deep.data", sections, restricted, json);
+    const char *path = argc == 2 ? argv[1] : "Deep.data";
+    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    if (kind == FM_FILE_BODIES || kind == FM_FILE_FEEDBACK)
+        return dump_companion(path, kind, json);
+    return dump_file(path, sections, restricted, json);
 }

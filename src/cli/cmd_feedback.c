@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/writer.h"
 #include "cli/cli.h"
+#include "cli/feedback_tables.h"
 #include "feedback/feedback.h"
 
 #define VERBOSITY_MAX 4
@@ -305,7 +306,10 @@ static int run_create(int argc, char **argv)
 static int run_report(int argc, char **argv)
 {
     int verbosity = 2;
+    gboolean json = FALSE, csv = FALSE;
     const GOptionEntry entries[] = {
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
+        {"csv", 0, 0, G_OPTION_ARG_NONE, &csv, "Print a table, one row a conjunction", NULL},
         {"verbosity", 'v', 0, G_OPTION_ARG_INT, &verbosity, "Accepted, without effect", "N"},
         {NULL},
     };
@@ -318,9 +322,16 @@ static int run_report(int argc, char **argv)
         return status;
     if (argc != 2)
         return fm_cli_usage("feedback report", "expected one FEEDBACK");
+    if (json && csv)
+        return fm_cli_usage("feedback report", "--json and --csv are one or the other");
     if (!fm_feedback_read(argv[1], NULL, &feedback, &error))
         return fm_cli_fail("feedback report", error);
-    fm_feedback_report(feedback, text);
+    if (json)
+        fm_feedback_json(feedback, text);
+    else if (csv)
+        fm_feedback_csv(feedback, text);
+    else
+        fm_feedback_report(feedback, text);
     return print("feedback report", text);
 }
 
@@ -328,7 +339,7 @@ int fm_cmd_feedback(int argc, char **argv)
 {
     static const char help[] =
         "Usage:\n  fathom feedback create [OPTION...] PROFILE FEEDBACK\n"
-        "  fathom feedback report FEEDBACK\n\n"
+        "  fathom feedback report [--json|--csv] FEEDBACK\n\n"
         "Finds what is worth running in parallel in a Mercury program, and prints it.\n\n"
         "`fathom feedback create --help` tells the options.\n\n"
         "Example:\n  fathom feedback create --implicit-parallelism --report Deep.data "

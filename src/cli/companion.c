@@ -5,7 +5,6 @@
 
 #include "base/mapped.h"
 #include "base/writer.h"
-#include "cli/cli.h"
 #include "feedback/feedback.h"
 #include "procrep/procrep.h"
 
@@ -89,8 +88,8 @@ static bool is_sound(const struct fm_candidate *candidate)
 {
     const struct fm_parallel_metrics *m = &candidate->metrics;
     return m->calls >= 0 && m->sequential >= 0 && m->parallel >= 0 && m->spark >= 0 &&
-           m->barrier >= 0 && m->signals >= 0 && m->waits >= 0 &&
-           candidate->conjuncts->len >= 2 && candidate->dependent == (candidate->shared->len > 0);
+           m->barrier >= 0 && m->signals >= 0 && m->waits >= 0 && candidate->conjuncts->len >= 2 &&
+           candidate->dependent == (candidate->shared->len > 0);
 }
 
 static bool check_feedback(const char *path, GArray *facts, GError **error)
@@ -127,14 +126,4 @@ bool fm_companion_check(const char *path, enum fm_cli_file_kind kind, GArray **r
     g_array_set_clear_func(*ret_facts, fact_clear);
     return kind == FM_FILE_BODIES ? check_bodies(path, *ret_facts, error)
                                   : check_feedback(path, *ret_facts, error);
-}
-
-int fm_companion_dump(const char *path, enum fm_cli_file_kind kind, bool json)
-{
-    char *bodies[] = {(char *)(uintptr_t)"procrep", (char *)(uintptr_t)"--file",
-                      (char *)(uintptr_t)path, json ? (char *)(uintptr_t)"--json" : NULL, NULL};
-    char *report[] = {(char *)(uintptr_t)"feedback", (char *)(uintptr_t)"report",
-                      (char *)(uintptr_t)path, json ? (char *)(uintptr_t)"--json" : NULL, NULL};
-    int argc = json ? 4 : 3;
-    return kind == FM_FILE_BODIES ? fm_cmd_procrep(argc, bodies) : fm_cmd_feedback(argc, report);
 }

@@ -13,9 +13,7 @@ struct fm_companion_fact {
     char *detail;
 };
 
-/* Reads the whole file and writes it again. facts: struct fm_companion_fact, whose details are freed
- * with the array. False when it cannot be read. */
+/* Reads the whole file and writes it again. facts: struct fm_companion_fact, whose details are
+ * freed with the array. False when it cannot be read. */
 bool fm_companion_check(const char *path, enum fm_cli_file_kind kind, GArray **ret_facts,
                         GError **error);
-/* All that is in it, as the command prints it that is for such files. Returns that one's status. */
-int fm_companion_dump(const char *path, enum fm_cli_file_kind kind, bool json);

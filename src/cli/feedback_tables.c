@@ -93,20 +93,26 @@ static void write_metrics(struct fm_json *json, const struct fm_parallel_metrics
         const char *name;
         double value;
     } numbers[] = {
-        {"sequential_time", m->sequential}, {"parallel_time", m->parallel},
-        {"spark_cost", m->spark},           {"barrier_cost", m->barrier},
-        {"signals_cost", m->signals},       {"waits_cost", m->waits},
-        {"overheads", d.overheads},         {"speedup", d.speedup},
-        {"time_saving", d.saving},          {"first_conjunct_dead_time", m->first_dead},
-        {"future_dead_time", m->future_dead}, {"dead_time", d.dead},
+        {"sequential_time", m->sequential},
+        {"parallel_time", m->parallel},
+        {"spark_cost", m->spark},
+        {"barrier_cost", m->barrier},
+        {"signals_cost", m->signals},
+        {"waits_cost", m->waits},
+        {"overheads", d.overheads},
+        {"speedup", d.speedup},
+        {"time_saving", d.saving},
+        {"first_conjunct_dead_time", m->first_dead},
+        {"future_dead_time", m->future_dead},
+        {"dead_time", d.dead},
     };
     fm_json_int(json, "calls", m->calls);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         fm_json_double(json, numbers[i].name, numbers[i].value);
 }
 
-static void write_times(struct fm_json *json, const char *name,
-                        const struct fm_feedback_proc *proc, const GArray *times)
+static void write_times(struct fm_json *json, const char *name, const struct fm_feedback_proc *proc,
+                        const GArray *times)
 {
     fm_json_array(json, name);
     for (guint i = 0; i < times->len; i++) {
@@ -240,8 +246,8 @@ static void append_row(GString *out, const struct fm_feedback_proc *proc,
     g_string_append_c(out, ',');
     fm_csv_append_text(out, names->str);
     g_string_append_printf(out, ",%" PRId64, m->calls);
-    const double values[] = {m->sequential, m->parallel, m->spark,      m->barrier,
-                             m->signals,    m->waits,    d.overheads,   d.speedup,
+    const double values[] = {m->sequential, m->parallel,   m->spark,       m->barrier,
+                             m->signals,    m->waits,      d.overheads,    d.speedup,
                              d.saving,      m->first_dead, m->future_dead, d.dead};
     for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
         append_number(out, values[i]);

@@ -31,7 +31,8 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
         enum fm_cli_file_kind kind;
     } kinds[] = {
         {"Mercury deep profiler procrep", FM_FILE_BODIES},
-        {"fathom source lines version", FM_FILE_BODIES},
+        {"fathom source lines version", FM_FILE_LINES},
+        {"Mercury Compiler Feedback", FM_FILE_FEEDBACK},
         {"Mercury deep profiler data", FM_FILE_PROFILE},
         {"fathom deep profile data", FM_FILE_PROFILE},
         {"FATHOMR\n", FM_FILE_RECORDING},
@@ -61,6 +62,8 @@ int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kin
         [FM_FILE_OTHER] = {NULL, NULL},
         [FM_FILE_PROFILE] = {"a deep profile", "fathom view %s, or fathom report %s"},
         [FM_FILE_BODIES] = {"what belongs to a profile", "give the .data file beside it"},
+        [FM_FILE_LINES] = {"what belongs to a profile", "give the .data file beside it"},
+        [FM_FILE_FEEDBACK] = {"advice for Mercury's compiler", "fathom feedback report %s"},
         [FM_FILE_RECORDING] = {"a recording that is not finished", "fathom finish %s makes a "
                                                                    "profile of it"},
         [FM_FILE_EVENT_LOG] = {"an event log", "fathom view %s, or fathom log stat %s"},

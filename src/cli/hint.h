@@ -8,6 +8,8 @@ enum fm_cli_file_kind {
     FM_FILE_OTHER,
     FM_FILE_PROFILE,
     FM_FILE_BODIES, /* .procrep */
+    FM_FILE_LINES,  /* .lines */
+    FM_FILE_FEEDBACK,
     FM_FILE_RECORDING,
     FM_FILE_EVENT_LOG,
     FM_FILE_CTF, /* a folder */

@@ -131,3 +131,6 @@ FM_MUST_USE bool fm_feedback_read_text(const char *name, const char *text, size_
 /* --- the report --- */
 
 void fm_feedback_report(const struct fm_feedback *feedback, GString *out);
+/* The code of one goal, without its parts: "m.p(X, Y)"; of a compound one what it is. */
+void fm_feedback_append_goal(GString *out, const struct fm_feedback_proc *proc,
+                             const struct fm_feedback_goal *goal);

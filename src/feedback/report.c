@@ -134,6 +134,18 @@ static void append_atomic(struct printing *p, const struct fm_feedback_goal *goa
     }
 }
 
+void fm_feedback_append_goal(GString *out, const struct fm_feedback_proc *proc,
+                             const struct fm_feedback_goal *goal)
+{
+    static const char *const kinds[] = {
+        "", "conjunction", "disjunction", "switch", "if-then-else", "negation", "scope"};
+    struct printing p = {.out = out, .proc = proc};
+    if (fm_goal_is_atomic(&goal->goal))
+        append_atomic(&p, goal);
+    else
+        g_string_append(out, kinds[goal->goal.kind]);
+}
+
 static void print_times(struct printing *p, const GArray *times, const char *title,
                         const char *prefix, unsigned level)
 {

@@ -53,6 +53,7 @@ struct fm_merge {
     bool any;        /* the header is set, */
     bool only_empty; /* but by nothing that has calls: what comes next decides it */
     bool has_lines;
+    const char *root_key; /* of the procedure of the root; NULL = none yet */
 
     enum fm_flavour flavour;
     const char *program;
@@ -108,6 +109,8 @@ static inline uint64_t *fm_merge_values(const struct fm_merge *m, uint32_t edge)
 FM_MUST_USE bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile,
                                   const char *name, uint32_t **ret_procs, uint32_t **ret_sites,
                                   GError **error);
+/* What a procedure is known by; g_free(). */
+char *fm_merge_proc_key(const struct fm_merge *m, const struct fm_ps *ps);
 /* The pseudo-procedure of a program, and the root above all of them. */
 uint32_t fm_merge_union_root(struct fm_merge *m);
 

@@ -177,6 +177,17 @@ static bool check_header(const struct fm_merge *m, const struct fm_profile *prof
                              check_measures(m, profile, name, error));
 }
 
+/* All roots are one context, so they must be of one procedure. */
+static bool check_root(const struct fm_merge *m, const struct fm_profile *profile, const char *name,
+                       GError **error)
+{
+    const struct fm_ps *root = &profile->ps[profile->pd_ps[profile->root_pd]];
+    g_autofree char *key = m->root_key == NULL ? NULL : fm_merge_proc_key(m, root);
+    return key == NULL || strcmp(key, m->root_key) == 0 ||
+           differs(name, error, "its root is %s, another procedure than the others'",
+                   root->qualified_name);
+}
+
 /* --- what is in the header --- */
 
 static int compare_measures(const void *a, const void *b)
@@ -426,7 +437,9 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     uint64_t ticks = 0;
     struct adding a = {.m = m, .profile = profile};
     uint32_t *procs, *sites;
-    if (!check_header(m, profile, name, &ticks, error))
+    bool at_root = is_union || !m->options.union_programs;
+    if (!check_header(m, profile, name, &ticks, error) ||
+        (at_root && !check_root(m, profile, name, error)))
         return false;
     if (m->any && is_empty(profile)) {
         g_array_set_size(m->last_procs, 0); /* none of them was added */
@@ -435,6 +448,10 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     }
     if (!m->any || m->only_empty)
         take_header(m, profile);
+    if (at_root && m->root_key == NULL) {
+        g_autofree char *key = fm_merge_proc_key(m, &profile->ps[profile->pd_ps[profile->root_pd]]);
+        m->root_key = fm_strings_add(m->strings, key);
+    }
     m->only_empty = is_empty(profile);
     if (!fm_merge_statics(m, profile, name, &procs, &sites, error))
         return false;

@@ -40,6 +40,13 @@ static void append_proc_key(const struct fm_merge *m, GString *out, const struct
                                ps->in_interface, ps->file, ps->line);
 }
 
+char *fm_merge_proc_key(const struct fm_merge *m, const struct fm_ps *ps)
+{
+    GString *key = g_string_new(NULL);
+    append_proc_key(m, key, ps);
+    return g_string_free(key, FALSE);
+}
+
 /* proc: of the containing procedure, callee: of the callee + 1. */
 static void append_site_key(const struct fm_merge *m, GString *out, const struct fm_css *css,
                             uint32_t proc, uint32_t callee)
@@ -205,6 +212,13 @@ static bool same_site(const struct fm_merged_site *known, const struct fm_css *c
            strcmp(a->type_subst, css->type_subst) == 0;
 }
 
+/* By file, line and column. */
+static bool is_before(const struct fm_css *css, const struct fm_css *known)
+{
+    int order = compare_places(css->file, css->line, known->file, known->line);
+    return order != 0 ? order < 0 : strcmp(css->goal_path, known->goal_path) < 0;
+}
+
 static uint32_t find_site(struct fm_merge *m, const struct fm_css *css, uint32_t proc,
                           uint32_t callee, GHashTable *counts)
 {
@@ -216,8 +230,8 @@ static uint32_t find_site(struct fm_merge *m, const struct fm_css *css, uint32_t
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(m->site_index, key->str));
     if (number != 0) {
         struct fm_css *known = &fm_merge_site(m, number - 1)->css;
-        if (m->options.across_builds &&
-            compare_places(css->file, css->line, known->file, known->line) < 0) {
+        known->inlined = known->inlined || css->inlined;
+        if (m->options.across_builds && is_before(css, known)) {
             known->file = own(m, css->file);
             known->line = css->line;
             known->goal_path = own(m, css->goal_path);
