@@ -104,8 +104,10 @@ static void add_total(struct view *v, enum fm_measure_id measure)
     cell_value(v, measure, (double)after - (double)before);
     if (before > 0)
         fm_cell_percent(v->table, (double)after / (double)before - 1);
+    else if (after > 0)
+        fm_cell_string(v->table, "new", FM_STYLE_PLAIN);
     else
-        fm_cell_string(v->table, after > 0 ? "new" : "", FM_STYLE_PLAIN);
+        fm_cell_empty(v->table);
     fm_cell_string(v->table, measure == FM_QUANTA ? "sampled" : "exact", FM_STYLE_PLAIN);
 }
 
@@ -113,8 +115,8 @@ static void add_totals(struct view *v)
 {
     v->table = fm_add_table(v->body, FM_BOX_IF_PREFERRED, "totals");
     static const char *const columns[][2] = {
-        {"Measure", "measure"},       {"Before", "before"},          {"After", "after"},
-        {"Difference", "difference"}, {"Change", "change_fraction"}, {"Certain", "certain"}};
+        {"Measure", "measure"},       {"Before", "before"},         {"After", "after"},
+        {"Difference", "difference"}, {"Change", "change_percent"}, {"Certain", "certain"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
         fm_table_group(v->table, columns[i][0],
                        i == 0 || i == 5 ? FM_COLUMN_FIELD_NAME : FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
@@ -135,19 +137,26 @@ static const char *name_of(const struct view *v, uint32_t ps)
     return graph(v)->flavour == FM_FLAVOUR_C ? of->unqualified_name : of->qualified_name;
 }
 
-static char *place_of(const struct view *v, uint32_t css)
+/* The line that calls; of a function itself, where it begins. */
+static char *place_of(const struct view *v, const struct fm_cause *cause)
 {
-    const struct fm_css *site = &graph(v)->css[css];
-    const char *file = *site->file != '\0' ? site->file : graph(v)->ps[site->ps].file;
+    const struct fm_ps *ps = &graph(v)->ps[cause->ps];
+    const char *file = ps->file;
+    uint32_t line = ps->line;
+    if (cause->css != 0) {
+        const struct fm_css *site = &graph(v)->css[cause->css];
+        file = *site->file != '\0' ? site->file : graph(v)->ps[site->ps].file;
+        line = site->line;
+    }
     const char *slash = strrchr(file, '/');
-    if (css == 0 || *file == '\0')
-        return g_strdup("");
-    return g_strdup_printf("%s:%u", slash != NULL ? slash + 1 : file, site->line);
+    return *file == '\0' ? g_strdup("")
+                         : g_strdup_printf("%s:%u", slash != NULL ? slash + 1 : file, line);
 }
 
 static char *what_of(const struct view *v, const struct fm_cause *cause)
 {
-    const char *name = name_of(v, cause->ps), *caller = name_of(v, cause->caller);
+    const char *name = name_of(v, cause->ps);
+    const char *caller = cause->caller != 0 ? name_of(v, cause->caller) : "";
     const char *more = cause->net > 0 ? "more" : "fewer";
     switch (cause->kind) {
     case FM_CAUSE_CALLS:
@@ -198,7 +207,7 @@ static void cause_header(struct view *v)
         enum fm_column_class column;
     } columns[] = {
         {"Difference", "difference", FM_COLUMN_NUMBER},
-        {"Share", "share_fraction", FM_COLUMN_NUMBER},
+        {"Share", "share_percent", FM_COLUMN_NUMBER},
         {"What", "what", FM_COLUMN_PROC},
         {"Kind", "kind", FM_COLUMN_FIELD_NAME},
         {"Source", "source", FM_COLUMN_SOURCE_CONTEXT},
@@ -227,7 +236,7 @@ static void context_cells(struct view *v, const struct fm_cause_context *context
 /* A cause in several contexts: sums, then the largest of them. */
 static void add_cause(struct view *v, const struct fm_cause *cause)
 {
-    g_autofree char *what = what_of(v, cause), *place = place_of(v, cause->css), *where = NULL;
+    g_autofree char *what = what_of(v, cause), *place = place_of(v, cause), *where = NULL;
     struct fm_cause_context sum = {0};
     const struct fm_cause_context *contexts = (void *)cause->contexts->data;
     for (guint i = 0; i < cause->contexts->len; i++) {
@@ -344,7 +353,7 @@ static void add_matches(struct view *v)
             static const char *const columns[][2] = {{"Before", "before"},
                                                      {"After", "after"},
                                                      {"How", "how"},
-                                                     {"Similar", "similarity_fraction"}};
+                                                     {"Similar", "similarity_percent"}};
             fm_add_heading(v->body, "Functions taken for one another");
             v->table = fm_add_table(v->body, FM_BOX_IF_PREFERRED, "renames");
             for (unsigned c = 0; c < G_N_ELEMENTS(columns); c++) {
