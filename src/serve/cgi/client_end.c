@@ -17,7 +17,7 @@ void fm_cgi_client_release_mutex(struct fm_cgi_client *client)
 
 void fm_cgi_client_cleanup(struct fm_cgi_client *client)
 {
-    g_assert(client->place != NULL);
+    g_assert(client->place != NULL || (client->want_fd < 0 && client->mutex_fd < 0));
     if (client->want_fd >= 0) {
         unlinkat(client->place->dir_fd, client->reply_name, 0); /* perhaps made, but not opened */
         unlinkat(client->place->dir_fd, client->want_name, 0);
