@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a C++ exception arrives: the frames below are left. Code of gcc's runs their exit hooks on
- * the way, clang's does not. (Itanium C++ ABI, "Exception Handling", 2.5.3.)
+/* Where a C++ exception arrives: the frames below are left. Code of gcc's full grade runs their
+ * exit hooks on the way. (Itanium C++ ABI, "Exception Handling", 2.5.3.)
  *
  * Weak, since a program may have the C++ library linked in, whose own must win; in executables
  * alone, since the next one is looked for in what the program was started with. */
@@ -18,7 +18,7 @@ FM_EXPORT void *__cxa_begin_catch(void *exception)
 {
     static catch_fn next;
     uint64_t frame = (uint64_t)__builtin_frame_address(0);
-    fm_frames_leave(frame, frame + FM_CFA_FROM_FRAME);
+    fm_frames_leave(frame + FM_CFA_FROM_FRAME);
     catch_fn found = __atomic_load_n(&next, __ATOMIC_RELAXED);
     if (found == NULL) { /* not before, as a failure would be told by the program's dlerror */
         void *symbol = dlsym(RTLD_NEXT, "__cxa_begin_catch");

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* makecontext(context, fn, argc, ...), swapcontext, setcontext: tell the runtime, then jump to
- * libc's with all arguments, as they note or leave their caller's frame. */
+/* makecontext(context, fn, argc, ...): tells the runtime, then jumps to libc's with all arguments. */
         .text
-        /* noted(first argument, second, frame address) */
-        .macro FRONT name noted next
-        .globl \name
-        .type \name, @function
-\name:
+        .globl makecontext
+        .type makecontext, @function
+makecontext:
         .cfi_startproc
         pushq %rdi
         .cfi_adjust_cfa_offset 8
@@ -22,9 +19,8 @@
         .cfi_adjust_cfa_offset 8
         subq $8, %rsp
         .cfi_adjust_cfa_offset 8
-        leaq 48(%rsp), %rdx
-        call \noted@PLT
-        call \next@PLT
+        call fm_makecontext_noted@PLT
+        call fm_makecontext_next@PLT
         addq $8, %rsp
         .cfi_adjust_cfa_offset -8
         popq %r9
@@ -43,10 +39,5 @@
         xorl %eax, %eax
         jmp *%r11
         .cfi_endproc
-        .size \name, .-\name
-        .endm
-
-        FRONT makecontext, fm_makecontext_noted, fm_makecontext_next
-        FRONT swapcontext, fm_swapcontext_noted, fm_swapcontext_next
-        FRONT setcontext, fm_setcontext_noted, fm_setcontext_next
+        .size makecontext, .-makecontext
         .section .note.GNU-stack, "", @progbits

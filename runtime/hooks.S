@@ -226,104 +226,31 @@ fm_index_find_v1:
         .cfi_endproc
         .endm
 
-/* --grade=deep: above the hook pc the function and 128 bytes that are not ours; rbp = its frame. */
-        .globl fm_enter_slow_at_v1
-        .type fm_enter_slow_at_v1, @function
+/* --grade=full: above the hook pc the function and 128 bytes that are not ours; rbp = its frame.
+ * frame: the register that the callee takes it in. */
+        .macro SLOW_AT name, callee, frame
+        .globl \name
+        .type \name, @function
         .p2align 5
-fm_enter_slow_at_v1:
+\name:
         KEEP_ALL
         movq 16(%rbp), %rdi
-        movq (%rbp), %rcx
+        movq (%rbp), \frame
+        .ifc \frame, %rcx
         movq 8(%rcx), %rsi
         movq 8(%rbp), %rdx
-        call fm_enter_slow_v1@PLT
+        .endif
+        call \callee@PLT
         GIVE_BACK 136
-        .size fm_enter_slow_at_v1, .-fm_enter_slow_at_v1
+        .size \name, .-\name
+        .endm
+        SLOW_AT fm_enter_slow_at_v1, fm_enter_slow_v1, %rcx
+        SLOW_AT fm_enter_leaf_slow_at_v1, fm_enter_leaf_v1, %rcx
+        SLOW_AT fm_exit_slow_at_v1, fm_exit_slow_v1, %rsi
 
-        .globl fm_enter_leaf_slow_at_v1
-        .type fm_enter_leaf_slow_at_v1, @function
-        .p2align 5
-fm_enter_leaf_slow_at_v1:
-        KEEP_ALL
-        movq 16(%rbp), %rdi
-        movq (%rbp), %rcx
-        movq 8(%rcx), %rsi
-        movq 8(%rbp), %rdx
-        call fm_enter_leaf_v1@PLT
-        GIVE_BACK 136
-        .size fm_enter_leaf_slow_at_v1, .-fm_enter_leaf_slow_at_v1
-
-        .globl fm_exit_slow_at_v1
-        .type fm_exit_slow_at_v1, @function
-        .p2align 5
-fm_exit_slow_at_v1:
-        KEEP_ALL
-        movq 16(%rbp), %rdi
-        movq (%rbp), %rsi
-        call fm_exit_slow_v1@PLT
-        GIVE_BACK 136
-        .size fm_exit_slow_at_v1, .-fm_exit_slow_at_v1
-
-/* --grade=fast: at the entry of a function, before its prologue; above the hook pc stands the
- * function's return address. */
-        .globl fm_entry_hook_v1
-        .type fm_entry_hook_v1, @function
-        .p2align 5
-fm_entry_hook_v1:
-        .cfi_startproc
-        .cfi_def_cfa_offset 8
-        pushq %rax
-        .cfi_adjust_cfa_offset 8
-        pushq %rdi
-        .cfi_adjust_cfa_offset 8
-        pushq %rsi
-        .cfi_adjust_cfa_offset 8
-        pushq %rdx
-        .cfi_adjust_cfa_offset 8
-        pushq %rcx
-        .cfi_adjust_cfa_offset 8
-        pushq %r8
-        .cfi_adjust_cfa_offset 8
-        pushq %r9
-        .cfi_adjust_cfa_offset 8
-        pushq %r10
-        .cfi_adjust_cfa_offset 8
-        movq 72(%rsp), %rdi
-        movq 64(%rsp), %rsi
-        leaq 64(%rsp), %rdx
-        call fm_enter_again_v1@PLT
-        testl %eax, %eax
-        popq %r10
-        .cfi_adjust_cfa_offset -8
-        popq %r9
-        .cfi_adjust_cfa_offset -8
-        popq %r8
-        .cfi_adjust_cfa_offset -8
-        popq %rcx
-        .cfi_adjust_cfa_offset -8
-        popq %rdx
-        .cfi_adjust_cfa_offset -8
-        popq %rsi
-        .cfi_adjust_cfa_offset -8
-        popq %rdi
-        .cfi_adjust_cfa_offset -8
-        popq %rax
-        .cfi_adjust_cfa_offset -8
-        je .Lentry_slow
-        ret
-        .cfi_endproc
-.Lentry_slow:
-        KEEP_ALL
-        movq 16(%rbp), %rdi
-        movq 8(%rbp), %rsi
-        leaq 8(%rbp), %rdx
-        call fm_enter_lazy_v1@PLT
-        GIVE_BACK 0
-        .size fm_entry_hook_v1, .-fm_entry_hook_v1
-
-/* --grade=deep: at the entry of a function, before its prologue; above the hook pc stands the
- * function's return address. */
-        .macro BODY_SLOW name, callee
+/* --grade=deep: at a function's entry, before its prologue, or in front of its return; above the hook
+ * pc stands the function's return address. */
+        .macro SLOW_OF_BODY name, callee
         .globl \name
         .type \name, @function
         .p2align 5
@@ -336,9 +263,9 @@ fm_entry_hook_v1:
         GIVE_BACK 0
         .size \name, .-\name
         .endm
-        BODY_SLOW fm_enter_slow_body_v1, fm_enter_body_v1
-        BODY_SLOW fm_enter_leaf_slow_body_v1, fm_enter_leaf_body_v1
-        BODY_SLOW fm_exit_slow_body_v1, fm_exit_body_v1
+        SLOW_OF_BODY fm_enter_slow_body_v1, fm_enter_body_v1
+        SLOW_OF_BODY fm_enter_leaf_slow_body_v1, fm_enter_leaf_body_v1
+        SLOW_OF_BODY fm_exit_slow_body_v1, fm_exit_body_v1
 
 /* The called hooks under names that libc does not have (library.S). */
         .globl fm_called_enter_v1

@@ -11,7 +11,7 @@ static uint64_t plain_cfa(const struct fm_rec_frame *frame)
     return fm_frame_address(frame->cfa);
 }
 
-/* The function entered. What the hooks' fast paths push has it in its csd alone. */
+/* Frames pushed by fast paths leave fn unset; read it from the csd. */
 static uint64_t function_of(const struct fm_rec_frame *frame)
 {
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
@@ -241,7 +241,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     struct fm_tls *tls = thread->tls;
     if (is_signal_return(site) && plain_cfa(tls->top) != cfa)
         open_leaf(thread, cfa);
-    fm_stack_switch(thread, cfa, 0);
+    fm_stack_switch(thread, cfa);
     while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
         pop(thread, true);
     uint64_t key_site = site;
@@ -274,82 +274,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     push(thread, csd, fn, cfa, signal, key_site == 0);
 }
 
-static bool pops_lazily(void)
-{
-    return (fm_process.grade_flags & FM_REC_LAZY_EXITS) != 0;
-}
-
-/* Lazily popped recordings: code runs (or ran, when it was interrupted) on the stack of this frame
- * address, and frames that are not above it have returned. */
-static void settle_locked(struct fm_thread *thread, uint64_t frame)
-{
-    fm_stack_sort(thread);
-    fm_stack_switch(thread, frame, frame);
-    while (plain_cfa(thread->tls->top) <= frame && !is_guard(thread, thread->tls->top))
-        pop(thread, false);
-}
-
-static uint64_t interrupted_frame(uint64_t handler_cfa)
-{
-    return (uint64_t)interrupted(handler_cfa)->gregs[REG_RSP] - FM_CFA_FROM_FRAME;
-}
-
-static bool is_overwritten(const struct fm_thread *thread, const struct fm_rec_frame *frame)
-{
-    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
-    return csd != thread->lost && *(const uint64_t *)(plain_cfa(frame) + 8) != csd->site;
-}
-
-/* A signal interrupts library code as well, whose frame may lie around those of functions that have
- * returned. A handler's entry is slow, so that it can be told each time. */
-static void settle_interrupted(struct fm_thread *thread, uint64_t handler_cfa)
-{
-    struct fm_tls *tls = thread->tls;
-    settle_locked(thread, interrupted_frame(handler_cfa));
-    while (!is_guard(thread, tls->top) &&
-           (is_overwritten(thread, tls->top) ||
-            fm_unwind_misses(plain_cfa(tls->top) + FM_CFA_FROM_FRAME, thread->stack->high)))
-        pop(thread, false);
-}
-
-/* --grade=fast: a function as it exists in the code, exits not seen. Frames that are not above the
- * new one are dead; a tail call leaves its frame to the function that it calls. */
-static FM_RUNTIME_TEXT void enter_lazy_locked(struct fm_thread *thread, uint64_t site,
-                                              uint64_t hook_pc, uint64_t cfa)
-{
-    struct fm_tls *tls = thread->tls;
-    bool signal = is_signal_return(site);
-    if (signal)
-        settle_interrupted(thread, cfa);
-    settle_locked(thread, cfa);
-    struct fm_rec_csd *csd = NULL;
-    for (;;) {
-        /* A dead frame may lie above a new one (callbacks at different depths of a library): its
-         * return address is overwritten then, or at the latest unwinding does not meet it. */
-        struct fm_rec_frame *top = tls->top;
-        bool in_doubt = !signal && !is_guard(thread, top);
-        if (in_doubt && is_overwritten(thread, top)) {
-            pop(thread, false);
-            continue;
-        }
-        csd = fm_edge_find(thread, top->key, hook_pc, site, signal);
-        if (csd != NULL || !in_doubt ||
-            !fm_unwind_misses(plain_cfa(top) + FM_CFA_FROM_FRAME, thread->stack->high))
-            break;
-        pop(thread, false);
-    }
-    if (csd == NULL) {
-        uint64_t fn = fm_function_start(hook_pc);
-        uint32_t flags = signal ? FM_REC_CSD_SIGNAL : 0;
-        csd = edge_make(thread, fn != 0 ? fn : hook_pc, site, hook_pc, cfa, flags);
-    } else if (tls->far_left < 0) {
-        fm_table_arrange(thread);
-    }
-    push(thread, csd, 0, cfa, false, false);
-}
-
-static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t cfa,
-                                       bool lazy)
+static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
     struct fm_tls *tls = &fm_tls_v1;
     if (tls->low == FM_LOW_STOPPED || tls->inside != 0)
@@ -360,17 +285,14 @@ static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook
     if (FM_UNLIKELY(fm_process_is_copy()))
         fm_process_after_fork();
     struct fm_thread *thread = tls->thread;
-    if (thread == NULL)
+    if (thread == NULL && fm_process_start())
         thread = fm_thread_make(cfa);
+    else if (thread == NULL)
+        fm_thread_disable();
     if (thread != NULL) {
         fm_lock_take(&thread->lock);
-        if (lazy && !fm_process.stopped) {
-            fm_process.grade_flags |= FM_REC_LAZY_EXITS;
-            fm_process.header->grade_flags |= FM_REC_LAZY_EXITS;
-            enter_lazy_locked(thread, site, hook_pc, cfa);
-        } else if (!fm_process.stopped) {
+        if (!fm_process.stopped)
             enter_locked(thread, fn, site, hook_pc, cfa);
-        }
         fm_lock_give(&thread->lock);
     }
     tls->inside = 0;
@@ -381,7 +303,7 @@ static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc,
                                                 uint64_t cfa)
 {
-    enter_slow(fn, site, hook_pc, cfa, false);
+    enter_slow(fn, site, hook_pc, cfa);
 }
 
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint64_t hook_pc,
@@ -393,12 +315,12 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint
 
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
-    enter_slow(0, site, hook_pc, cfa, false);
+    enter_slow(0, site, hook_pc, cfa);
 }
 
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
-    enter_slow(0, site, hook_pc, cfa, false);
+    enter_slow(0, site, hook_pc, cfa);
     fm_exit_slow_v1(0, cfa);
 }
 
@@ -409,15 +331,10 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_exit_body_v1(uint64_t site, uint64_t hook_pc, 
     fm_exit_slow_v1(0, cfa);
 }
 
-FM_EXPORT FM_RUNTIME_TEXT void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
-{
-    enter_slow(0, site, hook_pc, cfa, true);
-}
-
 static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, uint64_t cfa)
 {
     struct fm_tls *tls = thread->tls;
-    fm_stack_switch(thread, cfa, 0);
+    fm_stack_switch(thread, cfa);
     while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
         pop(thread, true);
     if (plain_cfa(tls->top) == cfa) {
@@ -457,25 +374,6 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_exit_slow_v1(uint64_t fn, uint64_t cfa)
     errno = saved_errno;
 }
 
-FM_RUNTIME_TEXT void fm_frames_settle(uint64_t frame)
-{
-    struct fm_tls *tls = &fm_tls_v1;
-    struct fm_thread *thread = tls->thread;
-    if (thread == NULL || tls->inside != 0 || !pops_lazily() || fm_process_is_copy())
-        return;
-    if (plain_cfa(tls->top) > frame && thread->stack->low <= frame && frame <= thread->stack->high)
-        return;
-    int saved_errno = errno;
-    uint64_t mask = fm_block_signals();
-    tls->inside = 1;
-    fm_lock_take(&thread->lock);
-    settle_locked(thread, frame);
-    fm_lock_give(&thread->lock);
-    tls->inside = 0;
-    fm_restore_signals(mask);
-    errno = saved_errno;
-}
-
 /* Nothing comes back to a signal stack that is jumped off; the next handler begins anew there. */
 static bool is_signal_stack(const struct fm_thread *thread)
 {
@@ -486,7 +384,7 @@ static bool is_signal_stack(const struct fm_thread *thread)
            (((const struct fm_rec_csd *)first->csd)->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
 }
 
-FM_RUNTIME_TEXT void fm_frames_leave(uint64_t from, uint64_t sp)
+FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
 {
     struct fm_tls *tls = &fm_tls_v1;
     struct fm_thread *thread = tls->thread;
@@ -499,14 +397,12 @@ FM_RUNTIME_TEXT void fm_frames_leave(uint64_t from, uint64_t sp)
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
     fm_lock_take(&thread->lock);
-    if (pops_lazily())
-        settle_locked(thread, from);
     const struct fm_stack *now = thread->stack;
     if ((sp < now->low || now->high < sp) && is_signal_stack(thread)) {
         while (!is_guard(thread, tls->top))
             pop(thread, true);
     }
-    fm_stack_switch(thread, sp, 0);
+    fm_stack_switch(thread, sp);
     while (plain_cfa(tls->top) + FM_CFA_FROM_FRAME <= sp && !is_guard(thread, tls->top))
         pop(thread, true);
     fm_lock_give(&thread->lock);

@@ -140,4 +140,3 @@ void fm_point_slow_v1(uint64_t pc, uint64_t frame);
 void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_exit_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
-void fm_enter_lazy_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);

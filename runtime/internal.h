@@ -152,7 +152,10 @@ static inline uint32_t fm_ref(const void *object)
 void fm_modules_refresh(void);
 FM_EXPORT void fm_module_leaves_v1(const void *inside);
 void fm_modules_after_fork(void);
-uint32_t fm_modules_epoch(void);
+static inline uint32_t fm_modules_epoch(void)
+{
+    return fm_process.header->module_epoch;
+}
 bool fm_module_known(uint64_t address);
 void fm_module_set_instrumented(uint64_t address);
 bool fm_module_is_instrumented(uint64_t address);
@@ -161,8 +164,6 @@ uint64_t fm_function_start(uint64_t pc);
 void fm_unwind_prepare(void);
 /* Return address in the frame whose CFA is cfa, unwinding from here; 0 if there is none. */
 uint64_t fm_unwind_to(uint64_t cfa);
-/* Whether unwinding from here surely meets no frame with this CFA, on a stack that ends at high. */
-bool fm_unwind_misses(uint64_t cfa, uint64_t high);
 
 /* graph.c */
 /* The index: pairs of entries in one cache line, the home pair first, then the following pairs.
@@ -210,7 +211,9 @@ struct fm_rec_csd *fm_edge_lose(struct fm_thread *thread, uint64_t caller_key, u
 struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread); /* the same, without index */
 void fm_graph_purge(uint64_t start, uint64_t end);          /* code of an unloaded module */
 
-/* coverage.c */
+/* points.c */
+struct fm_rec_point *fm_points_known(const struct fm_tls *tls, uint64_t pc); /* at the top; NULL */
+void fm_points_count(struct fm_thread *thread, uint64_t pc); /* locked; makes it if it is new */
 extern struct fm_point_entry fm_no_points[2];
 void fm_points_purge(struct fm_thread *thread, uint64_t start, uint64_t end);
 /* Forgets the index; release: also its memory. */
@@ -218,12 +221,8 @@ void fm_points_reset(struct fm_thread *thread, bool release);
 
 /* stacks.c */
 struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);
-/* To the stack of this frame address. Its frames that are not above dead have returned; 0: none. */
-void fm_stack_switch(struct fm_thread *thread, uint64_t cfa, uint64_t dead);
-/* --grade=fast: the code in the hooks takes frames off until it finds one above its own, so the
- * guard of a stack that has been returned from; what it then pushes there is put where it belongs.
- */
-void fm_stack_sort(struct fm_thread *thread);
+/* Switches to the stack holding cfa. */
+void fm_stack_switch(struct fm_thread *thread, uint64_t cfa);
 bool fm_stack_grow(struct fm_thread *thread);
 void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to use this memory */
 void fm_stack_note(uint64_t low, uint64_t high);
@@ -244,13 +243,14 @@ static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct f
 }
 
 /* hooks.c */
-/* longjmp, exceptions: a function whose frame address is from goes on in the frame whose stack
- * pointer is sp. */
-void fm_frames_leave(uint64_t from, uint64_t sp);
-/* --grade=fast: the function with this frame address runs. */
-void fm_frames_settle(uint64_t frame);
+/* longjmp, exceptions: the program goes on in the frame whose stack pointer is sp. */
+void fm_frames_leave(uint64_t sp);
 
-/* threads.c */
+/* tls.c */
+extern struct fm_rec_frame fm_no_frame FM_HIDDEN; /* the top of a thread without state */
+
+/* threads.c. fm_process_start() comes before. */
+void fm_heap_flush(struct fm_thread *thread);             /* tells live_delta to the header */
 struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thread */
 void fm_threads_control(bool stopped);
 void fm_threads_end_key_make(void);
@@ -271,16 +271,9 @@ void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);
 void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent's descriptor */
 
-/* process.c */
-void fm_heap_flush(struct fm_thread *thread); /* heap.c: tells live_delta to the header */
-
 /* interpose.c, called by contexts.S */
-void fm_makecontext_noted(const ucontext_t *context, uint64_t unused, uint64_t frame);
+void fm_makecontext_noted(const ucontext_t *context);
 void *fm_makecontext_next(void);
-void fm_swapcontext_noted(const ucontext_t *from, const ucontext_t *to, uint64_t frame);
-void fm_setcontext_noted(const ucontext_t *to, uint64_t unused, uint64_t frame);
-void *fm_swapcontext_next(void);
-void *fm_setcontext_next(void);
 
 bool fm_process_start(void); /* idempotent; true while recording */
 void fm_process_after_fork(void);

@@ -13,7 +13,7 @@ typedef void (*jump_fn)(struct __jmp_buf_tag *, int) __attribute__((noreturn));
 static struct {
     jump_fn jump, jump_short, jump_signal, jump_checked;
     int (*close)(void *);
-    void *makecontext, *swapcontext, *setcontext;
+    void *makecontext;
 } next;
 
 static void *resolve(const char *name)
@@ -35,8 +35,6 @@ __attribute__((constructor)) static void resolve_all(void)
     symbol = resolve("dlclose");
     memcpy(&next.close, &symbol, sizeof symbol);
     next.makecontext = resolve("makecontext");
-    next.swapcontext = resolve("swapcontext");
-    next.setcontext = resolve("setcontext");
 }
 
 /* glibc, x86-64: the seventh word of a jmp_buf is the stack pointer, xored with the thread's
@@ -53,7 +51,7 @@ static uint64_t jump_sp(const struct __jmp_buf_tag *buffer)
     FM_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag buffer[1], int value); \
     FM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value)                            \
     {                                                                                         \
-        fm_frames_leave((uint64_t)__builtin_frame_address(0), jump_sp(buffer));               \
+        fm_frames_leave(jump_sp(buffer));                                                     \
         if (next.field == NULL)                                                               \
             resolve_all();                                                                    \
         next.field(buffer, value);                                                            \
@@ -75,10 +73,8 @@ FM_EXPORT int dlclose(void *handle)
     return result;
 }
 
-FM_EXPORT void fm_makecontext_noted(const ucontext_t *context, uint64_t unused, uint64_t frame)
+FM_EXPORT void fm_makecontext_noted(const ucontext_t *context)
 {
-    (void)unused;
-    fm_frames_settle(frame); /* the memory may be that of the coroutine that ran last */
     uint64_t low = (uint64_t)context->uc_stack.ss_sp;
     if (low == 0)
         return;
@@ -91,31 +87,4 @@ FM_EXPORT void *fm_makecontext_next(void)
     if (next.makecontext == NULL)
         resolve_all();
     return next.makecontext;
-}
-
-FM_EXPORT void fm_swapcontext_noted(const ucontext_t *from, const ucontext_t *to, uint64_t frame)
-{
-    (void)from;
-    fm_frames_settle(frame);
-    fm_frames_settle((uint64_t)to->uc_mcontext.gregs[REG_RSP] - FM_CFA_FROM_FRAME);
-}
-
-FM_EXPORT void fm_setcontext_noted(const ucontext_t *to, uint64_t unused, uint64_t frame)
-{
-    (void)unused;
-    fm_swapcontext_noted(NULL, to, frame);
-}
-
-FM_EXPORT void *fm_swapcontext_next(void)
-{
-    if (next.swapcontext == NULL)
-        resolve_all();
-    return next.swapcontext;
-}
-
-FM_EXPORT void *fm_setcontext_next(void)
-{
-    if (next.setcontext == NULL)
-        resolve_all();
-    return next.setcontext;
 }

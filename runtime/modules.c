@@ -207,11 +207,6 @@ void fm_modules_after_fork(void)
     fm_modules_refresh();
 }
 
-uint32_t fm_modules_epoch(void)
-{
-    return fm_process.header->module_epoch;
-}
-
 static const struct module *module_of(uint64_t address)
 {
     const struct module_list *list = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
@@ -338,11 +333,10 @@ void fm_unwind_prepare(void)
 
 #define UNWIND_STEPS 256u
 struct unwind {
-    uint64_t cfa, high;
+    uint64_t cfa;
     uint64_t inner_pc;
     uint64_t found;
     unsigned steps;
-    bool passed; /* a frame further out than the one looked for */
 };
 
 /* A context's "CFA" is the stack pointer in its frame, that is the CFA of the frame inside it. */
@@ -354,7 +348,6 @@ static _Unwind_Reason_Code unwind_step(struct _Unwind_Context *context, void *da
         return _URC_END_OF_STACK;
     }
     unwind->inner_pc = unwind_ip(context);
-    unwind->passed |= unwind_cfa(context) > unwind->cfa && unwind_cfa(context) <= unwind->high;
     return ++unwind->steps < UNWIND_STEPS ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
@@ -365,16 +358,4 @@ uint64_t fm_unwind_to(uint64_t cfa)
     struct unwind unwind = {.cfa = cfa};
     unwind_backtrace(unwind_step, &unwind);
     return unwind.found;
-}
-
-bool fm_unwind_misses(uint64_t cfa, uint64_t high)
-{
-    if (unwind_backtrace == NULL)
-        return false;
-    struct unwind unwind = {.cfa = cfa, .high = high};
-    unwind_backtrace(unwind_step, &unwind);
-    if (unwind.found != 0 || unwind.passed)
-        return unwind.found == 0;
-    /* Stuck on the way, in code without unwind tables? */
-    return unwind.steps < UNWIND_STEPS && fm_function_start(unwind.inner_pc - 1) != 0;
 }

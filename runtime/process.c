@@ -96,17 +96,6 @@ void fm_process_after_fork(void)
     fm_restore_signals(mask);
 }
 
-void fm_heap_flush(struct fm_thread *thread)
-{
-    struct fm_rec_header *h = fm_process.header;
-    int64_t live = __atomic_add_fetch(&h->live_bytes, thread->live_delta, __ATOMIC_RELAXED);
-    thread->live_delta = 0;
-    int64_t peak = __atomic_load_n(&h->peak_live_bytes, __ATOMIC_RELAXED);
-    while (live > peak && !__atomic_compare_exchange_n(&h->peak_live_bytes, &peak, live, true,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
 __attribute__((destructor)) static void at_exit(void)
 {
     if (fm_process.state != FM_RECORDING || fm_process_is_copy())

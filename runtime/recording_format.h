@@ -54,8 +54,8 @@ enum fm_rec_tick_source {
 };
 
 enum fm_rec_grade_flags {
-    /* Frames are popped lazily (--grade=fast): exits are not seen. exits := calls - excps, and
-     * open frames must not be closed by the reader. */
+    /* Recordings of a grade that fathom had: frames were popped lazily, exits not seen. exits :=
+     * calls - excps, and open frames must not be closed by the reader. */
     FM_REC_LAZY_EXITS = 1u << 0,
     FM_REC_COVERAGE = 1u << 1,    /* coverage points were met */
     FM_REC_ALLOCATION = 1u << 2,  /* the malloc family is interposed */
@@ -170,7 +170,7 @@ struct fm_rec_thread {
 static_assert(sizeof(struct fm_rec_thread) == 136, "docs/format-recording.md");
 
 /* A procedure in one calling context. fn: entry address of the function as the hook gave it (in
- * a clone, the original's). 0 = the root of a thread. (--grade=fast: the function's first
+ * a clone, the original's). 0 = the root of a thread. (--grade=deep: the function's first
  * address, from its unwind information.) */
 #define FM_REC_FN_LOST 1u /* all that there was no room for: no function, and no context either */
 struct fm_rec_pd {

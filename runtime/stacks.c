@@ -187,17 +187,13 @@ bool fm_stack_grow(struct fm_thread *thread)
     return true;
 }
 
-static void enter_stack(struct fm_thread *thread, struct fm_stack *stack, uint64_t dead)
+static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
 {
     struct fm_tls *tls = thread->tls;
     if (thread->stack != NULL)
         thread->stack->top = tls->top;
-    for (; stack->top > stack->frames && fm_frame_address(stack->top->cfa) <= dead; stack->top--)
-        stack->top->cfa = 0;
-    /* Nothing open on it: it is entered anew, from where the thread is now; unless exits are not
-     * seen, and what was called from it has returned. */
-    bool back = dead != 0 && thread->stack != NULL && thread->stack->below == stack;
-    if (stack->top == stack->frames && thread->stack != NULL && !back) {
+    /* Nothing open on it: it is entered anew, from where the thread is now. */
+    if (stack->top == stack->frames && thread->stack != NULL) {
         stack->below = thread->stack;
         guard_set(thread, stack, tls->top);
     }
@@ -232,7 +228,7 @@ static struct fm_stack *main_stack_grown(struct fm_thread *thread, uint64_t cfa)
     return stack;
 }
 
-void fm_stack_switch(struct fm_thread *thread, uint64_t cfa, uint64_t dead)
+void fm_stack_switch(struct fm_thread *thread, uint64_t cfa)
 {
     struct fm_stack *now = thread->stack;
     if (now != NULL && contains(now, cfa))
@@ -254,27 +250,7 @@ void fm_stack_switch(struct fm_thread *thread, uint64_t cfa, uint64_t dead)
     if (found == NULL)
         found = fm_stack_add(thread, cfa);
     if (found != NULL && found != now)
-        enter_stack(thread, found, dead);
-}
-
-void fm_stack_sort(struct fm_thread *thread)
-{
-    struct fm_tls *tls = thread->tls;
-    struct fm_stack *now = thread->stack, *home = thread->stacks;
-    const struct fm_rec_frame *first = now->frames + 1, *last = tls->top;
-    if (last < first)
-        return;
-    uint64_t at = fm_frame_address(first->cfa);
-    if (contains(now, at))
-        return;
-    tls->top = now->frames;
-    while (home != NULL && !contains(home, at))
-        home = home->next;
-    if (home == NULL)
-        return;
-    enter_stack(thread, home, at);
-    for (; first <= last && (tls->top != home->limit || fm_stack_grow(thread)); first++)
-        *++tls->top = *first;
+        enter_stack(thread, found);
 }
 
 /* makecontext starts a new coroutine on memory that an old one may have had. */
@@ -285,13 +261,11 @@ void fm_stack_forget(uint64_t low, uint64_t high)
         return;
     uint64_t mask = fm_block_signals();
     fm_lock_take(&thread->lock);
-    /* Where exits are not seen, a coroutine that is left open has most likely returned. */
-    bool left = (fm_process.grade_flags & FM_REC_LAZY_EXITS) == 0;
     for (struct fm_stack *s = thread->stacks; s != NULL; s = s->next) {
         if (s == thread->stack || s->high <= low || high <= s->low)
             continue;
         for (; s->top > s->frames; s->top--) {
-            if (left && (s->top->cfa & FM_CFA_UNCOUNTED) == 0)
+            if ((s->top->cfa & FM_CFA_UNCOUNTED) == 0)
                 fm_csd_add_excp(thread, (struct fm_rec_csd *)s->top->csd);
             s->top->cfa = 0;
         }
@@ -307,7 +281,7 @@ void fm_stack_forget(uint64_t low, uint64_t high)
     fm_restore_signals(mask);
 }
 
-/* Frames at or below the stack pointer are dead: left by longjmp, or popped lazily. */
+/* Frames at or below the stack pointer are dead: left by longjmp. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp)
 {
     const struct fm_stack *stack = thread->stack;

@@ -10,11 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the hooks of a thread without state find at the top: not their frame, nor below it. */
-static struct fm_rec_frame no_frame = {.cfa = FM_CFA_GUARD};
-__thread struct fm_tls fm_tls_v1 FM_EXPORT = {
-    .low = FM_LOW_NOT_READY, .top = &no_frame, .heap_off = 1, .points = fm_no_points};
-
 static pthread_key_t end_key;
 static bool has_end_key;
 
@@ -25,7 +20,7 @@ static void tls_disable(struct fm_tls *tls)
     tls->heap_off = 1;
     tls->exit_own = tls->exit_any = UINT64_MAX;
     tls->thread = NULL;
-    tls->top = &no_frame;
+    tls->top = &fm_no_frame;
 }
 
 /* Of the calling thread. Frames on several stacks have no order. */
@@ -63,6 +58,17 @@ static void list_remove(struct fm_thread *thread)
     if (thread->next != NULL)
         thread->next->previous = thread->previous;
     fm_lock_give(&fm_process.threads_lock);
+}
+
+void fm_heap_flush(struct fm_thread *thread)
+{
+    struct fm_rec_header *h = fm_process.header;
+    int64_t live = __atomic_add_fetch(&h->live_bytes, thread->live_delta, __ATOMIC_RELAXED);
+    thread->live_delta = 0;
+    int64_t peak = __atomic_load_n(&h->peak_live_bytes, __ATOMIC_RELAXED);
+    while (live > peak && !__atomic_compare_exchange_n(&h->peak_live_bytes, &peak, live, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
 /* Other destructors may still call instrumented code: wait for the last round. */
@@ -133,10 +139,6 @@ static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
 struct fm_thread *fm_thread_make(uint64_t stack_address)
 {
     struct fm_tls *tls = &fm_tls_v1;
-    if (!fm_process_start()) {
-        tls_disable(tls);
-        return NULL;
-    }
     struct fm_thread *thread = fm_private_alloc(sizeof *thread);
     if (thread != NULL) {
         thread->tls = tls;

@@ -4,8 +4,8 @@
 gprof, uftrace and callgrind; allocation counts; two threads; the recording file; finishing.
 
 usage: overhead.py FATHOM FOLDER [--tools LIST] [--programs LIST] [--parts LIST] [--rounds N]
-  LISTs are separated by commas. tools: deep, full, fast, stopped, fast-stopped, coverage, clang-deep,
-  clang-fast, clang-coverage, gprof, uftrace, callgrind (default: all that are there).
+  LISTs are separated by commas. tools: deep, full, stopped, coverage, clang-deep,
+  clang-coverage, gprof, uftrace, callgrind (default: all that are there).
   programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined; zstd, jq, tcc, redis, ninja. parts: speed, heap, threads,
   switches, memory, finish.
 
@@ -30,12 +30,9 @@ from runtime_rec import Rec  # noqa: E402
 TOOLS = {
     "deep": ("gcc", [], "deep", 1.0, {}, []),
     "full": ("gcc", [], "full", 1.0, {}, []),
-    "fast": ("gcc", [], "fast", 1.0, {}, []),
     "stopped": ("gcc", [], "deep", 1.0, {"FATHOM_RECORDING": "off"}, []),
-    "fast-stopped": ("gcc", [], "fast", 1.0, {"FATHOM_RECORDING": "off"}, []),
     "coverage": ("gcc", [], "coverage", 1.0, {}, []),
     "clang-deep": ("clang", [], "deep", 1.0, {}, []),
-    "clang-fast": ("clang", [], "fast", 1.0, {}, []),
     "clang-coverage": ("clang", [], "coverage", 1.0, {}, []),
     "gprof": ("gcc", ["-pg"], None, 1.0, {}, []),
     "uftrace": ("gcc", ["-pg"], None, 0.2, {},
@@ -57,7 +54,7 @@ class Bench:
         compiler, flags, grade, _, _, _ = TOOLS[tool]
         if tool == "callgrind":
             return self.plain(tool, program)
-        variant = {"stopped": "deep", "fast-stopped": "fast", "uftrace": "gprof"}.get(tool, tool)
+        variant = {"stopped": "deep", "uftrace": "gprof"}.get(tool, tool)
         return self.programs.build(variant + ("" if interpose else "-bare"), compiler, flags,
                                    program, grade, interpose)
 

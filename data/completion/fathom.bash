@@ -13,7 +13,7 @@ _fathom_options()
 _fathom_values() # OPTION COMMAND
 {
     case $1 in
-        --grade) echo deep full fast coverage ;;
+        --grade) echo deep full coverage ;;
         --color) echo always never auto ;;
         --format) echo text json csv ;;
         --method) echo hull regression ;;

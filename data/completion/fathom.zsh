@@ -9,7 +9,7 @@ _fathom() {
     return
   fi
   if [[ $PREFIX == --grade=* ]]; then
-    compadd -P --grade= -- deep full fast coverage
+    compadd -P --grade= -- deep full coverage
     return
   fi
   if [[ $PREFIX == -* ]]; then

@@ -6,7 +6,7 @@
  *   fathom_enter $f %rax %rdx %rcx    by inline_hooks.h: the function, registers that are free
  *   fathom_exit $f %rax %rdx
  *   fathom_enter_full, fathom_exit_full    --grade=full: hooks of inlined bodies are kept
- *   nop at a .LPFE label              --grade=fast (-fpatchable-function-entry=1)
+ *   nop at a function's entry            --grade=deep (-fpatchable-function-entry=1)
  *
  * The end of what is written is the hook pc: the slow path returns there, so unwinding and debug
  * information see a call made at that place. */
@@ -172,23 +172,19 @@ static void expand_return(FILE *out, const struct state *state)
     write_hook(out, state, FM_HOOK_RETURN, &place);
 }
 
-static void expand_entry(FILE *out, struct state *state, const char *rest, bool exits)
+static void expand_entry(FILE *out, struct state *state, const char *rest)
 {
-    enum fm_hook_kind kind = FM_HOOK_ENTRY;
+    unsigned file = state->has_file ? state->file : UINT32_MAX;
     state->has_exits = false;
-    if (exits && fm_choice_leaves_out(&state->choice, state->function,
-                                      state->has_file ? state->file : UINT32_MAX))
+    if (fm_choice_leaves_out(&state->choice, state->function, file))
         return;
-    if (exits) {
-        state->has_exits = !is_leaf(state);
-        kind = state->has_exits ? FM_HOOK_BODY : FM_HOOK_LEAF;
-    }
+    state->has_exits = !is_leaf(state);
     /* A function's own name may end in .0: it is nested then, and uses its static chain. */
     struct fm_hook_place place = {.registers = {"%rax", "%r10", "%r11"},
                                   .thread = state->executable ? NULL : "%rcx",
                                   .keep_rax = may_read_al(rest),
                                   .keep_chain = strrchr(state->function, '.') != NULL};
-    write_hook(out, state, kind, &place);
+    write_hook(out, state, state->has_exits ? FM_HOOK_BODY : FM_HOOK_LEAF, &place);
 }
 
 /* Follows the functions' labels. */
@@ -254,27 +250,18 @@ static bool is_return(const char *text)
     return strncmp(text, "ret", 3) == 0;
 }
 
-/* How many nops for a hook begin with this line; *next is put behind them. gcc has a label before
- * them, clang makes one instruction of two. */
-static unsigned nops_at_entry(struct state *state, const char *line, const char *text, char **next)
+/* Is this line the nop in whose place a hook goes? gcc has a label before it. */
+static bool is_nop_at_entry(struct state *state, const char *line, const char *text)
 {
     if (strncmp(line, ".LPFE", 5) == 0 || strncmp(line, "# %bb.0:", 8) == 0) {
         state->at_entry = true;
-        return 0;
+        return false;
     }
     if (!state->at_entry || text == line || *text == '.' || *text == '#' || *text == '\0' ||
         strncmp(text, "endbr64", 7) == 0)
-        return 0;
+        return false;
     state->at_entry = false;
-    if (strcmp(text, "xchgw\t%ax, %ax") == 0 || strcmp(text, "xchg\tax, ax") == 0)
-        return 2;
-    if (strcmp(text, "nop") != 0)
-        return 0;
-    const char *second = skip_space(*next);
-    if (strncmp(second, "nop", 3) != 0 || second[3] != '\n')
-        return 1;
-    *next = strchr(*next, '\n') + 1;
-    return 2;
+    return strcmp(text, "nop") == 0;
 }
 
 static void filter(char *all, FILE *out)
@@ -292,9 +279,8 @@ static void filter(char *all, FILE *out)
         const char *text = skip_space(line);
         follow(&state, line, text);
         fm_choice_note(&state.choice, text);
-        unsigned nops = nops_at_entry(&state, line, text, &next);
-        if (nops > 0) {
-            expand_entry(out, &state, next, nops == 2);
+        if (is_nop_at_entry(&state, line, text)) {
+            expand_entry(out, &state, next);
             continue;
         } else if (state.has_exits && !state.in_app && is_return(text)) {
             expand_return(out, &state);

@@ -91,7 +91,8 @@ static bool holds(const char *text, const char *pattern)
 
 static bool is_system(const char *path)
 {
-    static const char *const folders[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm-"};
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm-",
+                                          "/usr/bin/../" /* clang */};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (strncmp(path, folders[i], strlen(folders[i])) == 0)
             return true;

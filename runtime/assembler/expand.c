@@ -136,41 +136,9 @@ static const char enter_any[] = UNLESS_STOPPED
     "\tleaq -4(%rbp, @B), @B\n"
     "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
 
-/* --grade=fast, before the prologue. Frames whose address is not above ours are dead. Behind 9771
- * and 9772 write_entry gives registers back. @C is r11, see TAKE_TOP. */
-static const char entry_begin[] =
-    "\tleaq -8(%rsp), @B\n"
-    "\tcmpq @0, @B\n"
-    "\tjo 9771f\n"
-    "\tjb 9772f\n"
-    "\tmovq @C, @A\n"
-    "\tcmpq @8, @C\n"
-    "\tjne 9767f\n"
-    "9766:\tcmpq (@A), @B\n"
-    "\tjae 9769f\n"
-    "9768:\tcmpq @32, @A\n"
-    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq (%rsp), @C\n" ADD_SITE LOOK_UP_AND_FILL
-    "\tleaq -8(%rsp), @B\n"
-    "\tmovq @B, 32(@A)\n"
-    "\taddq $32, @A\n"
-    "\tmovq @A, @8\n"
-    "\tmovq @A, @C\n"
-    "9771:\n";
-static const char entry_cold[] = HOOK_ENDS "9777:\n"
-                                           "\t.subsection 1\n"
-                                           "9767:\tmovq @8, @A\n"
-                                           "\tjmp 9766b\n"
-                                           "9769:\tsubq $32, @A\n"
-                                           "\tcmpq (@A), @B\n"
-                                           "\tjae 9769b\n"
-                                           "\tjmp 9768b\n" TAKE_KEY LOOK_FURTHER "9772:\n";
-static const char entry_end[] = "\tleaq 9777b(%rip), %r11\n"
-                                "\tpushq %r11\n"
-                                "\tjmp fm_entry_hook_v1@PLT\n"
-                                "\t.subsection 0\n";
-
-/* --grade=deep: at a function's entry as above, but exits are seen, so nothing dead is passed over.
- */
+/* At a function's entry, before the prologue. Behind 9771 and 9772 write_entry gives registers
+ * back.
+ * @C is r11, see TAKE_TOP. */
 #define BODY_CHECK             \
     "\tcmpq @0, %rsp\n"        \
     "\tjo 9771f\n"             \
@@ -340,7 +308,7 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, const char
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
 {
     fputs(HOOK_BEGINS, out);
-    if (kind < FM_HOOK_ENTRY)
+    if (kind < FM_HOOK_BODY)
         load_thread(out, place);
     switch (kind) {
     case FM_HOOK_ENTER_LEAF:
@@ -360,9 +328,6 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
         break;
     case FM_HOOK_EXIT_ANY:
         write_text(out, exit_any, place);
-        break;
-    case FM_HOOK_ENTRY:
-        write_entry(out, place, entry_begin, entry_cold, entry_end);
         break;
     case FM_HOOK_BODY:
         write_entry(out, place, body_begin, body_cold, body_end);

@@ -14,8 +14,7 @@ enum fm_hook_kind {
     FM_HOOK_EXIT_OWN,
     FM_HOOK_EXIT_ANY,
     FM_HOOK_RETURN, /* --grade=deep, in front of a return */
-    FM_HOOK_ENTRY,  /* --grade=fast, in the place of the nop at a function's entry */
-    FM_HOOK_BODY,   /* --grade=deep, there */
+    FM_HOOK_BODY,   /* --grade=deep, in the place of the nop at a function's entry */
     FM_HOOK_LEAF,   /* of a function that calls nothing: no hook in front of its returns */
 };
 
@@ -23,8 +22,8 @@ struct fm_hook_place {
     const char *function;     /* an operand of lea that gives the function's address */
     const char *registers[3]; /* "%rax": different ones, free to change; exits need two */
     const char *thread;       /* another one, for code that is not an executable's; else NULL */
-    /* FM_HOOK_ENTRY: rax may hold the number of vector arguments, r10 the static chain of a nested
-     * function. */
+    /* FM_HOOK_BODY, FM_HOOK_LEAF: rax may hold the number of vector arguments, r10 the static chain
+     * of a nested function. */
     bool keep_rax, keep_chain;
 };
 

@@ -180,7 +180,7 @@ def choices(tap):
             tap.same(chosen("clang", "--exclude=sub/"), {"main"}, "clang: a folder left out")
             tap.same(chosen("clang", "--only=helper.c"), {"helper", "same"},
                      "clang: one file alone")
-            for grade in "deep", "fast", "coverage":
+            for grade in "deep", "full", "coverage":
                 tap.same(chosen("clang", f"--grade={grade}", "--exclude=helper"),
                          {"main", "same"}, f"clang, {grade}: a function left out")
             tap.same(chosen("clang", "--exclude=h.h"), every - {"same"},
@@ -192,7 +192,7 @@ def choices(tap):
                 tap.same(chosen(compiler, "--only=same"), {"same"},
                          f"{compiler}: one function alone")
                 left_out_contexts(tap, compiler)
-        tap.same(chosen("gcc", "--grade=fast", "--exclude=function:helper"), {"main", "same"}, "gcc, fast: a function left out")
+        tap.same(chosen("gcc", "--grade=full", "--exclude=function:helper"), {"main", "same"}, "gcc, full: a function left out")
         done = lib.run([lib.FATHOM, "cc", "--only=a\"b", "gcc", "-c", "main.c"], folder)
         tap.check(done.returncode == 2 and "quotes" in done.stderr,
                   "a pattern with a quote is bad usage", done.stderr)

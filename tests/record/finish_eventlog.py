@@ -71,7 +71,7 @@ def main():
     lib.need("gcc")
     tap = lib.Tap()
     recorded(tap, "gcc", [])
-    recorded(tap, "gcc", ["--grade=fast"])
+    recorded(tap, "gcc", ["--grade=full"])
     if shutil.which("clang"):
         recorded(tap, "clang", [])
     unrecorded(tap)

@@ -23,7 +23,7 @@ def compile_all(tap, folder):
         if shutil.which(compiler) is None:
             tap.skip(f"programs by {compiler}", "it is not installed")
             continue
-        for grade in ("deep", "fast"):
+        for grade in ("deep", "full"):
             executable = folder / f"{compiler}-{grade}"
             lib.must([lib.FATHOM, "cc", f"--grade={grade}", compiler, "-O2", "-fno-builtin",
                       "-D_GNU_SOURCE", f"-I{INCLUDE}",
@@ -98,7 +98,7 @@ int main(void)
 def one_unit(tap, folder):
     """What is given back is what was got: both in usable bytes."""
     (folder / "kept.c").write_text(KEPT)
-    for grade in "deep", "fast":
+    for grade in "deep", "full":
         lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-O1", "-fno-builtin", "kept.c",
                   "-o", "kept"], folder)
         done = lib.record(["./kept"], folder)

@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 
-import fast_lib as fast
+import body_lib as body
 import finish_lib as lib
 
 SOURCE = r"""
@@ -117,9 +117,9 @@ def unqualified(contexts):
 
 def same_contexts(tap, source, folder, flags):
     """Every context with calls is one of the full grade's, with as many or more (inlined) calls."""
-    profiles = {grade: record(fast.source_path(source), folder, grade, flags).profile
+    profiles = {grade: record(body.source_path(source), folder, grade, flags).profile
                 for grade in ("deep", "full")}
-    deep, full = (unqualified(fast.contexts(profiles[grade])) for grade in ("deep", "full"))
+    deep, full = (unqualified(body.contexts(profiles[grade])) for grade in ("deep", "full"))
     what = f"{source} {' '.join(flags)}"
     odd = {path: calls for path, calls in deep.items() if calls and full.get(path, 0) < calls}
     tap.same(odd, {}, f"{what}: contexts with calls are the full grade's")

@@ -40,9 +40,8 @@ def once(tap, command, folder, threads, delay, number, grade):
           steps <= calls["step"] <= steps + threads and calls["work"] == threads and
           profile.edges["step", "leaf"] == calls["leaf"] and
           profile.edges["work", "step"] == calls["step"])
-    if grade != "fast": # fast does not see how functions are left
-        ok = ok and (profile.excps["step"] <= threads and
-                     profile.exits["work"] == 0 and profile.excps["work"] == threads)
+    ok = ok and (profile.excps["step"] <= threads and
+                 profile.exits["work"] == 0 and profile.excps["work"] == threads)
     tap.check(ok, f"{grade}: {threads} threads, killed after {delay:.3f} s and {steps} steps",
               f"status {recorder.returncode} calls {dict(calls)} excps {dict(profile.excps)} "
               f"{stderr}")

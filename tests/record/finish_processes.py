@@ -133,7 +133,7 @@ def said_rightly(tap, folder):
     done = lib.run([lib.FATHOM, "record", "--", "./old"], folder)
     tap.check(done.returncode == 1 and "no function of it is instrumented" in done.stderr and
               "Rebuild from clean" in done.stderr, "objects of an earlier build", done.stderr)
-    for grade in "deep", "fast":
+    for grade in "deep", "full":
         lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-g", "-c", "one.c"], folder)
         lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "one.o", "two.o", "-o", "part"],
                  folder)
@@ -368,7 +368,7 @@ def plain_hosts(tap, folder):
     folder = pathlib.Path(folder)
     (folder / "host.c").write_text(HOST)
     lib.must(["gcc", "host.c", "-o", "host", "-lpthread", "-ldl"], folder)
-    forms = [("gcc", ["-O1"], []), ("gcc", ["-O1"], ["--grade=fast"]),
+    forms = [("gcc", ["-O1"], []), ("gcc", ["-O1"], ["--grade=full"]),
              ("gcc", ["-O0"], ["--grade=coverage"])]
     forms += [("clang", ["-O1"], []), ("clang", ["-O0"], ["--grade=coverage"])] \
         if shutil.which("clang") else []

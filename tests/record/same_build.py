@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-import fast_lib as fast
+import body_lib as body
 import finish_lib as lib
 from runtime_rec import Rec
 
@@ -20,7 +20,7 @@ LEVELS = [["-O1"], ["-O2"], ["-O3"], ["-Os"], ["-O2", "-fPIC"], ["-O2", "-flto"]
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "exceptions.cc",
             "threads.c", "inlining.c", "jumps.c", "unwinding.cc", "room.c", "arguments.c",
             "nested.c", "deep.c", "bodies.c", "bodies.cc"]
-NOT_SEEN = {"handler", "eight", "eight_doubles"}  # fast_callgrind.py
+NOT_SEEN = {"handler", "eight", "eight_doubles"}  # body_callgrind.py
 
 
 def functions_of(paths):
@@ -62,7 +62,7 @@ class Recorded:
             return None
         module = self.rec.module(pd["fn"], pd["epoch"])
         symbols = self.names[module["path"]][pd["fn"] - module["bias"]]
-        return fast.plain_name(min(symbols))
+        return body.plain_name(min(symbols))
 
 
 def compare(tap, command, folder, what, environment=None):
@@ -73,19 +73,19 @@ def compare(tap, command, folder, what, environment=None):
     out = folder / "same.cg"
     done = subprocess.run(
         ["timeout", "120", "valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={out}", "--demangle=no",
-         f"--separate-callers={fast.SEPARATE}", "--dump-instr=yes", "--compress-pos=no", *command],
+         f"--separate-callers={body.SEPARATE}", "--dump-instr=yes", "--compress-pos=no", *command],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         env={**os.environ, "FATHOM_OUTPUT": str(path), "FATHOM_TICKS": "none",
              **(environment or {})})
     if done.returncode != 0:
         raise RuntimeError(f"{what}: status {done.returncode}\n{done.stdout}")
     recorded = Recorded(path)
-    expected = fast.read_callgrind(out, recorded.known)
+    expected = body.read_callgrind(out, recorded.known)
     found = collections.Counter({edge: n for edge, n in recorded.edges.items()
                                  if edge[1] not in NOT_SEEN})
     expected = collections.Counter({edge: n for edge, n in expected.items()
                                     if edge[1] not in NOT_SEEN})
-    tap.same(dict(fast.callees(found)), dict(fast.callees(expected)),
+    tap.same(dict(body.callees(found)), dict(body.callees(expected)),
              f"{what}: calls of each function ({sum(found.values())})")
     tap.same({edge: n for edge, n in found.items() if edge[0]},
              {edge: n for edge, n in expected.items() if edge[0]},
@@ -94,9 +94,9 @@ def compare(tap, command, folder, what, environment=None):
 
 
 def build(source, folder, flags):
-    front, real = fast.driver(source, "gcc")
+    front, real = body.driver(source, "gcc")
     front[2] = "--grade=deep"
-    lib.must(front + [real, *flags, "-Wl,-z,now", fast.source_path(source), "-o", "prog",
+    lib.must(front + [real, *flags, "-Wl,-z,now", body.source_path(source), "-o", "prog",
                       "-lpthread", "-ldl", "-lm"], folder)
     return [pathlib.Path(folder) / "prog"]
 

@@ -23,14 +23,11 @@ static const char help[] =
     "  fathom %s [OPTION...] [COMPILER] ARGUMENT...\n\n"
     "Compiles and links as the compiler would, so that the program records itself.\n\n"
     "Options (before all others; the rest is the compiler's):\n"
-    "  --grade=deep|full|fast|coverage  deep (default): every call of the functions that exist\n"
-    "                              after inlining, inlined bodies shown but not counted; full: "
-    "every\n"
-    "                              call of the source; fast: as deep, but how functions are left "
-    "is\n"
-    "                              not seen; coverage: full, and how often each block of code ran "
-    "in\n"
-    "                              each context\n"
+    "  --grade=deep|full|coverage  deep (default): every call of the functions that exist after\n"
+    "                              inlining, inlined bodies shown but not counted; full: every\n"
+    "                              call of the source; coverage: full, and how often each block "
+    "of\n"
+    "                              code ran in each context\n"
     "  --exclude=PATTERN           leave out files, folders (with a '/' or a source ending) or\n"
     "                              functions whose name holds PATTERN; may be repeated\n"
     "  --only=PATTERN              record these files, folders or functions alone; may be "
@@ -192,6 +189,10 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
     bool whole = !line->shared && !line->relocatable && !line->no_start_files;
     if (status == 0 && whole && !fm_toolchain_verify(output, error))
         return FM_EXIT_FAILED;
+    if (status == 0 && whole && strcmp(wrapper->toolchain.grade, "fast") == 0)
+        fprintf(stderr,
+                "fathom %s: note: --grade=fast is the default grade now, which costs less\n",
+                wrapper->name);
     return status;
 }
 

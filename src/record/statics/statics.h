@@ -140,7 +140,7 @@ struct fm_statics_opts {
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
     bool ignore_debug;      /* go by the symbols alone */
     bool coverage;          /* coverage points are wanted */
-    bool physical;          /* the hooks are in out-of-line bodies only (the fast grade) */
+    bool physical;          /* the hooks are in out-of-line bodies only (a grade that was) */
 };
 
 /* Extracts the statics of the module at path. On success the caller owns *ret;

@@ -249,8 +249,7 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
             g_ptr_array_add(arguments, g_strdup("-DFATHOM_INLINE_HOOKS"));
     }
     /* gcc's lists work on the hooks that it puts in before inlining. */
-    bool lists = !toolchain->clang && strcmp(toolchain->grade, "fast") != 0 &&
-                 strcmp(toolchain->grade, "deep") != 0;
+    bool lists = !toolchain->clang && grade->gcc != fm_deep_gcc;
     if (lists)
         add_gcc_lists(toolchain, line, arguments);
     return add_choice(toolchain, line, lists, arguments, error);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast: whole chains of calls, as they stand in the source: plain ones, below setjmp and
+"""The default grade: whole chains of calls, as they stand in the source: plain ones, below setjmp and
 catch, in a library's callback behind a function that has returned."""
 import re
 import sys
 import tempfile
 
-import fast_lib as fast
+import body_lib as body
 import finish_lib as lib
 
 CHAINS = {
@@ -35,14 +35,14 @@ CHAINS = {
 def main():
     tap = lib.Tap()
     for source, expected in CHAINS.items():
-        for compiler in fast.COMPILERS:
+        for compiler in body.COMPILERS:
             for level in "-O0", "-O2":
                 # Jumps in place of calls would pass frames on.
                 flags = [level, "-fno-optimize-sibling-calls"]
                 with tempfile.TemporaryDirectory() as folder:
-                    profile = fast.Program(source, folder, compiler, flags).record().profile
+                    profile = body.Program(source, folder, compiler, flags).record().profile
                 found = {re.sub(r"\(anonymous namespace\)::|\([^)]*\)", "", path): calls
-                         for path, calls in fast.main_contexts(profile).items()}
+                         for path, calls in body.main_contexts(profile).items()}
                 tap.same(found, expected, f"{source} {compiler} {level}")
     return tap.done()
 

@@ -2,7 +2,7 @@
 /* Follows a program instruction by instruction through its own functions, as a debugger does, and
  * writes down where the stack stood: an account of its calls that owes nothing to hooks.
  *
- *   fast_trace RANGES OUTPUT PROGRAM ARGUMENTS...
+ *   body_trace RANGES OUTPUT PROGRAM ARGUMENTS...
  *
  * RANGES: lines "START END ENTRY" in hexadecimal, by the addresses in the file; ENTRY is 1 for the
  * range of a function, 0 for a part of one that stands elsewhere. OUTPUT: three 64-bit words a
@@ -42,7 +42,7 @@ static bool planted;
 
 static _Noreturn void fail(const char *what)
 {
-    fprintf(stderr, "fast_trace: %s: %s\n", what, strerror(errno));
+    fprintf(stderr, "body_trace: %s: %s\n", what, strerror(errno));
     if (child > 0)
         kill(child, SIGKILL);
     exit(125);
@@ -174,7 +174,7 @@ static int note(int status, FILE *output, bool *inside)
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fputs("usage: fast_trace RANGES OUTPUT PROGRAM ARGUMENTS...\n", stderr);
+        fputs("usage: body_trace RANGES OUTPUT PROGRAM ARGUMENTS...\n", stderr);
         return 125;
     }
     read_ranges(argv[1]);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast against an independent counter: valgrind's callgrind, on the same code without
+"""The default grade against an independent counter: valgrind's callgrind, on the same code without
 hooks, at several levels of optimisation. And: a second run has the same counts, the sum over
 contexts is the total. Arguments: programs, instead of all."""
 import sys
 import tempfile
 
-import fast_lib as fast
+import body_lib as body
 import finish_lib as lib
 from same_build import Recorded
 
@@ -18,11 +18,6 @@ PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "
             "threads.c", "loading.c", "inlining.c", "jumps.c", "unwinding.cc", "tail.c", "room.c",
             "arguments.c", "nested.c", "deep.c", "workers.c"]
 NOT_BY = {("nested.c", "clang")}
-# To callgrind a function that ends in a jump to another calls it; at this grade it gives its frame
-# away, and the other's caller is its own. Compared by caller where the compiler makes no such
-# jumps.
-JUMPS = {"tail.c", "room.c", "unwinding.cc"}
-NO_JUMPS = "-fno-optimize-sibling-calls"
 # A signal's handler; and functions for instructions that valgrind's processor does not have, which
 # are not called there.
 NOT_SEEN = {"handler", "eight", "eight_doubles"}
@@ -30,15 +25,8 @@ NOT_SEEN = {"handler", "eight", "eight_doubles"}
 
 def levels(source):
     for compiler, flags in LEVELS:
-        if compiler in fast.COMPILERS and (source, compiler) not in NOT_BY:
+        if compiler in body.COMPILERS and (source, compiler) not in NOT_BY:
             yield compiler, flags
-            if source in JUMPS and compiler == "gcc" and flags != ["-O0"]:
-                yield compiler, flags + [NO_JUMPS]
-
-
-def comparable_by_caller(source, compiler, flags):
-    jumps = source in JUMPS and compiler == "gcc" and flags[0] != "-O0" and NO_JUMPS not in flags
-    return not jumps
 
 
 def machine_edges(program):
@@ -52,21 +40,20 @@ def machine_edges(program):
 def compare(tap, source, compiler, flags):
     what = f"{source} {compiler} {' '.join(flags)}"
     with tempfile.TemporaryDirectory() as folder:
-        program = fast.Program(source, folder, compiler, flags)
-        expected = fast.callgrind(program)
+        program = body.Program(source, folder, compiler, flags)
+        expected = body.callgrind(program)
         profile, again = (program.record(name).profile for name in ("out", "again"))
         found = {edge: calls for edge, calls in
-                 fast.profile_edges(profile, program.functions).items() if edge[1] not in NOT_SEEN}
-        by_caller = machine_edges(program) if compiler == "clang" else found
+                 body.profile_edges(profile, program.functions).items() if edge[1] not in NOT_SEEN}
+        by_caller = machine_edges(program)
     by_caller = {edge: calls for edge, calls in by_caller.items()
                  if edge[1] not in NOT_SEEN}
-    tap.same(dict(fast.callees(found)), dict(fast.callees(expected)),
+    tap.same(dict(body.callees(found)), dict(body.callees(expected)),
              f"{what}: calls of each function")
-    if comparable_by_caller(source, compiler, flags):
-        tap.same({edge: n for edge, n in by_caller.items() if edge[0]},
-                 {edge: n for edge, n in expected.items() if edge[0]},
-                 f"{what}: calls by caller and callee")
-    tap.same(fast.contexts(again), fast.contexts(profile), f"{what}: a second run is the same")
+    tap.same({edge: n for edge, n in by_caller.items() if edge[0]},
+             {edge: n for edge, n in expected.items() if edge[0]},
+             f"{what}: calls by caller and callee")
+    tap.same(body.contexts(again), body.contexts(profile), f"{what}: a second run is the same")
     tap.same((int(profile.header["callseqs"]), sum(profile.contexts.values())),
              (sum(profile.calls().values()),) * 2, f"{what}: the total is the sum over contexts")
 

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast: programs made at random, every call in its context against a debugger's account of
-the same code without hooks (fast_replay.py). Arguments: how many, first seed, features (all)."""
+"""The default grade: programs made at random, every call in its context against a debugger's account of
+the same code without hooks (body_replay.py). Arguments: how many, first seed, features (all)."""
 import os
 import pathlib
 import random
 import sys
 import tempfile
 
-import fast_lib as fast
-import fast_replay
+import body_lib as body
+import body_replay
 import finish_lib as lib
 
 os.environ["FATHOM_INLINED"] = "off" # the account knows the functions that exist
 LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O2"]), ("gcc", ["-O3"]), ("clang", ["-O0"]),
           ("clang", ["-O2"])]
 FEATURES = {"arguments", "room", "tail", "jumps", "pointers", "callbacks", "signals"}
-# See NOT_IN_CONTEXT in fast_contexts.py. Signals: of handlers together with longjmp out of them,
+# See NOT_IN_CONTEXT in body_contexts.py. Signals: of handlers together with longjmp out of them,
 # room and arguments on the stack one program in ten has a few calls elsewhere.
-NOT_WITH_GCC = {"callbacks", "signals"}
+NOT_WITH_GCC = set()
 HEAD = """/* Seed {seed}: {features}. */
 #include <alloca.h>
 #include <setjmp.h>
@@ -189,16 +189,16 @@ def check(tap, seed, compiler, flags, features):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "random.c"
         source.write_text(Maker(seed, features).text())
-        program = fast.Program(str(source), folder, compiler, flags + ["-w"])
+        program = body.Program(str(source), folder, compiler, flags + ["-w"])
         recorded = program.record()
-        expected, why = fast_replay.replay(program)
+        expected, why = body_replay.replay(program)
         plain = lib.must(program.plain, folder).stdout
     tap.same(recorded.stdout, plain, f"{what}: does what it does without hooks")
     if expected is None:
         tap.skip(f"{what}: every call in its context", why)
         return
     tap.check(sum(expected.contexts().values()) > 50, f"{what}: calls enough")
-    tap.same(fast.main_contexts(recorded.profile), expected.contexts(),
+    tap.same(body.main_contexts(recorded.profile), expected.contexts(),
              f"{what}: every call in its context")
 
 
@@ -207,7 +207,7 @@ def main():
     count, first = (int(word) for word in (sys.argv[1:3] or (10, 1)))
     for seed in range(first, first + count):
         for compiler, flags in LEVELS:
-            if compiler in fast.COMPILERS:
+            if compiler in body.COMPILERS:
                 features = set(sys.argv[3:]) or (
                     FEATURES - NOT_WITH_GCC if compiler == "gcc" else FEATURES)
                 check(tap, seed, compiler, flags, features)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contexts that a program of one thread goes through, from a debugger's account of its steps
-(fast_trace.c): what a recording at --grade=fast must say, computed without any hook.
+(body_trace.c): what a recording at the default grade must say, computed without any hook.
 
 A frame is known by its slot: the address of its return address. It is alive as long as the stack
 pointer is not above the slot; a function that begins with the stack pointer on the slot has
@@ -10,10 +10,10 @@ import collections
 import os
 import struct
 
-import fast_lib as fast
+import body_lib as body
 import finish_lib as lib
 
-TRACE = os.environ.get("FAST_TRACE")
+TRACE = os.environ.get("BODY_TRACE")
 STEP = struct.Struct("<3Q")
 STATIC = 0x6 << 44  # the program and its data lie below, stacks of the kernel's making above
 
@@ -95,10 +95,10 @@ class Replay:
 def functions_of(program):
     """(start, end, symbol) of the program's own functions, as its file has them."""
     found = []
-    own = {fast.unsuffixed(symbol) for symbol in program.functions}
+    own = {body.unsuffixed(symbol) for symbol in program.functions}
     for line in lib.must(["nm", "-S", program.plain[0]], program.folder).stdout.splitlines():
         words = line.split()
-        if len(words) == 4 and words[2] in "tTwW" and fast.unsuffixed(words[3]) in own:
+        if len(words) == 4 and words[2] in "tTwW" and body.unsuffixed(words[3]) in own:
             found.append((int(words[0], 16), int(words[0], 16) + int(words[1], 16), words[3]))
     return sorted(found)
 
@@ -114,13 +114,13 @@ def replay(program):
     if done.returncode == 125:
         return None, done.stderr.strip()
     if done.returncode != 0:
-        raise RuntimeError(f"fast_trace: status {done.returncode}\n{done.stderr}")
+        raise RuntimeError(f"body_trace: status {done.returncode}\n{done.stderr}")
     result = Replay()
     for at, pointer, word in STEP.iter_unpack(steps.read_bytes()):
         if at in starts:
             symbol = starts[at]
             result.stack_is(pointer, entering=True)
-            result.enter(symbol, fast.plain_name(symbol), pointer, word)
+            result.enter(symbol, body.plain_name(symbol), pointer, word)
         else:
             result.stack_is(pointer)
     return result, done.stdout

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--grade=fast: every call in its whole context against a debugger's account of the same code
-without hooks (fast_replay.py), and against what the programs count themselves. Programs do and
+"""The default grade: every call in its whole context against a debugger's account of the same code
+without hooks (body_replay.py), and against what the programs count themselves. Programs do and
 print the same in each grade, so that every argument and result arrives.
 
 Arguments: quick, full, or COMPILER LEVEL PROGRAM..."""
@@ -11,8 +11,8 @@ import re
 import sys
 import tempfile
 
-import fast_lib as fast
-import fast_replay
+import body_lib as body
+import body_replay
 import finish_lib as lib
 
 os.environ["FATHOM_INLINED"] = "off" # the account knows the functions that exist
@@ -33,10 +33,6 @@ PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "
 # The debugger follows one thread, and takes long over a million steps.
 ONLY_COUNTS = {"deep.c", "workers.c"}
 NOT_BY = {("nested.c", "clang")}
-# gcc's entry hooks alone take frames for alive that have returned, where a library's frame lies
-# around them and calls back by an edge that is there: to know better would take unwinding at each
-# callback.
-NOT_IN_CONTEXT = {("callbacks.c", "gcc")}
 # Ways to leave a function but by its exit.
 LEAVING = ("longjmp", "throw", "pthread_exit", "makecontext")
 
@@ -60,9 +56,8 @@ def short_names(profile):
     return calls
 
 
-def in_context(source, compiler, flags):
-    return source not in ONLY_COUNTS and (source, compiler) not in NOT_IN_CONTEXT and (
-        source, " ".join([compiler] + flags)) not in NOT_IN_CONTEXT
+def in_context(source):
+    return source not in ONLY_COUNTS
 
 
 # A second run with these: the hooks' other ways through must keep every register too.
@@ -72,30 +67,30 @@ OTHER_WAYS = {"stopped": {"FATHOM_RECORDING": "off"}, "in a full file": {"FATHOM
 def check(tap, source, compiler, flags):
     what = f"{source} {compiler} {' '.join(flags)}"
     with tempfile.TemporaryDirectory() as folder:
-        program = fast.Program(source, folder, compiler, flags)
+        program = body.Program(source, folder, compiler, flags)
         plain = lib.must(program.plain, folder).stdout
         recorded, again = program.record(), program.record("again")
         profile = recorded.profile
         others = {way: program.run(**settings) for way, settings in OTHER_WAYS.items()}
-        deep = fast.deep_output(source, folder, compiler, flags)
+        full = body.full_output(source, folder, compiler, flags)
         expected = why = None
-        if in_context(source, compiler, flags):
-            expected, why = fast_replay.replay(program)
+        if in_context(source):
+            expected, why = body_replay.replay(program)
     tap.same(recorded.stdout, plain, f"{what}: does what it does without hooks")
-    tap.same(deep, plain, f"{what}: and so does --grade=deep")
+    tap.same(full, plain, f"{what}: and so does --grade=full")
     for way, output in others.items():
         tap.same(output, plain, f"{what}: and so does a recording that is {way}")
     own, calls = counted(plain), short_names(profile)
     if own:
         tap.same({name: calls[name] for name in own}, own, f"{what}: calls as the program counted")
     if expected is not None:
-        tap.same(fast.main_contexts(profile), expected.contexts(),
+        tap.same(body.main_contexts(profile), expected.contexts(),
                  f"{what}: every call in its context")
     elif why is not None:
         tap.skip(f"{what}: every call in its context", why)
-    if not any(word in fast.source_path(source).read_text() for word in LEAVING):
+    if not any(word in body.source_path(source).read_text() for word in LEAVING):
         tap.same(+profile.excps, collections.Counter(), f"{what}: no call is left without its exit")
-    tap.same(fast.contexts(again.profile), fast.contexts(profile),
+    tap.same(body.contexts(again.profile), body.contexts(profile),
              f"{what}: a second run is the same")
     tap.same((int(profile.header["callseqs"]), sum(profile.contexts.values())),
              (sum(profile.calls().values()),) * 2, f"{what}: the total is the sum over contexts")
@@ -114,7 +109,7 @@ def cases(arguments):
 def main():
     tap = lib.Tap()
     for compiler, flags, source in cases(sys.argv[1:]):
-        if compiler in fast.COMPILERS:
+        if compiler in body.COMPILERS:
             check(tap, source, compiler, flags)
     return tap.done()
 

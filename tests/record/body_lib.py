@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a program at --grade=fast, and without hooks but otherwise by the same flags, so that the
+"""Builds a program at the default grade, and without hooks but otherwise by the same flags, so that the
 compiler makes the same functions of it. Used by the tests of that grade."""
 import collections
 import functools
@@ -11,7 +11,7 @@ import shutil
 
 import finish_lib as lib
 
-PROGRAMS = pathlib.Path(__file__).parent / "fast_programs"
+PROGRAMS = pathlib.Path(__file__).parent / "body_programs"
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 # What brings the hooks into the code: everything else of the grade's flags stays.
 HOOK_FLAGS = ("-B", "-finstrument-", "-fpatchable-function-entry", "-mfentry", "-mrecord-mcount",
@@ -26,8 +26,8 @@ def source_path(source):
 def driver(source, compiler):
     """The front of fathom, and the compiler, for the language."""
     if source.endswith(".cc"):
-        return [lib.FATHOM, "c++", "--grade=fast"], {"gcc": "g++", "clang": "clang++"}[compiler]
-    return [lib.FATHOM, "cc", "--grade=fast"], compiler
+        return [lib.FATHOM, "c++", "--grade=deep"], {"gcc": "g++", "clang": "clang++"}[compiler]
+    return [lib.FATHOM, "cc", "--grade=deep"], compiler
 
 
 def without_hooks(command):
@@ -42,7 +42,7 @@ def without_hooks(command):
 
 
 class Program:
-    """prog: at --grade=fast. plain: the same without hooks. functions: the symbols of those that
+    """prog: at the default grade. plain: the same without hooks. functions: the symbols of those that
     the compiler made, in both."""
 
     def __init__(self, source, folder, compiler, flags):
@@ -206,10 +206,10 @@ def main_contexts(profile):
             if path.startswith(root)}
 
 
-def deep_output(source, folder, compiler, flags):
-    """What the program prints when built at --grade=deep."""
+def full_output(source, folder, compiler, flags):
+    """What the program prints when built at --grade=full."""
     front, real = driver(source, compiler)
-    lib.must([*front[:2], real, *flags, source_path(source), "-o", "deep", "-lpthread",
+    lib.must([*front[:2], "--grade=full", real, *flags, source_path(source), "-o", "full", "-lpthread",
               "-ldl"], folder)
-    return lib.must(["./deep"], folder,
-                    env={**os.environ, "FATHOM_OUTPUT": f"{folder}/deep.rec"}).stdout
+    return lib.must(["./full"], folder,
+                    env={**os.environ, "FATHOM_OUTPUT": f"{folder}/full.rec"}).stdout

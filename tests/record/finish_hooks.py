@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Where the default grade's hooks stand: at the entry of each function that exists and in front of
+each of its returns, wherever the compiler puts them; not where the program or the user wants none."""
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import finish_lib as lib
+
+RETURNS = r"""
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define OWN __attribute__((noinline, noclone))
+#define COLD __attribute__((cold, noinline))
+static volatile int sink;
+OWN int leaf(int x) { sink++; return x + 1; }
+COLD int rare(int x) { sink += x; return leaf(x); }
+/* An early return before any frame is set up, one in the middle, one behind unlikely code. */
+OWN int many(int x)
+{
+    if (x < 0)
+        return -1;
+    if (x % 3 == 0)
+        return leaf(x);
+    if (__builtin_expect(x > 97, 0)) {
+        sink = rare(x);
+        if (sink == 12345)
+            abort();
+        return rare(x) + leaf(sink);
+    }
+    switch (x % 7) {
+    case 0: return leaf(x) + 1;
+    case 1: sink++; return leaf(x) * 2;
+    case 2: return leaf(leaf(x));
+    case 3: sink--; return leaf(x) - 5;
+    case 4: return leaf(x) ^ 3;
+    default: return leaf(x) + leaf(x + 1);
+    }
+}
+/* What inline assembler says is its own matter. */
+OWN int assembler(int x)
+{
+    __asm__ volatile("jmp 1f\n\tret\n\t.byte 0xc3\n1:" ::: "memory");
+    return leaf(x);
+}
+OWN int sum(int n, ...)
+{
+    va_list list;
+    double all = 0;
+    va_start(list, n);
+    for (int i = 0; i < n; i++)
+        all += va_arg(list, double);
+    va_end(list);
+    return (int)all + leaf(n);
+}
+typedef int vector __attribute__((vector_size(32)));
+OWN vector wide(int x) { vector v = {x, leaf(x), 3, 4, 5, 6, 7, 8}; return v; }
+OWN long double extended(long double x) { return x * 2 + leaf(1); }
+OWN _Complex double complex_one(double x) { return x + leaf((int)x) * 1.0i; }
+struct pair { long first, second; };
+OWN struct pair pair(long x) { return (struct pair){x, leaf((int)x)}; }
+OWN __attribute__((ms_abi)) int foreign(int a, int b) { return leaf(a) + b; }
+__attribute__((no_instrument_function)) OWN int quiet(int x) { return leaf(x) + leaf(x); }
+int main(void)
+{
+    int all = 0;
+    for (int i = -2; i < 100; i++)
+        all += many(i) + assembler(i) + quiet(i) + foreign(i, i + 1);
+    vector v = wide(9);
+    struct pair two = pair(40);
+    printf("%d %d %d %d %.1Lf %.1f %ld\n", all, sum(3, 1.0, 2.0, 4.0), v[1], v[7], extended(2.5L),
+           __real__ complex_one(4) + __imag__ complex_one(4), two.first + two.second);
+    return 0;
+}
+"""
+SYSTEM = r"""
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+struct failure {};
+__attribute__((noinline)) bool less(int a, int b) { return a < b; }
+__attribute__((noinline)) int risky(int x) { if (x % 4 == 0) throw failure(); return x; }
+__attribute__((noinline)) int careful(int x)
+{
+    std::string kept(40, 'x');
+    return risky(x) + (int)kept.size();
+}
+int main()
+{
+    std::vector<int> numbers;
+    std::map<int, std::string> names;
+    for (int i = 0; i < 1000; i++)
+        numbers.push_back((i * 7919) % 1000);
+    std::sort(numbers.begin(), numbers.end(), less);
+    int sum = 0;
+    for (int i = 0; i < 100; i++) {
+        names[i % 10] += "y";
+        try {
+            sum += careful(i);
+        } catch (const failure &) {
+            sum--;
+        }
+    }
+    std::printf("%d %d %zu\n", numbers[5], sum, names.size());
+}
+"""
+LEVELS = ["-O0", "-O2", "-Os"]
+WAYS = [["-O2", "-fPIC", "-fcf-protection=full"], ["-O3", "-mfunction-return=thunk"],
+        ["-O2", "-fstack-protector-all", "-mavx2", "-mstackrealign"], ["-O2", "-flto"]]
+
+
+def returns(tap, compiler, flags):
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "returns.c").write_text(RETURNS)
+        what = f"{compiler} {' '.join(flags)}"
+        lib.must([compiler, *flags, "-w", "returns.c", "-o", "plain"], folder)
+        lib.must([lib.FATHOM, "cc", "--grade=deep", compiler, *flags, "-w", "returns.c", "-o", "prog"], folder)
+        plain = lib.must(["./plain"], folder).stdout
+        done = lib.record([pathlib.Path(folder) / "prog"], folder)
+        profile = done.profile
+        tap.same(done.stdout, plain, f"{what}: every kind of result arrives")
+        calls = profile.calls()
+        tap.same({name: calls[name] for name in ("many", "rare", "assembler", "sum", "wide", "pair",
+                                                 "foreign", "extended", "complex_one", "main")},
+                 {"many": 102, "rare": 2, "assembler": 102, "sum": 1, "wide": 1, "pair": 1,
+                  "foreign": 102, "extended": 1, "complex_one": 2, "main": 1},
+                 f"{what}: calls")
+        # x < 0: none; divisible by 3: one each; 98: two of rare and one more; else by x % 7.
+        by_many = sum(0 if x < 0 else 1 if x % 3 == 0 else 1 if x > 97 else
+                      2 if x % 7 in (2, 5, 6) else 1 for x in range(-2, 100))
+        tap.same((profile.edges["many", "leaf"], profile.edges["rare", "leaf"],
+                  profile.edges["main", "leaf"]), (by_many, 2, 204),
+                 f"{what}: calls by caller, of one without hooks its caller's")
+        tap.check("quiet" not in calls or calls["quiet"] == 0,
+                  f"{what}: what wants no hooks has none", calls)
+        tap.same(sum(profile.excps.values()), 0, f"{what}: every call ends by its return")
+
+
+def system(tap, compiler):
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "system.cc").write_text(SYSTEM)
+        for option in [], ["--include-system"]:
+            what = " ".join([compiler] + option)
+            lib.must([lib.FATHOM, "c++", "--grade=deep", *option, compiler, "-O1", "system.cc", "-o", "prog"],
+                     folder)
+            profile = lib.record([pathlib.Path(folder) / "prog"], folder).profile
+            names = {name for name, calls in profile.calls().items() if calls}
+            found = {name for name in names if "std::" in name}
+            if option:
+                tap.check(len(found) > 3, f"{what}: the C++ library's templates are there", names)
+                continue
+            tap.same(found, set(), f"{what}: none of the C++ library's templates")
+            calls = {name.partition("(")[0]: n for name, n in profile.calls().items()}
+            tap.check(calls["less"] > 5000 and calls["careful"] == calls["risky"] == 100,
+                      f"{what}: what they call back is there", calls)
+            excps = {name.partition("(")[0]: n for name, n in profile.excps.items() if n}
+            tap.same(excps, {"careful": 25, "risky": 25},
+                     f"{what}: frames that an exception leaves have exceptional exits")
+
+
+def main():
+    tap = lib.Tap()
+    for level in LEVELS:
+        returns(tap, "gcc", [level])
+    for flags in WAYS:
+        returns(tap, "gcc", flags)
+    system(tap, "g++")
+    if shutil.which("clang++"):
+        for level in ("-O0", "-O2"):
+            returns(tap, "clang", [level])
+        system(tap, "clang++")
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
