@@ -26,23 +26,6 @@ const struct fm_export_format *fm_export_format_named(const char *name)
     return format->name != NULL ? format : NULL;
 }
 
-void fm_export_note(GPtrArray *notes, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_ptr_array_add(notes, g_strdup_vprintf(format, arguments));
-    va_end(arguments);
-}
-
-void fm_export_note_folding(GPtrArray *notes, const struct fm_exchange_nodes *nodes)
-{
-    if (nodes->recursions > 0)
-        fm_export_note(notes,
-                       "recursions are folded: %u of several functions, the largest of %u; all "
-                       "depths stand at one",
-                       nodes->recursions, nodes->largest);
-}
-
 bool fm_export(const struct fm_export_format *format, const struct fm_analysis *a,
                const struct fm_export_options *options, struct fm_writer *out, GPtrArray *notes,
                GError **error)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a format cannot say, as sentences. */
+#include "exchange/export_internal.h"
+
+void fm_export_note(GPtrArray *notes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_ptr_array_add(notes, g_strdup_vprintf(format, arguments));
+    va_end(arguments);
+}
+
+void fm_export_note_folding(GPtrArray *notes, const struct fm_exchange_nodes *nodes)
+{
+    if (nodes->recursions > 0)
+        fm_export_note(notes,
+                       "recursions are folded: %u of several functions, the largest of %u; all "
+                       "depths stand at one",
+                       nodes->recursions, nodes->largest);
+}
