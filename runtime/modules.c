@@ -73,7 +73,7 @@ static struct fm_rec_module *module_record(const struct dl_phdr_info *info, uint
         used = fm_text_append(path, sizeof path, used, info->dlpi_name);
     }
     struct stat status;
-    bool has_file = path[0] == '/' && used > 0 && stat(path, &status) == 0;
+    bool has_file = used > 0 && path[0] == '/' && stat(path, &status) == 0;
     if (!has_file && !first && (used == 0 || strchr(path, '/') == NULL))
         flags |= FM_REC_MODULE_VDSO;
     uint32_t text = fm_arena_text(path, used);
@@ -318,7 +318,9 @@ void fm_unwind_prepare(void)
     void *(*load)(const char *, int);
     void *found = dlsym != NULL ? dlsym(RTLD_DEFAULT, "dlopen") : NULL;
     memcpy(&load, &found, sizeof load);
-    void *library = load != NULL ? load("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL) : NULL;
+    if (found == NULL)
+        return;
+    void *library = load("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL)
         return;
     void *backtrace = dlsym(library, "_Unwind_Backtrace");

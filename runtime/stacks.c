@@ -142,7 +142,7 @@ struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address)
     stack->rec = place_new(thread, sizeof *stack->rec, &stack->rec_private);
     if (stack->rec != NULL)
         stack->frames = frames_new(thread, FM_STACK_FRAMES_FIRST, &stack->frames_private);
-    if (stack->frames == NULL) {
+    if (stack->rec == NULL || stack->frames == NULL) {
         if (stack->rec != NULL && stack->rec_private)
             fm_private_free(stack->rec, sizeof *stack->rec);
         fm_private_free(stack, sizeof *stack);

@@ -16,7 +16,7 @@ struct merging {
 static bool is_repeat(GHashTable *seen, const char *path)
 {
     struct stat status;
-    if (stat(path, &status) != 0)
+    if (path == NULL || stat(path, &status) != 0)
         return false;
     return !g_hash_table_add(seen, g_strdup_printf("%lu:%lu", (unsigned long)status.st_dev,
                                                    (unsigned long)status.st_ino));

@@ -119,15 +119,16 @@ static bool step_order_counts(struct fm_profile_job *job, uint32_t budget, GErro
 {
     struct fm_profile_reading *reading = &job->reading;
     struct fm_profile *profile = reading->profile;
-    uint32_t end = profile->pd_point_first ? profile->pd_count : 0;
+    uint64_t *first = profile->pd_point_first;
+    uint32_t end = first != NULL ? profile->pd_count : 0;
     for (; budget > 0 && job->cursor < end; budget--) {
         uint32_t pd = ++job->cursor;
         for (uint32_t i = 0; i < reading->pd_point_count[pd]; i++) {
-            uint64_t count = fm_column_get(&reading->counts, profile->pd_point_first[pd] + i);
+            uint64_t count = fm_column_get(&reading->counts, first[pd] + i);
             if (!fm_column_set(&job->ordered, reading->counts_used, job->first + i, count))
                 return fm_read_no_memory(reading, error);
         }
-        profile->pd_point_first[pd] = job->first;
+        first[pd] = job->first;
         job->first += reading->pd_point_count[pd];
     }
     if (job->cursor < end)

@@ -92,12 +92,16 @@ int fm_el_service_start(void)
         sigfillset(&all);
         if (wake_fd < 0)
             wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        result = wake_fd < 0 ? -errno : -pthread_create(&thread, NULL, run, NULL);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (wake_fd < 0) {
+            result = -errno;
+        } else {
+            pthread_sigmask(SIG_SETMASK, &all, &before);
+            result = -pthread_create(&thread, NULL, run, NULL);
+            if (result == 0)
+                pthread_detach(thread);
+            pthread_sigmask(SIG_SETMASK, &before, NULL);
+        }
         started = result == 0;
-        if (started)
-            pthread_detach(thread);
     }
     pthread_mutex_unlock(&start_mutex);
     return result;

@@ -274,7 +274,8 @@ void fm_el_live_own(struct fm_live_slot *slot)
                      (off_t)offset) != MAP_FAILED)
         return;
     if (here || !own_copy(slot))
-        mmap(slot, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        (void)mmap(slot, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                   0);
 }
 
 void fm_el_live_fork_lock(void)

@@ -105,7 +105,7 @@ static int cut_source(struct cut *cut, struct fm_eventlog_source *source)
         } else if (status == FM_EVENTLOG_FAILED) {
             good = false;
         } else if (status == FM_EVENTLOG_FINISHED) {
-            good = fm_eventlog_writer_end(cut->writer, &error);
+            (void)fm_eventlog_writer_end(cut->writer, &error); /* error tells */
             break;
         }
     }

@@ -132,7 +132,7 @@ static bool wait_for_more(struct follow *follow, struct fm_eventlog_source *sour
             return false;
         /* A regular file answers at once that it has no more. */
         if (fm_eventlog_source_grows(source))
-            g_usleep(POLL_MS * 1000);
+            g_usleep(POLL_MS * 1000UL);
     }
     return false;
 }
@@ -167,7 +167,7 @@ static struct fm_eventlog_source *open_source(struct follow *follow, const char 
     while ((source = fm_eventlog_source_open_growing(place, error)) == NULL &&
            g_get_monotonic_time() < give_up && !fm_cmd_log_stop) {
         g_clear_error(error);
-        g_usleep(POLL_MS * 1000);
+        g_usleep(POLL_MS * 1000UL);
     }
     return source;
 }

@@ -136,11 +136,10 @@ static void add_edge(struct merger *merger, uint32_t index)
     place_edge(merger, index);
 }
 
-uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_ps)
+static void begin(struct merger *merger, struct fm_raw_recording *recording, const uint32_t *pd_ps)
 {
-    g_return_val_if_fail(recording != NULL && (pd_ps != NULL || recording->pd_count == 0), NULL);
     size_t pd_count = recording->pd_count, csd_count = recording->csd_count;
-    struct merger merger = {
+    *merger = (struct merger){
         .recording = recording,
         .pd_ps = pd_ps,
         .classes = g_new(uint32_t, pd_count + 1),
@@ -152,31 +151,44 @@ uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_
         .length = g_new0(uint32_t, pd_count + 1),
         .next = g_new0(uint32_t, csd_count + 1),
     };
-    while (merger.table_size / 4 * 3 < csd_count)
-        merger.table_size *= 2;
-    merger.table = g_new0(uint32_t, merger.table_size);
+    while (merger->table_size / 4 * 3 < csd_count)
+        merger->table_size *= 2;
+    merger->table = g_new0(uint32_t, merger->table_size);
     for (uint32_t i = 0; i < pd_count; i++)
-        merger.classes[i] = i;
+        merger->classes[i] = i;
+    g_assert(csd_count == 0 || pd_ps != NULL);
     for (uint32_t i = 0; i < csd_count; i++)
-        add_edge(&merger, i);
+        add_edge(merger, i);
+}
+
+static void end(struct merger *merger)
+{
+    g_free(merger->first);
+    g_free(merger->last);
+    g_free(merger->length);
+    g_free(merger->next);
+    g_free(merger->table);
+    g_array_unref(merger->unions);
+}
+
+uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_ps)
+{
+    g_return_val_if_fail(recording != NULL && (pd_ps != NULL || recording->pd_count == 0), NULL);
+    struct merger merger;
+    begin(&merger, recording, pd_ps);
     g_assert(merger.table_used <= merger.table_size / 4 * 3 + 1);
     while (merger.unions->len > 0) {
         struct pair pair = g_array_index(merger.unions, struct pair, merger.unions->len - 1);
         g_array_set_size(merger.unions, merger.unions->len - 1);
         join(&merger, pair.left, pair.right);
     }
-    for (uint32_t i = 0; i < csd_count; i++) {
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
         struct fm_raw_csd *csd = &recording->csds[i];
         if (csd->caller == FM_RAW_NONE)
             continue;
         csd->caller = fm_merge_class(merger.classes, csd->caller);
         csd->callee = fm_merge_class(merger.classes, csd->callee);
     }
-    g_free(merger.first);
-    g_free(merger.last);
-    g_free(merger.length);
-    g_free(merger.next);
-    g_free(merger.table);
-    g_array_unref(merger.unions);
+    end(&merger);
     return merger.classes;
 }
