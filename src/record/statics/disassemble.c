@@ -42,6 +42,11 @@ struct call {
     bool virtual_call;
 };
 
+static int32_t signed_byte(uint8_t byte)
+{
+    return byte < 0x80 ? byte : byte - 0x100;
+}
+
 static void decode(const uint8_t *bytes, size_t size, struct decoded *ret)
 {
     size_t at = 0;
@@ -75,7 +80,7 @@ static void decode(const uint8_t *bytes, size_t size, struct decoded *ret)
     if (ret->mod == 0 && low == 5)
         ret->base = 16;
     if (ret->mod == 1 && ret->size > next)
-        ret->displacement = (int8_t)ret->opcode[next];
+        ret->displacement = signed_byte(ret->opcode[next]);
     else if ((ret->mod == 2 || ret->base == 16) && ret->size >= next + 4)
         memcpy(&ret->displacement, ret->opcode + next, 4);
 }
@@ -197,7 +202,7 @@ static void note_branch(struct disassembly *run, uint64_t next, const struct dec
     int64_t distance = 0;
     int32_t displacement = 0;
     if (byte && d->size >= 2)
-        distance = (int8_t)d->opcode[1];
+        distance = signed_byte(d->opcode[1]);
     else if (word && d->size >= (two ? 6u : 5u))
         distance = memcpy(&displacement, d->opcode + (two ? 2 : 1), 4) != NULL ? displacement : 0;
     if (distance != 0)
