@@ -217,11 +217,8 @@ static void settle(int *argc, char **argv)
     }
 }
 
-static int run_create(int argc, char **argv)
+static int parse_create(struct creating *o, int *argc, char ***argv)
 {
-    struct creating o = {.verbosity = 2};
-    struct fm_feedback_params *params = &o.params;
-    fm_feedback_params_default(params);
 /* Each of these exists under a second, longer name. */
 #define BOTH(name, kind, where, text, value)                                            \
     {"ipar-" name, 0, 0, kind, where, text, value},                                     \
@@ -229,67 +226,73 @@ static int run_create(int argc, char **argv)
         "implicit-parallelism-" name, 0, G_OPTION_FLAG_HIDDEN, kind, where, text, value \
     }
     const GOptionEntry entries[] = {
-        {"implicit-parallelism", 0, 0, G_OPTION_ARG_NONE, &o.implicit,
+        {"implicit-parallelism", 0, 0, G_OPTION_ARG_NONE, &o->implicit,
          "Advise on implicit parallelism: candidate parallel conjunctions", NULL},
-        {"candidate-parallel-conjunctions", 0, 0, G_OPTION_ARG_NONE, &o.conjunctions,
+        {"candidate-parallel-conjunctions", 0, 0, G_OPTION_ARG_NONE, &o->conjunctions,
          "Advise on candidate parallel conjunctions", NULL},
-        {"report", 0, 0, G_OPTION_ARG_NONE, &o.report, "Also print the report", NULL},
-        {"verbosity", 'v', 0, G_OPTION_ARG_INT, &o.verbosity,
+        {"report", 0, 0, G_OPTION_ARG_NONE, &o->report, "Also print the report", NULL},
+        {"verbosity", 'v', 0, G_OPTION_ARG_INT, &o->verbosity,
          "Which messages are shown: 1 errors, 2 warnings (default), 3 notices, 4 all", "N"},
-        {"debug-read-profile", 0, 0, G_OPTION_ARG_NONE, &o.debug, "Tell what is being read", NULL},
-        {"desired-parallelism", 0, 0, G_OPTION_ARG_STRING, &o.parallelism,
+        {"debug-read-profile", 0, 0, G_OPTION_ARG_NONE, &o->debug, "Tell what is being read", NULL},
+        {"desired-parallelism", 0, 0, G_OPTION_ARG_STRING, &o->parallelism,
          "Do not look for more than this, > 1 (default: 8.0)", "F"},
-        BOTH("intermodule-var-use", G_OPTION_ARG_NONE, &o.intermodule,
+        BOTH("intermodule-var-use", G_OPTION_ARG_NONE, &o->intermodule,
              "Follow the uses of variables into other modules", NULL),
-        BOTH("sparking-cost", G_OPTION_ARG_INT64, &params->spark_cost,
+        BOTH("sparking-cost", G_OPTION_ARG_INT64, &o->params.spark_cost,
              "Cost of a spark (default: 100)", "N"),
-        BOTH("sparking-delay", G_OPTION_ARG_INT64, &params->spark_delay,
+        BOTH("sparking-delay", G_OPTION_ARG_INT64, &o->params.spark_delay,
              "Time until a spark runs (default: 1000)", "N"),
-        BOTH("barrier-cost", G_OPTION_ARG_INT64, &params->barrier_cost,
+        BOTH("barrier-cost", G_OPTION_ARG_INT64, &o->params.barrier_cost,
              "Cost of the barrier that ends a conjunct (default: 100)", "N"),
-        BOTH("future-signal-cost", G_OPTION_ARG_INT64, &params->signal_cost,
+        BOTH("future-signal-cost", G_OPTION_ARG_INT64, &o->params.signal_cost,
              "Cost of signalling a variable (default: 100)", "N"),
-        BOTH("future-wait-cost", G_OPTION_ARG_INT64, &params->wait_cost,
+        BOTH("future-wait-cost", G_OPTION_ARG_INT64, &o->params.wait_cost,
              "Cost of waiting for a variable (default: 200)", "N"),
-        BOTH("context-wakeup-delay", G_OPTION_ARG_INT64, &params->wakeup_delay,
+        BOTH("context-wakeup-delay", G_OPTION_ARG_INT64, &o->params.wakeup_delay,
              "Time until who waited runs again (default: 1000)", "N"),
-        BOTH("clique-cost-threshold", G_OPTION_ARG_INT64, &params->clique_threshold,
+        BOTH("clique-cost-threshold", G_OPTION_ARG_INT64, &o->params.clique_threshold,
              "Look only into cliques that cost so much a call (default: 2000)", "N"),
-        BOTH("call-site-cost-threshold", G_OPTION_ARG_INT64, &params->call_site_threshold,
+        BOTH("call-site-cost-threshold", G_OPTION_ARG_INT64, &o->params.call_site_threshold,
              "Only calls that cost more are made parallel (default: 2000)", "N"),
-        {"ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o.dependent,
+        {"ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o->dependent,
          "Also conjunctions that share variables (default)", NULL},
-        {"no-ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o.no_dependent,
+        {"no-ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o->no_dependent,
          "Only conjunctions that share no variables", NULL},
         {"implicit-parallelism-dependant-conjunctions", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
-         &o.dependent, "", NULL},
+         &o->dependent, "", NULL},
         {"no-implicit-parallelism-dependant-conjunctions", 0, G_OPTION_FLAG_HIDDEN,
-         G_OPTION_ARG_NONE, &o.no_dependent, "", NULL},
-        {"ipar-speedup-alg", 0, 0, G_OPTION_ARG_STRING, &o.speedup,
+         G_OPTION_ARG_NONE, &o->no_dependent, "", NULL},
+        {"ipar-speedup-alg", 0, 0, G_OPTION_ARG_STRING, &o->speedup,
          "How speedups are estimated: overlap (default), naive", "ALG"},
         {"implicit-parallelism-dependant-conjunctions-algorithm", 0, G_OPTION_FLAG_HIDDEN,
-         G_OPTION_ARG_STRING, &o.speedup, "", "ALG"},
-        BOTH("speedup-threshold", G_OPTION_ARG_STRING, &o.speedup_threshold,
+         G_OPTION_ARG_STRING, &o->speedup, "", "ALG"},
+        BOTH("speedup-threshold", G_OPTION_ARG_STRING, &o->speedup_threshold,
              "The least speedup that is worth it, >= 1 (default: 1.01)", "F"),
-        {"ipar-best-par-alg", 0, 0, G_OPTION_ARG_STRING, &o.best,
+        {"ipar-best-par-alg", 0, 0, G_OPTION_ARG_STRING, &o->best,
          "How the best cut is sought: greedy, complete, complete-size(N), complete-branches(N) "
          "(default: complete-branches(1000))",
          "ALG"},
         {"implicit-parallelism-best-parallelisation-algorithm", 0, G_OPTION_FLAG_HIDDEN,
-         G_OPTION_ARG_STRING, &o.best, "", "ALG"},
-        {"ipar-alg-for-finding-best-par", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.best, "",
-         "ALG"},
+         G_OPTION_ARG_STRING, &o->best, "", "ALG"},
+        {"ipar-alg-for-finding-best-par", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o->best,
+         "", "ALG"},
         {NULL},
     };
 #undef BOTH
-    settle(&argc, argv);
-    int status =
-        fm_cli_parse(&argc, &argv, entries, "PROFILE FEEDBACK",
-                     "Searches a Mercury program's profile for conjunctions that are worth "
-                     "running in parallel, and writes them to FEEDBACK for its compiler. "
-                     "Costs and times are call sequence numbers.",
-                     "fathom feedback create --implicit-parallelism --report Deep.data "
-                     "Deep.feedback");
+    settle(argc, *argv);
+    return fm_cli_parse(argc, argv, entries, "PROFILE FEEDBACK",
+                        "Searches a Mercury program's profile for conjunctions that are worth "
+                        "running in parallel, and writes them to FEEDBACK for its compiler. "
+                        "Costs and times are call sequence numbers.",
+                        "fathom feedback create --implicit-parallelism --report Deep.data "
+                        "Deep.feedback");
+}
+
+static int run_create(int argc, char **argv)
+{
+    struct creating o = {.verbosity = 2};
+    fm_feedback_params_default(&o.params);
+    int status = parse_create(&o, &argc, &argv);
     if (status < 0 && argc != 3)
         status = fm_cli_usage("feedback create", "expected PROFILE and FEEDBACK");
     if (status < 0)

@@ -121,7 +121,7 @@ static bool step_order_counts(struct fm_profile_job *job, uint32_t budget, GErro
     struct fm_profile *profile = reading->profile;
     uint64_t *first = profile->pd_point_first;
     uint32_t end = first != NULL ? profile->pd_count : 0;
-    for (; budget > 0 && job->cursor < end; budget--) {
+    for (; first != NULL && budget > 0 && job->cursor < end; budget--) {
         uint32_t pd = ++job->cursor;
         for (uint32_t i = 0; i < reading->pd_point_count[pd]; i++) {
             uint64_t count = fm_column_get(&reading->counts, first[pd] + i);

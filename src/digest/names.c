@@ -169,7 +169,9 @@ static void collect(const struct fm_analysis *a, const char *text, enum fm_measu
         if (!is_searched(a, ps))
             continue;
         if (strchr(text, ':') || strchr(text, '.'))
-            name = with_file = fm_view_name_with_file(a->profile, ps);
+            with_file = fm_view_name_with_file(a->profile, ps);
+        if (with_file != NULL)
+            name = with_file;
         if (match_of(name, lower, &match)) {
             struct fm_view_found found = found_proc(a, ps, measure, match);
             g_array_append_val(to, found);

@@ -161,7 +161,7 @@ static void append_bytes(GString *out, int64_t bytes)
     static const char *const names[] = {" KiB", " MiB", " GiB", " TiB", " PiB"};
     double value = (double)bytes / 1024;
     unsigned i = 0;
-    if (bytes < 10 * 1024 && bytes > -10 * 1024) {
+    if (bytes < 10L * 1024 && bytes > -10L * 1024) {
         fm_append_int(out, bytes);
         return;
     }

@@ -15,7 +15,7 @@
 #include "serve/stream.h"
 
 #define URL_BYTES_MAX 20000
-#define BODY_BYTES_MAX (64 * 1024)
+#define BODY_BYTES_MAX (64L * 1024)
 #define READ_MS_DEFAULT 30000
 #define LINGER_MS 1000
 

@@ -308,7 +308,7 @@ static void append_cell(const struct html *html, const struct fm_table *table,
         fm_append_plain_int(out, (int64_t)(CLAMP(cell->number, 0, 1) * 100 + 0.5));
     }
     g_string_append_c(out, '"');
-    if (cell->kind == CELL_INT && cell->form == INT_BYTES && cell->integer >= 10 * 1024) {
+    if (cell->kind == CELL_INT && cell->form == INT_BYTES && cell->integer >= 10L * 1024) {
         g_string_append(out, " title=\"");
         fm_append_int(out, cell->integer);
         g_string_append(out, " bytes\"");

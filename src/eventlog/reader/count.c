@@ -109,7 +109,7 @@ void fm_eventlog_counts_take_header(struct fm_eventlog_counts *counts,
 
 static struct stream *stream_of(struct fm_eventlog_counts_inner *inner, int32_t capability)
 {
-    size_t index = (size_t)(capability + 1);
+    size_t index = (size_t)capability + 1;
     if (index >= inner->stream_count) {
         size_t count = MAX(index + 1, inner->stream_count * 2);
         inner->streams = g_renew(struct stream, inner->streams, count);
@@ -304,7 +304,7 @@ uint64_t fm_eventlog_counts_type(const struct fm_eventlog_counts *counts, uint16
 static const struct stream *find_stream(const struct fm_eventlog_counts_inner *inner,
                                         int32_t capability)
 {
-    size_t index = capability < -1 ? SIZE_MAX : (size_t)(capability + 1);
+    size_t index = capability < -1 ? SIZE_MAX : (size_t)capability + 1;
     return index < inner->stream_count ? &inner->streams[index] : NULL;
 }
 

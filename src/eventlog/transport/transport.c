@@ -177,7 +177,7 @@ int fm_transport_connect(const struct fm_transport_address *address, int timeout
     gint64 give_up = g_get_monotonic_time() + timeout_ms * G_GINT64_CONSTANT(1000);
     int fd;
     while ((fd = connect_once(address, found)) < 0 && g_get_monotonic_time() < give_up)
-        g_usleep(RETRY_MS * 1000);
+        g_usleep(RETRY_MS * 1000UL);
     int code = errno;
     if (found != NULL)
         freeaddrinfo(found);

@@ -119,7 +119,8 @@ static void show_zooms(const struct page *page, struct fm_list *body, uint64_t s
     double centre = cursor != FM_TRACE_TIME_UNSET && cursor > start && cursor < end
                         ? (double)(cursor - start) / (double)width
                         : 0.5;
-    uint64_t in = start + (uint64_t)(centre * (double)(width - width / ZOOM));
+    uint64_t left = width - width / ZOOM; /* of the window that is not shown */
+    uint64_t in = start + (uint64_t)(centre * (double)left);
     uint64_t out = (uint64_t)(centre * (double)(width * (ZOOM - 1)));
     if (width / ZOOM > 0)
         add_zoom(page, list, "Zoom in", in, in + MAX(width / ZOOM, 1));

@@ -10,7 +10,7 @@
 #include "serve/cgi/internal.h"
 
 #define TEMPORARY_AGE_S 60
-#define STRANGER_AGE_S (24 * 60 * 60)
+#define STRANGER_AGE_S (24L * 60 * 60)
 
 /* What a lock file tells of the process that made it. */
 enum life { LIFE_NONE, LIFE_HELD, LIFE_UNKNOWN };

@@ -42,7 +42,7 @@ static bool read_numbers(struct fm_cgi_config *config, GKeyFile *file, const cha
         uint64_t unit;
         uint64_t *ret;
     } numbers[] = {
-        {"idle-minutes", 7 * 24 * 60, 60 * 1000, &config->idle_ms},
+        {"idle-minutes", 7 * 24 * 60, 60L * 1000, &config->idle_ms},
         {"patience-ms", 60 * 1000, 1, &config->patience_ms},
         {"servers", 10000, 1, &servers},
         {"memory-mb", 1 << 30, 1000000, &config->memory_max},

@@ -12,11 +12,11 @@
 #include "serve/cgi/internal.h"
 #include "serve/response.h"
 
-#define IDLE_MS (30 * 60 * 1000)
+#define IDLE_MS (30L * 60 * 1000)
 #define REPLY_MS 10000
 #define ENDING_SOON_MS 5000
 #define TICK_MS 1000
-#define CLEANUP_STRANGERS_MS (60 * 60 * 1000)
+#define CLEANUP_STRANGERS_MS (60L * 60 * 1000)
 #define INPUT_BYTES_MAX (64 * 1024)
 #define QUERY_READS_MAX 16 /* between two looks at pending replies */
 #define TOLD_TO_END_MS 200 /* a signal leaves so long to readers, and to whoever has the mutex */

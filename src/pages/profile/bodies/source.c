@@ -15,7 +15,7 @@
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
-#define FILE_BYTES_MAX (32 * 1024 * 1024)
+#define FILE_BYTES_MAX (32L * 1024 * 1024)
 #define LINES_MAX 3000
 
 /* --- reading the file --- */

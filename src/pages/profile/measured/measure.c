@@ -144,7 +144,7 @@ void fm_measured_per_call(struct fm_table *table, const struct fm_measured *meas
 char *fm_measured_text(const struct fm_measured *measured, int64_t amount)
 {
     g_autofree char *number = fm_format_int(amount);
-    if (measured->is_bytes && amount < 10 * 1024)
+    if (measured->is_bytes && amount < 10L * 1024)
         return g_strdup_printf("%s bytes", number);
     if (measured->is_bytes)
         return fm_format_bytes(amount);
