@@ -11,7 +11,13 @@ ninja -C "$build"
 base=HEAD
 [ "$(git rev-parse --abbrev-ref HEAD)" = main ] || base=$(git merge-base HEAD main 2>/dev/null || echo HEAD)
 suites=$({ git diff --name-only "$base"; git ls-files --others --exclude-standard; } | awk -F/ '
-    $1 == "src" || $1 == "fuzz" || $1 == "web" { print $1 == "src" ? $2 : $1 == "web" ? "serve" : $1 }
+    BEGIN { # folders whose tests are in the suite of another
+        suite["body"] = suite["feedback"] = "analysis"; suite["procrep"] = suite["merge"] = "deep"
+        suite["recording"] = suite["viewers"] = suite["pages"] = "serve"; suite["import-ctf"] = "trace"
+    }
+    $1 == "src" { print $2 in suite ? suite[$2] : $2; if ($2 == "pages") print "report" }
+    $1 == "fuzz" { print "fuzz" }
+    $1 == "web" { print "serve" }
     $1 == "runtime" && $2 == "eventlog" { print "runtime-eventlog"; next }
     $1 == "runtime" { print "runtime"; print "record" }
     $1 == "include" { print "runtime"; print "runtime-eventlog" }
