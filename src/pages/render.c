@@ -57,6 +57,7 @@ static const struct fm_html_way ways_of_c[] = {
     {"nav-top", "top_procs/1-100/time/self/oa", "Functions", "top_procs"},
     {"nav-modules", "program_modules", "Files", "program_modules"},
     {"nav-about", "about", "About", "about"},
+    {"nav-help", "help/all", "Help", "help"},
     {0},
 };
 

@@ -47,6 +47,7 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_FLAME] = {"flame", FM_SHAPE_FLAME},
     [FM_CMD_RECURSIONS] = {"recursions", FM_SHAPE_MEASURE},
     [FM_CMD_ABOUT] = {"about", FM_SHAPE_PLAIN},
+    [FM_CMD_HELP] = {"help", FM_SHAPE_TEXT},
 };
 
 #define WORDS(list, last_value, ...)                                                    \

@@ -57,6 +57,7 @@ enum fm_command_id {
     FM_CMD_FLAME,
     FM_CMD_RECURSIONS,
     FM_CMD_ABOUT,
+    FM_CMD_HELP,
     FM_CMD_COUNT,
 };
 
@@ -109,7 +110,7 @@ struct fm_command {
     uint32_t percent;              /* ROOT */
     char *module;                  /* MODULE*; owned */
     char *name;                    /* owned. Instead of number, where it is not NULL: a procedure's
-                                      name, a context's path "main/f/g". FIND: the text;
+                                      name, a context's path "main/f/g". FIND, HELP: the text;
                                       TREE, FLAME: the focus: "all", "clique/N", "proc/N", a name,
                                       "clique/" and a path */
     enum fm_query_measure measure; /* TREE, FLAME, RECURSIONS */

@@ -26,7 +26,7 @@ async function kinds(file) {
     found.set(word, command);
     const text = await answer.text();
     for (const [, query] of text.matchAll(/_?query": "([^"&]+)/g)) wanted.push(query);
-    wanted.push("about", "recursions/calls", "find/e", "help");
+    wanted.push("about", "recursions/calls", "find/e", "help/all");
   }
   return [...found.values()];
 }

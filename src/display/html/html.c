@@ -83,7 +83,7 @@ static void append_item(struct html *html, const struct item *item, unsigned dep
         break;
     case ITEM_VERBATIM:
         /* The parser drops one line break right after the tag. */
-        g_string_append(out, "<pre>\n");
+        g_string_append(out, "<pre tabindex=\"0\">\n");
         fm_html_escape(out, item->text, HTML_VERBATIM);
         g_string_append(out, "</pre>\n");
         break;
@@ -265,6 +265,7 @@ static void append_navigation(const struct html *html)
         {"nav-root", "root/no", "Root", "root"},
         {"nav-modules", "program_modules", "Modules", "program_modules"},
         {"nav-top", "top_procs/1-100/callseqs/self/oa", "Top procedures", "top_procs"},
+        {"nav-help", "help/all", "Help", "help"},
         {0},
     };
     const struct fm_html_way *way = html->options->ways ? html->options->ways : mercury;
@@ -377,9 +378,9 @@ void fm_html_write(const struct fm_display *display, const struct fm_preferences
 {
     g_return_if_fail(display != NULL && out != NULL);
     static const struct fm_html_options no_options;
-    static const char *const own_ids[] = {"main",     "controls",    "nav-menu",
-                                          "search",   "nav-flame",   "nav-tree",
-                                          "nav-root", "nav-modules", "nav-top"};
+    static const char *const own_ids[] = {"main",      "controls",    "nav-menu", "search",
+                                          "nav-flame", "nav-tree",    "nav-help", "nav-about",
+                                          "nav-root",  "nav-modules", "nav-top"};
     struct html html = {
         .out = out,
         .display = display,

@@ -144,6 +144,15 @@ static void append_first_header_row(const struct html *html, const struct fm_tab
     g_string_append(out, "</tr>\n");
 }
 
+static void append_help(const struct html *html, const struct column *column)
+{
+    if (!column->help)
+        return;
+    g_string_append(html->out, " title=\"");
+    fm_html_escape(html->out, column->help, HTML_TEXT);
+    g_string_append_c(html->out, '"');
+}
+
 static void append_header(const struct html *html, const struct fm_table *table)
 {
     GString *out = html->out;
@@ -158,8 +167,10 @@ static void append_header(const struct html *html, const struct fm_table *table)
 
             if (group_is_single(table, &table->groups[column->group]))
                 continue;
-            g_string_append_printf(out, "<th scope=\"col\" class=\"%s\"%s>", column_class(table, i),
+            g_string_append_printf(out, "<th scope=\"col\" class=\"%s\"%s", column_class(table, i),
                                    sort_state(html, column));
+            append_help(html, column);
+            g_string_append_c(out, '>');
             append_heading(html, column, column->title, table->groups[column->group].title);
             g_string_append(out, "</th>");
         }

@@ -43,6 +43,7 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
     [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
     [FM_CMD_FIND] = {.function = fm_report_find},
+    [FM_CMD_HELP] = {.function = fm_report_help, .needs = FM_KNOWN_PROFILE},
     [FM_CMD_ABOUT] = {.function = fm_report_about, .needs = FM_KNOWN_ALL},
     [FM_CMD_RECURSIONS] = {.function = fm_report_recursions},
     [FM_CMD_FLAME] = {.function = fm_report_flame},

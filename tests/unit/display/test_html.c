@@ -79,6 +79,7 @@ static void the_frame(void)
                     "<li><a id=\"nav-modules\" href=\"?program_modules\">Modules</a></li>\n"
                     "<li><a id=\"nav-top\" href=\"?top_procs/1-100/callseqs/self/oa\">Top "
                     "procedures</a></li>\n"
+                    "<li><a id=\"nav-help\" href=\"?help/all\">Help</a></li>\n"
                     "</ul>\n"
                     "</nav>\n"
                     "</header>\n"
@@ -253,7 +254,7 @@ static void lists_texts_and_verbatim(void)
                     "</div>\n"
                     "<p><a class=\"link\" href=\"module/a%26b%20%25%22%3C\">alone</a></p>\n"
                     "<div class=\"break\"></div>\n"
-                    "<pre>\n\n\t&lt;x&gt;\xE2\x90\x8D\n</pre>\n");
+                    "<pre tabindex=\"0\">\n\n\t&lt;x&gt;\xE2\x90\x8D\n</pre>\n");
 }
 
 static void numbers_that_show_as_zero_are_faint(void)

@@ -162,6 +162,7 @@ static void names_stand_for_numbers(void)
         {"find/a b/c", FM_CMD_FIND, "a b/c", NULL},
         {"recursions/bytes", FM_CMD_RECURSIONS, NULL, NULL},
         {"about", FM_CMD_ABOUT, NULL, NULL},
+        {"help/per call", FM_CMD_HELP, "per call", NULL},
         {"tree/time/down/3/all", FM_CMD_TREE, "all", NULL},
         {"tree/time/down/10-p0.5/all", FM_CMD_TREE, "all", NULL},
         {"tree/bytes/up/50/clique/main/f", FM_CMD_TREE, "clique/main/f", NULL},

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/order.h"
@@ -13,9 +14,11 @@
 #include "pages/profile/parts/preferences.h"
 #include "pages/profile/parts/recursion.h"
 #include "pages/profile/parts/sites.h"
+#include "digest/paths.h"
 
 /* The page of a clique with more proc dynamics shows the first ones of the chosen order. */
 #define PDS_SHOWN_MAX 1000
+#define CRUMBS_MAX 12u
 
 struct clique_view {
     struct fm_page *page;
@@ -361,6 +364,25 @@ static void add_procs(struct clique_view *view)
     }
 }
 
+/* The contexts around it, from the program's entry on; of a long path the last ones. */
+static void add_crumbs(struct fm_page *page, uint32_t clique)
+{
+    uint32_t cliques[CRUMBS_MAX];
+    uint32_t count = fm_view_path(page->analysis, clique, cliques, CRUMBS_MAX);
+    struct fm_list *crumbs = fm_display_crumbs(page->display);
+    uint32_t stored = MIN(count, CRUMBS_MAX);
+    if (count > stored)
+        fm_add_text(crumbs, "\u2026");
+    for (uint32_t i = 0; i < stored; i++) {
+        g_autofree char *label = fm_clique_label(page->analysis, cliques[i]);
+        struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, cliques[i]);
+        if (i + 1 == stored)
+            fm_add_text(crumbs, label);
+        else
+            fm_add_link(crumbs, &query, label);
+    }
+}
+
 void fm_clique_page(struct fm_page *page, uint32_t clique)
 {
     g_return_if_fail(clique >= 1 && clique <= page->analysis->clique_count);
@@ -369,6 +391,7 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
     uint32_t count = a->clique_first[clique + 1] - first;
     page->module = common_module(page, a->clique_pds + first, count);
     fm_page_begin(page, "clique", g_strdup_printf("Clique %" PRIu32, clique));
+    add_crumbs(page, clique);
     fm_display_fact_int(page->display, "clique", clique);
     fm_display_fact_int(page->display, "pd_count", count);
     fm_display_fact_int(page->display, "parent_csd", a->clique_parent[clique]);

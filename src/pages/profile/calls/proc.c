@@ -263,6 +263,20 @@ static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *c
     fm_display_fact_bool(page->display, "calls_of_inlined_bodies_recorded", !cost->inlined);
 }
 
+/* The program's files, this one's, the function. */
+static void add_crumbs(struct fm_page *page, const struct fm_ps *proc)
+{
+    struct fm_list *crumbs = fm_display_crumbs(page->display);
+    struct fm_query files = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
+    struct fm_query file = fm_page_link(page, FM_CMD_MODULE, 0);
+    if (!proc->decl_module[0])
+        return;
+    file.command.module = (char *)(uintptr_t)proc->decl_module;
+    fm_add_link(crumbs, &files, page->terms->modules_title);
+    fm_add_link(crumbs, &file, proc->decl_module);
+    fm_add_text(crumbs, proc->unqualified_name);
+}
+
 bool fm_report_proc(struct fm_page *page, GError **error)
 {
     uint32_t ps = page->query.command.number;
@@ -272,6 +286,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     page->module = proc->decl_module;
     fm_page_begin(page, "proc",
                   g_strdup_printf("Summary of %s %s", page->terms->proc, proc->qualified_name));
+    add_crumbs(page, proc);
     struct fm_cost cost;
     fm_analysis_ps_cost(page->analysis, ps, &cost);
     add_facts(page, ps, &cost);

@@ -16,6 +16,9 @@ bool fm_report_module(struct fm_page *page, GError **error)
     fm_page_begin(
         page, "module",
         g_strdup_printf("The %s of %s %s", page->terms->procs, page->terms->module, module->name));
+    struct fm_query files = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
+    fm_add_link(fm_display_crumbs(page->display), &files, page->terms->modules_title);
+    fm_add_text(fm_display_crumbs(page->display), module->name);
     g_autofree uint32_t *shown = g_new(uint32_t, module->ps_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->ps_count; i++) {

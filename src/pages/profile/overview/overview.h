@@ -10,6 +10,7 @@ bool fm_report_recursions(struct fm_page *page, GError **error);
 bool fm_report_flame(struct fm_page *page, GError **error);
 bool fm_report_tree(struct fm_page *page, GError **error);
 bool fm_report_find(struct fm_page *page, GError **error);
+bool fm_report_help(struct fm_page *page, GError **error);
 
 /* Instead of a page that is about one of several (find.c). */
 struct fm_subject;

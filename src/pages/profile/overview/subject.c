@@ -25,7 +25,7 @@ static const char *name_of(const struct fm_command *command, bool *ret_clique, b
     const char *name = command->name;
     *ret_clique = is_about_clique(command->id);
     *ret_number = false;
-    if (command->id == FM_CMD_FIND || name == NULL)
+    if (command->id == FM_CMD_FIND || command->id == FM_CMD_HELP || name == NULL)
         return NULL;
     if (!is_focus(command->id))
         return name;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "display/ranked.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
@@ -235,6 +236,21 @@ void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals)
     add_further(&b);
 }
 
+/* What a heading means, in one line; longer in help/. */
+static const char *help_of(const struct fm_perf_column *column)
+{
+    if (strcmp(column->title, "%") == 0)
+        return "Share of the whole program's";
+    if (strcmp(column->title, "/call") == 0)
+        return "Divided by the calls of this row";
+    if (column->column_class == FM_COLUMN_PORT_COUNTS)
+        return strcmp(column->title, "Calls") == 0 ? "How often it was called: counted, not sampled"
+               : strcmp(column->title, "Exits") == 0 ? "How often it returned"
+                                                     : NULL;
+    return column->total ? "Self and everything it calls, directly or not"
+                         : "In its own code, not in what it calls";
+}
+
 void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table)
 {
     const char *group = NULL;
@@ -246,6 +262,9 @@ void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, stru
         struct fm_query query = fm_page_same(page);
         fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &column->order);
         fm_table_column(table, column->title, column->name, column->sorts ? &query : NULL);
+        const char *help = help_of(column);
+        if (help)
+            fm_column_help(table, help);
     }
 }
 

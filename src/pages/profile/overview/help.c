@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* help/TERM: what the words of the pages mean, the one asked for first; "all" asks for none. */
+#include "pages/profile/overview/overview.h"
+
+#include <string.h>
+
+#include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/page.h"
+
+struct term {
+    const char *word, *meaning;
+    const char
+        *original; /* what Mercury's deep profiler and the papers on it say; NULL = the same */
+};
+
+static const struct term c_terms[] = {
+    {"allocated",
+     "Bytes asked of malloc and its relatives here, whether or not they were given back.",
+     "words, memory"},
+    {"calls", "How often it was called. Counted, not sampled.", "port counts"},
+    {"calls below", "Calls made to it and to everything below it.", "call sequence numbers"},
+    {"checks", "Sums computed in two ways that must be equal; the page About has them.",
+     "invariants"},
+    {"context", "One way to get to a function: the path of calls from main.",
+     "clique of one procedure"},
+    {"coverage", "How often the code of each line ran.", NULL},
+    {"CPU time", "Time on a processor. Waiting is not in it.", "time"},
+    {"each", "Calls made for one call of the row above. 241 means a loop.", NULL},
+    {"entered", "How often a recursion was called from outside of it.", NULL},
+    {"file", "The .c file that holds the function.", "module"},
+    {"flame graph",
+     "Each box is a function in one context, below its caller; its width is its total. What a box "
+     "leaves free below it is its own cost. Order from left to right means nothing but size.",
+     NULL},
+    {"few", "Fewer than ten samples: too few for a cost of one call.", NULL},
+    {"freed", "Bytes given back by this code, wherever they came from.", NULL},
+    {"function", "A function of the program, in all its contexts.", "procedure, proc static"},
+    {"left early",
+     "Calls that did not return to their caller: left by longjmp, exit or an exception.",
+     "exceptional exits"},
+    {"path", "The functions from main to a context; a recursion is one step of it.", NULL},
+    {"per call", "Divided by the calls of this row.", NULL},
+    {"recording", "Spent by fathom, not by your program, and left out of all figures.",
+     "quanta in instrumentation"},
+    {"recursion",
+     "Functions that call each other, shown as \u27f2 name +n. Counted as one, so that nothing is "
+     "counted twice and no share exceeds 100 %.",
+     "clique of several procedures"},
+    {"sample", "A moment, usually one of 1,000 a second, at which the running function was noted.",
+     "quantum, clock tick"},
+    {"self", "Spent in the function's own code, not in what it calls.", "own cost"},
+    {"total", "Self and everything it calls, directly or not.", "self and descendants"},
+    {"wrapper", "A function that only allocates for its callers; paths of memory leave it out.",
+     NULL},
+    {"\u00b1", "Twice the spread of a number of samples: of 100 runs 95 would lie within it.",
+     NULL},
+};
+
+static const struct term mercury_terms[] = {
+    {"call sequence numbers",
+     "Calls, and the calls that they made: a measure of work that is exact.", NULL},
+    {"calls, exits, fails, redos, excps",
+     "How often control passed through each port of a procedure's box.", "port counts"},
+    {"clique", "Procedures that call each other, in one context; most are one procedure alone.",
+     NULL},
+    {"module", "A module of the program.", NULL},
+    {"procedure", "A mode of a predicate or function, in all its contexts.", "proc static"},
+    {"quantum", "A moment, usually one of 60 a second, at which the running procedure was noted.",
+     "clock tick"},
+    {"self", "The procedure's own cost, without what it calls.", NULL},
+    {"total", "Its own cost and that of everything it calls.", "self and descendants"},
+};
+
+static bool asked_for(const struct term *term, const char *text)
+{
+    if (g_ascii_strcasecmp(term->word, text) == 0)
+        return true;
+    g_auto(GStrv) others = g_strsplit(term->original ? term->original : "", ", ", -1);
+    return g_strv_contains((const char *const *)others, text);
+}
+
+static void add_asked(struct fm_page *page, const struct term *terms, unsigned count)
+{
+    bool found = false;
+    for (unsigned i = 0; i < count; i++) {
+        if (!asked_for(&terms[i], page->query.command.name))
+            continue;
+        fm_add_heading(page->body, terms[i].word);
+        fm_add_text(page->body, terms[i].meaning);
+        found = true;
+    }
+    if (found || strcmp(page->query.command.name, "all") == 0)
+        return;
+    g_autofree char *text = g_strdup_printf("There is no word \"%s\" here; these are explained:",
+                                            page->query.command.name);
+    fm_add_text(page->body, text);
+}
+
+bool fm_report_help(struct fm_page *page, GError **error)
+{
+    bool c = page->profile->flavour == FM_FLAVOUR_C;
+    const struct term *terms = c ? c_terms : mercury_terms;
+    unsigned count = c ? G_N_ELEMENTS(c_terms) : G_N_ELEMENTS(mercury_terms);
+    (void)error;
+    fm_page_begin(page, "help", g_strdup("What the words mean"));
+    add_asked(page, terms, count);
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "glossary");
+    fm_table_group(table, "Word", FM_COLUMN_FIELD_NAME, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "word", NULL);
+    fm_table_group(table, "What it means", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "meaning", NULL);
+    fm_table_group(table, "In papers and queries", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "original", NULL);
+    for (unsigned i = 0; i < count; i++) {
+        struct fm_query query = fm_page_link(page, FM_CMD_HELP, 0);
+        query.command.name = (char *)(uintptr_t)terms[i].word;
+        fm_table_row(table, "term", false);
+        fm_cell_link(table, &query, terms[i].word, FM_STYLE_PLAIN);
+        fm_cell_string(table, terms[i].meaning, FM_STYLE_PLAIN);
+        fm_cell_string(table, terms[i].original ? terms[i].original : "", FM_STYLE_PLAIN);
+    }
+    fm_controls_general(page);
+    return true;
+}
