@@ -76,7 +76,13 @@ static bool asked_for(const struct term *term, const char *text)
     if (g_ascii_strcasecmp(term->word, text) == 0)
         return true;
     g_auto(GStrv) others = g_strsplit(term->original ? term->original : "", ", ", -1);
-    return g_strv_contains((const char *const *)others, text);
+    for (unsigned i = 0; others[i] != NULL; i++) { /* "clique" is that of several procedures, too */
+        size_t size = strlen(text);
+        if (size > 0 && g_str_has_prefix(others[i], text) &&
+            (others[i][size] == '\0' || others[i][size] == ' '))
+            return true;
+    }
+    return false;
 }
 
 static void add_asked(struct fm_page *page, const struct term *terms, unsigned count)
