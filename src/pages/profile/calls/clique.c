@@ -14,7 +14,6 @@
 #include "pages/profile/parts/preferences.h"
 #include "pages/profile/parts/recursion.h"
 #include "pages/profile/parts/sites.h"
-#include "digest/paths.h"
 
 /* The page of a clique with more proc dynamics shows the first ones of the chosen order. */
 #define PDS_SHOWN_MAX 1000
@@ -368,7 +367,7 @@ static void add_procs(struct clique_view *view)
 static void add_crumbs(struct fm_page *page, uint32_t clique)
 {
     uint32_t cliques[CRUMBS_MAX];
-    uint32_t count = fm_view_path(page->analysis, clique, cliques, CRUMBS_MAX);
+    uint32_t count = fm_clique_way(page->analysis, clique, cliques, CRUMBS_MAX);
     struct fm_list *crumbs = fm_display_crumbs(page->display);
     uint32_t stored = MIN(count, CRUMBS_MAX);
     if (count > stored)

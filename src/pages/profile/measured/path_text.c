@@ -58,3 +58,9 @@ char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique)
     g_free(found);
     return only ? g_strdup(out->str) : g_strdup_printf("%" PRIu32, clique);
 }
+
+uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques,
+                       uint32_t max)
+{
+    return fm_view_path(a, clique, cliques, max);
+}

@@ -9,6 +9,10 @@ char *fm_clique_label(const struct fm_analysis *a, uint32_t clique);
 /* The path from the program's entry down to the clique, at most steps_max of its steps: of a longer
  * one the first and the last ones, with "…" between. g_free. */
 char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max);
+/* The contexts from the program's entry down to the clique, inclusive. Returns how many there are;
+ * the innermost max of them are stored, outermost first. */
+uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques,
+                       uint32_t max);
 /* What chooses this clique on a command line: "main/insert", where that names only it; else its
  * number. g_free. */
 char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique);
