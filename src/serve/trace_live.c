@@ -16,7 +16,7 @@
 #define GROW_MS 250
 #define SEARCH_MS 30
 #define OWNERS_MAX 16u
-#define BACKLOG_MAX (512u * 1024)
+#define BACKLOG_MAX (512UL * 1024)
 
 struct owner { /* one viewer of a page */
     struct trace_page *page;

@@ -19,7 +19,7 @@ enum { LINE_MAX_BYTES = 8192, NOTES_MAX_BYTES = 64 << 10 };
 /* Beside the command: where both are installed, or built. */
 static char *find_program(void)
 {
-    static const char *const beside[] = {"../" FATHOM_LIBEXECDIR "/fathom",
+    static const char *const beside[] = {("../" FATHOM_LIBEXECDIR "/fathom"),
                                          "../libexec/fathom",
                                          "../trace",
                                          "../src/import-ctf",

@@ -23,10 +23,10 @@ enum {
     EPOCH_EVENTS = 1000, /* among which the wall clock is looked for */
 };
 #define EPOCH_SECONDS_MAX (UINT64_C(1) << 32)
-#define HOLD_NS                                                                                   \
-    UINT64_C(2000000000)             /* how long a capability that delivers nothing is waited for \
-                                      */
-#define IDLE_US (2 * G_USEC_PER_SEC) /* a file unchanged for so long is not being written */
+#define HOLD_NS                                                                                    \
+    UINT64_C(2000000000)              /* how long a capability that delivers nothing is waited for \
+                                       */
+#define IDLE_US (2L * G_USEC_PER_SEC) /* a file unchanged for so long is not being written */
 
 /* --- what may be shown --- */
 

@@ -120,7 +120,7 @@ static size_t cut_length(const char *text, size_t limit)
 static char *clean_name(const char *bytes, size_t length)
 {
     /* What is cut off below need not be looked at. */
-    char *valid = g_utf8_make_valid(bytes, (gssize)MIN(length, 4 * NAME_BYTES_MAX));
+    char *valid = g_utf8_make_valid(bytes, (gssize)MIN(length, 4UL * NAME_BYTES_MAX));
     for (char *at = valid; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = ' ';

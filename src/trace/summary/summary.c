@@ -85,7 +85,7 @@ static void add_run(struct fm_summary *summary, uint64_t time)
 {
     if (summary->run_count == RUNS_MAX) {
         for (unsigned i = 0; i < RUNS_MAX / 2; i++)
-            summary->runs[i] = summary->runs[2 * i];
+            summary->runs[i] = summary->runs[(size_t)2 * i];
         summary->run_count = RUNS_MAX / 2;
         summary->run *= 2;
     }
@@ -329,7 +329,7 @@ static bool take_number(void *user, const struct fm_stored_box *box)
     }
     unsigned from = column_at(at, box->start), to = column_at(at, box->end);
     for (unsigned column = from; column <= to; column++) {
-        double *of = &at->ret[3 * column];
+        double *of = &at->ret[(size_t)3 * column];
         if (column >= at->filled) {
             carry(at, column);
             if (!isnan(at->last))
