@@ -26,6 +26,7 @@ struct owner { /* one viewer of a page */
     struct fm_trace_query query;
     struct fm_trace_job *job; /* NULL: withdrawn, or the trace could not be asked */
     bool redraw;              /* begin again when the engine has stopped stepping */
+    bool held;                /* an answer waits until the reader has taken what was sent */
 };
 
 struct trace_page {
@@ -53,12 +54,20 @@ static void send_answer(struct owner *owner)
     fm_stream_send(owner->page->live.stream, "answer", text->str);
 }
 
+/* A reader that does not read gets the answer of then when it does; those before are skipped. */
+static void answer(struct owner *owner)
+{
+    owner->held = fm_stream_backlog(owner->page->live.stream) >= BACKLOG_MAX;
+    if (!owner->held)
+        send_answer(owner);
+}
+
 static void on_progressed(struct fm_trace_job *job, void *user)
 {
     struct owner *owner = user;
     job->wants_picture = false;
     if (owner->job == job) /* else it is being made, and is sent then */
-        send_answer(owner);
+        answer(owner);
 }
 
 static void withdraw(struct owner *owner)
@@ -66,6 +75,7 @@ static void withdraw(struct owner *owner)
     if (owner->job != NULL && !fm_trace_job_is_done(owner->job))
         owner->page->live.server->cancelled_answers++;
     g_clear_pointer(&owner->job, fm_trace_job_free);
+    owner->held = false;
 }
 
 static bool begin_owner(struct owner *owner, GError **error)
@@ -81,7 +91,7 @@ static bool begin_owner(struct owner *owner, GError **error)
     job->wants_picture = true; /* the first one at once */
     owner->job = job;
     if (fm_trace_job_is_done(job))
-        send_answer(owner);
+        answer(owner);
     return true;
 }
 
@@ -175,6 +185,8 @@ static gboolean on_tick(gpointer user)
         struct owner *owner = page->owners->pdata[i];
         if (owner->job != NULL && !fm_trace_job_is_done(owner->job))
             owner->job->wants_picture = can_send;
+        if (can_send && owner->held)
+            answer(owner);
     }
     return G_SOURCE_CONTINUE;
 }
