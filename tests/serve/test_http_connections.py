@@ -43,11 +43,15 @@ def settled_descriptors(process):
 
 
 def wait_for_descriptors(process, most):
-    """The count as soon as it is at most that; else what it stays at."""
+    """The count when it has been at most that for a while, since what was sent before may still be
+    being accepted; else what it stays at."""
     end = time.monotonic() + 30
-    while descriptors(process) > most and time.monotonic() < end:
+    good = 0
+    while good < 3 and time.monotonic() < end:
+        count = descriptors(process)
+        good = good + 1 if count <= most else 0
         time.sleep(0.05)
-    return descriptors(process)
+    return count
 
 
 def connect(port):
@@ -289,7 +293,8 @@ class Streams(unittest.TestCase):
                 time.sleep(0.01)
             while f'"owner": "timeline", "serial": {asked},'.encode() not in got:
                 got += reader.recv(1 << 16)
-        self.assertLess(len(got), 3 << 20)
+        # What the system's own buffers hold beside ours, and far from the 8 MiB that were asked for.
+        self.assertLess(len(got), 6 << 20)
 
     def test_a_sign_of_life(self):
         """Nothing happens on the page; something comes all the same."""
