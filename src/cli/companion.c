@@ -56,7 +56,7 @@ static void check_written_again(const struct fm_procrep *procrep, const struct f
     gsize size = 0;
     const void *again = bytes == NULL ? NULL : g_bytes_get_data(bytes, &size);
     if (ok && procrep->version == 5) {
-        ok = size == file->size && memcmp(again, file->bytes, size) == 0;
+        ok = size == file->size && again != NULL && memcmp(again, file->bytes, size) == 0;
         add_fact(facts, "written again it is the same bytes", ok,
                  g_strdup_printf("%zu and %zu bytes", file->size, size));
         return;

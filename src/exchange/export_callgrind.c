@@ -53,7 +53,7 @@ static void put_costs(struct callgrind *x, const char *begin, const int64_t *cos
 static void put_head(struct callgrind *x, const GPtrArray *notes)
 {
     g_autoptr(GString) events = g_string_new("events:");
-    int64_t all[FM_EXCHANGE_COLUMNS_MAX];
+    int64_t all[FM_EXCHANGE_COLUMNS_MAX] = {0};
     const char *command = x->profile->run_info.process.command;
     put(x, "# callgrind format\nversion: 1\ncreator: fathom\ncmd: %s\n",
         command != NULL && *command != '\0' ? command : x->profile->program_name);
@@ -145,7 +145,7 @@ bool fm_export_callgrind(const struct fm_analysis *a, const struct fm_export_opt
     if (!fm_exchange_nodes_init(&nodes, a, 0, error))
         return false;
     struct callgrind x = {.nodes = &nodes, .profile = a->profile, .out = out};
-    int64_t all[FM_EXCHANGE_COLUMNS_MAX];
+    int64_t all[FM_EXCHANGE_COLUMNS_MAX] = {0};
     fm_exchange_names_init(&x.names, a->profile, true, options->strip_path);
     fm_exchange_arcs_init(&x.arcs, &nodes, options->callers);
     x.files = g_hash_table_new(g_str_hash, g_str_equal);

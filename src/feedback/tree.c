@@ -167,6 +167,12 @@ static struct fm_goal_cost disjunction_cost(const struct fm_node *node)
     return cost;
 }
 
+static struct fm_goal_cost child_cost(const struct fm_node *node, uint32_t number)
+{
+    g_assert(number < node->child_count && node->children[number] != NULL);
+    return node->children[number]->cost;
+}
+
 void fm_node_update_cost(struct fm_node *node)
 {
     g_return_if_fail(node != NULL);
@@ -179,12 +185,12 @@ void fm_node_update_cost(struct fm_node *node)
         break;
     case FM_GOAL_ITE:
         node->cost = fm_cost_sequence(
-            node->children[0]->cost,
-            fm_cost_branch(before_of(node), node->children[1]->cost, node->children[2]->cost));
+            child_cost(node, 0),
+            fm_cost_branch(before_of(node), child_cost(node, 1), child_cost(node, 2)));
         break;
     case FM_GOAL_NEGATION:
     case FM_GOAL_SCOPE:
-        node->cost = node->children[0]->cost;
+        node->cost = child_cost(node, 0);
         break;
     default:
         break;
@@ -236,7 +242,7 @@ struct fm_node *fm_node_tree(struct fm_searching *s)
         node->origin = node->source = goal;
         node->goal = body->goals[goal];
         node->child_count = node->goal.child_count;
-        node->children = g_new(struct fm_node *, node->child_count + 1u);
+        node->children = g_new0(struct fm_node *, node->child_count + 1u);
         for (uint32_t i = 0; i < node->child_count; i++)
             node->children[i] = of[fm_body_index_child(s->pd->index, goal, i + 1)];
         set_vars(node, body);

@@ -92,7 +92,7 @@ struct fm_body_index *fm_body_index_new(const struct fm_body *body)
     uint32_t used = 0;
     index->body = body;
     index->first = g_new(uint32_t, body->goal_count);
-    index->children = g_new(uint32_t, body->goal_count);
+    index->children = g_new0(uint32_t, body->goal_count);
     for (uint32_t goal = 0; goal < body->goal_count; goal++) {
         index->first[goal] = used;
         used += body->goals[goal].child_count;

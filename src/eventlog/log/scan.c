@@ -249,6 +249,7 @@ static enum step feed(struct fm_eventlog_log *log, GError **error)
 {
     struct fm_eventlog_scan *scan = log->scan;
     struct fm_eventlog_reader *reader = scan->reader;
+    g_assert(reader != NULL);
     uint64_t fed = fm_eventlog_reader_at(reader, reader->end);
     if (fed >= scan->size) {
         if (!scan->final)
@@ -272,6 +273,7 @@ static void over(struct fm_eventlog_log *log)
         log->blocks->len == 0
             ? NULL
             : &g_array_index(log->blocks, struct fm_eventlog_block, log->blocks->len - 1);
+    g_assert(scan->reader != NULL);
     scan->can_restart = !scan->reader->tail.end_mark;
     scan->restart_in = SCAN_HOPPING;
     scan->restart_at = last != NULL && last->offset >= scan->at ? last->offset : scan->at;
@@ -304,6 +306,7 @@ static enum step reading(struct fm_eventlog_log *log, GError **error)
 {
     struct fm_eventlog_scan *scan = log->scan;
     struct fm_eventlog_reader *reader = scan->reader;
+    g_assert(reader != NULL);
     GError *failure = NULL;
     switch (fm_eventlog_count(reader, scan->counts, &failure)) {
     case FM_EVENTLOG_HAS_HEADER:

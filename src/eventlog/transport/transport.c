@@ -247,12 +247,16 @@ int fm_transport_listen(const struct fm_transport_address *address, const char *
     }
     int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
     int one = 1;
-    struct sockaddr_storage bound;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } bound = {0};
     socklen_t length = sizeof bound;
     bool good = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
                 bind(fd, found->ai_addr, found->ai_addrlen) == 0 &&
                 (address->kind == FM_TRANSPORT_UDP || listen(fd, BACKLOG) == 0) &&
-                getsockname(fd, (struct sockaddr *)&bound, &length) == 0;
+                getsockname(fd, &bound.any, &length) == 0;
     int code = errno;
     freeaddrinfo(found);
     if (!good) {
@@ -262,8 +266,6 @@ int fm_transport_listen(const struct fm_transport_address *address, const char *
             close(fd);
         return -1;
     }
-    *ret_port =
-        ntohs(bound.ss_family == AF_INET ? ((struct sockaddr_in *)(void *)&bound)->sin_port
-                                         : ((struct sockaddr_in6 *)(void *)&bound)->sin6_port);
+    *ret_port = ntohs(bound.any.sa_family == AF_INET ? bound.v4.sin_port : bound.v6.sin6_port);
     return fd;
 }

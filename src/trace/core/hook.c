@@ -202,6 +202,7 @@ static bool merge(struct fm_hooks *a, void *a_data, struct fm_hooks *b, void *b_
     for (unsigned i = 0, j = 0; (i < left->len || j < right->len) && !(check && result);) {
         const struct entry *first = i < left->len ? g_ptr_array_index(left, i) : NULL;
         const struct entry *second = j < right->len ? g_ptr_array_index(right, j) : NULL;
+        g_assert(first != NULL || second != NULL);
         if (second == NULL || (first != NULL && first->priority <= second->priority)) {
             result |= call_entry(first, a_data);
             i++;

@@ -375,6 +375,7 @@ bool fm_filter_accepts(struct fm_filter *filter, const struct fm_tracefile_conte
             stack[depth++] = truth;
             break;
         case CODE_XOR:
+            g_assert(depth > 0);
             truth = truth != stack[--depth];
             break;
         }

@@ -183,6 +183,7 @@ static struct fm_box_chunk *add_chunk(struct fm_box_store *store, struct fm_box_
         store->memory += (capacity - track->capacity) * sizeof *track->chunks;
         track->capacity = capacity;
     }
+    g_assert(track->chunks != NULL);
     struct fm_box_chunk *chunk = &track->chunks[track->count++];
     *chunk = (struct fm_box_chunk){0};
     return chunk;

@@ -282,6 +282,7 @@ static void offer_bunch(struct fm_controls *controls, uint32_t bunch, uint32_t s
 static void offer_size(struct callers_view *view, struct fm_controls *controls, uint32_t size,
                        const char *label, const char *id)
 {
+    g_assert(size > 0);
     uint64_t first_row = (uint64_t)(view->bunch - 1) * view->bunch_size; /* stays on the page */
     offer_bunch(controls, (uint32_t)(first_row / size) + 1, size, label, id);
 }
