@@ -52,13 +52,14 @@ class Replay:
                 self.below[stack] = from_here
             self.now = stack
 
-    def active(self, symbol):
-        """A procedure that is active in the context is entered again under the same node."""
+    def active(self, name):
+        """A procedure that is active in the context is entered again under the same node. The
+        compiler's clones of one are one."""
         for _, node in reversed(self.frames[self.now]):
-            if node.symbol == symbol:
+            if node.name == name:
                 return node
         node = self.below[self.now]
-        while node is not None and node.symbol != symbol:
+        while node is not None and node.name != name:
             node = node.parent
         return node
 
@@ -71,7 +72,7 @@ class Replay:
         caller = self.top()
         edge = caller.edges.get((symbol, site))
         if edge is None:
-            node = self.active(symbol) or Node(name, symbol, caller)
+            node = self.active(name) or Node(name, symbol, caller)
             edge = caller.edges[symbol, site] = [node, 0]
         edge[1] += 1
         frames.append((pointer, edge[0]))
