@@ -331,7 +331,7 @@ static void finish(struct fm_causes *causes)
     double variance = 0;
     for (guint i = 0; i < causes->causes->len; i++) {
         struct fm_cause *cause = &g_array_index(causes->causes, struct fm_cause, i);
-        qsort(cause->contexts->data, cause->contexts->len, sizeof(struct fm_cause_context), by_net);
+        g_array_sort(cause->contexts, by_net);
         judge(cause, causes->sampled);
         causes->sum += fabs(cause->net);
         if (cause->told)
@@ -340,7 +340,7 @@ static void finish(struct fm_causes *causes)
         variance += cause->deviation * cause->deviation;
     }
     causes->not_told_deviation = sqrt(variance);
-    qsort(causes->causes->data, causes->causes->len, sizeof(struct fm_cause), by_weight);
+    g_array_sort(causes->causes, by_weight);
 }
 
 void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure,

@@ -229,8 +229,9 @@ struct making {
 static void proc_place(const struct program_proc *proc, struct fm_ps *ret)
 {
     const char *dot = strchr(proc->name, '.');
-    const char *module =
-        dot == NULL ? "m" : g_intern_string(g_strndup(proc->name, (gsize)(dot - proc->name)));
+    g_autofree char *before =
+        dot == NULL ? g_strdup("m") : g_strndup(proc->name, (gsize)(dot - proc->name));
+    const char *module = g_intern_string(before);
     *ret = (struct fm_ps){.label_kind = FM_LABEL_PREDICATE,
                           .decl_module = module,
                           .def_module = module,
