@@ -116,7 +116,6 @@ static void test_arm_and_after(void)
 
 static void test_point_of_no_goal(void)
 {
-    g_autoptr(FmBody) body = NULL;
     const struct program_proc proc = {"p", "det", "", "conj det { make det 1 - 1 after 3 }"};
     struct program *program = program_new(&proc, 1, "3/3", FM_COVERAGE_DYNAMIC);
     struct fm_coverage_point *points =

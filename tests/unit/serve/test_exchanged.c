@@ -162,7 +162,8 @@ static void open_before(struct fm_server *server, const struct world *world,
         g_assert_cmpint(g_rename(copy, world->name), ==, 0);
     } else {
         static time_t seconds = 1700000000;
-        const struct timespec times[2] = {{.tv_sec = ++seconds}, {.tv_sec = seconds}};
+        seconds++;
+        const struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
         g_assert_cmpint(utimensat(AT_FDCWD, world->name, times, 0), ==, 0);
     }
 }
