@@ -52,14 +52,13 @@ class Replay:
                 self.below[stack] = from_here
             self.now = stack
 
-    def active(self, name):
-        """A procedure that is active in the context is entered again under the same node. The
-        compiler's clones of one are one."""
+    def active(self, symbol):
+        """A procedure that is active in the context is entered again under the same node."""
         for _, node in reversed(self.frames[self.now]):
-            if node.name == name:
+            if node.symbol == symbol:
                 return node
         node = self.below[self.now]
-        while node is not None and node.name != name:
+        while node is not None and node.symbol != symbol:
             node = node.parent
         return node
 
@@ -72,7 +71,7 @@ class Replay:
         caller = self.top()
         edge = caller.edges.get((symbol, site))
         if edge is None:
-            node = self.active(name) or Node(name, symbol, caller)
+            node = self.active(symbol) or Node(name, symbol, caller)
             edge = caller.edges[symbol, site] = [node, 0]
         edge[1] += 1
         frames.append((pointer, edge[0]))
