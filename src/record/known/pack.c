@@ -125,6 +125,23 @@ static const struct {
 G_STATIC_ASSERT(sizeof(void *) == sizeof(uint64_t));
 G_STATIC_ASSERT(sizeof(struct header) % ALIGN == 0);
 
+/* Bytes of elements that are no member: what stands there is nobody's, so it is not kept. */
+#define AFTER(type, name) (offsetof(struct type, name) + sizeof((struct type){0}.name))
+static const struct {
+    uint16_t part, from, to;
+} gaps[] = {
+    {PROCS, AFTER(fm_proc, inlined), offsetof(struct fm_proc, entry)},
+    {SCOPES, AFTER(fm_scope, live), sizeof(struct fm_scope)},
+    {SEGMENTS, AFTER(fm_segment, scope), sizeof(struct fm_segment)},
+    {MACHINE_SITES, AFTER(fm_machine_site, virtual_call), sizeof(struct fm_machine_site)},
+    {SITES, AFTER(fm_site, callee), offsetof(struct fm_site, callee_name)},
+    {SITES, AFTER(fm_site, inlined), sizeof(struct fm_site)},
+    {POINTS, AFTER(fm_point, entry), offsetof(struct fm_point, same_as)},
+    {POINTS, AFTER(fm_point, same_as), sizeof(struct fm_point)},
+    {ENTRIES, AFTER(fm_entry, proc), sizeof(struct fm_entry)},
+    {SYMBOLS, AFTER(fm_symbol, global), sizeof(struct fm_symbol)},
+};
+
 static size_t aligned(size_t size)
 {
     return (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
@@ -166,6 +183,15 @@ static uint64_t add_text(struct texts *texts, const char *text)
     return offset;
 }
 
+static void clear_gaps(char *elements, uint32_t count, int part)
+{
+    for (size_t gap = 0; gap < G_N_ELEMENTS(gaps); gap++) {
+        for (uint32_t i = 0; gaps[gap].part == part && i < count; i++)
+            memset(elements + parts[part].size * i + gaps[gap].from, 0,
+                   gaps[gap].to - gaps[gap].from);
+    }
+}
+
 static void pack_part(GByteArray *out, struct texts *texts, const struct fm_statics *statics,
                       int part)
 {
@@ -176,6 +202,7 @@ static void pack_part(GByteArray *out, struct texts *texts, const struct fm_stat
     memset(out->data + begin, 0, out->len - begin);
     if (count > 0)
         memcpy(out->data + begin, from, size * count);
+    clear_gaps((char *)out->data + begin, count, part);
     for (uint32_t i = 0; i < count; i++) {
         for (size_t k = 0; k < parts[part].field_count; k++) {
             const struct field *field = &parts[part].fields[k];
