@@ -264,9 +264,25 @@ static bool is_nop_at_entry(struct state *state, const char *line, const char *t
     return strcmp(text, "nop") == 0;
 }
 
+/* An entry of the table of nops, which nobody reads: it would refer to functions of templates and
+ * inline functions that the linker has taken from another unit, and not link. From the directive of
+ * its section to its address; the next section begins by a directive of its own. */
+static bool is_in_table(bool *in_table, const char *text)
+{
+    bool inside = *in_table;
+    if (strncmp(text, ".section", 8) == 0) {
+        inside = strncmp(skip_space(text + 8), "__patchable_function_entries", 28) == 0;
+        *in_table = inside;
+    } else if (strncmp(text, ".quad", 5) == 0) {
+        *in_table = false;
+    }
+    return inside;
+}
+
 static void filter(char *all, FILE *out)
 {
     static struct state state;
+    bool in_table = false;
     if (!fm_choice_read(&state.choice, all)) /* then finishing leaves out */
         state.choice.pattern_count = 0;
     if (fm_scan_read(&state.scan, all))
@@ -279,7 +295,9 @@ static void filter(char *all, FILE *out)
         const char *text = skip_space(line);
         follow(&state, line, text);
         fm_choice_note(&state.choice, text);
-        if (is_nop_at_entry(&state, line, text)) {
+        if (is_in_table(&in_table, text)) {
+            continue;
+        } else if (is_nop_at_entry(&state, line, text)) {
             expand_entry(out, &state, next);
             continue;
         } else if (state.has_exits && !state.in_app && is_return(text)) {

@@ -163,6 +163,31 @@ def system(tap, compiler):
                      f"{what}: frames that an exception leaves have exceptional exits")
 
 
+UNITS = {"one.cc": r"""
+#include <map>
+#include <string>
+int other(std::map<std::string, int> &m);
+int main() { std::map<std::string, int> m; m["a"] = 3; return other(m) + m["a"] - 3; }
+""", "other.cc": r"""
+#include <map>
+#include <string>
+int other(std::map<std::string, int> &m) { return m["b"]; }
+"""}
+
+
+def units(tap, compiler):
+    """Functions that several units have, of which the linker keeps one."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in UNITS.items():
+            (pathlib.Path(folder) / name).write_text(text)
+            lib.must([lib.FATHOM, "c++", "--grade=deep", compiler, "-O2", "-c", name], folder)
+        lib.must([lib.FATHOM, "c++", "--grade=deep", compiler, "one.o", "other.o", "-o", "prog"],
+                 folder)
+        profile = lib.record([pathlib.Path(folder) / "prog"], folder).profile
+    called = [name for (_, name), calls in profile.edges.items() if calls and "other(" in name]
+    tap.check(len(called) == 1, f"templates in two units, {compiler}", sorted(profile.edges))
+
+
 def main():
     tap = lib.Tap()
     for level in LEVELS:
@@ -170,10 +195,12 @@ def main():
     for flags in WAYS:
         returns(tap, "gcc", flags)
     system(tap, "g++")
+    units(tap, "g++")
     if shutil.which("clang++"):
         for level in ("-O0", "-O2"):
             returns(tap, "clang", [level])
         system(tap, "clang++")
+        units(tap, "clang++")
     return tap.done()
 
 
