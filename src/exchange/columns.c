@@ -93,3 +93,10 @@ unsigned fm_exchange_main_column(const struct fm_exchange_nodes *nodes)
     int64_t quanta = nodes->a->root_total.own[FM_QUANTA] + nodes->a->root_total.desc[FM_QUANTA];
     return cpu < nodes->column_count && quanta > FM_FEW_QUANTA ? cpu : 0;
 }
+
+unsigned fm_exchange_column_in_turn(const struct fm_exchange_nodes *nodes, unsigned turn)
+{
+    unsigned main_column = fm_exchange_main_column(nodes);
+    g_assert(turn < nodes->column_count);
+    return turn == 0 ? main_column : turn <= main_column ? turn - 1 : turn;
+}

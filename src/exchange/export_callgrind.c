@@ -17,16 +17,6 @@ struct callgrind {
     bool *function_known;
 };
 
-static void put(struct callgrind *x, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static void put(struct callgrind *x, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    fm_writer_bytes(x->out, text, strlen(text));
-}
-
 /* "alloc_space" -> "AllocSpace": letters and digits alone are allowed. */
 static void append_event(GString *line, const char *name)
 {
@@ -50,26 +40,33 @@ static void put_costs(struct callgrind *x, const char *begin, const int64_t *cos
     fm_writer_bytes(x->out, line->str, line->len);
 }
 
+/* Of the whole: the root is no function of the file. */
+static void put_totals(struct callgrind *x, const char *begin)
+{
+    int64_t all[FM_EXCHANGE_COLUMNS_MAX];
+    for (unsigned i = 0; i < x->nodes->column_count; i++)
+        all[i] = fm_exchange_total(x->nodes, i, 0) - fm_exchange_own(x->nodes, i, 0);
+    put_costs(x, begin, all);
+}
+
 static void put_head(struct callgrind *x, const GPtrArray *notes)
 {
     g_autoptr(GString) events = g_string_new("events:");
-    int64_t all[FM_EXCHANGE_COLUMNS_MAX] = {0};
     const char *command = x->profile->run_info.process.command;
-    put(x, "# callgrind format\nversion: 1\ncreator: fathom\ncmd: %s\n",
-        command != NULL && *command != '\0' ? command : x->profile->program_name);
+    fm_export_put(x->out, "# callgrind format\nversion: 1\ncreator: fathom\ncmd: %s\n",
+                  command != NULL && *command != '\0' ? command : x->profile->program_name);
     for (guint i = 0; i < notes->len; i++)
-        put(x, "desc: fathom: %s\n", (const char *)g_ptr_array_index(notes, i));
-    put(x, "positions: line\n");
+        fm_export_put(x->out, "desc: fathom: %s\n", (const char *)g_ptr_array_index(notes, i));
+    fm_export_put(x->out, "positions: line\n");
     for (unsigned i = 0; i < x->nodes->column_count; i++) {
         const struct fm_exchange_column *c = &x->nodes->columns[i];
         g_autoptr(GString) event = g_string_new(NULL);
         append_event(event, c->name);
-        put(x, "event: %s : %s (%s)\n", event->str, c->name, c->unit);
+        fm_export_put(x->out, "event: %s : %s (%s)\n", event->str, c->name, c->unit);
         g_string_append_printf(events, " %s", event->str);
-        all[i] = fm_exchange_total(x->nodes, i, 0) - fm_exchange_own(x->nodes, i, 0);
     }
-    put(x, "%s\n", events->str);
-    put_costs(x, "summary: ", all);
+    fm_export_put(x->out, "%s\n", events->str);
+    put_totals(x, "summary: ");
 }
 
 /* "fl=(3) src/a.c": a name is spelled out the first time. */
@@ -78,12 +75,12 @@ static void put_file(struct callgrind *x, const char *key, uint32_t ps)
     const char *file = *x->names.file[ps] != '\0' ? x->names.file[ps] : "???";
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(x->files, file));
     if (number != 0) {
-        put(x, "%s=(%u)\n", key, number);
+        fm_export_put(x->out, "%s=(%u)\n", key, number);
         return;
     }
     number = g_hash_table_size(x->files) + 1;
     g_hash_table_insert(x->files, (gpointer)(uintptr_t)file, GUINT_TO_POINTER(number));
-    put(x, "%s=(%u) %s\n", key, number, file);
+    fm_export_put(x->out, "%s=(%u) %s\n", key, number, file);
 }
 
 /* A function with callers in its name: "leaf'work'main". */
@@ -91,14 +88,14 @@ static void put_function(struct callgrind *x, const char *key, uint32_t function
 {
     g_autoptr(GString) name = g_string_new(NULL);
     if (x->function_known[function]) {
-        put(x, "%s=(%u)\n", key, function + 1);
+        fm_export_put(x->out, "%s=(%u)\n", key, function + 1);
         return;
     }
     x->function_known[function] = true;
     for (uint32_t f = function; f != FM_EXCHANGE_NO_FUNCTION; f = x->arcs.functions[f].caller)
         g_string_append_printf(name, "%s%s", name->len > 0 ? "'" : "",
                                x->names.name[x->arcs.functions[f].ps]);
-    put(x, "%s=(%u) %s\n", key, function + 1, name->str);
+    fm_export_put(x->out, "%s=(%u) %s\n", key, function + 1, name->str);
 }
 
 static void put_arc(struct callgrind *x, const struct fm_exchange_arc *arc, size_t index)
@@ -109,7 +106,8 @@ static void put_arc(struct callgrind *x, const struct fm_exchange_arc *arc, size
     if (strcmp(x->names.file[caller], x->names.file[callee]) != 0)
         put_file(x, "cfi", callee);
     put_function(x, "cfn", arc->callee);
-    put(x, "calls=%" G_GINT64_FORMAT " %u\n", MAX(arc->calls, 0), x->profile->ps[callee].line);
+    fm_export_put(x->out, "calls=%" G_GINT64_FORMAT " %u\n", MAX(arc->calls, 0),
+                  x->profile->ps[callee].line);
     put_costs(x, line, &x->arcs.costs[index * x->nodes->column_count]);
 }
 
@@ -120,7 +118,7 @@ static void put_body(struct callgrind *x)
     for (uint32_t f = 0; f < arcs->function_count; f++) {
         uint32_t ps = arcs->functions[f].ps;
         g_autofree char *line = g_strdup_printf("%u ", x->profile->ps[ps].line);
-        put(x, "\n");
+        fm_export_put(x->out, "\n");
         put_file(x, "fl", ps);
         put_function(x, "fn", f);
         put_costs(x, line, &arcs->own[(size_t)f * x->nodes->column_count]);
@@ -145,7 +143,6 @@ bool fm_export_callgrind(const struct fm_analysis *a, const struct fm_export_opt
     if (!fm_exchange_nodes_init(&nodes, a, 0, error))
         return false;
     struct callgrind x = {.nodes = &nodes, .profile = a->profile, .out = out};
-    int64_t all[FM_EXCHANGE_COLUMNS_MAX] = {0};
     fm_exchange_names_init(&x.names, a->profile, true, options->strip_path);
     fm_exchange_arcs_init(&x.arcs, &nodes, options->callers);
     x.files = g_hash_table_new(g_str_hash, g_str_equal);
@@ -154,9 +151,7 @@ bool fm_export_callgrind(const struct fm_analysis *a, const struct fm_export_opt
     note_merged_cycles(&x, notes);
     put_head(&x, notes);
     put_body(&x);
-    for (unsigned i = 0; i < nodes.column_count; i++)
-        all[i] = fm_exchange_total(&nodes, i, 0) - fm_exchange_own(&nodes, i, 0);
-    put_costs(&x, "\ntotals: ", all);
+    put_totals(&x, "\ntotals: ");
     g_hash_table_destroy(x.files);
     g_free(x.function_known);
     fm_exchange_arcs_clear(&x.arcs);

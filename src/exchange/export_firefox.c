@@ -303,14 +303,12 @@ static void write_thread(struct firefox *x, uint32_t first, uint32_t end, unsign
 
 static void write_threads(struct firefox *x)
 {
-    unsigned main_column = fm_exchange_main_column(x->nodes), number = 0;
+    unsigned number = 0;
     fm_json_array(&x->json, "threads");
     for (unsigned turn = 0; turn < x->nodes->column_count; turn++) {
-        unsigned column = turn == 0 ? main_column : turn <= main_column ? turn - 1 : turn;
+        unsigned column = fm_exchange_column_in_turn(x->nodes, turn);
         for (uint32_t first = 1, end; first < x->nodes->count; first = end) {
-            end = first + 1;
-            while (end < x->nodes->count && x->nodes->nodes[end].thread == first)
-                end++;
+            end = fm_exchange_thread_end(x->nodes, first);
             if (fm_exchange_total(x->nodes, column, first) > 0)
                 write_thread(x, first, end, column, number++);
         }

@@ -11,5 +11,8 @@ typedef bool fm_export_write(const struct fm_analysis *a, const struct fm_export
 fm_export_write fm_export_pprof, fm_export_callgrind, fm_export_speedscope, fm_export_firefox,
     fm_export_folded, fm_export_lcov;
 
+/* Text of a format that is lines. */
+void fm_export_put(struct fm_writer *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 void fm_export_note(GPtrArray *notes, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void fm_export_note_folding(GPtrArray *notes, const struct fm_exchange_nodes *nodes);

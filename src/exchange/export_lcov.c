@@ -13,16 +13,6 @@ struct lcov {
     struct fm_writer *out;
 };
 
-static void put(struct lcov *x, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static void put(struct lcov *x, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    fm_writer_bytes(x->out, text, strlen(text));
-}
-
 struct line_count {
     uint32_t line;
     uint64_t count;
@@ -62,11 +52,11 @@ static void put_lines(struct lcov *x, GArray *lines)
                 break;
             line.count += other.count;
         }
-        put(x, "DA:%u,%" G_GUINT64_FORMAT "\n", line.line, line.count);
+        fm_export_put(x->out, "DA:%u,%" G_GUINT64_FORMAT "\n", line.line, line.count);
         found++;
         hit += line.count > 0;
     }
-    put(x, "LF:%u\nLH:%u\n", found, hit);
+    fm_export_put(x->out, "LF:%u\nLH:%u\n", found, hit);
 }
 
 static int64_t calls_of(const struct lcov *x, uint32_t ps)
@@ -81,18 +71,18 @@ static void put_file(struct lcov *x, const uint32_t *ps, uint32_t count)
 {
     g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(struct line_count));
     uint32_t hit = 0;
-    put(x, "TN:\nSF:%s\n", x->names.file[ps[0]]);
+    fm_export_put(x->out, "TN:\nSF:%s\n", x->names.file[ps[0]]);
     for (uint32_t i = 0; i < count; i++)
-        put(x, "FN:%u,%s\n", x->a->profile->ps[ps[i]].line, x->names.name[ps[i]]);
+        fm_export_put(x->out, "FN:%u,%s\n", x->a->profile->ps[ps[i]].line, x->names.name[ps[i]]);
     for (uint32_t i = 0; i < count; i++) {
         int64_t calls = calls_of(x, ps[i]);
-        put(x, "FNDA:%" G_GINT64_FORMAT ",%s\n", calls, x->names.name[ps[i]]);
+        fm_export_put(x->out, "FNDA:%" G_GINT64_FORMAT ",%s\n", calls, x->names.name[ps[i]]);
         hit += calls > 0;
         add_lines(x, ps[i], lines);
     }
-    put(x, "FNF:%u\nFNH:%u\n", count, hit);
+    fm_export_put(x->out, "FNF:%u\nFNH:%u\n", count, hit);
     put_lines(x, lines);
-    put(x, "end_of_record\n");
+    fm_export_put(x->out, "end_of_record\n");
 }
 
 static int by_file(const void *left, const void *right, void *user)

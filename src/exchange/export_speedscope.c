@@ -15,7 +15,6 @@ struct speedscope {
     struct fm_json json;
     uint32_t *frame; /* [ps_count + 1] its number + 1; 0: no context of it */
     uint32_t *depth; /* [node], 1 = below the root */
-    GArray *members; /* uint32_t nodes, thread by thread */
     bool cut;
 };
 
@@ -70,8 +69,7 @@ static void write_stack(struct speedscope *x, uint32_t node)
 static void write_profile(struct speedscope *x, uint32_t first, uint32_t end, unsigned column)
 {
     const struct fm_exchange_column *c = &x->nodes->columns[column];
-    uint32_t thread = x->nodes->nodes[g_array_index(x->members, uint32_t, first)].thread;
-    uint32_t ps = x->nodes->nodes[thread].ps;
+    uint32_t ps = x->nodes->nodes[first].ps;
     g_autofree char *name = g_strdup_printf(
         "%s: %s (order is not time)", ps == 0 ? "(small contexts)" : x->names.name[ps], c->name);
     int64_t sum = 0;
@@ -81,15 +79,14 @@ static void write_profile(struct speedscope *x, uint32_t first, uint32_t end, un
     fm_json_text(&x->json, "unit", g_str_equal(c->unit, "count") ? "none" : c->unit);
     fm_json_array(&x->json, "samples");
     for (uint32_t i = first; i < end; i++) {
-        uint32_t node = g_array_index(x->members, uint32_t, i);
-        if (fm_exchange_own(x->nodes, column, node) > 0)
-            write_stack(x, node);
+        if (fm_exchange_own(x->nodes, column, i) > 0)
+            write_stack(x, i);
         flush(x, PIECE);
     }
     fm_json_end(&x->json);
     fm_json_array(&x->json, "weights");
     for (uint32_t i = first; i < end; i++) {
-        int64_t own = fm_exchange_own(x->nodes, column, g_array_index(x->members, uint32_t, i));
+        int64_t own = fm_exchange_own(x->nodes, column, i);
         if (own > 0) {
             fm_json_int(&x->json, NULL, own);
             sum += own;
@@ -102,30 +99,23 @@ static void write_profile(struct speedscope *x, uint32_t first, uint32_t end, un
     fm_json_end(&x->json);
 }
 
-/* Whether the thread has any of the column: profiles of nothing are left out. */
+/* Profiles of nothing are left out. */
 static bool has_any(const struct speedscope *x, uint32_t first, uint32_t end, unsigned column)
 {
     for (uint32_t i = first; i < end; i++) {
-        if (fm_exchange_own(x->nodes, column, g_array_index(x->members, uint32_t, i)) > 0)
+        if (fm_exchange_own(x->nodes, column, i) > 0)
             return true;
     }
     return false;
 }
 
-/* Nodes below the root are in the order of their threads, but for what nothing leads to. */
 static void write_profiles(struct speedscope *x)
 {
-    unsigned main_column = fm_exchange_main_column(x->nodes);
     fm_json_array(&x->json, "profiles");
     for (unsigned turn = 0; turn < x->nodes->column_count; turn++) {
-        /* The one that is looked at first stands first. */
-        unsigned column = turn == 0 ? main_column : turn <= main_column ? turn - 1 : turn;
-        for (uint32_t first = 0, end; first < x->members->len; first = end) {
-            uint32_t thread = x->nodes->nodes[g_array_index(x->members, uint32_t, first)].thread;
-            end = first;
-            while (end < x->members->len &&
-                   x->nodes->nodes[g_array_index(x->members, uint32_t, end)].thread == thread)
-                end++;
+        unsigned column = fm_exchange_column_in_turn(x->nodes, turn);
+        for (uint32_t first = 1, end; first < x->nodes->count; first = end) {
+            end = fm_exchange_thread_end(x->nodes, first);
             if (has_any(x, first, end, column))
                 write_profile(x, first, end, column);
         }
@@ -157,11 +147,8 @@ bool fm_export_speedscope(const struct fm_analysis *a, const struct fm_export_op
     struct speedscope x = {.nodes = &nodes, .profile = a->profile, .out = out};
     x.frame = g_new0(uint32_t, a->profile->ps_count + 1);
     x.depth = g_new0(uint32_t, nodes.count);
-    x.members = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), nodes.count);
-    for (uint32_t i = 1; i < nodes.count; i++) {
+    for (uint32_t i = 1; i < nodes.count; i++)
         x.depth[i] = x.depth[nodes.nodes[i].parent] + 1;
-        g_array_append_val(x.members, i);
-    }
     fm_exchange_names_init(&x.names, a->profile, false, options->strip_path);
     fm_json_init(&x.json, text);
     write_all(&x);
@@ -169,7 +156,6 @@ bool fm_export_speedscope(const struct fm_analysis *a, const struct fm_export_op
     if (x.cut)
         fm_export_note(notes, "stacks of more than %u frames are cut there", DEPTH_MAX);
     fm_exchange_names_clear(&x.names);
-    g_array_free(x.members, TRUE);
     g_free(x.depth);
     g_free(x.frame);
     fm_exchange_nodes_clear(&nodes);

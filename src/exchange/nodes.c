@@ -58,11 +58,12 @@ static void order(struct fm_exchange_nodes *nodes)
     }
 }
 
-/* value * multiply / divide, -1 when it does not fit. */
-static int64_t converted(const struct fm_exchange_column *column, int64_t value)
+/* value * multiply / divide; false when it does not fit. */
+static bool convert(const struct fm_exchange_column *column, int64_t value, int64_t *ret)
 {
     __int128 wide = (__int128)value * (__int128)column->multiply / (__int128)column->divide;
-    return wide > INT64_MAX || wide < INT64_MIN + 1 ? -1 : (int64_t)wide;
+    *ret = (int64_t)wide;
+    return wide <= INT64_MAX && wide >= INT64_MIN;
 }
 
 static bool sum_column(struct fm_exchange_nodes *nodes, unsigned column, int64_t *by_pd,
@@ -83,9 +84,8 @@ static bool sum_column(struct fm_exchange_nodes *nodes, unsigned column, int64_t
         }
     }
     for (uint32_t i = 0; i < nodes->count; i++) {
-        int64_t value = by_pd[nodes->nodes[i].pd];
-        own[i] = total[i] = converted(c, value);
-        fits = fits && (own[i] == -1) <= (value < 0);
+        fits = convert(c, by_pd[nodes->nodes[i].pd], &own[i]) && fits;
+        total[i] = own[i];
     }
     for (uint32_t i = nodes->count; i-- > 1;) {
         int64_t *above = &total[nodes->nodes[i].parent];
@@ -134,4 +134,12 @@ bool fm_exchange_has_own(const struct fm_exchange_nodes *nodes, uint32_t node)
             return true;
     }
     return false;
+}
+
+uint32_t fm_exchange_thread_end(const struct fm_exchange_nodes *nodes, uint32_t first)
+{
+    uint32_t end = first + 1;
+    while (end < nodes->count && nodes->nodes[end].thread == first)
+        end++;
+    return end;
 }

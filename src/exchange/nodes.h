@@ -64,3 +64,7 @@ bool fm_exchange_has_own(const struct fm_exchange_nodes *nodes, uint32_t node);
 unsigned fm_exchange_column(const struct fm_exchange_nodes *nodes, const char *name);
 /* What readers look at first: processor time if there is enough of it to tell, else calls. */
 unsigned fm_exchange_main_column(const struct fm_exchange_nodes *nodes);
+/* The columns with that one first: turn counts from 0. */
+unsigned fm_exchange_column_in_turn(const struct fm_exchange_nodes *nodes, unsigned turn);
+/* A thread's nodes stand together: the first node behind those of the one that begins at first. */
+uint32_t fm_exchange_thread_end(const struct fm_exchange_nodes *nodes, uint32_t first);

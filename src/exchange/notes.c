@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a format cannot say, as sentences. */
+/* What formats and their notes are written with. */
+#include <string.h>
+
 #include "exchange/export_internal.h"
+
+void fm_export_put(struct fm_writer *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    fm_writer_bytes(out, text, strlen(text));
+}
 
 void fm_export_note(GPtrArray *notes, const char *format, ...)
 {

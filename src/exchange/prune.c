@@ -49,10 +49,15 @@ void fm_exchange_prune(struct fm_exchange_nodes *nodes, double min_share)
         const struct fm_exchange_node *node = &nodes->nodes[i];
         struct fm_exchange_node *now = &kept[to[i]];
         bool whole = node->pd == 0 && nodes->nodes[node->parent].pd != 0;
-        if (node->pd != 0 || now->joined == 0)
-            *now = *node, now->parent = to[node->parent], now->thread = to[node->thread];
-        if (node->pd == 0)
-            now->pd = now->ps = now->css = 0, now->joined++;
+        if (node->pd != 0 || now->joined == 0) {
+            *now = *node;
+            now->parent = to[node->parent];
+            now->thread = to[node->thread];
+        }
+        if (node->pd == 0) {
+            now->pd = now->ps = now->css = 0;
+            now->joined++;
+        }
         for (unsigned c = 0; c < nodes->column_count; c++) {
             /* The sums of what was left out are own cost of the node that stands for it. */
             own[(size_t)c * count + to[i]] += fm_exchange_own(nodes, c, i);
