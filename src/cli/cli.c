@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -52,6 +53,16 @@ void fm_cli_print_error(const char *format, ...)
     if (clean->len == 0 || clean->str[clean->len - 1] != '\n')
         g_string_append_c(clean, '\n');
     fputs(clean->str, stderr);
+}
+
+bool fm_cli_parse_percent(const char *text, double *ret)
+{
+    char *end;
+    double percent = g_ascii_strtod(text, &end);
+    if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+        return false;
+    *ret = percent;
+    return true;
 }
 
 int fm_cli_fail(const char *command, GError *error)

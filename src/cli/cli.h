@@ -46,6 +46,9 @@ fm_cli_run fm_cmd_view;
 int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *arguments,
                  const char *description, const char *example);
 
+/* A percentage as an option's value, 0 to 100 with or without its sign: "1%", "0.5". */
+bool fm_cli_parse_percent(const char *text, double *ret);
+
 /* "fathom NAME: MESSAGE" on standard error; takes the error. Returns FM_EXIT_FAILED, or
  * FM_EXIT_USAGE for FM_ERROR_USAGE. */
 int fm_cli_fail(const char *command, GError *error);

@@ -71,8 +71,7 @@ int fm_cmd_diff(int argc, char **argv)
     struct diffing o = {.rows = 20, .contexts = 3};
     struct fm_page_output output;
     fm_page_output_init(&output, "diff");
-    g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
-    const GOptionEntry own[] = {
+    const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &o.by,
          "calls, time, bytes, allocs, ... (default: the first of calls, allocs, bytes, time that "
          "differs)",
@@ -82,12 +81,10 @@ int fm_cmd_diff(int argc, char **argv)
          "N"},
         {"no-renames", 0, 0, G_OPTION_ARG_NONE, &o.no_renames,
          "Do not guess which functions were renamed", NULL},
+        {0},
     };
-    g_array_append_vals(entries, own, G_N_ELEMENTS(own));
-    for (const GOptionEntry *entry = fm_page_output_entries(&output); entry->long_name; entry++)
-        g_array_append_vals(entries, entry, 1);
     int status = fm_cli_parse(
-        &argc, &argv, (const GOptionEntry *)(const void *)entries->data, "BEFORE AFTER",
+        &argc, &argv, fm_page_output_entries(&output, entries), "BEFORE AFTER",
         "Compares two profiles of a program, of one build or of two. Calls and memory are counted\n"
         "exactly: what differs, differs. Time is sampled: only what chance does not explain is "
         "told.",

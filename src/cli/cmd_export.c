@@ -105,7 +105,6 @@ static int run(struct exporting *o, const char *path)
 
 static int parse_options(struct exporting *o, int argc)
 {
-    char *end;
     if (argc != 2)
         return fm_cli_usage("export", "expected one FILE; --help tells more");
     if (o->to == NULL) {
@@ -115,9 +114,8 @@ static int parse_options(struct exporting *o, int argc)
     if (o->callers < 0 || o->callers > 20)
         return fm_cli_usage("export", "--callers: expected 0 to 20");
     if (o->least_text != NULL) {
-        double percent = g_ascii_strtod(o->least_text, &end);
-        if (end == o->least_text || (*end != '\0' && strcmp(end, "%") != 0) ||
-            !(percent >= 0 && percent <= 100))
+        double percent;
+        if (!fm_cli_parse_percent(o->least_text, &percent))
             return fm_cli_usage("export", "--min: expected a percentage, not '%s'", o->least_text);
         o->options.min_share = percent / 100;
     }

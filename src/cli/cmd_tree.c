@@ -13,16 +13,6 @@ struct tree_options {
     gboolean up;
 };
 
-/* "1%", "0.5". */
-static bool parse_least(const char *text, double *ret)
-{
-    char *end;
-    *ret = g_ascii_strtod(text, &end);
-    if (*end == '%')
-        end++;
-    return end != text && *end == '\0' && *ret >= 0 && *ret <= 100;
-}
-
 /* The query in its written form, so that there is one place that understands it. */
 static char *query_text(const struct tree_options *options)
 {
@@ -56,8 +46,7 @@ int fm_cmd_tree(int argc, char **argv)
     struct tree_options options = {.depth = 3};
     struct fm_page_output output;
     fm_page_output_init(&output, "tree");
-    g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
-    const GOptionEntry own[] = {
+    const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &options.by,
          "time, calls, bytes or allocs (default: time where 100 samples or more were taken)",
          "MEASURE"},
@@ -68,12 +57,10 @@ int fm_cmd_tree(int argc, char **argv)
          "Levels where the tree spreads, 1 to 50 (default: 3)", "N"},
         {"min", 'm', 0, G_OPTION_ARG_STRING, &options.least_text,
          "Only rows of at least this share of the program (default: 0.1%)", "PERCENT"},
+        {0},
     };
-    g_array_append_vals(entries, own, G_N_ELEMENTS(own));
-    for (const GOptionEntry *entry = fm_page_output_entries(&output); entry->long_name; entry++)
-        g_array_append_vals(entries, entry, 1);
     int status = fm_cli_parse(
-        &argc, &argv, (const GOptionEntry *)(const void *)entries->data, "FILE",
+        &argc, &argv, fm_page_output_entries(&output, entries), "FILE",
         "Prints the tree of contexts of a profile, dearest first. Recursive functions that call\n"
         "each other are one row, with a row of each below it.",
         "fathom tree prog.data\n"
@@ -82,7 +69,8 @@ int fm_cmd_tree(int argc, char **argv)
         status = fm_cli_usage("tree", "expected one FILE; --help tells more");
     if (status < 0 && (options.depth < 1 || options.depth > (int)FM_QUERY_DEPTH_MAX))
         status = fm_cli_usage("tree", "--depth is 1 to 50");
-    if (status < 0 && options.least_text && !parse_least(options.least_text, &options.least))
+    if (status < 0 && options.least_text &&
+        !fm_cli_parse_percent(options.least_text, &options.least))
         status = fm_cli_usage("tree", "--min is a percentage, such as 1%%");
     if (status < 0)
         status = tree(&options, &output, argv[1]);

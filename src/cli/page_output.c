@@ -80,7 +80,7 @@ static int choose_text(const struct fm_page_output *options, bool terminal,
     return -1;
 }
 
-const GOptionEntry *fm_page_output_entries(struct fm_page_output *output)
+const GOptionEntry *fm_page_output_entries(struct fm_page_output *output, const GOptionEntry *own)
 {
     const GOptionEntry entries[] = {
         {"text", 't', 0, G_OPTION_ARG_NONE, &output->text, "Aligned text (the default)", NULL},
@@ -94,9 +94,12 @@ const GOptionEntry *fm_page_output_entries(struct fm_page_output *output)
         {"no-pager", 0, 0, G_OPTION_ARG_NONE, &output->no_pager, "Do not send text through a pager",
          NULL},
     };
-    G_STATIC_ASSERT(G_N_ELEMENTS(entries) < G_N_ELEMENTS(output->entries));
-    memcpy(output->entries, entries, sizeof entries);
-    return output->entries;
+    g_assert(output->entries == NULL);
+    output->entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+    for (; own != NULL && own->long_name != NULL; own++)
+        g_array_append_vals(output->entries, own, 1);
+    g_array_append_vals(output->entries, entries, G_N_ELEMENTS(entries));
+    return (const GOptionEntry *)(const void *)output->entries->data;
 }
 
 void fm_page_output_init(struct fm_page_output *output, const char *command)
@@ -107,6 +110,17 @@ void fm_page_output_init(struct fm_page_output *output, const char *command)
 void fm_page_output_clear(struct fm_page_output *output)
 {
     g_free(output->colour);
+    g_clear_pointer(&output->entries, g_array_unref);
+}
+
+/* Format, colour, width; whether a pager is wanted. Returns -1 to go on. */
+static int choose(const struct fm_page_output *output, struct fm_render_options *ret, bool *pager)
+{
+    bool terminal = isatty(STDOUT_FILENO);
+    *ret = (struct fm_render_options){.inline_assets = true};
+    int status = choose_format(output, &ret->format);
+    *pager = terminal && !output->no_pager && ret->format == FM_FORMAT_TEXT;
+    return status < 0 ? choose_text(output, terminal, &ret->text) : status;
 }
 
 static int render(const struct fm_page_output *output, const struct fm_query *query,
@@ -129,31 +143,23 @@ static int render(const struct fm_page_output *output, const struct fm_query *qu
 int fm_page_output_run(const struct fm_page_output *output, const struct fm_query *query,
                        const char *path)
 {
-    bool terminal = isatty(STDOUT_FILENO);
-    struct fm_render_options options = {.inline_assets = true};
-    int status = choose_format(output, &options.format);
-    if (status < 0)
-        status = choose_text(output, terminal, &options.text);
-    if (status >= 0)
-        return status;
-    bool pager = terminal && !output->no_pager && options.format == FM_FORMAT_TEXT;
-    return render(output, query, path, &options, pager);
+    struct fm_render_options options;
+    bool pager;
+    int status = choose(output, &options, &pager);
+    return status < 0 ? render(output, query, path, &options, pager) : status;
 }
 
 int fm_page_output_display(const struct fm_page_output *output, const struct fm_display *display,
                            bool c_program)
 {
-    bool terminal = isatty(STDOUT_FILENO);
-    struct fm_render_options options = {.inline_assets = true};
+    struct fm_render_options options;
     struct fm_preferences preferences;
+    bool pager;
     g_autoptr(GString) page = g_string_new(NULL);
-    int status = choose_format(output, &options.format);
-    if (status < 0)
-        status = choose_text(output, terminal, &options.text);
+    int status = choose(output, &options, &pager);
     if (status >= 0)
         return status;
     fm_preferences_default(&preferences, true, c_program);
     fm_render_display(display, &preferences, NULL, &options, page);
-    return print_page(output->command, page,
-                      terminal && !output->no_pager && options.format == FM_FORMAT_TEXT);
+    return print_page(output->command, page, pager);
 }

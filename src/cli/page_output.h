@@ -9,16 +9,16 @@
 struct fm_page_output {
     const char *command; /* its name, for messages */
     gboolean text, json, csv, html, no_pager;
-    int width;                /* -1 = not given */
-    char *colour;             /* owned */
-    GOptionEntry entries[10]; /* private */
+    int width;       /* -1 = not given */
+    char *colour;    /* owned */
+    GArray *entries; /* private */
 };
 
 void fm_page_output_init(struct fm_page_output *output, const char *command);
 void fm_page_output_clear(struct fm_page_output *output);
-/* Options of the output, for g_option_context_add_main_entries() or a copy; ends with NULL, and
- * belongs to output. */
-const GOptionEntry *fm_page_output_entries(struct fm_page_output *output);
+/* The command's own options (ending with a NULL long_name; NULL if it has none) and those of the
+ * output, as fm_cli_parse() wants them; belongs to output. */
+const GOptionEntry *fm_page_output_entries(struct fm_page_output *output, const GOptionEntry *own);
 /* Opens the profile and prints the page that the query asks for. Returns an exit status. */
 int fm_page_output_run(const struct fm_page_output *output, const struct fm_query *query,
                        const char *path);

@@ -9,19 +9,25 @@ int64_t fm_compare_csd_value(const struct fm_profile *profile, uint32_t csd,
                                        : (int64_t)fm_profile_own(profile, csd, measure);
 }
 
+/* A file may say anything: sums wrap, as the analysis' do. */
+static void add(int64_t *sum, int64_t value)
+{
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)value);
+}
+
 static void add_up(const struct fm_compare *c, enum fm_measure_id measure, enum fm_side side,
                    struct fm_compare_values *values)
 {
     const struct fm_profile *p = c->side[side];
     for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
-        values->own[side][p->csd_callee[csd]] += fm_compare_csd_value(p, csd, measure);
-        values->calls[side][p->csd_callee[csd]] += fm_profile_calls(p, csd);
+        add(&values->own[side][p->csd_callee[csd]], fm_compare_csd_value(p, csd, measure));
+        add(&values->calls[side][p->csd_callee[csd]], fm_profile_calls(p, csd));
     }
     for (uint32_t pd = 1; pd <= p->pd_count; pd++)
         values->total[side][pd] = values->own[side][pd];
     for (uint32_t at = c->order_count; at-- > 1;) {
         uint32_t pd = c->order[at];
-        values->total[side][p->csd_caller[c->tree_csd[pd]]] += values->total[side][pd];
+        add(&values->total[side][p->csd_caller[c->tree_csd[pd]]], values->total[side][pd]);
     }
     values->calls[side][p->root_pd] = 1;
     /* What has cost was there, also when no call of it is counted: it never returned, recording
@@ -63,6 +69,6 @@ int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id me
     const struct fm_profile *p = compare->side[side];
     int64_t sum = 0;
     for (uint32_t csd = 1; csd <= p->csd_count; csd++)
-        sum += fm_compare_csd_value(p, csd, measure);
+        add(&sum, fm_compare_csd_value(p, csd, measure));
     return sum;
 }

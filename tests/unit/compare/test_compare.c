@@ -373,6 +373,33 @@ static void programs_of_two_languages_are_an_error(void)
     made_clear(&mercury);
 }
 
+/* A file may say anything: sums of it wrap, as the analysis' do. */
+static void sums_of_any_numbers(void)
+{
+    static const struct edge one[] = {{0, 0, 1, 1, 0, 0}, {1, 0, 2, 1, 0, 0}, {1, 1, 3, 1, 0, 0}};
+    struct program program = ordinary();
+    program.edges = one;
+    program.edge_count = G_N_ELEMENTS(one);
+    program.context_count = 4;
+    struct made before = built(&program), after = built(&program);
+    struct fm_column *column = &after.profile->csd_own[FM_ALLOCS];
+    uint64_t large[] = {0, 0, UINT64_C(3) << 62, UINT64_C(1) << 63};
+    *column = (struct fm_column){.width = 8, .u64 = large};
+    const struct fm_compare_options options = {0};
+    struct fm_compare *compare;
+    struct fm_causes causes;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fm_compare_new(before.profile, after.profile, &options, &compare, &error));
+    g_assert_cmpint(fm_compare_total(compare, FM_ALLOCS, FM_AFTER), ==, INT64_C(1) << 62);
+    fm_causes_find(compare, FM_ALLOCS, &causes);
+    g_assert_cmpfloat_with_epsilon(causes.difference, 0x1p62, 1);
+    fm_causes_clear(&causes);
+    fm_compare_free(compare);
+    *column = (struct fm_column){0};
+    made_clear(&before);
+    made_clear(&after);
+}
+
 int main(int argc, char **argv)
 {
     made_init(&argc, &argv);
@@ -385,6 +412,7 @@ int main(int argc, char **argv)
     g_test_add_func("/compare/time", time_is_told_when_chance_does_not_explain_it);
     g_test_add_func("/compare/itself", nothing_differs_from_itself);
     g_test_add_func("/compare/sum", rows_add_up_to_the_difference);
+    g_test_add_func("/compare/any-numbers", sums_of_any_numbers);
     g_test_add_func("/compare/languages", programs_of_two_languages_are_an_error);
     return g_test_run();
 }
