@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define FM_REC_MAGIC "FATHOMR\n"
-#define FM_REC_VERSION 1u
+#define FM_REC_VERSION 2u
 #define FM_REC_BYTE_ORDER 0x01020304u
 #define FM_REC_HEADER_BYTES 4096u
 #define FM_REC_UNIT 8u /* bytes one ref counts */
@@ -166,8 +166,10 @@ struct fm_rec_thread {
     uint64_t callbacks_unresolved;   /* callbacks whose unwinding met no instrumented frame */
     uint64_t started_in;             /* entry address of the first function that it entered */
     char name[16];
+    uint64_t charges;        /* ticks that added to user_quanta */
+    uint64_t charge_squares; /* squares of what each of them added */
 };
-static_assert(sizeof(struct fm_rec_thread) == 136, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_thread) == 152, "docs/format-recording.md");
 
 /* A procedure in one calling context. fn: entry address of the function as the hook gave it (in
  * a clone, the original's). 0 = the root of a thread. (--grade=deep: the function's first

@@ -163,6 +163,8 @@ static void on_tick(int signal, siginfo_t *info, void *data)
         if (quanta > 0 && charged != thread->lost && fm_module_is_instrumented(pc))
             fm_csd_add_sample(thread, charged, pc, quanta);
         thread->rec->user_quanta += quanta;
+        thread->rec->charges += quanta > 0;
+        thread->rec->charge_squares += quanta * quanta;
     }
     errno = saved_errno;
 }

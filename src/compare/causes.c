@@ -46,13 +46,14 @@ static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
     return c->side[FM_BEFORE]->csd_caller[c->tree_csd[pd]];
 }
 
-/* Of a number of samples: binomial, out of all. */
+/* Of an amount of time: samples are binomial, out of all. */
 static double variance_of(const struct search *s, double x, enum fm_side side)
 {
     double all = (double)s->v.total[side][s->c->side[side]->root_pd];
     if (!s->sampled || all <= 0)
         return 0;
-    return fmax(x, 1) * fmax(1 - x / all, 0);
+    double quanta_each = 1 / fm_profile_samples(s->c->side[side], 1);
+    return quanta_each * fmax(x, quanta_each) * fmax(1 - x / all, 0);
 }
 
 static void add_term(struct search *s, struct term term)
@@ -309,30 +310,31 @@ static int by_weight(const void *left, const void *right)
     return first < second ? -1 : first > second;
 }
 
-static void judge(struct fm_cause *cause, bool sampled)
+static void judge(const struct search *s, struct fm_cause *cause)
 {
-    double values[FM_SIDES] = {0};
-    cause->told = !sampled;
+    double values[FM_SIDES] = {0}, samples = 0;
+    cause->told = !s->sampled;
     cause->deviation = sqrt(cause->deviation);
-    if (!sampled)
+    if (!s->sampled)
         return;
     for (guint i = 0; i < cause->contexts->len; i++) {
         for (int side = FM_BEFORE; side < FM_SIDES; side++)
             values[side] +=
                 (double)g_array_index(cause->contexts, struct fm_cause_context, i).value[side];
     }
-    cause->told = values[FM_BEFORE] + values[FM_AFTER] >= LEAST_SAMPLES &&
-                  fabs(cause->net) > DEVIATIONS * cause->deviation &&
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        samples += fm_profile_samples(s->c->side[side], values[side]);
+    cause->told = samples >= LEAST_SAMPLES && fabs(cause->net) > DEVIATIONS * cause->deviation &&
                   fabs(cause->net) > FLOOR * values[FM_BEFORE];
 }
 
-static void finish(struct fm_causes *causes)
+static void finish(const struct search *s, struct fm_causes *causes)
 {
     double variance = 0;
     for (guint i = 0; i < causes->causes->len; i++) {
         struct fm_cause *cause = &g_array_index(causes->causes, struct fm_cause, i);
         g_array_sort(cause->contexts, by_net);
-        judge(cause, causes->sampled);
+        judge(s, cause);
         causes->sum += fabs(cause->net);
         if (cause->told)
             continue;
@@ -366,7 +368,7 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
             (double)s.v.total[FM_AFTER][p->root_pd] - (double)s.v.total[FM_BEFORE][p->root_pd],
         .causes = group(&s),
     };
-    finish(ret);
+    finish(&s, ret);
     g_array_free(s.terms, TRUE);
     g_free(s.up);
     g_free(s.down);

@@ -24,7 +24,8 @@ static struct fm_profile *shallow(const struct fm_profile *p)
     copy->css = g_memdup2(p->css, (p->css_count + 1u) * sizeof *p->css);
     copy->coverage = FM_COVERAGE_NONE;
     copy->pd_point_first = NULL;
-    copy->run_info = (struct fm_run_info){0};
+    copy->run_info = (struct fm_run_info){.sample_count = p->run_info.sample_count,
+                                          .sample_squares = p->run_info.sample_squares};
     for (uint32_t ps = 1; ps <= p->ps_count; ps++)
         copy->ps[ps].point_count = 0;
     return copy;
@@ -70,6 +71,7 @@ static void without_costs(const struct fm_profile *p, struct fm_profile *ret)
 {
     *ret = *p;
     ret->callseqs = ret->user_quanta = ret->instrumentation_quanta = 0;
+    ret->run_info = (struct fm_run_info){0};
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
         ret->csd_own[m] = (struct fm_column){0};
 }

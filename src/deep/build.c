@@ -446,6 +446,8 @@ static void finish_header(struct fm_build *build)
     profile->instrumentation_quanta = header->instrumentation_quanta;
     profile->run_info.duration_ns = header->duration_ns;
     profile->run_info.peak_bytes = header->peak_bytes;
+    profile->run_info.sample_count = header->sample_count;
+    profile->run_info.sample_squares = header->sample_squares;
     profile->user_quanta = header->user_quanta;
     profile->callseqs = header->callseqs;
     profile->root_pd = 1;

@@ -35,7 +35,8 @@ struct fm_build_header {
     bool has_totals; /* false: finish sets the two below to the sums over all csds */
     uint64_t user_quanta;
     uint64_t callseqs;
-    uint64_t duration_ns, peak_bytes; /* C only; struct fm_run_info */
+    /* C only; struct fm_run_info */
+    uint64_t duration_ns, peak_bytes, sample_count, sample_squares;
 };
 struct fm_build_header *fm_build_header(struct fm_build *build); /* belongs to build */
 

@@ -149,6 +149,9 @@ struct fm_run_info {
     const char **notes;    /* what was lost or could not be found: a sentence each */
     uint64_t duration_ns;  /* 0 = not known */
     uint64_t peak_bytes;   /* most heap memory at one moment; 0 = not known */
+    /* A sample charges the time since the last one: as many quanta, on most machines about 4. */
+    uint64_t sample_count;   /* that charged the program; 0 = not known */
+    uint64_t sample_squares; /* the squares of what each charged, added up */
 };
 
 struct fm_profile {
@@ -221,6 +224,17 @@ static inline int64_t fm_profile_calls(const struct fm_profile *profile, uint32_
     return (
         int64_t)(fm_profile_own(profile, csd, FM_EXITS) + fm_profile_own(profile, csd, FM_FAILS) +
                  fm_profile_own(profile, csd, FM_EXCPS) - fm_profile_own(profile, csd, FM_REDOS));
+}
+
+/* How many independent samples of one quantum each tell as much as this amount of time: what
+ * chance does to it follows from that. Without knowledge of the samples, and of Mercury's, each
+ * quantum is one. */
+static inline double fm_profile_samples(const struct fm_profile *profile, double quanta)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    if (run_info->sample_squares <= profile->user_quanta)
+        return quanta;
+    return quanta * (double)profile->user_quanta / (double)run_info->sample_squares;
 }
 
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;

@@ -6,7 +6,15 @@
 #include "deep/encode.h"
 #include "deep/read_internal.h"
 
-enum fact_kind { FACT_MARK = 1, FACT_NOTE, FACT_DURATION, FACT_PEAK, FACT_PROCESS, FACT_KINDS };
+enum fact_kind {
+    FACT_MARK = 1,
+    FACT_NOTE,
+    FACT_DURATION,
+    FACT_PEAK,
+    FACT_PROCESS,
+    FACT_SAMPLES,
+    FACT_KINDS
+};
 
 static bool read_mark(struct fm_profile_reading *reading, GError **error)
 {
@@ -62,6 +70,9 @@ bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
             ok = fm_reader_num(in, "peak of allocated bytes", &run_info->peak_bytes, error);
         else if (ok && kind == FACT_PROCESS)
             ok = read_process(reading, error);
+        else if (ok && kind == FACT_SAMPLES)
+            ok = fm_reader_num(in, "number of samples", &run_info->sample_count, error) &&
+                 fm_reader_num(in, "squares of samples", &run_info->sample_squares, error);
         else if (ok)
             return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
                                   "fact of kind %u, expected 1 to %d", kind, FACT_KINDS - 1);
@@ -107,7 +118,8 @@ bool fm_profile_peek_process(const uint8_t *bytes, size_t size, struct fm_proces
 void fm_encode_run_info(struct fm_writer *writer, const struct fm_run_info *run_info)
 {
     if (run_info->mark_count == 0 && run_info->note_count == 0 && run_info->duration_ns == 0 &&
-        run_info->peak_bytes == 0 && run_info->process.command == NULL)
+        run_info->peak_bytes == 0 && run_info->sample_count == 0 &&
+        run_info->process.command == NULL)
         return;
     fm_writer_byte(writer, FM_TOKEN_END);
     for (uint32_t i = 0; i < run_info->mark_count; i++) {
@@ -129,6 +141,11 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_run_info *run_
     if (run_info->peak_bytes != 0) {
         fm_writer_byte(writer, FACT_PEAK);
         fm_writer_num(writer, run_info->peak_bytes);
+    }
+    if (run_info->sample_count != 0) {
+        fm_writer_byte(writer, FACT_SAMPLES);
+        fm_writer_num(writer, run_info->sample_count);
+        fm_writer_num(writer, run_info->sample_squares);
     }
     if (run_info->process.command != NULL) {
         fm_writer_byte(writer, FACT_PROCESS);

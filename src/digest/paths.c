@@ -58,7 +58,10 @@ uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
             busiest = ps;
         }
     }
-    return time >= SAMPLES_THAT_TELL && most_time >= time - most_time ? dearest : busiest;
+    return fm_profile_samples(a->profile, (double)time) >= SAMPLES_THAT_TELL &&
+                   most_time >= time - most_time
+               ? dearest
+               : busiest;
 }
 
 bool fm_view_clique_recurses(const struct fm_analysis *a, uint32_t clique)

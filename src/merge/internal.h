@@ -64,7 +64,9 @@ struct fm_merge {
     unsigned measure_count;
     struct fm_measure measures[FM_MEASURES_MAX];
     uint64_t duration_ns, peak_bytes;
-    GArray *marks; /* struct fm_mark */
+    uint64_t sample_count, sample_squares; /* of the profiles that know them */
+    uint64_t sampled_unknown;              /* quanta of the others */
+    GArray *marks;                         /* struct fm_mark */
     GPtrArray *notes, *lost;
 
     GArray *procs, *sites;  /* struct fm_merged_ps, struct fm_merged_site */

@@ -278,6 +278,8 @@ static void rescale(struct fm_merge *m, uint64_t ticks)
         return;
     m->user_quanta = scaled(m->user_quanta, factor);
     m->instrumentation_quanta = scaled(m->instrumentation_quanta, factor);
+    m->sampled_unknown = scaled(m->sampled_unknown, factor);
+    m->sample_squares = scaled(scaled(m->sample_squares, factor), factor);
     for (guint e = 0; e < m->edges->len; e++) {
         uint64_t *quanta = fm_merge_values(m, e) + FM_QUANTA;
         *quanta = scaled(*quanta, factor);
@@ -310,6 +312,18 @@ static void add_process(struct fm_merge *m, const struct fm_process_fact *proces
     g_ptr_array_add(m->notes, (gpointer)(uintptr_t)fm_strings_add(m->strings, text));
 }
 
+static void add_samples(struct fm_merge *m, const struct fm_profile *profile, uint64_t factor)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    uint64_t squares = scaled(scaled(run_info->sample_squares, factor), factor);
+    if (run_info->sample_count == 0) {
+        m->sampled_unknown = fm_merge_sum(m->sampled_unknown, scaled(profile->user_quanta, factor));
+        return;
+    }
+    m->sample_count = fm_merge_sum(m->sample_count, run_info->sample_count);
+    m->sample_squares = fm_merge_sum(m->sample_squares, squares);
+}
+
 static void add_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t factor)
 {
     add_process(m, &profile->run_info.process);
@@ -319,6 +333,7 @@ static void add_header(struct fm_merge *m, const struct fm_profile *profile, uin
     m->callseqs = fm_merge_sum(m->callseqs, profile->callseqs);
     m->duration_ns = MAX(m->duration_ns, profile->run_info.duration_ns);
     m->peak_bytes = MAX(m->peak_bytes, profile->run_info.peak_bytes);
+    add_samples(m, profile, factor);
     for (uint32_t i = 0; i < profile->run_info.mark_count; i++) {
         struct fm_mark mark = profile->run_info.marks[i];
         mark.name = fm_strings_add(m->strings, mark.name);

@@ -229,6 +229,11 @@ static void set_header(struct numbering *n)
     header->callseqs = m->callseqs;
     header->duration_ns = m->duration_ns;
     header->peak_bytes = m->peak_bytes;
+    /* Each quantum is taken for one sample where nothing is known. */
+    if (m->sample_count > 0) {
+        header->sample_count = fm_merge_sum(m->sample_count, m->sampled_unknown);
+        header->sample_squares = fm_merge_sum(m->sample_squares, m->sampled_unknown);
+    }
     for (unsigned i = 0; i < FM_MEASURES_MERCURY; i++)
         fm_build_rename_measure(n->build, (enum fm_measure_id)i, m->measures[i].name,
                                 m->measures[i].unit, m->measures[i].scale);

@@ -92,7 +92,16 @@ def main():
             hooks = sum(thread["instrumentation"] for thread in recording.threads)
             tap.check(0.05 * quanta < hooks < 0.6 * quanta,
                       f"{ticks}: the hooks' time is kept apart", f"{hooks} of {quanta}")
+            sums = {what: sum(thread[what] for thread in recording.threads)
+                    for what in ("user", "charges", "squares", "ticks")}
+            tap.check(0 < sums["charges"] <= sums["ticks"] and
+                      sums["user"] ** 2 <= sums["squares"] * sums["charges"] and
+                      sums["squares"] >= sums["user"],
+                      f"{ticks}: samples and what they charged", sums)
             lib.must([lib.FATHOM, "finish", "-q", f"{ticks}.rec"], folder)
+            page = lib.must([lib.FATHOM, "report", f"{ticks}.data"], folder).stdout
+            tap.check(f"({sums['charges']:,} samples)" in page,
+                      f"{ticks}: the page tells how many samples there were", page[:500])
             found = lib.Profile(folder / f"{ticks}.data").quanta
             # By perf's samples of the same program, tiny() has more than loop() itself.
             tap.check(found["tiny"] > 0.2 * found["loop"],

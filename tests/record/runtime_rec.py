@@ -18,7 +18,7 @@ class Rec:
          self.module_epoch, program, arguments, directory, self.dropped_nodes,
          self.dropped_threads, self.dropped_modules, self.live, self.peak, _,
          self.on, self.snapshot) = struct.unpack_from("<6I3Q4I5Q8I3Q2q3Q", b, 8)
-        assert (self.version, self.order, self.header_bytes) == (1, 0x01020304, 4096)
+        assert (self.version, self.order, self.header_bytes) == (2, 0x01020304, 4096)
         self.program = self.text(program)
         self.modules = []
         for at in self.chain(first_module):
@@ -72,10 +72,11 @@ class Rec:
         b = self.bytes
         (_, state, tid, number, start, end, root_pd, root_csd, first_stack, source, user, instr,
          ticks, cpu, dropped, unmatched, inexact, unresolved, started,
-         name) = struct.unpack_from("<4I2Q4I9Q16s", b, at)
+         name, charges, squares) = struct.unpack_from("<4I2Q4I9Q16s2Q", b, at)
         t = dict(state=state, tid=tid, number=number, root_pd=root_pd, source=source, user=user,
                  instrumentation=instr, ticks=ticks, cpu_ns=cpu, dropped=dropped,
                  unmatched=unmatched, inexact=inexact, unresolved=unresolved, started_in=started,
+                 charges=charges, squares=squares,
                  name=name.rstrip(b"\0").decode(), pds={}, csds={})
         root = self.csd(root_csd)
         assert root["made"] and root["caller"] == 0 and root["callee"] == root_pd

@@ -282,6 +282,10 @@ static void emit_facts(struct emission *e)
         header->duration_ns = raw->end_monotonic_ns - raw->start_monotonic_ns;
     if ((raw->grade_flags & FM_REC_ALLOCATION) != 0 && raw->peak_live_bytes > 0)
         header->peak_bytes = (uint64_t)raw->peak_live_bytes;
+    for (uint32_t i = 0; i < recording->thread_count; i++) {
+        header->sample_count += recording->threads[i].charges;
+        header->sample_squares += recording->threads[i].charge_squares;
+    }
     if (recording->command[0] != '\0')
         fm_build_process(e->build, &(struct fm_process_fact){
                                        .command = recording->command,

@@ -7,7 +7,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording,
                               struct fm_finish_notes *notes)
 {
     const struct fm_rec_header *header = &recording->header;
-    uint64_t ticks = 0, cpu_ns = 0, unmatched = 0, dropped = 0, lost = 0;
+    uint64_t ticks = 0, charges = 0, cpu_ns = 0, unmatched = 0, dropped = 0, lost = 0;
     notes->threads = recording->thread_count;
     notes->live = fm_raw_recording_is_live(recording);
     notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
@@ -17,6 +17,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording,
     }
     for (uint32_t i = 0; i < recording->thread_count; i++) {
         ticks += recording->threads[i].ticks;
+        charges += recording->threads[i].charges;
         cpu_ns += recording->threads[i].cpu_ns;
         unmatched += recording->threads[i].exits_unmatched;
         dropped += recording->threads[i].calls_dropped;
@@ -25,7 +26,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording,
         if (recording->pds[recording->csds[i].callee].fn == FM_REC_FN_LOST)
             lost += recording->csds[i].calls;
     }
-    notes->samples = ticks;
+    notes->samples = charges;
     notes->not_instrumented = notes->calls == 0;
     notes->achieved_hz = cpu_ns == 0 ? 0 : (double)ticks * 1e9 / (double)cpu_ns;
     if (header->dropped_nodes != 0 || dropped != 0)

@@ -21,7 +21,7 @@ struct fm_finish_notes {
     bool not_instrumented; /* not one call was recorded */
     bool incomplete;       /* a module could not be read: worth another try with its files */
     uint64_t calls;
-    uint64_t samples; /* ticks that came: of them the times are */
+    uint64_t samples; /* that the times are of */
     uint32_t threads;
     double achieved_hz;               /* sampling rate that the machine gave; 0 = no ticks */
     struct fm_source_map *source_map; /* lines of the procedures; may be taken */

@@ -69,6 +69,7 @@ struct fm_raw_thread {
     uint32_t root_pd, root_csd; /* indices */
     uint64_t started_in;
     uint64_t user_quanta, instrumentation_quanta, ticks, cpu_ns;
+    uint64_t charges, charge_squares; /* ticks that made user_quanta; squares of what each added */
     uint64_t calls_dropped, exits_unmatched;
     char name[17];
 };

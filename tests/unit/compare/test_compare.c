@@ -26,6 +26,7 @@ struct program {
     const struct edge *edges;
     unsigned edge_count;
     unsigned line_offset; /* of all call sites */
+    unsigned sample;      /* quanta that each sample charges; 0 = not known */
 };
 
 #define SLOTS 4u
@@ -60,7 +61,11 @@ static struct made built(const struct program *program)
         fm_build_add(build, csd, FM_ALLOCS, e->allocs);
         fm_build_add(build, csd, FM_WORDS, 16 * e->allocs);
     }
-    return made_built(build);
+    struct made made = made_built(build);
+    made.profile->run_info.sample_count =
+        program->sample == 0 ? 0 : made.profile->user_quanta / program->sample;
+    made.profile->run_info.sample_squares = made.profile->user_quanta * program->sample;
+    return made;
 }
 
 static const struct function functions[] = {
@@ -326,6 +331,26 @@ static void time_is_told_when_chance_does_not_explain_it(void)
     clear(&x);
 }
 
+/* Samples that charge four quanta each: a fourth as many tell as much as as many quanta would. */
+static void time_rests_on_samples_not_on_their_charge(void)
+{
+    struct edge changed[G_N_ELEMENTS(edges)];
+    struct program before = ordinary(), after = ordinary();
+    struct compared x;
+    memcpy(changed, edges, sizeof edges);
+    changed[5].samples = 1180;
+    after.edges = changed;
+    compare_programs(&x, &before, &after, FM_QUANTA);
+    double deviation = cause_at(&x, 0)->deviation;
+    g_assert_true(cause_at(&x, 0)->told);
+    clear(&x);
+    before.sample = after.sample = 4;
+    compare_programs(&x, &before, &after, FM_QUANTA);
+    g_assert_cmpfloat_with_epsilon(cause_at(&x, 0)->deviation, 2 * deviation, 1e-9);
+    g_assert_false(cause_at(&x, 0)->told);
+    clear(&x);
+}
+
 static const enum fm_measure_id measures[] = {FM_COMPARE_CALLS, FM_QUANTA, FM_ALLOCS, FM_WORDS};
 
 static void nothing_differs_from_itself(void)
@@ -410,6 +435,7 @@ int main(int argc, char **argv)
     g_test_add_func("/compare/places", other_places_are_no_difference);
     g_test_add_func("/compare/replaced", one_in_the_place_of_another);
     g_test_add_func("/compare/time", time_is_told_when_chance_does_not_explain_it);
+    g_test_add_func("/compare/samples", time_rests_on_samples_not_on_their_charge);
     g_test_add_func("/compare/itself", nothing_differs_from_itself);
     g_test_add_func("/compare/sum", rows_add_up_to_the_difference);
     g_test_add_func("/compare/any-numbers", sums_of_any_numbers);

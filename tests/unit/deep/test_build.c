@@ -65,6 +65,10 @@ static struct fm_profile *profile_with_facts(void)
     fm_build_pd(build, 1);
     fm_build_header(build)->duration_ns = 9000000000;
     fm_build_header(build)->peak_bytes = (uint64_t)1 << 40;
+    fm_build_header(build)->has_totals = true;
+    fm_build_header(build)->user_quanta = 290;
+    fm_build_header(build)->sample_count = 75;
+    fm_build_header(build)->sample_squares = 1160;
     fm_build_mark(build, &(struct fm_mark){"load", 1000, 3, 0});
     fm_build_mark(build, &(struct fm_mark){"half", 2000000, 70, 4});
     fm_build_note(build, "something was lost");
@@ -93,6 +97,9 @@ static void test_facts(void)
     g_assert_cmpstr(run_info->notes[0], ==, "something was lost");
     g_assert_cmpuint(run_info->duration_ns, ==, 9000000000);
     g_assert_cmpuint(run_info->peak_bytes, ==, (uint64_t)1 << 40);
+    g_assert_cmpuint(run_info->sample_count, ==, 75);
+    g_assert_cmpuint(run_info->sample_squares, ==, 1160);
+    g_assert_cmpfloat(fm_profile_samples(again, 40), ==, 10); /* four quanta each */
     g_assert_cmpstr(run_info->process.command, ==, "x 'a b'");
     g_assert_cmpstr(run_info->process.folder, ==, "/tmp");
     g_assert_cmpuint(run_info->process.pid, ==, 42);
@@ -141,7 +148,7 @@ static void test_damaged_facts(void)
             g_assert_error(error, FM_ERROR, FM_ERROR_TRUNCATED);
         }
     }
-    g_assert_cmpuint(accepted, ==, 6); /* before each fact */
+    g_assert_cmpuint(accepted, ==, 7); /* before each fact */
     g_assert_cmpuint(refused, >, 20);
     g_autofree uint8_t *copy = g_memdup2(bytes, size);
     copy[nodes_end] = 9;
@@ -149,7 +156,7 @@ static void test_damaged_facts(void)
     g_autoptr(GError) error = NULL;
     g_assert_false(fm_profile_read_bytes("cut", copy, size, NULL, &none, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
-    g_assert_nonnull(strstr(error->message, "fact of kind 9, expected 1 to 5"));
+    g_assert_nonnull(strstr(error->message, "fact of kind 9, expected 1 to 6"));
 }
 
 /* A C profile in Mercury's strict form. */

@@ -325,7 +325,7 @@ static void test_saturation(void)
         fm_profile_free(huge[i]);
 }
 
-static struct fm_profile *ticking(uint64_t rate, uint64_t quanta)
+static struct fm_profile *ticking(uint64_t rate, uint64_t quanta, uint64_t samples)
 {
     struct fm_build *build = program_statics(&by_two_ways, "prog");
     fm_build_header(build)->ticks_per_second = rate;
@@ -333,6 +333,8 @@ static struct fm_profile *ticking(uint64_t rate, uint64_t quanta)
     uint32_t csd = fm_build_csd(build, root, 0, pd);
     fm_build_add(build, csd, FM_QUANTA, quanta);
     fm_build_add(build, csd, FM_EXITS, 1);
+    fm_build_header(build)->sample_count = samples;
+    fm_build_header(build)->sample_squares = samples * quanta;
     struct fm_profile *profile;
     g_assert_true(fm_build_finish(build, &profile, NULL));
     return profile;
@@ -340,12 +342,16 @@ static struct fm_profile *ticking(uint64_t rate, uint64_t quanta)
 
 static void test_tick_rates(void)
 {
-    g_autoptr(FmProfile) slow = ticking(250, 3), fast = ticking(1000, 5), odd = ticking(400, 7);
+    g_autoptr(FmProfile) slow = ticking(250, 3, 1), fast = ticking(1000, 5, 2),
+                         odd = ticking(400, 7, 0);
     struct fm_profile *all[] = {slow, fast, odd};
     g_autoptr(FmProfile) merged = merge_all(all, 3);
     g_assert_cmpuint(merged->ticks_per_second, ==, 2000);
     g_assert_cmpuint(fm_profile_own(merged, 1, FM_QUANTA), ==, 3 * 8 + 5 * 2 + 7 * 5);
     g_assert_cmpuint(merged->user_quanta, ==, 3 * 8 + 5 * 2 + 7 * 5);
+    /* Where samples are not known each quantum is one; squares go by the square of the factor. */
+    g_assert_cmpuint(merged->run_info.sample_count, ==, 1 + 2 + 7 * 5);
+    g_assert_cmpuint(merged->run_info.sample_squares, ==, 3 * 64 + 10 * 4 + 7 * 5);
     g_autoptr(FmProfile) pair = merge_all(all + 1, 2);
     g_autoptr(FmProfile) grouped = merge_all((struct fm_profile *[]){pair, slow}, 2);
     assert_same(merged, grouped);
@@ -385,8 +391,8 @@ static struct fm_profile *named(const char *program, bool frees)
 static void test_what_does_not_fit(void)
 {
     g_autoptr(FmProfile) one = named("one", false), other = named("other", false),
-                         measured = named("one", true), slow = ticking(999999937, 1),
-                         fast = ticking(999999929, 1);
+                         measured = named("one", true), slow = ticking(999999937, 1, 0),
+                         fast = ticking(999999929, 1, 0);
     expect_refused(one, other, "a profile of other, the others are of one (--union");
     expect_refused(one, measured, "measure 'frees' is recorded only in it (--common");
     expect_refused(measured, one, "measure 'frees' is not recorded in it");

@@ -66,7 +66,7 @@ static char *box_title(const struct drawing *drawing, const struct fm_view_box *
         g_string_append_printf(title, "  %s", place);
     g_string_append_printf(title, "\ntotal %s  %s %%", total, share);
     if (measured->is_time) {
-        double spread = 2 * sqrt((double)MAX(box->total, 0)) * measured->tick;
+        double spread = fm_measured_spread(measured, box->total) * measured->tick;
         g_string_append_printf(title, "  \u00b1%.0f ms", spread * 1e3);
     }
     if (!drawing->wish->up)

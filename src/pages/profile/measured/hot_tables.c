@@ -304,7 +304,8 @@ static double times_the_others(const struct fm_measured *measured, const GArray 
 {
     const struct context *it = &g_array_index(contexts, struct context, row);
     double total = 0, calls = 0;
-    if (it->calls <= 0 || (measured->is_time && it->total < SAMPLES_TO_COMPARE))
+    if (it->calls <= 0 ||
+        (measured->is_time && (double)it->total < SAMPLES_TO_COMPARE * measured->sample))
         return 0;
     for (guint i = 0; i < contexts->len; i++) {
         const struct context *other = &g_array_index(contexts, struct context, i);
@@ -314,7 +315,7 @@ static double times_the_others(const struct fm_measured *measured, const GArray 
         calls += (double)other->calls;
     }
     if (measured->is_time)
-        total += 2 * sqrt(total) + 1;
+        total += 2 * sqrt(total * measured->sample) + measured->sample;
     double each = (double)it->total / (double)it->calls;
     return total > 0 && calls > 0 && each * calls >= DEARER_TIMES * total ? each * calls / total
                                                                           : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/profile/measured/measure.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SAMPLES_DOMINANT 100
@@ -60,7 +61,8 @@ bool fm_measure_is_recorded(const struct fm_recording *recording, enum fm_query_
 enum fm_query_measure fm_dominant_measure(const struct fm_recording *recording)
 {
     const struct fm_profile *profile = recording->profile;
-    if (profile->user_quanta >= SAMPLES_DOMINANT && profile->ticks_per_second > 0)
+    if (fm_profile_samples(profile, (double)profile->user_quanta) >= SAMPLES_DOMINANT &&
+        profile->ticks_per_second > 0)
         return FM_QUERY_BY_TIME;
     return profile->flavour == FM_FLAVOUR_C ? FM_QUERY_BY_CALLS : FM_QUERY_BY_CALLSEQS;
 }
@@ -83,6 +85,7 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_recording *record
         .is_time = asked == FM_QUERY_BY_TIME,
         .is_bytes = asked == FM_QUERY_BY_BYTES,
         .tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0,
+        .sample = 1 / fm_profile_samples(profile, 1),
         .unit = profile->ticks_per_second > 1000 ? FM_TIME_UNIT_US : FM_TIME_UNIT_MS,
         .scale = c ? 1 : profile->word_size,
         .name = asked == FM_QUERY_BY_CALLSEQS ? "call sequence numbers"
@@ -131,7 +134,7 @@ void fm_measured_per_call(struct fm_table *table, const struct fm_measured *meas
     double each = calls > 0 ? (double)amount / (double)calls : 0;
     if (calls <= 0)
         fm_cell_empty(table);
-    else if (measured->is_time && amount < SAMPLES_FEW)
+    else if (fm_measured_is_soft(measured, amount))
         fm_cell_few(table);
     else if (measured->is_time)
         fm_cell_time_short(table, each * measured->tick);
@@ -164,5 +167,11 @@ double fm_measured_share(const struct fm_measured *measured, int64_t amount)
 
 bool fm_measured_is_soft(const struct fm_measured *measured, int64_t amount)
 {
-    return measured->is_time && amount < SAMPLES_FEW;
+    return measured->is_time && (double)amount < SAMPLES_FEW * measured->sample;
+}
+
+double fm_measured_spread(const struct fm_measured *measured, int64_t amount)
+{
+    double x = (double)MAX(amount, 0);
+    return 2 * sqrt(measured->sample * x * fmax(1 - fm_measured_share(measured, amount), 0));
 }

@@ -10,7 +10,8 @@ struct fm_measured {
     enum fm_query_measure asked;
     enum fm_measure_id measure;
     bool is_time, is_bytes;
-    double tick;            /* of time: seconds a sample */
+    double tick;            /* of time: seconds a quantum */
+    double sample;          /* of time: quanta that stand for one sample, 1 or more */
     enum fm_time_unit unit; /* of time: of the columns */
     int64_t scale;          /* of memory: bytes a word */
     int64_t whole;          /* of the program; 0 = nothing was recorded */
@@ -40,5 +41,7 @@ void fm_measured_per_call(struct fm_table *table, const struct fm_measured *meas
 char *fm_measured_text(const struct fm_measured *measured, int64_t amount);
 /* Of the whole: 0 to 1. */
 double fm_measured_share(const struct fm_measured *measured, int64_t amount);
+/* Twice the standard deviation of an amount of time, in quanta: samples out of all samples. */
+double fm_measured_spread(const struct fm_measured *measured, int64_t amount);
 /* So few samples that the row is shown softly. */
 bool fm_measured_is_soft(const struct fm_measured *measured, int64_t amount);

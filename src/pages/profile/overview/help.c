@@ -46,7 +46,7 @@ static const struct term c_terms[] = {
      "Functions that call each other, shown as \u27f2 name +n. Counted as one, so that nothing is "
      "counted twice and no share exceeds 100 %.",
      "clique of several procedures"},
-    {"sample", "A moment, usually one of 1,000 a second, at which the running function was noted.",
+    {"sample", "A moment, usually one of 250 a second, at which the running function was noted.",
      "quantum, clock tick"},
     {"self", "Spent in the function's own code, not in what it calls.", "own cost"},
     {"total", "Self and everything it calls, directly or not.", "self and descendants"},

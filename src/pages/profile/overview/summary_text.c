@@ -88,7 +88,8 @@ char *fm_summary_details(const struct fm_page *page)
     if (threads > 0)
         append_part(out, count);
     append_times(page, out);
-    g_autofree char *samples = fm_format_int((int64_t)profile->user_quanta);
+    uint64_t known = profile->run_info.sample_count;
+    g_autofree char *samples = fm_format_int((int64_t)(known > 0 ? known : profile->user_quanta));
     g_autofree char *exact =
         g_strdup_printf("calls and bytes are exact, time is sampled (%s samples)", samples);
     append_part(out, exact);
