@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "cli/cli.h"
 
 int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *arguments,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "deep/profile.h"

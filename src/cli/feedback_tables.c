@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "base/csv.h"
-#include "base/json.h"
+#include "base/text/csv.h"
+#include "base/text/json.h"
 
 static const char *speedup_name(enum fm_speedup_algorithm algorithm)
 {

@@ -4,7 +4,7 @@
 
 #include "base/job.h"
 #include "base/reader.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "deep/profile.h"
 
 /* --- the file format (docs/format-data.md) --- */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/cxx_name.h"
+#include "base/text/cxx_name.h"
 
 static const char *special_prefix(const char *name)
 {

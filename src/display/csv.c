@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables as CSV (RFC 4180): lines end in CR LF, a first line of field names, numbers plain.
- * Columns "section" and "role" stand in front when the table has any. Texts: base/csv.h. */
+ * Columns "section" and "role" stand in front when the table has any. Texts: base/text/csv.h. */
 #include <math.h>
 #include <string.h>
 
-#include "base/csv.h"
+#include "base/text/csv.h"
 #include "display/display_internal.h"
 
 struct csv {

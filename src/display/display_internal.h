@@ -3,8 +3,8 @@
  * in the page's arena; rows and cells in growing arrays, one pair a table. */
 #pragma once
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "display/display.h"
 
 struct arena_chunk;

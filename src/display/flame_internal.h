@@ -2,7 +2,7 @@
 /* Flame graphs, as the writers see them. */
 #pragma once
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "display/display_internal.h"
 #include "display/flame.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "display/display_internal.h"
 #include "display/flame_internal.h"
 #include "display/ranked.h"

@@ -4,7 +4,7 @@
  * the order of contexts, each as long as its weight. */
 #include <math.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "exchange/export_internal.h"
 #include "exchange/gzip.h"
 

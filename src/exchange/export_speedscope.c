@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* speedscope: JSON with one profile a thread and measure; each context is a sample. */
-#include "base/json.h"
+#include "base/text/json.h"
 #include "exchange/export_internal.h"
 
 /* Deeper stacks overflow that of the browser. */

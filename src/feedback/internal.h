@@ -2,7 +2,7 @@
 /* Private to this folder. */
 #pragma once
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "body/var_use.h"
 #include "feedback/best.h"
 #include "feedback/feedback.h"

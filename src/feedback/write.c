@@ -2,7 +2,7 @@
 /* The feedback file: three lines and a term, as Mercury's own programs write it. */
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "feedback/internal.h"
 
 static void put_string(GString *out, const char *text)

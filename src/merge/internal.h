@@ -2,7 +2,7 @@
 /* Private to this folder. */
 #pragma once
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "merge/merge.h"
 
 #define FM_MERGE_UNION_NAME "several programs"

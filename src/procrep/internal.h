@@ -4,7 +4,7 @@
 
 #include "base/mapped.h"
 #include "base/reader.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "procrep/procrep.h"
 
 struct fm_procrep_storage {

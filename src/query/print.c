@@ -4,7 +4,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "query/query_internal.h"
 
 static void append_slash_word(GString *out, const struct fm_words *words, unsigned value)

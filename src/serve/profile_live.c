@@ -8,7 +8,7 @@
  * The page carries the stage that it was made at: at another one it is asked for again. */
 #include <math.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "recording/profile.h"
 #include "report/report.h"
 #include "serve/live.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "pages/trace/page.h"
 #include "serve/serve_internal.h"
 #include "serve/trace_handle.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "pages/trace/json.h"
 #include "pages/trace/page.h"
 #include "serve/live.h"

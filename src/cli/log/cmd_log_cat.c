@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_print.h"
 #include "cli/log/cmd_log_trace.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/log/cmd_log.h"
 #include "cli/hint.h"
 #include "cli/log/cmd_log_trace.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_trace.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/log/cmd_log_trace.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/csv.h"
 #include "base/error.h"
+#include "base/text/csv.h"
 #include "cli/log/cmd_log.h"
 
 enum { HELD_BYTES = 64 << 10 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/csv.h"
+#include "base/text/csv.h"
 #include "eventlog/output/format.h"
 
 #include <math.h>

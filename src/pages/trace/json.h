@@ -2,10 +2,10 @@
 /* Viewers' answers as JSON, for scripts: what /trace.json and the stream of a page send. */
 #pragma once
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "viewers/viewers.h"
 
-/* {"viewer": ..., ...}; name as in base/json.h. The job may arrange what it shows. */
+/* {"viewer": ..., ...}; name as in base/text/json.h. The job may arrange what it shows. */
 void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_job *job);
 /* The same of the set itself: its files, and how far the passes over them are. */
 void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_trace_set *set);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cxx_name.h"
+#include "base/text/cxx_name.h"
 #include "trace/state/pack.h"
 
 enum { MODULES_MAX = 4096 };

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/reader.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "base/writer.h"
 
 static struct fm_reader reader_of(const void *bytes, size_t size)

@@ -2,7 +2,7 @@
 #include <glib.h>
 #include <math.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 static void assert_text(GString *out, const char *expected)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/cxx_name.h"
+#include "base/text/cxx_name.h"
 #include "pages/profile/parts/page.h"
 
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/csv.h"
+#include "base/text/csv.h"
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 void fm_csv_append_text(GString *out, const char *text)
 {

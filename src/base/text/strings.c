@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 #include <stdint.h>
 #include <string.h>

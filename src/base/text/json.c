@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json.h"
+#include "base/text/json.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 void fm_json_init(struct fm_json *json, GString *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/cxx_name.h"
+#include "base/text/cxx_name.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names are arbitrary bytes; what is written out is valid UTF-8. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 static bool is_continuation(unsigned char byte)
 {
