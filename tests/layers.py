@@ -9,6 +9,7 @@ import sys
 # folder's layers, not those of the folder around.
 MAY_USE = {
     "base": [],
+    "base/files": ["base"],
     "base/text": ["base"],
     "deep": ["base"],
     "procrep": ["base", "deep"],

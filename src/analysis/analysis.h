@@ -9,7 +9,7 @@
  * single value below zero; nothing here clamps. */
 #pragma once
 
-#include "base/roots.h"
+#include "base/files/roots.h"
 #include "deep/profile.h"
 
 /* A row of costs as pages show it. Indexed by enum fm_measure_id; desc only from

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 
 #define CONTOUR_BYTES_MAX ((size_t)4 << 20)
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/build_id.h"
 #include "base/error.h"
-#include "base/roots.h"
+#include "base/files/build_id.h"
+#include "base/files/roots.h"
 #include "cli/cli.h"
 #include "schedule/schedule.h"
 #include "serve/cgi/cgi.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/writer.h"
+#include "base/files/writer.h"
 #include "cli/cli.h"
 #include "cli/feedback_tables.h"
 #include "feedback/feedback.h"

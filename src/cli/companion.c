@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/mapped.h"
-#include "base/writer.h"
+#include "base/files/mapped.h"
+#include "base/files/writer.h"
 #include "feedback/feedback.h"
 #include "procrep/procrep.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/standard_streams.h"
+#include "base/files/standard_streams.h"
 #include "cli/cli.h"
 
 const struct fm_cli_command fm_cli_commands[] = {

@@ -2,8 +2,8 @@
 /* Shared by the files of this folder only. */
 #pragma once
 
+#include "base/files/reader.h"
 #include "base/job.h"
-#include "base/reader.h"
 #include "base/text/strings.h"
 #include "deep/profile.h"
 

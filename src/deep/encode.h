@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/writer.h"
+#include "base/files/writer.h"
 #include "deep/profile.h"
 
 /* Which of the forms is written. */

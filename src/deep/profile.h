@@ -104,7 +104,7 @@ struct fm_ps {
     uint32_t point_first; /* into fm_profile.points */
     uint32_t point_count;
     const char *raw_name;         /* "list.append/3-0"; C: the linker's name */
-    const char *unqualified_name; /* "append/3-0"; C: "insert"; C++: shortened, base/text/cxx_name.h */
+    const char *unqualified_name; /* "append/3-0"; C: "insert"; C++: shortened, text/cxx_name.h */
     const char *qualified_name;   /* "list.append/3-0"; C: "src/btree.c:insert"; unlike all others
                                      unless the linker's names are alike, too */
     const char *brief_name;       /* the end of qualified_name; C: from the last part of the path,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 #include "deep/read_internal.h"
 
 #define NODES_A_REPORT 65536

@@ -3,8 +3,8 @@
  * fm_profile_read() is the loop over the steps. */
 #pragma once
 
+#include "base/files/mapped.h"
 #include "base/job.h"
-#include "base/mapped.h"
 #include "deep/profile.h"
 
 struct fm_profile_job;

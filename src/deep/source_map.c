@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mapped.h"
-#include "base/reader.h"
-#include "base/writer.h"
+#include "base/files/mapped.h"
+#include "base/files/reader.h"
+#include "base/files/writer.h"
 
 static const char id_line[] = "fathom source lines version 1\n";
 

@@ -7,7 +7,7 @@
  * representation of Mercury's procedures alone; fm_source_map_read_beside() reads those too. */
 #pragma once
 
-#include "base/roots.h"
+#include "base/files/roots.h"
 #include "deep/profile.h"
 
 struct fm_source_code {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
-#include "base/writer.h"
+#include "base/files/writer.h"
 #include "deep/source_map.h"
 
 struct fm_export_options {

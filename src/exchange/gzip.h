@@ -2,7 +2,7 @@
 /* gzip (RFC 1952) without name or time, so equal input gives equal bytes. */
 #pragma once
 
-#include "base/writer.h"
+#include "base/files/writer.h"
 
 struct fm_gzip;
 /* out is borrowed; level: 1, fast, to 9, small. */

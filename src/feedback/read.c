@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 #include "feedback/terms.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 30)

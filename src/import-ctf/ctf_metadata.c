@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 #include "import-ctf/ctf_import.h"
 
 #define PACKET_MAGIC UINT32_C(0x75D11D57)

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 #include "import-ctf/ctf_import.h"
 
 enum {

@@ -2,8 +2,8 @@
 /* Private to this folder. */
 #pragma once
 
-#include "base/mapped.h"
-#include "base/reader.h"
+#include "base/files/mapped.h"
+#include "base/files/reader.h"
 #include "base/text/strings.h"
 #include "procrep/procrep.h"
 

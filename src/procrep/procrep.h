@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "base/roots.h"
-#include "base/writer.h"
+#include "base/files/roots.h"
+#include "base/files/writer.h"
 #include "deep/profile.h"
 
 /* The same fields as struct fm_ps has of its label. Strings are never NULL. */

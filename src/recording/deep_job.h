@@ -3,8 +3,8 @@
  * come in this order; each is the work of one computation module. */
 #pragma once
 
+#include "base/files/mapped.h"
 #include "base/job.h"
-#include "base/mapped.h"
 #include "recording/deep.h"
 
 enum fm_recording_part {

@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include "base/roots.h"
+#include "base/files/roots.h"
 #include "recording/deep.h"
 #include "schedule/schedule.h"
 

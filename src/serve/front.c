@@ -2,7 +2,7 @@
 /* The front page: what is open, and what may be opened. */
 #include <string.h>
 
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 #include "serve/serve_internal.h"
 #include "recording/profile.h"
 #include "trace/format/open.h"

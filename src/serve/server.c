@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server: its recordings, streams and pages. */
-#include "base/build_id.h"
+#include "base/files/build_id.h"
 #include "serve/live.h"
 #include "serve/serve_internal.h"
 

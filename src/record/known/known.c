@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/known/known.h"
 
-#include "base/build_id.h"
+#include "base/files/build_id.h"
 #include "record/known/pack.h"
 #include "record/known/store.h"
 

@@ -4,7 +4,7 @@
  * files and its steps (C1.., S1.., T0..): README.md in this folder. */
 #pragma once
 
-#include "base/roots.h"
+#include "base/files/roots.h"
 #include "serve/serve.h"
 
 enum fm_cgi_work {

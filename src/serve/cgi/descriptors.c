@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/standard_streams.h"
+#include "base/files/standard_streams.h"
 #include "serve/cgi/internal.h"
 
 /* For kernels without close_range(). */

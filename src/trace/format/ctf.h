@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/compiler.h"
-#include "base/roots.h"
+#include "base/files/roots.h"
 
 struct fm_trace;
 

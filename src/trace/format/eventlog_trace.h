@@ -5,7 +5,7 @@
  * have thousands of them, and new ones may appear while it grows. */
 #pragma once
 
-#include "base/roots.h"
+#include "base/files/roots.h"
 #include "eventlog/log/log.h"
 #include "trace/core/trace.h"
 

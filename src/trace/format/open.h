@@ -8,7 +8,7 @@
  * Opening reads headers only. A trace that grows says so; the main loop is told by a callback. */
 #pragma once
 
-#include "base/roots.h"
+#include "base/files/roots.h"
 #include "trace/core/trace.h"
 
 /* fm_trace_opener of the engine; identity from fm_trace_identity(). */

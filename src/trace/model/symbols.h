@@ -30,8 +30,8 @@ void fm_symbols_add_object(struct fm_symbols *symbols, const struct fm_symbols_o
 void fm_symbols_set_build_id(struct fm_symbols *symbols, uint64_t base, const uint8_t *id,
                              size_t length);
 #define FM_SYMBOLS_BUILD_ID_MAX 64u /* longer ones are cut */
-/* "parse", demangled and shortened (base/text/cxx_name.h) for C++; "0x401234" where nothing is known.
- * Caller frees. */
+/* "parse", demangled and shortened (base/text/cxx_name.h) for C++; "0x401234" where nothing is
+ * known. Caller frees. */
 char *fm_symbols_name(struct fm_symbols *symbols, uint64_t address);
 /* The list of modules, as bytes (pack.h). False when they are damaged. */
 void fm_symbols_write(const struct fm_symbols *symbols, GByteArray *to);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/writer.h"
+#include "base/files/writer.h"
 #include "trace/state/checkpoint_internal.h"
 
 enum { FILE_VERSION = 2, IDENTITY_NUMBERS = 5, MAGIC_BYTES = 13 };

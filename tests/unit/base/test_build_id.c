@@ -2,7 +2,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "base/build_id.h"
+#include "base/files/build_id.h"
 
 static const unsigned char note_begin[] = {4, 0, 0, 0};
 

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/reader.h"
+#include "base/files/writer.h"
 #include "base/memory.h"
-#include "base/reader.h"
 #include "base/text/strings.h"
-#include "base/writer.h"
 
 static struct fm_reader reader_of(const void *bytes, size_t size)
 {

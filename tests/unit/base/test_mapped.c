@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 
 static char *folder;
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/roots.h"
+#include "base/files/roots.h"
 
 #define ROUNDS 4000
 

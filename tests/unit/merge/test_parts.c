@@ -2,7 +2,7 @@
 /* What a merged profile keeps of its parts beside the graph: lines of the source, processes. */
 #include <string.h>
 
-#include "base/writer.h"
+#include "base/files/writer.h"
 #include "deep/build.h"
 #include "merge/merge.h"
 

@@ -4,7 +4,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "base/build_id.h"
+#include "base/files/build_id.h"
 #include "trace/state/pack.h"
 #include "trace/model/symbols.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffered writing, to memory or to a new file that takes the place of the old one only when it is
  * complete: a reader never sees half a file. Errors are kept and reported by finish. The encodings
- * are those of base/reader.h. */
+ * are those of base/files/reader.h. */
 #pragma once
 
 #include <glib.h>

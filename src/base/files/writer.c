@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/writer.h"
+#include "base/files/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

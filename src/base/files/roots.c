@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/roots.h"
+#include "base/files/roots.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/standard_streams.h"
+#include "base/files/standard_streams.h"
 
 #include <fcntl.h>
 #include <unistd.h>

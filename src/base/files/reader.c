@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/reader.h"
+#include "base/files/reader.h"
 
 #include <string.h>
 

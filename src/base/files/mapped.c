@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/mapped.h"
+#include "base/files/mapped.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/build_id.h"
+#include "base/files/build_id.h"
 
 #include <glib.h>
 #include <link.h>

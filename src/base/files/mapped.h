@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "base/roots.h"
+#include "base/files/roots.h"
 
 struct fm_mapped_file {
     const uint8_t *bytes; /* NULL when the file is empty */
