@@ -211,7 +211,7 @@ struct fm_rec_csd *fm_edge_lose(struct fm_thread *thread, uint64_t caller_key, u
 struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread); /* the same, without index */
 void fm_graph_purge(uint64_t start, uint64_t end);          /* code of an unloaded module */
 
-/* points.c */
+/* coverage/points.c */
 struct fm_rec_point *fm_points_known(const struct fm_tls *tls, uint64_t pc); /* at the top; NULL */
 void fm_points_count(struct fm_thread *thread, uint64_t pc); /* locked; makes it if it is new */
 extern struct fm_point_entry fm_no_points[2];
@@ -271,7 +271,7 @@ void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);
 void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent's descriptor */
 
-/* interpose.c, called by contexts.S */
+/* interpose/interpose.c, called by contexts.S */
 void fm_makecontext_noted(const ucontext_t *context);
 void *fm_makecontext_next(void);
 

@@ -190,7 +190,7 @@ void fm_threads_control(bool stopped)
             __atomic_store_n(&t->tls->low, stopped ? FM_LOW_STOPPED : t->stack->low,
                              __ATOMIC_RELEASE);
             __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
-            if (stopped) /* heap.c takes it back */
+            if (stopped) /* interpose/heap.c takes it back */
                 __atomic_store_n(&t->tls->heap_off, 1, __ATOMIC_SEQ_CST);
             if (stopped && t == fm_tls_v1.thread)
                 exits_bound(t, true);
