@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files/writer.h"
 #include "cli/cli.h"
-#include "cli/feedback_tables.h"
+#include "cli/profile/feedback_tables.h"
 #include "feedback/feedback.h"
 
 #define VERBOSITY_MAX 4
