@@ -62,6 +62,8 @@ MAY_USE = {
                "pages", "recording"],
     "serve": ["base", "deep", "procrep", "analysis", "body", "digest", "eventlog", "trace", "query", "display", "report",
               "pages", "schedule", "recording", "viewers"],
+    "serve/http": ["base", "query", "schedule", "serve"],
+    "serve/cgi": ["base", "query", "schedule", "serve"],
     "feedback": ["base", "deep", "analysis", "procrep", "body"],
     "compare": ["base", "deep", "analysis", "merge"],
     "exchange": ["base", "deep", "analysis"],

@@ -11,7 +11,7 @@
 #include "cli/log/cmd_log_trace.h"
 #include "cli/notices.h"
 #include "display/html/assets.h"
-#include "serve/http.h"
+#include "serve/http/http.h"
 #include "trace/format/open.h"
 
 struct view_options {

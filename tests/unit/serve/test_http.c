@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/http.h"
+#include "serve/http/http.h"
 
 static uint16_t port_of(const char *url)
 {

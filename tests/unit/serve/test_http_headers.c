@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "serve/http_internal.h"
+#include "serve/http/internal.h"
 
 static void gzip_is_accepted(void)
 {

@@ -3,7 +3,7 @@
  * came not even the end; a connection is open as long as its socket object lives. */
 #include <sys/resource.h>
 
-#include "serve/http_internal.h"
+#include "serve/http/internal.h"
 
 #define CONNECTIONS_MAX 256
 #define CONNECTIONS_MIN 16

@@ -26,7 +26,7 @@ char *fm_http_etag_add_gzip(const char *etag);
 char *fm_http_etags_without_gzip(const char *if_none_match);
 bool fm_http_etag_is_gzip(const char *if_none_match, const char *etag);
 
-/* --- http_stream.c --- */
+/* --- stream.c --- */
 
 struct fm_http_streams {
     GPtrArray *list; /* struct fm_http_stream */
@@ -38,7 +38,7 @@ void fm_http_streams_clear(struct fm_http_streams *all);
 void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *message,
                            struct fm_response *response);
 
-/* --- http_connections.c --- */
+/* --- connections.c --- */
 
 struct fm_http_connections {
     GQueue list; /* struct connection, those that came first at the head */

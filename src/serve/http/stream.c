@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include "serve/http_internal.h"
+#include "serve/http/internal.h"
 #include "serve/response.h"
 #include "serve/stream.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that arrives has a bound: the address, the body (nothing reads one), the time until
  * a request is there, the number of connections. */
-#include "serve/http.h"
+#include "serve/http/http.h"
 
 #include <glib-unix.h>
 #include <libsoup/soup.h>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "schedule/source.h"
-#include "serve/http_internal.h"
+#include "serve/http/internal.h"
 #include "serve/response.h"
 #include "serve/stream.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/http_internal.h"
+#include "serve/http/internal.h"
 
 #include <string.h>
 #include <zlib.h>
