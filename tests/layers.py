@@ -67,6 +67,7 @@ MAY_USE = {
     "feedback": ["base", "deep", "analysis", "procrep", "body"],
     "compare": ["base", "deep", "analysis", "merge"],
     "exchange": ["base", "deep", "analysis"],
+    "exchange/export": ["base", "deep", "analysis", "exchange"],
     "cli": ["*"],
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "exchange/arcs.h"
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 
 struct callgrind {
     const struct fm_exchange_nodes *nodes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* speedscope: JSON with one profile a thread and measure; each context is a sample. */
 #include "base/text/json.h"
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 
 /* Deeper stacks overflow that of the browser. */
 #define DEPTH_MAX 1000u

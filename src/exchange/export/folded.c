@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 
 struct folded {
     const struct fm_exchange_nodes *nodes;

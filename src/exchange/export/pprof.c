@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprof: one message Profile in gzip. Written piece by piece, since messages one behind the other
  * are one whose lists are joined: memory goes by locations and strings, not by samples. */
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 #include "exchange/gzip.h"
 #include "pprof.pb-c.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/text/json.h"
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 #include "exchange/gzip.h"
 
 #define PREPROCESSED_VERSION 57

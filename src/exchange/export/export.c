@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 
 #include <string.h>
 

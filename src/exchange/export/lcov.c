@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 
 struct lcov {
     const struct fm_analysis *a;

@@ -2,7 +2,7 @@
 /* What formats and their notes are written with. */
 #include <string.h>
 
-#include "exchange/export_internal.h"
+#include "exchange/export/internal.h"
 
 void fm_export_put(struct fm_writer *out, const char *format, ...)
 {
