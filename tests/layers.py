@@ -20,6 +20,7 @@ MAY_USE = {
     "record/toolchain": ["base", "runtime"],
     "record/raw": ["base", "runtime"],
     "record/statics": ["base", "deep", "runtime"],
+    "record/statics/extract": ["base", "deep", "runtime", "record/statics"],
     "record/known": ["base", "record/statics"],
     "record/finish": ["base", "deep", "runtime", "record/raw", "record/statics", "record/known"],
     "eventlog/transport": ["base"],

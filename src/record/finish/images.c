@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "record/finish/notes.h"
 #include "record/known/known.h"
-#include "record/statics/demangle.h"
+#include "record/statics/extract/demangle.h"
 
 struct fm_image *fm_images_at(const struct fm_images *images, uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics/elf_module.h"
+#include "record/statics/extract/elf_module.h"
 
 #include <string.h>
 

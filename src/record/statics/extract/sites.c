@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source sites: what the reader of a profile calls a call site. Several call instructions (copies
  * made by unrolling, inlining, cloning) and inlined bodies may be one source site. */
-#include "record/statics/sites.h"
+#include "record/statics/extract/sites.h"
 
 #include <stdlib.h>
 #include <string.h>

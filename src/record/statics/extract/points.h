@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "record/statics/bodies.h"
-#include "record/statics/units.h"
+#include "record/statics/extract/bodies.h"
+#include "record/statics/extract/units.h"
 
 /* Makes the coverage points, and the lines that have code with their blocks. bodies: intervals and
  * units of scopes; bounds: struct fm_block_bound, sorted here. */

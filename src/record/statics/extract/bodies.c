@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics/bodies.h"
+#include "record/statics/extract/bodies.h"
 
 void fm_bodies_init(struct fm_bodies *bodies)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the debug information: procedures, their bodies, and the bodies inlined into
  * those. Types are skipped, but for the member functions in them. */
-#include "record/statics/dwarf_walk.h"
+#include "record/statics/extract/dwarf_walk.h"
 
 #include <dwarf.h>
 #include <string.h>

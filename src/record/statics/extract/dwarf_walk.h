@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "record/statics/bodies.h"
-#include "record/statics/units.h"
+#include "record/statics/extract/bodies.h"
+#include "record/statics/extract/units.h"
 
 /* One walk over all debug information entries, which adds to units and bodies. *ret_note: why there
  * is no debug information, which is no error; of elf's strings, else NULL. Errors: FM_ERROR_LIMIT,

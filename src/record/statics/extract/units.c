@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics/units.h"
+#include "record/statics/extract/units.h"
 
 #include <dwarf.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics/choice.h"
+#include "record/statics/extract/choice.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/statics/demangle.h"
+#include "record/statics/extract/demangle.h"
 
 #include <glib.h>
 #include <stdlib.h>

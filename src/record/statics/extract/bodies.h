@@ -3,7 +3,7 @@
  * symbols that it does not cover. Later steps add which of them have hooks. */
 #pragma once
 
-#include "record/statics/elf_module.h"
+#include "record/statics/extract/elf_module.h"
 #include "record/statics/statics.h"
 
 /* Code of a scope with all that is inlined into it. */

@@ -6,12 +6,12 @@
  * as often as the block whose run it has code in; it may have code in several. Blocks that hold no
  * statement (a lone break) have no callback, so the count of such a line is not known. The first
  * block of a function holds the entry hook; points before that are as many as the calls. */
-#include "record/statics/points.h"
+#include "record/statics/extract/points.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/statics/disassemble.h"
+#include "record/statics/extract/disassemble.h"
 
 #define CALL_BYTES 5 /* of a direct call */
 

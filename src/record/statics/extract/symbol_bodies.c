@@ -2,8 +2,8 @@
 /* Functions that the debug information does not cover have a symbol at least. */
 #include <string.h>
 
-#include "record/statics/bodies.h"
-#include "record/statics/demangle.h"
+#include "record/statics/extract/bodies.h"
+#include "record/statics/extract/demangle.h"
 
 /* "insert.constprop.0" and "insert.cold" are pieces of "insert". */
 static char *base_of_piece(const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "record/statics/bodies.h"
-#include "record/statics/units.h"
+#include "record/statics/extract/bodies.h"
+#include "record/statics/extract/units.h"
 
 /* What bounds the blocks of code. */
 enum fm_bound_kind {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of call sites comes from the instructions: at -O0 there are no call-site entries in the
  * debug information, and clang leaves out calls of library functions at any level. */
-#include "record/statics/disassemble.h"
+#include "record/statics/extract/disassemble.h"
 
 #include <capstone/capstone.h>
 #include <string.h>

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "record/statics/bodies.h"
-#include "record/statics/choice.h"
-#include "record/statics/disassemble.h"
-#include "record/statics/dwarf_walk.h"
+#include "record/statics/extract/bodies.h"
+#include "record/statics/extract/choice.h"
+#include "record/statics/extract/disassemble.h"
+#include "record/statics/extract/dwarf_walk.h"
+#include "record/statics/extract/points.h"
+#include "record/statics/extract/sites.h"
 #include "record/statics/hooks_named.h"
-#include "record/statics/points.h"
-#include "record/statics/sites.h"
 
 /* The inline functions of fathom's own headers say that they want no hooks, which debug information
  * does not tell. */
