@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 files=$(git ls-files --cached --others --exclude-standard '*.c' '*.h' | grep -v -E \
-    '^tests/record/[a-z_]+/|^web/vendor/|^runtime/(inline|fast)_hooks\.h$')
+    '^tests/record/[a-z_]+_programs/|^web/vendor/|^runtime/(inline|fast)_hooks\.h$')
 if [ "${1:-}" = --check ]; then
     # shellcheck disable=SC2086
     wrong=$(clang-format --dry-run --Werror $files 2>&1 |

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exactness of recordings: every context's counts against a replay of a log of all hook events.
 
-usage: runtime_exact.py LIBRARY_FOLDER SOURCE_FOLDER (quick|full)
+usage: exact.py LIBRARY_FOLDER SOURCE_FOLDER (quick|full)
+
+SOURCE_FOLDER is tests/record.
 
 The log is written by wrappers around the hooks in the same run, and replayed here by the plain
 rule: frames below a new frame's address are dead; at the same address the new body is inlined
@@ -14,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, sys.argv[2])
 from runtime_rec import Rec  # noqa: E402
 
 FLAGS = ["-g", "-finstrument-functions", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
@@ -41,7 +44,7 @@ def build(lib, src, tmp, compiler, level, program):
     cc = {"gcc": "g++" if cxx else "gcc", "clang": "clang++" if cxx else "clang"}[compiler]
     flags = FLAGS + ["-O" + level] + (["-fno-partial-inlining"] if compiler == "gcc" else [])
     log = os.path.join(tmp, "log.o")
-    subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-c", os.path.join(src, "runtime_log.c"), "-o", log], check=True)
+    subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-c", os.path.join(HERE, "log.c"), "-o", log], check=True)
     where = os.path.join(src, "runtime_programs")
     wraps = ["-Wl,--wrap=__cyg_profile_func_enter", "-Wl,--wrap=__cyg_profile_func_exit"]
     exe = os.path.join(tmp, "program")

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control, heap, ticks, fork, exec, exit, disk full. Speaks TAP.
 
-usage: runtime_process.py LIBRARY_FOLDER SOURCE_FOLDER INCLUDE_FOLDER
+usage: process.py LIBRARY_FOLDER SOURCE_FOLDER INCLUDE_FOLDER
+
+SOURCE_FOLDER is tests/record.
 """
 import glob
 import os
@@ -10,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, sys.argv[2])
 from runtime_rec import Rec  # noqa: E402
 
 LIB, SRC, INCLUDE = sys.argv[1:4]
