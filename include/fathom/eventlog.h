@@ -41,9 +41,9 @@ enum fm_eventlog_flags {
     FM_EVENTLOG_HEADER = 1 << 3,     /* sink: header and replay go to the new stream first */
     FM_EVENTLOG_DRAIN = 1 << 4,      /* sink: what was logged before goes to the old stream */
     FM_EVENTLOG_NO_FORK = 1 << 5,    /* start: a child made by fork() does not log */
-    FM_EVENTLOG_VALUES = 1 << 7,     /* start: keep last values for clients to come from here on,
-                                        though nothing takes events yet; otherwise from the first
-                                        listen on, while something takes them */
+    FM_EVENTLOG_VALUES = 1 << 7,     /* start: keep last values for clients and streams to come
+                                        from here on, though nothing takes events yet; otherwise
+                                        from the first listen on, while something takes them */
     FM_EVENTLOG_NO_LIVE = 1 << 6,    /* start: no buffers in a file beside the log */
 };
 
@@ -98,9 +98,9 @@ struct fm_eventlog_writer {
 
 /* Makes stream the sink; NULL discards. The library borrows it until another is set. close_prev:
  * the old one is ended with the end mark and closed; otherwise it is flushed and its owner's
- * again. emit_header: header and state replay first; without it nothing is written, for going
- * back to a stream that has a header. -EINVAL for closing the stream that is being set,
- * -EDEADLK inside a writer's callback. */
+ * again. emit_header: header and state replay first, with the last values if they are kept; without
+ * it nothing is written, for going back to a stream that has a header. -EINVAL for closing the
+ * stream that is being set, -EDEADLK inside a writer's callback. */
 FM_EVENTLOG_API int fm_eventlog_set_sink(FILE *stream, bool close_prev, bool emit_header);
 
 /* The same with FM_EVENTLOG_CLOSE_PREV | _HEADER | _DRAIN. With DRAIN every event that was logged

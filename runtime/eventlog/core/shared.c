@@ -2,6 +2,7 @@
 /* What all parts look at: whether anything takes events, in this copy of the library and in those
  * that follow it; whether a thread is inside of the library. Needs no other part. */
 #include "core/shared.h"
+#include "core/clock.h"
 
 int fm_eventlog_active_;
 struct fm_el_shared fm_el = {.failures_max = 3};
@@ -114,6 +115,8 @@ void fm_el_update_active(void)
 {
     int on = atomic_load(&fm_el.running) &&
              (fm_el_has_destination() || atomic_load(&fm_el.fork_pending));
+    if (on && !__atomic_load_n(&fm_eventlog_active_, __ATOMIC_RELAXED))
+        atomic_store(&fm_el.on_since_ns, fm_el_clock_ns());
     __atomic_store_n(&fm_eventlog_active_, on, __ATOMIC_RELEASE);
     fm_el_copies_update(on);
 }

@@ -20,6 +20,8 @@ struct fm_el_shared {
     _Atomic int memory_on, stream_on, clients_on;
     _Atomic int values_on; /* last values are kept: somebody may come late */
     bool no_state, no_fork, no_live;
+    _Atomic uint64_t on_since_ns; /* nothing took events before: what was begun then may have ended
+                                     unseen */
     bool values; /* last values are kept for clients to come from the start on, though nobody takes
                     events */
     bool begun;  /* a destination has its header: later ones hear of what is past; state lock */

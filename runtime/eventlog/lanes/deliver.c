@@ -5,8 +5,23 @@
 #include "lanes/deliver.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 static const struct fm_el_sink *sinks[FM_EL_SINKS];
+
+/* Read: a block is on its way. A sink that changes goes before the next block. Free at each fork:
+ * readers hold a lane's lock or the sink lock, the writer the sink lock. */
+static pthread_rwlock_t passing = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+void fm_el_deliver_hold(void)
+{
+    pthread_rwlock_wrlock(&passing);
+}
+
+void fm_el_deliver_release(void)
+{
+    pthread_rwlock_unlock(&passing);
+}
 
 void fm_el_sink_register(enum fm_el_sink_place place, const struct fm_el_sink *sink)
 {
@@ -17,6 +32,7 @@ void fm_el_deliver(const struct fm_el_block *b)
 {
     bool taken = false;
     fm_el_count(&fm_el.produced, b->events);
+    pthread_rwlock_rdlock(&passing);
     if (atomic_load(&fm_el.memory_on))
         sinks[FM_EL_SINK_MEMORY]->write(b, &taken);
     if (atomic_load(&fm_el.clients_on) || atomic_load(&fm_el.values_on))
@@ -25,6 +41,7 @@ void fm_el_deliver(const struct fm_el_block *b)
         sinks[FM_EL_SINK_STREAM]->write(b, &taken);
     else
         fm_el_live_free(b->live);
+    pthread_rwlock_unlock(&passing);
     if (!taken)
         fm_el_count(&fm_el.discarded, b->events);
 }

@@ -28,6 +28,9 @@ void fm_el_sinks_after_fork(void);
 void fm_el_sinks_stats(struct fm_eventlog_stats *s);
 /* To every destination. Takes leaf locks only. */
 void fm_el_deliver(const struct fm_el_block *b);
+/* Waits until no block is under way, and lets none begin until release. Sink lock held. */
+void fm_el_deliver_hold(void);
+void fm_el_deliver_release(void);
 
 /* ---- global buffer; all with the sink lock held but post */
 void fm_el_global_post(uint16_t type, const void *first, size_t first_bytes, const void *second,

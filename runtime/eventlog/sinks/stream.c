@@ -249,13 +249,13 @@ static int release_old(bool end)
     return error ? -error : -failed;
 }
 
-/* State and sink locks held, so that what is replayed and what follows in the global buffer fit
+/* State and sink locks held and no block under way, so that what is replayed and what follows fit
  * together. */
 static int write_header(void)
 {
     struct fm_el_bytes b = {0};
     fm_el_header(&b);
-    fm_el_replay(&b, false, 0, false);
+    fm_el_replay(&b, false, 0, true);
     if (b.failed) {
         fm_el_bytes_done(&b);
         return -ENOMEM;
@@ -307,10 +307,12 @@ static int install(const struct fm_el_output *next, unsigned flags, int timeout_
     fm_el_state_lock();
     fm_el_sink_lock();
     fm_el_global_flush_locked();
+    fm_el_deliver_hold();
     pthread_mutex_lock(&mutex);
     wait_empty();
     int result = replace(next, flags);
     pthread_mutex_unlock(&mutex);
+    fm_el_deliver_release();
     fm_el_sink_unlock();
     fm_el_update_active();
     fm_el_state_unlock();

@@ -22,7 +22,7 @@ void fm_el_replay_lane_event(struct fm_el_replay *o, uint16_t cap, uint16_t type
                              const void *payload, size_t bytes);
 void fm_el_replay_lane_done(struct fm_el_replay *o);
 
-/* ---- last values: the clients' lock held. */
+/* ---- last values; replayed while no block passes. */
 void fm_el_values_replay(struct fm_el_replay *o);
 void fm_el_values_take(const struct fm_el_block *b);
 void fm_el_values_lane_ends(uint16_t cap);
@@ -30,6 +30,7 @@ void fm_el_values_reset(void);
 bool fm_el_values_any(void); /* there was something before */
 
 /* Replay of now, as blocks. State and sink locks held. again: between two messages, as always for a
- * destination that is not the log's first. values: with the last values too (clients' lock held).
- * at_ns: 0 = original times; else all has this time, since the stream is past the original ones. */
+ * destination that is not the log's first. values: with the last values too; no block may pass
+ * then. at_ns: 0 = original times; else all has this time, since the stream is past the original
+ * ones. */
 void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, bool values);

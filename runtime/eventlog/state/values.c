@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client that comes late must know of the events before: last values of counters and of the
- * heap, open spans and asynchronous spans, owners of locks. Read off the blocks as they pass, under
- * the clients' lock, so that a client gets each event once: here, or in a block. */
+/* What a destination that comes late must know of the events before: last values of counters and of
+ * the heap, open spans and asynchronous spans, owners of locks. Read off the blocks as they pass.
+ * Whoever replays lets no block pass meanwhile (clients by their lock, sinks by
+ * fm_el_deliver_hold), so that each event is given once: here, or in a block. */
 #include "core/pool.h"
 #include "lanes/lane.h"
 #include "state/replay.h"
@@ -17,6 +18,8 @@ struct value {
 };
 static struct value *table; /* ENTRIES_MAX, open addressing; deleted by shifting back */
 static uint32_t count;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* free at each fork: whoever has it holds
+                                                             the clients' or the stream's lock */
 
 struct span {
     uint32_t name;
@@ -43,23 +46,16 @@ static struct value *find(uint16_t type, uint64_t first, uint64_t second)
     return &table[at];
 }
 
-static void set(const struct value *v)
+/* It may have ended while nothing took events, as perhaps nothing does until now. */
+static bool is_stale(uint64_t ns)
 {
-    struct value *slot = find(v->type, v->first, v->second);
-    if (slot->type == 0 && ++count > ENTRIES_MAX * 3 / 4) {
-        count--; /* the rest is not known to late clients */
-        return;
-    }
-    *slot = *v;
+    return !fm_eventlog_on() || ns < atomic_load(&fm_el.on_since_ns);
 }
 
-static void forget(uint16_t type, uint64_t first, uint64_t second)
+static void take_out(uint32_t hole)
 {
-    struct value *slot = find(type, first, second);
-    if (slot->type == 0)
-        return;
     count--;
-    uint32_t mask = ENTRIES_MAX - 1, hole = (uint32_t)(slot - table);
+    uint32_t mask = ENTRIES_MAX - 1;
     for (uint32_t at = (hole + 1) & mask; table[at].type != 0; at = (at + 1) & mask) {
         uint32_t begin = home(table[at].type, table[at].first, table[at].second);
         if (((at - begin) & mask) < ((at - hole) & mask))
@@ -68,6 +64,42 @@ static void forget(uint16_t type, uint64_t first, uint64_t second)
         hole = at;
     }
     table[hole].type = 0;
+}
+
+static void forget(uint16_t type, uint64_t first, uint64_t second)
+{
+    struct value *slot = find(type, first, second);
+    if (slot->type != 0)
+        take_out((uint32_t)(slot - table));
+}
+
+static bool is_open(const struct value *v)
+{
+    return v->type == FM_EVENT_ASYNC_BEGIN || v->type == FM_EVENT_LOCK_ACQUIRE;
+}
+
+static void forget_stale(void)
+{
+    static uint64_t done; /* for what began before */
+    if (done == atomic_load(&fm_el.on_since_ns))
+        return;
+    done = atomic_load(&fm_el.on_since_ns);
+    for (uint32_t at = 0; at < ENTRIES_MAX;)
+        if (is_open(&table[at]) && is_stale(table[at].ns))
+            take_out(at); /* and looks at what came into its place */
+        else
+            at++;
+}
+
+static void set(const struct value *v)
+{
+    if (count >= ENTRIES_MAX * 3 / 4)
+        forget_stale();
+    struct value *slot = find(v->type, v->first, v->second);
+    if (slot->type == 0 && count >= ENTRIES_MAX * 3 / 4)
+        return; /* the rest is not known to who comes late */
+    count += slot->type == 0;
+    *slot = *v;
 }
 
 static void span(uint16_t cap, bool begins, uint32_t name, uint64_t ns)
@@ -81,6 +113,9 @@ static void span(uint16_t cap, bool begins, uint32_t name, uint64_t ns)
         l->depth = 0;
         spans[cap] = l;
     }
+    if (begins && l->depth &&
+        is_stale(l->open[(l->depth < DEPTH_MAX ? l->depth : DEPTH_MAX) - 1].ns))
+        l->depth = 0;
     if (begins && l->depth++ < DEPTH_MAX)
         l->open[l->depth - 1] = (struct span){name, ns};
     else if (!begins && l->depth > 0)
@@ -135,43 +170,59 @@ static void take(uint16_t type, uint16_t cap, uint64_t ns, const unsigned char *
     }
 }
 
+static bool make_table(void)
+{
+    if (!table && (table = fm_el_pool_alloc(ENTRIES_MAX * sizeof(*table))))
+        memset(table, 0, ENTRIES_MAX * sizeof(*table));
+    return table;
+}
+
 void fm_el_values_take(const struct fm_el_block *b)
 {
-    if (!table) {
-        table = fm_el_pool_alloc(ENTRIES_MAX * sizeof(*table));
-        if (!table)
-            return;
-        memset(table, 0, ENTRIES_MAX * sizeof(*table));
-    }
+    pthread_mutex_lock(&mutex);
     const unsigned char *p = b->data + FM_EL_MARKER_BYTES, *end = b->data + b->bytes;
+    if (!make_table())
+        p = end;
     for (size_t n; p < end; p += n) {
         uint16_t type = fm_el_get16(p);
         n = fm_el_event_bytes(p);
         take(type, b->cap, fm_el_get64(p + 2), p + 10);
     }
+    pthread_mutex_unlock(&mutex);
 }
 
-void fm_el_values_lane_ends(uint16_t cap)
+static void lane_ends(uint16_t cap)
 {
     if (spans[cap])
         spans[cap]->depth = 0;
 }
 
+void fm_el_values_lane_ends(uint16_t cap)
+{
+    pthread_mutex_lock(&mutex);
+    lane_ends(cap);
+    pthread_mutex_unlock(&mutex);
+}
+
 bool fm_el_values_any(void)
 {
+    pthread_mutex_lock(&mutex);
     bool any = count > 0;
     for (unsigned i = 0; i < fm_el_lane_count() && !any; i++)
         any = spans[i] && spans[i]->depth > 0;
+    pthread_mutex_unlock(&mutex);
     return any;
 }
 
 void fm_el_values_reset(void)
 {
+    pthread_mutex_lock(&mutex);
     for (unsigned i = 0; i < FM_EL_LANES_MAX; i++)
-        fm_el_values_lane_ends((uint16_t)i);
+        lane_ends((uint16_t)i);
     if (table)
         memset(table, 0, ENTRIES_MAX * sizeof(*table));
     count = 0;
+    pthread_mutex_unlock(&mutex);
 }
 
 /* ---- replay -----------------------------------------------------------------------------------
@@ -191,11 +242,14 @@ static void replay_lane(struct fm_el_replay *o, uint16_t cap)
     const struct lane_spans *l = spans[cap];
     uint32_t depth = !l ? 0 : l->depth < DEPTH_MAX ? l->depth : DEPTH_MAX;
     for (uint32_t i = 0; table && i < ENTRIES_MAX; i++)
-        if (table[i].type == FM_EVENT_LOCK_ACQUIRE && table[i].cap == cap) {
+        if (table[i].type == FM_EVENT_LOCK_ACQUIRE && table[i].cap == cap &&
+            !is_stale(table[i].ns)) {
             uint64_t lock = fm_eventlog_be64_(table[i].first);
             fm_el_replay_lane_event(o, cap, FM_EVENT_LOCK_ACQUIRE, table[i].ns, &lock, 8);
         }
     for (uint32_t i = 0; i < depth; i++) {
+        if (is_stale(l->open[i].ns))
+            continue;
         uint32_t name = fm_eventlog_be32_(l->open[i].name);
         fm_el_replay_lane_event(o, cap, FM_EVENT_SPAN_BEGIN, l->open[i].ns, &name, 4);
     }
@@ -205,12 +259,16 @@ static void replay_lane(struct fm_el_replay *o, uint16_t cap)
 void fm_el_values_replay(struct fm_el_replay *o)
 {
     uint32_t locks = 0;
+    pthread_mutex_lock(&mutex);
     for (uint32_t i = 0; table && i < ENTRIES_MAX; i++) {
         locks += table[i].type == FM_EVENT_LOCK_ACQUIRE;
+        if (table[i].type == FM_EVENT_ASYNC_BEGIN && is_stale(table[i].ns))
+            continue;
         if (table[i].type != 0 && table[i].type != FM_EVENT_LOCK_ACQUIRE)
             replay_value(o, &table[i]);
     }
     for (unsigned i = 0; i < fm_el_lane_count(); i++)
         if (locks || (spans[i] && spans[i]->depth))
             replay_lane(o, (uint16_t)i);
+    pthread_mutex_unlock(&mutex);
 }

@@ -77,6 +77,15 @@ static void name_event(struct check *c, unsigned type, uint64_t time, const uint
     c->before_name += time < *(uint64_t *)g_hash_table_lookup(c->name_times, GUINT_TO_POINTER(id));
 }
 
+static void span_event(struct check *c, unsigned type, unsigned cap, const uint8_t *p)
+{
+    gpointer span = GSIZE_TO_POINTER((gsize)cap << 32 | be(p, 4));
+    if (type == 512)
+        c->open_twice += !g_hash_table_add(c->open, span);
+    else
+        c->never_begun += !g_hash_table_remove(c->open, span);
+}
+
 static void note(struct check *c, struct walk *w, unsigned type, uint64_t time, const uint8_t *p,
                  size_t n, unsigned cap)
 {
@@ -101,6 +110,8 @@ static void note(struct check *c, struct walk *w, unsigned type, uint64_t time, 
         c->missing_events += be(p, 8);
     if (type == 0 || type == 2 || type == 44)
         thread_event(c, type, p, n);
+    if (type == 512 || type == 513)
+        span_event(c, type, cap, p);
     if (type == 45)
         g_hash_table_add(c->caps, GUINT_TO_POINTER((guint)be(p, 2)));
     if (type == 32)
@@ -159,6 +170,7 @@ struct check *check_stream(const uint8_t *data, size_t bytes)
     c->next = g_new0(uint64_t, 64);
     c->threads = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->caps = g_hash_table_new(NULL, NULL);
+    c->open = g_hash_table_new(NULL, NULL);
     c->name_times = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     c->bytes = bytes;
@@ -207,6 +219,7 @@ void check_free(struct check *c)
     g_free(c->args);
     g_hash_table_unref(c->threads);
     g_hash_table_unref(c->caps);
+    g_hash_table_unref(c->open);
     g_hash_table_unref(c->names);
     g_hash_table_unref(c->name_times);
     g_free(c);

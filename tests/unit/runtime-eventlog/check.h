@@ -31,10 +31,13 @@ struct check {
     uint64_t seen;               /* events, replays included */
     char *args;                  /* joined by spaces */
     uint32_t pid;
-    bool ended;     /* by the end mark */
-    bool cut;       /* ends inside of a block */
-    uint64_t gaps;  /* jumps in the numbers that events 522 carry; they never go back */
-    uint64_t *next; /* by producer: the number after the last */
+    bool ended;           /* by the end mark */
+    bool cut;             /* ends inside of a block */
+    GHashTable *open;     /* cap << 32 | name: spans that are open at the end, replayed ones too */
+    uint64_t open_twice;  /* spans that begin while one of their name is open in the lane */
+    uint64_t never_begun; /* and that end while none is */
+    uint64_t gaps;        /* jumps in the numbers that events 522 carry; they never go back */
+    uint64_t *next;       /* by producer: the number after the last */
 };
 
 /* Aborts the test with a message when a rule is broken. */

@@ -239,6 +239,45 @@ static void late_client_hears_of_values_and_open_spans(void)
     g_assert_cmpuint(times(text, "id=700007"), ==, 0);
 }
 
+/* What ends while nothing takes events is not known to have ended: a client that comes after that
+ * hears of nothing that was open before, but of what is begun since, however often that happens. */
+static void nothing_is_open_that_may_have_ended_unseen(void)
+{
+    serve(NULL, NULL, 4096);
+    for (int i = 0; i < 70; i++) {
+        int fd = dial_unix();
+        wait_clients(1);
+        FM_SPAN_BEGIN("left open");
+        FM_ASYNC_BEGIN("left open", 1000 + i);
+        fm_eventlog_lock_acquire(&a_lock);
+        if (i % 2)
+            g_assert_cmpint(fm_eventlog_flush(-1), ==, 0);
+        close(fd);
+        wait_clients(0);
+        FM_SPAN_END("left open"); /* not logged */
+        FM_ASYNC_END("left open", 1000 + i);
+        fm_eventlog_lock_release(&a_lock);
+    }
+    struct reading r[2] = {{dial_unix(), g_byte_array_new()}};
+    struct check *c[2];
+    wait_clients(1);
+    FM_SPAN_BEGIN("open now");
+    FM_COUNTER("count", 5);
+    g_assert_cmpint(fm_eventlog_flush(-1), ==, 0);
+    r[1] = (struct reading){dial_unix(), g_byte_array_new()};
+    wait_clients(2);
+    FM_SPAN_END("open now");
+    finish_reading(r, 2, c);
+    for (unsigned i = 0; i < 2; i++) {
+        g_assert_cmpuint(c[i]->replayed[FM_EVENT_SPAN_BEGIN], ==, i);
+        g_assert_cmpuint(c[i]->replayed[FM_EVENT_ASYNC_BEGIN], ==, 0);
+        g_assert_cmpuint(c[i]->replayed[FM_EVENT_LOCK_ACQUIRE], ==, 0);
+        g_assert_cmpuint(c[i]->replayed[FM_EVENT_COUNTER], ==, i);
+        g_assert_cmpuint(g_hash_table_size(c[i]->open), ==, 0);
+        check_free(c[i]);
+    }
+}
+
 /* A: each of two monitors' clients gets every event, one that ends inside a frame harms nobody. */
 static void every_monitor_client_gets_every_event(void)
 {
@@ -485,6 +524,7 @@ int main(int argc, char **argv)
     T(mute_connections_use_no_places);
     T(no_more_clients_than_allowed);
     T(late_client_hears_of_values_and_open_spans);
+    T(nothing_is_open_that_may_have_ended_unseen);
     T(every_monitor_client_gets_every_event);
     T(left_over_socket_is_taken_over);
     T(handler_may_register_and_flush);

@@ -117,6 +117,120 @@ static void late_sink_hears_of_names(void)
     check_free(c);
 }
 
+/* ---- last values in a late sink ---------------------------------------------------------------
+ */
+
+static void leave_things_open(void)
+{
+    FM_COUNTER("queue", 41);
+    FM_COUNTER("queue", 42);
+    FM_COUNTER("load", 0.25);
+    fm_eventlog_heap(3000, 2000, 1000);
+    FM_SPAN_BEGIN("ended before");
+    FM_SPAN_END("ended before");
+    FM_SPAN_BEGIN("outer");
+    FM_SPAN_BEGIN("inner");
+    FM_ASYNC_BEGIN("request", 700007);
+    FM_ASYNC_BEGIN("request", 800008);
+    FM_ASYNC_END("request", 700007);
+    fm_eventlog_lock_acquire(&leave_things_open);
+}
+
+/* A file that comes late begins with what was open and counted, once: what was logged before it
+ * came may be in the old file, or in buffers that go to the new one. */
+static void late_file_begins_with_last_values(void)
+{
+    static const unsigned flags[] = {FM_EVENTLOG_DRAIN, 0};
+    for (unsigned i = 0; i < G_N_ELEMENTS(flags); i++) {
+        g_autofree char *first = temp_path("a.eventlog"), *second = temp_path("b.eventlog");
+        struct fm_eventlog_options o = {.flags = FM_EVENTLOG_VALUES};
+        g_assert_cmpint(fm_eventlog_start(&o), ==, 0);
+        g_assert_cmpint(fm_eventlog_open_file(first), ==, 0);
+        leave_things_open();
+        g_assert_cmpint(
+            fm_eventlog_set_sink_with(fopen(second, "wb"), flags[i] | FM_EVENTLOG_HEADER, -1), ==,
+            0);
+        FM_SPAN_END("inner");
+        FM_SPAN_END("outer");
+        fm_eventlog_lock_release(&leave_things_open);
+        FILE *last = fm_eventlog_get_sink();
+        g_assert_cmpint(fm_eventlog_stop(), ==, 0);
+        fclose(last);
+        validate_file(second);
+        struct check *c = check_file(second);
+        bool drained = flags[i] & FM_EVENTLOG_DRAIN;
+        const uint64_t *kept = drained ? c->replayed : c->counts;
+        g_assert_cmpuint(kept[FM_EVENT_COUNTER], ==, drained ? 1 : 2);
+        g_assert_cmpuint(kept[FM_EVENT_COUNTER_REAL], ==, 1);
+        g_assert_cmpuint(kept[FM_EVENT_HEAP_LIVE], ==, 1);
+        g_assert_cmpuint(kept[FM_EVENT_ASYNC_BEGIN], ==, drained ? 1 : 2);
+        g_assert_cmpuint(kept[FM_EVENT_LOCK_ACQUIRE], ==, 1);
+        g_assert_cmpuint(kept[FM_EVENT_SPAN_BEGIN], ==, drained ? 2 : 3);
+        g_assert_cmpuint(c->open_twice, ==, 0);
+        g_assert_cmpuint(c->never_begun, ==, 0);
+        g_assert_cmpuint(g_hash_table_size(c->open), ==, 0);
+        g_assert_cmpuint(c->before_name, ==, 0);
+        check_free(c);
+        unlink(first);
+        unlink(second);
+    }
+}
+
+static gint logging;
+
+static gpointer log_spans(gpointer data)
+{
+    gint *rounds = data;
+    while (g_atomic_int_get(&logging)) {
+        FM_SPAN("one");
+        FM_SPAN("two");
+        FM_SPAN("three");
+        g_atomic_int_inc(rounds);
+    }
+    return NULL;
+}
+
+/* Each file alone: no span of it was open already, none ends that had not begun in it. */
+static void values_and_blocks_meet_exactly_at_a_switch(void)
+{
+    enum { FILES = 60, THREADS = 3 };
+    char *paths[FILES];
+    GThread *threads[THREADS];
+    gint rounds = 0;
+    struct fm_eventlog_options o = {.flags = FM_EVENTLOG_VALUES, .buffer_bytes = 512};
+    g_assert_cmpint(fm_eventlog_start(&o), ==, 0);
+    g_atomic_int_set(&logging, 1);
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = g_thread_new("spans", log_spans, &rounds);
+    for (int i = 0; i < FILES; i++) {
+        gint before = g_atomic_int_get(&rounds);
+        paths[i] = temp_path("one.eventlog");
+        unsigned flags = FM_EVENTLOG_HEADER | FM_EVENTLOG_CLOSE_PREV;
+        g_assert_cmpint(fm_eventlog_set_sink_with(fopen(paths[i], "wb"),
+                                                  flags | (i % 2 ? FM_EVENTLOG_DRAIN : 0), -1),
+                        ==, 0);
+        while (g_atomic_int_get(&rounds) < before + 20)
+            g_thread_yield();
+    }
+    g_atomic_int_set(&logging, 0);
+    for (int i = 0; i < THREADS; i++)
+        g_thread_join(threads[i]);
+    FILE *last = fm_eventlog_get_sink();
+    g_assert_cmpint(fm_eventlog_stop(), ==, 0);
+    fclose(last);
+    uint64_t replayed = 0;
+    for (int i = 0; i < FILES; i++) {
+        struct check *c = check_file(paths[i]);
+        g_assert_cmpuint(c->open_twice, ==, 0);
+        g_assert_cmpuint(c->never_begun, ==, 0);
+        replayed += c->replayed[FM_EVENT_SPAN_BEGIN];
+        check_free(c);
+        unlink(paths[i]);
+        g_free(paths[i]);
+    }
+    g_assert_cmpuint(replayed, >, 0);
+}
+
 static void spans(void)
 {
     FM_SPAN("outer");
@@ -173,6 +287,8 @@ int main(int argc, char **argv)
     T(late_sink_hears_of_all_threads);
     T(threads_above_the_limit_are_forgotten_and_counted);
     T(late_sink_hears_of_names);
+    T(late_file_begins_with_last_values);
+    T(values_and_blocks_meet_exactly_at_a_switch);
     T(macros_log_once_resolved_names);
 #undef T
     return g_test_run();
