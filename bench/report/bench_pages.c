@@ -55,7 +55,7 @@ static const struct kind kinds[] = {
     {"dump_raw_clique/%u", CLIQUE},
 };
 
-static char *query_text(const struct fm_recording *recording, const struct kind *kind)
+static char *query_text(const struct fm_deep_recording *recording, const struct kind *kind)
 {
     const struct fm_profile *profile = recording->profile;
     uint32_t number = 0;
@@ -91,8 +91,8 @@ static char *query_text(const struct fm_recording *recording, const struct kind 
 }
 
 /* *ret_write: the part of it that is writing HTML. */
-static double page_ms(const struct fm_recording *recording, const char *text, double *ret_write,
-                      size_t *ret_bytes)
+static double page_ms(const struct fm_deep_recording *recording, const char *text,
+                      double *ret_write, size_t *ret_bytes)
 {
     struct fm_query query = {0};
     struct fm_display *display = NULL;
@@ -109,7 +109,7 @@ static double page_ms(const struct fm_recording *recording, const char *text, do
         g_error("%s: %s", text, error->message);
     double made = now_ms();
     GString *html = g_string_new(NULL);
-    fm_recording_preferences(recording, &query, &preferences);
+    fm_deep_recording_preferences(recording, &query, &preferences);
     fm_html_write(display, &preferences, &options, html);
     double end = now_ms();
     *ret_write = end - made;
@@ -133,10 +133,10 @@ int main(int argc, char **argv)
         return 2;
     }
     unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 300;
-    struct fm_recording *recording = NULL;
+    struct fm_deep_recording *recording = NULL;
     GError *error = NULL;
     double start = now_ms();
-    if (!fm_recording_open(argv[1], NULL, &recording, &error)) {
+    if (!fm_deep_recording_open(argv[1], NULL, &recording, &error)) {
         fprintf(stderr, "%s\n", error->message);
         return 1;
     }
@@ -168,6 +168,6 @@ int main(int argc, char **argv)
                times[rounds * 99 / 100], worst, worst_write, worst_bytes / 1024,
                kinds[k].of == PS_OF_PD ? "(ids by context) " : "", worst_text);
     }
-    fm_recording_free(recording);
+    fm_deep_recording_free(recording);
     return 0;
 }

@@ -17,7 +17,7 @@
 #define ROWS_OF_CALLERS 100
 
 struct check {
-    const struct fm_recording *recording;
+    const struct fm_deep_recording *recording;
     struct fm_progress *progress;
     uint32_t sample; /* pages of each kind that is made for each node; 0 = all */
     GString *page;
@@ -75,7 +75,7 @@ static void check_formats(struct check *check, const struct fm_query *query,
                           const struct fm_display *display)
 {
     struct fm_preferences preferences;
-    fm_recording_preferences(check->recording, query, &preferences);
+    fm_deep_recording_preferences(check->recording, query, &preferences);
     for (unsigned format = 0; format < FORMATS; format++) {
         const struct fm_render_options options = {
             .format = format,
@@ -230,7 +230,7 @@ static void set_text(JsonObject *object, const char *name, const char *text)
     json_object_set_string_member(object, name, valid);
 }
 
-static unsigned list_invariants(const struct fm_recording *recording, JsonArray *list)
+static unsigned list_invariants(const struct fm_deep_recording *recording, JsonArray *list)
 {
     unsigned broken = 0;
     for (unsigned i = 0; i < recording->invariant_count; i++) {
@@ -325,7 +325,7 @@ static bool is_companion(enum fm_cli_file_kind kind)
 static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
 {
     GError *error = NULL;
-    g_autoptr(FmRecording) recording = NULL;
+    g_autoptr(FmDeepRecording) recording = NULL;
     struct fm_progress progress;
     enum fm_cli_file_kind kind = fm_cli_file_kind(path);
     if (is_companion(kind))
@@ -384,7 +384,7 @@ static int check_files_json(char **paths, uint32_t sample)
     return FM_EXIT_FAILED;
 }
 
-static unsigned check_invariants(const struct fm_recording *recording)
+static unsigned check_invariants(const struct fm_deep_recording *recording)
 {
     unsigned broken = 0;
     for (unsigned i = 0; i < recording->invariant_count; i++) {
@@ -403,7 +403,7 @@ static int check_file(const char *path, uint32_t sample)
         return check_companion(path, kind);
     GError *error = NULL;
     struct fm_progress progress;
-    g_autoptr(FmRecording) recording = NULL;
+    g_autoptr(FmDeepRecording) recording = NULL;
     fm_cli_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     fm_cli_progress_end(&progress);

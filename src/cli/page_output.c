@@ -128,7 +128,7 @@ static int render(const struct fm_page_output *output, const struct fm_query *qu
 {
     GError *error = NULL;
     struct fm_progress progress;
-    g_autoptr(FmRecording) recording = NULL;
+    g_autoptr(FmDeepRecording) recording = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
     fm_cli_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);

@@ -138,7 +138,7 @@ void fm_render_display(const struct fm_display *display, const struct fm_prefere
     }
 }
 
-bool fm_render(const struct fm_recording *recording, const struct fm_query *query,
+bool fm_render(const struct fm_deep_recording *recording, const struct fm_query *query,
                const struct fm_render_options *options, GString *out, GError **error)
 {
     g_autoptr(FmDisplay) display = NULL;
@@ -151,7 +151,7 @@ bool fm_render(const struct fm_recording *recording, const struct fm_query *quer
         return false;
     }
     struct fm_preferences preferences;
-    fm_recording_preferences(recording, query, &preferences);
+    fm_deep_recording_preferences(recording, query, &preferences);
     if (options->notice != NULL)
         fm_display_set_notice(display, options->notice);
     struct fm_render_options with_file = *options;

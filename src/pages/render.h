@@ -41,7 +41,7 @@ struct fm_render_options {
 };
 
 /* The page that a query asks for, appended to out. Errors: those of fm_report(). */
-FM_MUST_USE bool fm_render(const struct fm_recording *recording, const struct fm_query *query,
+FM_MUST_USE bool fm_render(const struct fm_deep_recording *recording, const struct fm_query *query,
                            const struct fm_render_options *options, GString *out, GError **error);
 /* The same for a page that is at hand. */
 void fm_render_display(const struct fm_display *display, const struct fm_preferences *preferences,

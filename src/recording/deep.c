@@ -12,34 +12,34 @@
 
 #define NODES_A_STEP 200000
 
-struct fm_recording_job {
-    struct fm_recording *recording;
-    struct fm_roots *roots;      /* where what lies beside it is opened; NULL = anywhere */
-    enum fm_recording_part part; /* the one that is next */
+struct fm_deep_recording_job {
+    struct fm_deep_recording *recording;
+    struct fm_roots *roots;           /* where what lies beside it is opened; NULL = anywhere */
+    enum fm_deep_recording_part part; /* the one that is next */
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
     struct fm_checking *checking;
     unsigned extras; /* of FM_PART_SUMMARIES, that are done */
 };
 
-const char *fm_recording_part_name(enum fm_recording_part part)
+const char *fm_deep_recording_part_name(enum fm_deep_recording_part part)
 {
     static const char *const names[FM_PARTS] = {"loading", "cliques",   "callers",
                                                 "costs",   "summaries", "checks"};
     return names[part];
 }
 
-static struct fm_recording_job *job_new(const char *path)
+static struct fm_deep_recording_job *job_new(const char *path)
 {
-    struct fm_recording_job *job = g_new0(struct fm_recording_job, 1);
-    job->recording = g_new0(struct fm_recording, 1);
+    struct fm_deep_recording_job *job = g_new0(struct fm_deep_recording_job, 1);
+    job->recording = g_new0(struct fm_deep_recording, 1);
     job->recording->path = g_strdup(path);
     job->recording->name = g_path_get_basename(path);
     job->recording->contour_state = FM_CONTOUR_NO_FILE;
     return job;
 }
 
-static void begin_analysis(struct fm_recording_job *job)
+static void begin_analysis(struct fm_deep_recording_job *job)
 {
     job->recording->known = FM_KNOWN_PROFILE;
     job->analysing = fm_analysis_job_new(job->recording->profile);
@@ -47,7 +47,8 @@ static void begin_analysis(struct fm_recording_job *job)
 }
 
 /* Until it is read, the profile belongs to the reading. */
-static enum fm_job_state step_reading(struct fm_recording_job *job, uint32_t nodes, GError **error)
+static enum fm_job_state step_reading(struct fm_deep_recording_job *job, uint32_t nodes,
+                                      GError **error)
 {
     enum fm_job_state state = fm_profile_job_step(job->reading, nodes, error);
     const struct fm_profile *header = fm_profile_job_header(job->reading);
@@ -62,39 +63,40 @@ static enum fm_job_state step_reading(struct fm_recording_job *job, uint32_t nod
     return state;
 }
 
-bool fm_recording_job_new(const char *path, struct fm_recording_job **ret, GError **error)
+bool fm_deep_recording_job_new(const char *path, struct fm_deep_recording_job **ret, GError **error)
 {
     struct fm_mapped_file *file;
     return fm_mapped_file_open(path, &file, error) &&
-           fm_recording_job_new_file(file, NULL, ret, error);
+           fm_deep_recording_job_new_file(file, NULL, ret, error);
 }
 
-bool fm_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
-                               struct fm_recording_job **ret, GError **error)
+bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
+                                    struct fm_deep_recording_job **ret, GError **error)
 {
-    struct fm_recording_job *job = job_new(file->path);
+    struct fm_deep_recording_job *job = job_new(file->path);
     job->roots = fm_roots_ref(roots);
     job->reading = fm_profile_job_new_file(file);
     if (step_reading(job, 1, error) == FM_JOB_FAILED) {
-        fm_recording_job_free(job);
+        fm_deep_recording_job_free(job);
         return false;
     }
     *ret = job;
     return true;
 }
 
-struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct fm_profile *profile)
+struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
+                                                                struct fm_profile *profile)
 {
-    struct fm_recording_job *job = job_new(path);
+    struct fm_deep_recording_job *job = job_new(path);
     job->recording->profile = profile;
     begin_analysis(job);
     return job;
 }
 
 /* NAME.lines beside NAME.data. */
-static void read_source_map(struct fm_recording_job *job)
+static void read_source_map(struct fm_deep_recording_job *job)
 {
-    struct fm_recording *recording = job->recording;
+    struct fm_deep_recording *recording = job->recording;
     g_autoptr(GError) error = NULL;
     if (!g_str_has_suffix(recording->path, ".data"))
         return;
@@ -105,9 +107,9 @@ static void read_source_map(struct fm_recording_job *job)
 }
 
 /* NAME.procrep beside NAME.data. Its modules are listed though nothing of them was called. */
-static void read_procrep(struct fm_recording_job *job)
+static void read_procrep(struct fm_deep_recording_job *job)
 {
-    struct fm_recording *recording = job->recording;
+    struct fm_deep_recording *recording = job->recording;
     g_autoptr(GError) error = NULL;
     if (!fm_procrep_read_beside(job->roots, recording->path, &recording->procrep, &error)) {
         if (!g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
@@ -122,9 +124,9 @@ static void read_procrep(struct fm_recording_job *job)
 }
 
 /* What belongs to the summaries beside the sums: one a step. True when all are there. */
-static bool step_extras(struct fm_recording_job *job, uint32_t nodes)
+static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
 {
-    struct fm_recording *recording = job->recording;
+    struct fm_deep_recording *recording = job->recording;
     switch (job->extras++) {
     case 0:
         if (recording->profile->flavour == FM_FLAVOUR_MERCURY)
@@ -153,9 +155,10 @@ static bool step_extras(struct fm_recording_job *job, uint32_t nodes)
 }
 
 /* The analysis names the part that its next step belongs to, in the same words. */
-static enum fm_job_state step_analysis(struct fm_recording_job *job, uint32_t nodes, GError **error)
+static enum fm_job_state step_analysis(struct fm_deep_recording_job *job, uint32_t nodes,
+                                       GError **error)
 {
-    enum fm_recording_part part = job->part;
+    enum fm_deep_recording_part part = job->part;
     if (job->analysing == NULL)
         return step_extras(job, nodes) ? FM_JOB_DONE : FM_JOB_MORE;
     enum fm_job_state state = fm_analysis_job_step(job->analysing, nodes, error);
@@ -166,14 +169,15 @@ static enum fm_job_state step_analysis(struct fm_recording_job *job, uint32_t no
         return part == FM_PART_SUMMARIES ? FM_JOB_MORE : FM_JOB_DONE;
     }
     while (state == FM_JOB_MORE && job->part < FM_PART_SUMMARIES &&
-           strcmp(fm_analysis_job_name(job->analysing), fm_recording_part_name(job->part)) != 0)
+           strcmp(fm_analysis_job_name(job->analysing), fm_deep_recording_part_name(job->part)) !=
+               0)
         job->part++;
     return state == FM_JOB_MORE && job->part > part ? FM_JOB_DONE : state;
 }
 
-static enum fm_job_state step_checks(struct fm_recording_job *job, uint32_t nodes)
+static enum fm_job_state step_checks(struct fm_deep_recording_job *job, uint32_t nodes)
 {
-    struct fm_recording *recording = job->recording;
+    struct fm_deep_recording *recording = job->recording;
     if (job->checking == NULL)
         job->checking = fm_checking_new(recording->analysis);
     if (!fm_checking_step(job->checking, nodes))
@@ -185,8 +189,9 @@ static enum fm_job_state step_checks(struct fm_recording_job *job, uint32_t node
     return FM_JOB_DONE;
 }
 
-enum fm_job_state fm_recording_job_step(struct fm_recording_job *job, enum fm_recording_part part,
-                                        uint32_t nodes, GError **error)
+enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
+                                             enum fm_deep_recording_part part, uint32_t nodes,
+                                             GError **error)
 {
     if (job->part > part)
         return FM_JOB_DONE;
@@ -196,7 +201,8 @@ enum fm_job_state fm_recording_job_step(struct fm_recording_job *job, enum fm_re
     return part == FM_PART_CHECKS ? step_checks(job, nodes) : step_analysis(job, nodes, error);
 }
 
-double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_recording_part part)
+double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
+                                      enum fm_deep_recording_part part)
 {
     if (job->part != part)
         return job->part > part;
@@ -209,17 +215,18 @@ double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_rec
     return job->checking != NULL ? fm_checking_fraction(job->checking) : 0;
 }
 
-const struct fm_recording *fm_recording_job_recording(const struct fm_recording_job *job)
+const struct fm_deep_recording *
+fm_deep_recording_job_recording(const struct fm_deep_recording_job *job)
 {
     return job->recording;
 }
 
-struct fm_recording *fm_recording_job_take(struct fm_recording_job *job)
+struct fm_deep_recording *fm_deep_recording_job_take(struct fm_deep_recording_job *job)
 {
     return g_steal_pointer(&job->recording);
 }
 
-void fm_recording_job_free(struct fm_recording_job *job)
+void fm_deep_recording_job_free(struct fm_deep_recording_job *job)
 {
     if (job == NULL)
         return;
@@ -228,48 +235,49 @@ void fm_recording_job_free(struct fm_recording_job *job)
     fm_profile_job_free(job->reading);
     fm_analysis_job_free(job->analysing);
     fm_checking_free(job->checking);
-    fm_recording_free(job->recording);
+    fm_deep_recording_free(job->recording);
     fm_roots_unref(job->roots);
     g_free(job);
 }
 
 /* All parts, one after the other. */
-static bool run(struct fm_recording_job *job, const struct fm_progress *progress,
-                struct fm_recording **ret, GError **error)
+static bool run(struct fm_deep_recording_job *job, const struct fm_progress *progress,
+                struct fm_deep_recording **ret, GError **error)
 {
     enum fm_job_state state = FM_JOB_MORE;
     while (job->part < FM_PARTS && state != FM_JOB_FAILED) {
-        enum fm_recording_part part = job->part;
-        uint64_t done = (uint64_t)(fm_recording_job_fraction(job, part) * 1000);
+        enum fm_deep_recording_part part = job->part;
+        uint64_t done = (uint64_t)(fm_deep_recording_job_fraction(job, part) * 1000);
         if (progress && progress->report &&
-            !progress->report(progress->user, fm_recording_part_name(part), done, 1000)) {
+            !progress->report(progress->user, fm_deep_recording_part_name(part), done, 1000)) {
             g_set_error(error, FM_ERROR, FM_ERROR_CANCELLED, "%s: opening was cancelled",
                         job->recording->path);
             state = FM_JOB_FAILED;
         } else {
-            state = fm_recording_job_step(job, part, NODES_A_STEP, error);
+            state = fm_deep_recording_job_step(job, part, NODES_A_STEP, error);
         }
     }
     if (state != FM_JOB_FAILED)
-        *ret = fm_recording_job_take(job);
-    fm_recording_job_free(job);
+        *ret = fm_deep_recording_job_take(job);
+    fm_deep_recording_job_free(job);
     return state != FM_JOB_FAILED;
 }
 
-bool fm_recording_open(const char *path, const struct fm_progress *progress,
-                       struct fm_recording **ret, GError **error)
+bool fm_deep_recording_open(const char *path, const struct fm_progress *progress,
+                            struct fm_deep_recording **ret, GError **error)
 {
-    struct fm_recording_job *job;
-    return fm_recording_job_new(path, &job, error) && run(job, progress, ret, error);
+    struct fm_deep_recording_job *job;
+    return fm_deep_recording_job_new(path, &job, error) && run(job, progress, ret, error);
 }
 
-bool fm_recording_new(const char *path, struct fm_profile *profile,
-                      const struct fm_progress *progress, struct fm_recording **ret, GError **error)
+bool fm_deep_recording_new(const char *path, struct fm_profile *profile,
+                           const struct fm_progress *progress, struct fm_deep_recording **ret,
+                           GError **error)
 {
-    return run(fm_recording_job_new_profile(path, profile), progress, ret, error);
+    return run(fm_deep_recording_job_new_profile(path, profile), progress, ret, error);
 }
 
-void fm_recording_free(struct fm_recording *recording)
+void fm_deep_recording_free(struct fm_deep_recording *recording)
 {
     if (!recording)
         return;

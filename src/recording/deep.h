@@ -20,7 +20,7 @@ enum fm_known {
 
 /* A deep profile with everything that pages need. Immutable once all is known, so any number of
  * threads may make pages of it at once. */
-struct fm_recording {
+struct fm_deep_recording {
     enum fm_known known;
     char *path; /* of the .data file */
     char *name; /* its base name */
@@ -42,13 +42,13 @@ struct fm_recording {
 /* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no
  * error), reads the contour file if there is one. Errors: those of fm_profile_read() and
  * fm_analysis_new(). The loop over the steps of deep_job.h. */
-FM_MUST_USE bool fm_recording_open(const char *path, const struct fm_progress *progress,
-                                   struct fm_recording **ret, GError **error);
+FM_MUST_USE bool fm_deep_recording_open(const char *path, const struct fm_progress *progress,
+                                        struct fm_deep_recording **ret, GError **error);
 /* The same from a profile in memory, which it takes, also on failure. The contour file, if any, is
  * the one that belongs to path; path need not exist. */
-FM_MUST_USE bool fm_recording_new(const char *path, struct fm_profile *profile,
-                                  const struct fm_progress *progress, struct fm_recording **ret,
-                                  GError **error);
-void fm_recording_free(struct fm_recording *recording);
-typedef struct fm_recording FmRecording;
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRecording, fm_recording_free)
+FM_MUST_USE bool fm_deep_recording_new(const char *path, struct fm_profile *profile,
+                                       const struct fm_progress *progress,
+                                       struct fm_deep_recording **ret, GError **error);
+void fm_deep_recording_free(struct fm_deep_recording *recording);
+typedef struct fm_deep_recording FmDeepRecording;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmDeepRecording, fm_deep_recording_free)

@@ -7,7 +7,7 @@
 #include "base/job.h"
 #include "recording/deep.h"
 
-enum fm_recording_part {
+enum fm_deep_recording_part {
     FM_PART_LOADING,
     FM_PART_CLIQUES,
     FM_PART_CALLERS,
@@ -18,28 +18,32 @@ enum fm_recording_part {
 };
 
 /* "loading", "cliques", ...: names of modules. */
-const char *fm_recording_part_name(enum fm_recording_part part);
+const char *fm_deep_recording_part_name(enum fm_deep_recording_part part);
 
-struct fm_recording_job;
+struct fm_deep_recording_job;
 
 /* Opens the file and reads its header: short, whatever the size. Errors: those of
  * fm_profile_read(). */
-FM_MUST_USE bool fm_recording_job_new(const char *path, struct fm_recording_job **ret,
-                                      GError **error);
+FM_MUST_USE bool fm_deep_recording_job_new(const char *path, struct fm_deep_recording_job **ret,
+                                           GError **error);
 /* The same of an open file, which it takes. What is read beside it is opened beneath roots too;
  * NULL: anywhere. */
-FM_MUST_USE bool fm_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
-                                           struct fm_recording_job **ret, GError **error);
+FM_MUST_USE bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
+                                                struct fm_deep_recording_job **ret, GError **error);
 /* From a profile in memory, which it takes. */
-struct fm_recording_job *fm_recording_job_new_profile(const char *path, struct fm_profile *profile);
+struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
+                                                                struct fm_profile *profile);
 /* Works for about `nodes` nodes (> 0) on a part, the ones before it being done. FM_JOB_DONE when
  * that part is done. After FM_JOB_FAILED nothing more may be done. */
-enum fm_job_state fm_recording_job_step(struct fm_recording_job *job, enum fm_recording_part part,
-                                        uint32_t nodes, GError **error);
+enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
+                                             enum fm_deep_recording_part part, uint32_t nodes,
+                                             GError **error);
 /* How much of the part is done, 0 to 1. */
-double fm_recording_job_fraction(const struct fm_recording_job *job, enum fm_recording_part part);
+double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
+                                      enum fm_deep_recording_part part);
 /* What is known so far: its field known tells what may be looked at. Belongs to the job. */
-const struct fm_recording *fm_recording_job_recording(const struct fm_recording_job *job);
+const struct fm_deep_recording *
+fm_deep_recording_job_recording(const struct fm_deep_recording_job *job);
 /* The whole, after the last part; the caller owns it. */
-struct fm_recording *fm_recording_job_take(struct fm_recording_job *job);
-void fm_recording_job_free(struct fm_recording_job *job); /* NULL is allowed */
+struct fm_deep_recording *fm_deep_recording_job_take(struct fm_deep_recording_job *job);
+void fm_deep_recording_job_free(struct fm_deep_recording_job *job); /* NULL is allowed */

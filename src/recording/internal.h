@@ -9,7 +9,7 @@ struct fm_recordings {
     struct fm_engine *engine;
     struct fm_roots *roots;
     GHashTable *given; /* of paths that may be opened wherever they lead; all others below roots */
-    GPtrArray *list;   /* struct fm_opened, of both classes */
+    GPtrArray *list;   /* struct fm_recording, of both classes */
     uint64_t clock;    /* counts uses */
 };
 
@@ -22,24 +22,25 @@ static inline bool fm_recordings_is_address(const char *path)
 /* --- registry.c: the list, which knows nothing of the classes --- */
 
 /* Takes path. The caller adds it to the list when it could be opened. */
-void fm_opened_init(struct fm_opened *opened, const struct fm_opened_class *class_,
-                    struct fm_recordings *all, const char *name, char *path);
+void fm_recording_init(struct fm_recording *recording, const struct fm_recording_class *class_,
+                       struct fm_recordings *all, const char *name, char *path);
 /* Gives the engine's reference back. */
-void fm_opened_close(struct fm_opened *opened);
-void fm_opened_free(struct fm_opened *opened); /* NULL is allowed */
+void fm_recording_close(struct fm_recording *recording);
+void fm_recording_free(struct fm_recording *recording); /* NULL is allowed */
 /* By its name or path. */
-struct fm_opened *fm_recordings_find(const struct fm_recordings *all,
-                                     const struct fm_opened_class *class_, const char *name);
+struct fm_recording *fm_recordings_find(const struct fm_recordings *all,
+                                        const struct fm_recording_class *class_, const char *name);
 /* Closes the least used ones of a class that were found below roots, but not keep, beyond max. */
-void fm_recordings_close_least_used(struct fm_recordings *all, const struct fm_opened *keep,
+void fm_recordings_close_least_used(struct fm_recordings *all, const struct fm_recording *keep,
                                     unsigned max);
-void fm_opened_use(struct fm_opened *opened);
+void fm_recording_use(struct fm_recording *recording);
 /* The real path that a request's file names below some root, or NULL; of a file, or of a folder
  * that is a trace. Caller frees. */
 char *fm_recordings_below_roots(const struct fm_recordings *all, const char *file);
 /* FM_ERROR_NOT_FOUND: "NAME: not one of the opened traces, ...". */
-void fm_recordings_not_found(const struct fm_recordings *all, const struct fm_opened_class *class_,
-                             const char *name, GError **error);
+void fm_recordings_not_found(const struct fm_recordings *all,
+                             const struct fm_recording_class *class_, const char *name,
+                             GError **error);
 
 /* --- of the classes, for open.c --- */
 

@@ -41,7 +41,7 @@ void fm_recordings_free(struct fm_recordings *all)
     if (all == NULL)
         return;
     while (all->list->len > 0)
-        fm_opened_free(g_ptr_array_steal_index(all->list, 0));
+        fm_recording_free(g_ptr_array_steal_index(all->list, 0));
     g_ptr_array_unref(all->list);
     fm_engine_free(all->engine);
     fm_roots_unref(all->roots);

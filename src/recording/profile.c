@@ -10,9 +10,9 @@
 #define NODES_A_LOOK 1000
 
 struct profile {
-    struct fm_roots *roots;       /* where the file may lie; NULL = anywhere */
-    struct fm_recording_job *job; /* NULL when the file could not be opened again */
-    GError *problem;              /* why */
+    struct fm_roots *roots;            /* where the file may lie; NULL = anywhere */
+    struct fm_deep_recording_job *job; /* NULL when the file could not be opened again */
+    GError *problem;                   /* why */
 };
 
 /* Of each part: what a reader is told, and its share of the time, measured. */
@@ -31,7 +31,7 @@ static const struct {
 static void free_profile(struct fm_trace *trace)
 {
     struct profile *profile = trace->implementation;
-    fm_recording_job_free(profile->job);
+    fm_deep_recording_job_free(profile->job);
     fm_roots_unref(profile->roots);
     g_clear_error(&profile->problem);
     g_free(profile);
@@ -52,8 +52,8 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
         return NULL;
     /* Of the file that was opened: the name may lead to another by now. */
     g_autofree char *opened = fm_trace_identity_of(file->descriptor);
-    struct fm_recording_job *job;
-    if (!fm_recording_job_new_file(file, roots, &job, error))
+    struct fm_deep_recording_job *job;
+    if (!fm_deep_recording_job_new_file(file, roots, &job, error))
         return NULL;
     struct fm_trace *trace = fm_trace_new(path, opened != NULL ? opened : identity);
     struct profile *profile = g_new0(struct profile, 1);
@@ -65,18 +65,18 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
     return trace;
 }
 
-const struct fm_recording *fm_profile_recording(const struct fm_trace *trace)
+const struct fm_deep_recording *fm_profile_recording(const struct fm_trace *trace)
 {
     g_return_val_if_fail(fm_trace_is_profile(trace), NULL);
     const struct profile *profile = trace->implementation;
-    return profile->job == NULL ? NULL : fm_recording_job_recording(profile->job);
+    return profile->job == NULL ? NULL : fm_deep_recording_job_recording(profile->job);
 }
 
 const GError *fm_profile_error(const struct fm_trace *trace)
 {
     for (int part = 0; part < FM_PARTS; part++) {
-        const GError *error =
-            fm_background_error(trace, fm_recording_part_name((enum fm_recording_part)part));
+        const GError *error = fm_background_error(
+            trace, fm_deep_recording_part_name((enum fm_deep_recording_part)part));
         if (error != NULL)
             return error;
     }
@@ -88,7 +88,7 @@ const GError *fm_profile_error(const struct fm_trace *trace)
 static enum fm_step_state step(struct fm_trace *trace, void *user, unsigned budget_us,
                                GError **error)
 {
-    enum fm_recording_part part = (enum fm_recording_part)GPOINTER_TO_INT(user);
+    enum fm_deep_recording_part part = (enum fm_deep_recording_part)GPOINTER_TO_INT(user);
     struct profile *profile = trace->implementation;
     if (!fm_trace_is_profile(trace)) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a deep profile", trace->path);
@@ -102,7 +102,7 @@ static enum fm_step_state step(struct fm_trace *trace, void *user, unsigned budg
     gint64 end = g_get_monotonic_time() + budget_us;
     enum fm_job_state state = FM_JOB_MORE;
     while (state == FM_JOB_MORE && g_get_monotonic_time() < end)
-        state = fm_recording_job_step(profile->job, part, NODES_A_LOOK, error);
+        state = fm_deep_recording_job_step(profile->job, part, NODES_A_LOOK, error);
     return state == FM_JOB_DONE     ? FM_STEP_DONE
            : state == FM_JOB_FAILED ? FM_STEP_FAILED
                                     : FM_STEP_MORE;
@@ -113,7 +113,8 @@ static double fraction(struct fm_trace *trace, void *user)
     const struct profile *profile = trace->implementation;
     if (!fm_trace_is_profile(trace) || profile->job == NULL)
         return 0;
-    return fm_recording_job_fraction(profile->job, (enum fm_recording_part)GPOINTER_TO_INT(user));
+    return fm_deep_recording_job_fraction(profile->job,
+                                          (enum fm_deep_recording_part)GPOINTER_TO_INT(user));
 }
 
 /* The first part's: all parts work on one job, which begins anew. */
@@ -123,11 +124,11 @@ static void discard(struct fm_trace *trace, void *user)
     (void)user;
     if (!fm_trace_is_profile(trace))
         return;
-    g_clear_pointer(&profile->job, fm_recording_job_free);
+    g_clear_pointer(&profile->job, fm_deep_recording_job_free);
     g_clear_error(&profile->problem);
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open_below(profile->roots, trace->path, &file, &profile->problem) ||
-        !fm_recording_job_new_file(file, profile->roots, &profile->job, &profile->problem))
+        !fm_deep_recording_job_new_file(file, profile->roots, &profile->job, &profile->problem))
         profile->job = NULL;
 }
 
@@ -135,13 +136,13 @@ void fm_profile_register(struct fm_engine *engine)
 {
     static const char *needs[FM_PARTS][2];
     for (int part = 0; part < FM_PARTS; part++) {
-        const char *name = fm_recording_part_name((enum fm_recording_part)part);
+        const char *name = fm_deep_recording_part_name((enum fm_deep_recording_part)part);
         struct fm_computation computation = {
             .work = {step, fraction, part == 0 ? discard : NULL, GINT_TO_POINTER(part)},
             .needs = needs[part],
         };
         if (part > 0)
-            needs[part][0] = fm_recording_part_name((enum fm_recording_part)(part - 1));
+            needs[part][0] = fm_deep_recording_part_name((enum fm_deep_recording_part)(part - 1));
         fm_engine_register_computation(engine, name, &computation);
     }
 }
@@ -151,7 +152,7 @@ void fm_profile_progress(struct fm_engine *engine, struct fm_trace *trace,
 {
     *ret = (struct fm_profile_progress){.fraction = 1};
     for (int part = 0; part < FM_PARTS; part++) {
-        const char *name = fm_recording_part_name((enum fm_recording_part)part);
+        const char *name = fm_deep_recording_part_name((enum fm_deep_recording_part)part);
         if (fm_background_is_ready(trace, name)) {
             ret->whole += parts[part].weight;
             continue;
@@ -176,7 +177,7 @@ static struct fm_trace *open_profile(const char *path, const char *identity, voi
 }
 
 bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
-                         struct fm_recording **ret, GError **error)
+                         struct fm_deep_recording **ret, GError **error)
 {
     struct fm_engine *engine = fm_engine_new(open_profile, NULL);
     fm_profile_register(engine);
@@ -185,7 +186,7 @@ bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
         trace != NULL && fm_background_run(engine, trace, FM_PROFILE_LAST_MODULE, progress, error);
     if (done) {
         struct profile *profile = trace->implementation;
-        *ret = fm_recording_job_take(profile->job);
+        *ret = fm_deep_recording_job_take(profile->job);
     }
     fm_engine_free(engine);
     return done;

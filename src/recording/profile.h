@@ -18,7 +18,7 @@ bool fm_trace_is_profile(const struct fm_trace *trace);
 
 /* What is known of it so far: borrowed until the engine's next step. NULL when the file could not
  * be opened again after a change. */
-const struct fm_recording *fm_profile_recording(const struct fm_trace *trace);
+const struct fm_deep_recording *fm_profile_recording(const struct fm_trace *trace);
 /* Why it will never be whole; NULL when nothing has failed. Borrowed likewise. */
 const GError *fm_profile_error(const struct fm_trace *trace);
 
@@ -32,6 +32,7 @@ struct fm_profile_progress {
 void fm_profile_progress(struct fm_engine *engine, struct fm_trace *trace,
                          struct fm_profile_progress *ret);
 
-/* Opens, runs everything to the end, closes: for commands. Errors: those of fm_recording_open(). */
+/* Opens, runs everything to the end, closes: for commands. Errors: those of
+ * fm_deep_recording_open(). */
 FM_MUST_USE bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
-                                     struct fm_recording **ret, GError **error);
+                                     struct fm_deep_recording **ret, GError **error);

@@ -6,23 +6,23 @@
 #include "recording/internal.h"
 #include "recording/profile.h"
 
-static const struct fm_recordings_options *options_of(const struct fm_opened_profile *profile)
+static const struct fm_recordings_options *options_of(const struct fm_recorded_profile *profile)
 {
-    return &profile->opened.all->options;
+    return &profile->base.all->options;
 }
 
-static struct fm_engine *engine_of(const struct fm_opened_profile *profile)
+static struct fm_engine *engine_of(const struct fm_recorded_profile *profile)
 {
-    return profile->opened.all->engine;
+    return profile->base.all->engine;
 }
 
 /* Who waits to hear that it failed need not be told any more. */
-static void close_profile(struct fm_opened *opened)
+static void close_profile(struct fm_recording *recording)
 {
-    fm_background_notify_remove(opened->all->engine, opened);
+    fm_background_notify_remove(recording->all->engine, recording);
 }
 
-const struct fm_opened_class fm_opened_profile_class = {
+const struct fm_recording_class fm_recorded_profile_class = {
     .noun = "recording",
     .found = "file",
     .close = close_profile,
@@ -85,51 +85,51 @@ static void take_identities(const char *path, struct fm_file_identity *ret_data,
     take_identity(lines, ret_lines);
 }
 
-static void wait_for_failure(struct fm_opened_profile *profile);
+static void wait_for_failure(struct fm_recorded_profile *profile);
 
 static bool on_pass_end(void *hook_data, void *call_data)
 {
-    struct fm_opened_profile *profile = hook_data;
-    const GError *error = fm_profile_error(profile->opened.trace);
+    struct fm_recorded_profile *profile = hook_data;
+    const GError *error = fm_profile_error(profile->base.trace);
     (void)call_data;
     if (error != NULL)
         options_of(profile)->failed(options_of(profile)->failed_user, error);
-    else if (!fm_background_is_ready(profile->opened.trace, FM_PROFILE_LAST_MODULE))
+    else if (!fm_background_is_ready(profile->base.trace, FM_PROFILE_LAST_MODULE))
         wait_for_failure(profile);
     return false;
 }
 
-static void wait_for_failure(struct fm_opened_profile *profile)
+static void wait_for_failure(struct fm_recorded_profile *profile)
 {
     struct fm_hooks *hooks = fm_hooks_new();
     fm_hooks_add(hooks, on_pass_end, profile, FM_HOOK_DEFAULT);
-    fm_background_notify_queue(engine_of(profile), profile, profile->opened.trace, FM_TIME_INF,
-                               NULL, hooks);
+    fm_background_notify_queue(engine_of(profile), profile, profile->base.trace, FM_TIME_INF, NULL,
+                               hooks);
 }
 
 /* Begins to read it, again if it was read before. The identities are taken first: a change while
  * reading is noticed at the next use. What is known of the same file is forgotten; another file of
  * that name is another recording. */
-static bool begin_reading(struct fm_opened_profile *profile, GError **error)
+static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
 {
     struct fm_file_identity before = profile->data;
-    take_identities(profile->opened.path, &profile->data, &profile->contour, &profile->procrep,
+    take_identities(profile->base.path, &profile->data, &profile->contour, &profile->procrep,
                     &profile->lines);
-    if (profile->opened.trace != NULL && same_file(&before, &profile->data)) {
-        fm_background_discard(engine_of(profile), profile->opened.trace);
+    if (profile->base.trace != NULL && same_file(&before, &profile->data)) {
+        fm_background_discard(engine_of(profile), profile->base.trace);
     } else {
-        fm_opened_close(&profile->opened);
-        profile->opened.trace = fm_engine_open(engine_of(profile), profile->opened.path, error);
-        if (profile->opened.trace == NULL)
+        fm_recording_close(&profile->base);
+        profile->base.trace = fm_engine_open(engine_of(profile), profile->base.path, error);
+        if (profile->base.trace == NULL)
             return false;
-        if (!fm_trace_is_profile(profile->opened.trace)) {
+        if (!fm_trace_is_profile(profile->base.trace)) {
             g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a deep profile",
-                        profile->opened.path);
-            fm_opened_close(&profile->opened);
+                        profile->base.path);
+            fm_recording_close(&profile->base);
             return false;
         }
     }
-    fm_background_request(engine_of(profile), profile->opened.trace, FM_PROFILE_LAST_MODULE);
+    fm_background_request(engine_of(profile), profile->base.trace, FM_PROFILE_LAST_MODULE);
     if (options_of(profile)->background && options_of(profile)->failed != NULL) {
         fm_background_notify_remove(engine_of(profile), profile);
         wait_for_failure(profile);
@@ -138,20 +138,20 @@ static bool begin_reading(struct fm_opened_profile *profile, GError **error)
 }
 
 /* What may be shown of it: all of it, unless profiles are read in the background. */
-static bool give_recording(struct fm_opened_profile *profile, const struct fm_progress *progress,
+static bool give_recording(struct fm_recorded_profile *profile, const struct fm_progress *progress,
                            GError **error)
 {
     profile->recording = NULL;
     if (!options_of(profile)->background) {
-        if (!fm_background_run(engine_of(profile), profile->opened.trace, FM_PROFILE_LAST_MODULE,
+        if (!fm_background_run(engine_of(profile), profile->base.trace, FM_PROFILE_LAST_MODULE,
                                progress, error))
             return false;
     } else {
-        const GError *failed = fm_profile_error(profile->opened.trace);
-        if (failed == NULL && fm_profile_recording(profile->opened.trace) == NULL) {
+        const GError *failed = fm_profile_error(profile->base.trace);
+        if (failed == NULL && fm_profile_recording(profile->base.trace) == NULL) {
             /* It could not be opened again: its first step tells why. */
-            fm_background_step(engine_of(profile), profile->opened.trace);
-            failed = fm_profile_error(profile->opened.trace);
+            fm_background_step(engine_of(profile), profile->base.trace);
+            failed = fm_profile_error(profile->base.trace);
         }
         if (failed != NULL) {
             if (error != NULL)
@@ -159,31 +159,32 @@ static bool give_recording(struct fm_opened_profile *profile, const struct fm_pr
             return false;
         }
     }
-    profile->recording = fm_profile_recording(profile->opened.trace);
+    profile->recording = fm_profile_recording(profile->base.trace);
     return true;
 }
 
-static struct fm_opened_profile *find(const struct fm_recordings *all, const char *path,
-                                      const struct fm_file_identity *identity)
+static struct fm_recorded_profile *find(const struct fm_recordings *all, const char *path,
+                                        const struct fm_file_identity *identity)
 {
-    struct fm_opened *named = fm_recordings_find(all, &fm_opened_profile_class, path);
+    struct fm_recording *named = fm_recordings_find(all, &fm_recorded_profile_class, path);
     for (unsigned i = 0; named == NULL && identity != NULL && i < all->list->len; i++) {
-        struct fm_opened *opened = all->list->pdata[i];
-        if (opened->class_ == &fm_opened_profile_class &&
-            same_file(&((struct fm_opened_profile *)opened)->data, identity))
-            named = opened;
+        struct fm_recording *recording = all->list->pdata[i];
+        if (recording->class_ == &fm_recorded_profile_class &&
+            same_file(&((struct fm_recorded_profile *)recording)->data, identity))
+            named = recording;
     }
-    return (struct fm_opened_profile *)named;
+    return (struct fm_recorded_profile *)named;
 }
 
 /* Opens it and adds it to the list. */
-static struct fm_opened_profile *add(struct fm_recordings *all, const char *name, const char *real,
-                                     const struct fm_progress *progress, GError **error)
+static struct fm_recorded_profile *add(struct fm_recordings *all, const char *name,
+                                       const char *real, const struct fm_progress *progress,
+                                       GError **error)
 {
-    struct fm_opened_profile *profile = g_new0(struct fm_opened_profile, 1);
-    fm_opened_init(&profile->opened, &fm_opened_profile_class, all, name, g_strdup(real));
+    struct fm_recorded_profile *profile = g_new0(struct fm_recorded_profile, 1);
+    fm_recording_init(&profile->base, &fm_recorded_profile_class, all, name, g_strdup(real));
     if (!begin_reading(profile, error) || !give_recording(profile, progress, error)) {
-        fm_opened_free(&profile->opened);
+        fm_recording_free(&profile->base);
         return NULL;
     }
     g_ptr_array_add(all->list, profile);
@@ -197,50 +198,49 @@ bool fm_recordings_add_profile(struct fm_recordings *all, const char *path, cons
     take_identity(path, &identity);
     if (find(all, path, &identity) != NULL)
         return true;
-    struct fm_opened_profile *profile = add(all, path, real, progress, error);
+    struct fm_recorded_profile *profile = add(all, path, real, progress, error);
     if (profile != NULL)
-        profile->opened.added = true;
+        profile->base.added = true;
     return profile != NULL;
 }
 
-static struct fm_opened_profile *open_below_roots(struct fm_recordings *all, const char *file,
-                                                  GError **error)
+static struct fm_recorded_profile *open_below_roots(struct fm_recordings *all, const char *file,
+                                                    GError **error)
 {
     g_autofree char *real = fm_recordings_below_roots(all, file);
     if (real == NULL) {
-        fm_recordings_not_found(all, &fm_opened_profile_class, file, error);
+        fm_recordings_not_found(all, &fm_recorded_profile_class, file, error);
         return NULL;
     }
     struct fm_file_identity identity;
     take_identity(real, &identity);
-    struct fm_opened_profile *profile = find(all, real, &identity);
+    struct fm_recorded_profile *profile = find(all, real, &identity);
     if (profile != NULL)
         return profile;
     profile = add(all, real, real, NULL, error);
     if (profile != NULL)
-        fm_recordings_close_least_used(all, &profile->opened, all->options.profiles_max);
+        fm_recordings_close_least_used(all, &profile->base, all->options.profiles_max);
     return profile;
 }
 
-bool fm_opened_profile_restart(struct fm_opened_profile *profile, GError **error)
+bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **error)
 {
-    g_assert(profile->opened.class_ == &fm_opened_profile_class);
+    g_assert(profile->base.class_ == &fm_recorded_profile_class);
     profile->reread++;
     return begin_reading(profile, error) && give_recording(profile, NULL, error);
 }
 
 /* Its trace, and what is known, are as its files are now. */
-static bool bring_up_to_date(struct fm_opened_profile *profile, char **ret_notice, GError **error)
+static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_notice, GError **error)
 {
     struct fm_file_identity data, contour, procrep, lines;
-    take_identities(profile->opened.path, &data, &contour, &procrep, &lines);
+    take_identities(profile->base.path, &data, &contour, &procrep, &lines);
     bool changed =
         !same_content(&data, &profile->data) || !same_content(&contour, &profile->contour) ||
         !same_content(&procrep, &profile->procrep) || !same_content(&lines, &profile->lines);
     /* In the background a failure stands until the file changes; else each request tries again. */
-    bool failed =
-        profile->opened.trace == NULL ||
-        (!options_of(profile)->background && fm_profile_error(profile->opened.trace) != NULL);
+    bool failed = profile->base.trace == NULL || (!options_of(profile)->background &&
+                                                  fm_profile_error(profile->base.trace) != NULL);
     if (!failed && !data.there) {
         *ret_notice = g_strdup("The file is gone; this is what was read from it before.");
     } else if (failed || changed) {
@@ -253,7 +253,7 @@ static bool bring_up_to_date(struct fm_opened_profile *profile, char **ret_notic
 }
 
 bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
-                               struct fm_opened_profile **ret, char **ret_notice, GError **error)
+                               struct fm_recorded_profile **ret, char **ret_notice, GError **error)
 {
     g_return_val_if_fail(file != NULL, false);
     *ret_notice = NULL;
@@ -262,7 +262,7 @@ bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
                     FM_FILE_NAME_BYTES_MAX);
         return false;
     }
-    struct fm_opened_profile *profile = find(all, file, NULL);
+    struct fm_recorded_profile *profile = find(all, file, NULL);
     if (profile == NULL)
         profile = open_below_roots(all, file, error);
     if (profile == NULL)
@@ -272,12 +272,12 @@ bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
         return false;
     }
     g_assert(profile->recording != NULL);
-    fm_opened_use(&profile->opened);
+    fm_recording_use(&profile->base);
     *ret = profile;
     return true;
 }
 
-void fm_opened_profile_append_identity(const struct fm_opened_profile *profile, GString *out)
+void fm_recorded_profile_append_identity(const struct fm_recorded_profile *profile, GString *out)
 {
     const struct fm_file_identity *all[] = {&profile->data, &profile->contour, &profile->procrep,
                                             &profile->lines};

@@ -16,18 +16,18 @@
 #define FM_FILE_NAME_BYTES_MAX 4096 /* of a name in a request */
 
 struct fm_recordings;
-struct fm_opened;
+struct fm_recording;
 
 /* Which kind of recording it is. */
-struct fm_opened_class {
+struct fm_recording_class {
     const char *noun;  /* "recording", "trace": of those opened */
     const char *found; /* "file", "trace": of those below roots */
     void (*close)(
-        struct fm_opened *opened); /* what is its own; the rest goes after it; NULL = none */
+        struct fm_recording *recording); /* what is its own; the rest goes after it; NULL = none */
 };
 
-struct fm_opened {
-    const struct fm_opened_class *class_;
+struct fm_recording {
+    const struct fm_recording_class *class_;
     struct fm_recordings *all;
     char *name; /* as given: in links and on pages */
     char *path; /* real path, or the address */
@@ -46,7 +46,7 @@ struct fm_recordings_options {
     void (*failed)(void *user, const GError *error);
     void *failed_user;
     /* It is about to be closed, or its file was replaced: what looks at it must let go. */
-    void (*closing)(void *user, const struct fm_opened *opened);
+    void (*closing)(void *user, const struct fm_recording *recording);
     /* What was read of a trace is no longer all, or no longer true: it has grown, or been shifted
      * in time. replaced: it is another one by now. */
     void (*changed)(void *user, const struct fm_trace *trace, bool replaced);
@@ -64,13 +64,14 @@ FM_MUST_USE bool fm_recordings_add(struct fm_recordings *all, const char *path,
                                    const struct fm_progress *progress, GError **error);
 
 /* Those that are open, by class, in order of opening. Borrowed until the next one is asked for. */
-unsigned fm_recordings_count(const struct fm_recordings *all, const struct fm_opened_class *class_);
-struct fm_opened *fm_recordings_at(const struct fm_recordings *all,
-                                   const struct fm_opened_class *class_, unsigned index);
+unsigned fm_recordings_count(const struct fm_recordings *all,
+                             const struct fm_recording_class *class_);
+struct fm_recording *fm_recordings_at(const struct fm_recordings *all,
+                                      const struct fm_recording_class *class_, unsigned index);
 
 /* --- profiles (profile_entry.c) --- */
 
-extern const struct fm_opened_class fm_opened_profile_class;
+extern const struct fm_recording_class fm_recorded_profile_class;
 
 /* Which bytes a path led to when it was read; two equal ones mean that nothing changed. */
 struct fm_file_identity {
@@ -81,30 +82,30 @@ struct fm_file_identity {
     struct timespec modified, changed;
 };
 
-struct fm_opened_profile {
-    struct fm_opened opened;
+struct fm_recorded_profile {
+    struct fm_recording base;
     uint64_t reread; /* how many times it was read again */
     struct fm_file_identity data, contour, procrep, lines;
-    const struct fm_recording *recording; /* what is known: set by the functions below */
+    const struct fm_deep_recording *recording; /* what is known: set by the functions below */
 };
 
 /* The profile that a request's file names, up to date; in the background perhaps not all of it.
  * *ret_notice: what to tell about it, g_free, NULL = nothing. Errors: FM_ERROR_NOT_FOUND for what
- * may not be opened, else those of fm_recording_open(). Borrowed until the next call. */
+ * may not be opened, else those of fm_deep_recording_open(). Borrowed until the next call. */
 FM_MUST_USE bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
-                                           struct fm_opened_profile **ret, char **ret_notice,
+                                           struct fm_recorded_profile **ret, char **ret_notice,
                                            GError **error);
 /* Reads it again whatever its identity. On failure it has no recording. */
-FM_MUST_USE bool fm_opened_profile_restart(struct fm_opened_profile *profile, GError **error);
+FM_MUST_USE bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **error);
 /* Everything that the bytes of its pages depend on, appended. */
-void fm_opened_profile_append_identity(const struct fm_opened_profile *profile, GString *out);
+void fm_recorded_profile_append_identity(const struct fm_recorded_profile *profile, GString *out);
 
 /* --- traces (trace.c) --- */
 
-extern const struct fm_opened_class fm_opened_trace_class;
+extern const struct fm_recording_class fm_recorded_trace_class;
 
-struct fm_opened_trace {
-    struct fm_opened opened;
+struct fm_recorded_trace {
+    struct fm_recording base;
     uint64_t unread;  /* bytes of the log that the passes have not seen */
     int64_t grown_us; /* when it last grew, by the monotonic clock */
     bool aligned;     /* its times are shifted: by the wall clock, to those of others */
@@ -113,22 +114,22 @@ struct fm_opened_trace {
 
 /* The trace that a request's name stands for, opened. Errors: FM_ERROR_NOT_FOUND, those of
  * fm_trace_open(). Borrowed. */
-FM_MUST_USE struct fm_opened_trace *fm_recordings_get_trace(struct fm_recordings *all,
-                                                            const char *name, GError **error);
-static inline struct fm_opened_trace *fm_recordings_trace_at(const struct fm_recordings *all,
-                                                             unsigned index)
+FM_MUST_USE struct fm_recorded_trace *fm_recordings_get_trace(struct fm_recordings *all,
+                                                              const char *name, GError **error);
+static inline struct fm_recorded_trace *fm_recordings_trace_at(const struct fm_recordings *all,
+                                                               unsigned index)
 {
-    return (struct fm_opened_trace *)fm_recordings_at(all, &fm_opened_trace_class, index);
+    return (struct fm_recorded_trace *)fm_recordings_at(all, &fm_recorded_trace_class, index);
 }
 /* NULL for one that nobody named, or that was closed. */
-struct fm_opened_trace *fm_recordings_trace_of(const struct fm_recordings *all,
-                                               const struct fm_trace *trace);
+struct fm_recorded_trace *fm_recordings_trace_of(const struct fm_recordings *all,
+                                                 const struct fm_trace *trace);
 /* Bytes of a trace's log that its passes have not seen: what was added, which will be read, and
  * what is not whole yet. */
 uint64_t fm_recordings_unread(const struct fm_recordings *all, const struct fm_trace *trace);
 /* Shifts the times of an aligned trace, unless it is so far that the traces have nothing to do with
  * each other. */
-void fm_opened_trace_shift(struct fm_opened_trace *file, uint64_t shift_ns);
+void fm_recorded_trace_shift(struct fm_recorded_trace *file, uint64_t shift_ns);
 /* Looks whether traces that grow have grown, and reads those again that have grown by much. */
 void fm_recordings_grow(struct fm_recordings *all);
 /* Something is there to be found in one of them: it is worth to look more often. */
@@ -140,4 +141,5 @@ struct fm_trace_file_info {
     unsigned streams;
     bool grows, damaged;
 };
-void fm_opened_trace_describe(const struct fm_opened_trace *file, struct fm_trace_file_info *ret);
+void fm_recorded_trace_describe(const struct fm_recorded_trace *file,
+                                struct fm_trace_file_info *ret);

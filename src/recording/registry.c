@@ -7,93 +7,94 @@
 #include "recording/internal.h"
 #include "trace/format/open.h"
 
-void fm_opened_init(struct fm_opened *opened, const struct fm_opened_class *class_,
-                    struct fm_recordings *all, const char *name, char *path)
+void fm_recording_init(struct fm_recording *recording, const struct fm_recording_class *class_,
+                       struct fm_recordings *all, const char *name, char *path)
 {
     g_assert(name != NULL && path != NULL);
-    *opened =
-        (struct fm_opened){.class_ = class_, .all = all, .name = g_strdup(name), .path = path};
+    *recording =
+        (struct fm_recording){.class_ = class_, .all = all, .name = g_strdup(name), .path = path};
 }
 
-void fm_opened_close(struct fm_opened *opened)
+void fm_recording_close(struct fm_recording *recording)
 {
-    struct fm_recordings *all = opened->all;
-    if (opened->trace == NULL)
+    struct fm_recordings *all = recording->all;
+    if (recording->trace == NULL)
         return;
     if (all->options.closing != NULL)
-        all->options.closing(all->options.user, opened);
-    if (opened->class_->close != NULL)
-        opened->class_->close(opened);
-    fm_engine_close(all->engine, g_steal_pointer(&opened->trace));
+        all->options.closing(all->options.user, recording);
+    if (recording->class_->close != NULL)
+        recording->class_->close(recording);
+    fm_engine_close(all->engine, g_steal_pointer(&recording->trace));
 }
 
-void fm_opened_free(struct fm_opened *opened)
+void fm_recording_free(struct fm_recording *recording)
 {
-    if (opened == NULL)
+    if (recording == NULL)
         return;
-    fm_opened_close(opened);
-    g_free(opened->name);
-    g_free(opened->path);
-    g_free(opened);
+    fm_recording_close(recording);
+    g_free(recording->name);
+    g_free(recording->path);
+    g_free(recording);
 }
 
-struct fm_opened *fm_recordings_find(const struct fm_recordings *all,
-                                     const struct fm_opened_class *class_, const char *name)
+struct fm_recording *fm_recordings_find(const struct fm_recordings *all,
+                                        const struct fm_recording_class *class_, const char *name)
 {
     g_assert(name != NULL);
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_opened *opened = all->list->pdata[i];
-        if (opened->class_ == class_ &&
-            (strcmp(opened->name, name) == 0 || strcmp(opened->path, name) == 0))
-            return opened;
+        struct fm_recording *recording = all->list->pdata[i];
+        if (recording->class_ == class_ &&
+            (strcmp(recording->name, name) == 0 || strcmp(recording->path, name) == 0))
+            return recording;
     }
     return NULL;
 }
 
-unsigned fm_recordings_count(const struct fm_recordings *all, const struct fm_opened_class *class_)
+unsigned fm_recordings_count(const struct fm_recordings *all,
+                             const struct fm_recording_class *class_)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < all->list->len; i++)
-        count += ((const struct fm_opened *)all->list->pdata[i])->class_ == class_;
+        count += ((const struct fm_recording *)all->list->pdata[i])->class_ == class_;
     return count;
 }
 
-struct fm_opened *fm_recordings_at(const struct fm_recordings *all,
-                                   const struct fm_opened_class *class_, unsigned index)
+struct fm_recording *fm_recordings_at(const struct fm_recordings *all,
+                                      const struct fm_recording_class *class_, unsigned index)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_opened *opened = all->list->pdata[i];
-        if (opened->class_ == class_ && index-- == 0)
-            return opened;
+        struct fm_recording *recording = all->list->pdata[i];
+        if (recording->class_ == class_ && index-- == 0)
+            return recording;
     }
     g_assert_not_reached(); /* index is less than fm_recordings_count() */
 }
 
-void fm_recordings_close_least_used(struct fm_recordings *all, const struct fm_opened *keep,
+void fm_recordings_close_least_used(struct fm_recordings *all, const struct fm_recording *keep,
                                     unsigned max)
 {
     g_assert(keep->all == all && max > 0);
     for (;;) {
-        struct fm_opened *oldest = NULL;
+        struct fm_recording *oldest = NULL;
         unsigned found = 0;
         for (unsigned i = 0; i < all->list->len; i++) {
-            struct fm_opened *opened = all->list->pdata[i];
-            if (opened->added || opened->class_ != keep->class_)
+            struct fm_recording *recording = all->list->pdata[i];
+            if (recording->added || recording->class_ != keep->class_)
                 continue;
             found++;
-            if (opened != keep && (oldest == NULL || opened->last_used < oldest->last_used))
-                oldest = opened;
+            if (recording != keep && (oldest == NULL || recording->last_used < oldest->last_used))
+                oldest = recording;
         }
         if (found <= max || oldest == NULL)
             return;
         g_ptr_array_remove(all->list, oldest);
-        fm_opened_free(oldest);
+        fm_recording_free(oldest);
     }
 }
 
-void fm_opened_use(struct fm_opened *opened)
+void fm_recording_use(struct fm_recording *recording)
 {
-    opened->last_used = ++opened->all->clock;
+    recording->last_used = ++recording->all->clock;
 }
 
 char *fm_recordings_below_roots(const struct fm_recordings *all, const char *file)
@@ -111,8 +112,9 @@ char *fm_recordings_below_roots(const struct fm_recordings *all, const char *fil
     return NULL;
 }
 
-void fm_recordings_not_found(const struct fm_recordings *all, const struct fm_opened_class *class_,
-                             const char *name, GError **error)
+void fm_recordings_not_found(const struct fm_recordings *all,
+                             const struct fm_recording_class *class_, const char *name,
+                             GError **error)
 {
     g_autofree char *below =
         fm_roots_count(all->roots) == 0

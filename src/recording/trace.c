@@ -16,37 +16,38 @@
 /* And a small one always. */
 #define SMALL_BYTES (1u << 20)
 
-const struct fm_opened_class fm_opened_trace_class = {.noun = "trace", .found = "trace"};
+const struct fm_recording_class fm_recorded_trace_class = {.noun = "trace", .found = "trace"};
 
-static struct fm_opened_trace *trace_at(const struct fm_recordings *all, unsigned index)
+static struct fm_recorded_trace *trace_at(const struct fm_recordings *all, unsigned index)
 {
-    struct fm_opened *opened = all->list->pdata[index];
-    return opened->class_ == &fm_opened_trace_class ? (struct fm_opened_trace *)opened : NULL;
+    struct fm_recording *recording = all->list->pdata[index];
+    return recording->class_ == &fm_recorded_trace_class ? (struct fm_recorded_trace *)recording
+                                                         : NULL;
 }
 
-static struct fm_opened_trace *find(const struct fm_recordings *all, const char *name)
+static struct fm_recorded_trace *find(const struct fm_recordings *all, const char *name)
 {
-    return (struct fm_opened_trace *)fm_recordings_find(all, &fm_opened_trace_class, name);
+    return (struct fm_recorded_trace *)fm_recordings_find(all, &fm_recorded_trace_class, name);
 }
 
 /* Opens and adds it, unless another name of the same trace is there. */
-static struct fm_opened_trace *add(struct fm_recordings *all, const char *name, const char *real,
-                                   bool added, GError **error)
+static struct fm_recorded_trace *add(struct fm_recordings *all, const char *name, const char *real,
+                                     bool added, GError **error)
 {
     struct fm_trace *trace = fm_engine_open(all->engine, real, error);
     if (trace == NULL)
         return NULL;
-    struct fm_opened_trace *other = fm_recordings_trace_of(all, trace);
+    struct fm_recorded_trace *other = fm_recordings_trace_of(all, trace);
     if (other != NULL) {
         fm_engine_close(all->engine, trace);
-        other->opened.added |= added;
+        other->base.added |= added;
         return other;
     }
     fm_trace_load_states(trace); /* before anything of it is read */
-    struct fm_opened_trace *file = g_new0(struct fm_opened_trace, 1);
-    fm_opened_init(&file->opened, &fm_opened_trace_class, all, name, g_strdup(real));
-    file->opened.added = added;
-    file->opened.trace = trace;
+    struct fm_recorded_trace *file = g_new0(struct fm_recorded_trace, 1);
+    fm_recording_init(&file->base, &fm_recorded_trace_class, all, name, g_strdup(real));
+    file->base.added = added;
+    file->base.trace = trace;
     g_ptr_array_add(all->list, file);
     return file;
 }
@@ -57,33 +58,33 @@ bool fm_recordings_add_trace(struct fm_recordings *all, const char *path, const 
     return find(all, path) != NULL || add(all, path, real, true, error) != NULL;
 }
 
-struct fm_opened_trace *fm_recordings_get_trace(struct fm_recordings *all, const char *name,
-                                                GError **error)
+struct fm_recorded_trace *fm_recordings_get_trace(struct fm_recordings *all, const char *name,
+                                                  GError **error)
 {
     g_return_val_if_fail(name != NULL, NULL);
-    struct fm_opened_trace *file = find(all, name);
+    struct fm_recorded_trace *file = find(all, name);
     if (file == NULL) {
         g_autofree char *real =
             fm_recordings_is_address(name) ? NULL : fm_recordings_below_roots(all, name);
         if (real == NULL || !fm_trace_recognise_below(all->roots, real)) {
-            fm_recordings_not_found(all, &fm_opened_trace_class, name, error);
+            fm_recordings_not_found(all, &fm_recorded_trace_class, name, error);
             return NULL;
         }
         file = add(all, real, real, false, error);
         if (file == NULL)
             return NULL;
-        fm_recordings_close_least_used(all, &file->opened, FILES_FOUND_MAX);
+        fm_recordings_close_least_used(all, &file->base, FILES_FOUND_MAX);
     }
-    fm_opened_use(&file->opened);
+    fm_recording_use(&file->base);
     return file;
 }
 
-struct fm_opened_trace *fm_recordings_trace_of(const struct fm_recordings *all,
-                                               const struct fm_trace *trace)
+struct fm_recorded_trace *fm_recordings_trace_of(const struct fm_recordings *all,
+                                                 const struct fm_trace *trace)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_opened_trace *file = trace_at(all, i);
-        if (file != NULL && file->opened.trace == trace)
+        struct fm_recorded_trace *file = trace_at(all, i);
+        if (file != NULL && file->base.trace == trace)
             return file;
     }
     return NULL;
@@ -91,17 +92,18 @@ struct fm_opened_trace *fm_recordings_trace_of(const struct fm_recordings *all,
 
 uint64_t fm_recordings_unread(const struct fm_recordings *all, const struct fm_trace *trace)
 {
-    const struct fm_opened_trace *file = fm_recordings_trace_of(all, trace);
+    const struct fm_recorded_trace *file = fm_recordings_trace_of(all, trace);
     return file == NULL ? 0 : file->unread + fm_trace_pending(trace);
 }
 
-void fm_opened_trace_describe(const struct fm_opened_trace *file, struct fm_trace_file_info *ret)
+void fm_recorded_trace_describe(const struct fm_recorded_trace *file,
+                                struct fm_trace_file_info *ret)
 {
-    const struct fm_trace *trace = file->opened.trace;
+    const struct fm_trace *trace = file->base.trace;
     g_autofree char *damage = fm_trace_damage(trace);
-    g_assert(file->opened.class_ == &fm_opened_trace_class);
+    g_assert(file->base.class_ == &fm_recorded_trace_class);
     *ret = (struct fm_trace_file_info){
-        .name = file->opened.name,
+        .name = file->base.name,
         .format = fm_trace_format(trace),
         .duration_ns = trace->end_time - MIN(trace->start_time, trace->end_time),
         .streams = trace->tracefiles->len,
@@ -110,17 +112,17 @@ void fm_opened_trace_describe(const struct fm_opened_trace *file, struct fm_trac
     };
 }
 
-static void tell_changed(const struct fm_opened_trace *file, bool replaced)
+static void tell_changed(const struct fm_recorded_trace *file, bool replaced)
 {
-    const struct fm_recordings_options *options = &file->opened.all->options;
+    const struct fm_recordings_options *options = &file->base.all->options;
     if (options->changed != NULL)
-        options->changed(options->user, file->opened.trace, replaced);
+        options->changed(options->user, file->base.trace, replaced);
 }
 
-void fm_opened_trace_shift(struct fm_opened_trace *file, uint64_t shift_ns)
+void fm_recorded_trace_shift(struct fm_recorded_trace *file, uint64_t shift_ns)
 {
-    struct fm_trace *trace = file->opened.trace;
-    struct fm_engine *engine = file->opened.all->engine;
+    struct fm_trace *trace = file->base.trace;
+    struct fm_engine *engine = file->base.all->engine;
     bool changed = file->shift_ns != shift_ns;
     GError *error = NULL;
     g_assert(!trace->locked);
@@ -143,9 +145,9 @@ void fm_opened_trace_shift(struct fm_opened_trace *file, uint64_t shift_ns)
 bool fm_recordings_are_searched(const struct fm_recordings *all)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        const struct fm_opened_trace *file = trace_at(all, i);
+        const struct fm_recorded_trace *file = trace_at(all, i);
         enum fm_trace_growth growth =
-            file == NULL ? FM_TRACE_WHOLE : fm_trace_growth(file->opened.trace);
+            file == NULL ? FM_TRACE_WHOLE : fm_trace_growth(file->base.trace);
         if (growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING)
             return true;
     }
@@ -168,18 +170,18 @@ static bool grow(struct fm_trace *trace, bool *ret_ended)
 
 /* Times tell nothing of how much is new: blocks of one time stand one after the other in the file,
  * by capability. A pass that waits for an import goes on with what is new. */
-static bool is_read_again(const struct fm_opened_trace *file, bool ended)
+static bool is_read_again(const struct fm_recorded_trace *file, bool ended)
 {
-    uint64_t extent = fm_trace_extent(file->opened.trace);
+    uint64_t extent = fm_trace_extent(file->base.trace);
     bool quiet = g_get_monotonic_time() - file->grown_us > QUIET_US;
     return file->unread > 0 && (ended || quiet || extent <= SMALL_BYTES ||
                                 (double)file->unread > REREAD_SHARE * (double)extent);
 }
 
-static void look_at(struct fm_opened_trace *file)
+static void look_at(struct fm_recorded_trace *file)
 {
-    struct fm_trace *trace = file->opened.trace;
-    struct fm_engine *engine = file->opened.all->engine;
+    struct fm_trace *trace = file->base.trace;
+    struct fm_engine *engine = file->base.all->engine;
     uint64_t old_end = trace->end_time, old_extent = fm_trace_extent(trace);
     unsigned generation = trace->generation;
     bool was_live = fm_trace_growth(trace) == FM_TRACE_LIVE;
@@ -204,10 +206,10 @@ static void look_at(struct fm_opened_trace *file)
 void fm_recordings_grow(struct fm_recordings *all)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_opened_trace *file = trace_at(all, i);
+        struct fm_recorded_trace *file = trace_at(all, i);
         if (file == NULL)
             continue;
-        const struct fm_trace *trace = file->opened.trace;
+        const struct fm_trace *trace = file->base.trace;
         if ((fm_trace_grows(trace) || file->unread > 0) && !trace->locked)
             look_at(file);
     }

@@ -33,15 +33,15 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_table_column(table, NULL, columns[i].name, NULL);
     }
     for (unsigned i = 0; i < fm_server_count(server); i++) {
-        const struct fm_opened_profile *profile =
-            (const struct fm_opened_profile *)fm_recordings_at(server->recordings,
-                                                               &fm_opened_profile_class, i);
-        g_autofree char *url = fm_server_menu_url(profile->opened.name);
+        const struct fm_recorded_profile *profile =
+            (const struct fm_recorded_profile *)fm_recordings_at(server->recordings,
+                                                                 &fm_recorded_profile_class, i);
+        g_autofree char *url = fm_server_menu_url(profile->base.name);
         fm_table_row(table, "recording", false);
-        fm_cell_href(table, url, profile->opened.name, FM_STYLE_PLAIN);
-        const struct fm_recording *recording =
-            profile->opened.trace == NULL ? NULL : fm_profile_recording(profile->opened.trace);
-        if (recording == NULL || fm_profile_error(profile->opened.trace) != NULL) {
+        fm_cell_href(table, url, profile->base.name, FM_STYLE_PLAIN);
+        const struct fm_deep_recording *recording =
+            profile->base.trace == NULL ? NULL : fm_profile_recording(profile->base.trace);
+        if (recording == NULL || fm_profile_error(profile->base.trace) != NULL) {
             fm_cell_string(table,
                            profile->reread > 0 ? "could not be read again" : "could not be read",
                            FM_STYLE_ITALIC);
@@ -83,7 +83,7 @@ static void add_traces(const struct fm_server *server, struct fm_list *body)
     }
     for (unsigned i = 0; i < fm_server_trace_count(server); i++) {
         struct fm_trace_file_info info;
-        fm_opened_trace_describe(fm_recordings_trace_at(server->recordings, i), &info);
+        fm_recorded_trace_describe(fm_recordings_trace_at(server->recordings, i), &info);
         g_autofree char *url = fm_server_trace_url(info.name);
         fm_table_row(table, "trace", false);
         fm_cell_href(table, url, info.name, FM_STYLE_PLAIN);

@@ -143,26 +143,26 @@ static bool understand(const struct exchange *exchange, const struct fm_deep_que
 
 /* What the bytes of the page depend on. A C recording's pages show source files, which may change
  * without it: their validator is made of the page itself, later. */
-static char *page_etag(const struct exchange *exchange, const struct fm_opened_profile *profile,
+static char *page_etag(const struct exchange *exchange, const struct fm_recorded_profile *profile,
                        const struct fm_query *query, const char *notice)
 {
     if (profile->recording->profile->flavour == FM_FLAVOUR_C)
         return NULL;
     g_autoptr(GString) text = g_string_new(exchange->server->build_id);
     g_autofree char *printed = fm_query_print(query);
-    g_string_append_printf(text, "\n%d\n%s\n%s\n%s\n", exchange->format, profile->opened.name,
+    g_string_append_printf(text, "\n%d\n%s\n%s\n%s\n", exchange->format, profile->base.name,
                            printed, notice);
-    fm_opened_profile_append_identity(profile, text);
+    fm_recorded_profile_append_identity(profile, text);
     return make_etag(text->str, text->len);
 }
 
-static void render_page(const struct exchange *exchange, struct fm_opened_profile *profile,
+static void render_page(const struct exchange *exchange, struct fm_recorded_profile *profile,
                         const struct fm_query *query, const char *notice,
                         const struct fm_render_incomplete *incomplete, char *etag)
 {
     const struct fm_render_options options = {
         .format = exchange->format,
-        .file = profile->opened.name,
+        .file = profile->base.name,
         .notice = notice[0] == '\0' ? NULL : notice,
         .incomplete = incomplete,
         .searchable = true,
@@ -181,7 +181,7 @@ static void render_page(const struct exchange *exchange, struct fm_opened_profil
 }
 
 /* Partial page: no validator. CSV cannot mark itself partial, hence 503. */
-static void answer_unfinished(const struct exchange *exchange, struct fm_opened_profile *profile,
+static void answer_unfinished(const struct exchange *exchange, struct fm_recorded_profile *profile,
                               const struct fm_query *query, const char *notice)
 {
     struct fm_incomplete incomplete;
@@ -199,7 +199,7 @@ static void answer_unfinished(const struct exchange *exchange, struct fm_opened_
     g_free(incomplete.text);
 }
 
-static void answer_page(const struct exchange *exchange, struct fm_opened_profile *profile,
+static void answer_page(const struct exchange *exchange, struct fm_recorded_profile *profile,
                         const struct fm_query *query, const char *notice)
 {
     if (!fm_report_is_complete(profile->recording, query)) {
@@ -215,19 +215,20 @@ static void answer_page(const struct exchange *exchange, struct fm_opened_profil
 
 /* While it is being read the page is asked for again: that must not begin the reading anew. */
 static void answer_menu_later(const struct exchange *exchange,
-                              const struct fm_opened_profile *profile, const struct fm_query *query)
+                              const struct fm_recorded_profile *profile,
+                              const struct fm_query *query)
 {
     g_autofree char *menu = fm_query_to_url(query);
     GString *location = g_string_new(NULL);
     g_string_append_printf(location, "?%s&", menu);
-    fm_query_append_part(location, profile->opened.name);
+    fm_query_append_part(location, profile->base.name);
     fm_response_message(exchange->request, 303, "The file is being read again.", exchange->ret);
     exchange->ret->location = g_string_free(location, FALSE);
 }
 
 /* quit and timeout answer with one message; restart goes on to the menu. */
 static void answer_server_command(const struct exchange *exchange,
-                                  struct fm_opened_profile *profile, struct fm_query *query)
+                                  struct fm_recorded_profile *profile, struct fm_query *query)
 {
     enum fm_command_id id = query->command.id;
     bool act = strcmp(exchange->request->method, "HEAD") != 0;
@@ -240,7 +241,7 @@ static void answer_server_command(const struct exchange *exchange,
     }
     if (id == FM_CMD_RESTART) {
         GError *error = NULL;
-        if (act && !fm_opened_profile_restart(profile, &error)) {
+        if (act && !fm_recorded_profile_restart(profile, &error)) {
             answer_error(exchange, error);
             return;
         }
@@ -254,7 +255,7 @@ static void answer_server_command(const struct exchange *exchange,
     }
     g_autofree char *text =
         id == FM_CMD_QUIT
-            ? g_strdup_printf("Shutting down deep profile server for %s.", profile->opened.name)
+            ? g_strdup_printf("Shutting down deep profile server for %s.", profile->base.name)
             : g_strdup_printf("Timeout set to %u minutes.", query->command.number);
     fm_response_message(exchange->request, 200, text, exchange->ret);
     exchange->ret->quit = act && id == FM_CMD_QUIT;
@@ -264,7 +265,7 @@ static void answer_server_command(const struct exchange *exchange,
 static void answer_query(const struct exchange *exchange, const struct fm_deep_query *asked)
 {
     GError *error = NULL;
-    struct fm_opened_profile *profile;
+    struct fm_recorded_profile *profile;
     g_autofree char *told = NULL;
     if (!fm_recordings_get_profile(exchange->server->recordings, asked->file, &profile, &told,
                                    &error)) {
@@ -312,7 +313,7 @@ static void answer_find(const struct exchange *exchange)
             : g_uri_parse_params(raw, -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
     const char *text = fields ? g_hash_table_lookup(fields, "text") : NULL;
     const char *file = fields ? g_hash_table_lookup(fields, "file") : NULL;
-    struct fm_opened_profile *profile;
+    struct fm_recorded_profile *profile;
     g_autofree char *told = NULL;
     if (text == NULL || file == NULL) {
         fm_response_message(exchange->request, 400, "expected the fields text and file",
@@ -334,7 +335,7 @@ static void answer_find(const struct exchange *exchange)
     g_autofree char *page = fm_query_to_url(&query);
     GString *location = g_string_new(NULL);
     g_string_append_printf(location, "deep?%s&", page);
-    fm_query_append_part(location, profile->opened.name);
+    fm_query_append_part(location, profile->base.name);
     fm_response_message(exchange->request, 303, "Found.", exchange->ret);
     exchange->ret->location = g_string_free(location, FALSE);
 }

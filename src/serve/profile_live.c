@@ -35,7 +35,7 @@ static char *say(const struct fm_profile_progress *progress)
                            progress->doing, progress->fraction * 100);
 }
 
-static unsigned stage_of(const struct fm_recording *recording)
+static unsigned stage_of(const struct fm_deep_recording *recording)
 {
     return recording == NULL ? 0 : (unsigned)recording->known;
 }
@@ -45,18 +45,18 @@ static struct fm_engine *engine_of(const struct page *page)
     return fm_recordings_engine(page->live.server->recordings);
 }
 
-void fm_profile_live_progress(struct fm_engine *engine, const struct fm_opened_profile *profile,
+void fm_profile_live_progress(struct fm_engine *engine, const struct fm_recorded_profile *profile,
                               struct fm_incomplete *ret)
 {
     struct fm_profile_progress progress;
-    fm_profile_progress(engine, profile->opened.trace, &progress);
+    fm_profile_progress(engine, profile->base.trace, &progress);
     *ret = (struct fm_incomplete){say(&progress), stage_of(profile->recording), progress.whole};
 }
 
 /* Whether nothing more will change the page. */
 static bool is_settled(const struct page *page)
 {
-    const struct fm_recording *recording = fm_profile_recording(page->trace);
+    const struct fm_deep_recording *recording = fm_profile_recording(page->trace);
     return fm_profile_error(page->trace) != NULL ||
            (recording != NULL && fm_report_is_complete(recording, &page->query));
 }
@@ -176,7 +176,7 @@ void fm_profile_live_answer(struct fm_server *server, const struct fm_request *r
 {
     GError *error = NULL;
     struct fm_deep_query asked;
-    struct fm_opened_profile *profile;
+    struct fm_recorded_profile *profile;
     struct fm_stream *stream;
     g_autofree char *told = NULL;
     if (!fm_deep_query_split(request->query == NULL ? "" : request->query, &asked, &error)) {
@@ -188,7 +188,7 @@ void fm_profile_live_answer(struct fm_server *server, const struct fm_request *r
     } else if ((stream = fm_live_stream(server, request, ret)) != NULL) {
         struct page *page = g_new0(struct page, 1);
         fm_live_begin(&page->live, &page_class, server, stream, ret);
-        page->trace = profile->opened.trace;
+        page->trace = profile->base.trace;
         page_query(&asked, &page->query);
         begin(page);
     }

@@ -11,7 +11,7 @@ struct fm_incomplete {
     unsigned stage; /* another one, another page */
     double fraction;
 };
-void fm_profile_live_progress(struct fm_engine *engine, const struct fm_opened_profile *profile,
+void fm_profile_live_progress(struct fm_engine *engine, const struct fm_recorded_profile *profile,
                               struct fm_incomplete *ret);
 /* Answers /events: the stream of a page, until the page is whole. */
 void fm_profile_live_answer(struct fm_server *server, const struct fm_request *request,

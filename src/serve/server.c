@@ -4,9 +4,9 @@
 #include "serve/live.h"
 #include "serve/serve_internal.h"
 
-static void on_closing(void *user, const struct fm_opened *opened)
+static void on_closing(void *user, const struct fm_recording *recording)
 {
-    fm_live_closing(user, opened->trace);
+    fm_live_closing(user, recording->trace);
 }
 
 static void on_changed(void *user, const struct fm_trace *trace, bool replaced)
@@ -69,22 +69,22 @@ bool fm_server_add_root(struct fm_server *server, const char *folder, GError **e
 
 bool fm_server_open(struct fm_server *server, const char *file, GError **error)
 {
-    struct fm_opened_profile *profile;
+    struct fm_recorded_profile *profile;
     g_autofree char *notice = NULL;
     return fm_recordings_get_profile(server->recordings, file, &profile, &notice, error);
 }
 
 unsigned fm_server_count(const struct fm_server *server)
 {
-    return fm_recordings_count(server->recordings, &fm_opened_profile_class);
+    return fm_recordings_count(server->recordings, &fm_recorded_profile_class);
 }
 
 const char *fm_server_path(const struct fm_server *server, unsigned index)
 {
-    return fm_recordings_at(server->recordings, &fm_opened_profile_class, index)->name;
+    return fm_recordings_at(server->recordings, &fm_recorded_profile_class, index)->name;
 }
 
 unsigned fm_server_trace_count(const struct fm_server *server)
 {
-    return fm_recordings_count(server->recordings, &fm_opened_trace_class);
+    return fm_recordings_count(server->recordings, &fm_recorded_trace_class);
 }

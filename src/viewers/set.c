@@ -60,7 +60,7 @@ static uint64_t common_shift(const struct fm_trace_set *set)
 {
     uint64_t least = FM_TIME_INF;
     for (unsigned i = 0; i < set->count; i++) {
-        const struct fm_opened_trace *file =
+        const struct fm_recorded_trace *file =
             fm_recordings_trace_of(set->recordings, set->parts[i].trace);
         least = MIN(least, file != NULL && file->aligned ? file->shift_ns : 0);
     }
@@ -103,7 +103,7 @@ static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
     int64_t base = INT64_MAX, epoch;
     for (unsigned i = 0; i < set->count; i++) {
         const struct fm_trace *trace = set->parts[i].trace;
-        const struct fm_opened_trace *file = fm_recordings_trace_of(set->recordings, trace);
+        const struct fm_recorded_trace *file = fm_recordings_trace_of(set->recordings, trace);
         struct fm_correction correction = fm_trace_correction(trace);
         if (file == NULL || !fm_trace_epoch(trace, &epoch))
             continue;
@@ -112,9 +112,9 @@ static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
         base = MIN(base, epoch);
         count++;
     }
-    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_opened_trace_class); i++) {
-        const struct fm_opened_trace *file = fm_recordings_trace_at(set->recordings, i);
-        if (file->aligned && fm_trace_epoch(file->opened.trace, &epoch))
+    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_recorded_trace_class); i++) {
+        const struct fm_recorded_trace *file = fm_recordings_trace_at(set->recordings, i);
+        if (file->aligned && fm_trace_epoch(file->base.trace, &epoch))
             base = MIN(base, epoch);
     }
     *ret_base = base;
@@ -127,15 +127,15 @@ void fm_trace_set_align(struct fm_trace_set *set)
     if (set->count < 2 || !find_base(set, &base))
         return;
     for (unsigned i = 0; i < set->count; i++) {
-        struct fm_opened_trace *file = fm_recordings_trace_of(set->recordings, set->parts[i].trace);
-        if (file != NULL && fm_trace_epoch(file->opened.trace, &epoch))
+        struct fm_recorded_trace *file =
+            fm_recordings_trace_of(set->recordings, set->parts[i].trace);
+        if (file != NULL && fm_trace_epoch(file->base.trace, &epoch))
             file->aligned = true;
     }
-    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_opened_trace_class); i++) {
-        struct fm_opened_trace *file = fm_recordings_trace_at(set->recordings, i);
-        if (file->aligned && fm_trace_epoch(file->opened.trace, &epoch) &&
-            !file->opened.trace->locked)
-            fm_opened_trace_shift(file, (uint64_t)(epoch - base));
+    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_recorded_trace_class); i++) {
+        struct fm_recorded_trace *file = fm_recordings_trace_at(set->recordings, i);
+        if (file->aligned && fm_trace_epoch(file->base.trace, &epoch) && !file->base.trace->locked)
+            fm_recorded_trace_shift(file, (uint64_t)(epoch - base));
     }
 }
 
@@ -146,8 +146,9 @@ static bool add_parts(struct fm_trace_set *set, const struct fm_trace_query *que
     set->parts = g_new0(struct fm_trace_part, query->files->len);
     for (unsigned i = 0; i < query->files->len; i++) {
         const char *name = query->files->pdata[i];
-        const struct fm_opened_trace *file = fm_recordings_get_trace(set->recordings, name, error);
-        if (file == NULL || !fm_trace_reader_add_trace(set->reader, file->opened.path, error))
+        const struct fm_recorded_trace *file =
+            fm_recordings_get_trace(set->recordings, name, error);
+        if (file == NULL || !fm_trace_reader_add_trace(set->reader, file->base.path, error))
             return false;
         const struct fm_context *context = fm_trace_reader_context(set->reader);
         if (context->trace_count == set->count)

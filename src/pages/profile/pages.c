@@ -55,7 +55,7 @@ static enum fm_known needs_of(const struct page_entry *entry)
     return entry->needs == 0 ? FM_KNOWN_COSTS : entry->needs;
 }
 
-bool fm_report_is_complete(const struct fm_recording *recording, const struct fm_query *query)
+bool fm_report_is_complete(const struct fm_deep_recording *recording, const struct fm_query *query)
 {
     unsigned id = query->command.id;
     if (id >= FM_CMD_COUNT || (pages[id].function == NULL && pages[id].c_function == NULL))
@@ -66,7 +66,7 @@ bool fm_report_is_complete(const struct fm_recording *recording, const struct fm
 /* The page of what the command names; of several to choose from where it names them. */
 static bool make_page(struct fm_page *page, const struct page_entry *entry, GError **error)
 {
-    const struct fm_recording *recording = page->recording;
+    const struct fm_deep_recording *recording = page->recording;
     struct fm_command *command = &page->query.command;
     bool complete = recording->known >= needs_of(entry);
     enum fm_known name_needs = fm_subject_needs(command);
@@ -88,7 +88,7 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
     return function(page, error);
 }
 
-bool fm_report(const struct fm_recording *recording, const struct fm_query *query,
+bool fm_report(const struct fm_deep_recording *recording, const struct fm_query *query,
                struct fm_display **ret, GError **error)
 {
     g_return_val_if_fail(recording->known >= FM_KNOWN_HEADER && query != NULL && ret != NULL,
@@ -115,7 +115,7 @@ bool fm_report(const struct fm_recording *recording, const struct fm_query *quer
         .links_carry_preferences = query->has_preferences,
     };
     page.query.has_preferences = true;
-    fm_recording_preferences(recording, query, &page.query.preferences);
+    fm_deep_recording_preferences(recording, query, &page.query.preferences);
     if (!make_page(&page, entry, error)) {
         fm_display_free(page.display);
         return false;

@@ -195,7 +195,7 @@ static void write_passes(struct fm_json *json, const struct fm_trace *trace, boo
 /* What its times are by. */
 static const char *clock_of(const struct fm_trace_set *set, const struct fm_trace *trace)
 {
-    const struct fm_opened_trace *file = fm_recordings_trace_of(set->recordings, trace);
+    const struct fm_recorded_trace *file = fm_recordings_trace_of(set->recordings, trace);
     struct fm_correction correction = fm_trace_correction(trace);
     bool corrected = correction.drift != 1 || correction.offset_ns != 0;
     return file != NULL && file->aligned ? "wall clock" : corrected ? "corrected" : "recorded";

@@ -19,7 +19,7 @@ static gint64 number(JsonArray *boxes, unsigned box, unsigned field)
 
 static void boxes_as_numbers(void)
 {
-    struct fm_recording *recording = world_two_pds();
+    struct fm_deep_recording *recording = world_two_pds();
     struct page page = page_of(recording, "flame/callseqs/down/_/all");
     JsonArray *boxes = boxes_of(&page);
     g_assert_cmpint(fact_int(&page, "box_count"), ==, 4); /* the recursion, q, p, leaf */
@@ -51,12 +51,12 @@ static void boxes_as_numbers(void)
     g_assert_nonnull(strstr(page_text(&page), "Nothing of it was recorded."));
     page_done(&page);
     g_free(page_error(recording, "flame/callseqs/down/_/nobody", FM_ERROR_NOT_FOUND));
-    fm_recording_free(recording);
+    fm_deep_recording_free(recording);
 }
 
 static void pictures(void)
 {
-    struct fm_recording *recording = world_c(NULL);
+    struct fm_deep_recording *recording = world_c(NULL);
     struct fm_query query = {0};
     struct fm_display *display = NULL;
     g_autoptr(GError) error = NULL;
@@ -77,7 +77,7 @@ static void pictures(void)
     g_assert_nonnull(strstr(svg->str, "insert"));
     fm_display_free(display);
     fm_query_clear(&query);
-    fm_recording_free(recording);
+    fm_deep_recording_free(recording);
 }
 
 int main(int argc, char **argv)

@@ -9,28 +9,28 @@
 
 /* Undetected recursion: 1 runtime, 2 main, 3 map (higher-order site, recursive site), 4 f, 5 g;
  * map is active twice. Call sequence numbers only. */
-struct fm_recording *world_undetected_recursion(void);
+struct fm_deep_recording *world_undetected_recursion(void);
 /* Cliques 1 = {leaf}, 2 = {p, q, q'}, 3 = {runtime}. q has two proc dynamics in clique 2. */
-struct fm_recording *world_two_pds(void);
+struct fm_deep_recording *world_two_pds(void);
 /* A C program: main calls insert 3 times in a loop and qsort's callback compare; a second thread;
  * one function never called. source_folder: where its files are named to be. */
-struct fm_recording *world_c(const char *source_folder);
+struct fm_deep_recording *world_c(const char *source_folder);
 /* Many callers of one procedure: callers p01 .. p45 in modules m0 .. m8; p07 calls it 7 times. */
-struct fm_recording *world_many_callers(const char *path);
+struct fm_deep_recording *world_many_callers(const char *path);
 
 /* 2 hub, called from 5,000 contexts of one procedure at one site, twice as often from another by a
  * closure, at whose other site a second closure is called too, and by itself; it calls a leaf. */
-struct fm_recording *world_hub(void);
+struct fm_deep_recording *world_hub(void);
 
 /* One page, through fm_report() and the JSON writer. */
 struct page {
     JsonParser *parser;
     JsonObject *root;
 };
-struct page page_of(const struct fm_recording *recording, const char *query);
+struct page page_of(const struct fm_deep_recording *recording, const char *query);
 void page_done(struct page *page);
 /* The page is refused: its error's code must be this one. Returns the message; g_free. */
-char *page_error(const struct fm_recording *recording, const char *query, int code);
+char *page_error(const struct fm_deep_recording *recording, const char *query, int code);
 
 const char *page_title(const struct page *page);
 const char *page_text(const struct page *page); /* all texts and headings; "" = none */

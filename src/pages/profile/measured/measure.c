@@ -40,7 +40,8 @@ const char *fm_measure_label(enum fm_query_measure measure)
     return labels[measure];
 }
 
-unsigned fm_measures_of(const struct fm_recording *recording, const enum fm_query_measure **ret)
+unsigned fm_measures_of(const struct fm_deep_recording *recording,
+                        const enum fm_query_measure **ret)
 {
     static const enum fm_query_measure c[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_CALLS,
                                               FM_QUERY_BY_BYTES, FM_QUERY_BY_ALLOCS};
@@ -50,7 +51,8 @@ unsigned fm_measures_of(const struct fm_recording *recording, const enum fm_quer
     return G_N_ELEMENTS(c);
 }
 
-bool fm_measure_is_recorded(const struct fm_recording *recording, enum fm_query_measure measure)
+bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
+                            enum fm_query_measure measure)
 {
     if (measure == FM_QUERY_BY_TIME && recording->profile->ticks_per_second == 0)
         return false;
@@ -58,7 +60,7 @@ bool fm_measure_is_recorded(const struct fm_recording *recording, enum fm_query_
            fm_cost_total(&recording->analysis->root_total, measure_id(measure)) > 0;
 }
 
-enum fm_query_measure fm_dominant_measure(const struct fm_recording *recording)
+enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording)
 {
     const struct fm_profile *profile = recording->profile;
     if (fm_profile_samples(profile, (double)profile->user_quanta) >= SAMPLES_DOMINANT &&
@@ -67,7 +69,7 @@ enum fm_query_measure fm_dominant_measure(const struct fm_recording *recording)
     return profile->flavour == FM_FLAVOUR_C ? FM_QUERY_BY_CALLS : FM_QUERY_BY_CALLSEQS;
 }
 
-void fm_measured_init(struct fm_measured *ret, const struct fm_recording *recording,
+void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *recording,
                       enum fm_query_measure asked)
 {
     g_return_if_fail(ret != NULL && recording->profile != NULL);

@@ -19,14 +19,16 @@ struct fm_measured {
 };
 
 /* For a measure that the flavour does not have, its nearest relative. */
-void fm_measured_init(struct fm_measured *ret, const struct fm_recording *recording,
+void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *recording,
                       enum fm_query_measure asked);
 /* The measure that pages begin with: time where there are 100 samples, else calls. */
-enum fm_query_measure fm_dominant_measure(const struct fm_recording *recording);
+enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording);
 /* Whether there is any of it. */
-bool fm_measure_is_recorded(const struct fm_recording *recording, enum fm_query_measure measure);
+bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
+                            enum fm_query_measure measure);
 /* Those of the flavour, in the order of the switch; their words there. */
-unsigned fm_measures_of(const struct fm_recording *recording, const enum fm_query_measure **ret);
+unsigned fm_measures_of(const struct fm_deep_recording *recording,
+                        const enum fm_query_measure **ret);
 const char *fm_measure_label(enum fm_query_measure measure);
 const char *fm_measure_word(enum fm_query_measure measure); /* as in addresses */
 

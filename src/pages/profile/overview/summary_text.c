@@ -79,7 +79,7 @@ static void append_times(const struct fm_page *page, GString *out)
 
 char *fm_summary_details(const struct fm_page *page)
 {
-    const struct fm_recording *recording = page->recording;
+    const struct fm_deep_recording *recording = page->recording;
     const struct fm_profile *profile = page->profile;
     uint32_t threads = count_threads(page->analysis);
     g_autoptr(GString) out = g_string_new(NULL);

@@ -14,7 +14,7 @@ void fm_controls_offer(struct fm_controls *controls, const struct fm_query *quer
     struct fm_page *page = controls->page;
     struct fm_query target = *query;
     target.has_preferences = true; /* so that the comparison sees what the link means */
-    fm_recording_preferences(page->recording, query, &target.preferences);
+    fm_deep_recording_preferences(page->recording, query, &target.preferences);
     if (fm_query_equal(&target, &page->query))
         return;
     if (!controls->list)

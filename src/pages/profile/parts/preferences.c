@@ -26,8 +26,8 @@ static void keep_one_measure(struct fm_preferences *ret, const struct fm_command
         ret->time = FM_TIME_NONE;
 }
 
-void fm_recording_preferences(const struct fm_recording *recording, const struct fm_query *query,
-                              struct fm_preferences *ret)
+void fm_deep_recording_preferences(const struct fm_deep_recording *recording,
+                                   const struct fm_query *query, struct fm_preferences *ret)
 {
     g_return_if_fail(recording->known >= FM_KNOWN_HEADER);
     const struct fm_profile *profile = recording->profile;
