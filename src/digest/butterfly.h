@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who calls a procedure and what it calls, so that both sides add up to its total exactly: in all
+ * contexts or in one.
+ *
+ *   sum of the callers' totals       = total
+ *   own + sum of the callees' totals = total
+ *
+ * Where the procedure is part of a recursion no profile says which of the calls into it, from
+ * outside or from within, led to how much: what it costs there is one row, with the calls below. */
+#pragma once
+
+#include "analysis/analysis.h"
+
+enum fm_neighbour_kind {
+    FM_NEIGHBOUR_CALL,   /* a line that calls it, or what a line of it calls */
+    FM_NEIGHBOUR_WITHIN, /* all contexts where it is part of one recursion */
+    FM_NEIGHBOUR_MEMBER, /* a call that belongs to the nearest row above that is WITHIN */
+    FM_NEIGHBOUR_ITSELF, /* a line of it that calls it, where it calls nothing else in a circle */
+};
+
+struct fm_neighbour {
+    enum fm_neighbour_kind kind;
+    uint32_t css;       /* of CALL, MEMBER, ITSELF; 0 = the program's start */
+    uint32_t ps;        /* caller or callee; of WITHIN what names the recursion, 0 = several ones */
+    uint32_t clique;    /* of WITHIN: the context that has most calls of it */
+    bool total_is_here; /* false: it is in the total of another row */
+    bool inlined;       /* there are calls of it that were not recorded */
+    int64_t total, own, calls; /* own: of the callee by this way */
+};
+
+struct fm_butterfly {
+    int64_t total, own, calls; /* of the procedure, calls as recorded */
+    uint32_t contexts;         /* proc dynamics */
+    GArray *callers, *callees; /* struct fm_neighbour, dearest first; members behind their group */
+};
+
+/* clique 0 = in all contexts; else it holds ps. O(calls of it and by it). */
+void fm_butterfly_init(struct fm_butterfly *ret, const struct fm_analysis *a, uint32_t ps,
+                       uint32_t clique, enum fm_measure_id measure);
+void fm_butterfly_clear(struct fm_butterfly *butterfly);
+/* Sums of totals: of callers; of callees and what is own. Unlike the total only in damaged files.
+ */
+int64_t fm_butterfly_callers_total(const struct fm_butterfly *butterfly);
+int64_t fm_butterfly_callees_total(const struct fm_butterfly *butterfly);
