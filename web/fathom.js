@@ -330,6 +330,8 @@ if (!document.body.matches(".trace")) {
   watchUnfinished(document.querySelector(".incomplete"));
   for (const figure of document.querySelectorAll("figure.flame[data-query]"))
     import("./profile/flame.js").then(({ startFlame }) => startFlame(figure));
+  const graph = document.querySelector("figure.callgraph");
+  if (graph) import("./profile/graph.js").then(({ startGraph }) => startGraph(graph));
   const tree = document.querySelector("table.ranked:has([data-depth] .open)");
   if (tree) import("./profile/tree.js").then(({ startTree }) => startTree(tree));
 }

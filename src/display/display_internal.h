@@ -36,11 +36,13 @@ enum item_kind {
     ITEM_DRAWING, /* drawing_internal.h; HTML only, as are forms */
     ITEM_FORM,
     ITEM_FLAME, /* flame_internal.h; HTML and JSON */
+    ITEM_GRAPH, /* graph_internal.h; HTML */
 };
 
 struct fm_drawing;
 struct fm_flame;
 struct fm_form;
+struct fm_graph;
 
 struct source {
     const char *file; /* may be NULL */
@@ -62,6 +64,7 @@ struct item {
         struct fm_drawing *drawing;
         struct fm_form *form;
         struct fm_flame *flame;
+        struct fm_graph *graph;
     };
 };
 

@@ -32,6 +32,12 @@ void fm_flame_set_scale(struct fm_flame *flame, const struct fm_flame_scale *sca
     fm_display_link(flame->display, scale->query, NULL, &flame->link);
 }
 
+void fm_flame_set_upwards(struct fm_flame *flame)
+{
+    g_return_if_fail(flame != NULL);
+    flame->upwards = true;
+}
+
 void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box)
 {
     g_return_if_fail(flame != NULL && box->x >= 0 && box->width >= 0);

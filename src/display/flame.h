@@ -42,6 +42,8 @@ struct fm_flame_scale {
 struct fm_flame *fm_add_flame(struct fm_list *to, const char *id, const char *label);
 /* Once; the texts are copied. */
 void fm_flame_set_scale(struct fm_flame *flame, const struct fm_flame_scale *scale);
+/* Row 0 stands at the bottom: for callers, above what they call. */
+void fm_flame_set_upwards(struct fm_flame *flame);
 /* Boxes in any order. */
 void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box);
 /* What a colour stands for. */

@@ -21,6 +21,7 @@ struct fm_flame {
     struct link link;
     struct flame_box *first, *last;
     unsigned rows, count;
+    bool upwards; /* row 0 is the lowest */
     struct {
         unsigned colour;
         const char *label;

@@ -297,6 +297,7 @@ static bool item_is_of(const struct item *item, enum part part)
     case ITEM_DRAWING:
     case ITEM_FORM:
     case ITEM_FLAME:
+    case ITEM_GRAPH:
         return false;
     }
     return false;
@@ -350,6 +351,7 @@ static void write_item(struct writer *writer, const struct item *item, const cha
     case ITEM_DRAWING:
     case ITEM_FORM:
     case ITEM_FLAME:
+    case ITEM_GRAPH:
         g_assert_not_reached(); /* item_is_of() leaves them out */
     }
 }
@@ -382,7 +384,7 @@ static bool write_flame(struct fm_json *json, const struct fm_list *list)
     for (const struct item *item = list->first; item; item = item->next) {
         if (item->kind == ITEM_LIST && write_flame(json, item->list))
             return true;
-        if (item->kind == ITEM_FLAME) {
+        if (item->kind == ITEM_FLAME && !item->flame->upwards) {
             fm_json_line(json, 2);
             fm_flame_write_json(item->flame, json, "flame");
             return true;

@@ -106,6 +106,9 @@ static void append_item(struct html *html, const struct item *item, unsigned dep
     case ITEM_FLAME:
         fm_html_flame(html, item);
         break;
+    case ITEM_GRAPH:
+        fm_html_graph(html, item);
+        break;
     }
 }
 

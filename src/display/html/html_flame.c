@@ -30,10 +30,12 @@ static void append_colour_class(GString *out, unsigned colour)
         g_string_append_printf(out, "m%u", colour);
 }
 
-static void append_box(const struct html *html, const struct flame_box *at)
+static void append_box(const struct html *html, const struct fm_flame *flame,
+                       const struct flame_box *at)
 {
     GString *out = html->out;
     const struct fm_flame_box *box = &at->box;
+    unsigned row = flame->upwards ? flame->rows - 1 - box->row : box->row;
     if (at->link.command) {
         g_string_append(out, "<a");
         fm_html_href(html, &at->link);
@@ -48,7 +50,7 @@ static void append_box(const struct html *html, const struct flame_box *at)
     g_string_append_c(out, '"');
     append_percent(out, "x", box->x);
     append_percent(out, "width", box->width);
-    g_string_append_printf(out, " y=\"%u\" height=\"%u\">", box->row * ROW_HEIGHT, BOX_HEIGHT);
+    g_string_append_printf(out, " y=\"%u\" height=\"%u\">", row * ROW_HEIGHT, BOX_HEIGHT);
     if (box->title) {
         g_string_append(out, "<title>");
         fm_html_escape(out, box->title, HTML_TEXT);
@@ -70,7 +72,7 @@ static void append_box(const struct html *html, const struct flame_box *at)
 static void append_boxes(const struct html *html, const struct fm_flame *flame)
 {
     for (const struct flame_box *at = flame->first; at; at = at->next)
-        append_box(html, at);
+        append_box(html, flame, at);
 }
 
 static void append_legend(const struct html *html, const struct fm_flame *flame)
@@ -114,7 +116,7 @@ void fm_html_flame(struct html *html, const struct item *item)
 static const struct item *find_flame(const struct fm_list *list)
 {
     for (const struct item *item = list->first; item; item = item->next) {
-        const struct item *found = item->kind == ITEM_FLAME  ? item
+        const struct item *found = item->kind == ITEM_FLAME && !item->flame->upwards ? item
                                    : item->kind == ITEM_LIST ? find_flame(item->list)
                                                              : NULL;
         if (found)
@@ -145,7 +147,7 @@ bool fm_flame_write_svg(const struct fm_display *display, const struct fm_html_o
     for (struct flame_box *at = item->flame->first; at; at = at->next) {
         struct flame_box plain = *at;
         plain.link.command = NULL; /* a file of its own has no pages beside it */
-        append_box(&html, &plain);
+        append_box(&html, item->flame, &plain);
     }
     g_string_append_printf(out, "</svg>\n<g transform=\"translate(0 %u)\">",
                            item->flame->rows * ROW_HEIGHT + 26);

@@ -31,6 +31,7 @@ void fm_html_table(const struct html *html, const struct fm_table *table);
 void fm_html_source(struct html *html, const struct source *source);
 void fm_html_drawing(struct html *html, const struct item *item);
 void fm_html_flame(struct html *html, const struct item *item);
+void fm_html_graph(struct html *html, const struct item *item);
 void fm_html_form(struct html *html, const struct item *item);
 /* An id attribute, unless the id was given out before or cannot be one. */
 void fm_html_id(struct html *html, const char *id);

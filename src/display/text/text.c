@@ -191,6 +191,7 @@ static void append_item(const struct text *text, const struct item *item,
     case ITEM_DRAWING:
     case ITEM_FORM:
     case ITEM_FLAME:
+    case ITEM_GRAPH:
         break;
     case ITEM_SOURCE:
         begin_block(text);
