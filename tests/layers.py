@@ -54,7 +54,7 @@ MAY_USE = {
     "pages/profile/bodies": ["base", "deep", "digest", "analysis", "query", "display", "report", "body", "procrep", "pages/profile/parts"],
     "pages/profile/modules": ["base", "deep", "analysis", "query", "display", "report", "pages/profile/parts"],
     "pages/profile/dump": ["base", "deep", "analysis", "query", "display", "report", "pages/profile/parts"],
-    "pages/profile/calls": ["base", "deep", "analysis", "query", "display", "report", "pages/profile/parts", "pages/profile/measured",
+    "pages/profile/calls": ["base", "deep", "digest", "analysis", "query", "display", "report", "pages/profile/parts", "pages/profile/measured",
                             "pages/profile/bodies"],
     "pages/profile": ["base", "deep", "analysis", "query", "display", "report", "pages/profile/parts", "pages/profile/overview",
                       "pages/profile/bodies", "pages/profile/modules", "pages/profile/dump",

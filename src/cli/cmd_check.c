@@ -65,6 +65,7 @@ static const char *judge(enum fm_format format, const GString *page)
             return "the text is empty";
         break;
     case FM_FORMAT_SVG:
+    case FM_FORMAT_DOT:
     case FM_FORMAT_CSV:
         return NULL; /* a page need not have a table, and names keep their bytes */
     }

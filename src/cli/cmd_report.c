@@ -35,8 +35,13 @@ int fm_cmd_report(int argc, char **argv)
 {
     struct fm_page_output output;
     fm_page_output_init(&output, "report");
+    const GOptionEntry own[] = {
+        {"dot", 0, 0, G_OPTION_ARG_NONE, &output.dot, "The picture of graph/..., for Graphviz",
+         NULL},
+        G_OPTION_ENTRY_NULL,
+    };
     int status = fm_cli_parse(
-        &argc, &argv, fm_page_output_entries(&output, NULL), "[QUERY] FILE",
+        &argc, &argv, fm_page_output_entries(&output, own), "[QUERY] FILE",
         "Prints one page of a profile: the first page, or the one that QUERY asks for. QUERY is a\n"
         "command, with preferences after an & if wanted: menu, find/TEXT, proc/NAME,\n"
         "clique/main/NAME, tree/time/down/3/all, proc_callers/NAME/pr/1/100/nc, module/FILE,\n"

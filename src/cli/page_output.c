@@ -50,9 +50,11 @@ static int choose_format(const struct fm_page_output *options, enum fm_format *r
     *ret = options->json   ? FM_FORMAT_JSON
            : options->csv  ? FM_FORMAT_CSV
            : options->html ? FM_FORMAT_HTML
+           : options->dot  ? FM_FORMAT_DOT
                            : FM_FORMAT_TEXT;
-    if (options->text + options->json + options->csv + options->html > 1)
-        return fm_cli_usage(options->command, "give one of --text, --json, --csv, --html");
+    if (options->text + options->json + options->csv + options->html + options->dot > 1)
+        return fm_cli_usage(options->command, "give one of --text, --json, --csv, --html%s",
+                            strcmp(options->command, "report") == 0 ? ", --dot" : "");
     return -1;
 }
 

@@ -8,7 +8,7 @@
 
 struct fm_page_output {
     const char *command; /* its name, for messages */
-    gboolean text, json, csv, html, no_pager;
+    gboolean text, json, csv, html, dot, no_pager;
     int width;       /* -1 = not given */
     char *colour;    /* owned */
     GArray *entries; /* private */

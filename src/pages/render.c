@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "display/flame.h"
+#include "display/graph.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@ const char *fm_format_content_type(enum fm_format format)
         [FM_FORMAT_JSON] = "application/json",
         [FM_FORMAT_CSV] = "text/csv; charset=utf-8",
         [FM_FORMAT_SVG] = "image/svg+xml",
+        [FM_FORMAT_DOT] = "text/vnd.graphviz; charset=utf-8",
     };
     return types[format];
 }
@@ -24,7 +26,8 @@ bool fm_format_from_name(const char *name, enum fm_format *ret)
         const char *name;
         enum fm_format format;
     } names[] = {{"html", FM_FORMAT_HTML}, {"txt", FM_FORMAT_TEXT}, {"text", FM_FORMAT_TEXT},
-                 {"json", FM_FORMAT_JSON}, {"csv", FM_FORMAT_CSV},  {"svg", FM_FORMAT_SVG}};
+                 {"json", FM_FORMAT_JSON}, {"csv", FM_FORMAT_CSV},  {"svg", FM_FORMAT_SVG},
+                 {"dot", FM_FORMAT_DOT}};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         if (strcmp(name, names[i].name) == 0) {
             *ret = names[i].format;
@@ -56,6 +59,7 @@ static const struct fm_html_way ways_of_c[] = {
     {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
     {"nav-top", "top_procs/1-100/time/self/oa", "Functions", "top_procs"},
     {"nav-modules", "program_modules", "Files", "program_modules"},
+    {"nav-memory", "memory/allocated", "Memory", "memory"},
     {"nav-about", "about", "About", "about"},
     {"nav-help", "help/all", "Help", "help"},
     {0},
@@ -73,7 +77,8 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
     } formats[] = {{"JSON", "json", FM_FORMAT_JSON},
                    {"CSV", "csv", FM_FORMAT_CSV},
                    {"text", "txt", FM_FORMAT_TEXT},
-                   {"SVG", "svg", FM_FORMAT_SVG}};
+                   {"SVG", "svg", FM_FORMAT_SVG},
+                   {"Graphviz", "dot", FM_FORMAT_DOT}};
     size_t count = 0;
     g_autoptr(GString) suffix = g_string_new(NULL);
     if (options->file != NULL) {
@@ -85,7 +90,8 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
     struct fm_html_alternate alternates[G_N_ELEMENTS(formats) + 1] = {0};
     g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; page->path != NULL && i < G_N_ELEMENTS(formats); i++) {
-        if (formats[i].format == FM_FORMAT_SVG && !page->has_picture)
+        if ((formats[i].format == FM_FORMAT_SVG && !page->has_picture) ||
+            (formats[i].format == FM_FORMAT_DOT && !page->has_graph))
             continue;
         char *url = g_strconcat(page->path, ".", formats[i].ending, page->query, NULL);
         g_ptr_array_add(urls, url);
@@ -135,7 +141,17 @@ void fm_render_display(const struct fm_display *display, const struct fm_prefere
     case FM_FORMAT_SVG:
         fm_flame_write_svg(display, &(struct fm_html_options){0}, out);
         break;
+    case FM_FORMAT_DOT:
+        fm_graph_write_dot(display, out);
+        break;
     }
+}
+
+static bool has_format(enum fm_command_id page, enum fm_format format)
+{
+    if (format == FM_FORMAT_DOT)
+        return page == FM_CMD_GRAPH;
+    return format != FM_FORMAT_SVG || page == FM_CMD_FLAME || page == FM_CMD_MENU;
 }
 
 bool fm_render(const struct fm_deep_recording *recording, const struct fm_query *query,
@@ -144,10 +160,18 @@ bool fm_render(const struct fm_deep_recording *recording, const struct fm_query 
     g_autoptr(FmDisplay) display = NULL;
     if (!fm_report(recording, query, &display, error))
         return false;
-    if (options->format == FM_FORMAT_SVG && query->command.id != FM_CMD_FLAME &&
-        query->command.id != FM_CMD_MENU) {
+    if (!has_format(query->command.id, options->format)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: this page has no %s has",
+                    recording->name,
+                    options->format == FM_FORMAT_DOT ? "graph: graph/..." : "picture: flame/...");
+        return false;
+    }
+    if (options->format == FM_FORMAT_DOT) {
+        if (fm_graph_write_dot(display, out))
+            return true;
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: this page has no picture: flame/... has", recording->name);
+                    "%s: there is no one graph: the page tells why, in another format",
+                    recording->name);
         return false;
     }
     struct fm_preferences preferences;
@@ -172,6 +196,7 @@ bool fm_render(const struct fm_deep_recording *recording, const struct fm_query 
         .query = same,
         .events_url = events,
         .has_picture = query->command.id == FM_CMD_FLAME,
+        .has_graph = query->command.id == FM_CMD_GRAPH,
         .keeps_preferences = query->has_preferences,
     };
     with_file.page = &page;

@@ -5,7 +5,14 @@
 
 #include "report/report.h"
 
-enum fm_format { FM_FORMAT_HTML, FM_FORMAT_TEXT, FM_FORMAT_JSON, FM_FORMAT_CSV, FM_FORMAT_SVG };
+enum fm_format {
+    FM_FORMAT_HTML,
+    FM_FORMAT_TEXT,
+    FM_FORMAT_JSON,
+    FM_FORMAT_CSV,
+    FM_FORMAT_SVG,
+    FM_FORMAT_DOT
+};
 
 /* What a page says while it is not whole. */
 struct fm_render_incomplete {
@@ -21,6 +28,7 @@ struct fm_render_page {
     const char *query;      /* "?...", as in addresses */
     const char *events_url; /* what tells more of it while it is not whole; NULL = none */
     bool has_picture;       /* also as SVG */
+    bool has_graph;         /* also for Graphviz */
     bool keeps_preferences; /* its links carry the preferences that it was asked for with */
     bool no_navigation;
     const char *const *scripts, *const *styles; /* NULL-terminated; NULL = none */
@@ -49,7 +57,7 @@ void fm_render_display(const struct fm_display *display, const struct fm_prefere
                        GString *out);
 
 const char *fm_format_content_type(enum fm_format format);
-/* By the word of options and paths: "html", "txt" or "text", "json", "csv". */
+/* By the word of options and paths: "html", "txt" or "text", "json", "csv", "svg", "dot". */
 bool fm_format_from_name(const char *name, enum fm_format *ret);
 /* By the first type in an Accept header (NULL = none); HTML for others, as browsers name many. */
 enum fm_format fm_format_from_accept(const char *accept);

@@ -269,6 +269,29 @@ static bool parse_view(struct piece rest, struct fm_command *command, GError **e
     return true;
 }
 
+/* MEASURE/FOCUS. */
+static bool parse_graph(struct piece rest, struct fm_command *command, GError **error)
+{
+    struct piece pieces[2];
+
+    if (split(rest, '/', pieces, 2) != 2 || pieces[1].size == 0)
+        return fail(error, "graph", rest, "MEASURE/FOCUS, such as calls/proc/main");
+    if (!parse_measure(pieces[0], command, error))
+        return false;
+    command->name = g_strndup(pieces[1].at, pieces[1].size);
+    return true;
+}
+
+static bool parse_memory(struct piece piece, struct fm_command *command, GError **error)
+{
+    unsigned side;
+
+    if (!parse_word(piece, "memory", &fm_words_memory_side, &side, error))
+        return false;
+    command->memory = (enum fm_query_memory)side;
+    return true;
+}
+
 static bool parse_callers(struct piece rest, struct fm_command *command, GError **error)
 {
     struct piece pieces[6];
@@ -326,6 +349,10 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
         return parse_view(rest, command, error);
     case FM_SHAPE_MEASURE:
         return parse_measure(rest, command, error);
+    case FM_SHAPE_GRAPH:
+        return parse_graph(rest, command, error);
+    case FM_SHAPE_MEMORY:
+        return parse_memory(rest, command, error);
     }
     return false;
 }

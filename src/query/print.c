@@ -94,6 +94,12 @@ static void append_flags(GString *out, const struct fm_command *command)
         g_string_append(out, "/_");
 }
 
+static void append_focus(GString *out, const struct fm_command *command)
+{
+    g_string_append_c(out, '/');
+    g_string_append(out, command->name && command->name[0] ? command->name : "all");
+}
+
 static void append_view(GString *out, const struct fm_command *command)
 {
     append_slash_word(out, &fm_words_measure, command->measure);
@@ -108,8 +114,7 @@ static void append_view(GString *out, const struct fm_command *command)
     } else {
         append_flags(out, command);
     }
-    g_string_append_c(out, '/');
-    g_string_append(out, command->name && command->name[0] ? command->name : "all");
+    append_focus(out, command);
 }
 
 static void append_callers(GString *out, const struct fm_command *command)
@@ -172,6 +177,13 @@ void fm_command_append(GString *out, const struct fm_command *command)
         break;
     case FM_SHAPE_MEASURE:
         append_slash_word(out, &fm_words_measure, command->measure);
+        break;
+    case FM_SHAPE_GRAPH:
+        append_slash_word(out, &fm_words_measure, command->measure);
+        append_focus(out, command);
+        break;
+    case FM_SHAPE_MEMORY:
+        append_slash_word(out, &fm_words_memory_side, command->memory);
         break;
     }
 }

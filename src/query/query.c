@@ -48,6 +48,11 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_RECURSIONS] = {"recursions", FM_SHAPE_MEASURE},
     [FM_CMD_ABOUT] = {"about", FM_SHAPE_PLAIN},
     [FM_CMD_HELP] = {"help", FM_SHAPE_TEXT},
+    [FM_CMD_CONTEXTS] = NAMED("contexts", "a procedure number"),
+    [FM_CMD_GRAPH] = {"graph", FM_SHAPE_GRAPH},
+    [FM_CMD_MEMORY] = {"memory", FM_SHAPE_MEMORY},
+    [FM_CMD_WAITS] = {"waits", FM_SHAPE_PLAIN},
+    [FM_CMD_SOURCE] = {"source", FM_SHAPE_TEXT},
 };
 
 #define WORDS(list, last_value, ...)                                                    \
@@ -73,6 +78,7 @@ WORDS(qualify, FM_QUALIFY_NEVER, "mqa", "mqwd", "mqn");
 WORDS(developer, true, "nodev", "dev");
 WORDS(measure, FM_QUERY_BY_AUTO, "time", "calls", "bytes", "allocs", "callseqs", "words", "auto");
 WORDS(direction, true, "down", "up");
+WORDS(memory_side, FM_QUERY_FREED, "allocated", "held", "freed");
 WORDS(flame_flags, 2, "open", "shut", "own");
 
 void fm_command_clear(struct fm_command *command)
@@ -118,10 +124,14 @@ static bool subject_equal(const struct fm_command *a, const struct fm_command *b
     return g_strcmp0(a->name, b->name) == 0 && (a->name || a->number == b->number);
 }
 
+static bool focus_equal(const struct fm_command *a, const struct fm_command *b)
+{
+    return g_strcmp0(a->name ? a->name : "all", b->name ? b->name : "all") == 0;
+}
+
 static bool view_equal(const struct fm_command *a, const struct fm_command *b)
 {
-    bool same = a->measure == b->measure && a->up == b->up &&
-                g_strcmp0(a->name ? a->name : "all", b->name ? b->name : "all") == 0;
+    bool same = a->measure == b->measure && a->up == b->up && focus_equal(a, b);
 
     if (a->id == FM_CMD_TREE)
         return same && a->depth == b->depth && !(a->threshold < b->threshold) &&
@@ -154,6 +164,10 @@ bool fm_command_equal(const struct fm_command *a, const struct fm_command *b)
         return view_equal(a, b);
     case FM_SHAPE_MEASURE:
         return a->measure == b->measure;
+    case FM_SHAPE_GRAPH:
+        return a->measure == b->measure && focus_equal(a, b);
+    case FM_SHAPE_MEMORY:
+        return a->memory == b->memory;
     }
     return false;
 }

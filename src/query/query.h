@@ -58,6 +58,11 @@ enum fm_command_id {
     FM_CMD_RECURSIONS,
     FM_CMD_ABOUT,
     FM_CMD_HELP,
+    FM_CMD_CONTEXTS,
+    FM_CMD_GRAPH,
+    FM_CMD_MEMORY,
+    FM_CMD_WAITS,
+    FM_CMD_SOURCE,
     FM_CMD_COUNT,
 };
 
@@ -90,6 +95,8 @@ enum fm_query_measure {
     FM_QUERY_BY_WORDS,
     FM_QUERY_BY_AUTO, /* what tells most of this profile */
 };
+/* What memory is looked at. */
+enum fm_query_memory { FM_QUERY_ALLOCATED, FM_QUERY_HELD, FM_QUERY_FREED };
 /* Bits of fm_command.flags. */
 enum fm_flame_flags {
     FM_FLAME_OPEN = 1, /* every recursion shows its functions; with SHUT not set: where wide */
@@ -111,9 +118,10 @@ struct fm_command {
     char *module;                  /* MODULE*; owned */
     char *name;                    /* owned. Instead of number, where it is not NULL: a procedure's
                                       name, a context's path "main/f/g". FIND, HELP: the text;
-                                      TREE, FLAME: the focus: "all", "clique/N", "proc/N", a name,
-                                      "clique/" and a path */
-    enum fm_query_measure measure; /* TREE, FLAME, RECURSIONS */
+                                      SOURCE: the file; TREE, FLAME, GRAPH: the focus: "all",
+                                      "clique/N", "proc/N", a name, "clique/" and a path */
+    enum fm_query_measure measure; /* TREE, FLAME, GRAPH, RECURSIONS */
+    enum fm_query_memory memory;   /* MEMORY */
     bool up;                       /* TREE, FLAME: callers instead of callees */
     uint32_t depth;                /* TREE: levels below the focus; threshold: the least share
                                       of a row in percent, 0 = the page's choice */

@@ -16,6 +16,8 @@ enum fm_command_shape {
     FM_SHAPE_TREE,    /* /MEASURE/DIR/DEPTH/FOCUS */
     FM_SHAPE_FLAME,   /* /MEASURE/DIR/FLAGS/FOCUS */
     FM_SHAPE_MEASURE, /* /MEASURE */
+    FM_SHAPE_GRAPH,   /* /MEASURE/FOCUS */
+    FM_SHAPE_MEMORY,  /* /SIDE */
 };
 
 struct fm_command_form {
@@ -35,7 +37,8 @@ struct fm_words {
 extern const struct fm_words fm_words_group, fm_words_cost, fm_words_descendants, fm_words_scope,
     fm_words_contour, fm_words_ports, fm_words_time, fm_words_callseqs, fm_words_allocs,
     fm_words_memory, fm_words_box, fm_words_colour, fm_words_summarize, fm_words_time_format,
-    fm_words_qualify, fm_words_developer, fm_words_measure, fm_words_direction;
+    fm_words_qualify, fm_words_developer, fm_words_measure, fm_words_direction,
+    fm_words_memory_side;
 /* Words of flags, joined by "-"; bit i is word i. */
 extern const struct fm_words fm_words_flame_flags;
 /* The first size bytes, percent-decoded; caller frees. NULL: FM_ERROR_USAGE, a bad escape. */

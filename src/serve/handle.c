@@ -192,7 +192,8 @@ static void answer_unfinished(const struct exchange *exchange, struct fm_recorde
         .fraction = incomplete.fraction,
         .silent = !exchange->request->can_stream,
     };
-    if (exchange->format == FM_FORMAT_CSV || exchange->format == FM_FORMAT_SVG)
+    if (exchange->format == FM_FORMAT_CSV || exchange->format == FM_FORMAT_SVG ||
+        exchange->format == FM_FORMAT_DOT)
         fm_response_message(exchange->request, 503, incomplete.text, exchange->ret);
     else
         render_page(exchange, profile, query, notice, &page, NULL);

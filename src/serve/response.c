@@ -66,6 +66,7 @@ static enum message_format format_of(const struct fm_request *request)
     case FM_FORMAT_TEXT:
     case FM_FORMAT_CSV:
     case FM_FORMAT_SVG:
+    case FM_FORMAT_DOT:
         return MESSAGE_TEXT;
     case FM_FORMAT_HTML:
         break;

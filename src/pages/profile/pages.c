@@ -48,6 +48,10 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_RECURSIONS] = {.function = fm_report_recursions},
     [FM_CMD_FLAME] = {.function = fm_report_flame},
     [FM_CMD_TREE] = {.function = fm_report_tree},
+    [FM_CMD_CONTEXTS] = {.function = fm_report_contexts},
+    [FM_CMD_GRAPH] = {.function = fm_report_graph},
+    [FM_CMD_MEMORY] = {.function = fm_report_memory},
+    [FM_CMD_WAITS] = {.function = fm_report_waits},
 };
 
 static enum fm_known needs_of(const struct page_entry *entry)

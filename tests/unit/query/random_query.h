@@ -83,21 +83,22 @@ static inline bool takes_a_name(enum fm_command_id id)
 {
     return id == FM_CMD_PROC || id == FM_CMD_PROC_CALLERS || id == FM_CMD_CLIQUE ||
            id == FM_CMD_PROC_STATIC_COVERAGE || id == FM_CMD_DUMP_PROC_STATIC ||
-           id == FM_CMD_DUMP_RAW_CLIQUE || id == FM_CMD_CLIQUE_RC;
+           id == FM_CMD_DUMP_RAW_CLIQUE || id == FM_CMD_CLIQUE_RC || id == FM_CMD_CONTEXTS;
 }
 
 /* Names, and what trees and pictures are asked for by. */
 static inline void random_view(GRand *rand, struct fm_command *command)
 {
     enum fm_command_id id = command->id;
-    bool view = id == FM_CMD_TREE || id == FM_CMD_FLAME;
+    bool view = id == FM_CMD_TREE || id == FM_CMD_FLAME || id == FM_CMD_GRAPH;
 
     command->measure = (enum fm_query_measure)g_rand_int_range(rand, 0, 6);
+    command->memory = (enum fm_query_memory)g_rand_int_range(rand, 0, 3);
     command->up = random_bool(rand);
     command->depth = random_number(rand, 1, FM_QUERY_DEPTH_MAX);
     command->flags = (unsigned)g_rand_int_range(rand, 0, 8);
     command->width = random_bool(rand) ? 0 : random_number(rand, FM_QUERY_WIDTH_MIN, 8000);
-    if (view || id == FM_CMD_FIND || (random_bool(rand) && takes_a_name(id)))
+    if (view || id == FM_CMD_FIND || id == FM_CMD_SOURCE || (random_bool(rand) && takes_a_name(id)))
         command->name = random_name(rand);
     bool number = command->name && command->name[strspn(command->name, "0123456789")] == '\0';
     if ((takes_a_name(id) || view) && number) { /* no name, and no empty focus */

@@ -167,8 +167,7 @@ static void contexts_of_a_function(void)
     g_assert_cmpint(cell_int(row_at(&page, "contexts", "context", 1), "calls_count"), ==, 3);
     page_done(&page);
     page = page_of(recording, "proc/load"); /* one context: nothing to tell apart */
-    g_assert_cmpuint(json_array_get_length(json_object_get_array_member(page.root, "tables")), ==,
-                     1);
+    g_assert_null(strstr(page_text(&page), "Contexts by"));
     page_done(&page);
     fm_deep_recording_free(recording);
 }

@@ -7,6 +7,8 @@
 bool fm_report_root(struct fm_page *page, GError **error);
 bool fm_report_clique(struct fm_page *page, GError **error);
 bool fm_report_proc(struct fm_page *page, GError **error);
+bool fm_report_contexts(struct fm_page *page, GError **error);
+bool fm_report_graph(struct fm_page *page, GError **error);
 bool fm_report_proc_callers(struct fm_page *page, GError **error);
 
 /* The page of the clique, whichever command leads there (clique.c). */

@@ -5,7 +5,11 @@
 
 #include <string.h>
 
+#include "digest/paths.h"
+#include "pages/profile/bodies/source.h"
+#include "pages/profile/calls/butterfly.h"
 #include "pages/profile/measured/path_text.h"
+#include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/order.h"
@@ -382,6 +386,34 @@ static void add_crumbs(struct fm_page *page, uint32_t clique)
     }
 }
 
+/* Of C programs: a function between its callers and what it calls, here; of a recursion its graph.
+ */
+static void add_in_context(struct fm_page *page, uint32_t clique)
+{
+    const struct fm_analysis *a = page->analysis;
+    struct fm_measured measured;
+    char focus[32];
+    fm_measured_init(&measured, page->recording, fm_measure_preferred(page));
+    if (fm_view_clique_procs(a, clique) == 1) {
+        uint32_t ps = page->profile->pd_ps[a->clique_pds[a->clique_first[clique]]];
+        struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+        struct fm_query all = fm_page_link(page, FM_CMD_PROC, ps);
+        struct fm_query contexts = fm_page_link(page, FM_CMD_CONTEXTS, ps);
+        fm_add_butterfly_lead(page, &measured, ps, clique);
+        fm_add_link(list, &all, "In all contexts");
+        fm_add_link(list, &contexts, "Other contexts");
+        fm_add_measure_orders(page, measured.asked);
+        fm_add_butterfly(page, &measured, ps, clique);
+        fm_add_heading(page->body, "All measures, call by call");
+        return;
+    }
+    struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
+    g_snprintf(focus, sizeof focus, "clique/%" PRIu32, clique);
+    graph.command.measure = measured.asked;
+    graph.command.name = focus;
+    fm_add_link(page->body, &graph, "Call graph of the recursion");
+}
+
 void fm_clique_page(struct fm_page *page, uint32_t clique)
 {
     g_return_if_fail(clique >= 1 && clique <= page->analysis->clique_count);
@@ -401,6 +433,8 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
             page->terms->proc);
         fm_add_text(page->body, text);
     }
+    if (page->profile->flavour == FM_FLAVOUR_C)
+        add_in_context(page, clique);
     struct clique_view view = {.page = page, .clique = clique};
     fm_perf_init(&view.perf, page, true);
     view.table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "clique");

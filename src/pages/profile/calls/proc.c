@@ -3,7 +3,9 @@
 #include "pages/profile/calls/calls.h"
 
 #include "pages/profile/bodies/source.h"
+#include "pages/profile/calls/butterfly.h"
 #include "pages/profile/measured/hot_tables.h"
+#include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/bodies.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
@@ -16,7 +18,7 @@
 
 #define CALLERS_A_PAGE 20
 #define CONTEXTS_LINKED_MAX 20
-#define CONTEXTS_SHOWN 20
+#define CONTEXTS_SHOWN 8
 
 struct proc_view {
     struct fm_page *page;
@@ -227,22 +229,6 @@ static void add_coverage(struct fm_page *page, uint32_t ps)
     }
 }
 
-static void add_pictures(struct fm_page *page, uint32_t ps, enum fm_query_measure measure)
-{
-    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
-    struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
-    struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
-    char focus[32];
-    g_snprintf(focus, sizeof focus, "proc/%" PRIu32, ps);
-    flame.command.measure = tree.command.measure = measure;
-    flame.command.name = tree.command.name = focus;
-    tree.command.depth = 3;
-    fm_add_link(list, &flame, "Flame graph of what it calls");
-    flame.command.up = tree.command.up = true;
-    fm_add_link(list, &flame, "of its callers");
-    fm_add_link(list, &tree, "Tree of its callers");
-}
-
 static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *cost)
 {
     const struct fm_ps *proc = &page->profile->ps[ps];
@@ -294,9 +280,13 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     struct proc_view view = {.page = page, .ps = ps};
     if (page->profile->flavour == FM_FLAVOUR_C) {
         struct fm_measured measured;
-        fm_measured_init(&measured, page->recording, FM_QUERY_BY_AUTO);
-        fm_add_contexts(page, &measured, ps, CONTEXTS_SHOWN);
-        add_pictures(page, ps, measured.asked);
+        fm_measured_init(&measured, page->recording, fm_measure_preferred(page));
+        fm_add_butterfly_lead(page, &measured, ps, 0);
+        fm_add_measure_orders(page, measured.asked);
+        fm_add_contexts(page, &measured, ps, 2, CONTEXTS_SHOWN);
+        fm_add_butterfly(page, &measured, ps, 0);
+        fm_source_add(page, ps, 0);
+        fm_add_heading(page->body, "All measures, call by call");
     }
     struct fm_callers_sum sum;
     bool differ = fm_analysis_is_recursive(page->analysis, ps);
@@ -322,9 +312,6 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     fm_table_separator(view.table);
     add_sites(&view);
     fm_body_add(page, ps);
-    if (page->profile->flavour == FM_FLAVOUR_C)
-        fm_source_add(page, ps, 0);
-
     if (page->profile->flavour == FM_FLAVOUR_MERCURY)
         add_contexts(page, ps);
     add_coverage(page, ps);

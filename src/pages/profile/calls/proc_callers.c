@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/error.h"
+#include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/order.h"
@@ -15,6 +16,7 @@
 
 /* Of a clique's members, so many are named; a clique of thousands is no use in one row. */
 #define MEMBERS_SHOWN_MAX 20
+#define PATH_STEPS_MAX 8 /* of a path, before its middle is left out */
 
 static_assert((int)FM_QUERY_GROUP_CALL_SITE == (int)FM_GROUP_CALL_SITE, "groups differ");
 static_assert((int)FM_QUERY_GROUP_PROC == (int)FM_GROUP_PROC, "groups differ");
@@ -94,6 +96,7 @@ static void add_header(struct callers_view *view)
     fm_table_group(view->table, "Rank", FM_COLUMN_ORDINAL_RANK, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "rank", NULL);
     g_autofree char *in_proc = g_strdup_printf("In %s", page->terms->proc);
+    bool c = page->profile->flavour == FM_FLAVOUR_C;
     switch ((enum fm_callers_group)page->query.command.group) {
     case FM_GROUP_CALL_SITE:
     case FM_GROUP_PROC:
@@ -111,9 +114,9 @@ static void add_header(struct callers_view *view)
         fm_table_column(view->table, NULL, "module", &by_name);
         break;
     case FM_GROUP_CLIQUE:
-        fm_table_group(view->table, "Clique", FM_COLUMN_CLIQUE, FM_COLOUR_NEVER);
+        fm_table_group(view->table, c ? "Context" : "Clique", FM_COLUMN_CLIQUE, FM_COLOUR_NEVER);
         fm_table_column(view->table, NULL, "clique", &by_context);
-        fm_table_group(view->table, "Members", FM_COLUMN_PROC, FM_COLOUR_NEVER);
+        fm_table_group(view->table, c ? "Path" : "Members", FM_COLUMN_PROC, FM_COLOUR_NEVER);
         fm_table_column(view->table, NULL, "members", &by_name);
         break;
     }
@@ -189,6 +192,11 @@ static void add_names(struct callers_view *view, const struct fm_row *row,
         uint32_t entry;
         clique_name(page, caller->clique, &entry);
         fm_cell_link(view->table, &clique, number, FM_STYLE_PLAIN);
+        if (page->profile->flavour == FM_FLAVOUR_C && !is_root_clique(page, caller->clique)) {
+            g_autofree char *path = fm_clique_path(page->analysis, caller->clique, PATH_STEPS_MAX);
+            fm_cell_link(view->table, &clique, path, FM_STYLE_PLAIN);
+            break;
+        }
         struct fm_row proc = *row;
         proc.link = FM_CMD_PROC;
         proc.link_number = page->profile->pd_ps[entry];
@@ -207,7 +215,8 @@ static void add_row(struct callers_view *view, uint32_t index)
     fm_cell_int(view->table, (int64_t)index + 1);
     add_names(view, row, caller);
     fm_perf_cells(&view->perf, page, view->table, &row->cost);
-    if (page->query.command.group == FM_QUERY_GROUP_CLIQUE)
+    if (page->query.command.group == FM_QUERY_GROUP_CLIQUE &&
+        page->profile->flavour != FM_FLAVOUR_C) /* a path names its recursion */
         add_members(view, caller->clique);
 }
 
@@ -449,7 +458,7 @@ bool fm_report_proc_callers(struct fm_page *page, GError **error)
     }
     const struct fm_ps *proc = &page->profile->ps[command->number];
     const char *const groups[] = {"call sites", page->terms->procs, page->terms->modules,
-                                  "cliques"};
+                                  page->profile->flavour == FM_FLAVOUR_C ? "contexts" : "cliques"};
     const char *const names[] = {"call_site", "proc", "module", "clique"};
     page->module = proc->decl_module;
     fm_page_begin(

@@ -198,13 +198,17 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
     guint count = drawing.flame.boxes->len;
     if (count > 0) {
         g_autofree char *where = fm_focus_text(page, &wish->focus);
-        g_autofree char *label =
-            g_strdup_printf("Flame graph of %s by %s", where, wish->measured->name);
+        g_autofree char *label = g_strdup_printf(
+            "%s of %s by %s", wish->up ? "Callers" : "Flame graph", where, wish->measured->name);
         struct fm_flame *to = fm_add_flame(page->body, wish->id, label);
-        set_scale(page, wish, to);
+        if (wish->upwards)
+            fm_flame_set_upwards(to);
+        else
+            set_scale(page, wish, to);
         for (guint i = 0; i < count; i++)
             add_box(&drawing, to, &g_array_index(drawing.flame.boxes, struct fm_view_box, i));
-        add_legend(&drawing, to);
+        if (!wish->upwards)
+            add_legend(&drawing, to);
     }
     *ret_deeper = drawing.flame.deeper;
     fm_view_flame_clear(&drawing.flame);

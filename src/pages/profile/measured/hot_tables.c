@@ -341,14 +341,14 @@ static void add_context_row(struct fm_page *page, struct fm_table *table,
     fm_cell_path(table, parts, times > 0 ? 2 : 1, 0);
 }
 
-void fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
-                     unsigned rows)
+unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
+                         unsigned least, unsigned rows)
 {
-    g_return_if_fail(ps >= 1 && ps <= page->profile->ps_count);
+    g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, 0);
     g_autoptr(GArray) contexts = contexts_of(page->analysis, ps, measured->measure);
     int64_t whole = 0;
-    if (contexts->len < 2)
-        return;
+    if (contexts->len < least)
+        return contexts->len;
     for (guint i = 0; i < contexts->len; i++)
         whole += g_array_index(contexts, struct context, i).total;
     g_autofree char *heading = g_strdup_printf("Contexts by %s, dearest first", measured->name);
@@ -368,9 +368,15 @@ void fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, u
         add_context_row(page, table, measured, &g_array_index(contexts, struct context, i), whole,
                         times_the_others(measured, contexts, i));
     if (contexts->len > rows) {
-        g_autofree char *text =
-            g_strdup_printf("%u more contexts cost less.", contexts->len - rows);
-        fm_add_text(page->body, text);
+        struct fm_query all = fm_page_link(page, FM_CMD_CONTEXTS, ps);
+        g_autofree char *text = g_strdup_printf("%u more contexts", contexts->len - rows);
+        if (page->query.command.id == FM_CMD_CONTEXTS) {
+            g_autofree char *less = g_strconcat(text, " cost less.", NULL);
+            fm_add_text(page->body, less);
+        } else {
+            fm_add_link(page->body, &all, text);
+        }
     }
     fm_display_fact_int(page->display, "path_count", contexts->len);
+    return contexts->len;
 }

@@ -14,8 +14,9 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
                                unsigned rows);
 /* By bytes allocated; wrappers of malloc give way to their callers. */
 void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
-/* The contexts of a procedure, those of one path as one; nothing where there is only one. A row
+/* The contexts of a procedure, those of one path as one; returns how many there are. Adds nothing
+ * where there are fewer than least. A row
  * whose call costs at least five times as much as elsewhere says so, where enough was measured to
  * tell. */
-void fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
-                     unsigned rows);
+unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
+                         unsigned least, unsigned rows);

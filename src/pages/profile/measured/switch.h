@@ -2,7 +2,12 @@
 /* The switch of the measure, on pages of ranked rows. */
 #pragma once
 
+#include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/page.h"
 
+/* What the page's order says it is about; of other orders what tells most. */
+enum fm_query_measure fm_measure_preferred(const struct fm_page *page);
+/* The same page ordered by another one, for pages whose command has no measure. */
+void fm_add_measure_orders(struct fm_page *page, enum fm_query_measure now);
 /* The same page by another one. */
 void fm_add_measures(struct fm_page *page, enum fm_query_measure now);

@@ -17,6 +17,11 @@ static const struct term c_terms[] = {
     {"allocated",
      "Bytes asked of malloc and its relatives here, whether or not they were given back.",
      "words, memory"},
+    {"call graph",
+     "Boxes are functions, arrows calls; the number is how often. Darker boxes have a greater "
+     "share of "
+     "the program in their own code.",
+     NULL},
     {"calls", "How often it was called. Counted, not sampled.", "port counts"},
     {"calls below", "Calls made to it and to everything below it.", "call sequence numbers"},
     {"checks", "Sums computed in two ways that must be equal; the page About has them.",
@@ -50,6 +55,11 @@ static const struct term c_terms[] = {
      "quantum, clock tick"},
     {"self", "Spent in the function's own code, not in what it calls.", "own cost"},
     {"total", "Self and everything it calls, directly or not.", "self and descendants"},
+    {"within",
+     "What a function costs where it is part of a recursion, whichever call led to it: nothing "
+     "tells "
+     "how much of it each of the calls below that row caused.",
+     NULL},
     {"wrapper", "A function that only allocates for its callers; paths of memory leave it out.",
      NULL},
     {"\u00b1", "Twice the spread of a number of samples: of 100 runs 95 would lie within it.",

@@ -9,6 +9,8 @@ bool fm_report_about(struct fm_page *page, GError **error);
 bool fm_report_recursions(struct fm_page *page, GError **error);
 bool fm_report_flame(struct fm_page *page, GError **error);
 bool fm_report_tree(struct fm_page *page, GError **error);
+bool fm_report_memory(struct fm_page *page, GError **error);
+bool fm_report_waits(struct fm_page *page, GError **error);
 bool fm_report_find(struct fm_page *page, GError **error);
 bool fm_report_help(struct fm_page *page, GError **error);
 

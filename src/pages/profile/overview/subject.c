@@ -10,7 +10,7 @@
 
 static bool is_focus(enum fm_command_id id)
 {
-    return id == FM_CMD_TREE || id == FM_CMD_FLAME;
+    return id == FM_CMD_TREE || id == FM_CMD_FLAME || id == FM_CMD_GRAPH;
 }
 
 static bool is_about_clique(enum fm_command_id id)
@@ -25,7 +25,8 @@ static const char *name_of(const struct fm_command *command, bool *ret_clique, b
     const char *name = command->name;
     *ret_clique = is_about_clique(command->id);
     *ret_number = false;
-    if (command->id == FM_CMD_FIND || command->id == FM_CMD_HELP || name == NULL)
+    if (command->id == FM_CMD_FIND || command->id == FM_CMD_HELP || command->id == FM_CMD_SOURCE ||
+        name == NULL)
         return NULL;
     if (!is_focus(command->id))
         return name;

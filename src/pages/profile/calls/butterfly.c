@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pages/profile/calls/butterfly.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "digest/butterfly.h"
+#include "digest/paths.h"
+#include "pages/profile/measured/flame_view.h"
+#include "pages/profile/measured/path_text.h"
+#include "pages/profile/parts/names.h"
+
+#define ROWS_SHOWN 200u
+#define PICTURE_ROWS 8u
+#define PICTURE_BOXES 200u
+
+struct side {
+    struct fm_page *page;
+    const struct fm_measured *measured;
+    const struct fm_butterfly *both;
+    struct fm_table *table;
+    uint32_t ps;
+    bool callers;
+};
+
+/* --- the figures in one line --- */
+
+static void add_amount(struct fm_list *list, const struct fm_measured *measured, const char *what,
+                       int64_t amount)
+{
+    g_autofree char *text = fm_measured_text(measured, amount);
+    g_autofree char *share = fm_format_share(fm_measured_share(measured, amount));
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_string_append_printf(out, "%s %s (%s %%", what, text, share);
+    if (measured->is_time && amount > 0)
+        g_string_append_printf(out, ", \u00b1%.0f ms",
+                               2 * sqrt((double)amount) * measured->tick * 1e3);
+    g_string_append_c(out, ')');
+    fm_add_text(list, out->str);
+}
+
+static void add_others(struct fm_page *page, struct fm_list *list, uint32_t ps,
+                       const struct fm_measured *now)
+{
+    static const enum fm_query_measure further[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_BYTES};
+    for (unsigned i = 0; i < G_N_ELEMENTS(further); i++) {
+        struct fm_measured measured;
+        struct fm_cost cost;
+        fm_measured_init(&measured, page->recording, further[i]);
+        if (measured.measure == now->measure ||
+            !fm_measure_is_recorded(page->recording, further[i]))
+            continue;
+        fm_analysis_ps_cost(page->analysis, ps, &cost);
+        g_autofree char *text = fm_measured_text(&measured, fm_cost_total(&cost, measured.measure));
+        g_autofree char *said =
+            g_strdup_printf(measured.is_bytes ? "allocated here and below: %s" : "total %s", text);
+        fm_add_text(list, said);
+    }
+}
+
+void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
+                           uint32_t clique)
+{
+    struct fm_butterfly both;
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    fm_list_set_id(list, "figures");
+    fm_butterfly_init(&both, page->analysis, ps, clique, measured->measure);
+    add_amount(list, measured, "Self", both.own);
+    add_amount(list, measured, "Total", both.total);
+    g_autofree char *calls = fm_format_int(both.calls);
+    bool inlined = page->profile->ps[ps].inlined;
+    g_autofree char *called =
+        g_strdup_printf("%s call%s%s", calls, both.calls == 1 ? "" : "s",
+                        inlined ? ", and those of inlined bodies, which are not recorded" : "");
+    fm_add_text(list, called);
+    if (clique == 0)
+        add_others(page, list, ps, measured);
+    fm_butterfly_clear(&both);
+}
+
+/* --- the picture --- */
+
+static void add_picture(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
+                        uint32_t clique)
+{
+    struct fm_flame_wish wish = {
+        .measured = measured,
+        .focus = {.clique = clique, .ps = clique ? 0 : ps},
+        .up = true,
+        .upwards = true,
+        .boxes_max = PICTURE_BOXES,
+        .rows_max = PICTURE_ROWS,
+        .id = "callers-picture",
+    };
+    bool deeper;
+    fm_add_heading(page->body, "Callers above, callees below");
+    unsigned boxes = fm_flame_add(page, &wish, &deeper);
+    wish.up = wish.upwards = false;
+    wish.id = "flame";
+    boxes += fm_flame_add(page, &wish, &deeper);
+    if (boxes == 0)
+        fm_add_text(page->body, "Nothing of it is here.");
+    struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
+    struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
+    struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
+    char focus[32];
+    g_snprintf(focus, sizeof focus, clique ? "clique/%" PRIu32 : "proc/%" PRIu32,
+               clique ? clique : ps);
+    flame.command.measure = tree.command.measure = graph.command.measure = measured->asked;
+    flame.command.name = tree.command.name = graph.command.name = focus;
+    tree.command.depth = 3;
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    fm_add_link(list, &flame, "Flame graph from here");
+    flame.command.up = tree.command.up = true;
+    fm_add_link(list, &flame, "Flame graph of callers");
+    fm_add_link(list, &tree, "Tree of callers");
+    fm_add_link(list, &graph, "Call graph");
+}
+
+/* --- the tables --- */
+
+static void add_column(struct side *side, const char *title, const char *name, unsigned priority,
+                       enum fm_column_class column_class, const char *help)
+{
+    fm_table_group(side->table, title, column_class, FM_COLOUR_NEVER);
+    fm_table_column(side->table, NULL, name, NULL);
+    fm_column_priority(side->table, priority);
+    if (help)
+        fm_column_help(side->table, help);
+}
+
+static void add_columns(struct side *side)
+{
+    fm_measured_column(side->table, side->measured, "Total", "total", 1);
+    fm_column_help(side->table, side->callers ? "Of the function and all below it, called from here"
+                                              : "Of what is called from here and all below it");
+    fm_measured_column(side->table, side->measured, "Self", "self", 3);
+    fm_column_help(side->table, side->callers ? "In the function's own code, called from here"
+                                              : "In its own code, called from here");
+    add_column(side, "Calls", "calls_count", 2, FM_COLUMN_NUMBER, NULL);
+    if (!side->callers)
+        add_column(side, "Each", "calls_per_call_count", 3, FM_COLUMN_NUMBER,
+                   "Calls for one call of this function");
+    add_column(side, side->callers ? "Caller" : "Callee", "path", 1, FM_COLUMN_PROC, NULL);
+}
+
+static void add_calls(struct side *side, int64_t calls, bool inlined)
+{
+    if (!inlined)
+        fm_cell_int(side->table, calls);
+    else if (calls == 0)
+        fm_cell_string(side->table, "inlined", FM_STYLE_PLAIN);
+    else
+        fm_cell_int_and(side->table, calls, "inlined");
+    if (side->callers)
+        return;
+    if (side->both->calls > 0 && !(inlined && calls == 0))
+        fm_cell_ratio(side->table, (double)calls / (double)side->both->calls);
+    else
+        fm_cell_empty(side->table);
+}
+
+static void add_numbers(struct side *side, const struct fm_neighbour *row)
+{
+    double whole = (double)MAX(side->both->total, 1);
+    if (row->total_is_here) {
+        fm_measured_cell(side->table, side->measured, row->total);
+        fm_cell_bar(side->table, (double)row->own / whole, (double)row->total / whole);
+    } else {
+        fm_cell_empty(side->table);
+    }
+    fm_measured_cell(side->table, side->measured, row->own);
+    add_calls(side, row->calls, row->inlined);
+}
+
+static void add_group_row(struct side *side, const struct fm_neighbour *row)
+{
+    struct fm_query link = fm_page_link(side->page, FM_CMD_CLIQUE, row->clique);
+    g_autofree char *label = fm_clique_label(side->page->analysis, row->clique);
+    g_autofree char *named =
+        row->ps ? g_strdup_printf("%s %s", side->callers ? "within" : "stays within", label)
+                : g_strdup(side->callers ? "within recursions" : "stays within recursions");
+    const struct fm_path_part parts[] = {
+        {named, row->ps ? &link : NULL, FM_PART_STRONG},
+        {side->callers ? "its cost there, whoever called" : "no cost of its own", NULL,
+         FM_PART_NOTE}};
+    fm_table_row(side->table, "within", false);
+    add_numbers(side, row);
+    fm_cell_path(side->table, parts, 2, 0);
+}
+
+/* "luaV_execute  lvm.c:1310": who, and the line of the call. */
+static void add_call_row(struct side *side, const struct fm_neighbour *row)
+{
+    struct fm_page *page = side->page;
+    const struct fm_profile *profile = page->profile;
+    struct fm_query link = fm_page_link(page, FM_CMD_PROC, row->ps);
+    bool itself = row->kind == FM_NEIGHBOUR_ITSELF;
+    const char *name = row->ps == 0 ? "the program's start"
+                       : itself     ? "itself"
+                                    : profile->ps[row->ps].unqualified_name;
+    uint32_t line = row->css ? profile->css[row->css].line : 0;
+    g_autofree char *place =
+        line > 0 ? fm_name_place(page, fm_css_file(profile, row->css), line) : g_strdup("");
+    const struct fm_path_part parts[] = {{name, row->ps && !itself ? &link : NULL, 0},
+                                         {place, NULL, FM_PART_NOTE}};
+    fm_table_row(side->table,
+                 itself                             ? "itself"
+                 : row->kind == FM_NEIGHBOUR_MEMBER ? "member"
+                 : side->callers                    ? "caller"
+                                                    : "callee",
+                 false);
+    if (row->total_is_here && fm_measured_is_soft(side->measured, row->total))
+        fm_row_soft(side->table);
+    add_numbers(side, row);
+    fm_cell_path(side->table, parts, place[0] ? 2 : 1, row->kind == FM_NEIGHBOUR_MEMBER ? 1 : 0);
+}
+
+/* Rows that are not shown, as one: the sum below holds them. */
+static void add_left(struct side *side, const GArray *rows, guint first)
+{
+    struct fm_neighbour left = {.total_is_here = true};
+    for (guint i = first; i < rows->len; i++) {
+        const struct fm_neighbour *row = &g_array_index(rows, struct fm_neighbour, i);
+        left.total += row->total;
+        if (row->kind == FM_NEIGHBOUR_WITHIN) /* it has what its members have */
+            continue;
+        left.own += row->own;
+        left.calls += row->calls;
+        left.inlined |= row->inlined;
+    }
+    g_autofree char *label = g_strdup_printf("%u more", rows->len - first);
+    const struct fm_path_part part = {label, NULL, 0};
+    fm_table_row(side->table, "rest", false);
+    add_numbers(side, &left);
+    fm_cell_path(side->table, &part, 1, 0);
+}
+
+static void add_total_row(struct side *side, const char *role, const char *label, int64_t total,
+                          int64_t own, int64_t calls)
+{
+    const struct fm_path_part part = {label, NULL, FM_PART_STRONG};
+    fm_table_row(side->table, role, false);
+    fm_measured_cell(side->table, side->measured, total);
+    if (own < 0)
+        fm_cell_empty(side->table);
+    else
+        fm_measured_cell(side->table, side->measured, own);
+    if (calls < 0)
+        fm_cell_empty(side->table);
+    else
+        fm_cell_int(side->table, calls);
+    if (!side->callers)
+        fm_cell_empty(side->table);
+    fm_cell_path(side->table, &part, 1, 0);
+}
+
+static void add_rows(struct side *side, const GArray *rows)
+{
+    for (guint i = 0; i < rows->len; i++) {
+        const struct fm_neighbour *row = &g_array_index(rows, struct fm_neighbour, i);
+        if (i >= ROWS_SHOWN && row->kind != FM_NEIGHBOUR_MEMBER) {
+            add_left(side, rows, i);
+            return;
+        }
+        if (i >= ROWS_SHOWN)
+            continue; /* its group's row has it */
+        if (row->kind == FM_NEIGHBOUR_WITHIN)
+            add_group_row(side, row);
+        else
+            add_call_row(side, row);
+    }
+}
+
+static void add_sum(struct side *side, int64_t sum)
+{
+    if (sum != side->both->total)
+        fm_add_text(side->page->body,
+                    "These rows do not add up to the function's total: the file is damaged.");
+    fm_display_fact_int(side->page->display, side->callers ? "callers_total" : "callees_total",
+                        sum);
+}
+
+static void add_callers(struct side *side)
+{
+    const GArray *rows = side->both->callers;
+    int64_t sum = fm_butterfly_callers_total(side->both), own = 0, calls = 0;
+    fm_add_heading(side->page->body, "Who calls it");
+    if (rows->len == 0) {
+        fm_add_text(side->page->body, "It was never called in this run.");
+        add_sum(side, sum);
+        return;
+    }
+    for (guint i = 0; i < rows->len; i++) {
+        const struct fm_neighbour *row = &g_array_index(rows, struct fm_neighbour, i);
+        own += row->kind == FM_NEIGHBOUR_WITHIN ? 0 : row->own;
+        calls += row->kind == FM_NEIGHBOUR_WITHIN ? 0 : row->calls;
+    }
+    side->table = fm_add_table(side->page->body, FM_BOX_NEVER, "who_calls");
+    fm_table_ranked(side->table, NULL);
+    add_columns(side);
+    add_rows(side, rows);
+    add_total_row(side, "sum", "all callers", sum, own, calls);
+    add_sum(side, sum);
+}
+
+static void add_callees(struct side *side)
+{
+    const GArray *rows = side->both->callees;
+    int64_t sum = fm_butterfly_callees_total(side->both);
+    const char *name = side->page->profile->ps[side->ps].unqualified_name;
+    g_autofree char *itself = g_strdup_printf("%s itself", name);
+    fm_add_heading(side->page->body, "What it calls");
+    if (rows->len == 0) {
+        fm_add_text(side->page->body, "It calls nothing that was recorded.");
+        add_sum(side, sum);
+        return;
+    }
+    side->table = fm_add_table(side->page->body, FM_BOX_NEVER, "what_it_calls");
+    fm_table_ranked(side->table, NULL);
+    add_columns(side);
+    add_total_row(side, "self", itself, side->both->own, side->both->own, side->both->calls);
+    add_rows(side, rows);
+    add_total_row(side, "sum", "itself and all that it calls", sum, -1, -1);
+    add_sum(side, sum);
+}
+
+void fm_add_butterfly(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
+                      uint32_t clique)
+{
+    g_return_if_fail(ps >= 1 && ps <= page->profile->ps_count);
+    g_return_if_fail(clique <= page->analysis->clique_count);
+    struct fm_butterfly both;
+    struct side side = {
+        .page = page, .measured = measured, .both = &both, .ps = ps, .callers = true};
+    fm_butterfly_init(&both, page->analysis, ps, clique, measured->measure);
+    if (both.contexts > 0)
+        add_picture(page, measured, ps, clique);
+    fm_display_fact_int(page->display, "total", both.total);
+    add_callers(&side);
+    side.callers = false;
+    if (both.contexts > 0)
+        add_callees(&side);
+    fm_butterfly_clear(&both);
+}
