@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/profile/calls/butterfly.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "digest/butterfly.h"
@@ -34,7 +33,7 @@ static void add_amount(struct fm_list *list, const struct fm_measured *measured,
     g_string_append_printf(out, "%s %s (%s %%", what, text, share);
     if (measured->is_time && amount > 0)
         g_string_append_printf(out, ", \u00b1%.0f ms",
-                               2 * sqrt((double)amount) * measured->tick * 1e3);
+                               fm_measured_spread(measured, amount) * measured->tick * 1e3);
     g_string_append_c(out, ')');
     fm_add_text(list, out->str);
 }
