@@ -166,12 +166,28 @@ def system(tap, compiler):
 UNITS = {"one.cc": r"""
 #include <map>
 #include <string>
+#include "shape.h"
 int other(std::map<std::string, int> &m);
-int main() { std::map<std::string, int> m; m["a"] = 3; return other(m) + m["a"] - 3; }
+int main()
+{
+    std::map<std::string, int> m;
+    m["a"] = 3;
+    return other(m) + m["a"] - 3 + (int)shape(m["a"]).area() - 9;
+}
 """, "other.cc": r"""
 #include <map>
 #include <string>
+#include "shape.h"
 int other(std::map<std::string, int> &m) { return m["b"]; }
+
+__attribute__((noinline))
+long shape::area() const { return side * side; }
+""", "shape.h": r"""
+struct shape {
+    long side;
+    explicit shape(long s) : side(s) { }
+    long area() const;
+};
 """}
 
 
@@ -180,12 +196,17 @@ def units(tap, compiler):
     with tempfile.TemporaryDirectory() as folder:
         for name, text in UNITS.items():
             (pathlib.Path(folder) / name).write_text(text)
+        for name in "one.cc", "other.cc":
             lib.must([lib.FATHOM, "c++", "--grade=deep", compiler, "-O2", "-c", name], folder)
         lib.must([lib.FATHOM, "c++", "--grade=deep", compiler, "one.o", "other.o", "-o", "prog"],
                  folder)
         profile = lib.record([pathlib.Path(folder) / "prog"], folder).profile
     called = [name for (_, name), calls in profile.edges.items() if calls and "other(" in name]
     tap.check(len(called) == 1, f"templates in two units, {compiler}", sorted(profile.edges))
+    area = profile.procs["shape::area() const"]
+    tap.same([(pathlib.Path(place["file"]).name, place["line"], place["module"]) for place in area],
+             [("other.cc", 8, "other.cc")],
+             f"a member function is of the file that defines it, not of its class's, {compiler}")
 
 
 def main():

@@ -13,16 +13,34 @@ static bool is_header_or_assembly(const char *path)
     return g_str_has_prefix(path, "/usr/include/") || g_str_has_prefix(path, "/usr/lib/");
 }
 
-/* Folder of the recording runtime's own objects, with its slash, if they have debug information. */
-static char *runtime_folder(const struct fm_statics *statics)
+/* Folders of the recording runtime's own objects, if they have debug information: those named like
+ * the one of its slow path, as objects of one library may come from several builds. */
+static GHashTable *runtime_folders(const struct fm_statics *statics)
 {
-    for (uint32_t i = 0; i < statics->proc_count; i++) {
-        const struct fm_proc *proc = &statics->procs[i];
-        const char *slash = strrchr(proc->unit, '/');
-        if (strcmp(proc->linkage, "fm_enter_slow_v1") == 0 && slash != NULL)
-            return g_strndup(proc->unit, (gsize)(slash + 1 - proc->unit));
+    GHashTable *folders = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autofree char *own = NULL;
+    for (uint32_t i = 0; i < statics->proc_count && own == NULL; i++)
+        if (strcmp(statics->procs[i].linkage, "fm_enter_slow_v1") == 0) {
+            g_autofree char *folder = g_path_get_dirname(statics->procs[i].unit);
+            own = g_path_get_basename(folder);
+        }
+    for (uint32_t i = 0; i < statics->proc_count && own != NULL; i++) {
+        if (!g_str_has_prefix(statics->procs[i].linkage, "fm_"))
+            continue;
+        char *folder = g_path_get_dirname(statics->procs[i].unit);
+        g_autofree char *name = g_path_get_basename(folder);
+        if (strcmp(name, own) == 0)
+            g_hash_table_add(folders, folder);
+        else
+            g_free(folder);
     }
-    return NULL;
+    return folders;
+}
+
+static bool is_of_runtime(GHashTable *folders, const char *unit)
+{
+    g_autofree char *folder = g_path_get_dirname(unit);
+    return g_hash_table_contains(folders, folder);
 }
 
 static gint by_path(gconstpointer left, gconstpointer right)
@@ -34,7 +52,7 @@ GPtrArray *fm_statics_bare_units(const struct fm_statics *statics)
 {
     g_autoptr(GHashTable) with = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    g_autofree char *own = runtime_folder(statics);
+    g_autoptr(GHashTable) own = runtime_folders(statics);
     GPtrArray *bare = g_ptr_array_new();
     for (uint32_t i = 0; i < statics->proc_count; i++) {
         const struct fm_proc *proc = &statics->procs[i];
@@ -45,8 +63,7 @@ GPtrArray *fm_statics_bare_units(const struct fm_statics *statics)
         const struct fm_proc *proc = &statics->procs[i];
         bool known = proc->entry != 0 && proc->unit[0] != '\0' && proc->line > 0 &&
                      !is_header_or_assembly(proc->unit);
-        if (known && !g_hash_table_contains(with, proc->unit) &&
-            (own == NULL || !g_str_has_prefix(proc->unit, own)) &&
+        if (known && !g_hash_table_contains(with, proc->unit) && !is_of_runtime(own, proc->unit) &&
             g_hash_table_add(seen, (gpointer)(uintptr_t)proc->unit))
             g_ptr_array_add(bare, (gpointer)(uintptr_t)proc->unit);
     }

@@ -57,6 +57,22 @@ static bool canonical_die(const Dwarf_Die *die, Dwarf_Die *ret)
     return false;
 }
 
+/* Where the procedure is defined: a member function of C++ is declared in its class. Of what is
+ * only declared, that place. */
+static Dwarf_Die defining_die(const Dwarf_Die *die)
+{
+    Dwarf_Die at = *die;
+    for (int step = 0; step < ORIGIN_STEPS_MAX && !dwarf_hasattr(&at, DW_AT_decl_line); step++) {
+        Dwarf_Attribute attribute;
+        if (dwarf_attr(&at, DW_AT_abstract_origin, &attribute) == NULL &&
+            dwarf_attr(&at, DW_AT_specification, &attribute) == NULL)
+            break;
+        if (dwarf_formref_die(&attribute, &at) == NULL)
+            return *die;
+    }
+    return at;
+}
+
 /* Parameters stand on the definition when that is not the declaration: both have them, but for a
  * K&R definition. */
 static void count_parameters(Dwarf_Die *die, struct fm_proc *proc)
@@ -113,9 +129,9 @@ static bool is_cplusplus(Dwarf_Die *unit)
            language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
 }
 
-static const char *own_unit_path(struct walk *walk, Dwarf_Die *canonical, Dwarf_Die *ret_unit)
+static const char *own_unit_path(struct walk *walk, Dwarf_Die *die, Dwarf_Die *ret_unit)
 {
-    if (dwarf_diecu(canonical, ret_unit, NULL, NULL) == NULL)
+    if (dwarf_diecu(die, ret_unit, NULL, NULL) == NULL)
         *ret_unit = walk->unit;
     return fm_units_name(walk->units, ret_unit);
 }
@@ -125,11 +141,11 @@ static const char *text_of(const char *first, const char *second)
     return first != NULL ? first : second != NULL ? second : "";
 }
 
-static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical)
+static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical, Dwarf_Die *defined)
 {
     GStringChunk *strings = walk->elf->strings;
     Dwarf_Die unit;
-    const char *unit_file = own_unit_path(walk, canonical, &unit);
+    const char *unit_file = own_unit_path(walk, defined, &unit);
     Dwarf_Attribute attribute;
     const char *linkage = dwarf_formstring(dwarf_attr(canonical, DW_AT_linkage_name, &attribute));
     if (linkage == NULL)
@@ -138,14 +154,14 @@ static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical)
     struct fm_proc proc = {
         .name = g_string_chunk_insert_const(strings, text_of(name, linkage)),
         .linkage = g_string_chunk_insert_const(strings, text_of(linkage, name)),
-        .file = fm_units_path(walk->units, &unit, dwarf_decl_file(canonical)),
+        .file = fm_units_path(walk->units, &unit, dwarf_decl_file(defined)),
         .arity = FM_ARITY_UNKNOWN,
         .external = dwarf_hasattr(canonical, DW_AT_external),
         .virtual_method = dwarf_hasattr(canonical, DW_AT_virtuality),
         .cplusplus = is_cplusplus(&unit),
     };
     int line = 0;
-    if (dwarf_decl_line(canonical, &line) == 0 && line > 0)
+    if (dwarf_decl_line(defined, &line) == 0 && line > 0)
         proc.line = (uint32_t)line;
     /* libdw takes the first file of DWARF 5, number 0, for none. */
     if (proc.file[0] == '\0' && proc.line > 0)
@@ -173,7 +189,8 @@ static uint32_t proc_of(struct walk *walk, Dwarf_Die *die)
     gpointer found;
     if (g_hash_table_lookup_extended(walk->proc_by_die, canonical.addr, NULL, &found))
         return GPOINTER_TO_UINT(found);
-    uint32_t index = add_proc(walk, &canonical);
+    Dwarf_Die defined = defining_die(die);
+    uint32_t index = add_proc(walk, &canonical, &defined);
     g_hash_table_insert(walk->proc_by_die, canonical.addr, GUINT_TO_POINTER(index));
     return index;
 }
