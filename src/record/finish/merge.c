@@ -40,15 +40,17 @@ static bool same_edge(const struct merger *merger, uint32_t left, uint32_t right
     return a->caller == b->caller && a->css == b->css && pd_ps[a->callee] == pd_ps[b->callee];
 }
 
-/* Where an edge like this one stands, or where there is room for it. */
-static uint32_t *find_place(const struct merger *merger, uint32_t index)
+/* Where an edge like this one stands, or where there is room for it. Past itself: it may stand
+ * there since its caller was another, and an edge like it further on. */
+static uint32_t *find_place(const struct merger *merger, uint32_t index, bool past_itself)
 {
     const struct fm_raw_csd *csd = &merger->csds[index];
     uint64_t mix = csd->caller * UINT64_C(0x9e3779b97f4a7c15);
     mix = (mix ^ csd->css) * UINT64_C(0xbf58476d1ce4e5b9);
     mix = (mix ^ merger->pd_ps[csd->callee]) * UINT64_C(0x94d049bb133111eb);
     size_t at = (size_t)(mix >> 32) & (merger->table_size - 1);
-    while (merger->table[at] != 0 && !same_edge(merger, merger->table[at] - 1, index))
+    while (merger->table[at] != 0 && ((merger->table[at] - 1 == index && past_itself) ||
+                                      !same_edge(merger, merger->table[at] - 1, index)))
         at = (at + 1) & (merger->table_size - 1);
     return &merger->table[at];
 }
@@ -67,7 +69,7 @@ static void enter(struct merger *merger, uint32_t *place, uint32_t index)
     for (size_t i = 0; i < old_size; i++) {
         if (old[i] == 0 || merger->csds[old[i] - 1].caller == FM_RAW_NONE)
             continue;
-        uint32_t *again = find_place(merger, old[i] - 1);
+        uint32_t *again = find_place(merger, old[i] - 1, false);
         if (*again == 0) {
             *again = old[i];
             merger->table_used++;
@@ -80,8 +82,8 @@ static void enter(struct merger *merger, uint32_t *place, uint32_t index)
 static void place_edge(struct merger *merger, uint32_t index)
 {
     struct fm_raw_csd *csd = &merger->csds[index];
-    uint32_t *place = find_place(merger, index);
-    if (*place != 0 && *place - 1 != index) {
+    uint32_t *place = find_place(merger, index, true);
+    if (*place != 0) {
         struct fm_raw_csd *first = &merger->csds[*place - 1];
         first->calls += csd->calls;
         first->excps += csd->excps;
@@ -91,8 +93,7 @@ static void place_edge(struct merger *merger, uint32_t index)
         g_array_append_val(merger->unions, pair);
         return;
     }
-    if (*place == 0)
-        enter(merger, place, index);
+    enter(merger, place, index);
     uint32_t caller = csd->caller;
     if (merger->length[caller]++ == 0)
         merger->first[caller] = index + 1;
