@@ -14,7 +14,7 @@ import finish_lib as lib
 
 SOURCES = pathlib.Path(__file__).parent / "cplusplus_programs"
 SECTIONS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
-QUICK = [("g++", ["-O2", *SECTIONS]), ("g++", ["-O2", "-flto"]), ("clang++", ["-O2"])]
+QUICK = [("g++", ["-O2", *SECTIONS]), ("clang++", ["-O2"])]
 FULL = [(compiler, [level]) for compiler in ("g++", "clang++")
         for level in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Og")]
 FULL += [(compiler, ["-O2", *ways]) for compiler in ("g++", "clang++")

@@ -13,11 +13,20 @@ static bool is_header_or_assembly(const char *path)
     return g_str_has_prefix(path, "/usr/include/") || g_str_has_prefix(path, "/usr/lib/");
 }
 
-/* Folders of the recording runtime's own objects, if they have debug information: those named like
- * the one of its slow path, as objects of one library may come from several builds. */
-static GHashTable *runtime_folders(const struct fm_statics *statics)
+/* Up to and with the last folder of that name in a path; NULL: there is none. */
+static char *up_to_folder(const char *path, const char *name)
 {
-    GHashTable *folders = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autofree char *folder = g_strdup_printf("/%s/", name);
+    const char *found = g_strrstr(path, folder);
+    return found == NULL ? NULL : g_strndup(path, (gsize)(found - path) + strlen(folder));
+}
+
+/* Folders of the recording runtime's own objects, if they have debug information, with their
+ * slashes: those named like the one of its slow path, as objects of one library may come from
+ * several builds. */
+static GPtrArray *runtime_folders(const struct fm_statics *statics)
+{
+    GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *own = NULL;
     for (uint32_t i = 0; i < statics->proc_count && own == NULL; i++)
         if (strcmp(statics->procs[i].linkage, "fm_enter_slow_v1") == 0) {
@@ -27,20 +36,19 @@ static GHashTable *runtime_folders(const struct fm_statics *statics)
     for (uint32_t i = 0; i < statics->proc_count && own != NULL; i++) {
         if (!g_str_has_prefix(statics->procs[i].linkage, "fm_"))
             continue;
-        char *folder = g_path_get_dirname(statics->procs[i].unit);
-        g_autofree char *name = g_path_get_basename(folder);
-        if (strcmp(name, own) == 0)
-            g_hash_table_add(folders, folder);
-        else
-            g_free(folder);
+        g_autofree char *folder = up_to_folder(statics->procs[i].unit, own);
+        if (folder != NULL && !g_ptr_array_find_with_equal_func(folders, folder, g_str_equal, NULL))
+            g_ptr_array_add(folders, g_steal_pointer(&folder));
     }
     return folders;
 }
 
-static bool is_of_runtime(GHashTable *folders, const char *unit)
+static bool is_of_runtime(const GPtrArray *folders, const char *unit)
 {
-    g_autofree char *folder = g_path_get_dirname(unit);
-    return g_hash_table_contains(folders, folder);
+    for (guint i = 0; i < folders->len; i++)
+        if (g_str_has_prefix(unit, g_ptr_array_index(folders, i)))
+            return true;
+    return false;
 }
 
 static gint by_path(gconstpointer left, gconstpointer right)
@@ -52,7 +60,7 @@ GPtrArray *fm_statics_bare_units(const struct fm_statics *statics)
 {
     g_autoptr(GHashTable) with = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    g_autoptr(GHashTable) own = runtime_folders(statics);
+    g_autoptr(GPtrArray) own = runtime_folders(statics);
     GPtrArray *bare = g_ptr_array_new();
     for (uint32_t i = 0; i < statics->proc_count; i++) {
         const struct fm_proc *proc = &statics->procs[i];
