@@ -35,6 +35,7 @@
 
 #define FM_REC_MAGIC "FATHOMR\n"
 #define FM_REC_VERSION 2u
+#define FM_REC_VERSION_OLDEST 1u /* that is read: threads end before `charges` */
 #define FM_REC_BYTE_ORDER 0x01020304u
 #define FM_REC_HEADER_BYTES 4096u
 #define FM_REC_UNIT 8u /* bytes one ref counts */

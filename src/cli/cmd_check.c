@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/check_limits.h"
 #include "cli/cli.h"
 #include "cli/companion.h"
 #include "cli/hint.h"
@@ -429,33 +430,78 @@ static int check_file(const char *path, uint32_t sample)
     return broken == 0 && check.problems == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }
 
+static bool has_limits(const struct fm_limits_wish *wish)
+{
+    return wish->against || wish->again || wish->files || wish->limits || wish->junit ||
+           wish->sarif || wish->markdown || wish->strict;
+}
+
+static int check_files(char **paths, uint32_t sample, bool json)
+{
+    int status = FM_EXIT_DONE;
+    if (json)
+        return check_files_json(paths, sample);
+    for (; *paths != NULL; paths++) {
+        if (check_file(*paths, sample) != FM_EXIT_DONE)
+            status = FM_EXIT_FAILED;
+    }
+    return status;
+}
+
+static int check_limits(const struct fm_limits_wish *wish, int argc, char **argv, int sample)
+{
+    if (argc != 2)
+        return fm_cli_usage("check", "limits are for one FILE");
+    if (sample != 0)
+        return fm_cli_usage("check", "--sample has no meaning for limits");
+    if (wish->against == NULL && wish->files == NULL && wish->limits == NULL)
+        return fm_cli_usage("check", "expected --against=BASE, --limit=FILE or --expect=LIMIT");
+    return fm_check_limits(wish, argv[1]);
+}
+
 int fm_cmd_check(int argc, char **argv)
 {
     int sample = 0;
-    gboolean json = FALSE;
+    struct fm_limits_wish wish = {0};
     const GOptionEntry entries[] = {
         {"sample", 's', 0, G_OPTION_ARG_INT, &sample,
          "Make only N pages of each kind, spread over the file", "N"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &wish.json, "Print one JSON document", NULL},
+        {"against", 0, 0, G_OPTION_ARG_FILENAME, &wish.against,
+         "Hold FILE against this profile: it may not cost more", "BASE"},
+        {"limit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &wish.files,
+         "Limits to hold FILE against, one a line; may be given again", "LIMITS"},
+        {"expect", 0, 0, G_OPTION_ARG_STRING_ARRAY, &wish.limits,
+         "One limit, such as 'calls main > parse <= +0 %'; may be given again", "LIMIT"},
+        {"repeat-check", 0, 0, G_OPTION_ARG_FILENAME, &wish.again,
+         "A second run of FILE's build: exact limits on what differs are errors", "FILE2"},
+        {"strict", 0, 0, G_OPTION_ARG_NONE, &wish.strict,
+         "A limit of time that cannot be told is broken", NULL},
+        {"junit", 0, 0, G_OPTION_ARG_FILENAME, &wish.junit,
+         "Write the verdicts as JUnit XML (- = standard output)", "OUT"},
+        {"sarif", 0, 0, G_OPTION_ARG_FILENAME, &wish.sarif, "Write them as SARIF 2.1.0", "OUT"},
+        {"markdown", 0, 0, G_OPTION_ARG_FILENAME, &wish.markdown,
+         "Write them as a summary for a pull request", "OUT"},
         {NULL},
     };
-    int status = fm_cli_parse(&argc, &argv, entries, "FILE...",
-                              "Reads profiles, verifies every invariant, and makes every page once "
-                              "in every format; reads bodies (.procrep) and feedback files, all of "
-                              "them, and writes them again. Status 1 if anything fails.",
-                              "fathom check --sample 1000 Deep.data");
-    if (status >= 0)
-        return status;
-    if (argc < 2)
-        return fm_cli_usage("check", "expected a FILE; --help tells more");
-    if (sample < 0)
-        return fm_cli_usage("check", "--sample is a number of pages");
-    if (json)
-        return check_files_json(argv + 1, (uint32_t)sample);
-    status = FM_EXIT_DONE;
-    for (int i = 1; i < argc; i++) {
-        if (check_file(argv[i], (uint32_t)sample) != FM_EXIT_DONE)
-            status = FM_EXIT_FAILED;
-    }
+    int status = fm_cli_parse(
+        &argc, &argv, entries, "FILE...",
+        "Reads profiles, verifies every invariant, and makes every page once in every format; "
+        "reads "
+        "bodies (.procrep) and feedback files, all of them, and writes them again. Status 1 if "
+        "anything fails.\n\n"
+        "With --against, --limit or --expect: holds one profile against limits instead. Status 1 "
+        "if "
+        "one is broken, 2 if one does not fit the profiles.",
+        "fathom check --sample 1000 Deep.data\n"
+        "  fathom check --against=base.data --limit=limits.txt new.data");
+    if (status < 0 && argc < 2)
+        status = fm_cli_usage("check", "expected a FILE; --help tells more");
+    if (status < 0 && sample < 0)
+        status = fm_cli_usage("check", "--sample is a number of pages");
+    if (status < 0)
+        status = has_limits(&wish) ? check_limits(&wish, argc, argv, sample)
+                                   : check_files(argv + 1, (uint32_t)sample, wish.json);
+    fm_limits_wish_clear(&wish);
     return status;
 }

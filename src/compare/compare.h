@@ -61,6 +61,31 @@ void fm_compare_free(struct fm_compare *compare); /* NULL is allowed */
 int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id measure,
                          enum fm_side side);
 
+/* One measure of all contexts, of both sides. calls: how often the context was entered, 1 or more
+ * where it has any cost. total: of the context and what lies below it in the spanning tree. */
+struct fm_compare_values {
+    int64_t *own[FM_SIDES], *total[FM_SIDES], *calls[FM_SIDES]; /* [pd + 1] */
+};
+void fm_compare_values_init(struct fm_compare_values *values, const struct fm_compare *compare,
+                            enum fm_measure_id measure);
+void fm_compare_values_clear(struct fm_compare_values *values);
+/* Whether both profiles have the measure and it means something to a reader. */
+bool fm_compare_has(const struct fm_compare *compare, enum fm_measure_id measure);
+/* "calls", "time", "bytes", "allocs"; or a measure's own name. False: the profiles do not have
+ * it. */
+bool fm_compare_parse_measure(const struct fm_compare *compare, const char *text,
+                              enum fm_measure_id *ret);
+const char *fm_compare_measure_title(const struct fm_compare *compare, enum fm_measure_id measure);
+/* What a value is multiplied by for the unit that is shown: seconds of time, bytes. */
+double fm_compare_scale(const struct fm_compare *compare, enum fm_measure_id measure);
+/* What a reader looks at first: calls, or allocations where calls are equal, else time. */
+enum fm_measure_id fm_compare_telling_measure(const struct fm_compare *compare);
+/* As its language calls it, of the common graph; belongs to the profile. */
+const char *fm_compare_name(const struct fm_compare *compare, uint32_t ps);
+/* "main › parse › expr": at most so many innermost functions of the spanning tree's path; g_free.
+ */
+char *fm_compare_path(const struct fm_compare *compare, uint32_t pd, unsigned steps_max);
+
 /* --- causes --- */
 
 enum fm_cause_kind {
@@ -106,3 +131,7 @@ struct fm_causes {
 void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure,
                     struct fm_causes *ret);
 void fm_causes_clear(struct fm_causes *causes);
+/* "second calls scan now"; g_free. */
+char *fm_cause_what(const struct fm_compare *compare, const struct fm_cause *cause);
+/* "made.c:12", the line that calls, or where a function itself begins; "" = not known; g_free. */
+char *fm_cause_place(const struct fm_compare *compare, const struct fm_cause *cause);

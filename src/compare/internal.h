@@ -22,12 +22,5 @@ void fm_pairs_find_renames(struct fm_pairs *pairs, const struct fm_profile *befo
 void fm_pairs_find_sites(struct fm_pairs *pairs, const struct fm_profile *before,
                          const struct fm_profile *after);
 
-/* One measure of all contexts, of both sides. */
-struct fm_compare_values {
-    int64_t *own[FM_SIDES], *total[FM_SIDES], *calls[FM_SIDES]; /* [pd + 1] */
-};
-void fm_compare_values_init(struct fm_compare_values *values, const struct fm_compare *compare,
-                            enum fm_measure_id measure);
-void fm_compare_values_clear(struct fm_compare_values *values);
 int64_t fm_compare_csd_value(const struct fm_profile *profile, uint32_t csd,
                              enum fm_measure_id measure);

@@ -19,8 +19,8 @@ static int choose_measure(const struct diffing *o, const struct fm_compare *comp
                           enum fm_measure_id *ret)
 {
     if (o->by == NULL)
-        *ret = fm_compare_page_measure(compare);
-    else if (!fm_compare_page_parse(compare, o->by, ret))
+        *ret = fm_compare_telling_measure(compare);
+    else if (!fm_compare_parse_measure(compare, o->by, ret))
         return fm_cli_usage("diff", "--by: the profiles have no measure '%s'", o->by);
     return -1;
 }

@@ -24,67 +24,9 @@ static const struct fm_profile *graph(const struct view *v)
 
 /* --- measures --- */
 
-static const char *measure_title(const struct fm_compare *c, enum fm_measure_id measure)
-{
-    if (measure == FM_COMPARE_CALLS)
-        return "calls";
-    return measure == FM_QUANTA ? "time" : c->side[FM_BEFORE]->measures[measure].name;
-}
-
-/* In the unit that is shown: seconds of time, bytes. */
-static double scale_of(const struct fm_compare *c, enum fm_measure_id measure)
-{
-    const struct fm_profile *p = c->side[FM_BEFORE];
-    if (measure == FM_QUANTA)
-        return p->ticks_per_second > 0 ? 1 / (double)p->ticks_per_second : 1;
-    return measure == FM_WORDS ? p->word_size : 1;
-}
-
-static bool is_shown(const struct fm_compare *c, enum fm_measure_id measure)
-{
-    const struct fm_profile *p = c->side[FM_BEFORE];
-    if (measure == FM_QUANTA)
-        return p->ticks_per_second > 0;
-    return measure == FM_COMPARE_CALLS ||
-           (measure >= FM_ALLOCS && (unsigned)measure < p->measure_count);
-}
-
-enum fm_measure_id fm_compare_page_measure(const struct fm_compare *c)
-{
-    static const enum fm_measure_id first[] = {FM_COMPARE_CALLS, FM_ALLOCS, FM_WORDS};
-    for (unsigned i = 0; i < G_N_ELEMENTS(first); i++) {
-        const struct fm_profile *before = c->side[FM_BEFORE], *after = c->side[FM_AFTER];
-        for (uint32_t csd = 1; csd <= before->csd_count; csd++) {
-            bool calls = first[i] == FM_COMPARE_CALLS;
-            if (calls
-                    ? fm_profile_calls(before, csd) != fm_profile_calls(after, csd)
-                    : fm_profile_own(before, csd, first[i]) != fm_profile_own(after, csd, first[i]))
-                return first[i];
-        }
-    }
-    return is_shown(c, FM_QUANTA) ? FM_QUANTA : FM_COMPARE_CALLS;
-}
-
-bool fm_compare_page_parse(const struct fm_compare *c, const char *text, enum fm_measure_id *ret)
-{
-    const struct fm_profile *p = c->side[FM_BEFORE];
-    if (strcmp(text, "calls") == 0) {
-        *ret = FM_COMPARE_CALLS;
-        return true;
-    }
-    *ret = strcmp(text, "time") == 0    ? FM_QUANTA
-           : strcmp(text, "bytes") == 0 ? FM_WORDS
-                                        : FM_MEASURES_MAX;
-    for (unsigned m = FM_ALLOCS; *ret == FM_MEASURES_MAX && m < p->measure_count; m++) {
-        if (strcmp(p->measures[m].name, text) == 0)
-            *ret = (enum fm_measure_id)m;
-    }
-    return *ret != FM_MEASURES_MAX && is_shown(c, *ret);
-}
-
 static void cell_value(struct view *v, enum fm_measure_id measure, double value)
 {
-    value *= scale_of(v->c, measure);
+    value *= fm_compare_scale(v->c, measure);
     if (measure == FM_QUANTA)
         fm_cell_time(v->table, value);
     else
@@ -98,7 +40,7 @@ static void add_total(struct view *v, enum fm_measure_id measure)
     int64_t before = fm_compare_total(v->c, measure, FM_BEFORE);
     int64_t after = fm_compare_total(v->c, measure, FM_AFTER);
     fm_table_row(v->table, "total", false);
-    fm_cell_string(v->table, measure_title(v->c, measure), FM_STYLE_PLAIN);
+    fm_cell_string(v->table, fm_compare_measure_title(v->c, measure), FM_STYLE_PLAIN);
     cell_value(v, measure, (double)before);
     cell_value(v, measure, (double)after);
     cell_value(v, measure, (double)after - (double)before);
@@ -124,75 +66,12 @@ static void add_totals(struct view *v)
     }
     add_total(v, FM_COMPARE_CALLS);
     for (unsigned m = FM_QUANTA; m < graph(v)->measure_count; m++) {
-        if (m != FM_CALLSEQS && is_shown(v->c, (enum fm_measure_id)m))
+        if (m != FM_CALLSEQS && fm_compare_has(v->c, (enum fm_measure_id)m))
             add_total(v, (enum fm_measure_id)m);
     }
 }
 
 /* --- causes --- */
-
-static const char *name_of(const struct view *v, uint32_t ps)
-{
-    const struct fm_ps *of = &graph(v)->ps[ps];
-    return graph(v)->flavour == FM_FLAVOUR_C ? of->unqualified_name : of->qualified_name;
-}
-
-/* The line that calls; of a function itself, where it begins. */
-static char *place_of(const struct view *v, const struct fm_cause *cause)
-{
-    const struct fm_ps *ps = &graph(v)->ps[cause->ps];
-    const char *file = ps->file;
-    uint32_t line = ps->line;
-    if (cause->css != 0) {
-        const struct fm_css *site = &graph(v)->css[cause->css];
-        file = *site->file != '\0' ? site->file : graph(v)->ps[site->ps].file;
-        line = site->line;
-    }
-    const char *slash = strrchr(file, '/');
-    return *file == '\0' ? g_strdup("")
-                         : g_strdup_printf("%s:%u", slash != NULL ? slash + 1 : file, line);
-}
-
-static char *what_of(const struct view *v, const struct fm_cause *cause)
-{
-    const char *name = name_of(v, cause->ps);
-    const char *caller = cause->caller != 0 ? name_of(v, cause->caller) : "";
-    const char *more = cause->net > 0 ? "more" : "fewer";
-    switch (cause->kind) {
-    case FM_CAUSE_CALLS:
-        return cause->deeper ? g_strdup_printf("%s recurses %s", name,
-                                               cause->net > 0 ? "deeper" : "less deeply")
-                             : g_strdup_printf("%s calls %s %s often", caller, name,
-                                               cause->net > 0 ? "more" : "less");
-    case FM_CAUSE_SELF:
-        return g_strdup_printf("%s itself, %s a call", name, more);
-    case FM_CAUSE_APPEARED:
-        return g_strdup_printf("%s calls %s now", caller, name);
-    case FM_CAUSE_VANISHED:
-        return g_strdup_printf("%s no longer calls %s", caller, name);
-    case FM_CAUSE_REPLACED:
-        return g_strdup_printf("%s calls %s, not %s", caller, name, name_of(v, cause->old_ps));
-    }
-    g_assert_not_reached();
-}
-
-/* "main › parse › expr": the innermost functions of the spanning tree's path. */
-static char *path_of(const struct view *v, uint32_t pd)
-{
-    const struct fm_profile *p = graph(v);
-    GString *path = g_string_new(NULL);
-    unsigned steps = 0;
-    for (; pd != p->root_pd && v->c->tree_csd[pd] != 0; pd = p->csd_caller[v->c->tree_csd[pd]]) {
-        if (steps++ == PATH_MAX_STEPS) {
-            g_string_prepend(path, "… › ");
-            break;
-        }
-        if (path->len > 0)
-            g_string_prepend(path, " › ");
-        g_string_prepend(path, name_of(v, p->pd_ps[pd]));
-    }
-    return g_string_free(path, FALSE);
-}
 
 static const char *kind_name(enum fm_cause_kind kind)
 {
@@ -236,7 +115,8 @@ static void context_cells(struct view *v, const struct fm_cause_context *context
 /* A cause in several contexts: sums, then the largest of them. */
 static void add_cause(struct view *v, const struct fm_cause *cause)
 {
-    g_autofree char *what = what_of(v, cause), *place = place_of(v, cause), *where = NULL;
+    g_autofree char *what = fm_cause_what(v->c, cause), *place = fm_cause_place(v->c, cause),
+                    *where = NULL;
     struct fm_cause_context sum = {0};
     const struct fm_cause_context *contexts = (void *)cause->contexts->data;
     for (guint i = 0; i < cause->contexts->len; i++) {
@@ -246,7 +126,7 @@ static void add_cause(struct view *v, const struct fm_cause *cause)
         }
     }
     if (cause->contexts->len == 1)
-        where = path_of(v, contexts[0].pd);
+        where = fm_compare_path(v->c, contexts[0].pd, PATH_MAX_STEPS);
     else
         where = g_strdup_printf("in %u contexts", cause->contexts->len);
     fm_table_row(v->table, "cause", false);
@@ -261,7 +141,7 @@ static void add_cause(struct view *v, const struct fm_cause *cause)
     context_cells(v, &sum, where);
     for (guint i = 0;
          cause->contexts->len > 1 && i < MIN(cause->contexts->len, v->options->contexts_max); i++) {
-        g_autofree char *path = path_of(v, contexts[i].pd);
+        g_autofree char *path = fm_compare_path(v->c, contexts[i].pd, PATH_MAX_STEPS);
         fm_table_row(v->table, "context", false);
         cell_value(v, v->causes.measure, contexts[i].net);
         for (unsigned blank = 0; blank < 4; blank++)
@@ -290,7 +170,7 @@ static void add_not_told(struct view *v, bool any)
 {
     if (!v->causes.sampled)
         return;
-    double scale = scale_of(v->c, FM_QUANTA);
+    double scale = fm_compare_scale(v->c, FM_QUANTA);
     g_autofree char *sum = fm_format_time(v->causes.not_told * scale);
     g_autofree char *within = fm_format_time(DEVIATIONS * v->causes.not_told_deviation * scale);
     g_autofree char *text = g_strdup_printf(
@@ -305,7 +185,7 @@ static void add_not_told(struct view *v, bool any)
 static void add_causes(struct view *v)
 {
     g_autofree char *title = g_strdup_printf("What explains the difference of %s",
-                                             measure_title(v->c, v->causes.measure));
+                                             fm_compare_measure_title(v->c, v->causes.measure));
     double more = 0, less = 0, shown = 0;
     guint rest = 0, rows = 0;
     bool large = false;
@@ -327,7 +207,8 @@ static void add_causes(struct view *v)
             continue;
         }
         rest++;
-        *(cause->net > 0 ? &more : &less) += fabs(cause->net) * scale_of(v->c, v->causes.measure);
+        *(cause->net > 0 ? &more : &less) +=
+            fabs(cause->net) * fm_compare_scale(v->c, v->causes.measure);
     }
     add_rest(v, rest, more, less);
     add_not_told(v, true);
@@ -395,10 +276,10 @@ struct fm_display *fm_compare_page(const struct fm_compare *compare,
     fm_display_set_name(display, "diff");
     fm_display_fact_string(display, "before", options->names[FM_BEFORE]);
     fm_display_fact_string(display, "after", options->names[FM_AFTER]);
-    fm_display_fact_string(display, "measure", measure_title(compare, options->by));
+    fm_display_fact_string(display, "measure", fm_compare_measure_title(compare, options->by));
     fm_causes_find(compare, options->by, &v.causes);
     fm_display_fact_double(display, "difference",
-                           v.causes.difference * scale_of(compare, options->by));
+                           v.causes.difference * fm_compare_scale(compare, options->by));
     add_totals(&v);
     add_causes(&v);
     add_matches(&v);

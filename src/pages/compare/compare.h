@@ -12,12 +12,6 @@ struct fm_compare_page_options {
     const char *names[FM_SIDES]; /* of the two files */
 };
 
-/* What a reader looks at first: calls, or allocations where calls are equal, else time. */
-enum fm_measure_id fm_compare_page_measure(const struct fm_compare *compare);
-/* "calls", "time", "bytes", "allocs"; or a measure's own name. False: the profiles do not have
- * it. */
-bool fm_compare_page_parse(const struct fm_compare *compare, const char *text,
-                           enum fm_measure_id *ret);
 /* The caller owns the result. */
 struct fm_display *fm_compare_page(const struct fm_compare *compare,
                                    const struct fm_compare_page_options *options);

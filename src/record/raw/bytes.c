@@ -85,7 +85,8 @@ static bool check_header(const struct fm_raw_bytes *bytes, const struct fm_rec_h
                     "%s: offset 12: recorded on a machine of the other byte order", bytes->path);
         return false;
     }
-    if (header->version != FM_REC_VERSION || header->header_bytes != FM_REC_HEADER_BYTES) {
+    if (header->version < FM_REC_VERSION_OLDEST || header->version > FM_REC_VERSION ||
+        header->header_bytes != FM_REC_HEADER_BYTES) {
         g_set_error(error, FM_ERROR, FM_ERROR_VERSION,
                     "%s: offset 8: version %u with a header of %u bytes, expected %u with %u",
                     bytes->path, header->version, header->header_bytes, FM_REC_VERSION,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the lists and graphs of a recording: each node once, each reference checked. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -270,13 +271,15 @@ static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, 
         .user_quanta = thread->user_quanta,
         .instrumentation_quanta = thread->instrumentation_quanta,
         .ticks = thread->ticks,
-        .charges = thread->charges,
-        .charge_squares = thread->charge_squares,
         .cpu_ns = thread->cpu_ns,
         .calls_dropped = thread->calls_dropped,
         .exits_unmatched = thread->exits_unmatched,
     };
     memcpy(raw.name, thread->name, sizeof thread->name);
+    if (in->recording->header.version > 1) {
+        raw.charges = thread->charges;
+        raw.charge_squares = thread->charge_squares;
+    }
     uint32_t index = storage->threads->len, next;
     raw.root_pd = pd_at(in, thread->root_pd, index);
     if (raw.root_pd == FM_RAW_NONE)
@@ -293,9 +296,11 @@ static bool read_threads(struct reading *in, GError **error)
 {
     uint64_t steps = 0;
     guint at_pd = 0;
+    size_t size = in->recording->header.version > 1 ? sizeof(struct fm_rec_thread)
+                                                    : offsetof(struct fm_rec_thread, charges);
     for (uint32_t ref = in->recording->header.first_thread; ref != 0;) {
-        const struct fm_rec_thread *thread = fm_raw_bytes_at(&in->bytes, ref, sizeof *thread);
-        if (thread == NULL || ++steps > in->bytes.size / sizeof *thread)
+        const struct fm_rec_thread *thread = fm_raw_bytes_at(&in->bytes, ref, size);
+        if (thread == NULL || ++steps > in->bytes.size / size)
             return fm_raw_bytes_fail(&in->bytes, ref, "no thread", "the next thread", error);
         /* A thread whose root is not there yet has just begun. */
         if (thread->root_pd != 0 && thread->root_csd != 0 &&

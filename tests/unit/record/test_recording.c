@@ -128,6 +128,8 @@ static void make(struct image *image)
     thread->root_csd = root_csd;
     thread->user_quanta = 3;
     thread->instrumentation_quanta = 2;
+    thread->charges = 2;
+    thread->charge_squares = 5;
     thread->first_stack = add(image, sizeof(struct fm_rec_stack));
     struct fm_rec_stack *stack = bytes_at(image, thread->first_stack);
     stack->capacity = 4;
@@ -174,6 +176,21 @@ static uint32_t csd_to(const struct fm_profile *profile, const char *caller, con
     }
     g_assert_cmpuint(found, !=, 0);
     return found;
+}
+
+static void an_older_one_does_not_know_its_samples(void)
+{
+    static struct image image;
+    for (unsigned version = FM_REC_VERSION_OLDEST; version <= FM_REC_VERSION; version++) {
+        g_autoptr(FmProfile) profile = NULL;
+        struct fm_finish_notes notes;
+        make(&image);
+        header_of(&image)->version = version;
+        g_assert_true(finish(&image, FILE_BYTES, &profile, &notes, NULL));
+        g_assert_cmpuint(profile->run_info.sample_count, ==, version == 1 ? 0 : 2);
+        g_assert_cmpuint(profile->run_info.sample_squares, ==, version == 1 ? 0 : 5);
+        fm_finish_notes_done(&notes);
+    }
 }
 
 static void a_killed_program_keeps_all_counts(void)
@@ -316,6 +333,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/recording/a_killed_program_keeps_all_counts",
                     a_killed_program_keeps_all_counts);
+    g_test_add_func("/recording/older_versions", an_older_one_does_not_know_its_samples);
     g_test_add_func("/recording/edges_of_one_foreign_place_are_one",
                     edges_of_one_foreign_place_are_one);
     g_test_add_func("/recording/headers_are_checked", headers_are_checked);

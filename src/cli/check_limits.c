@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/check_limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/files/writer.h"
+#include "cli/cli.h"
+#include "cli/hint.h"
+#include "cli/page_output.h"
+#include "pages/compare/gate.h"
+
+/* What is exact, of the whole program, when nobody says more. */
+#define ORDINARY_LIMITS "calls total <= +0 %\nallocations total <= +0 %\nbytes total <= +0 %\n"
+
+static bool read_limits(const struct fm_limits_wish *wish, struct fm_limits *limits, GError **error)
+{
+    for (unsigned i = 0; wish->files != NULL && wish->files[i] != NULL; i++) {
+        if (!fm_limits_read(limits, wish->files[i], error))
+            return false;
+    }
+    for (unsigned i = 0; wish->limits != NULL && wish->limits[i] != NULL; i++) {
+        const char *text = wish->limits[i];
+        if (!fm_limits_parse(limits, "", text, strlen(text), error))
+            return false;
+    }
+    if (wish->files == NULL && wish->limits == NULL)
+        return fm_limits_parse(limits, "", ORDINARY_LIMITS, strlen(ORDINARY_LIMITS), error);
+    if (limits->all->len > 0)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "expected a limit, found none");
+    return false;
+}
+
+static bool write_to(const char *path, const GString *text, GError **error)
+{
+    struct fm_writer *writer;
+    if (strcmp(path, "-") == 0) {
+        if (fwrite(text->str, 1, text->len, stdout) == text->len && fflush(stdout) == 0)
+            return true;
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "standard output: %s", g_strerror(errno));
+        return false;
+    }
+    if (!fm_writer_new(path, &writer, error))
+        return false;
+    fm_writer_bytes(writer, text->str, text->len);
+    return fm_writer_finish(writer, error);
+}
+
+static bool write_documents(const struct fm_limits_wish *wish, const struct fm_gate *gate,
+                            GError **error)
+{
+    const struct {
+        const char *path;
+        void (*write)(const struct fm_gate *gate, GString *out);
+    } documents[] = {{wish->junit, fm_gate_write_junit},
+                     {wish->sarif, fm_gate_write_sarif},
+                     {wish->markdown, fm_gate_write_markdown}};
+    for (size_t i = 0; i < G_N_ELEMENTS(documents); i++) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        if (documents[i].path == NULL)
+            continue;
+        documents[i].write(gate, text);
+        if (!write_to(documents[i].path, text, error))
+            return false;
+    }
+    return true;
+}
+
+static bool takes_stdout(const char *path)
+{
+    return g_strcmp0(path, "-") == 0;
+}
+
+static int show(const struct fm_limits_wish *wish, const struct fm_gate *gate)
+{
+    GError *error = NULL;
+    if (!write_documents(wish, gate, &error)) {
+        fm_cli_fail("check", error);
+        return FM_EXIT_USAGE;
+    }
+    int status = FM_EXIT_DONE;
+    if (!takes_stdout(wish->junit) && !takes_stdout(wish->sarif) && !takes_stdout(wish->markdown)) {
+        const struct fm_page_output output = {
+            .command = "check", .json = wish->json, .width = -1, .no_pager = true};
+        g_autoptr(FmDisplay) page = fm_gate_page(gate);
+        status = fm_page_output_display(&output, page, true);
+    }
+    if (status != FM_EXIT_DONE || gate->count[FM_VERDICT_ERROR] > 0)
+        return FM_EXIT_USAGE;
+    return gate->count[FM_VERDICT_BROKEN] > 0 ? FM_EXIT_FAILED : FM_EXIT_DONE;
+}
+
+static bool read_profile(const char *path, struct fm_profile **ret)
+{
+    GError *error = NULL;
+    struct fm_progress progress;
+    if (path == NULL)
+        return true;
+    fm_cli_progress_begin(&progress);
+    bool done = fm_profile_read(path, &progress, ret, &error);
+    fm_cli_progress_end(&progress);
+    if (!done)
+        fm_cli_fail_file("check", path, FM_FILE_PROFILE, error);
+    return done;
+}
+
+static int judge(const struct fm_limits_wish *wish, const struct fm_limits *limits,
+                 const char *path)
+{
+    g_autoptr(FmProfile) before = NULL, after = NULL, again = NULL;
+    GError *error = NULL;
+    struct fm_gate gate;
+    if (!read_profile(wish->against, &before) || !read_profile(path, &after) ||
+        !read_profile(wish->again, &again))
+        return FM_EXIT_USAGE;
+    const struct fm_gate_options options = {
+        .names = {wish->against, path}, .again = again, .strict = wish->strict};
+    if (!fm_gate_judge(limits, before, after, &options, &gate, &error)) {
+        fm_cli_fail("check", error);
+        return FM_EXIT_USAGE;
+    }
+    int status = show(wish, &gate);
+    fm_gate_clear(&gate);
+    return status;
+}
+
+int fm_check_limits(const struct fm_limits_wish *wish, const char *path)
+{
+    struct fm_limits limits;
+    GError *error = NULL;
+    int status = FM_EXIT_USAGE;
+    fm_limits_init(&limits);
+    if (read_limits(wish, &limits, &error))
+        status = judge(wish, &limits, path);
+    else
+        fm_cli_fail("check", error);
+    fm_limits_clear(&limits);
+    return status;
+}
+
+void fm_limits_wish_clear(struct fm_limits_wish *wish)
+{
+    g_free(wish->against);
+    g_free(wish->again);
+    g_strfreev(wish->files);
+    g_strfreev(wish->limits);
+    g_free(wish->junit);
+    g_free(wish->sarif);
+    g_free(wish->markdown);
+    *wish = (struct fm_limits_wish){0};
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `fathom check` with limits: a profile held against what it may cost. */
+#pragma once
+
+#include <glib.h>
+
+struct fm_limits_wish {
+    char *against;                  /* the base; NULL = none */
+    char *again;                    /* a second run of the same build; NULL = none */
+    char **files;                   /* of limits; NULL = none */
+    char **limits;                  /* given as such; NULL = none */
+    char *junit, *sarif, *markdown; /* files to write, "-" = standard output; NULL = none */
+    gboolean strict, json;
+};
+
+/* Returns an exit status: 0 kept (or not told), 1 broken, 2 an error in the limits. */
+int fm_check_limits(const struct fm_limits_wish *wish, const char *path);
+void fm_limits_wish_clear(struct fm_limits_wish *wish);

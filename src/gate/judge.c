@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "gate/internal.h"
+
+#define PATH_STEPS 8u
+
+/* A measure of all contexts, taken once for all limits that ask for it. */
+struct measured {
+    enum fm_measure_id id;
+    struct fm_compare_values values;
+    struct fm_causes causes;
+    bool has_causes;
+};
+
+struct judging {
+    const struct fm_limits *limits;
+    const struct fm_gate_options *options;
+    const struct fm_profile *given[FM_SIDES]; /* before NULL: no base */
+    struct fm_compare *compare;               /* of before (or after itself) with after */
+    struct fm_places places;
+    GPtrArray *measured;
+    GArray *told; /* struct fm_told, one for each limit */
+    struct fm_gate *ret;
+};
+
+static void free_measured(void *data)
+{
+    struct measured *m = data;
+    fm_compare_values_clear(&m->values);
+    if (m->has_causes)
+        fm_causes_clear(&m->causes);
+    g_free(m);
+}
+
+static struct measured *measured(struct judging *j, enum fm_measure_id id)
+{
+    for (guint i = 0; i < j->measured->len; i++) {
+        struct measured *known = g_ptr_array_index(j->measured, i);
+        if (known->id == id)
+            return known;
+    }
+    struct measured *m = g_new0(struct measured, 1);
+    m->id = id;
+    fm_compare_values_init(&m->values, j->compare, id);
+    g_ptr_array_add(j->measured, m);
+    return m;
+}
+
+static void set_error(struct fm_judgement *it, char *why)
+{
+    g_free(it->why);
+    it->why = why;
+    it->verdict = FM_VERDICT_ERROR;
+}
+
+/* --- amounts --- */
+
+static int64_t plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static void sum_contexts(struct judging *j, const struct fm_limit *limit, const struct measured *m,
+                         const GArray *found, const GArray *outermost, struct fm_amount *ret)
+{
+    (void)j;
+    const GArray *of = limit->self ? found : outermost;
+    *ret = (struct fm_amount){.calls = {1, 1}};
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        int64_t calls = 0;
+        for (guint i = 0; i < of->len; i++) {
+            uint32_t pd = g_array_index(of, uint32_t, i);
+            ret->value[side] = plus(ret->value[side], limit->self ? m->values.own[side][pd]
+                                                                  : m->values.total[side][pd]);
+            calls = plus(calls, m->values.calls[side][pd]);
+        }
+        if (limit->per_call && calls > 0)
+            ret->calls[side] = calls;
+    }
+}
+
+static void sum_new(struct judging *j, const struct fm_limit *limit, const struct measured *m,
+                    struct fm_amount *ret, uint32_t *ret_pd)
+{
+    const struct fm_compare *c = j->compare;
+    const uint32_t *pd_ps = c->side[FM_BEFORE]->pd_ps;
+    g_autofree signed char *in = g_new0(signed char, c->side[FM_BEFORE]->ps_count + 1u);
+    int64_t most = 0;
+    *ret = (struct fm_amount){.calls = {1, 1}};
+    for (uint32_t at = 0; at < c->order_count; at++) {
+        uint32_t pd = c->order[at];
+        int64_t before = m->values.own[FM_BEFORE][pd], after = m->values.own[FM_AFTER][pd];
+        if (after <= before)
+            continue;
+        if (in[pd_ps[pd]] == 0)
+            in[pd_ps[pd]] = fm_places_is_in(&j->places, pd_ps[pd], limit->place) ? 1 : -1;
+        if (in[pd_ps[pd]] < 0)
+            continue;
+        ret->value[FM_AFTER] = plus(ret->value[FM_AFTER], after - before);
+        if (after - before > most) {
+            most = after - before;
+            *ret_pd = pd;
+        }
+    }
+}
+
+static bool is_place_known(const struct judging *j, const char *place)
+{
+    const struct fm_profile *p = j->compare->side[FM_BEFORE];
+    for (uint32_t ps = 1; ps <= p->ps_count; ps++) {
+        if (fm_places_is_in(&j->places, ps, place))
+            return true;
+    }
+    return false;
+}
+
+/* --- what to show of a limit that is broken --- */
+
+static bool lies_below(const struct judging *j, uint32_t pd, const GArray *contexts)
+{
+    for (; pd != 0; pd = fm_places_parent(j->compare, pd)) {
+        for (guint i = 0; i < contexts->len; i++) {
+            if (g_array_index(contexts, uint32_t, i) == pd)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The largest cause that is told, of a context below those; NULL = all of the program. */
+static char *first_cause(struct judging *j, enum fm_measure_id id, const GArray *contexts)
+{
+    struct measured *m = measured(j, id);
+    if (!m->has_causes) {
+        fm_causes_find(j->compare, id, &m->causes);
+        m->has_causes = true;
+    }
+    for (guint i = 0; i < m->causes.causes->len; i++) {
+        const struct fm_cause *cause = &g_array_index(m->causes.causes, struct fm_cause, i);
+        bool here = contexts == NULL;
+        for (guint k = 0; k < cause->contexts->len && !here; k++)
+            here = lies_below(j, g_array_index(cause->contexts, struct fm_cause_context, k).pd,
+                              contexts);
+        if (!here || !cause->told)
+            continue;
+        g_autofree char *what = fm_cause_what(j->compare, cause);
+        g_autofree char *place = fm_cause_place(j->compare, cause);
+        return *place == '\0' ? g_steal_pointer(&what) : g_strdup_printf("%s (%s)", what, place);
+    }
+    return NULL;
+}
+
+static void show_context(struct judging *j, struct fm_judgement *it, uint32_t pd)
+{
+    const struct fm_profile *p = j->compare->side[FM_BEFORE];
+    it->path = fm_compare_path(j->compare, pd, PATH_STEPS);
+    g_free(it->file);
+    it->file = g_strdup(p->ps[p->pd_ps[pd]].file);
+    it->line = p->ps[p->pd_ps[pd]].line;
+}
+
+static uint32_t most_changed(const struct fm_limit *limit, const struct measured *m,
+                             const GArray *found)
+{
+    uint32_t best = g_array_index(found, uint32_t, 0);
+    double most = -1;
+    for (guint i = 0; i < found->len; i++) {
+        uint32_t pd = g_array_index(found, uint32_t, i);
+        int64_t *const *values = limit->self ? m->values.own : m->values.total;
+        double change = fabs((double)values[FM_AFTER][pd] - (double)values[FM_BEFORE][pd]);
+        if (change > most) {
+            most = change;
+            best = pd;
+        }
+    }
+    return best;
+}
+
+/* --- one limit --- */
+
+static void take_values(struct fm_judgement *it, const struct fm_amount *amount, double scale)
+{
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        it->value[side] = (double)amount->value[side] / (double)amount->calls[side] * scale;
+    it->allowed = fm_bound_allowed(it->limit, amount, scale);
+}
+
+/* Exactly, or for time with what chance may do: that is judged when all limits are known. */
+static void judge_amount(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
+                         const struct fm_amount *amount, struct fm_told *told)
+{
+    double scale = fm_compare_scale(j->compare, id);
+    take_values(it, amount, scale);
+    it->estimated = id == FM_QUANTA;
+    if (it->estimated)
+        fm_time_against_bound(j->compare, it->limit, amount, told);
+    else if (!fm_bound_holds(it->limit, amount, (int64_t)scale))
+        it->verdict = FM_VERDICT_BROKEN;
+}
+
+static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
+                       struct fm_told *told)
+{
+    struct measured *m = measured(j, id);
+    struct fm_amount amount;
+    g_autoptr(GArray) found = fm_places_match(&j->places, it->limit);
+    g_autoptr(GArray) outermost = fm_places_outermost(&j->places, found);
+    if (found->len == 0) {
+        if (!it->limit->optional)
+            set_error(it, g_strdup("no context of either profile has this path"));
+        return;
+    }
+    sum_contexts(j, it->limit, m, found, outermost, &amount);
+    judge_amount(j, it, id, &amount, told);
+    show_context(j, it, most_changed(it->limit, m, it->limit->self ? found : outermost));
+    if (it->verdict == FM_VERDICT_BROKEN || it->estimated)
+        it->cause = j->given[FM_BEFORE] != NULL ? first_cause(j, id, outermost) : NULL;
+}
+
+static void judge_new(struct judging *j, struct fm_judgement *it, enum fm_measure_id id)
+{
+    struct fm_amount amount;
+    uint32_t pd = 0;
+    if (!it->limit->optional && !is_place_known(j, it->limit->place)) {
+        set_error(it,
+                  g_strdup_printf("no function of either profile lies in %s", it->limit->place));
+        return;
+    }
+    sum_new(j, it->limit, measured(j, id), &amount, &pd);
+    judge_amount(j, it, id, &amount, NULL);
+    if (pd != 0)
+        show_context(j, it, pd);
+}
+
+static void judge_total(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
+                        struct fm_told *told)
+{
+    struct fm_amount amount = {.calls = {1, 1}};
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        amount.value[side] = fm_compare_total(j->compare, id, (enum fm_side)side);
+    judge_amount(j, it, id, &amount, told);
+    if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
+        it->cause = first_cause(j, id, NULL);
+}
+
+static void judge_peak(struct judging *j, struct fm_judgement *it)
+{
+    struct fm_amount amount = {.calls = {1, 1}};
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        const struct fm_profile *p = j->given[side] != NULL ? j->given[side] : j->given[FM_AFTER];
+        uint64_t peak = p->run_info.peak_bytes;
+        if (peak == 0 && (side == FM_AFTER || it->limit->bound != FM_BOUND_ABSOLUTE)) {
+            set_error(it, g_strdup("the most heap memory at once was not recorded"));
+            return;
+        }
+        amount.value[side] = (int64_t)MIN(peak, (uint64_t)INT64_MAX);
+    }
+    take_values(it, &amount, 1);
+    if (!fm_bound_holds(it->limit, &amount, 1))
+        it->verdict = FM_VERDICT_BROKEN;
+}
+
+static bool has_measure(const struct judging *j, const struct fm_limit *limit,
+                        enum fm_measure_id *ret)
+{
+    return fm_compare_parse_measure(j->compare, limit->measure, ret);
+}
+
+static void judge_limit(struct judging *j, struct fm_judgement *it, struct fm_told *told)
+{
+    const struct fm_limit *limit = it->limit;
+    enum fm_measure_id id;
+    *told = (struct fm_told){.p = 1};
+    it->has_before = j->given[FM_BEFORE] != NULL && limit->subject != FM_LIMIT_NEW;
+    if (j->given[FM_BEFORE] == NULL &&
+        (limit->bound != FM_BOUND_ABSOLUTE || limit->subject == FM_LIMIT_NEW)) {
+        set_error(it, g_strdup("it is relative to a base, and none was given"));
+        return;
+    }
+    if (strcmp(limit->measure, "peak bytes") == 0) {
+        judge_peak(j, it);
+        return;
+    }
+    if (!has_measure(j, limit, &id)) {
+        set_error(it, g_strdup_printf("the profiles have no measure \"%s\"", limit->measure));
+        return;
+    }
+    switch (limit->subject) {
+    case FM_LIMIT_TOTAL:
+        judge_total(j, it, id, told);
+        return;
+    case FM_LIMIT_PATH:
+        judge_path(j, it, id, told);
+        return;
+    case FM_LIMIT_NEW:
+        judge_new(j, it, id);
+        return;
+    }
+    g_assert_not_reached();
+}
+
+/* --- time: all limits together --- */
+
+static int by_p(const void *left, const void *right, void *data)
+{
+    const struct fm_told *told = data;
+    const guint *a = left, *b = right;
+    if (told[*a].p != told[*b].p)
+        return told[*a].p < told[*b].p ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void tell_time(struct fm_judgement *it, const struct fm_told *told, bool strict)
+{
+    if (it->verdict == FM_VERDICT_BROKEN || (told->within && !told->few))
+        return;
+    it->verdict = strict ? FM_VERDICT_BROKEN : FM_VERDICT_NOT_TOLD;
+    if (told->few || told->least <= 0)
+        it->why = g_strdup("too few samples to tell: run it longer");
+    else
+        it->why = g_strdup_printf("chance may explain it; a difference of %.0f %% would show",
+                                  ceil(100 * told->least));
+}
+
+/* Holm's way: with many limits of time one in a hundred would break by chance. */
+static void judge_times(struct judging *j)
+{
+    struct fm_told *told = (void *)j->told->data;
+    struct fm_judgement *all = (void *)j->ret->judgements->data;
+    g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(guint));
+    for (guint i = 0; i < j->ret->judgements->len; i++) {
+        if (all[i].estimated && all[i].verdict != FM_VERDICT_ERROR)
+            g_array_append_val(times, i);
+    }
+    if (times->len > 0)
+        g_qsort_with_data(times->data, (gint)times->len, sizeof(guint), by_p, told);
+    for (guint k = 0; k < times->len; k++) {
+        guint i = g_array_index(times, guint, k);
+        double chance = 1 - all[i].limit->confidence / 100;
+        if (told[i].few || told[i].p > chance / (times->len - k))
+            break;
+        all[i].verdict = FM_VERDICT_BROKEN;
+    }
+    for (guint k = 0; k < times->len; k++) {
+        guint i = g_array_index(times, guint, k);
+        tell_time(&all[i], &told[i], j->options->strict);
+    }
+}
+
+static void clear_judgement(void *data)
+{
+    struct fm_judgement *it = data;
+    g_free(it->why);
+    g_free(it->path);
+    g_free(it->cause);
+    g_free(it->file);
+}
+
+/* --- programs of which two runs differ --- */
+
+static bool has_tolerance(const struct fm_limit *limit)
+{
+    return limit->bound == FM_BOUND_ABSOLUTE || limit->number != 0;
+}
+
+/* Limits are judged once more between two runs of one build: what differs there is no exact
+ * figure of the program. */
+static bool check_repeats(struct judging *j, GError **error)
+{
+    const struct fm_compare_options options = {0};
+    struct judging runs = {.limits = j->limits,
+                           .options = j->options,
+                           .given = {j->given[FM_AFTER], j->options->again},
+                           .measured = g_ptr_array_new_with_free_func(free_measured)};
+    bool done =
+        fm_compare_new(runs.given[FM_BEFORE], runs.given[FM_AFTER], &options, &runs.compare, error);
+    if (done)
+        fm_places_init(&runs.places, runs.compare);
+    for (guint i = 0; done && i < j->limits->all->len; i++) {
+        struct fm_judgement *it = &g_array_index(j->ret->judgements, struct fm_judgement, i);
+        struct fm_judgement again = {.limit = it->limit};
+        struct fm_told told;
+        judge_limit(&runs, &again, &told);
+        if (it->verdict != FM_VERDICT_ERROR && again.verdict != FM_VERDICT_ERROR &&
+            !again.estimated && !has_tolerance(it->limit) &&
+            again.value[FM_BEFORE] != again.value[FM_AFTER])
+            set_error(it, g_strdup_printf("it differs between two runs of this build (%.15g and "
+                                          "%.15g), so the limit needs a tolerance",
+                                          again.value[FM_BEFORE], again.value[FM_AFTER]));
+        clear_judgement(&again);
+    }
+    g_ptr_array_unref(runs.measured);
+    fm_places_clear(&runs.places);
+    fm_compare_free(runs.compare);
+    return done;
+}
+
+/* --- all --- */
+
+static void explain(struct fm_judgement *it)
+{
+    if (it->verdict != FM_VERDICT_BROKEN || it->why != NULL)
+        return;
+    double over = it->value[FM_AFTER] - it->allowed;
+    g_autofree char *amount = fm_judgement_text(it, fabs(over));
+    it->why = g_strdup_printf("%s %s than allowed", amount, over >= 0 ? "more" : "less");
+}
+
+static void judge_all(struct judging *j)
+{
+    for (guint i = 0; i < j->limits->all->len; i++) {
+        struct fm_judgement it = {.limit = g_ptr_array_index(j->limits->all, i)};
+        struct fm_told told;
+        judge_limit(j, &it, &told);
+        g_array_append_val(j->ret->judgements, it);
+        g_array_append_val(j->told, told);
+    }
+    judge_times(j);
+}
+
+bool fm_gate_judge(const struct fm_limits *limits, const struct fm_profile *before,
+                   const struct fm_profile *after, const struct fm_gate_options *options,
+                   struct fm_gate *ret, GError **error)
+{
+    const struct fm_compare_options compare = {0};
+    g_assert(limits != NULL && after != NULL && options != NULL && ret != NULL);
+    *ret = (struct fm_gate){.names = {options->names[FM_BEFORE], options->names[FM_AFTER]}};
+    struct judging j = {.limits = limits, .options = options, .given = {before, after}, .ret = ret};
+    if (!fm_compare_new(before != NULL ? before : after, after, &compare, &j.compare, error))
+        return false;
+    ret->judgements = g_array_new(FALSE, TRUE, sizeof(struct fm_judgement));
+    g_array_set_clear_func(ret->judgements, clear_judgement);
+    j.measured = g_ptr_array_new_with_free_func(free_measured);
+    j.told = g_array_new(FALSE, TRUE, sizeof(struct fm_told));
+    fm_places_init(&j.places, j.compare);
+    judge_all(&j);
+    bool done = options->again == NULL || check_repeats(&j, error);
+    for (guint i = 0; i < ret->judgements->len; i++) {
+        struct fm_judgement *it = &g_array_index(ret->judgements, struct fm_judgement, i);
+        explain(it);
+        ret->count[it->verdict]++;
+    }
+    g_ptr_array_unref(j.measured);
+    g_array_unref(j.told);
+    fm_places_clear(&j.places);
+    fm_compare_free(j.compare);
+    if (!done)
+        fm_gate_clear(ret);
+    return done;
+}
+
+void fm_gate_clear(struct fm_gate *gate)
+{
+    g_clear_pointer(&gate->judgements, g_array_unref);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile may cost: limits, one a line of a file that people write. Grammar: README.md. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+#define FM_LIMITS_MAX 10000u
+#define FM_LIMIT_STEPS_MAX 64u
+
+/* One function of a path, outermost first. */
+struct fm_limit_step {
+    char *name;
+    bool any;      /* name holds * or ?, which stand for any text, any character */
+    bool gap;      /* any number of other calls may stand before it */
+    char *place;   /* file or folder, whole parts of a path; NULL = any */
+    uint32_t line; /* where the function begins; 0 = any */
+};
+
+enum fm_limit_subject {
+    FM_LIMIT_TOTAL, /* of the whole program */
+    FM_LIMIT_PATH,  /* of contexts */
+    FM_LIMIT_NEW,   /* what contexts in a place cost more than before; nothing pays for it */
+};
+enum fm_limit_operator { FM_AT_MOST, FM_BELOW, FM_EQUAL, FM_AT_LEAST, FM_ABOVE };
+enum fm_limit_bound {
+    FM_BOUND_ABSOLUTE,   /* of the value */
+    FM_BOUND_DIFFERENCE, /* of the value less what it was */
+    FM_BOUND_PERCENT,    /* of that difference, in parts of what it was */
+};
+enum fm_limit_unit { FM_LIMIT_COUNT, FM_LIMIT_BYTES, FM_LIMIT_SECONDS };
+
+struct fm_limit {
+    char *text;     /* as written, without the comment */
+    unsigned line;  /* in its file, from 1 */
+    char *file;     /* where it was written; "" = on the command line */
+    bool optional;  /* a path that is nowhere is no error */
+    char *measure;  /* "calls", "allocs", "bytes", "time", "peak bytes", or a measure's own name */
+    bool self;      /* without what is called below */
+    bool per_call;  /* divided by the calls of the context */
+    bool from_root; /* the first step is called by nobody that has a name */
+    enum fm_limit_subject subject;
+    GArray *steps; /* struct fm_limit_step: PATH */
+    char *place;   /* NEW */
+    enum fm_limit_operator op;
+    enum fm_limit_bound bound;
+    enum fm_limit_unit unit;
+    int64_t number; /* in 10 ^ -decimals of the unit; of seconds in that of nanoseconds */
+    unsigned decimals;
+    double confidence; /* per cent; of time */
+};
+
+struct fm_limits {
+    GPtrArray *all; /* struct fm_limit, in order */
+};
+
+void fm_limits_init(struct fm_limits *ret);
+void fm_limits_clear(struct fm_limits *limits);
+/* Adds what a file says, of which name is told in errors. FM_ERROR_FORMAT names line and column;
+ * FM_ERROR_LIMIT: over FM_LIMITS_MAX. */
+FM_MUST_USE bool fm_limits_parse(struct fm_limits *limits, const char *name, const char *text,
+                                 size_t size, GError **error);
+FM_MUST_USE bool fm_limits_read(struct fm_limits *limits, const char *path, GError **error);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page of limits: what is kept, what is broken and by what. */
+#pragma once
+
+#include "display/display.h"
+#include "gate/gate.h"
+
+/* The caller owns the result. */
+struct fm_display *fm_gate_page(const struct fm_gate *gate);
