@@ -62,8 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 4)
         return 0;
     size_t length = (size_t)data[1] << 16 | (size_t)data[2] << 8 | data[3];
-    const struct fm_merge_options options = {(data[0] & 1) != 0, (data[0] & 2) != 0,
-                                             (data[0] & 4) != 0};
+    const struct fm_merge_options options = {.across_builds = (data[0] & 1) != 0,
+                                             .common = (data[0] & 2) != 0,
+                                             .sites_by_key = (data[0] & 4) != 0,
+                                             .union_programs = (data[0] & 8) != 0};
     g_autoptr(FmProfile) first = NULL, second = NULL;
     data += 4;
     size -= 4;

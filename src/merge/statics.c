@@ -66,17 +66,14 @@ static void append_site_key(const struct fm_merge *m, GString *out, const struct
 
 /* --- procedures --- */
 
-static bool same_proc(const struct fm_merge *m, const struct fm_merged_ps *known,
-                      const struct fm_ps *ps)
+static bool same_proc(const struct fm_merged_ps *known, const struct fm_ps *ps)
 {
     const struct fm_ps *a = &known->ps;
     bool label = a->label_kind == ps->label_kind && a->arity == ps->arity && a->mode == ps->mode &&
                  strcmp(a->name, ps->name) == 0 && strcmp(a->decl_module, ps->decl_module) == 0 &&
                  strcmp(a->def_module, ps->def_module) == 0 &&
                  strcmp(a->type_name, ps->type_name) == 0;
-    if (!label || m->flavour == FM_FLAVOUR_MERCURY)
-        return label;
-    return a->line == ps->line && strcmp(a->file, ps->file) == 0 &&
+    return label && a->line == ps->line && strcmp(a->file, ps->file) == 0 &&
            strcmp(a->raw_name, ps->raw_name) == 0 && a->variadic == ps->variadic &&
            a->inlined == ps->inlined && a->in_interface == ps->in_interface;
 }
@@ -88,7 +85,7 @@ static int compare_places(const char *file, uint32_t line, const char *other_fil
     return order != 0 ? order : line < other_line ? -1 : line > other_line;
 }
 
-/* Of builds that differ, the least place is shown. */
+/* Of what the key leaves open, the least is shown, whichever input came first. */
 static void keep_least_place(struct fm_merge *m, struct fm_merged_ps *known, const struct fm_ps *ps)
 {
     if (compare_places(ps->file, ps->line, known->ps.file, known->ps.line) < 0) {
@@ -160,8 +157,6 @@ static uint32_t find_proc(struct fm_merge *m, const struct fm_ps *ps, uint32_t o
     if (number == 0) {
         number = add_proc(m, ps, ordinal) + 1;
         g_hash_table_insert(m->proc_index, g_strdup(key->str), GUINT_TO_POINTER(number));
-    } else if (m->options.across_builds) {
-        keep_least_place(m, fm_merge_proc(m, number - 1), ps);
     }
     return number - 1;
 }
@@ -172,17 +167,18 @@ static bool same_procs(const struct fm_merge *m, const struct fm_profile *profil
     if (m->last_procs->len != (guint)profile->ps_count + 1)
         return false;
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
-        if (!same_proc(m, fm_merge_proc(m, g_array_index(m->last_procs, uint32_t, ps)),
+        if (!same_proc(fm_merge_proc(m, g_array_index(m->last_procs, uint32_t, ps)),
                        &profile->ps[ps]))
             return false;
     }
     return true;
 }
 
-static void map_procs(struct fm_merge *m, const struct fm_profile *profile, bool of_union)
+/* False: every one was known, with the same place. */
+static bool map_procs(struct fm_merge *m, const struct fm_profile *profile, bool of_union)
 {
     if (same_procs(m, profile))
-        return;
+        return false;
     g_autofree uint32_t *ordinals = proc_ordinals(m, profile);
     g_array_set_size(m->last_procs, profile->ps_count + 1u);
     g_array_set_size(m->last_sites, 0);
@@ -197,6 +193,17 @@ static void map_procs(struct fm_merge *m, const struct fm_profile *profile, bool
             label.arity = label.mode = label.line = 0;
         }
         g_array_index(m->last_procs, uint32_t, ps) = find_proc(m, &label, ordinals[ps]);
+    }
+    return true;
+}
+
+/* The root of a program that is kept apart has no place (map_procs()). */
+static void keep_least_places(struct fm_merge *m, const struct fm_profile *profile,
+                              const uint32_t *procs, bool of_union)
+{
+    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
+        if (!of_union || ps != profile->pd_ps[profile->root_pd])
+            keep_least_place(m, fm_merge_proc(m, procs[ps]), &profile->ps[ps]);
     }
 }
 
@@ -343,7 +350,8 @@ static bool check_conflicts(const struct fm_merge *m, const struct fm_profile *p
                 &fm_merge_site(m, g_array_index(merged->sites, uint32_t, slot))->css;
             uint32_t callee = css->callee_ps == 0 ? 0 : procs[css->callee_ps] + 1;
             if (there->kind != css->kind || there->callee_ps != callee ||
-                there->line != css->line || strcmp(there->goal_path, css->goal_path) != 0)
+                there->line != css->line || strcmp(there->file, css->file) != 0 ||
+                strcmp(there->goal_path, css->goal_path) != 0)
                 return conflict(ps, name, "call sites", error);
         }
     }
@@ -396,12 +404,15 @@ bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile, cons
     g_return_val_if_fail(ret_procs != NULL && ret_sites != NULL, false);
     bool is_union = strcmp(profile->program_name, FM_MERGE_UNION_NAME) == 0;
     uint32_t known = m->procs->len;
-    map_procs(m, profile, m->options.union_programs && !is_union);
+    bool of_union = m->options.union_programs && !is_union;
+    bool others = map_procs(m, profile, of_union);
     const uint32_t *procs = (const uint32_t *)(const void *)m->last_procs->data;
     if (!check_conflicts(m, profile, procs, known, name, error)) {
         forget_procs_from(m, known);
         return false;
     }
+    if (others)
+        keep_least_places(m, profile, procs, of_union);
     if (!same_sites(m, profile, procs)) {
         g_array_set_size(m->last_sites, profile->css_count + 1u);
         for (uint32_t ps = 1; ps <= profile->ps_count; ps++)

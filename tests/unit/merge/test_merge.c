@@ -471,6 +471,44 @@ static void test_across_builds(void)
     g_assert_cmpuint(same->ps_count, ==, 5);
 }
 
+/* A Mercury program of which the labels stay while all else of a procedure may differ. */
+static struct fm_profile *labelled(uint32_t line, bool in_interface)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "prog");
+    uint32_t runtime =
+        fm_build_ps(build, &(struct fm_ps){.name = "runtime", .raw_name = "runtime"});
+    fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
+    uint32_t p = fm_build_ps(build, &(struct fm_ps){.name = "p",
+                                                    .raw_name = "p",
+                                                    .file = "a.m",
+                                                    .line = line,
+                                                    .in_interface = in_interface});
+    uint32_t root = fm_build_pd(build, runtime), pd = fm_build_pd(build, p);
+    fm_build_add(build, fm_build_csd(build, root, 0, pd), FM_EXITS, 1);
+    struct fm_profile *profile;
+    g_assert_true(fm_build_finish(build, &profile, NULL));
+    return profile;
+}
+
+/* What the key of a procedure leaves open does not come from the input that was first. */
+static void test_what_keys_leave_open(void)
+{
+    const struct fm_merge_options options = {.sites_by_key = true};
+    g_autoptr(FmProfile) up = labelled(10, false), down = labelled(12, false),
+                         seen = labelled(10, true);
+    struct fm_profile *ab[] = {up, down}, *ba[] = {down, up};
+    g_autoptr(FmProfile) forth = merge_with(&options, ab, 2), back = merge_with(&options, ba, 2);
+    assert_same(forth, back);
+    g_assert_cmpuint(forth->ps[2].line, ==, 10);
+    expect_refused(up, down, "p/0-0 has other lines");
+    expect_refused(down, up, "p/0-0 has other lines");
+    struct fm_profile *hidden_first[] = {up, seen}, *seen_first[] = {seen, up};
+    g_autoptr(FmProfile) hidden_seen = merge_all(hidden_first, 2),
+                         seen_hidden = merge_all(seen_first, 2);
+    assert_same(hidden_seen, seen_hidden);
+    g_assert_true(hidden_seen->ps[2].in_interface);
+}
+
 /* --- the real profile --- */
 
 static void test_sample(void)
@@ -506,6 +544,7 @@ int main(int argc, char **argv)
     g_test_add_func("/merge/common_measures", test_common_measures);
     g_test_add_func("/merge/union", test_union);
     g_test_add_func("/merge/across_builds", test_across_builds);
+    g_test_add_func("/merge/what_keys_leave_open", test_what_keys_leave_open);
     g_test_add_func("/merge/sample", test_sample);
     return g_test_run();
 }
