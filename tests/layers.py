@@ -43,7 +43,7 @@ MAY_USE = {
     "display": ["base", "query"],
     "display/html": ["base", "query", "display"],
     "display/text": ["base", "query", "display"],
-    "recording": ["base", "deep", "procrep", "analysis", "digest", "trace", "schedule"],
+    "recording": ["base", "deep", "procrep", "analysis", "body", "digest", "trace", "schedule"],
     "viewers": ["base", "trace", "schedule", "recording", "query"],
     "pages": ["base", "query", "display", "report"],
     "pages/trace": ["base", "trace", "schedule", "recording", "viewers", "query", "display", "pages"],

@@ -13,9 +13,17 @@ struct fm_procrep_storage {
     const uint8_t *bytes;
     size_t size;
     struct fm_strings *strings;
-    GHashTable *procs;   /* struct fm_procrep_proc, by module and label */
     GHashTable *modules; /* name -> struct fm_procrep_module */
+    uint32_t *places;    /* open addressing by module and label: into procs + 1, 0 = free */
+    uint32_t place_count;
 };
+
+/* --- index.c: what is found by name --- */
+
+/* Both tables, with the modules in theirs. Errors: two modules of one name. */
+FM_MUST_USE bool fm_procrep_index_modules(struct fm_procrep *procrep, GError **error);
+/* Errors: a second procedure of that label in its module. */
+FM_MUST_USE bool fm_procrep_index_proc(struct fm_procrep *procrep, uint32_t proc, GError **error);
 
 struct fm_body_storage {
     struct fm_strings *strings;       /* of generated names; NULL while there are none */

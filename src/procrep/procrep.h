@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 #include "base/files/roots.h"
 #include "base/files/writer.h"
+#include "base/job.h"
 #include "deep/profile.h"
 
 /* The same fields as struct fm_ps has of its label. Strings are never NULL. */
@@ -88,6 +89,18 @@ FM_MUST_USE bool fm_procrep_read_beside(const struct fm_roots *roots, const char
 /* The same from memory, which must outlive it; name is used in messages. */
 FM_MUST_USE bool fm_procrep_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                        struct fm_procrep **ret, GError **error);
+/* The index of X.procrep beside X.data in small steps, for schedulers that do other things in
+ * between. Errors: as fm_procrep_read_beside(), those of the content when the steps come to it. */
+struct fm_procrep_job;
+FM_MUST_USE bool fm_procrep_job_new_beside(const struct fm_roots *roots, const char *data_path,
+                                           struct fm_procrep_job **ret, GError **error);
+/* Reads or orders about `procs` procedures (> 0); a module's strings and types count as one. After
+ * FM_JOB_FAILED nothing more may be done. */
+enum fm_job_state fm_procrep_job_step(struct fm_procrep_job *job, uint32_t procs, GError **error);
+/* After FM_JOB_DONE; the caller owns it. */
+struct fm_procrep *fm_procrep_job_take(struct fm_procrep_job *job);
+void fm_procrep_job_free(struct fm_procrep_job *job); /* NULL is allowed */
+
 void fm_procrep_free(struct fm_procrep *procrep); /* NULL is allowed */
 typedef struct fm_procrep FmProcrep;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmProcrep, fm_procrep_free)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index of a file: modules and the labels of their procedures. */
+/* The index of a file: modules and the labels of their procedures, read in steps. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,48 +7,6 @@
 #include "procrep/internal.h"
 
 static const char id_text[] = "Mercury deep profiler procrep version ";
-
-/* --- the tables by label and by name --- */
-
-static guint proc_hash(gconstpointer key)
-{
-    const struct fm_procrep_proc *proc = key;
-    guint hash = g_str_hash(proc->label.name);
-    hash = hash * 33 + g_str_hash(proc->label.type_name);
-    hash = hash * 33 + g_str_hash(proc->label.decl_module);
-    return ((hash * 33 + proc->module) * 33 + proc->label.arity) * 33 + proc->label.mode;
-}
-
-static gboolean proc_equal(gconstpointer a, gconstpointer b)
-{
-    const struct fm_procrep_proc *one = a, *other = b;
-    return one->module == other->module && fm_proc_label_compare(&one->label, &other->label) == 0;
-}
-
-int64_t fm_procrep_find(const struct fm_procrep *procrep, const struct fm_proc_label *label)
-{
-    g_return_val_if_fail(procrep != NULL && label != NULL, -1);
-    const struct fm_procrep_module *module =
-        g_hash_table_lookup(procrep->storage->modules, label->def_module);
-    if (module == NULL)
-        return -1;
-    struct fm_procrep_proc key = {.label = *label, .module = (uint32_t)(module - procrep->modules)};
-    const struct fm_procrep_proc *found = g_hash_table_lookup(procrep->storage->procs, &key);
-    return found == NULL ? -1 : found - procrep->procs;
-}
-
-int64_t fm_procrep_find_ps(const struct fm_procrep *procrep, const struct fm_ps *ps)
-{
-    struct fm_proc_label label;
-    fm_proc_label_of_ps(ps, &label);
-    return fm_procrep_find(procrep, &label);
-}
-
-const struct fm_procrep_module *fm_procrep_module(const struct fm_procrep *procrep,
-                                                  const char *name)
-{
-    return g_hash_table_lookup(procrep->storage->modules, name);
-}
 
 /* --- reading --- */
 
@@ -128,106 +86,183 @@ static bool read_proc(struct fm_reader *in, struct fm_procrep_storage *storage, 
     return true;
 }
 
-static bool read_module(struct fm_reader *in, struct fm_procrep *procrep, GArray *procs,
-                        struct fm_procrep_module *module, uint32_t number, GError **error)
+/* --- in steps --- */
+
+enum phase {
+    START,   /* the line that tells the version */
+    MODULES, /* the next is a module, or the end */
+    PROCS,   /* of the last module */
+    INDEX,   /* procedures into the table */
+    READ
+};
+
+struct fm_procrep_job {
+    struct fm_procrep *procrep;
+    struct fm_reader in;
+    enum phase phase;
+    GArray *modules, *procs; /* struct fm_procrep_module, struct fm_procrep_proc */
+    uint32_t indexed;        /* procedures */
+};
+
+static struct fm_procrep_job *job_new(const char *name, const uint8_t *bytes, size_t size)
 {
-    struct fm_procrep_storage *storage = procrep->storage;
-    if (!fm_read_text(in, "name of a module", storage->strings, &module->name, error) ||
-        !read_string_table(in, module, error))
+    struct fm_procrep_job *job = g_new0(struct fm_procrep_job, 1);
+    struct fm_procrep_storage *storage = g_new0(struct fm_procrep_storage, 1);
+    job->procrep = g_new0(struct fm_procrep, 1);
+    job->procrep->storage = storage;
+    storage->name = g_strdup(name);
+    storage->bytes = bytes;
+    storage->size = size;
+    storage->strings = fm_strings_new();
+    job->modules = g_array_new(FALSE, TRUE, sizeof(struct fm_procrep_module));
+    job->procs = g_array_new(FALSE, FALSE, sizeof(struct fm_procrep_proc));
+    job->in = (struct fm_reader){bytes, bytes, bytes + size, storage->name};
+    return job;
+}
+
+/* What was read belongs to the procrep from now on. */
+static void give_arrays(struct fm_procrep_job *job)
+{
+    struct fm_procrep *procrep = job->procrep;
+    procrep->module_count = job->modules->len;
+    procrep->proc_count = job->procs->len;
+    procrep->modules =
+        (struct fm_procrep_module *)(void *)g_array_free(g_steal_pointer(&job->modules), FALSE);
+    procrep->procs =
+        (struct fm_procrep_proc *)(void *)g_array_free(g_steal_pointer(&job->procs), FALSE);
+}
+
+/* What stands before a module's procedures; or the end of all modules. */
+static bool read_module(struct fm_procrep_job *job, GError **error)
+{
+    struct fm_reader *in = &job->in;
+    struct fm_procrep_storage *storage = job->procrep->storage;
+    bool more;
+    if (!read_marker(in, "mark before a module", &more, error))
         return false;
-    if (procrep->version >= 6 && (!fm_read_oisu(in, storage->strings, module, error) ||
-                                  !fm_read_types(in, storage->strings, module, error)))
-        return false;
-    module->proc_first = procs->len;
-    for (bool more;;) {
-        if (!read_marker(in, "mark before a procedure", &more, error))
-            return false;
-        if (!more)
-            break;
-        if (!read_proc(in, storage, procs, number, error))
-            return false;
+    if (!more) {
+        if (in->at != in->end)
+            return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
+                                  "%zu bytes after the last module, expected the end of the file",
+                                  fm_reader_left(in));
+        give_arrays(job);
+        job->phase = INDEX;
+        return fm_procrep_index_modules(job->procrep, error);
     }
-    module->proc_count = procs->len - module->proc_first;
+    g_array_set_size(job->modules, job->modules->len + 1);
+    struct fm_procrep_module *module =
+        &g_array_index(job->modules, struct fm_procrep_module, job->modules->len - 1);
+    module->proc_first = job->procs->len;
+    job->phase = PROCS;
+    return fm_read_text(in, "name of a module", storage->strings, &module->name, error) &&
+           read_string_table(in, module, error) &&
+           (job->procrep->version < 6 || (fm_read_oisu(in, storage->strings, module, error) &&
+                                          fm_read_types(in, storage->strings, module, error)));
+}
+
+static bool read_next_proc(struct fm_procrep_job *job, GError **error)
+{
+    struct fm_procrep_module *module =
+        &g_array_index(job->modules, struct fm_procrep_module, job->modules->len - 1);
+    bool more;
+    if (!read_marker(&job->in, "mark before a procedure", &more, error))
+        return false;
+    if (more)
+        return read_proc(&job->in, job->procrep->storage, job->procs, job->modules->len - 1, error);
+    module->proc_count = job->procs->len - module->proc_first;
+    job->phase = MODULES;
     return true;
 }
 
-static bool index_modules(struct fm_procrep *procrep, GError **error)
+static bool step_once(struct fm_procrep_job *job, GError **error)
 {
-    for (uint32_t i = 0; i < procrep->module_count; i++) {
-        struct fm_procrep_module *module = &procrep->modules[i];
-        if (!g_hash_table_insert(procrep->storage->modules, (gpointer)(uintptr_t)module->name,
-                                 module)) {
-            g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                        "%s: two modules are named '%s', expected each once",
-                        procrep->storage->name, module->name);
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < procrep->proc_count; i++) {
-        if (!g_hash_table_add(procrep->storage->procs, &procrep->procs[i])) {
-            g_autoptr(GString) label = g_string_new(NULL);
-            fm_proc_label_append(label, &procrep->procs[i].label);
-            g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                        "%s: offset %zu: a second body of %s in its module, expected one",
-                        procrep->storage->name, procrep->procs[i].offset, label->str);
-            return false;
-        }
+    switch (job->phase) {
+    case START:
+        job->phase = MODULES;
+        return read_id_line(&job->in, &job->procrep->version, error);
+    case MODULES:
+        return read_module(job, error);
+    case PROCS:
+        return read_next_proc(job, error);
+    case INDEX:
+        if (job->indexed == job->procrep->proc_count)
+            job->phase = READ;
+        else
+            return fm_procrep_index_proc(job->procrep, job->indexed++, error);
+        break;
+    case READ:
+        break;
     }
     return true;
 }
 
-static bool read_modules(struct fm_reader *in, struct fm_procrep *procrep, GError **error)
+/* Bytes of a file that has been cut meanwhile are not to blame for what they are. */
+static bool check_file(const struct fm_procrep_job *job, GError **error)
 {
-    GArray *modules = g_array_new(FALSE, TRUE, sizeof(struct fm_procrep_module));
-    GArray *procs = g_array_new(FALSE, FALSE, sizeof(struct fm_procrep_proc));
-    bool ok, more = true;
-    for (;;) {
-        ok = read_marker(in, "mark before a module", &more, error);
-        if (!ok || !more)
-            break;
-        g_array_set_size(modules, modules->len + 1);
-        struct fm_procrep_module *module =
-            &g_array_index(modules, struct fm_procrep_module, modules->len - 1);
-        ok = read_module(in, procrep, procs, module, modules->len - 1, error);
-        if (!ok)
-            break;
-    }
-    if (ok && in->at != in->end)
-        ok = fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
-                            "%zu bytes after the last module, expected the end of the file",
-                            fm_reader_left(in));
-    procrep->module_count = modules->len;
-    procrep->proc_count = procs->len;
-    procrep->modules = (struct fm_procrep_module *)(void *)g_array_free(modules, FALSE);
-    procrep->procs = (struct fm_procrep_proc *)(void *)g_array_free(procs, FALSE);
-    return ok && index_modules(procrep, error);
+    const struct fm_procrep_storage *storage = job->procrep->storage;
+    g_autoptr(GError) cut = NULL;
+    if (storage->file == NULL || fm_mapped_file_check(storage->file, &cut))
+        return true;
+    g_clear_error(error);
+    g_propagate_error(error, g_steal_pointer(&cut));
+    return false;
+}
+
+enum fm_job_state fm_procrep_job_step(struct fm_procrep_job *job, uint32_t procs, GError **error)
+{
+    g_return_val_if_fail(job != NULL && procs > 0, FM_JOB_FAILED);
+    GError *found = NULL;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < procs && job->phase != READ; i++)
+        ok = step_once(job, &found);
+    if (!check_file(job, &found))
+        ok = false;
+    if (!ok)
+        g_propagate_error(error, found);
+    return !ok ? FM_JOB_FAILED : job->phase == READ ? FM_JOB_DONE : FM_JOB_MORE;
+}
+
+struct fm_procrep *fm_procrep_job_take(struct fm_procrep_job *job)
+{
+    g_return_val_if_fail(job->phase == READ, NULL);
+    return g_steal_pointer(&job->procrep);
+}
+
+void fm_procrep_job_free(struct fm_procrep_job *job)
+{
+    if (job == NULL)
+        return;
+    if (job->modules != NULL)
+        give_arrays(job);
+    fm_procrep_free(job->procrep);
+    g_free(job);
+}
+
+/* --- at once --- */
+
+/* Frees job. */
+static bool run(struct fm_procrep_job *job, struct fm_procrep **ret, GError **error)
+{
+    enum fm_job_state state = FM_JOB_MORE;
+    while (state == FM_JOB_MORE)
+        state = fm_procrep_job_step(job, G_MAXUINT32, error);
+    if (state == FM_JOB_DONE)
+        *ret = fm_procrep_job_take(job);
+    fm_procrep_job_free(job);
+    return state == FM_JOB_DONE;
 }
 
 bool fm_procrep_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                            struct fm_procrep **ret, GError **error)
 {
     g_return_val_if_fail(name != NULL && ret != NULL, false);
-    struct fm_procrep *procrep = g_new0(struct fm_procrep, 1);
-    struct fm_procrep_storage *storage = g_new0(struct fm_procrep_storage, 1);
-    procrep->storage = storage;
-    storage->name = g_strdup(name);
-    storage->bytes = bytes;
-    storage->size = size;
-    storage->strings = fm_strings_new();
-    storage->procs = g_hash_table_new(proc_hash, proc_equal);
-    storage->modules = g_hash_table_new(g_str_hash, g_str_equal);
-    struct fm_reader in = {bytes, bytes, bytes + size, storage->name};
-    if (!read_id_line(&in, &procrep->version, error) || !read_modules(&in, procrep, error)) {
-        fm_procrep_free(procrep);
-        return false;
-    }
-    *ret = procrep;
-    return true;
+    return run(job_new(name, bytes, size), ret, error);
 }
 
-static bool read_below(const struct fm_roots *roots, const char *path, struct fm_procrep **ret,
+static bool open_below(const struct fm_roots *roots, const char *path, struct fm_procrep_job **ret,
                        GError **error)
 {
+    static const uint8_t nothing[1];
     struct fm_mapped_file *file;
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
@@ -235,32 +270,20 @@ static bool read_below(const struct fm_roots *roots, const char *path, struct fm
     }
     if (!fm_mapped_file_open_below(roots, path, &file, error))
         return false;
-    static const uint8_t nothing[1];
-    const uint8_t *bytes = file->bytes == NULL ? nothing : file->bytes;
-    GError *found = NULL;
-    bool ok = fm_procrep_read_bytes(path, bytes, file->size, ret, &found);
-    if (!fm_mapped_file_check(file, error)) { /* then the bytes are not to blame */
-        g_clear_error(&found);
-        if (ok)
-            fm_procrep_free(*ret);
-        ok = false;
-    } else if (!ok) {
-        g_propagate_error(error, found);
-    }
-    if (ok)
-        (*ret)->storage->file = file;
-    else
-        fm_mapped_file_free(file);
-    return ok;
+    *ret = job_new(path, file->bytes == NULL ? nothing : file->bytes, file->size);
+    (*ret)->procrep->storage->file = file;
+    return true;
 }
 
 bool fm_procrep_read(const char *path, struct fm_procrep **ret, GError **error)
 {
-    return read_below(NULL, path, ret, error);
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
+    struct fm_procrep_job *job;
+    return open_below(NULL, path, &job, error) && run(job, ret, error);
 }
 
-bool fm_procrep_read_beside(const struct fm_roots *roots, const char *data_path,
-                            struct fm_procrep **ret, GError **error)
+bool fm_procrep_job_new_beside(const struct fm_roots *roots, const char *data_path,
+                               struct fm_procrep_job **ret, GError **error)
 {
     g_return_val_if_fail(data_path != NULL && ret != NULL, false);
     if (!g_str_has_suffix(data_path, ".data")) {
@@ -270,7 +293,14 @@ bool fm_procrep_read_beside(const struct fm_roots *roots, const char *data_path,
     }
     g_autofree char *stem = g_strndup(data_path, strlen(data_path) - strlen(".data"));
     g_autofree char *path = g_strconcat(stem, ".procrep", NULL);
-    return read_below(roots, path, ret, error);
+    return open_below(roots, path, ret, error);
+}
+
+bool fm_procrep_read_beside(const struct fm_roots *roots, const char *data_path,
+                            struct fm_procrep **ret, GError **error)
+{
+    struct fm_procrep_job *job;
+    return fm_procrep_job_new_beside(roots, data_path, &job, error) && run(job, ret, error);
 }
 
 void fm_procrep_free(struct fm_procrep *procrep)
@@ -284,8 +314,8 @@ void fm_procrep_free(struct fm_procrep *procrep)
     }
     g_free(procrep->modules);
     g_free(procrep->procs);
-    g_hash_table_unref(storage->procs);
-    g_hash_table_unref(storage->modules);
+    g_clear_pointer(&storage->modules, g_hash_table_unref);
+    g_free(storage->places);
     fm_strings_free(storage->strings);
     fm_mapped_file_free(storage->file);
     g_free(storage->name);

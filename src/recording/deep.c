@@ -6,6 +6,7 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
+#include "body/recursion_types.h"
 #include "deep/read_job.h"
 #include "digest/hottest.h"
 #include "digest/source_index.h"
@@ -19,13 +20,14 @@ struct fm_deep_recording_job {
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
     struct fm_checking *checking;
-    unsigned extras; /* of FM_PART_SUMMARIES, that are done */
+    struct fm_procrep_job *bodies; /* NAME.procrep, while it is read */
+    unsigned extras;               /* of FM_PART_SUMMARIES, that are done */
 };
 
 const char *fm_deep_recording_part_name(enum fm_deep_recording_part part)
 {
-    static const char *const names[FM_PARTS] = {"loading", "cliques",   "callers",
-                                                "costs",   "summaries", "checks"};
+    static const char *const names[FM_PARTS] = {"loading",   "cliques", "callers",  "costs",
+                                                "summaries", "checks",  "recursion"};
     return names[part];
 }
 
@@ -106,16 +108,34 @@ static void read_source_map(struct fm_deep_recording_job *job)
         recording->source_map_message = g_strdup(error->message);
 }
 
-/* NAME.procrep beside NAME.data. Its modules are listed though nothing of them was called. */
-static void read_procrep(struct fm_deep_recording_job *job)
+/* NAME.procrep beside NAME.data. Its modules are listed though nothing of them was called. True
+ * when it is read, or cannot be. */
+static bool step_procrep(struct fm_deep_recording_job *job, uint32_t procs)
 {
     struct fm_deep_recording *recording = job->recording;
     g_autoptr(GError) error = NULL;
-    if (!fm_procrep_read_beside(job->roots, recording->path, &recording->procrep, &error)) {
+    enum fm_job_state state = FM_JOB_MORE;
+    if (job->bodies == NULL &&
+        !fm_procrep_job_new_beside(job->roots, recording->path, &job->bodies, &error)) {
         if (!g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
             recording->procrep_message = g_strdup(error->message);
-        return;
+        return true;
     }
+    state = fm_procrep_job_step(job->bodies, procs, &error);
+    if (state == FM_JOB_MORE)
+        return false;
+    if (state == FM_JOB_DONE)
+        recording->procrep = fm_procrep_job_take(job->bodies);
+    else
+        recording->procrep_message = g_strdup(error->message);
+    g_clear_pointer(&job->bodies, fm_procrep_job_free);
+    return true;
+}
+
+static void list_modules(struct fm_deep_recording *recording)
+{
+    if (recording->procrep == NULL)
+        return;
     const struct fm_procrep *procrep = recording->procrep;
     g_autofree const char **names = g_new(const char *, procrep->module_count + 1u);
     for (uint32_t i = 0; i < procrep->module_count; i++)
@@ -127,10 +147,12 @@ static void read_procrep(struct fm_deep_recording_job *job)
 static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
 {
     struct fm_deep_recording *recording = job->recording;
+    if (job->extras == 0 && recording->profile->flavour == FM_FLAVOUR_MERCURY &&
+        !step_procrep(job, nodes))
+        return false;
     switch (job->extras++) {
     case 0:
-        if (recording->profile->flavour == FM_FLAVOUR_MERCURY)
-            read_procrep(job);
+        list_modules(recording);
         return false;
     case 1:
         if (g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
@@ -184,6 +206,21 @@ static enum fm_job_state step_checks(struct fm_deep_recording_job *job, uint32_t
         return FM_JOB_MORE;
     fm_checking_finish(job->checking, &recording->invariants, &recording->invariant_count);
     g_clear_pointer(&job->checking, fm_checking_free);
+    recording->known = FM_KNOWN_CHECKED;
+    job->part = FM_PART_RECURSION;
+    return FM_JOB_DONE;
+}
+
+/* Of Mercury's programs nothing can be said without bodies: the page tells why. */
+static enum fm_job_state step_recursion(struct fm_deep_recording_job *job, uint32_t nodes)
+{
+    struct fm_deep_recording *recording = job->recording;
+    if (recording->recursion_types == NULL)
+        recording->recursion_types = fm_recursion_types_new(recording->analysis, recording->procrep,
+                                                            recording->procrep_message);
+    bool possible = recording->profile->flavour == FM_FLAVOUR_C || recording->procrep != NULL;
+    if (possible && !fm_recursion_types_step(recording->recursion_types, nodes))
+        return FM_JOB_MORE;
     recording->known = FM_KNOWN_ALL;
     job->part = FM_PARTS;
     return FM_JOB_DONE;
@@ -198,6 +235,8 @@ enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
     g_return_val_if_fail(job->part == part, FM_JOB_DONE);
     if (part == FM_PART_LOADING)
         return step_reading(job, nodes, error);
+    if (part == FM_PART_RECURSION)
+        return step_recursion(job, nodes);
     return part == FM_PART_CHECKS ? step_checks(job, nodes) : step_analysis(job, nodes, error);
 }
 
@@ -212,6 +251,10 @@ double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
         return fm_analysis_job_part_fraction(job->analysing);
     if (part == FM_PART_SUMMARIES)
         return 1; /* what is left of it is short */
+    if (part == FM_PART_RECURSION)
+        return job->recording->recursion_types == NULL
+                   ? 0
+                   : fm_recursion_types_fraction(job->recording->recursion_types);
     return job->checking != NULL ? fm_checking_fraction(job->checking) : 0;
 }
 
@@ -223,6 +266,8 @@ fm_deep_recording_job_recording(const struct fm_deep_recording_job *job)
 
 struct fm_deep_recording *fm_deep_recording_job_take(struct fm_deep_recording_job *job)
 {
+    g_return_val_if_fail(job->part >= FM_PART_RECURSION, NULL);
+    job->recording->known = FM_KNOWN_ALL;
     return g_steal_pointer(&job->recording);
 }
 
@@ -235,17 +280,18 @@ void fm_deep_recording_job_free(struct fm_deep_recording_job *job)
     fm_profile_job_free(job->reading);
     fm_analysis_job_free(job->analysing);
     fm_checking_free(job->checking);
+    fm_procrep_job_free(job->bodies);
     fm_deep_recording_free(job->recording);
     fm_roots_unref(job->roots);
     g_free(job);
 }
 
-/* All parts, one after the other. */
+/* All parts that every page needs, one after the other. */
 static bool run(struct fm_deep_recording_job *job, const struct fm_progress *progress,
                 struct fm_deep_recording **ret, GError **error)
 {
     enum fm_job_state state = FM_JOB_MORE;
-    while (job->part < FM_PARTS && state != FM_JOB_FAILED) {
+    while (job->part <= FM_PART_CHECKS && state != FM_JOB_FAILED) {
         enum fm_deep_recording_part part = job->part;
         uint64_t done = (uint64_t)(fm_deep_recording_job_fraction(job, part) * 1000);
         if (progress && progress->report &&
@@ -282,6 +328,7 @@ void fm_deep_recording_free(struct fm_deep_recording *recording)
     if (!recording)
         return;
     fm_hot_free(recording->hot);
+    fm_recursion_types_free(recording->recursion_types);
     fm_source_index_free(recording->source_index);
     fm_source_map_free(recording->source_map);
     g_free(recording->source_map_message);

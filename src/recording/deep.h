@@ -6,8 +6,9 @@
 #include "deep/source_map.h"
 #include "procrep/procrep.h"
 
-struct fm_source_index; /* digest/source_index.h */
-struct fm_hot;          /* digest/hottest.h */
+struct fm_source_index;    /* digest/source_index.h */
+struct fm_hot;             /* digest/hottest.h */
+struct fm_recursion_types; /* body/recursion_types.h */
 
 /* What a recording's pages can be made of so far. Each holds what stands before it. */
 enum fm_known {
@@ -15,7 +16,8 @@ enum fm_known {
     FM_KNOWN_HEADER,  /* profile: what its file's header says, and not one node */
     FM_KNOWN_PROFILE, /* all of profile */
     FM_KNOWN_COSTS,   /* analysis, contour, source_index */
-    FM_KNOWN_ALL,     /* invariants */
+    FM_KNOWN_CHECKED, /* invariants */
+    FM_KNOWN_ALL,     /* recursion_types; NULL: counted for each page that asks for them */
 };
 
 /* A deep profile with everything that pages need. Immutable once all is known, so any number of
@@ -32,6 +34,7 @@ struct fm_deep_recording {
     struct fm_hot *hot;              /* what is dearest: from FM_KNOWN_COSTS on */
     struct fm_invariant *invariants; /* checked once, when opened */
     unsigned invariant_count;
+    struct fm_recursion_types *recursion_types;
     struct fm_source_index *source_index; /* C recordings only */
     struct fm_source_map *source_map;     /* lines of a C recording; NULL: no such file */
     struct fm_procrep *procrep; /* bodies of a Mercury program; NULL: none, or not readable */
@@ -41,9 +44,10 @@ struct fm_deep_recording {
 
 /* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no
  * error), reads the contour file if there is one. Errors: those of fm_profile_read() and
- * fm_analysis_new(). The loop over the steps of deep_job.h. */
+ * fm_analysis_new(). The loop over the steps of deep_job.h but the last: recursion_types,
+ * worth to be kept for many pages of a server, stay NULL. */
 FM_MUST_USE bool fm_deep_recording_open(const char *path, const struct fm_progress *progress,
-                                        struct fm_deep_recording **ret, GError **error);
+                                   struct fm_deep_recording **ret, GError **error);
 /* The same from a profile in memory, which it takes, also on failure. The contour file, if any, is
  * the one that belongs to path; path need not exist. */
 FM_MUST_USE bool fm_deep_recording_new(const char *path, struct fm_profile *profile,

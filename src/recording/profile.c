@@ -23,9 +23,10 @@ static const struct {
     [FM_PART_LOADING] = {"the profile is being read", 0.28},
     [FM_PART_CLIQUES] = {"cliques are being found", 0.20},
     [FM_PART_CALLERS] = {"callers are being collected", 0.18},
-    [FM_PART_COSTS] = {"costs of descendants are being added up", 0.20},
+    [FM_PART_COSTS] = {"costs of descendants are being added up", 0.15},
     [FM_PART_SUMMARIES] = {"costs are being added up by procedure", 0.10},
     [FM_PART_CHECKS] = {"the invariants are being checked", 0.04},
+    [FM_PART_RECURSION] = {"cliques are being classified by how they recurse", 0.05},
 };
 
 static void free_profile(struct fm_trace *trace)
@@ -183,7 +184,8 @@ bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
     fm_profile_register(engine);
     struct fm_trace *trace = fm_engine_open(engine, path, error);
     bool done =
-        trace != NULL && fm_background_run(engine, trace, FM_PROFILE_LAST_MODULE, progress, error);
+        trace != NULL &&
+        fm_background_run(engine, trace, fm_deep_recording_part_name(FM_PART_CHECKS), progress, error);
     if (done) {
         struct profile *profile = trace->implementation;
         *ret = fm_deep_recording_job_take(profile->job);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Deep profiles in the engine: a trace without events, whose computations (loading, cliques,
- * callers, costs, summaries, checks) are work in steps. Each needs the one before it, so asking for
- * the last one asks for all. */
+ * callers, costs, summaries, checks, recursion) are work in steps. Each needs the one before it, so
+ * asking for the last one asks for all. */
 #pragma once
 
 #include "recording/deep.h"
 #include "schedule/schedule.h"
 
-#define FM_PROFILE_LAST_MODULE "checks"
+#define FM_PROFILE_LAST_MODULE "recursion"
 
 void fm_profile_register(struct fm_engine *engine);
 /* As fm_trace_opener: opens the file, beneath roots (NULL = anywhere), and reads its header.

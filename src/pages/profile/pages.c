@@ -19,11 +19,12 @@ struct page_entry {
 };
 
 static const struct page_entry pages[FM_CMD_COUNT] = {
-    [FM_CMD_MENU] = {.function = fm_report_menu, .needs = FM_KNOWN_ALL, .partial = true},
+    [FM_CMD_MENU] = {.function = fm_report_menu, .needs = FM_KNOWN_CHECKED, .partial = true},
     [FM_CMD_ROOT] = {.function = fm_report_root},
     [FM_CMD_CLIQUE] = {.function = fm_report_clique},
     [FM_CMD_CLIQUE_RC] = {.function = fm_report_clique_rc},
-    [FM_CMD_RECURSION_TYPE_FREQ] = {.function = fm_report_recursion_type_freq},
+    [FM_CMD_RECURSION_TYPE_FREQ] = {.function = fm_report_recursion_type_freq,
+                                    .needs = FM_KNOWN_ALL},
     [FM_CMD_PROC] = {.function = fm_report_proc},
     [FM_CMD_PROC_CALLERS] = {.function = fm_report_proc_callers},
     [FM_CMD_PROGRAM_MODULES] = {.function = fm_report_program_modules},
@@ -44,7 +45,7 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
     [FM_CMD_FIND] = {.function = fm_report_find},
     [FM_CMD_HELP] = {.function = fm_report_help, .needs = FM_KNOWN_PROFILE},
-    [FM_CMD_ABOUT] = {.function = fm_report_about, .needs = FM_KNOWN_ALL},
+    [FM_CMD_ABOUT] = {.function = fm_report_about, .needs = FM_KNOWN_CHECKED},
     [FM_CMD_RECURSIONS] = {.function = fm_report_recursions},
     [FM_CMD_FLAME] = {.function = fm_report_flame},
     [FM_CMD_TREE] = {.function = fm_report_tree},

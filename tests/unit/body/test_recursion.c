@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "body/recursion_types.h"
 #include "body/var_use.h"
 #include "deep/build.h"
 #include "maker.h"
@@ -287,6 +288,45 @@ static void test_counts_of_c(void)
     fm_profile_free(profile);
 }
 
+/* Clique by clique gives what all at once give; nothing is known of the bodies afterwards. */
+static void test_types_in_steps(void)
+{
+    struct world w;
+    begin(&w);
+    struct fm_recursion_types *steps = fm_recursion_types_new(w.analysis, w.procrep, NULL),
+                              *once = fm_recursion_types_new(w.analysis, w.procrep, NULL);
+    uint32_t cliques = w.analysis->clique_count, frequency = 0;
+    g_assert_cmpuint(cliques, >, 2);
+    for (uint32_t i = 1; i < cliques; i++) {
+        g_assert_false(fm_recursion_types_step(steps, 1));
+        g_assert_cmpfloat(fm_recursion_types_fraction(steps), ==, (double)i / cliques);
+    }
+    g_assert_true(fm_recursion_types_step(steps, 1));
+    g_assert_true(fm_recursion_types_step(once, G_MAXUINT32));
+    g_assert_cmpuint(fm_recursion_types_count(steps), ==, fm_recursion_types_count(once));
+    for (uint32_t i = 0; i < fm_recursion_types_count(once); i++) {
+        const struct fm_recursion_type *a = fm_recursion_types_get(steps, i),
+                                       *b = fm_recursion_types_get(once, i);
+        g_assert_cmpint(a->kind, ==, b->kind);
+        g_assert_cmpuint(a->frequency, ==, b->frequency);
+        g_assert_cmpmem(&a->cost, sizeof a->cost, &b->cost, sizeof b->cost);
+        g_assert_cmpuint(a->entry_count, ==, b->entry_count);
+        g_assert_true(a->entry_count == 0 ||
+                      memcmp(a->entries, b->entries, a->entry_count * sizeof *a->entries) == 0);
+        if (a->kind == FM_RECURSION_SINGLE) { /* loop */
+            g_assert_cmpuint(a->frequency, ==, 1);
+            g_assert_cmpuint(a->entry_count, ==, 1);
+            g_assert_cmpuint(a->entries[0].ps, ==, w.profile->pd_ps[w.loop_pd]);
+            frequency += 100;
+        }
+        frequency += a->all_errors || a->kind != FM_RECURSION_ERRORS ? a->frequency : 0;
+    }
+    g_assert_cmpuint(frequency, ==, 100 + cliques);
+    fm_recursion_types_free(steps);
+    fm_recursion_types_free(once);
+    end(&w);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -294,6 +334,7 @@ int main(int argc, char **argv)
     g_test_add_func("/recursion/none", test_not_recursive);
     g_test_add_func("/recursion/no_entry_and_no_body", test_no_entry_and_no_body);
     g_test_add_func("/recursion/of_counts", test_counts_of_c);
+    g_test_add_func("/recursion/types_in_steps", test_types_in_steps);
     g_test_add_func("/var_use/in_a_body", test_use_in_a_body);
     g_test_add_func("/var_use/by_induction", test_use_by_induction);
     g_test_add_func("/var_use/other_modules", test_other_modules);

@@ -2,6 +2,8 @@
 /* Bad input: one clear error, nothing else. */
 #include <string.h>
 
+#include <glib/gstdio.h>
+
 #include "base/error.h"
 #include "maker.h"
 
@@ -44,6 +46,58 @@ static GBytes *shop(unsigned version)
     struct fm_body *bodies[] = {body};
     fm_procrep_free(maker_procrep("shop", &maker_shop_label, bodies, 1, version, &bytes));
     return bytes;
+}
+
+static struct fm_procrep *read_in_steps(const char *data_path, uint32_t procs, GError **error)
+{
+    struct fm_procrep_job *job;
+    struct fm_procrep *procrep = NULL;
+    enum fm_job_state state = FM_JOB_MORE;
+    unsigned steps = 0;
+    g_assert_true(fm_procrep_job_new_beside(NULL, data_path, &job, error));
+    for (; state == FM_JOB_MORE; steps++)
+        state = fm_procrep_job_step(job, procs, error);
+    if (state == FM_JOB_DONE) {
+        g_assert_cmpuint(steps, >=,
+                         procs == 1 ? 6 : 1); /* version, module, procedures, both ends */
+        procrep = fm_procrep_job_take(job);
+    }
+    fm_procrep_job_free(job);
+    return procrep;
+}
+
+/* In steps of one procedure as at once: the same index, the same error; ended in the middle. */
+static void test_steps(void)
+{
+    g_autofree char *data = g_build_filename(g_get_tmp_dir(), "steps.data", NULL);
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "steps.procrep", NULL);
+    g_autoptr(GBytes) whole = shop(6);
+    gsize size;
+    const char *bytes = g_bytes_get_data(whole, &size);
+    for (gsize cut = 0; cut <= size; cut += cut + 40 < size ? 7 : 1) {
+        g_autoptr(GError) error = NULL, once_error = NULL;
+        g_assert_true(g_file_set_contents(path, bytes, (gssize)cut, NULL));
+        g_autoptr(FmProcrep) steps = read_in_steps(data, 1, &error), once = NULL;
+        bool ok = fm_procrep_read_beside(NULL, data, &once, &once_error);
+        g_assert_true(ok == (steps != NULL));
+        g_assert_true(ok == (cut == size));
+        if (!ok) {
+            g_assert_cmpstr(error->message, ==, once_error->message);
+            g_assert_cmpint(error->code, ==, once_error->code);
+            continue;
+        }
+        g_assert_cmpuint(steps->proc_count, ==, 1);
+        g_assert_cmpint(fm_procrep_find(steps, &maker_shop_label), ==, 0);
+        struct fm_proc_label other = maker_shop_label;
+        other.mode++;
+        g_assert_cmpint(fm_procrep_find(steps, &other), ==, -1);
+    }
+    struct fm_procrep_job *job;
+    g_assert_true(fm_procrep_job_new_beside(NULL, data, &job, NULL));
+    for (unsigned i = 0; i < 3; i++)
+        g_assert_cmpint(fm_procrep_job_step(job, 1, NULL), ==, FM_JOB_MORE);
+    fm_procrep_job_free(job);
+    g_remove(path);
 }
 
 static void test_truncated(void)
@@ -154,6 +208,7 @@ static void test_counts(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/procrep/steps", test_steps);
     g_test_add_func("/procrep/truncated", test_truncated);
     g_test_add_func("/procrep/changed", test_changed);
     g_test_add_func("/procrep/deep_nesting", test_deep_nesting);

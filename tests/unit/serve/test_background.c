@@ -187,6 +187,24 @@ static void pages_before_and_after(struct fixture *f, gconstpointer user)
     }
 }
 
+/* What one page needs is made after what all need, and kept; without bodies the page says so. */
+static void recursion_types_are_kept(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    expect(f->server, "/deep", "menu", f->one, 200, "data-stage=\"1\"");
+    step_until(f, f->one, "checks");
+    const struct fm_deep_recording *recording = fm_profile_recording(trace_of(f, f->one));
+    g_assert_null(recording->recursion_types);
+    expect_same(f, "/deep", "menu", f->one);
+    expect(f->server, "/deep.txt", "recursion_type_freq", f->one, 200,
+           "Incomplete: Not all is known yet: cliques are being classified");
+    finish(f);
+    g_assert_nonnull(recording->recursion_types);
+    const void *kept = recording->recursion_types;
+    expect_same(f, "/deep", "recursion_type_freq", f->one);
+    g_assert_true(recording->recursion_types == kept);
+}
+
 /* A page is an answer of its own: it does not wait for a step, nor does one. */
 static void pages_do_not_step(struct fixture *f, gconstpointer user)
 {
@@ -211,8 +229,8 @@ static void pages_do_not_step(struct fixture *f, gconstpointer user)
 
 static unsigned ready_modules(const struct fm_trace *trace)
 {
-    static const char *const names[] = {"loading", "cliques",   "callers",
-                                        "costs",   "summaries", "checks"};
+    static const char *const names[] = {"loading",   "cliques", "callers",  "costs",
+                                        "summaries", "checks",  "recursion"};
     unsigned count = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         count += fm_background_is_ready(trace, names[i]);
@@ -253,7 +271,7 @@ static void door_write(void *user, const char *bytes, size_t size)
     g_string_append_len(door->got, bytes, (gssize)size);
     if (strstr(door->got->str, "event: ready") != NULL) {
         /* The notification comes when the flags are set: the page is whole. */
-        g_assert_true(fm_background_is_ready(door->trace, FM_PROFILE_LAST_MODULE) ||
+        g_assert_true(fm_background_is_ready(door->trace, "checks") ||
                       fm_profile_error(door->trace) != NULL);
     }
 }
@@ -527,6 +545,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST("pages", pages_before_and_after, NULL);
     TEST("no-steps", pages_do_not_step, NULL);
+    TEST("recursion-types", recursion_types_are_kept, NULL);
     TEST("turns", two_take_turns, NULL);
     TEST("stream", a_page_hears_of_its_recording, NULL);
     TEST("leaving", readers_leave_in_mid_pass, NULL);

@@ -277,7 +277,7 @@ bool fm_report_about(struct fm_page *page, GError **error)
     fm_page_begin(page, "about", g_strdup_printf("About %s", page->recording->name));
     fm_add_summary(page);
     fm_add_run_info(page);
-    if (page->recording->known == FM_KNOWN_ALL)
+    if (page->recording->known >= FM_KNOWN_CHECKED)
         add_invariants(page);
     fm_controls_general(page);
     return true;
@@ -314,7 +314,7 @@ bool fm_report_menu(struct fm_page *page, GError **error)
         fm_add_heading(page->body, "About this profile");
     fm_add_summary(page);
     fm_add_run_info(page);
-    if (page->recording->known == FM_KNOWN_ALL)
+    if (page->recording->known >= FM_KNOWN_CHECKED)
         add_invariants(page);
     fm_controls_general(page);
     fm_controls_general_options(page);

@@ -96,7 +96,7 @@ char *fm_summary_details(const struct fm_page *page)
     unsigned broken = 0;
     for (unsigned i = 0; i < recording->invariant_count; i++)
         broken += !recording->invariants[i].holds;
-    if (recording->known == FM_KNOWN_ALL && broken == 0)
+    if (recording->known >= FM_KNOWN_CHECKED && broken == 0)
         append_part(out, "\u2713 all figures agree");
     return g_string_free(g_steal_pointer(&out), FALSE);
 }
