@@ -86,6 +86,7 @@ void fm_sparse_clear(struct fm_sparse_costs *costs);
 
 struct fm_clique_search; /* cliques.c */
 struct fm_nested_search; /* nested.c */
+struct fm_module_search; /* summary.c */
 
 struct fm_analysis_job {
     struct fm_analysis *analysis;
@@ -98,6 +99,7 @@ struct fm_analysis_job {
     uint32_t *scratch;
     struct fm_clique_search *cliques;
     struct fm_nested_search *nested;
+    struct fm_module_search *modules;
 };
 
 /* Array of zeros, or NULL and job->failed. */
@@ -124,6 +126,7 @@ fm_phase_run fm_phase_nested;                                       /* nested.c 
 fm_phase_run fm_phase_sum_csds, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
 void fm_clique_search_free(struct fm_clique_search *search);
 void fm_nested_search_free(struct fm_nested_search *search);
+void fm_module_search_free(struct fm_module_search *search);
 
 /* The pds of a slot's callees etc. are walked with fm_profile_slot(); this is the number of slots.
  */

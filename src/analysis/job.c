@@ -129,6 +129,7 @@ void fm_analysis_job_free(struct fm_analysis_job *job)
         return;
     fm_clique_search_free(job->cliques);
     fm_nested_search_free(job->nested);
+    fm_module_search_free(job->modules);
     g_array_unref(job->untouched);
     fm_analysis_free(job->analysis);
     g_free(job);

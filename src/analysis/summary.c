@@ -88,20 +88,27 @@ bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
     struct fm_analysis_storage *storage = a->storage;
-    for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
+    for (; job->stage == 0 && budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor;
         int64_t *desc = &storage->ps_desc[(size_t)profile->pd_ps[pd] * storage->inherited];
         for (unsigned m = 0; m < storage->inherited; m++)
             desc[m] = fm_wrap_add(desc[m], (int64_t)fm_pd_total(a, pd, FM_FIRST_INHERITED + m));
     }
-    if (job->cursor < profile->pd_count)
-        return false;
-    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
+    if (job->stage == 0) {
+        if (job->cursor < profile->pd_count)
+            return false;
+        job->stage = 1;
+        job->cursor = 0;
+    }
+    for (; budget > 0 && job->cursor < profile->ps_count; budget--) {
+        uint32_t ps = ++job->cursor;
         int64_t *desc = &storage->ps_desc[(size_t)ps * storage->inherited];
         const int64_t *own = &storage->ps_own[(size_t)ps * profile->measure_count];
         for (unsigned m = 0; m < storage->inherited; m++)
             desc[m] = fm_wrap_sub(desc[m], own[FM_FIRST_INHERITED + m]);
     }
+    if (job->cursor < profile->ps_count)
+        return false;
     compensate(a);
     fm_analysis_pd_cost(a, profile->root_pd, &a->root_total);
     return true;
@@ -113,30 +120,73 @@ static int compare_modules(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Numbers the modules; how many procedures each has. Strings are interned: equal names are equal
- * pointers. */
-static GHashTable *collect_modules(struct fm_analysis *a)
+/* While modules are collected: strings are interned, equal names are equal pointers. */
+struct fm_module_search {
+    GHashTable *numbers; /* name -> number of the module + 1 */
+    GArray *modules;     /* struct fm_module; NULL when they are the analysis' */
+};
+
+void fm_module_search_free(struct fm_module_search *search)
 {
-    GHashTable *numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
-    GArray *modules = g_array_new(FALSE, TRUE, sizeof(struct fm_module));
-    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
-        const char *name = a->profile->ps[ps].decl_module;
-        guint number = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, name));
-        if (number == 0) {
-            struct fm_module module = {.name = name};
-            g_array_append_val(modules, module);
-            number = modules->len;
-            g_hash_table_insert(numbers, (void *)(uintptr_t)name, GUINT_TO_POINTER(number));
-        }
-        g_array_index(modules, struct fm_module, number - 1).ps_count++;
+    if (search == NULL)
+        return;
+    g_hash_table_unref(search->numbers);
+    if (search->modules != NULL)
+        g_array_unref(search->modules);
+    g_free(search);
+}
+
+static struct fm_module_search *module_search_new(void)
+{
+    struct fm_module_search *search = g_new0(struct fm_module_search, 1);
+    search->numbers = g_hash_table_new(g_direct_hash, g_direct_equal);
+    search->modules = g_array_new(FALSE, TRUE, sizeof(struct fm_module));
+    return search;
+}
+
+/* Numbers the modules; how many procedures each has. */
+static void collect_module(struct fm_module_search *search, const char *name)
+{
+    guint number = GPOINTER_TO_UINT(g_hash_table_lookup(search->numbers, name));
+    if (number == 0) {
+        const struct fm_module module = {.name = name};
+        g_array_append_val(search->modules, module);
+        number = search->modules->len;
+        g_hash_table_insert(search->numbers, (void *)(uintptr_t)name, GUINT_TO_POINTER(number));
     }
-    a->module_count = modules->len;
-    a->modules = (struct fm_module *)(void *)g_array_free(modules, FALSE);
+    g_array_index(search->modules, struct fm_module, number - 1).ps_count++;
+}
+
+/* Orders them and gives each room for its procedures. */
+static void order_modules(struct fm_analysis *a, struct fm_module_search *search)
+{
+    uint32_t first = 0;
+    a->module_count = search->modules->len;
+    a->modules = (struct fm_module *)(void *)g_array_free(g_steal_pointer(&search->modules), FALSE);
     if (a->module_count > 0)
         qsort(a->modules, a->module_count, sizeof(*a->modules), compare_modules);
-    for (uint32_t i = 0; i < a->module_count; i++)
-        g_hash_table_insert(numbers, (void *)(uintptr_t)a->modules[i].name, GUINT_TO_POINTER(i));
-    return numbers;
+    for (uint32_t i = 0; i < a->module_count; i++) {
+        struct fm_module *module = &a->modules[i];
+        g_hash_table_insert(search->numbers, (void *)(uintptr_t)module->name,
+                            GUINT_TO_POINTER(i + 1));
+        module->ps = a->storage->module_ps + first;
+        first += module->ps_count;
+        module->ps_count = 0;
+    }
+}
+
+static void add_to_module(struct fm_analysis *a, const struct fm_module_search *search, uint32_t ps)
+{
+    const char *name = a->profile->ps[ps].decl_module;
+    guint number = GPOINTER_TO_UINT(g_hash_table_lookup(search->numbers, name));
+    struct fm_module *module = &a->modules[number - 1];
+    uint32_t *ids = a->storage->module_ps;
+    ids[module->ps - ids + module->ps_count++] = ps;
+    struct fm_cost cost;
+    fm_analysis_ps_cost(a, ps, &cost);
+    memset(cost.desc, 0, sizeof(cost.desc));
+    module->active = module->active || !fm_cost_is_inactive(&cost);
+    fm_cost_add(&module->cost, &cost);
 }
 
 void fm_analysis_add_modules(struct fm_analysis *a, const char *const *names, uint32_t count)
@@ -154,29 +204,24 @@ void fm_analysis_add_modules(struct fm_analysis *a, const char *const *names, ui
 
 bool fm_phase_modules(struct fm_analysis_job *job, uint32_t budget)
 {
-    (void)budget; /* short */
     struct fm_analysis *a = job->analysis;
-    uint32_t *ids = fm_job_numbers(job, a->profile->ps_count);
-    if (job->failed)
-        return false;
-    a->storage->module_ps = ids;
-    g_autoptr(GHashTable) numbers = collect_modules(a);
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < a->module_count; i++) {
-        a->modules[i].ps = ids + first;
-        first += a->modules[i].ps_count;
-        a->modules[i].ps_count = 0;
+    uint32_t count = a->profile->ps_count;
+    if (job->modules == NULL) {
+        a->storage->module_ps = fm_job_numbers(job, count);
+        job->modules = module_search_new();
+        if (job->failed || fm_job_must_touch(job))
+            return false;
     }
-    for (uint32_t ps = a->profile->ps_count; ps > 0; ps--) {
-        const char *name = a->profile->ps[ps].decl_module;
-        struct fm_module *module =
-            &a->modules[GPOINTER_TO_UINT(g_hash_table_lookup(numbers, name))];
-        ids[module->ps - ids + module->ps_count++] = ps;
-        struct fm_cost cost;
-        fm_analysis_ps_cost(a, ps, &cost);
-        memset(cost.desc, 0, sizeof(cost.desc));
-        module->active = module->active || !fm_cost_is_inactive(&cost);
-        fm_cost_add(&module->cost, &cost);
+    for (; job->stage == 0 && budget > 0 && job->cursor < count; budget--)
+        collect_module(job->modules, a->profile->ps[++job->cursor].decl_module);
+    if (job->stage == 0) {
+        if (job->cursor < count)
+            return false;
+        order_modules(a, job->modules);
+        job->stage = 1;
+        job->cursor = 0;
     }
-    return true;
+    for (; budget > 0 && job->cursor < count; budget--)
+        add_to_module(a, job->modules, count - job->cursor++);
+    return job->cursor == count;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/strings.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -12,10 +13,16 @@ struct entry {
     uint32_t length;
 };
 
+/* How many places of a table that has become too small are looked at with each new string: then it
+ * is empty long before the next one is full, and no string waits for all others to be moved. */
+#define PLACES_A_STRING 8u
+
 /* Open addressing, at most half full; strings stand in chunks that never move. */
 struct fm_strings {
     struct entry *entries;
     size_t capacity, used; /* capacity is a power of two */
+    struct entry *old;     /* the table before; NULL when all of it was moved */
+    size_t old_capacity, old_moved;
     GPtrArray *chunks;
     char *chunk_at;
     size_t chunk_left, chunk_total;
@@ -35,6 +42,7 @@ void fm_strings_free(struct fm_strings *strings)
     if (!strings)
         return;
     g_free(strings->entries);
+    g_free(strings->old);
     g_ptr_array_unref(strings->chunks);
     g_free(strings);
 }
@@ -58,21 +66,45 @@ static uint32_t hash_bytes(const char *bytes, size_t length)
     return (uint32_t)(hash ^ hash >> 15);
 }
 
+static bool is_it(const struct entry *entry, uint32_t hash, const char *bytes, size_t length)
+{
+    return entry->hash == hash && entry->length == (uint32_t)length &&
+           memcmp(entry->string, bytes, length) == 0 && entry->string[length] == '\0';
+}
+
+/* The string's entry in a table, or the place that is free for it. */
+static struct entry *place_of(struct entry *entries, size_t capacity, uint32_t hash,
+                              const char *bytes, size_t length)
+{
+    size_t place = hash & (capacity - 1);
+    while (entries[place].string && !is_it(&entries[place], hash, bytes, length))
+        place = (place + 1) & (capacity - 1);
+    return &entries[place];
+}
+
+/* Entries stay in the old table, too, so that what is behind them is still found there. */
+static void move_some(struct fm_strings *strings)
+{
+    size_t end = MIN(strings->old_moved + PLACES_A_STRING, strings->old_capacity);
+    for (; strings->old_moved < end; strings->old_moved++) {
+        const struct entry *entry = &strings->old[strings->old_moved];
+        if (entry->string)
+            *place_of(strings->entries, strings->capacity, entry->hash, entry->string,
+                      entry->length) = *entry;
+    }
+    if (end == strings->old_capacity)
+        g_clear_pointer(&strings->old, g_free);
+}
+
 static void grow(struct fm_strings *strings)
 {
-    size_t capacity = strings->capacity * 2;
-    struct entry *entries = g_new0(struct entry, capacity);
-    for (size_t i = 0; i < strings->capacity; i++) {
-        if (!strings->entries[i].string)
-            continue;
-        size_t place = strings->entries[i].hash & (capacity - 1);
-        while (entries[place].string)
-            place = (place + 1) & (capacity - 1);
-        entries[place] = strings->entries[i];
-    }
-    g_free(strings->entries);
-    strings->entries = entries;
-    strings->capacity = capacity;
+    while (strings->old)
+        move_some(strings);
+    strings->old = strings->entries;
+    strings->old_capacity = strings->capacity;
+    strings->old_moved = 0;
+    strings->capacity *= 2;
+    strings->entries = g_new0(struct entry, strings->capacity);
 }
 
 static char *take_room(struct fm_strings *strings, size_t bytes)
@@ -100,18 +132,21 @@ const char *fm_strings_add_bytes(struct fm_strings *strings, const char *bytes, 
     if (strings->used * 2 >= strings->capacity)
         grow(strings);
     uint32_t hash = hash_bytes(bytes, length);
-    size_t place = hash & (strings->capacity - 1);
-    for (; strings->entries[place].string; place = (place + 1) & (strings->capacity - 1)) {
-        const struct entry *entry = &strings->entries[place];
-        if (entry->hash == hash && entry->length == (uint32_t)length &&
-            memcmp(entry->string, bytes, length) == 0 && entry->string[length] == '\0')
-            return entry->string;
+    struct entry *entry = place_of(strings->entries, strings->capacity, hash, bytes, length);
+    if (entry->string)
+        return entry->string;
+    if (strings->old) {
+        const struct entry *old =
+            place_of(strings->old, strings->old_capacity, hash, bytes, length);
+        if (old->string)
+            return old->string;
+        move_some(strings);
+        entry = place_of(strings->entries, strings->capacity, hash, bytes, length);
     }
     char *copy = take_room(strings, length + 1);
     memcpy(copy, bytes, length);
     copy[length] = '\0';
-    strings->entries[place] =
-        (struct entry){.string = copy, .hash = hash, .length = (uint32_t)length};
+    *entry = (struct entry){.string = copy, .hash = hash, .length = (uint32_t)length};
     strings->used++;
     return copy;
 }
@@ -123,5 +158,6 @@ const char *fm_strings_add(struct fm_strings *strings, const char *string)
 
 size_t fm_strings_memory_bytes(const struct fm_strings *strings)
 {
-    return strings->chunk_total + strings->capacity * sizeof(struct entry);
+    size_t places = strings->capacity + (strings->old ? strings->old_capacity : 0);
+    return strings->chunk_total + places * sizeof(struct entry);
 }
