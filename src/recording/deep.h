@@ -47,7 +47,7 @@ struct fm_deep_recording {
  * fm_analysis_new(). The loop over the steps of deep_job.h but the last: recursion_types,
  * worth to be kept for many pages of a server, stay NULL. */
 FM_MUST_USE bool fm_deep_recording_open(const char *path, const struct fm_progress *progress,
-                                   struct fm_deep_recording **ret, GError **error);
+                                        struct fm_deep_recording **ret, GError **error);
 /* The same from a profile in memory, which it takes, also on failure. The contour file, if any, is
  * the one that belongs to path; path need not exist. */
 FM_MUST_USE bool fm_deep_recording_new(const char *path, struct fm_profile *profile,

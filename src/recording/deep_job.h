@@ -43,7 +43,8 @@ enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
 double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
                                       enum fm_deep_recording_part part);
 /* What is known so far: its field known tells what may be looked at. Belongs to the job. */
-const struct fm_deep_recording *fm_deep_recording_job_recording(const struct fm_deep_recording_job *job);
+const struct fm_deep_recording *
+fm_deep_recording_job_recording(const struct fm_deep_recording_job *job);
 /* The whole, after FM_PART_CHECKS or later; the caller owns it. What the last part keeps is NULL
  * before it. */
 struct fm_deep_recording *fm_deep_recording_job_take(struct fm_deep_recording_job *job);

@@ -183,9 +183,9 @@ bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
     struct fm_engine *engine = fm_engine_new(open_profile, NULL);
     fm_profile_register(engine);
     struct fm_trace *trace = fm_engine_open(engine, path, error);
-    bool done =
-        trace != NULL &&
-        fm_background_run(engine, trace, fm_deep_recording_part_name(FM_PART_CHECKS), progress, error);
+    bool done = trace != NULL &&
+                fm_background_run(engine, trace, fm_deep_recording_part_name(FM_PART_CHECKS),
+                                  progress, error);
     if (done) {
         struct profile *profile = trace->implementation;
         *ret = fm_deep_recording_job_take(profile->job);
