@@ -108,6 +108,6 @@ class Packaged:
                              "map(map(.b|length)|add)"],
                 "tcc": ["-c", "-w", "-nostdinc", f"-I{self.sources / 'tcc' / 'include'}",
                         "-I/usr/include", "-I/usr/include/x86_64-linux-gnu",
-                        "-DSQLITE_THREADSAFE=0", "-o", "/dev/null", amalgamation],
+                        "-DSQLITE_THREADSAFE=0", "-o", self.made / "tcc" / "out.o", amalgamation],
                 "redis": ["test", "listpack" if scale >= 1 else "sds"],
                 "ninja": ["-C", self.made / "ninja" / "manifests", "-t", "targets", "all"]}[name]
