@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,25 @@ class Merge(unittest.TestCase):
             self.assertEqual(result.returncode, status)
             self.assertIn(text, result.stderr)
             self.assertFalse(os.path.exists(out))
+
+
+class Output(unittest.TestCase):
+    def test_a_pipe_is_written_to_and_stays(self):
+        folder = tempfile.mkdtemp(dir=FOLDER.name)
+        pipe, link, file = (os.path.join(folder, name) for name in ("pipe", "link", "file"))
+        os.mkfifo(pipe)
+        os.symlink("pipe", link)
+        for command in (["merge", PROFILE, "-o"], ["export", "--to=folded", PROFILE, "-o"], ["convert", PROFILE]):
+            self.assertEqual(run(*command, file).returncode, 0)
+            for place in (pipe, link):
+                with subprocess.Popen(["cat", place], stdout=subprocess.PIPE) as reader:
+                    self.assertEqual(run(*command, place).returncode, 0)
+                    given = reader.communicate(timeout=60)[0]
+                with open(file, "rb") as expected:
+                    self.assertEqual(given, expected.read())
+            self.assertEqual(sorted(os.listdir(folder)), ["file", "link", "pipe"])
+            self.assertTrue(stat.S_ISFIFO(os.lstat(pipe).st_mode))
+            self.assertTrue(os.path.islink(link))
 
 
 class Feedback(unittest.TestCase):

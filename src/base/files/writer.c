@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,45 +20,92 @@ struct fm_writer {
     uint64_t flushed; /* bytes before the buffer */
     int descriptor;   /* -1: to memory */
     int failure;      /* errno of the first failed call */
-    char *path, *temporary_path;
+    char *path;
+    char *temporary_path; /* NULL: path is written directly */
 };
 
-static struct fm_writer *writer_alloc(int descriptor)
+static struct fm_writer *writer_alloc(size_t capacity)
 {
     struct fm_writer *writer = g_new0(struct fm_writer, 1);
-    writer->capacity = descriptor < 0 ? 4096 : BUFFER_BYTES;
+    writer->capacity = capacity;
     writer->buffer = g_malloc(writer->capacity);
-    writer->descriptor = descriptor;
+    writer->descriptor = -1;
     return writer;
+}
+
+/* Where a file is to be: what a link leads to, so that the link stays. NULL: it leads to nothing.
+ */
+static char *place_of(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode))
+        return g_strdup(path);
+    char *real = realpath(path, NULL), *place = g_strdup(real);
+    free(real);
+    return place;
+}
+
+/* What is not replaced: a device, a pipe; a link that leads to nothing makes what it names. */
+static bool open_directly(struct fm_writer *writer, GError **error)
+{
+    writer->descriptor =
+        open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    if (writer->descriptor < 0)
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot open for writing: %s", writer->path,
+                    g_strerror(errno));
+    return writer->descriptor >= 0;
+}
+
+static bool open_temporary(struct fm_writer *writer, GError **error)
+{
+    static atomic_uint counter;
+    g_autofree char *temporary = g_strdup_printf("%s.tmp-%d-%u", writer->path, (int)getpid(),
+                                                 atomic_fetch_add(&counter, 1u));
+    writer->descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (writer->descriptor < 0)
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot create: %s", temporary,
+                    g_strerror(errno));
+    else
+        writer->temporary_path = g_steal_pointer(&temporary);
+    return writer->descriptor >= 0;
+}
+
+static bool is_stream(mode_t mode)
+{
+    return S_ISCHR(mode) || S_ISFIFO(mode);
+}
+
+bool fm_writer_is_stream(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && is_stream(status.st_mode);
 }
 
 bool fm_writer_new(const char *path, struct fm_writer **ret, GError **error)
 {
-    static atomic_uint counter;
     struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    bool there = stat(path, &status) == 0;
+    if (there && !S_ISREG(status.st_mode) && !is_stream(status.st_mode)) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO,
                     "%s: is there and is no regular file, expected a name for a new file", path);
         return false;
     }
-    g_autofree char *temporary =
-        g_strdup_printf("%s.tmp-%d-%u", path, (int)getpid(), atomic_fetch_add(&counter, 1u));
-    int descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot create: %s", temporary,
-                    g_strerror(errno));
-        return false;
+    struct fm_writer *writer = writer_alloc(BUFFER_BYTES);
+    writer->path = there && is_stream(status.st_mode) ? NULL : place_of(path);
+    bool directly = writer->path == NULL;
+    if (directly)
+        writer->path = g_strdup(path);
+    if (directly ? open_directly(writer, error) : open_temporary(writer, error)) {
+        *ret = writer;
+        return true;
     }
-    struct fm_writer *writer = writer_alloc(descriptor);
-    writer->path = g_strdup(path);
-    writer->temporary_path = g_steal_pointer(&temporary);
-    *ret = writer;
-    return true;
+    fm_writer_discard(writer);
+    return false;
 }
 
 struct fm_writer *fm_writer_new_memory(void)
 {
-    return writer_alloc(-1);
+    return writer_alloc(4096);
 }
 
 static void write_all(struct fm_writer *writer, const uint8_t *bytes, size_t size)
@@ -137,14 +185,24 @@ uint64_t fm_writer_offset(const struct fm_writer *writer)
     return writer->flushed + writer->used;
 }
 
+/* Of a regular file, or of nothing: what came there meanwhile stays. */
+static void take_place(struct fm_writer *writer)
+{
+    struct stat status;
+    if (lstat(writer->path, &status) == 0 && !S_ISREG(status.st_mode))
+        writer->failure = EEXIST;
+    else if (rename(writer->temporary_path, writer->path) != 0)
+        writer->failure = errno;
+}
+
 bool fm_writer_finish(struct fm_writer *writer, GError **error)
 {
     make_room(writer, 0);
     if (close(writer->descriptor) != 0 && writer->failure == 0)
         writer->failure = errno;
     writer->descriptor = -1;
-    if (writer->failure == 0 && rename(writer->temporary_path, writer->path) != 0)
-        writer->failure = errno;
+    if (writer->failure == 0 && writer->temporary_path != NULL)
+        take_place(writer);
     bool done = writer->failure == 0;
     if (!done)
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot write: %s", writer->path,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffered writing, to memory or to a new file that takes the place of the old one only when it is
- * complete: a reader never sees half a file. Errors are kept and reported by finish. The encodings
- * are those of base/files/reader.h. */
+ * complete: a reader never sees half a file. A link stays: what it leads to is replaced. A device
+ * or pipe is written to, never replaced. Errors are kept and reported by finish. The encodings are
+ * those of base/files/reader.h. */
 #pragma once
 
 #include <glib.h>
@@ -13,8 +14,11 @@
 
 struct fm_writer;
 
-/* Creates a temporary file beside path. FM_ERROR_IO when that is not possible or when path is there
- * and is no regular file. The caller owns *ret and ends it with finish or discard. */
+/* Nothing stands beside it: path is a device or pipe, which is written to as it is. */
+bool fm_writer_is_stream(const char *path);
+/* Creates a temporary file beside path; waits for the reader of a pipe. FM_ERROR_IO when that is
+ * not possible, or when path is a folder, socket or disk. The caller owns *ret and ends it with
+ * finish or discard. */
 FM_MUST_USE bool fm_writer_new(const char *path, struct fm_writer **ret, GError **error);
 struct fm_writer *fm_writer_new_memory(void);
 
@@ -26,7 +30,7 @@ void fm_writer_string(struct fm_writer *writer, const char *string);
 uint64_t fm_writer_offset(const struct fm_writer *writer);
 
 /* Writes what is left and renames the file to its path. Frees the writer, also on failure
- * (FM_ERROR_IO: the temporary file is removed, path is untouched). */
+ * (FM_ERROR_IO: the temporary file is removed, a regular file at path is untouched). */
 FM_MUST_USE bool fm_writer_finish(struct fm_writer *writer, GError **error);
 /* The bytes of a writer to memory; frees the writer. */
 GBytes *fm_writer_finish_memory(struct fm_writer *writer);

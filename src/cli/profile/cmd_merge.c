@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/files/writer.h"
 #include "base/error.h"
 #include "cli/cli.h"
 #include "merge/merge.h"
@@ -125,6 +126,8 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
 static bool write_lines(const struct fm_source_map *lines, const struct fm_profile *profile,
                         const char *output, GError **error)
 {
+    if (lines == NULL || fm_writer_is_stream(output))
+        return true;
     g_autofree char *path = fm_source_map_path(output);
     return fm_source_map_write(lines, profile, path, error);
 }
@@ -148,7 +151,7 @@ static int merge_files(const struct merging *o, char **paths, unsigned count)
     g_autoptr(FmSourceMap) lines = NULL;
     if (!fm_merge_finish_lines(merge, &profile, &lines, &error) ||
         !fm_profile_write(profile, o->output, false, &error) ||
-        (lines != NULL && !write_lines(lines, profile, o->output, &error)))
+        !write_lines(lines, profile, o->output, &error))
         return fm_cli_fail("merge", error);
     if (failed > 0)
         fprintf(stderr, "fathom merge: %u of %u files are left out\n", failed, count);

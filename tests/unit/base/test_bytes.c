@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -147,9 +148,6 @@ static void test_writer_file(void)
     struct stat status;
     g_assert_cmpint(stat(path, &status), ==, 0);
     g_assert_cmpint(status.st_size, ==, 800008);
-    g_assert_false(fm_writer_new("/dev/null", &writer, &error));
-    g_assert_error(error, FM_ERROR, FM_ERROR_IO);
-    g_clear_error(&error);
     g_assert_false(fm_writer_new(folder, &writer, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_IO);
     g_clear_error(&error);
@@ -158,6 +156,86 @@ static void test_writer_file(void)
     g_assert_error(error, FM_ERROR, FM_ERROR_IO);
     g_assert_cmpint(g_unlink(path), ==, 0);
     g_assert_cmpint(g_rmdir(folder), ==, 0); /* so no temporary file is left */
+}
+
+static char *read_fifo(int fd)
+{
+    char bytes[64] = "";
+    ssize_t n = read(fd, bytes, sizeof(bytes) - 1);
+    return g_strndup(bytes, n > 0 ? (gsize)n : 0);
+}
+
+static void write_word(const char *path, const char *word)
+{
+    struct fm_writer *writer;
+    GError *error = NULL;
+    g_assert_true(fm_writer_new(path, &writer, &error));
+    g_assert_no_error(error);
+    fm_writer_bytes(writer, word, strlen(word));
+    g_assert_true(fm_writer_finish(writer, &error));
+    g_assert_no_error(error);
+}
+
+/* What is there and is no regular file stays what it is: a FIFO, a device, a link. */
+static void test_writer_keeps_what_is_there(void)
+{
+    g_autofree char *folder = g_dir_make_tmp("fathom-writer-XXXXXX", NULL);
+    g_autofree char *fifo = g_build_filename(folder, "fifo", NULL);
+    g_autofree char *device = g_build_filename(folder, "null", NULL);
+    g_autofree char *sub = g_build_filename(folder, "sub", NULL);
+    g_autofree char *file = g_build_filename(sub, "file", NULL);
+    g_autofree char *link = g_build_filename(folder, "link", NULL);
+    g_autofree char *nowhere = g_build_filename(folder, "nowhere", NULL);
+    g_autofree char *content = NULL, *passed = NULL;
+    struct stat st;
+
+    g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+    int fd = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    write_word(fifo, "into the pipe");
+    passed = read_fifo(fd);
+    close(fd);
+    g_assert_cmpstr(passed, ==, "into the pipe");
+    g_assert_true(lstat(fifo, &st) == 0 && S_ISFIFO(st.st_mode));
+
+    g_assert_cmpint(g_mkdir(sub, 0700), ==, 0);
+    g_assert_cmpint(symlink("sub/file", link), ==, 0);
+    write_word(link, "made"); /* it leads to nothing yet */
+    write_word(link, "made again");
+    g_assert_true(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    g_assert_true(g_file_get_contents(file, &content, NULL, NULL));
+    g_assert_cmpstr(content, ==, "made again");
+    g_assert_cmpint(symlink("null", nowhere), ==, 0);
+
+    if (mknod(device, S_IFCHR | 0666, makedev(1, 3)) == 0) { /* root may */
+        write_word(device, "gone");
+        write_word(nowhere, "gone too");
+        g_assert_true(lstat(device, &st) == 0 && S_ISCHR(st.st_mode));
+        g_assert_true(lstat(nowhere, &st) == 0 && S_ISLNK(st.st_mode));
+        g_assert_cmpint(g_unlink(device), ==, 0);
+    }
+    const char *const made[] = {nowhere, link, file, fifo};
+    for (gsize i = 0; i < G_N_ELEMENTS(made); i++)
+        g_assert_cmpint(g_unlink(made[i]), ==, 0);
+    g_assert_cmpint(g_rmdir(sub), ==, 0);
+    g_assert_cmpint(g_rmdir(folder), ==, 0); /* so no temporary file is left */
+}
+
+/* A device that takes the place of the path while it is being written is not taken away. */
+static void test_writer_loses_its_place(void)
+{
+    g_autofree char *folder = g_dir_make_tmp("fathom-writer-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "out", NULL);
+    struct fm_writer *writer;
+    GError *error = NULL;
+    struct stat st;
+    g_assert_true(fm_writer_new(path, &writer, &error));
+    g_assert_cmpint(mkfifo(path, 0600), ==, 0);
+    g_assert_false(fm_writer_finish(writer, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_IO);
+    g_clear_error(&error);
+    g_assert_true(lstat(path, &st) == 0 && S_ISFIFO(st.st_mode));
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_cmpint(g_rmdir(folder), ==, 0);
 }
 
 static void test_writer_full(void)
@@ -241,6 +319,8 @@ int main(int argc, char **argv)
     g_test_add_func("/bytes/others", test_others);
     g_test_add_func("/bytes/writer-file", test_writer_file);
     g_test_add_func("/bytes/writer-full", test_writer_full);
+    g_test_add_func("/bytes/writer-keeps-what-is-there", test_writer_keeps_what_is_there);
+    g_test_add_func("/bytes/writer-loses-its-place", test_writer_loses_its_place);
     g_test_add_func("/bytes/strings", test_strings);
     g_test_add_func("/bytes/memory", test_memory);
     return g_test_run();
