@@ -200,7 +200,7 @@ struct fm_live_slot *fm_el_live_alloc(uint32_t kind, uint32_t lane, size_t data_
     s->sequence = s->file_at = 0;
     if (kind == FM_LIVE_BLOCK)
         return s; /* is one when it is sealed */
-    memset((unsigned char *)s + FM_LIVE_SIDE_AT, 0, sizeof(struct fm_el_side));
+    fm_el_side_init((struct fm_el_side *)(void *)((unsigned char *)s + FM_LIVE_SIDE_AT));
     fm_el_live_note(s, &(struct fm_live_state){.taken = 0});
     in_order();
     s->kind = kind;

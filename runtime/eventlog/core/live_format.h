@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 #define FM_LIVE_MAGIC "fathomLV"
-#define FM_LIVE_VERSION 1u
+#define FM_LIVE_VERSION 2u
 #define FM_LIVE_ENDING ".live"
 #define FM_LIVE_HEAD_BYTES 4096u
 #define FM_LIVE_SLOT_BYTES 8192u /* of a slot, before its data */
 #define FM_LIVE_SIDE_AT 512u     /* in the slot: what handlers queued */
 #define FM_LIVE_SIDE_BYTES 4096u
-/* There: w64 reserved bytes << 32 | committed bytes, w32, 24 bytes of no meaning, the events. */
+/* There: w64 turns << 40 | reserved bytes << 20 | committed bytes, w32, 24 bytes of no meaning, the
+ * events. Of those that were being written the room is FF, or begins with FE FE and a length of 16
+ * bits, high byte first. */
+#define FM_LIVE_SIDE_BITS 20
 #define FM_LIVE_SIDE_DATA (FM_LIVE_SIDE_AT + 36u)
 
 struct fm_live_head {
@@ -38,10 +41,11 @@ enum fm_live_kind {
     FM_LIVE_BLOCK = 3,  /* a whole block for LOG */
 };
 
-/* Of a buffer. Those of [taken, pos) and the queued bytes behind side_done are in no block. */
+/* Of a buffer. Those of [taken, pos) and the queued bytes behind side_done are in no block: all of
+ * the queue, if it has had another turn since. */
 struct fm_live_state {
-    uint64_t taken; /* offset in the data */
-    uint64_t side_done;
+    uint64_t taken;     /* offset in the data */
+    uint64_t side_done; /* turns << 40 | bytes */
     uint64_t ticks, ns; /* the block begins with this sample */
 };
 

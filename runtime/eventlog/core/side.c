@@ -4,46 +4,101 @@
 #include "core/side.h"
 #include "core/types.h"
 
-enum { EVENTS_MAX = FM_EL_SIDE_BYTES / 10 };
+enum { EVENTS_MAX = FM_EL_SIDE_BYTES / 10, BITS = 20, MASK = (1 << BITS) - 1 };
+
+/* The first bytes of an event, in one store: a program is killed before it or behind it. */
+struct front {
+    unsigned char bytes[8];
+};
+struct word {
+    uint64_t v;
+} __attribute__((packed));
+
+static void put_front(unsigned char *to, const struct front *f)
+{
+    struct word w;
+    memcpy(&w, f, sizeof(w));
+    atomic_signal_fence(memory_order_seq_cst);
+    ((volatile struct word *)(void *)to)->v = w.v;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static uint32_t reserved_of(uint64_t state)
+{
+    return (uint32_t)(state >> BITS) & MASK;
+}
+
+static uint64_t turns_of(uint64_t state)
+{
+    return state >> 2 * BITS << 2 * BITS;
+}
+
+void fm_el_side_init(struct fm_el_side *s)
+{
+    atomic_store(&s->state, 0);
+    s->done = 0;
+    memset(s->data, 0xFF, sizeof(s->data));
+}
 
 unsigned char *fm_el_side_reserve(struct fm_el_side *s, size_t bytes)
 {
     if (bytes > FM_EL_SIDE_BYTES)
         return NULL;
-    uint64_t reserved = atomic_fetch_add(&s->state, (uint64_t)bytes << 32) >> 32;
-    if (reserved + bytes <= FM_EL_SIDE_BYTES)
-        return s->data + FM_EL_MARKER_BYTES + reserved;
-    atomic_fetch_sub(&s->state, (uint64_t)bytes << 32);
-    return NULL;
+    uint32_t reserved = reserved_of(atomic_fetch_add(&s->state, (uint64_t)bytes << BITS));
+    if (reserved + bytes > FM_EL_SIDE_BYTES) {
+        atomic_fetch_sub(&s->state, (uint64_t)bytes << BITS);
+        return NULL;
+    }
+    unsigned char *event = s->data + FM_EL_MARKER_BYTES + reserved;
+    struct front f = {
+        {0xFE, 0xFE, (unsigned char)(bytes >> 8), (unsigned char)bytes, 0xFF, 0xFF, 0xFF, 0xFF}};
+    put_front(event, &f);
+    return event;
 }
 
-void fm_el_side_commit(struct fm_el_side *s, size_t bytes)
+void fm_el_side_commit(struct fm_el_side *s, unsigned char *event, size_t bytes, uint16_t type,
+                       uint64_t stamp)
 {
+    struct front f;
+    uint16_t number = fm_eventlog_be16_(type);
+    memcpy(event + 8, (unsigned char *)&stamp + 6, 2);
+    memcpy(f.bytes, &number, 2);
+    memcpy(f.bytes + 2, &stamp, 6);
+    put_front(event, &f);
     atomic_fetch_add_explicit(&s->state, bytes, memory_order_release);
+}
+
+uint64_t fm_el_side_mark(const struct fm_el_side *s, size_t more)
+{
+    return turns_of(atomic_load(&s->state)) | (s->done + more);
 }
 
 size_t fm_el_side_ready(struct fm_el_side *s, unsigned char **data)
 {
     uint64_t state = atomic_load_explicit(&s->state, memory_order_acquire);
-    uint32_t reserved = (uint32_t)(state >> 32);
-    if (reserved != (uint32_t)state)
+    uint32_t reserved = reserved_of(state);
+    if (reserved != (state & MASK))
         return 0;
     *data = s->data + FM_EL_MARKER_BYTES + s->done;
     return reserved - s->done;
 }
 
-/* The front of the queue is used again once all of it has gone. */
+/* The front of the queue is used again once all of it has gone: another turn. */
 void fm_el_side_done(struct fm_el_side *s, size_t bytes)
 {
     s->done += (uint32_t)bytes;
-    uint64_t all = (uint64_t)s->done << 32 | s->done;
-    if (atomic_compare_exchange_strong(&s->state, &all, 0))
+    uint64_t state = atomic_load(&s->state);
+    uint64_t all = turns_of(state) | (uint64_t)s->done << BITS | s->done;
+    if (state != all)
+        return;
+    memset(s->data + FM_EL_MARKER_BYTES, 0xFF, s->done);
+    if (atomic_compare_exchange_strong(&s->state, &all, turns_of(state) + (1ull << 2 * BITS)))
         s->done = 0;
 }
 
 bool fm_el_side_waits(const struct fm_el_side *s)
 {
-    return (uint32_t)(atomic_load_explicit(&s->state, memory_order_relaxed) >> 32) != s->done;
+    return reserved_of(atomic_load_explicit(&s->state, memory_order_relaxed)) != s->done;
 }
 
 static uint64_t stamp_of(const unsigned char *p)

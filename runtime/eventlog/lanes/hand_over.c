@@ -12,11 +12,11 @@ void fm_el_lane_set_pos(struct fm_el_lane *l, unsigned char *pos)
     __atomic_store_n(l->head->copy, pos, __ATOMIC_RELEASE);
 }
 
-void fm_el_lane_note(struct fm_el_lane *l, uint32_t side_done)
+void fm_el_lane_note(struct fm_el_lane *l, uint64_t side)
 {
     if (l->live)
         fm_el_live_note(l->live, &(struct fm_live_state){.taken = (uint64_t)(l->taken - l->buffer),
-                                                         .side_done = side_done,
+                                                         .side_done = side,
                                                          .ticks = l->begin.ticks,
                                                          .ns = l->begin.ns});
 }
@@ -96,10 +96,10 @@ static bool hand_over_live(struct fm_el_lane *l, unsigned char *pos, const unsig
     fm_el_live_seal(slot, all, l->live);
     l->begin = now;
     l->taken = pos;
-    fm_el_lane_note(l, l->side->done + (uint32_t)waiting);
+    fm_el_lane_note(l, fm_el_side_mark(l->side, waiting));
     if (waiting) {
         fm_el_side_done(l->side, waiting);
-        fm_el_lane_note(l, l->side->done);
+        fm_el_lane_note(l, fm_el_side_mark(l->side, 0));
     }
     fm_el_live_sample(&now);
     fm_el_deliver(&b);
@@ -131,7 +131,7 @@ static void hand_over_all(struct fm_el_lane *l, unsigned char *pos, unsigned cha
         waiting = 0;
     }
     l->taken = pos;
-    fm_el_lane_note(l, l->side->done); /* before stamps change where they stand */
+    fm_el_lane_note(l, fm_el_side_mark(l->side, 0)); /* before stamps change where they stand */
     if (bytes)
         hand_over(l, data, bytes);
     fm_el_pool_free(copy, all);
@@ -139,7 +139,7 @@ static void hand_over_all(struct fm_el_lane *l, unsigned char *pos, unsigned cha
         hand_over(l, side, waiting);
         fm_el_side_done(l->side, waiting);
     }
-    fm_el_lane_note(l, l->side->done);
+    fm_el_lane_note(l, fm_el_side_mark(l->side, 0));
 }
 
 void fm_el_lane_hand_over(struct fm_el_lane *l)

@@ -72,13 +72,8 @@ static size_t record_bytes(const struct record *r)
     return (r->variable ? 12 : 10) + r->bytes;
 }
 
-static void write_record(unsigned char *p, const struct record *r)
+static void write_payload(unsigned char *p, const struct record *r)
 {
-    uint16_t number = fm_eventlog_be16_(r->type);
-    uint64_t stamp = fm_el_clock_stamp();
-    memcpy(p, &number, 2);
-    memcpy(p + 2, &stamp, 8);
-    p += 10;
     if (r->variable) {
         uint16_t length = fm_eventlog_be16_((uint16_t)r->bytes);
         memcpy(p, &length, 2);
@@ -89,6 +84,15 @@ static void write_record(unsigned char *p, const struct record *r)
             memcpy(p, r->pieces[i].data, r->pieces[i].bytes);
         p += r->pieces[i].bytes;
     }
+}
+
+static void write_record(unsigned char *p, const struct record *r)
+{
+    uint16_t number = fm_eventlog_be16_(r->type);
+    uint64_t stamp = fm_el_clock_stamp();
+    memcpy(p, &number, 2);
+    memcpy(p + 2, &stamp, 8);
+    write_payload(p + 10, r);
 }
 
 /* Owner, lane locked: hands over, then starts at the front of a buffer as it is wanted now. */
@@ -103,7 +107,7 @@ static void restart(struct fm_el_lane *l)
     }
     l->taken = l->buffer + FM_EL_MARKER_BYTES;
     fm_el_lane_set_pos(l, l->taken); /* first: what lies behind pos is nothing */
-    fm_el_lane_note(l, l->side->done);
+    fm_el_lane_note(l, fm_el_side_mark(l->side, 0));
 }
 
 /* Owner, lane locked. limit NULL sends the next append here: for a request, for a handler's events,
@@ -208,8 +212,7 @@ static struct fm_el_lane *attach_locked(void)
     size_t size = atomic_load_explicit(&fm_el.wanted_size, memory_order_relaxed);
     pthread_mutex_lock(&l->mutex);
     l->begin = fm_el_clock_sample();
-    l->own_side.done = 0;
-    atomic_store(&l->own_side.state, 0);
+    fm_el_side_init(&l->own_side);
     l->side = NULL; /* nothing is left in it */
     l->head = &fm_eventlog_head_;
     if (!fm_el_lane_take_buffer(l, size) || pthread_setspecific(end_key, l) != 0) {
@@ -328,8 +331,8 @@ static bool append_nested(const struct record *r)
         fm_el_count(&fm_el.dropped, 1);
         return false;
     }
-    write_record(to, r);
-    fm_el_side_commit(side, need);
+    write_payload(to + 10, r);
+    fm_el_side_commit(side, to, need, r->type, fm_el_clock_stamp());
     __atomic_store_n(&fm_eventlog_head_.limit, NULL, __ATOMIC_RELAXED);
     return true;
 }

@@ -33,8 +33,8 @@ bool fm_el_lane_take_buffer(struct fm_el_lane *l, size_t wanted);
 void fm_el_lane_drop_buffer(struct fm_el_lane *l);
 bool fm_el_lane_has_wanted(const struct fm_el_lane *l); /* the buffer is as it should be */
 void fm_el_lane_set_pos(struct fm_el_lane *l, unsigned char *pos);
-/* Tells the live file what is handed over; side_done as it is about to be. */
-void fm_el_lane_note(struct fm_el_lane *l, uint32_t side_done);
+/* Tells the live file what is handed over; side as it is about to be (fm_el_side_mark). */
+void fm_el_lane_note(struct fm_el_lane *l, uint64_t side);
 unsigned fm_el_lane_count(void);
 struct fm_el_lane *fm_el_lane_at(unsigned i);
 struct fm_el_lane *fm_el_lane_mine(void); /* NULL = the thread has not logged yet */

@@ -212,6 +212,33 @@ static void find_events(struct recovery *r, const uint8_t *p, const uint8_t *end
     r->result->left_out += (uint64_t)(end - p);
 }
 
+/* What handlers queued, but for those in whose middle the program ended. */
+static void find_queued(struct recovery *r, const uint8_t *slot, uint64_t done, GArray *list)
+{
+    const uint8_t *p = slot + FM_LIVE_SIDE_DATA, *end;
+    uint64_t side, low = (UINT64_C(1) << FM_LIVE_SIDE_BITS) - 1,
+                   turns = ~(low << FM_LIVE_SIDE_BITS | low);
+    memcpy(&side, slot + FM_LIVE_SIDE_AT, sizeof side);
+    end = p + MIN(side >> FM_LIVE_SIDE_BITS & low, FM_LIVE_SIDE_BYTES);
+    if ((side & turns) == (done & turns))
+        p += MIN(done & low, (uint64_t)(end - p));
+    while (p < end) {
+        uint32_t length = event_length(r, p, end);
+        if (length > 0) {
+            find_events(r, p, p + length, true, list);
+        } else if (*p == 0xFF) {
+            length = 1;
+        } else if (end - p >= 4 && p[0] == 0xFE && p[1] == 0xFE) {
+            length = fm_eventlog_get16(p + 2);
+        }
+        if (length == 0 || length > (uint64_t)(end - p)) {
+            r->result->left_out += (uint64_t)(end - p);
+            return;
+        }
+        p += length;
+    }
+}
+
 static gint by_stamp(gconstpointer a, gconstpointer b)
 {
     const struct found *x = a, *y = b;
@@ -229,12 +256,7 @@ static void find_buffer(struct recovery *r, const struct fm_live_slot *slot, GAr
         find_events(r, data + state->taken, data + pos, raw, list);
     if (!raw)
         return;
-    uint64_t side;
-    memcpy(&side, base + FM_LIVE_SIDE_AT, sizeof side);
-    uint32_t committed = (uint32_t)side;
-    data = base + FM_LIVE_SIDE_DATA;
-    if (committed <= FM_LIVE_SIDE_BYTES && state->side_done < committed)
-        find_events(r, data + state->side_done, data + committed, true, list);
+    find_queued(r, base, state->side_done, list);
     g_array_sort(list, by_stamp); /* handlers' among the others */
 }
 
