@@ -19,6 +19,10 @@ LIB, SRC, INCLUDE = sys.argv[1:4]
 RUNTIME = os.path.join(INCLUDE, "..", "runtime")
 
 
+class Skipped(Exception):
+    pass
+
+
 def build(tmp, *more):
     exe = os.path.join(tmp, "process")
     subprocess.run(["gcc", "-O0", "-g", "-finstrument-functions", "-fno-builtin", "-I" + INCLUDE,
@@ -135,6 +139,19 @@ def test_waits_for_locks(tmp, exe):
                     os.path.join(SRC, "runtime_programs", "locks.c"), "-o",
                     os.path.join(tmp, "process"), "-pthread", *runtime()], check=True)
     run(tmp, "")
+
+
+def test_waits_in_real_time(tmp, exe):
+    """A thread of real time does not spin on the processor that the lock's holder needs."""
+    subprocess.run(["gcc", "-O1", "-I" + INCLUDE, "-I" + RUNTIME,
+                    os.path.join(SRC, "runtime_programs", "locks.c"), "-o",
+                    os.path.join(tmp, "process"), "-pthread", *runtime()], check=True)
+    done = subprocess.run([exe, "realtime"], cwd=tmp, capture_output=True, text=True, timeout=100,
+                          env=dict(os.environ, FATHOM_OUTPUT=os.path.join(tmp, "p.rec")))
+    if done.returncode == 77:
+        raise Skipped("threads of real time are not permitted here")
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert int(done.stdout) < 40e6, done.stdout  # 20 waits of 20 ms of the holder's work
 
 
 def test_fork(tmp, exe):
@@ -360,7 +377,8 @@ def test_without_runtime(tmp, exe):
 
 
 TESTS = [test_control, test_stopped_from_the_start, test_heap, test_ticks,
-         test_ticks_disturb_nothing, test_foreign_descriptors, test_waits_for_locks, test_fork, test_exec,
+         test_ticks_disturb_nothing, test_foreign_descriptors, test_waits_for_locks, test_waits_in_real_time,
+         test_fork, test_exec,
          test_exit_below_main, test_full, test_limits, test_full_of_others, test_disk_full, test_many_threads, test_without_runtime]
 
 
@@ -373,6 +391,8 @@ def main():
             try:
                 test(tmp, exe)
                 print(f"ok {number} - {test.__name__}", flush=True)
+            except Skipped as reason:
+                print(f"ok {number} - {test.__name__} # SKIP {reason}", flush=True)
             except (AssertionError, OSError, subprocess.SubprocessError, KeyError, ValueError) as error:
                 failed += 1
                 print(f"not ok {number} - {test.__name__}\n# {type(error).__name__} {error}",
