@@ -69,6 +69,7 @@ MAY_USE = {
     "compare": ["base", "deep", "analysis", "merge"],
     "gate": ["base", "deep", "analysis", "compare", "display"],
     "exchange": ["base", "deep", "analysis"],
+    "exchange/trace": ["base", "trace"],
     "exchange/export": ["base", "deep", "analysis", "exchange"],
     "cli": ["*"],
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/log/export_trace.h"
 #include "exchange/exchange.h"
 
 struct exporting {
@@ -21,36 +22,38 @@ static char *format_names(const char *between)
     GString *names = g_string_new(NULL);
     for (const struct fm_export_format *f = fm_export_formats; f->name != NULL; f++)
         g_string_append_printf(names, "%s%s", names->len > 0 ? between : "", f->name);
+    for (const struct fm_trace_export_format *f = fm_trace_export_formats; f->name != NULL; f++)
+        g_string_append_printf(names, "%s%s", between, f->name);
     return g_string_free(names, FALSE);
 }
 
 /* NAME.data -> NAME.pb.gz, beside it. */
 static char *default_output(const char *path, const char *suffix)
 {
+    static const char *const own[] = {".data", ".eventlog"};
     size_t size = strlen(path);
-    if (g_str_has_suffix(path, ".data"))
-        size -= strlen(".data");
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    for (size_t i = 0; i < G_N_ELEMENTS(own); i++) {
+        if (g_str_has_suffix(path, own[i]))
+            size -= strlen(own[i]);
+    }
     return g_strdup_printf("%.*s.%s", (int)size, path, suffix);
 }
 
-static bool write_file(const struct exporting *o, const struct fm_export_format *format,
-                       const struct fm_analysis *a, const char *output, GPtrArray *notes,
-                       GError **error)
+/* To a file, or to memory for standard output. */
+static bool begin_output(const char *output, struct fm_writer **ret, GError **error)
 {
-    struct fm_writer *out;
-    if (strcmp(output, "-") != 0) {
-        if (!fm_writer_new(output, &out, error))
-            return false;
-        if (fm_export(format, a, &o->options, out, notes, error))
-            return fm_writer_finish(out, error);
-        fm_writer_discard(out);
-        return false;
-    }
-    out = fm_writer_new_memory();
-    if (!fm_export(format, a, &o->options, out, notes, error)) {
-        fm_writer_discard(out);
-        return false;
-    }
+    if (strcmp(output, "-") != 0)
+        return fm_writer_new(output, ret, error);
+    *ret = fm_writer_new_memory();
+    return true;
+}
+
+static bool finish_output(const char *output, struct fm_writer *out, GError **error)
+{
+    if (strcmp(output, "-") != 0)
+        return fm_writer_finish(out, error);
     g_autoptr(GBytes) bytes = fm_writer_finish_memory(out);
     if (fwrite(g_bytes_get_data(bytes, NULL), 1, g_bytes_get_size(bytes), stdout) ==
             g_bytes_get_size(bytes) &&
@@ -58,6 +61,37 @@ static bool write_file(const struct exporting *o, const struct fm_export_format 
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_IO, "standard output: %s", g_strerror(errno));
     return false;
+}
+
+static bool write_file(const struct exporting *o, const struct fm_export_format *format,
+                       const struct fm_analysis *a, const char *output, GPtrArray *notes,
+                       GError **error)
+{
+    struct fm_writer *out;
+    if (!begin_output(output, &out, error))
+        return false;
+    if (fm_export(format, a, &o->options, out, notes, error))
+        return finish_output(output, out, error);
+    fm_writer_discard(out);
+    return false;
+}
+
+/* A trace that is damaged is written as far as it could be read, and the status tells. */
+static int export_trace(const struct exporting *o, const struct fm_trace_export_format *format,
+                        const char *path)
+{
+    GError *error = NULL;
+    struct fm_writer *out;
+    g_autofree char *output =
+        o->output != NULL ? g_strdup(o->output) : default_output(path, format->suffix);
+    if (!begin_output(output, &out, &error))
+        return fm_cli_fail("export", error);
+    int status = fm_export_trace(format, path, out);
+    if (fm_writer_offset(out) == 0) {
+        fm_writer_discard(out);
+        return status;
+    }
+    return finish_output(output, out, &error) ? status : fm_cli_fail("export", error);
 }
 
 static bool export_profile(struct exporting *o, const struct fm_export_format *format,
@@ -89,7 +123,10 @@ static int run(struct exporting *o, const char *path)
 {
     const struct fm_export_format *format = fm_export_format_named(o->to);
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    const struct fm_trace_export_format *of_traces = fm_trace_export_format_named(o->to);
     GError *error = NULL;
+    if (of_traces != NULL)
+        return export_trace(o, of_traces, path);
     if (format == NULL) {
         g_autofree char *names = format_names(", ");
         return fm_cli_usage("export", "there is no format '%s': expected one of %s", o->to, names);
@@ -130,6 +167,9 @@ static char *description(void)
 {
     GString *text = g_string_new("Writes a profile in the format of another tool:\n");
     for (const struct fm_export_format *f = fm_export_formats; f->name != NULL; f++)
+        g_string_append_printf(text, "  %-11s %s\n", f->name, f->summary);
+    g_string_append(text, "and a trace (an .eventlog, a CTF folder) for:\n");
+    for (const struct fm_trace_export_format *f = fm_trace_export_formats; f->name != NULL; f++)
         g_string_append_printf(text, "  %-11s %s\n", f->name, f->summary);
     g_string_append(text, "What a format has no place for is told on standard error.");
     return g_string_free(text, FALSE);

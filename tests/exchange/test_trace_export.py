@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fathom export` of traces: what stands in the files is what statistics count, both formats hold
+the same, slices nest, and cut or unfit traces are told.
+
+usage: test_trace_export.py FATHOM GENERATE_EVENTLOG"""
+import collections
+import csv
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+fathom, generate = map(os.path.abspath, sys.argv[1:3])
+failures = number = 0
+
+
+def check(name, holds, detail=""):
+    global failures, number
+    number += 1
+    failures += not holds
+    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:2000]}")
+
+
+def run(*arguments, status=0):
+    told = subprocess.run(arguments, capture_output=True, text=True)
+    if told.returncode != status:
+        raise SystemExit(f"Bail out! {arguments}: {told.returncode} {told.stderr}")
+    return told
+
+
+# --- Chrome ---
+
+def nanoseconds(microseconds):
+    return round(microseconds * 1000)
+
+
+class Chrome:
+    def __init__(self, path):
+        with open(path) as file:
+            self.document = json.load(file)
+        self.events = self.document["traceEvents"]
+        names = {e["tid"]: e["args"]["name"] for e in self.events
+                 if e["ph"] == "M" and e["name"] == "thread_name"}
+        groups = {e["pid"]: e["args"]["name"] for e in self.events
+                  if e["ph"] == "M" and e["name"] == "process_name"}
+        self.slices = collections.Counter()
+        self.numbers = collections.Counter()
+        self.marks = collections.Counter()
+        self.by_lane = collections.defaultdict(list)
+        for e in self.events:
+            if e["ph"] == "M":
+                continue
+            lane = (groups[e["pid"]], names[e["tid"]])
+            begin = nanoseconds(e["ts"])
+            if e["ph"] == "X":
+                end = begin + nanoseconds(e["dur"])
+                self.slices[lane, e["name"], e["cat"], begin, end] += 1
+                self.by_lane[e["pid"], e["tid"]].append((begin, end, e["name"]))
+            elif e["ph"] == "C":
+                self.numbers[lane, begin, e["args"]["value"]] += 1
+            elif e["ph"] == "i":
+                self.marks[lane, e["name"], begin] += 1
+        self.arrows = [sorted(nanoseconds(e["ts"]) for e in self.events if e["ph"] == phase)
+                       for phase in "sf"]
+
+    def nests(self):
+        for lane, slices in self.by_lane.items():
+            open_until = []
+            for begin, end, name in sorted(slices, key=lambda s: (s[0], -s[1])):
+                while open_until and open_until[-1] <= begin:
+                    open_until.pop()
+                if open_until and end > open_until[-1]:
+                    return False, (lane, begin, end, name, open_until)
+                open_until.append(end)
+        return True, None
+
+
+# --- Perfetto: the wire format of protocol buffers, without a library ---
+
+def fields(data):
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        kind = key & 7
+        if kind == 0:
+            value = varint()
+        elif kind == 1:
+            value, at = data[at:at + 8], at + 8
+        elif kind == 2:
+            size = varint()
+            value, at = data[at:at + size], at + size
+        else:
+            raise ValueError(f"wire type {kind}")
+        yield key >> 3, value
+
+
+class Perfetto:
+    """As a reader takes it: names by sequence, slices by track, times ascending in a sequence."""
+    def __init__(self, path, start):
+        with open(path, "rb") as file:
+            data = file.read()
+        tracks, names, open_slices = {}, {}, collections.defaultdict(list)
+        self.slices, self.numbers = collections.Counter(), collections.Counter()
+        self.marks, self.arrows = collections.Counter(), [[], []]
+        self.wrong, latest, begun = [], {}, set()
+        for number, packet in fields(data):
+            assert number == 1
+            packet = dict(fields(packet))
+            if 60 in packet:
+                track = dict(fields(packet[60]))
+                parent = tracks.get(track.get(5))
+                tracks[track[1]] = (parent[1], track[2].decode()) if parent else \
+                    (None, track[2].decode())
+                continue
+            sequence, time = packet[10], packet[8] - start
+            if (packet[13] & 1) != (sequence not in begun) or not packet[13] & 2:
+                self.wrong.append(("flags", sequence, packet[13]))
+            begun.add(sequence)
+            if time < latest.get(sequence, 0):
+                self.wrong.append(("time", sequence, time))
+            latest[sequence] = time
+            for kind, text in fields(packet.get(12, b"")):
+                entry = dict(fields(text))
+                names[sequence, kind, entry[1]] = entry[2].decode()
+            event = dict(fields(packet[11]))
+            lane, kind = tracks[event[11]], event[9]
+            name = names.get((sequence, 2, event.get(10)))
+            category = event.get(3)
+            if isinstance(category, bytes):
+                category = category[0]
+            category = names.get((sequence, 1, category))
+            if kind == 1:
+                open_slices[event[11]].append((name, category, time))
+            elif kind == 2:
+                name, category, begin = open_slices[event[11]].pop()
+                self.slices[lane, name, category, begin, time] += 1
+            elif kind == 4:
+                self.numbers[lane, time, struct.unpack("<d", event[44])[0]] += 1
+            elif 47 in event:
+                self.arrows[0].append(time)
+            elif 48 in event:
+                self.arrows[1].append(time)
+            else:
+                self.marks[lane, name, time] += 1
+        self.open = sum(map(len, open_slices.values()))
+        self.arrows = [sorted(times) for times in self.arrows]
+
+
+def compare(name, log):
+    run(fathom, "export", "--to=chrome", "-o", "t.json", log)
+    run(fathom, "export", "--to=perfetto", "-o", "t.perfetto", log)
+    chrome = Chrome("t.json")
+    start = int(chrome.document["otherData"]["start_ns"])
+    perfetto = Perfetto("t.perfetto", start)
+    check(f"{name}: Chrome's slices nest in their lanes", *chrome.nests())
+    check(f"{name}: Perfetto's sequences are whole and in order",
+          not perfetto.wrong and perfetto.open == 0, perfetto.wrong[:5])
+    check(f"{name}: both hold the same slices, counters, marks and arrows",
+          chrome.slices and chrome.slices == perfetto.slices and
+          chrome.numbers == perfetto.numbers and chrome.marks == perfetto.marks and
+          chrome.arrows == perfetto.arrows,
+          ((chrome.slices - perfetto.slices).most_common(3),
+           (perfetto.slices - chrome.slices).most_common(3)))
+    return chrome
+
+
+def statistics(log):
+    """Seconds by thread, as the statistics page counts them."""
+    told = run(fathom, "log", "stat", "--by=thread", "--csv", log).stdout
+    return {row["name"]: (float(row["time_seconds"]), int(row["count"]))
+            for row in csv.DictReader(io.StringIO(told)) if row["role"] == "lane"}
+
+
+def sums_are_those_of_the_statistics(chrome, log):
+    times, counts = collections.Counter(), collections.Counter()
+    for (lane, _, _, begin, end), slices in chrome.slices.items():
+        if lane[0] == "threads":
+            times[lane[1]] += (end - begin) * slices
+            counts[lane[1]] += slices
+    expected = statistics(log)
+    check("time and number of slices of each thread are those of the statistics",
+          expected and all(abs(times[name] / 1e9 - seconds) < 1e-9 and counts[name] == count
+                           for name, (seconds, count) in expected.items()),
+          [(name, times[name], counts[name], expected[name]) for name in list(expected)[:5]])
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    run(generate, "--events=20000", "--caps=3", "--disorder=0", "made.eventlog")
+    chrome = compare("a generated log", "made.eventlog")
+    sums_are_those_of_the_statistics(chrome, "made.eventlog")
+    sample = os.path.join(os.environ.get("FATHOM_SAMPLE_DATA", ""), "eventlog", "conc.eventlog")
+    if os.path.exists(sample):
+        compare("a real log", sample)
+    run(fathom, "export", "--to=chrome", "made.eventlog")
+    check("the file stands beside the trace", os.path.exists("made.trace.json"), os.listdir("."))
+    whole = run(fathom, "export", "--to=chrome", "-o", "-", "made.eventlog").stdout
+    check("or goes to standard output", whole == open("made.trace.json").read())
+    with open("made.eventlog", "rb") as file:
+        bytes_of = file.read()
+    with open("cut.eventlog", "wb") as file:
+        file.write(bytes_of[:len(bytes_of) * 2 // 3])
+    told = run(fathom, "export", "--to=chrome", "-o", "now.json", "cut.eventlog")
+    check("a log that was written to just now may be written still, and that is said",
+          "cut.eventlog may still be written" in told.stderr and Chrome("now.json").slices,
+          told.stderr)
+    os.utime("cut.eventlog", (1e9, 1e9))
+    told = subprocess.run([fathom, "export", "--to=chrome", "cut.eventlog"], capture_output=True,
+                          text=True)
+    check("a cut log is written as far as it goes, and said to be cut",
+          "cut.eventlog: offset" in told.stderr and Chrome("cut.trace.json").slices, told.stderr)
+    with open("none.eventlog", "wb") as file:
+        file.write(bytes_of[:40])
+    os.utime("none.eventlog", (1e9, 1e9))
+    told = run(fathom, "export", "--to=perfetto", "none.eventlog", status=1)
+    check("what is no log leaves no file", "none.eventlog: offset" in told.stderr and
+          not os.path.exists("none.perfetto-trace"), told.stderr)
+    os.chdir("/")
+print(f"1..{number}")
+sys.exit(failures > 0)
