@@ -241,8 +241,9 @@ struct fm_rec_side {
 };
 static_assert(sizeof(struct fm_rec_side) == 16, "docs/format-recording.md");
 
-/* Where the quanta of a csd fell: part of its quanta, by the program counter that the tick met.
- * Only addresses in modules with hooks are kept. */
+/* Where the quanta of a csd fell: part of its quanta, by the program counter that the tick met; in
+ * foreign code, by an address within the call that led there, where the stack shows it. Only
+ * addresses in modules with hooks are kept. */
 struct fm_rec_sample {
     uint64_t pc;
     uint64_t quanta;

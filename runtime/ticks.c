@@ -40,6 +40,7 @@ struct f_owner_ex {
 #define RET_OPCODE 0xc3
 #define PROLOGUE_BYTES 8 /* endbr64, push %rbp, mov %rsp, %rbp */
 #define EDGES_MAX 4096   /* looked at for one tick */
+#define FRAME_WORDS_MAX 1024u
 
 /* Hidden: a program must not take those of libfathom.so for its own. */
 extern const char __start_fm_hooks_text[] FM_HIDDEN, __stop_fm_hooks_text[] FM_HIDDEN;
@@ -130,6 +131,41 @@ bool fm_is_of_leaf(const struct fm_rec_csd *csd)
     return mark == FM_HOOK_ENDS_OF_LEAF;
 }
 
+/* Where the function of the frame has called the foreign code that runs: within the call
+ * instruction; 0: not found. Its return address lies below all else of the frame that leads into
+ * that function: seen from the frame's end it comes first, as what deeper calls left lies beyond.
+ */
+static uint64_t call_into_foreign_code(const struct fm_thread *thread,
+                                       const struct fm_rec_frame *top, uint64_t sp)
+{
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)top->csd;
+    const struct fm_rec_pd *running = fm_at(csd->callee);
+    uint64_t cfa = (top->cfa + 4) & ~(uint64_t)7; /* without its marks */
+    if (running->fn == 0 || sp < thread->stack->low || cfa > thread->stack->high || sp % 8 != 0 ||
+        cfa < sp + 24)
+        return 0;
+    const uint64_t *words = (const uint64_t *)sp; /* [0] up to the frame's own return address */
+    uint64_t count = (cfa - sp) / 8 - 1;
+    uint64_t last = count > FRAME_WORDS_MAX ? count - FRAME_WORDS_MAX : 0;
+    for (uint64_t i = count; i > last; i--) {
+        uint64_t word = words[i - 1];
+        if (fm_module_is_instrumented(word) && fm_function_start(word - 1) == running->fn)
+            return word - 1;
+    }
+    return 0;
+}
+
+/* Keeps where the time fell: in foreign code, where that was called. */
+static void keep_sample(struct fm_thread *thread, struct fm_rec_csd *charged,
+                        const struct fm_rec_frame *frame, uint64_t pc, uint64_t sp, uint64_t quanta)
+{
+    if (!fm_module_is_instrumented(pc))
+        pc = charged == (struct fm_rec_csd *)frame->csd ? call_into_foreign_code(thread, frame, sp)
+                                                        : 0;
+    if (pc != 0)
+        fm_csd_add_sample(thread, charged, pc, quanta);
+}
+
 static void on_tick(int signal, siginfo_t *info, void *data)
 {
     (void)signal;
@@ -160,8 +196,8 @@ static void on_tick(int signal, siginfo_t *info, void *data)
         struct fm_rec_csd *callee = fm_callee_at_its_edge(thread, frame, &context->uc_mcontext);
         struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
         fm_csd_add_quanta(thread, charged, quanta);
-        if (quanta > 0 && charged != thread->lost && fm_module_is_instrumented(pc))
-            fm_csd_add_sample(thread, charged, pc, quanta);
+        if (quanta > 0 && charged != thread->lost)
+            keep_sample(thread, charged, frame, pc, sp, quanta);
         thread->rec->user_quanta += quanta;
         thread->rec->charges += quanta > 0;
         thread->rec->charge_squares += quanta * quanta;
