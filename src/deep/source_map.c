@@ -9,10 +9,12 @@
 #include "base/files/writer.h"
 
 static const char id_line[] = "fathom source lines version 1\n";
+static const char id_line_times[] = "fathom source lines version 2\n";
 
 struct fm_source_map_builder {
     GArray *owners; /* uint32_t: ps of each line */
     GArray *lines, *points;
+    bool has_times;
 };
 
 struct fm_source_map_builder *fm_source_map_builder_new(void)
@@ -28,10 +30,23 @@ void fm_source_map_builder_add(struct fm_source_map_builder *builder, uint32_t p
                                const uint32_t *points, uint32_t point_count)
 {
     g_return_if_fail(builder != NULL && (point_count == 0 || points != NULL));
-    struct fm_source_code code = {line, builder->points->len, point_count};
+    struct fm_source_code code = {line, builder->points->len, point_count, 0};
     g_array_append_val(builder->owners, ps);
     g_array_append_val(builder->lines, code);
     g_array_append_vals(builder->points, points, point_count);
+}
+
+void fm_source_map_builder_has_times(struct fm_source_map_builder *builder)
+{
+    g_return_if_fail(builder != NULL);
+    builder->has_times = true;
+}
+
+void fm_source_map_builder_add_time(struct fm_source_map_builder *builder, uint64_t quanta)
+{
+    g_return_if_fail(builder != NULL && builder->lines->len > 0);
+    g_array_index(builder->lines, struct fm_source_code, builder->lines->len - 1).quanta = quanta;
+    builder->has_times = true;
 }
 
 struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder *builder,
@@ -39,6 +54,7 @@ struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder 
 {
     struct fm_source_map *map = g_new0(struct fm_source_map, 1);
     map->ps_count = ps_count;
+    map->has_times = builder->has_times;
     map->line_first = g_new0(uint32_t, ps_count + 2u);
     for (guint i = 0; i < builder->owners->len; i++)
         map->line_first[g_array_index(builder->owners, uint32_t, i) + 1]++;
@@ -58,7 +74,7 @@ bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profil
     struct fm_writer *writer;
     if (!fm_writer_new(path, &writer, error))
         return false;
-    fm_writer_bytes(writer, id_line, strlen(id_line));
+    fm_writer_bytes(writer, map->has_times ? id_line_times : id_line, strlen(id_line));
     fm_writer_string(writer, profile->program_name);
     fm_writer_fixed(writer, profile->ps_count);
     fm_writer_fixed(writer, profile->css_count);
@@ -71,6 +87,8 @@ bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profil
         for (uint32_t i = first; i < end; i++) {
             const struct fm_source_code *code = &map->lines[i];
             fm_writer_num(writer, code->line - before);
+            if (map->has_times)
+                fm_writer_num(writer, code->quanta);
             fm_writer_num(writer, code->point_count);
             for (uint32_t p = 0; p < code->point_count; p++)
                 fm_writer_num(writer, map->points[code->point_first + p]);
@@ -81,13 +99,15 @@ bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profil
     return fm_writer_finish(writer, error);
 }
 
-static bool read_header(struct fm_reader *in, const struct fm_profile *profile, GError **error)
+static bool read_header(struct fm_reader *in, const struct fm_profile *profile, bool *ret_times,
+                        GError **error)
 {
     size_t length = strlen(id_line);
     const char *program;
     size_t program_length;
     uint64_t ps_count, css_count;
-    if (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0)
+    *ret_times = fm_reader_left(in) >= length && memcmp(in->at, id_line_times, length) == 0;
+    if (!*ret_times && (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0))
         return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
                               "not the source lines of a C program: expected \"%.*s\"",
                               (int)length - 1, id_line);
@@ -111,10 +131,11 @@ static bool read_header(struct fm_reader *in, const struct fm_profile *profile, 
 static bool read_line(struct fm_reader *in, const struct fm_profile *profile, uint32_t ps,
                       uint64_t *line, struct fm_source_map_builder *builder, GError **error)
 {
-    uint64_t step, point;
+    uint64_t step, point, quanta = 0;
     uint32_t count;
     const uint8_t *begin = in->at;
     if (!fm_reader_num_max(in, "step to the next line", UINT32_MAX, &step, error) ||
+        (builder->has_times && !fm_reader_num(in, "time of a line", &quanta, error)) ||
         !fm_reader_count(in, "number of points of a line", 1, &count, error))
         return false;
     *line += step;
@@ -122,7 +143,7 @@ static bool read_line(struct fm_reader *in, const struct fm_profile *profile, ui
         return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
                               "line %" G_GUINT64_FORMAT ", expected one beyond the last",
                               (guint64)*line);
-    struct fm_source_code code = {(uint32_t)*line, builder->points->len, count};
+    struct fm_source_code code = {(uint32_t)*line, builder->points->len, count, quanta};
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *at = in->at;
         if (!fm_reader_num(in, "coverage point", &point, error))
@@ -173,7 +194,8 @@ bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t siz
     g_return_val_if_fail(profile != NULL && ret != NULL, false);
     struct fm_reader in = {bytes, bytes, bytes + size, name};
     struct fm_source_map_builder *builder = fm_source_map_builder_new();
-    bool ok = read_header(&in, profile, error) && read_procedures(&in, profile, builder, error);
+    bool ok = read_header(&in, profile, &builder->has_times, error) &&
+              read_procedures(&in, profile, builder, error);
     struct fm_source_map *map = fm_source_map_builder_finish(builder, profile->ps_count);
     if (ok)
         *ret = map;

@@ -14,12 +14,14 @@ struct fm_source_code {
     uint32_t line;        /* of the file that the procedure is declared in */
     uint32_t point_first; /* into points */
     uint32_t point_count; /* 0 = it is not known how often it ran */
+    uint64_t quanta;      /* of the procedure's own time, in all contexts; has_times */
 };
 
 struct fm_source_map {
     uint32_t ps_count;
     uint32_t *line_first;         /* [ps_count + 2] into lines; lines of ps i: [i] to [i + 1] - 1 */
     struct fm_source_code *lines; /* ascending by line within a procedure */
+    bool has_times;               /* the quanta are known */
     uint32_t *points;             /* numbers of coverage points of the procedure, ascending */
 };
 
@@ -28,11 +30,15 @@ struct fm_source_map_builder *fm_source_map_builder_new(void);
 /* Adds a line; procedures and lines in ascending order. points are copied. */
 void fm_source_map_builder_add(struct fm_source_map_builder *builder, uint32_t ps, uint32_t line,
                                const uint32_t *points, uint32_t point_count);
+/* The time that fell on the line added last. */
+void fm_source_map_builder_add_time(struct fm_source_map_builder *builder, uint64_t quanta);
+/* Time by line is known, also where no line has any. */
+void fm_source_map_builder_has_times(struct fm_source_map_builder *builder);
 /* Frees the builder. Caller owns the map. */
 struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder *builder,
                                                    uint32_t ps_count);
 
-/* Writes a new file and renames it to path. */
+/* Writes a new file and renames it to path: version 2 where times are known, else version 1. */
 FM_MUST_USE bool fm_source_map_write(const struct fm_source_map *map,
                                      const struct fm_profile *profile, const char *path,
                                      GError **error);

@@ -52,7 +52,7 @@ struct fm_merge {
     uint32_t inputs; /* that had anything in them */
     bool any;        /* the header is set, */
     bool only_empty; /* but by nothing that has calls: what comes next decides it */
-    bool has_lines;
+    bool has_lines, has_line_times;
     const char *root_key; /* of the procedure of the root; NULL = none yet */
 
     enum fm_flavour flavour;

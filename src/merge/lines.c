@@ -5,6 +5,7 @@
 struct merged_line {
     uint32_t line;
     GArray *points; /* uint32_t, ascending; NULL = none */
+    uint64_t quanta;
 };
 
 static void line_clear(gpointer data)
@@ -57,10 +58,13 @@ void fm_merge_add_lines(struct fm_merge *m, const struct fm_source_map *map)
             const struct fm_source_code *code = &map->lines[i];
             struct merged_line *line =
                 line_at(lines_of(m, g_array_index(m->last_procs, uint32_t, ps)), &at, code->line);
+            line->quanta += code->quanta;
             for (uint32_t p = 0; p < code->point_count; p++)
                 add_point(line, map->points[code->point_first + p]);
         }
     }
+    /* Times are known where they are of all parts. */
+    m->has_line_times = map->has_times && (m->has_line_times || !m->has_lines);
     m->has_lines = true;
 }
 
@@ -79,6 +83,8 @@ struct fm_source_map *fm_merge_lines_result(const struct fm_merge *m)
                                       points ? (const uint32_t *)(const void *)line->points->data
                                              : NULL,
                                       points ? line->points->len : 0);
+            if (m->has_line_times)
+                fm_source_map_builder_add_time(builder, line->quanta);
         }
     }
     return fm_source_map_builder_finish(builder, m->procs->len);

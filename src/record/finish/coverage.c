@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "record/finish/line_times.h"
 #include "record/finish/notes.h"
 
 static uint32_t add_point(struct fm_coverage *c, const char *key, const struct fm_node_point *point)
@@ -255,6 +256,7 @@ char *fm_coverage_path(const struct fm_coverage *c, const struct fm_node_point *
 
 struct line {
     uint32_t ps_id, line, point; /* point: number within the ps, FM_NONE */
+    uint64_t quanta;
 };
 
 static int line_order(const void *a, const void *b)
@@ -289,8 +291,18 @@ static void collect_lines(const struct fm_coverage *c, uint32_t index, const uin
         uint32_t ps = image->ps_of_proc[code->proc];
         if (ps == FM_NONE)
             continue;
-        struct line line = {ps_ids[ps], code->line, point_number(c, index, ps, code->point)};
+        struct line line = {ps_ids[ps], code->line, point_number(c, index, ps, code->point), 0};
         g_array_append_val(lines, line);
+    }
+}
+
+static void collect_times(const struct fm_coverage *c, const uint32_t *ps_ids, GArray *lines)
+{
+    for (guint i = 0; c->times != NULL && i < c->times->len; i++) {
+        const struct fm_line_time *time = &g_array_index(c->times, struct fm_line_time, i);
+        const struct line line = {ps_ids[time->ps], time->line, FM_NONE, time->quanta};
+        if (line.ps_id != 0)
+            g_array_append_val(lines, line);
     }
 }
 
@@ -300,11 +312,16 @@ struct fm_source_map *fm_coverage_lines(const struct fm_coverage *c, const uint3
     g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(struct line));
     for (guint i = 0; i < c->nodes->images->all->len; i++)
         collect_lines(c, i, ps_ids, lines);
+    collect_times(c, ps_ids, lines);
     g_array_sort(lines, line_order);
     struct fm_source_map_builder *builder = fm_source_map_builder_new();
     g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    uint64_t quanta = 0;
+    if (c->times != NULL)
+        fm_source_map_builder_has_times(builder);
     for (guint i = 0; i < lines->len; i++) {
         struct line line = g_array_index(lines, struct line, i);
+        quanta += line.quanta;
         if (line.point != FM_NONE &&
             (points->len == 0 || g_array_index(points, uint32_t, points->len - 1) != line.point))
             g_array_append_val(points, line.point);
@@ -313,7 +330,10 @@ struct fm_source_map *fm_coverage_lines(const struct fm_coverage *c, const uint3
             continue;
         fm_source_map_builder_add(builder, line.ps_id, line.line,
                                   (const uint32_t *)(const void *)points->data, points->len);
+        if (c->times != NULL)
+            fm_source_map_builder_add_time(builder, quanta);
         g_array_set_size(points, 0);
+        quanta = 0;
     }
     return fm_source_map_builder_finish(builder, ps_count);
 }

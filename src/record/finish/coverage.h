@@ -32,6 +32,7 @@ struct fm_coverage {
     uint32_t **node_of_point; /* per image; FM_NONE = an entry point, or of no procedure */
     GHashTable *ids;          /* key text -> point + 1 */
     bool has_losses;          /* the recording was full: what has no count may have run */
+    const GArray *times;      /* struct fm_line_time; borrowed; NULL = not known */
     unsigned unknown;         /* met in code that could not be read */
 };
 
@@ -41,6 +42,7 @@ void fm_coverage_join(struct fm_coverage *coverage, const struct fm_raw_recordin
 void fm_coverage_done(struct fm_coverage *coverage);
 const struct fm_node_point *fm_coverage_point(const struct fm_coverage *coverage, uint32_t index);
 char *fm_coverage_path(const struct fm_coverage *coverage, const struct fm_node_point *point);
-/* The lines that the points stand for. ps_ids: of the profile, for each ps. */
+/* The lines that have code, with the points that they stand for and their times. ps_ids: of the
+ * profile, for each ps. */
 struct fm_source_map *fm_coverage_lines(const struct fm_coverage *coverage, const uint32_t *ps_ids,
                                         uint32_t ps_count);

@@ -6,6 +6,7 @@
 #include "record/finish/findings.h"
 #include "record/finish/inlined.h"
 #include "record/finish/leave_out.h"
+#include "record/finish/line_times.h"
 #include "record/finish/merge.h"
 #include "record/finish/resolve.h"
 
@@ -21,9 +22,12 @@ static bool join(struct fm_raw_recording *recording, const struct fm_images *ima
     fm_nodes_make(&nodes, images, recording, gone);
     if (!opts->only_existing)
         fm_inlined_insert(recording, &nodes, gone);
+    bool ticked = recording->header.tick_source != FM_REC_TICK_NONE;
+    g_autoptr(GArray) times = ticked ? fm_line_times(recording, &nodes, notes) : NULL;
     fm_resolve_sites(recording, &nodes);
     g_autofree uint32_t *classes = fm_merge_edges(recording, nodes.pd_ps);
     fm_coverage_join(&coverage, recording, &nodes, notes);
+    coverage.times = times;
     bool ok = fm_emit_profile(recording, &nodes, &classes, &coverage, notes, ret, error);
     fm_coverage_done(&coverage);
     fm_nodes_done(&nodes);

@@ -159,7 +159,7 @@ static uint32_t caller_of(struct inserting *in, const struct fm_raw_csd *csd)
 }
 
 /* Time that fell on an inlined body's code is that body's. */
-static void give_sample(struct inserting *in, const struct fm_raw_sample *sample)
+static void give_sample(struct inserting *in, struct fm_raw_sample *sample)
 {
     struct fm_raw_recording *recording = in->recording;
     const struct fm_raw_csd *csd = &recording->csds[sample->csd];
@@ -176,6 +176,7 @@ static void give_sample(struct inserting *in, const struct fm_raw_sample *sample
     uint64_t quanta = MIN(sample->quanta, recording->csds[sample->csd].quanta);
     recording->csds[sample->csd].quanta -= quanta;
     recording->csds[entered].quanta += quanta;
+    sample->csd = entered; /* where it is charged */
 }
 
 static void insert_above(struct inserting *in, uint32_t index)

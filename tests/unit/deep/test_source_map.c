@@ -49,6 +49,7 @@ static void test_round_trip(void)
     g_assert_true(fm_source_map_read(path, profile, &read, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(read->ps_count, ==, 2);
+    g_assert_false(read->has_times);
     g_assert_cmpuint(read->line_first[1], ==, 0);
     g_assert_cmpuint(read->line_first[2], ==, 1);
     g_assert_cmpuint(read->line_first[3], ==, 3);
@@ -58,6 +59,31 @@ static void test_round_trip(void)
     g_assert_cmpuint(fm_source_map_count(read, &read->lines[0], counts), ==, UINT64_MAX);
     g_assert_cmpuint(fm_source_map_count(read, &read->lines[1], counts), ==, 5);
     g_assert_cmpuint(fm_source_map_count(read, &read->lines[2], counts), ==, 8);
+    g_unlink(path);
+    g_rmdir(folder);
+}
+
+static void test_times(void)
+{
+    g_autoptr(FmProfile) profile = make_profile("prog");
+    struct fm_source_map_builder *builder = fm_source_map_builder_new();
+    g_autoptr(FmSourceMap) read = NULL;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "x.lines", NULL);
+    fm_source_map_builder_has_times(builder);
+    fm_source_map_builder_add(builder, 1, 7, NULL, 0);
+    fm_source_map_builder_add(builder, 2, 10, (const uint32_t[]){0}, 1);
+    fm_source_map_builder_add_time(builder, 1000000);
+    g_autoptr(FmSourceMap) map = fm_source_map_builder_finish(builder, profile->ps_count);
+    g_assert_true(fm_source_map_write(map, profile, path, &error));
+    g_assert_no_error(error);
+    g_assert_true(fm_source_map_read(path, profile, &read, &error));
+    g_assert_no_error(error);
+    g_assert_true(read->has_times);
+    g_assert_cmpuint(read->lines[0].quanta, ==, 0);
+    g_assert_cmpuint(read->lines[1].quanta, ==, 1000000);
+    g_assert_cmpuint(read->lines[1].point_count, ==, 1);
     g_unlink(path);
     g_rmdir(folder);
 }
@@ -139,6 +165,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/deep/source-map/round-trip", test_round_trip);
+    g_test_add_func("/deep/source-map/times", test_times);
     g_test_add_func("/deep/source-map/damage", test_damage);
     g_test_add_func("/deep/source-map/beside", test_beside);
     g_test_add_func("/deep/source-map/missing", test_missing);

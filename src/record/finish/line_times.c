@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/finish/line_times.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/statics/places.h"
+
+/* A sample in a file. */
+struct fallen {
+    uint64_t address, quanta;
+    uint32_t ps;
+};
+
+static int compare_fallen(const void *a, const void *b)
+{
+    const struct fallen *fa = a, *fb = b;
+    return fa->address < fb->address ? -1 : fa->address > fb->address;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct fm_line_time *ta = a, *tb = b;
+    if (ta->ps != tb->ps)
+        return ta->ps < tb->ps ? -1 : 1;
+    return ta->line < tb->line ? -1 : ta->line > tb->line;
+}
+
+/* The samples of an image, by address. */
+static GArray *fallen_on(const struct fm_raw_recording *recording, const struct fm_nodes *nodes,
+                         uint32_t image)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct fallen));
+    for (uint32_t i = 0; i < recording->sample_count; i++) {
+        const struct fm_raw_sample *sample = &recording->samples[i];
+        const struct fm_raw_csd *csd = &recording->csds[sample->csd];
+        struct fallen one = {.quanta = sample->quanta};
+        if (fm_images_find(nodes->images, sample->pc, sample->epoch, &one.address) != image ||
+            csd->caller == FM_RAW_NONE)
+            continue;
+        one.ps = nodes->pd_ps[csd->callee];
+        if (one.ps != FM_NONE)
+            g_array_append_val(all, one);
+    }
+    if (all->len > 0)
+        qsort(all->data, all->len, sizeof(struct fallen), compare_fallen);
+    return all;
+}
+
+/* The line of the procedure's own text: of bodies within it, the line that calls them. */
+static uint32_t line_in(const struct fm_nodes *nodes, const struct fm_image_nodes *image,
+                        const struct fallen *one, const struct fm_code_place *place)
+{
+    const struct fm_statics *statics = image->statics;
+    const char *file = place->file;
+    uint32_t line = place->line;
+    uint32_t scope = fm_statics_scope_at(statics, one->address);
+    for (; scope != FM_NONE; scope = statics->scopes[scope].parent) {
+        if (image->ps_of_proc[statics->scopes[scope].proc] == one->ps)
+            break;
+        file = statics->scopes[scope].call_file;
+        line = statics->scopes[scope].call_line;
+    }
+    if (scope == FM_NONE || file == NULL || strcmp(file, fm_nodes_ps(nodes, one->ps)->file) != 0)
+        return 0;
+    return line;
+}
+
+static void add_image(GArray *times, const struct fm_nodes *nodes, uint32_t index,
+                      const GArray *all, const struct fm_code_place *places)
+{
+    const struct fm_image_nodes *image = &nodes->of_image[index];
+    for (guint i = 0; i < all->len; i++) {
+        const struct fallen *one = &g_array_index(all, struct fallen, i);
+        const struct fm_line_time time = {one->ps, line_in(nodes, image, one, &places[i]),
+                                          one->quanta};
+        if (time.line > 0)
+            g_array_append_val(times, time);
+    }
+}
+
+/* Of one line there is one. */
+static void unite(GArray *times)
+{
+    guint kept = 0;
+    struct fm_line_time *all = (struct fm_line_time *)(void *)times->data;
+    if (times->len == 0)
+        return;
+    qsort(all, times->len, sizeof *all, compare_times);
+    for (guint i = 1; i < times->len; i++) {
+        if (compare_times(&all[kept], &all[i]) == 0)
+            all[kept].quanta += all[i].quanta;
+        else
+            all[++kept] = all[i];
+    }
+    g_array_set_size(times, kept + 1);
+}
+
+GArray *fm_line_times(const struct fm_raw_recording *recording, struct fm_nodes *nodes,
+                      struct fm_finish_notes *notes)
+{
+    g_return_val_if_fail(nodes->recording == recording, NULL);
+    GArray *times = g_array_new(FALSE, FALSE, sizeof(struct fm_line_time));
+    for (guint i = 0; i < nodes->images->all->len; i++) {
+        const struct fm_image *image = fm_images_at(nodes->images, i);
+        if (nodes->of_image[i].ps_of_proc == NULL || !image->statics->has_debug)
+            continue;
+        g_autoptr(GArray) all = fallen_on(recording, nodes, i);
+        g_autofree struct fm_code_place *places = g_new0(struct fm_code_place, all->len + 1u);
+        g_autoptr(GError) error = NULL;
+        const struct fm_statics_opts opts = {
+            .build_id = image->raw->build_id,
+            .build_id_size = image->raw->build_id_size,
+            .debug_path = nodes->images->opts->debug_path,
+        };
+        for (guint j = 0; j < all->len; j++)
+            places[j].address = g_array_index(all, struct fallen, j).address;
+        if (all->len == 0)
+            continue;
+        if (!fm_statics_places(image->raw->path, &opts, nodes->strings, places, all->len, &error))
+            fm_notes_add(notes, "%s; time by line is not known there", error->message);
+        else
+            add_image(times, nodes, i, all, places);
+    }
+    unite(times);
+    return times;
+}
