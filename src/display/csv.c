@@ -125,8 +125,10 @@ static void append_source(struct csv *csv, const struct source *source)
     GString *out = csv->out;
 
     begin_table(csv);
-    g_string_append_printf(out, "file,line,%scalls_count,self_percent,total_percent,text\r\n",
-                           source->has_runs ? "runs_count," : "");
+    g_string_append_printf(out, "file,line,%scalls_count,self_percent,total_percent,%s%stext\r\n",
+                           source->has_runs ? "runs_count," : "",
+                           source->has_times ? "line_seconds," : "",
+                           source->has_bytes ? "bytes," : "");
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
 
@@ -140,6 +142,10 @@ static void append_source(struct csv *csv, const struct source *source)
             fm_append_plain_int(out, line->calls);
         append_share(out, line->self_percent);
         append_share(out, line->total_percent);
+        if (source->has_times)
+            append_share(out, line->time_known ? line->line_seconds : -1);
+        if (source->has_bytes)
+            append_share(out, line->bytes_known ? (double)line->bytes : -1);
         g_string_append_c(out, ',');
         fm_csv_append_text(out, line->text ? line->text : "");
         g_string_append(out, "\r\n");

@@ -68,11 +68,15 @@ struct fm_source_line {
     uint32_t line;
     const char *text;                   /* NULL when the source is not at hand */
     int64_t calls;                      /* negative = no code on this line */
-    double self_percent, total_percent; /* negative = not known */
-    bool runs_known;                    /* coverage: how often the code on the line ran */
+    double self_percent, total_percent; /* negative = not known; of the calls made there */
+    bool time_known, bytes_known;
+    double line_seconds; /* of the line's own code */
+    int64_t bytes;       /* allocated by its calls and below */
+    unsigned heat;       /* its part of the whole, 1 to 5; 0 = no cost */
+    bool runs_known;     /* coverage: how often the code on the line ran */
     uint64_t runs;
 };
-/* The column of runs is shown when one line has a known number of them. */
+/* The columns of runs, of time and of bytes are shown when one line has a known number of them. */
 void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_line *lines,
                    uint32_t count);
 

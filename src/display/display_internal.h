@@ -48,7 +48,7 @@ struct source {
     const char *file; /* may be NULL */
     const struct fm_source_line *lines;
     uint32_t count;
-    bool has_runs; /* one line at least */
+    bool has_runs, has_times, has_bytes; /* one line at least */
 };
 
 struct item {

@@ -241,8 +241,9 @@ static void write_table(struct writer *writer, const struct fm_table *table)
 }
 
 static void write_source_line(struct fm_json *json, const struct fm_source_line *line,
-                              bool has_runs)
+                              const struct source *source)
 {
+    bool has_runs = source->has_runs;
     fm_json_object(json, NULL);
     fm_json_uint(json, "line", line->line);
     if (has_runs && line->runs_known)
@@ -256,6 +257,12 @@ static void write_source_line(struct fm_json *json, const struct fm_source_line 
     fm_json_double(json, "self_percent", line->self_percent < 0 ? (double)NAN : line->self_percent);
     fm_json_double(json, "total_percent",
                    line->total_percent < 0 ? (double)NAN : line->total_percent);
+    if (source->has_times)
+        fm_json_double(json, "line_seconds", line->time_known ? line->line_seconds : (double)NAN);
+    if (source->has_bytes && line->bytes_known)
+        fm_json_int(json, "bytes", line->bytes);
+    else if (source->has_bytes)
+        fm_json_null(json, "bytes");
     fm_json_text(json, "text", line->text);
     fm_json_end(json);
 }
@@ -269,7 +276,7 @@ static void write_source(struct fm_json *json, const struct source *source)
     fm_json_array(json, "lines");
     for (uint32_t i = 0; i < source->count; i++) {
         fm_json_line(json, 8);
-        write_source_line(json, &source->lines[i], source->has_runs);
+        write_source_line(json, &source->lines[i], source);
     }
     end_lines(json, source->count > 0, 6);
     end_lines(json, true, 4);

@@ -231,14 +231,15 @@ void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_
     struct fm_display *display = to->display;
     struct fm_source_line *own = fm_arena_alloc(&display->arena, count * sizeof *own);
 
-    bool has_runs = false;
+    struct source source = {copy(display, file), own, count, false, false, false};
     for (uint32_t i = 0; i < count; i++) {
         own[i] = lines[i];
         own[i].text = copy(display, lines[i].text);
-        has_runs = has_runs || lines[i].runs_known;
+        source.has_runs |= lines[i].runs_known;
+        source.has_times |= lines[i].time_known;
+        source.has_bytes |= lines[i].bytes_known && lines[i].bytes > 0;
     }
-    fm_list_add_item(to, ITEM_SOURCE)->source =
-        (struct source){copy(display, file), own, count, has_runs};
+    fm_list_add_item(to, ITEM_SOURCE)->source = source;
 }
 
 struct fm_table *fm_add_table(struct fm_list *to, enum fm_table_box box, const char *name)

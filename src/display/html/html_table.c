@@ -488,6 +488,27 @@ static void append_runs(GString *out, const struct fm_source_line *line)
     g_string_append(out, "</td>");
 }
 
+static void append_line_time(GString *out, const struct fm_source_line *line)
+{
+    int64_t ms = (int64_t)(line->line_seconds * 1e3 + 0.5);
+    g_string_append(out, "<td>");
+    if (line->line_seconds > 0 && ms > 0)
+        fm_append_int(out, ms);
+    else if (line->line_seconds > 0)
+        g_string_append(out, "&lt;1");
+    g_string_append(out, "</td>");
+}
+
+static void append_line_bytes(GString *out, const struct fm_source_line *line)
+{
+    g_string_append(out, "<td>");
+    if (line->bytes > 0) {
+        g_autofree char *bytes = fm_format_bytes(line->bytes);
+        g_string_append(out, bytes);
+    }
+    g_string_append(out, "</td>");
+}
+
 void fm_html_source(struct html *html, const struct source *source)
 {
     GString *out = html->out;
@@ -496,31 +517,49 @@ void fm_html_source(struct html *html, const struct source *source)
     g_string_append(out,
                     "<div class=\"wide\" tabindex=\"0\">\n<table class=\"source\">\n<caption>");
     fm_html_escape(out, source->file ? source->file : "source", HTML_TEXT);
-    g_string_append_printf(out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>%s",
-                           source->has_runs ? "<th scope=\"col\">Runs</th>" : "");
-    g_string_append(out, "<th scope=\"col\">Calls</th><th scope=\"col\">Self %</th>"
-                         "<th scope=\"col\">Total %</th><th scope=\"col\" class=\"code\">Source"
-                         "</th></tr></thead>\n<tbody>\n");
+    g_string_append_printf(
+        out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>%s%s",
+        source->has_runs ? "<th scope=\"col\">Runs</th>" : "",
+        source->has_times ? "<th scope=\"col\" title=\"Time in the line's own code\">Self ms</th>"
+                          : "");
+    g_string_append_printf(
+        out,
+        "<th scope=\"col\">Calls</th>%s%s<th scope=\"col\" class=\"code\">Source</th></tr>"
+        "</thead>\n<tbody>\n",
+        source->has_times ? "<th scope=\"col\" title=\"Of the program, in what the line calls\">"
+                            "Below %</th>"
+                          : "<th scope=\"col\">Self %</th><th scope=\"col\">Total %</th>",
+        source->has_bytes
+            ? "<th scope=\"col\" title=\"Allocated by what the line calls\">Bytes</th>"
+            : "");
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];
 
         bool dead = source->has_runs ? !line->runs_known : line->calls < 0;
         bool never = line->runs_known && line->runs == 0;
-        g_string_append(out, never  ? "<tr class=\"never\">"
-                             : dead ? "<tr class=\"dead\">"
-                                    : "<tr>");
+        if (line->heat > 0 && !never)
+            g_string_append_printf(out, "<tr class=\"h%u\">", MIN(line->heat, 5u));
+        else
+            g_string_append(out, never  ? "<tr class=\"never\">"
+                                 : dead ? "<tr class=\"dead\">"
+                                        : "<tr>");
         g_string_append(out, "<th scope=\"row\"");
         if (anchors)
             g_string_append_printf(out, " id=\"L%u\"", line->line);
         g_string_append_printf(out, ">%u</th>", line->line);
         if (source->has_runs)
             append_runs(out, line);
+        if (source->has_times)
+            append_line_time(out, line);
         g_string_append(out, line->calls == 0 ? "<td class=\"zero\">" : "<td>");
         if (line->calls >= 0)
             fm_append_int(out, line->calls);
         g_string_append(out, "</td>");
-        append_share(out, line->self_percent);
+        if (!source->has_times)
+            append_share(out, line->self_percent);
         append_share(out, line->total_percent);
+        if (source->has_bytes)
+            append_line_bytes(out, line);
         g_string_append(out, "<td class=\"code\"><code>");
         fm_html_escape(out, line->text ? line->text : "", HTML_VERBATIM);
         g_string_append(out, "</code></td></tr>\n");

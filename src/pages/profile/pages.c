@@ -53,6 +53,7 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_GRAPH] = {.function = fm_report_graph},
     [FM_CMD_MEMORY] = {.function = fm_report_memory},
     [FM_CMD_WAITS] = {.function = fm_report_waits},
+    [FM_CMD_SOURCE] = {.function = fm_report_source_file},
 };
 
 static enum fm_known needs_of(const struct page_entry *entry)

@@ -104,8 +104,8 @@ static void graphs_have_the_calls(void)
     page_done(&page);
 }
 
-static char *rendered(const struct fm_deep_recording *recording, const char *text, enum fm_format format,
-                      GError **error)
+static char *rendered(const struct fm_deep_recording *recording, const char *text,
+                      enum fm_format format, GError **error)
 {
     struct fm_query query;
     g_autoptr(GString) out = g_string_new(NULL);

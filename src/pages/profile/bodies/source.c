@@ -1,191 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source text of a C function with what its calls cost, line by line. Only files that look
- * like C source are opened: a recording could name any file. */
+/* The source text of a C function with what its lines cost: their own code and the calls made
+ * there. */
 #include "pages/profile/bodies/source.h"
 
-#include "digest/source_index.h"
-
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "digest/source_index.h"
+#include "pages/profile/bodies/source_text.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
-#define FILE_BYTES_MAX (32L * 1024 * 1024)
 #define LINES_MAX 3000
-
-/* --- reading the file --- */
-
-static bool looks_like_source(const char *path)
-{
-    static const char *const endings[] = {".c",   ".h",   ".cc",  ".hh",  ".cpp", ".hpp", ".cxx",
-                                          ".hxx", ".c++", ".h++", ".C",   ".H",   ".inc", ".inl",
-                                          ".ipp", ".tcc", ".tpp", ".def", ".y",   ".l",   ".m"};
-    for (unsigned i = 0; i < G_N_ELEMENTS(endings); i++)
-        if (g_str_has_suffix(path, endings[i]))
-            return true;
-    return false;
-}
-
-/* A link whose name looks like source may lead to anything. */
-static bool is_source(int fd)
-{
-    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
-    g_autofree char *real = g_file_read_link(link, NULL);
-    return real != NULL && looks_like_source(real);
-}
-
-/* The whole of a regular file, NUL-terminated; NULL with the reason otherwise. */
-static char *read_all(const char *path, struct stat *ret_stat, const char **ret_reason)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        *ret_reason = g_strerror(errno);
-        return NULL;
-    }
-    char *text = NULL;
-    if (fstat(fd, ret_stat) < 0) {
-        *ret_reason = g_strerror(errno);
-    } else if (!S_ISREG(ret_stat->st_mode)) {
-        *ret_reason = "not a regular file";
-    } else if (!is_source(fd)) {
-        *ret_reason = "it is a link to something that does not look like C source";
-    } else if (ret_stat->st_size > FILE_BYTES_MAX) {
-        *ret_reason = "the file is too large";
-    } else {
-        size_t size = (size_t)ret_stat->st_size, have = 0;
-        text = g_malloc(size + 1);
-        while (have < size) {
-            ssize_t got = read(fd, text + have, size - have);
-            if (got < 0 && errno == EINTR)
-                continue;
-            if (got <= 0)
-                break; /* it shrank */
-            have += (size_t)got;
-        }
-        text[have] = '\0';
-    }
-    close(fd);
-    return text;
-}
-
-/* Relative names are tried beside the recording, then in the current folder. */
-static char *read_source(const struct fm_page *page, const char *file, char **ret_note)
-{
-    const char *reason = "it does not look like C source";
-    struct stat status, recording;
-    char *text = NULL;
-    if (looks_like_source(file)) {
-        g_autofree char *folder = g_path_get_dirname(page->recording->path);
-        g_autofree char *beside = g_build_filename(folder, file, NULL);
-        text = read_all(g_path_is_absolute(file) ? file : beside, &status, &reason);
-        if (!text && !g_path_is_absolute(file))
-            text = read_all(file, &status, &reason);
-    }
-    if (!text)
-        *ret_note = g_strdup_printf("The source file %s cannot be shown: %s.", file, reason);
-    else if (stat(page->recording->path, &recording) == 0 && status.st_mtime > recording.st_mtime)
-        *ret_note = g_strdup_printf("%s was changed after the recording was made: lines may not "
-                                    "match.",
-                                    file);
-    return text;
-}
-
-/* --- where the function ends --- */
-
-static const char *skip_quoted(const char *p)
-{
-    char quote = *p++;
-    while (*p && *p != quote && *p != '\n')
-        p += *p == '\\' && p[1] ? 2 : 1;
-    return *p == quote ? p + 1 : p;
-}
-
-static const char *skip_comment(const char *p)
-{
-    const char *end = p[1] == '*' ? strstr(p + 2, "*/") : strchr(p, '\n');
-    if (!end)
-        return p + strlen(p);
-    return p[1] == '*' ? end + 2 : end;
-}
-
-/* Just behind the brace that closes the body which begins at or after text; NULL if none does. */
-static const char *find_end(const char *text)
-{
-    unsigned depth = 0;
-    for (const char *p = text; *p;) {
-        if (*p == '"' || *p == '\'') {
-            p = skip_quoted(p);
-        } else if (*p == '/' && (p[1] == '*' || p[1] == '/')) {
-            p = skip_comment(p);
-        } else {
-            if (*p == ';' && depth == 0)
-                return NULL; /* a declaration: the line was not where the body is */
-            depth += *p == '{';
-            if (*p == '}' && depth > 0 && --depth == 0)
-                return p + 1;
-            p++;
-        }
-    }
-    return NULL;
-}
-
-static const char *skip_lines(const char *text, uint32_t lines)
-{
-    for (; lines > 0; lines--) {
-        const char *end = strchr(text, '\n');
-        if (!end)
-            return NULL;
-        text = end + 1;
-    }
-    return *text ? text : NULL;
-}
-
-static uint32_t count_lines(const char *from, const char *to)
-{
-    uint32_t lines = 1;
-    for (; (from = memchr(from, '\n', (size_t)(to - from))); from++)
-        lines++;
-    return lines;
-}
+#define HEATS 5
 
 /* --- costs by line --- */
-
-struct line_cost {
-    bool any;
-    struct fm_cost cost;
-    bool runs_known;
-    uint64_t runs;
-};
 
 /* What the lines tell about: a procedure in all its contexts (pd 0) or in one. */
 struct subject {
     uint32_t ps, pd;
 };
 
-struct span {
-    uint32_t first, count; /* lines */
-};
+/* What the line cost, its own code and what it called, in the measure that tells most. */
+static int64_t amount_of(const struct fm_page *page, const struct fm_line_cost *cost)
+{
+    bool times = fm_times_tell(page->profile);
+    int64_t below = cost->any ? fm_cost_total(&cost->cost, times ? FM_QUANTA : FM_CALLSEQS) : 0;
+    return MAX(below, 0) + (times ? (int64_t)MIN(cost->quanta, (uint64_t)INT32_MAX) : 0);
+}
 
 static struct fm_source_line line_of(const struct fm_page *page, uint32_t number, const char *text,
-                                     const struct line_cost *cost)
+                                     const struct fm_line_cost *cost, int64_t whole)
 {
+    uint64_t rate = page->profile->ticks_per_second;
+    int64_t amount = amount_of(page, cost);
     struct fm_source_line line = {.line = number,
                                   .text = text,
                                   .calls = -1,
                                   .self_percent = -1,
                                   .total_percent = -1,
+                                  .time_known = cost->time_known && rate > 0,
+                                  .line_seconds =
+                                      rate > 0 ? (double)cost->quanta / (double)rate : 0,
                                   .runs_known = cost->runs_known,
                                   .runs = cost->runs};
+    if (whole > 0 && amount > 0)
+        line.heat = 1 + (unsigned)MIN(HEATS * (double)amount / (double)whole, HEATS - 1);
     if (!cost->any)
         return line;
     enum fm_measure_id measure = fm_times_tell(page->profile) ? FM_QUANTA : FM_CALLSEQS;
     double all = (double)fm_cost_total(&page->analysis->root_total, measure);
     line.calls = cost->cost.inlined ? -1 : MAX(cost->cost.calls, 0);
+    line.bytes_known = true;
+    line.bytes = MAX(fm_cost_total(&cost->cost, FM_WORDS), 0);
     if (all > 0) {
         line.self_percent = MAX(100 * (double)cost->cost.own[measure] / all, 0);
         line.total_percent = MAX(100 * (double)fm_cost_total(&cost->cost, measure) / all, 0);
@@ -217,43 +84,49 @@ static bool site_cost(const struct fm_page *page, const struct subject *of, uint
     return true;
 }
 
-/* How often the code on each line of the span ran. */
-static void add_runs(const struct fm_page *page, const struct subject *of, struct span span,
-                     struct line_cost *costs)
+/* How often the code on each line of the span ran, and its own time. */
+static void add_runs(const struct fm_page *page, const struct subject *of, struct fm_line_span span,
+                     struct fm_line_cost *costs)
 {
     const struct fm_source_map *map = page->recording->source_map;
-    if (map == NULL || page->profile->ps[of->ps].point_count == 0)
+    if (map == NULL)
         return;
-    g_autofree uint64_t *counts = fm_analysis_point_counts(page->analysis, of->ps, of->pd);
+    bool points = page->profile->ps[of->ps].point_count > 0;
+    g_autofree uint64_t *counts =
+        points ? fm_analysis_point_counts(page->analysis, of->ps, of->pd) : NULL;
     for (uint32_t i = map->line_first[of->ps]; i < map->line_first[of->ps + 1]; i++) {
         uint32_t line = map->lines[i].line;
-        uint64_t runs = fm_source_map_count(map, &map->lines[i], counts);
-        if (runs == UINT64_MAX || line < span.first || line - span.first >= span.count)
+        uint64_t runs = points ? fm_source_map_count(map, &map->lines[i], counts) : UINT64_MAX;
+        if (line < span.first || line - span.first >= span.count)
+            continue;
+        if (map->has_times && of->pd == 0) { /* of contexts it is not known */
+            costs[line - span.first].time_known = true;
+            costs[line - span.first].quanta += map->lines[i].quanta;
+        }
+        if (runs == UINT64_MAX)
             continue;
         costs[line - span.first].runs_known = true;
-        costs[line - span.first].runs = runs;
+        costs[line - span.first].runs = MAX(costs[line - span.first].runs, runs);
     }
 }
 
-/* Sums of the call sites on each line of the span. */
-static struct line_cost *line_costs(const struct fm_page *page, const struct subject *of,
-                                    struct span span)
+void fm_source_add_costs(const struct fm_page *page, uint32_t ps, uint32_t pd,
+                         struct fm_line_span span, struct fm_line_cost *costs)
 {
     const struct fm_profile *profile = page->profile;
-    const struct fm_ps *proc = &profile->ps[of->ps];
-    struct line_cost *costs = g_new0(struct line_cost, span.count);
-    add_runs(page, of, span, costs);
+    const struct fm_ps *proc = &profile->ps[ps];
+    const struct subject of = {ps, pd};
+    add_runs(page, &of, span, costs);
     for (uint32_t slot = 0; slot < proc->css_count; slot++) {
         uint32_t css = profile->css_of_ps[proc->css_first + slot];
         uint32_t line = profile->css[css].line;
         struct fm_cost cost;
-        if (!site_cost(page, of, slot, css, &cost) || line < span.first ||
+        if (!site_cost(page, &of, slot, css, &cost) || line < span.first ||
             line - span.first >= span.count || strcmp(fm_css_file(profile, css), proc->file) != 0)
             continue;
         fm_cost_add(&costs[line - span.first].cost, &cost);
         costs[line - span.first].any = true;
     }
-    return costs;
 }
 
 static uint32_t last_site_line(const struct fm_profile *profile, uint32_t ps)
@@ -268,24 +141,50 @@ static uint32_t last_site_line(const struct fm_profile *profile, uint32_t ps)
     return last;
 }
 
-/* With text: all lines of the body. Without: the lines that hold call sites. */
-static void add_lines(struct fm_page *page, const struct subject *of, struct span span, char *body)
+uint32_t fm_source_add_lines(struct fm_page *page, const char *file, struct fm_line_span span,
+                             const struct fm_line_cost *costs, int64_t whole, char *body)
 {
-    g_autofree struct line_cost *costs = line_costs(page, of, span);
     g_autofree struct fm_source_line *lines = g_new(struct fm_source_line, span.count);
     uint32_t count = 0;
     char *at = body;
     for (uint32_t i = 0; i < span.count && (!body || at); i++) {
-        if (!body && !costs[i].any && !costs[i].runs_known)
+        if (!body && !costs[i].any && !costs[i].runs_known && costs[i].quanta == 0)
             continue;
         char *end = body ? strchr(at, '\n') : NULL;
         if (end)
             *end = '\0';
-        lines[count++] = line_of(page, span.first + i, at, &costs[i]);
+        lines[count++] = line_of(page, span.first + i, at, &costs[i], whole);
         at = end ? end + 1 : NULL;
     }
     if (count > 0)
-        fm_add_source(page->body, page->profile->ps[of->ps].file, lines, count);
+        fm_add_source(page->body, file, lines, count);
+    return count;
+}
+
+/* What the lines' shares are of: the function's total. */
+static int64_t whole_of(const struct fm_page *page, const struct subject *of)
+{
+    enum fm_measure_id measure = fm_times_tell(page->profile) ? FM_QUANTA : FM_CALLSEQS;
+    struct fm_cost cost;
+    if (of->pd != 0)
+        return fm_analysis_pd_total(page->analysis, of->pd, measure);
+    fm_analysis_ps_cost(page->analysis, of->ps, &cost);
+    return fm_cost_total(&cost, measure);
+}
+
+void fm_source_add_time_note(struct fm_page *page)
+{
+    const struct fm_source_map *map = page->recording->source_map;
+    if (page->profile->ticks_per_second > 0 && fm_times_tell(page->profile) &&
+        (map == NULL || !map->has_times))
+        fm_add_text(page->body, "Time by line is not recorded.");
+}
+
+static void add_file_link(struct fm_page *page, const char *file)
+{
+    struct fm_query whole = fm_page_link(page, FM_CMD_SOURCE, 0);
+    whole.command.name = (char *)(uintptr_t)file;
+    fm_add_link(page->body, &whole, "The whole file");
 }
 
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
@@ -296,17 +195,17 @@ void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
     if (!proc->file[0] || proc->line == 0)
         return; /* no debug information, or the system */
     g_autofree char *note = NULL;
-    g_autofree char *text = read_source(page, proc->file, &note);
-    const char *start = text ? skip_lines(text, proc->line - 1) : NULL;
+    g_autofree char *text = fm_source_text_read(page, proc->file, &note);
+    const char *start = text ? fm_source_text_line(text, proc->line - 1) : NULL;
     if (text && !start)
         note =
             (g_free(note), g_strdup_printf("%s has no line %" PRIu32 ".", proc->file, proc->line));
-    struct span span = {proc->line, last_site_line(page->profile, ps) - proc->line + 1};
+    struct fm_line_span span = {proc->line, last_site_line(page->profile, ps) - proc->line + 1};
     if (start) {
-        const char *end = find_end(start);
+        const char *end = fm_source_text_end(start);
         uint32_t next = fm_source_index_next(page->recording->source_index, ps);
         if (end)
-            span.count = MAX(span.count, count_lines(start, end));
+            span.count = MAX(span.count, fm_source_text_count(start, end));
         else if (next > 0)
             span.count = MAX(span.count, next - proc->line);
     }
@@ -317,5 +216,10 @@ void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
     fm_display_fact_bool(page->display, "source_shown", start != NULL);
     if (page->recording->source_map_message)
         fm_add_text(page->body, page->recording->source_map_message);
-    add_lines(page, &of, span, start ? text + (start - text) : NULL);
+    fm_source_add_time_note(page);
+    g_autofree struct fm_line_cost *costs = g_new0(struct fm_line_cost, span.count);
+    fm_source_add_costs(page, ps, pd, span, costs);
+    fm_source_add_lines(page, proc->file, span, costs, whole_of(page, &of),
+                        start ? text + (start - text) : NULL);
+    add_file_link(page, proc->file);
 }

@@ -1,8 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source text of C procedures with what their calls cost. */
+/* The source text of C procedures with what its lines cost. */
 #pragma once
 
 #include "pages/profile/parts/page.h"
 
 /* pd 0: over all contexts, else in that one. */
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd);
+
+/* --- pieces, for whole files --- */
+
+struct fm_line_cost {
+    bool any; /* calls are made there: their cost */
+    struct fm_cost cost;
+    bool time_known;
+    uint64_t quanta; /* of the line's own code */
+    bool runs_known;
+    uint64_t runs;
+};
+struct fm_line_span {
+    uint32_t first, count;
+};
+/* Adds what a procedure's lines cost to those of the span. */
+void fm_source_add_costs(const struct fm_page *page, uint32_t ps, uint32_t pd,
+                         struct fm_line_span span, struct fm_line_cost *costs);
+/* The listing. whole: what heat is a share of. body: the text of the lines, which is cut up; NULL =
+ * only lines with costs are shown. Returns how many lines there are. */
+uint32_t fm_source_add_lines(struct fm_page *page, const char *file, struct fm_line_span span,
+                             const struct fm_line_cost *costs, int64_t whole, char *body);
+/* That times of lines are not there, where they could be. */
+void fm_source_add_time_note(struct fm_page *page);
