@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes files as one C table: embed_assets.py OUTPUT.c FOLDER FILE...
 
-Names in the table are paths below FOLDER. The output depends on names and contents alone.
+Names in the table are paths below FOLDER; a file elsewhere is known by its last name. The output
+depends on names and contents alone.
 """
 import hashlib
 import pathlib
@@ -30,7 +31,8 @@ def main(output, folder, *files):
     entries = []
     for path in files:
         path = pathlib.Path(path).resolve()
-        name = path.relative_to(pathlib.Path(folder).resolve()).as_posix()
+        below = pathlib.Path(folder).resolve()
+        name = path.relative_to(below).as_posix() if path.is_relative_to(below) else path.name
         entries.append((name, path.read_bytes()))
     entries.sort()
     out = ["/* Written by tools/embed_assets.py; do not edit. */",

@@ -161,6 +161,7 @@ const KEYS = [
 // Focus goes from row to row along the links that name them.
 function moveRow(step) {
   const links = [...document.querySelectorAll("tbody tr:not([hidden])")]
+    .filter((row) => !row.closest(".part[hidden]"))
     .map((row) => row.querySelector('th[scope="row"] a') ?? row.querySelector("a"))
     .filter(Boolean);
   if (!links.length) return;
@@ -201,7 +202,7 @@ function focusControls() {
 }
 
 function focusFilter(event) {
-  const input = document.querySelector(".tools input");
+  const input = [...document.querySelectorAll(".tools input")].find((each) => !each.closest(".part[hidden]"));
   if (!input) return;
   event.preventDefault();
   input.focus();
@@ -330,8 +331,8 @@ if (!document.body.matches(".trace")) {
   watchUnfinished(document.querySelector(".incomplete"));
   for (const figure of document.querySelectorAll("figure.flame[data-query]"))
     import("./profile/flame.js").then(({ startFlame }) => startFlame(figure));
-  const graph = document.querySelector("figure.callgraph");
+  const graph = document.querySelector("body:not(.kept) figure.callgraph");
   if (graph) import("./profile/graph.js").then(({ startGraph }) => startGraph(graph));
-  const tree = document.querySelector("table.ranked:has([data-depth] .open)");
+  const tree = document.querySelector("body:not(.kept) table.ranked:has([data-depth] .open)");
   if (tree) import("./profile/tree.js").then(({ startTree }) => startTree(tree));
 }

@@ -160,6 +160,15 @@ struct fm_html_way {
     const char *id, *command, *label;
     const char *page; /* the display's name where that is the way taken */
 };
+extern const struct fm_html_way fm_html_usual_ways[]; /* of a Mercury profile */
+/* Pages that are read without a server, beside each other or in one file: which queries have one.
+ */
+struct fm_html_kept {
+    /* The address of a query's page; NULL = it is not kept, and what would lead to it is text.
+     * preferences: NULL = none. The address is borrowed until the next call. */
+    const char *(*address)(void *user, const char *command, const char *preferences);
+    void *user;
+};
 struct fm_html_options {
     const char *recording_name; /* shown at the top and in the page title; may be NULL */
     const char *url_prefix;     /* links are url_prefix + encoded query + url_suffix */
@@ -176,6 +185,7 @@ struct fm_html_options {
     const char *const *scripts, *const *styles;
     const char *body_class;                     /* NULL = none */
     const struct fm_html_alternate *alternates; /* linked at the bottom; ended by label NULL */
+    const struct fm_html_kept *kept; /* instead of url_prefix and url_suffix; may be NULL */
     const char *events_url; /* of an incomplete page: where its script hears more; or NULL */
     unsigned stage;         /* what is known, as events tell it: another number, another page */
     double fraction;        /* 0 to 1, of what is being computed */
@@ -185,9 +195,19 @@ struct fm_text_options {
     bool colour;
 };
 
+/* A page among several in one document. */
+struct fm_html_part {
+    const struct fm_display *display;
+    const struct fm_preferences *preferences;
+    const char *id; /* of its section: links to it are "#ID" */
+};
+
 /* Each appends to out. Preferences decide boxes, colours and developer items. */
 void fm_html_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    const struct fm_html_options *options, GString *out);
+/* All of them as one document, the first on top; at least one. */
+void fm_html_write_parts(const struct fm_html_part *parts, unsigned count,
+                         const struct fm_html_options *options, GString *out);
 void fm_text_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    const struct fm_text_options *options, GString *out);
 void fm_json_write(const struct fm_display *display, const struct fm_preferences *preferences,

@@ -65,6 +65,11 @@ static const struct fm_html_way ways_of_c[] = {
     {0},
 };
 
+const struct fm_html_way *fm_render_ways(const struct fm_recording *recording)
+{
+    return recording->profile->flavour == FM_FLAVOUR_C ? ways_of_c : fm_html_usual_ways;
+}
+
 /* All addresses in a page are relative, and links of queries have no path at all: so the same page
  * is right at /deep and below /cgi-bin/program/deep. */
 static void write_html(const struct fm_display *display, const struct fm_preferences *preferences,

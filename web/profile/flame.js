@@ -20,8 +20,11 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
-class Flame {
+let figures = 0;
+
+export class Flame {
   constructor(figure) {
+    this.id = figures++ ? `flame${figures}` : "flame"; // several are in one document where pages are kept
     this.figure = figure;
     this.svg = figure.querySelector("svg");
     this.whole = readAddress().command.startsWith("flame/"); // else it leads to a page of its own
@@ -43,10 +46,10 @@ class Flame {
     this.canvas = element("canvas", { tabIndex: 0 });
     this.canvas.setAttribute("role", "application");
     this.canvas.setAttribute("aria-label", `${this.svg.getAttribute("aria-label")}. Arrow keys walk, Enter zooms.`);
-    this.canvas.setAttribute("aria-describedby", "flame-said");
+    this.canvas.setAttribute("aria-describedby", `${this.id}-said`);
     this.tip = element("div", { className: "tip", hidden: true });
     this.tip.setAttribute("role", "tooltip");
-    this.said = element("p", { className: "said", id: "flame-said" });
+    this.said = element("p", { className: "said", id: `${this.id}-said` });
     this.said.setAttribute("role", "status");
     this.svg.replaceWith(this.canvas);
     this.figure.append(this.said);
@@ -57,7 +60,7 @@ class Flame {
   }
 
   buildFind() {
-    this.find = element("input", { type: "search", id: "flame-find", placeholder: "Find in the graph" });
+    this.find = element("input", { type: "search", id: `${this.id}-find`, placeholder: "Find in the graph" });
     this.find.setAttribute("aria-label", "Find in the graph");
     this.count = element("output", { className: "found" });
     this.out = element("button", { type: "button", textContent: "Zoom out", hidden: true });
@@ -336,6 +339,10 @@ class Flame {
       link("Tree from here", `tree/${measure}/${direction}/3/${focus}`);
     }
     if (box.proc) link("Page of the function", `proc/${box.proc}`);
+    this.tell(name, rest, links);
+  }
+
+  tell(name, rest, links) {
     this.said.replaceChildren(element("b", { textContent: name }), ` · ${rest.join(" · ")}`, ...links);
   }
 

@@ -7,6 +7,7 @@
 #include "display/html/html_internal.h"
 
 #define HEADING_DEPTH_MAX 6
+#define KEPT_SCRIPT "kept.js" /* tools/bundle_scripts.py */
 
 static void append_items(struct html *html, const struct fm_list *list, unsigned depth,
                          bool in_list);
@@ -29,6 +30,12 @@ static void append_link(struct html *html, const struct item *item)
 {
     GString *out = html->out;
 
+    if (!fm_html_leads(html, &item->link)) {
+        g_string_append(out, "<span>");
+        fm_html_escape(out, item->link.label, HTML_TEXT);
+        g_string_append(out, "</span>");
+        return;
+    }
     g_string_append(out, item->kind == ITEM_CONTROL ? "<a class=\"control\"" : "<a class=\"link\"");
     fm_html_id(html, item->id);
     fm_html_href(html, &item->link);
@@ -112,6 +119,38 @@ static void append_item(struct html *html, const struct item *item, unsigned dep
     }
 }
 
+static bool list_is_shown(const struct html *html, const struct fm_list *list);
+
+/* Without a server, ways to what is not kept are left out, but for those that tell where one is. */
+static bool item_is_shown(const struct html *html, const struct item *item, bool tells_where)
+{
+    if (!fm_item_is_shown(item, html->developer))
+        return false;
+    if (!html->options->kept)
+        return true;
+    switch (item->kind) {
+    case ITEM_LINK:
+        return tells_where || fm_html_leads(html, &item->link);
+    case ITEM_CONTROL:
+        return fm_html_leads(html, &item->link);
+    case ITEM_LIST:
+        return list_is_shown(html, item->list);
+    case ITEM_FORM:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool list_is_shown(const struct html *html, const struct fm_list *list)
+{
+    for (const struct item *item = list->first; item; item = item->next) {
+        if (item_is_shown(html, item, list->list_class == FM_LIST_HORIZONTAL))
+            return true;
+    }
+    return false;
+}
+
 static bool item_is_control_list(const struct html *html, const struct item *item)
 {
     return item->kind == ITEM_LIST && fm_list_is_controls(item->list, html->developer);
@@ -130,13 +169,19 @@ static void begin_controls(struct html *html)
                                number);
 }
 
+static bool in_crumbs(const struct html *html, const struct fm_list *list)
+{
+    return list == &html->display->crumbs;
+}
+
 static void append_items(struct html *html, const struct fm_list *list, unsigned depth,
                          bool in_list)
 {
     bool in_controls = false;
 
     for (const struct item *item = list->first; item; item = item->next) {
-        if (!fm_item_is_shown(item, html->developer))
+        if (!item_is_shown(html, item,
+                           list->list_class == FM_LIST_HORIZONTAL || in_crumbs(html, list)))
             continue;
         bool controls = !in_list && item_is_control_list(html, item);
         if (controls != in_controls) {
@@ -194,9 +239,25 @@ static void append_style(const struct html *html)
         fm_html_escape(out, options->asset_prefix, HTML_TEXT);
         g_string_append(out, "style.css\">\n<script src=\"");
         fm_html_escape(out, options->asset_prefix, HTML_TEXT);
-        g_string_append(out, "fathom.js\" defer></script>\n");
+        g_string_append_printf(out, "%s\" defer></script>\n",
+                               options->kept ? KEPT_SCRIPT : "fathom.js");
         append_more(html);
     }
+}
+
+/* Of pages without a server: browsers load no modules from files, so all scripts are one. */
+static void append_kept_script(const struct html *html)
+{
+    struct fm_asset script;
+
+    if (!html->options->kept || !html->options->inline_assets ||
+        !fm_asset_get(KEPT_SCRIPT, &script))
+        return;
+    g_string_append(html->out, "<script>\n");
+    g_string_append_len(html->out, g_bytes_get_data(script.data, NULL),
+                        (gssize)g_bytes_get_size(script.data));
+    g_string_append(html->out, "</script>\n");
+    fm_asset_clear(&script);
 }
 
 /* Each alternate as a link: start, type, address, and end, or its label as the link's text. */
@@ -258,20 +319,21 @@ static void append_foot(const struct html *html)
     g_string_append(out, "</ul>\n</nav>\n</footer>\n");
 }
 
+const struct fm_html_way fm_html_usual_ways[] = {
+    {"nav-menu", "menu", "Menu", "menu"},
+    {"nav-flame", "flame/auto/down/_/all", "Flame graph", "flame"},
+    {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
+    {"nav-root", "root/no", "Root", "root"},
+    {"nav-modules", "program_modules", "Modules", "program_modules"},
+    {"nav-top", "top_procs/1-100/callseqs/self/oa", "Top procedures", "top_procs"},
+    {"nav-help", "help/all", "Help", "help"},
+    {0},
+};
+
 /* The ways into a recording, at the top of each of its pages. */
 static void append_navigation(const struct html *html)
 {
-    static const struct fm_html_way mercury[] = {
-        {"nav-menu", "menu", "Menu", "menu"},
-        {"nav-flame", "flame/auto/down/_/all", "Flame graph", "flame"},
-        {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
-        {"nav-root", "root/no", "Root", "root"},
-        {"nav-modules", "program_modules", "Modules", "program_modules"},
-        {"nav-top", "top_procs/1-100/callseqs/self/oa", "Top procedures", "top_procs"},
-        {"nav-help", "help/all", "Help", "help"},
-        {0},
-    };
-    const struct fm_html_way *way = html->options->ways ? html->options->ways : mercury;
+    const struct fm_html_way *way = html->options->ways ? html->options->ways : fm_html_usual_ways;
     GString *out = html->out;
 
     g_string_append(out, "<nav aria-label=\"Recording\">\n<ul>\n");
@@ -279,6 +341,8 @@ static void append_navigation(const struct html *html)
         struct link link = {way->label, way->command,
                             html->options->keep_preferences ? html->current : NULL};
 
+        if (!fm_html_leads(html, &link))
+            continue;
         g_string_append_printf(out, "<li><a id=\"%s\"", way->id);
         fm_html_href(html, &link);
         if (g_strcmp0(html->display->name, way->page) == 0)
@@ -355,12 +419,11 @@ static void append_incomplete(const struct html *html)
     g_string_append(out, html->options->events_url ? "</span></p>\n" : "</p>\n");
 }
 
-static void append_main(struct html *html)
+static void append_page(struct html *html)
 {
     GString *out = html->out;
     const struct fm_display *display = html->display;
 
-    g_string_append(out, "<main id=\"main\" tabindex=\"-1\">\n");
     append_crumbs(html);
     if (display->title)
         append_heading(html, display->title, 1);
@@ -373,40 +436,80 @@ static void append_main(struct html *html)
         append_incomplete(html);
     }
     append_items(html, &display->body, display->title ? 2 : 1, false);
-    g_string_append(out, "</main>\n");
+}
+
+/* Which page comes next; those of one document share their ids. */
+static void turn_to(struct html *html, const struct fm_html_part *part)
+{
+    const struct fm_preferences *preferences = part->preferences;
+
+    g_free(html->current);
+    html->display = part->display;
+    html->preferences = preferences;
+    html->developer = preferences && preferences->developer;
+    html->box = !preferences || preferences->box;
+    html->colour = !preferences || preferences->colour;
+    html->current = preferences ? fm_preferences_print(preferences) : NULL;
+}
+
+static void begin_document(struct html *html, const struct fm_html_options *options, GString *out)
+{
+    static const struct fm_html_options no_options;
+    static const char *const own_ids[] = {"main",      "controls",    "nav-menu", "search",
+                                          "nav-flame", "nav-tree",    "nav-help", "nav-about",
+                                          "nav-root",  "nav-modules", "nav-top"};
+    html->out = out;
+    html->options = options ? options : &no_options;
+    html->ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(own_ids); i++)
+        g_hash_table_add(html->ids, g_strdup(own_ids[i]));
+    append_head(html);
+    const char *body_class = html->options->body_class;
+    if (body_class)
+        g_string_append_printf(out, "<body class=\"%s\">\n", body_class);
+    else
+        g_string_append(out, html->display->fits ? "<body class=\"fits\">\n" : "<body>\n");
+    append_top(html);
+    g_string_append(out, "<main id=\"main\" tabindex=\"-1\">\n");
+}
+
+static void end_document(struct html *html)
+{
+    g_string_append(html->out, "</main>\n");
+    append_foot(html);
+    append_kept_script(html);
+    g_string_append(html->out, "</body>\n</html>\n");
+    g_hash_table_unref(html->ids);
+    g_free(html->current);
 }
 
 void fm_html_write(const struct fm_display *display, const struct fm_preferences *preferences,
                    const struct fm_html_options *options, GString *out)
 {
     g_return_if_fail(display != NULL && out != NULL);
-    static const struct fm_html_options no_options;
-    static const char *const own_ids[] = {"main",      "controls",    "nav-menu", "search",
-                                          "nav-flame", "nav-tree",    "nav-help", "nav-about",
-                                          "nav-root",  "nav-modules", "nav-top"};
-    struct html html = {
-        .out = out,
-        .display = display,
-        .preferences = preferences,
-        .options = options ? options : &no_options,
-        .developer = preferences && preferences->developer,
-        .box = !preferences || preferences->box,
-        .colour = !preferences || preferences->colour,
-        .current = preferences ? fm_preferences_print(preferences) : NULL,
-        .ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-    };
+    struct html html = {0};
 
-    for (unsigned i = 0; i < G_N_ELEMENTS(own_ids); i++)
-        g_hash_table_add(html.ids, g_strdup(own_ids[i]));
-    append_head(&html);
-    if (html.options->body_class)
-        g_string_append_printf(out, "<body class=\"%s\">\n", html.options->body_class);
-    else
-        g_string_append(out, display->fits ? "<body class=\"fits\">\n" : "<body>\n");
-    append_top(&html);
-    append_main(&html);
-    append_foot(&html);
-    g_string_append(out, "</body>\n</html>\n");
-    g_hash_table_unref(html.ids);
-    g_free(html.current);
+    turn_to(&html, &(struct fm_html_part){display, preferences, NULL});
+    begin_document(&html, options, out);
+    append_page(&html);
+    end_document(&html);
+}
+
+void fm_html_write_parts(const struct fm_html_part *parts, unsigned count,
+                         const struct fm_html_options *options, GString *out)
+{
+    g_return_if_fail(count > 0 && out != NULL);
+    struct html html = {0};
+
+    turn_to(&html, &parts[0]);
+    begin_document(&html, options, out);
+    for (unsigned i = 0; i < count; i++) {
+        turn_to(&html, &parts[i]);
+        g_string_append(out, "<section class=\"part\"");
+        fm_html_id(&html, parts[i].id);
+        g_string_append(out, ">\n");
+        append_page(&html);
+        g_string_append(out, "</section>\n");
+    }
+    end_document(&html);
 }

@@ -84,10 +84,31 @@ void fm_html_escape(GString *out, const char *text, enum html_mode mode)
     }
 }
 
+static const char *kept_address(const struct html *html, const struct link *link)
+{
+    const struct fm_html_kept *kept = html->options->kept;
+
+    return link->command ? kept->address(kept->user, link->command, link->preferences) : NULL;
+}
+
+bool fm_html_leads(const struct html *html, const struct link *link)
+{
+    return !html->options->kept || kept_address(html, link);
+}
+
 void fm_html_href(const struct html *html, const struct link *link)
 {
     GString *out = html->out;
 
+    if (html->options->kept) {
+        const char *address = kept_address(html, link);
+        if (!address)
+            return;
+        g_string_append(out, " href=\"");
+        fm_html_escape(out, address, HTML_TEXT);
+        g_string_append_c(out, '"');
+        return;
+    }
     g_string_append(out, " href=\"");
     if (link->url) {
         fm_html_escape(out, link->url, HTML_TEXT);

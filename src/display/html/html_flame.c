@@ -12,7 +12,9 @@
 #define BOX_HEIGHT 18u
 #define WIDTH_USUAL 1160.0 /* pixels; which labels have a chance to be read */
 #define LABEL_LEAST 26.0
-#define SHARE_LEAST 0.08 /* of the picture's width: room for the share behind the name */
+#define KEPT_ALL 600u           /* boxes: more are thinned out in the picture without scripts */
+#define KEPT_WIDTH_LEAST 0.0025 /* of the picture's */
+#define SHARE_LEAST 0.08        /* of the picture's width: room for the share behind the name */
 
 static void append_percent(GString *out, const char *name, double fraction)
 {
@@ -36,7 +38,8 @@ static void append_box(const struct html *html, const struct fm_flame *flame,
     GString *out = html->out;
     const struct fm_flame_box *box = &at->box;
     unsigned row = flame->upwards ? flame->rows - 1 - box->row : box->row;
-    if (at->link.command) {
+    bool leads = at->link.command && fm_html_leads(html, &at->link);
+    if (leads) {
         g_string_append(out, "<a");
         fm_html_href(html, &at->link);
         g_string_append_c(out, '>');
@@ -66,13 +69,73 @@ static void append_box(const struct html *html, const struct fm_flame *flame,
         }
         g_string_append(out, "</text>");
     }
-    g_string_append(out, at->link.command ? "</svg></a>\n" : "</svg>\n");
+    g_string_append(out, leads ? "</svg></a>\n" : "</svg>\n");
 }
 
+/* Beside boxes for scripts, kept pages have a picture of those that one can see. */
 static void append_boxes(const struct html *html, const struct fm_flame *flame)
 {
-    for (const struct flame_box *at = flame->first; at; at = at->next)
-        append_box(html, flame, at);
+    double least = html->options->kept && flame->count > KEPT_ALL ? KEPT_WIDTH_LEAST : 0;
+
+    for (const struct flame_box *at = flame->first; at; at = at->next) {
+        if (at->box.width >= least)
+            append_box(html, flame, at);
+    }
+}
+
+/* The addresses of kept pages of functions, by the functions' numbers. */
+static void write_pages(const struct html *html, const struct fm_flame *flame, struct fm_json *json)
+{
+    g_autoptr(GHashTable) told = g_hash_table_new(NULL, NULL);
+    const struct fm_html_kept *kept = html->options->kept;
+
+    fm_json_object(json, "pages");
+    for (const struct flame_box *at = flame->first; at; at = at->next) {
+        char number[12], command[24];
+
+        if (at->box.proc == 0 || !g_hash_table_add(told, GUINT_TO_POINTER(at->box.proc)))
+            continue;
+        g_snprintf(number, sizeof number, "%" G_GUINT32_FORMAT, at->box.proc);
+        g_snprintf(command, sizeof command, "proc/%s", number);
+        const char *address = kept->address(kept->user, command, NULL);
+        if (address)
+            fm_json_text(json, number, address);
+    }
+    fm_json_end(json);
+}
+
+/* All boxes, for the script: there is no server to ask for them. Line ends stand between values
+ * only, and "<" within texts only. */
+static void append_kept_boxes(const struct html *html, const struct fm_flame *flame)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree struct flame_box *boxes = g_new(struct flame_box, flame->count + 1);
+    struct fm_flame plain = *flame;
+    struct fm_json json;
+    unsigned count = 0;
+
+    for (const struct flame_box *at = flame->first; at; at = at->next) {
+        boxes[count] = *at;
+        boxes[count].link = (struct link){0};
+        boxes[count].next = at->next ? &boxes[count + 1] : NULL;
+        count++;
+    }
+    plain.first = count > 0 ? boxes : NULL;
+    fm_json_init(&json, text);
+    fm_json_object(&json, NULL);
+    fm_flame_write_json(&plain, &json, "flame");
+    write_pages(html, flame, &json);
+    fm_json_end(&json);
+    g_string_append(html->out, "<script type=\"application/json\">");
+    for (const char *c = text->str; *c; c++) {
+        if (*c == '<')
+            g_string_append(html->out, "\\u003c");
+        else if (*c != '\n')
+            g_string_append_c(html->out, *c);
+        else
+            c += strspn(c + 1, " ");
+    }
+    g_string_append(html->out, "</script>\n");
 }
 
 static void append_legend(const struct html *html, const struct fm_flame *flame)
@@ -97,7 +160,9 @@ void fm_html_flame(struct html *html, const struct item *item)
     const struct fm_flame *flame = item->flame;
     g_string_append(out, "<figure class=\"flame\"");
     fm_html_id(html, item->id);
-    if (flame->link.command) {
+    if (html->options->kept) {
+        g_string_append(out, " data-kept");
+    } else if (flame->link.command) {
         g_autoptr(GString) query = g_string_new(NULL);
         fm_link_append_query(query, &flame->link);
         g_string_append(out, " data-query=\"");
@@ -110,6 +175,8 @@ void fm_html_flame(struct html *html, const struct item *item)
     append_boxes(html, flame);
     g_string_append(out, "</svg>\n");
     append_legend(html, flame);
+    if (html->options->kept)
+        append_kept_boxes(html, flame);
     g_string_append(out, "</figure>\n");
 }
 

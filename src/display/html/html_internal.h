@@ -25,7 +25,9 @@ enum html_mode {
 /* The one place that escapes: valid UTF-8, no markup, no control characters. Also right between
  * double quotes of an attribute (HTML_TEXT). */
 void fm_html_escape(GString *out, const char *text, enum html_mode mode);
-/* href="..." with a blank before it. */
+/* Whether a link leads anywhere: without a server only to what is kept. */
+bool fm_html_leads(const struct html *html, const struct link *link);
+/* href="..." with a blank before it; nothing for a link that leads nowhere, which is text then. */
 void fm_html_href(const struct html *html, const struct link *link);
 void fm_html_table(const struct html *html, const struct fm_table *table);
 void fm_html_source(struct html *html, const struct source *source);

@@ -76,7 +76,9 @@ static const char *sort_state(const struct html *html, const struct column *colu
 static void append_heading(const struct html *html, const struct column *column, const char *title,
                            const char *group)
 {
-    if (column->link) {
+    bool sorts = column->link && fm_html_leads(html, column->link);
+
+    if (sorts) {
         g_string_append(html->out, "<a class=\"sort\"");
         if (group && title) {
             g_string_append(html->out, " aria-label=\"");
@@ -89,7 +91,7 @@ static void append_heading(const struct html *html, const struct column *column,
         g_string_append_c(html->out, '>');
     }
     fm_html_escape(html->out, title ? title : "", HTML_TEXT);
-    if (column->link)
+    if (sorts)
         g_string_append(html->out, "</a>");
 }
 
@@ -202,7 +204,8 @@ static void append_part(const struct html *html, const struct path_part *part)
     bool strong = part->flags & FM_PART_STRONG;
 
     g_string_append(out, part->flags & FM_PART_NOTE ? "<small>" : strong ? "<b>" : "");
-    if (part->link.command) {
+    bool leads = part->link.command && fm_html_leads(html, &part->link);
+    if (leads) {
         g_string_append(out, part->flags & FM_PART_MARK ? "<a class=\"open\"" : "<a");
         fm_html_href(html, &part->link);
         if (part->flags & FM_PART_MARK)
@@ -212,7 +215,7 @@ static void append_part(const struct html *html, const struct path_part *part)
         g_string_append(out, "<span class=\"open\" aria-hidden=\"true\">");
     }
     fm_html_escape(out, part->link.label, HTML_NAME);
-    if (part->link.command)
+    if (leads)
         g_string_append(out, "</a>");
     else if (part->flags & FM_PART_MARK)
         g_string_append(out, "</span>");
@@ -249,12 +252,14 @@ static void append_cell_content(const struct html *html, const struct cell *cell
     if (fm_append_cell_number(html->out, cell) || cell->kind == CELL_EMPTY)
         return;
     append_style(html->out, cell->style, false);
-    if (cell->kind == CELL_LINK) {
+    if (cell->kind == CELL_LINK && fm_html_leads(html, cell->link)) {
         g_string_append(html->out, "<a");
         fm_html_href(html, cell->link);
         g_string_append_c(html->out, '>');
         fm_html_escape(html->out, cell->link->label, mode);
         g_string_append(html->out, "</a>");
+    } else if (cell->kind == CELL_LINK) {
+        fm_html_escape(html->out, cell->link->label, mode);
     } else {
         fm_html_escape(html->out, cell->text, mode);
     }
