@@ -61,6 +61,7 @@ MAY_USE = {
                       "pages/profile/calls"],
     "report": ["base", "deep", "procrep", "analysis", "body", "digest", "eventlog", "trace", "query", "display",
                "pages", "recording"],
+    "site": ["base", "analysis", "digest", "query", "display", "report", "recording", "pages", "pages/profile/measured"],
     "serve": ["base", "deep", "procrep", "analysis", "body", "digest", "eventlog", "trace", "query", "display", "report",
               "pages", "schedule", "recording", "viewers"],
     "serve/http": ["base", "query", "schedule", "serve"],

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One page, on the terminal or for a script. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/hint.h"
 #include "cli/page_output.h"
+#include "recording/profile.h"
+#include "site/site.h"
 
 static int report(const struct fm_page_output *output, const char *query_text, const char *path)
 {
@@ -19,6 +23,38 @@ static int report(const struct fm_page_output *output, const char *query_text, c
     int status = fm_page_output_run(output, &query, path);
     fm_query_clear(&query);
     return status;
+}
+
+/* With --html, a name that ends so and is no query is the file to write. */
+static bool is_html_file(const char *text)
+{
+    struct fm_command command = {0};
+    if (!g_str_has_suffix(text, ".html") && !g_str_has_suffix(text, ".htm"))
+        return false;
+    if (!fm_command_parse(text, &command, NULL))
+        return true;
+    fm_command_clear(&command);
+    return false;
+}
+
+static int report_to_file(const char *out, const char *path)
+{
+    GError *error = NULL;
+    struct fm_progress progress;
+    struct fm_site_told told;
+    g_autoptr(FmRecording) recording = NULL;
+    fm_cli_progress_begin(&progress);
+    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
+    bool done =
+        opened && fm_site_write_file(recording, out, FM_SITE_FILE_BYTES, &progress, &told, &error);
+    fm_cli_progress_end(&progress);
+    if (!opened)
+        return fm_cli_fail_file("report", path, FM_FILE_PROFILE, error);
+    if (!done)
+        return fm_cli_fail("report", error);
+    printf("%s: %u pages, %" PRIu64 " bytes; %u more that they could lead to are not in it\n", out,
+           told.pages, told.bytes, told.left_out);
+    return FM_EXIT_DONE;
 }
 
 static bool is_query_without_file(int argc, char **argv)
@@ -46,14 +82,18 @@ int fm_cmd_report(int argc, char **argv)
         "command, with preferences after an & if wanted: menu, find/TEXT, proc/NAME,\n"
         "clique/main/NAME, tree/time/down/3/all, proc_callers/NAME/pr/1/100/nc, module/FILE,\n"
         "program_modules, top_procs/1-20/callseqs/self/oa, root/90 and others. Where a NAME has\n"
-        "several meanings the page lists them, and what chooses each.",
+        "several meanings the page lists them, and what chooses each. With --html and the name of\n"
+        "a file that ends in .html in place of QUERY, the pages that matter are written to it.",
         "fathom report proc/buf_append prog.data\n"
         "  fathom report top_procs/1-20/callseqs/self/oa Deep.data\n"
-        "  fathom report --json menu Deep.data");
+        "  fathom report --json menu Deep.data\n"
+        "  fathom report --html prog.html prog.data");
     if (status < 0 && argc != 2 && argc != 3)
         status = fm_cli_usage("report", "expected a FILE, or QUERY and FILE; --help tells more");
     if (status < 0 && is_query_without_file(argc, argv))
         status = fm_cli_usage("report", "%s is a query: a FILE is missing", argv[1]);
+    if (status < 0 && output.html && argc == 3 && is_html_file(argv[1]))
+        status = report_to_file(argv[1], argv[2]);
     if (status < 0)
         status = report(&output, argc == 3 ? argv[1] : "menu", argv[argc - 1]);
     fm_page_output_clear(&output);

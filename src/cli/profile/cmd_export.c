@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile in another tool's format. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/log/export_trace.h"
+#include "cli/hint.h"
 #include "exchange/exchange.h"
+#include "recording/profile.h"
+#include "site/site.h"
 
 struct exporting {
     char *to, *output;
@@ -15,6 +20,8 @@ struct exporting {
     char *measure, *strip_path;
     gboolean lines;
     int callers;
+    char *folder;
+    int pages;
 };
 
 static char *format_names(const char *between)
@@ -119,6 +126,27 @@ static bool export_profile(struct exporting *o, const struct fm_export_format *f
     return done && write_file(o, format, analysis, output, notes, error);
 }
 
+static int write_folder(const struct exporting *o, const char *path)
+{
+    GError *error = NULL;
+    struct fm_progress progress;
+    struct fm_site_told told;
+    g_autoptr(FmRecording) recording = NULL;
+    fm_cli_progress_begin(&progress);
+    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
+    bool done = opened && fm_site_write_folder(recording, o->folder, (unsigned)o->pages, &progress,
+                                               &told, &error);
+    fm_cli_progress_end(&progress);
+    if (!opened)
+        return fm_cli_fail_file("export", path, FM_FILE_PROFILE, error);
+    if (!done)
+        return fm_cli_fail("export", error);
+    printf("%s/index.html: %u pages, %" PRIu64
+           " bytes; %u more that they could lead to are not in it\n",
+           o->folder, told.pages, told.bytes, told.left_out);
+    return FM_EXIT_DONE;
+}
+
 static int run(struct exporting *o, const char *path)
 {
     const struct fm_export_format *format = fm_export_format_named(o->to);
@@ -144,9 +172,14 @@ static int parse_options(struct exporting *o, int argc)
 {
     if (argc != 2)
         return fm_cli_usage("export", "expected one FILE; --help tells more");
+    if (o->folder != NULL) {
+        if (o->to != NULL || o->output != NULL)
+            return fm_cli_usage("export", "--static goes with neither --to nor --output");
+        return o->pages >= 1 ? -1 : fm_cli_usage("export", "--pages: expected at least 1");
+    }
     if (o->to == NULL) {
         g_autofree char *names = format_names(", ");
-        return fm_cli_usage("export", "expected --to=FORMAT: one of %s", names);
+        return fm_cli_usage("export", "expected --static=FOLDER, or --to=FORMAT: one of %s", names);
     }
     if (o->callers < 0 || o->callers > 20)
         return fm_cli_usage("export", "--callers: expected 0 to 20");
@@ -171,13 +204,14 @@ static char *description(void)
     g_string_append(text, "and a trace (an .eventlog, a CTF folder) for:\n");
     for (const struct fm_trace_export_format *f = fm_trace_export_formats; f->name != NULL; f++)
         g_string_append_printf(text, "  %-11s %s\n", f->name, f->summary);
-    g_string_append(text, "What a format has no place for is told on standard error.");
+    g_string_append(text, "What a format has no place for is told on standard error.\n"
+                          "With --static the pages of a profile, as a folder of files.");
     return g_string_free(text, FALSE);
 }
 
 int fm_cmd_export(int argc, char **argv)
 {
-    struct exporting o = {0};
+    struct exporting o = {.pages = FM_SITE_FOLDER_PAGES};
     const GOptionEntry entries[] = {
         {"to", 0, 0, G_OPTION_ARG_STRING, &o.to, "The format, see below", "FORMAT"},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output,
@@ -191,6 +225,9 @@ int fm_cmd_export(int argc, char **argv)
          "folded: functions with the line that calls on", NULL},
         {"callers", 0, 0, G_OPTION_ARG_INT, &o.callers,
          "callgrind: tell functions apart by so many callers (default: 0)", "N"},
+        {"static", 0, 0, G_OPTION_ARG_FILENAME, &o.folder,
+         "Write the pages as files that need no server, to a new folder", "FOLDER"},
+        {"pages", 0, 0, G_OPTION_ARG_INT, &o.pages, "--static: so many pages at most (2,000)", "N"},
         {"strip-path", 0, 0, G_OPTION_ARG_FILENAME, &o.strip_path,
          "Take this folder off the names of source files", "FOLDER"},
         {NULL},
@@ -202,7 +239,8 @@ int fm_cmd_export(int argc, char **argv)
     if (status < 0)
         status = parse_options(&o, argc);
     if (status < 0)
-        status = run(&o, argv[1]);
-    g_free(o.to), g_free(o.output), g_free(o.least_text), g_free(o.measure), g_free(o.strip_path);
+        status = o.folder != NULL ? write_folder(&o, argv[1]) : run(&o, argv[1]);
+    g_free(o.folder), g_free(o.to), g_free(o.output), g_free(o.least_text), g_free(o.measure),
+        g_free(o.strip_path);
     return status;
 }
