@@ -42,7 +42,7 @@ static int report_to_file(const char *out, const char *path)
     GError *error = NULL;
     struct fm_progress progress;
     struct fm_site_told told;
-    g_autoptr(FmRecording) recording = NULL;
+    g_autoptr(FmDeepRecording) recording = NULL;
     fm_cli_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     bool done =

@@ -65,7 +65,7 @@ static const struct fm_html_way ways_of_c[] = {
     {0},
 };
 
-const struct fm_html_way *fm_render_ways(const struct fm_recording *recording)
+const struct fm_html_way *fm_render_ways(const struct fm_deep_recording *recording)
 {
     return recording->profile->flavour == FM_FLAVOUR_C ? ways_of_c : fm_html_usual_ways;
 }

@@ -102,7 +102,7 @@ void site_html_options(const struct site *site, const struct fm_html_kept *kept,
 bool site_make(const struct site *site, const struct site_page *page, struct fm_display **ret,
                struct fm_preferences *preferences, GError **error)
 {
-    fm_recording_preferences(site->recording, &page->query, preferences);
+    fm_deep_recording_preferences(site->recording, &page->query, preferences);
     return fm_report(site->recording, &page->query, ret, error);
 }
 
@@ -189,7 +189,7 @@ static void consider(struct site *site, guint place)
 }
 
 static void begin(struct site *site, const struct site_form *form,
-                  const struct fm_recording *recording, const struct fm_progress *progress)
+                  const struct fm_deep_recording *recording, const struct fm_progress *progress)
 {
     *site = (struct site){
         .recording = recording,
@@ -261,7 +261,7 @@ static void hear_pictures(struct site *site)
 }
 
 bool site_choose(struct site *site, const struct site_form *form,
-                 const struct fm_recording *recording, const struct fm_progress *progress,
+                 const struct fm_deep_recording *recording, const struct fm_progress *progress,
                  GError **error)
 {
     begin(site, form, recording, progress);

@@ -80,15 +80,15 @@ static void write_parts(struct site *site, GString *out)
     options.inline_assets = true;
     for (guint i = 0; i < count; i++) {
         const struct site_page *page = site->pages->pdata[i];
-        fm_recording_preferences(site->recording, &page->query, &preferences[i]);
+        fm_deep_recording_preferences(site->recording, &page->query, &preferences[i]);
         parts[i] = (struct fm_html_part){page->display, &preferences[i], page->address + 1};
     }
     fm_html_write_parts(parts, count, &options, out);
 }
 
-bool fm_site_write_file(const struct fm_recording *recording, const char *path, size_t bytes_max,
-                        const struct fm_progress *progress, struct fm_site_told *told,
-                        GError **error)
+bool fm_site_write_file(const struct fm_deep_recording *recording, const char *path,
+                        size_t bytes_max, const struct fm_progress *progress,
+                        struct fm_site_told *told, GError **error)
 {
     g_return_val_if_fail(recording->known == FM_KNOWN_ALL && path != NULL, false);
     size_t frame = FRAME_BYTES + asset_bytes("style.css") + asset_bytes("kept.js");

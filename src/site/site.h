@@ -21,11 +21,11 @@ struct fm_site_told {
  *
  * One file of at most bytes_max, as many pages as fit, the dearest first; at least the first page,
  * whatever its size. */
-FM_MUST_USE bool fm_site_write_file(const struct fm_recording *recording, const char *path,
+FM_MUST_USE bool fm_site_write_file(const struct fm_deep_recording *recording, const char *path,
                                     size_t bytes_max, const struct fm_progress *progress,
                                     struct fm_site_told *told, GError **error);
 /* A folder with index.html and at most pages_max pages, those nearest to the first page. The folder
  * must not be there, or be empty. */
-FM_MUST_USE bool fm_site_write_folder(const struct fm_recording *recording, const char *folder,
+FM_MUST_USE bool fm_site_write_folder(const struct fm_deep_recording *recording, const char *folder,
                                       unsigned pages_max, const struct fm_progress *progress,
                                       struct fm_site_told *told, GError **error);

@@ -33,7 +33,7 @@ struct site_form {
 };
 
 struct site {
-    const struct fm_recording *recording;
+    const struct fm_deep_recording *recording;
     const struct site_form *form;
     const struct fm_progress *progress;
     GHashTable *known; /* command -> struct site_page, NULL: not kept; keys owned */
@@ -48,7 +48,7 @@ struct site {
 
 /* Chooses the pages, from the first page on along its links; false when stopped. */
 FM_MUST_USE bool site_choose(struct site *site, const struct site_form *form,
-                             const struct fm_recording *recording,
+                             const struct fm_deep_recording *recording,
                              const struct fm_progress *progress, GError **error);
 void site_clear(struct site *site);
 /* The address of a page that is kept, else NULL; user: the site. */
