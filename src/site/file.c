@@ -23,6 +23,8 @@ static unsigned quota(enum fm_command_id id)
     case FM_CMD_RECURSIONS:
     case FM_CMD_HELP:
     case FM_CMD_ROOT:
+    case FM_CMD_MEMORY:
+    case FM_CMD_WAITS:
         return 1;
     case FM_CMD_PROC:
         return FUNCTIONS;

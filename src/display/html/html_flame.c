@@ -160,9 +160,10 @@ void fm_html_flame(struct html *html, const struct item *item)
     const struct fm_flame *flame = item->flame;
     g_string_append(out, "<figure class=\"flame\"");
     fm_html_id(html, item->id);
-    if (html->options->kept) {
+    bool zooms = html->options->kept && flame->link.command && !flame->upwards;
+    if (zooms) {
         g_string_append(out, " data-kept");
-    } else if (flame->link.command) {
+    } else if (flame->link.command && !html->options->kept) {
         g_autoptr(GString) query = g_string_new(NULL);
         fm_link_append_query(query, &flame->link);
         g_string_append(out, " data-query=\"");
@@ -175,7 +176,7 @@ void fm_html_flame(struct html *html, const struct item *item)
     append_boxes(html, flame);
     g_string_append(out, "</svg>\n");
     append_legend(html, flame);
-    if (html->options->kept)
+    if (zooms)
         append_kept_boxes(html, flame);
     g_string_append(out, "</figure>\n");
 }
