@@ -94,4 +94,5 @@ def main(profile, build="build", folder="docs/pictures"):
             server.wait()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

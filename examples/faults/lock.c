@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A planted fault: account() holds the one lock while write_log() waits for the log to be stored, so
- * four workers take as long as one. Little CPU time is used: what is missing is in waiting. */
+/* A planted fault: account() holds the one lock while write_log() waits for the log to be stored,
+ * so four workers take as long as one. Little CPU time is used: what is missing is in waiting. */
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>

@@ -43,7 +43,11 @@ enum fm_list_class {
     FM_LIST_PLAIN,
     FM_LIST_BULLETS,
     FM_LIST_HORIZONTAL,
-    FM_LIST_HORIZONTAL_EXCEPT_TITLE
+    FM_LIST_HORIZONTAL_EXCEPT_TITLE,
+    /* Its items, each a list of the next class, stand side by side in a wide window; elsewhere, and
+     * in other formats, as if their items were the list's around. */
+    FM_LIST_COLUMNS,
+    FM_LIST_COLUMN,
 };
 
 /* An item added to a developer list is shown in developer mode only. */

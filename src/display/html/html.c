@@ -62,6 +62,14 @@ static void append_list(struct html *html, const struct fm_list *list, unsigned 
 {
     bool one_line = list->list_class == FM_LIST_HORIZONTAL;
 
+    if (list->list_class >= FM_LIST_COLUMNS) {
+        g_string_append(html->out, list->list_class == FM_LIST_COLUMNS
+                                       ? "<div class=\"columns\">\n"
+                                       : "<div class=\"column\">\n");
+        append_items(html, list, depth, false);
+        g_string_append(html->out, "</div>\n");
+        return;
+    }
     g_string_append(html->out, one_line ? "<div class=\"list line\"" : "<div class=\"list\"");
     fm_html_id(html, list->id);
     g_string_append(html->out, ">\n");

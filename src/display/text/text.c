@@ -209,7 +209,8 @@ static void append_items(const struct text *text, const struct fm_list *list, un
     for (const struct item *item = list->first; item; item = item->next) {
         if (!item_is_shown(text, item))
             continue;
-        if (item->kind == ITEM_LIST && item->list->developer)
+        if (item->kind == ITEM_LIST &&
+            (item->list->developer || item->list->list_class >= FM_LIST_COLUMNS))
             append_items(text, item->list, depth);
         else
             append_item(text, item, list, depth);

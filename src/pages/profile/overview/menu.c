@@ -252,14 +252,22 @@ static void add_answers(struct fm_page *page)
     if (waiting)
         fm_add_text(page->body, waiting);
     add_picture(page, &measured);
+    struct fm_list *body = page->body;
+    struct fm_list *columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
+    page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     fm_add_hot_paths(page, &measured, ROWS_SHOWN);
+    page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     fm_add_hot_functions(page, &measured, ROWS_SHOWN);
+    columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
+    page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     if (fm_add_hot_recursions(page, &measured, ROWS_SHOWN / 2) > 0) {
         struct fm_query all = fm_page_link(page, FM_CMD_RECURSIONS, 0);
         all.command.measure = measured.asked;
         fm_add_link(page->body, &all, "More recursions");
     }
+    page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     fm_add_hot_allocators(page, ROWS_SHOWN);
+    page->body = body;
     fm_add_heading(page->body, "Explore");
 }
 
