@@ -24,13 +24,13 @@ both::~both() // the deleting one calls it
     sum++;
 }
 
-int both::first_number(int x)
+ALONE int both::first_number(int x)
 {
     COUNT;
     return (int)field + template_twice(x);
 }
 
-int both::second_number(int x)
+ALONE int both::second_number(int x)
 {
     COUNT;
     return inline_shared(x) + first_number(x);
