@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that nobody tuned for: from Debian's sources, with the flags that its packages are built
 with. How each is put together, and the work that it does."""
+import pathlib
+import shutil
 import subprocess
 import sys
 
+OWN = pathlib.Path(__file__).resolve().parent / "programs"
+UNICODE = pathlib.Path("/usr/share/unicode") # Debian's unicode-data
 # name: source package
-SOURCES = {"zstd": "libzstd", "jq": "jq", "tcc": "tcc", "redis": "redis", "ninja": "ninja-build"}
+SOURCES = {"zstd": "libzstd", "jq": "jq", "tcc": "tcc", "redis": "redis", "ninja": "ninja-build",
+           "re2": "re2", "leveldb": "leveldb"}
 NAMES = list(SOURCES)
 TELLS_TIMES = ("redis",)  # what it prints differs each time
 FLAGS = ["-g", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"]
@@ -100,6 +105,41 @@ class Packaged:
                             manifests], check=True)
         return files, [f"-iquote{src}"], ["-lpthread"]
 
+    def _re2(self, source):
+        made = self.made / "re2"
+        tables = [made / f"{name}.cc" for name in (
+            "perl_groups", "unicode_casefold", "unicode_groups")]
+        if not all(table.exists() for table in tables):
+            made.mkdir(parents=True, exist_ok=True)
+            if not (UNICODE / "UnicodeData.txt").exists():
+                raise SystemExit(f"re2's tables are made from {UNICODE}: install unicode-data")
+            for script in (source / "re2").glob("*.p[yl]"):
+                shutil.copy(script, made)
+            text = (made / "unicode.py").read_text()
+            address = text.partition('_UNICODE_DIR = "')[2].partition('"')[0]
+            (made / "unicode.py").write_text(text.replace(address, str(UNICODE)))
+            for table in tables:
+                script = made / ("make_" + table.stem + (".pl" if "perl" in table.stem else ".py"))
+                tool = "perl" if script.suffix == ".pl" else sys.executable
+                with open(table, "w", encoding="utf-8") as out:
+                    subprocess.run([tool, script], stdout=out, check=True)
+        files = sorted((source / "re2").glob("*.cc")) + tables
+        files += [source / "util" / "rune.cc", source / "util" / "strutil.cc", OWN / "re2_work.cc"]
+        return files, ["-pthread", "-DNDEBUG", f"-I{source}"], ["-lpthread"]
+
+    def _leveldb(self, source):
+        put(self.made / "leveldb" / "port" / "port_config.h",
+            "#define HAVE_FDATASYNC 1\n#define HAVE_FULLFSYNC 0\n#define HAVE_O_CLOEXEC 1\n"
+            "#define HAVE_CRC32C 0\n#define HAVE_SNAPPY 0\n")
+        files = [file for folder in ("db", "table", "util", "helpers/memenv")
+                 for file in sorted((source / folder).glob("*.cc"))
+                 if not any(word in file.stem for word in (
+                     "_test", "testutil", "windows", "leveldbutil"))]
+        return (files + [OWN / "leveldb_work.cc"],
+                ["-std=c++11", "-fno-exceptions", "-fno-rtti", "-DNDEBUG", "-DLEVELDB_PLATFORM_POSIX=1",
+                 "-DLEVELDB_COMPILE_LIBRARY", f"-I{self.made / 'leveldb'}", f"-I{source}",
+                 f"-I{source / 'include'}"], ["-lpthread"])
+
     def arguments(self, name, scale, text, amalgamation):
         """text: a file of 3 MB. amalgamation: SQLite as one C file."""
         elements = max(1, round(60000 * scale))
@@ -110,4 +150,6 @@ class Packaged:
                         "-I/usr/include", "-I/usr/include/x86_64-linux-gnu",
                         "-DSQLITE_THREADSAFE=0", "-o", self.made / "tcc" / "out.o", amalgamation],
                 "redis": ["test", "listpack" if scale >= 1 else "sds"],
-                "ninja": ["-C", self.made / "ninja" / "manifests", "-t", "targets", "all"]}[name]
+                "ninja": ["-C", self.made / "ninja" / "manifests", "-t", "targets", "all"],
+                "re2": [text, str(max(1, round(3 * scale)))],
+                "leveldb": [str(max(1000, round(60000 * scale)))]}[name]
