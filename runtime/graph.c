@@ -84,7 +84,9 @@ static void entries_move(struct fm_tls *to, const struct fm_tls *from)
 
 bool fm_table_make(struct fm_thread *thread, uint32_t entries)
 {
-    struct fm_entry *table = fm_private_alloc(entries * sizeof *table);
+    size_t bytes = entries * sizeof(struct fm_entry);
+    struct fm_entry *table =
+        thread->tls->table == NULL ? fm_private_alloc(bytes) : fm_private_alloc_ahead(bytes);
     if (table == NULL)
         return false;
     struct fm_tls fresh = {.table = table, .mask = (entries - 1) * 32ull};

@@ -121,6 +121,8 @@ void fm_lock_take(fm_lock *lock);
 void fm_lock_give(fm_lock *lock);
 uint64_t fm_now_ns(int clock);
 void *fm_private_alloc(size_t bytes); /* anonymous memory, zeroed; NULL on failure */
+/* The same, of what will be used all over: its pages are taken at once, large ones if there are. */
+void *fm_private_alloc_ahead(size_t bytes);
 void fm_private_free(void *memory, size_t bytes);
 size_t fm_text_append(char *buffer, size_t size, size_t used, const char *text);
 size_t fm_text_append_number(char *buffer, size_t size, size_t used, uint64_t number);

@@ -76,6 +76,32 @@ void *fm_private_alloc(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+#define LARGE_PAGE_BYTES ((size_t)2 << 20)
+
+/* From an address that large pages may begin at; what lies before and behind is given back. */
+static void *large_alloc(size_t bytes)
+{
+    char *memory = fm_private_alloc(bytes + LARGE_PAGE_BYTES);
+    if (memory == NULL)
+        return NULL;
+    size_t before = -(uintptr_t)memory & (LARGE_PAGE_BYTES - 1);
+    if (before != 0)
+        munmap(memory, before);
+    munmap(memory + before + bytes, LARGE_PAGE_BYTES - before);
+    madvise(memory + before, bytes, MADV_HUGEPAGE);
+    return memory + before;
+}
+
+void *fm_private_alloc_ahead(size_t bytes)
+{
+    void *memory = bytes % LARGE_PAGE_BYTES == 0 ? large_alloc(bytes) : NULL;
+    if (memory == NULL)
+        memory = fm_private_alloc(bytes);
+    if (memory != NULL) /* an old kernel refuses, which is no harm */
+        madvise(memory, bytes, 23 /* MADV_POPULATE_WRITE */);
+    return memory;
+}
+
 void fm_private_free(void *memory, size_t bytes)
 {
     munmap(memory, bytes);
