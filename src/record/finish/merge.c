@@ -137,6 +137,51 @@ static void add_edge(struct merger *merger, uint32_t index)
     place_edge(merger, index);
 }
 
+/* Per procedure: does its code exist more than once, as the compiler made clones of it? */
+static bool *find_cloned(const struct merger *merger)
+{
+    const struct fm_raw_recording *recording = merger->recording;
+    uint32_t ps_count = 0;
+    for (uint32_t i = 0; i < recording->pd_count; i++)
+        if (merger->pd_ps[i] != FM_RAW_NONE)
+            ps_count = MAX(ps_count, merger->pd_ps[i] + 1);
+    g_autofree uint64_t *fns = g_new0(uint64_t, ps_count + 1);
+    bool *cloned = g_new0(bool, ps_count + 1);
+    for (uint32_t i = 0; i < recording->pd_count; i++) {
+        uint32_t ps = merger->pd_ps[i];
+        uint64_t fn = recording->pds[i].fn;
+        if (ps == FM_RAW_NONE || fn == 0 || fn == FM_RAW_FN_INSERTED)
+            continue;
+        cloned[ps] |= fns[ps] != 0 && fns[ps] != fn;
+        fns[ps] = fn;
+    }
+    return cloned;
+}
+
+/* A procedure that is active in its context is entered again under the same node. The runtime has
+ * seen to that for each piece of code; here for clones of one procedure that call one another. */
+static void close_recursion_of_clones(struct merger *merger)
+{
+    const struct fm_raw_recording *recording = merger->recording;
+    g_autofree bool *cloned = find_cloned(merger);
+    for (uint32_t pd = 0; pd < recording->pd_count; pd++) {
+        if (merger->pd_ps[pd] == FM_RAW_NONE || !cloned[merger->pd_ps[pd]])
+            continue;
+        uint32_t above = pd;
+        for (uint32_t steps = 0; steps < recording->pd_count; steps++) {
+            uint32_t maker = recording->pds[above].maker;
+            if (maker == FM_RAW_NONE || recording->csds[maker].caller == FM_RAW_NONE)
+                break;
+            above = recording->csds[maker].caller;
+            if (merger->pd_ps[above] != merger->pd_ps[pd])
+                continue;
+            struct pair pair = {above, pd};
+            g_array_append_val(merger->unions, pair);
+            break;
+        }
+    }
+}
+
 static void begin(struct merger *merger, struct fm_raw_recording *recording, const uint32_t *pd_ps)
 {
     size_t pd_count = recording->pd_count, csd_count = recording->csd_count;
@@ -158,6 +203,7 @@ static void begin(struct merger *merger, struct fm_raw_recording *recording, con
     for (uint32_t i = 0; i < pd_count; i++)
         merger->classes[i] = i;
     g_assert(csd_count == 0 || pd_ps != NULL);
+    close_recursion_of_clones(merger);
     for (uint32_t i = 0; i < csd_count; i++)
         add_edge(merger, i);
 }

@@ -57,8 +57,8 @@ def short_names(profile):
 
 
 def of_source(contexts):
-    """Clones of one function that call one another may be one context or several: here they are
-    one, as a recursion of the function is."""
+    """The account of the machine code has clones of one function apart; contexts are by function, so
+    clones that call one another are one, as a recursion of the function is."""
     folded = collections.Counter()
     for path, calls in contexts.items():
         *above, callee = path.split("/")
@@ -99,7 +99,7 @@ def check(tap, source, compiler, flags):
     if own:
         tap.same({name: calls[name] for name in own}, own, f"{what}: calls as the program counted")
     if expected is not None:
-        tap.same(of_source(body.main_contexts(profile)), of_source(expected.contexts()),
+        tap.same(dict(body.main_contexts(profile)), of_source(expected.contexts()),
                  f"{what}: every call in its context")
     elif why is not None:
         tap.skip(f"{what}: every call in its context", why)

@@ -10,6 +10,7 @@
 struct graph {
     uint32_t pd_count, csd_count;
     uint32_t pd_ps[PDS_MAX];
+    struct fm_raw_pd pds[PDS_MAX];
     struct fm_raw_csd csds[CSDS_MAX];
 };
 
@@ -19,8 +20,10 @@ static void make_graph(struct graph *graph, GRand *rand)
     graph->csd_count = (uint32_t)g_rand_int_range(rand, 1, CSDS_MAX);
     uint32_t ps_count = (uint32_t)g_rand_int_range(rand, 1, 6);
     uint32_t css_count = (uint32_t)g_rand_int_range(rand, 1, 40);
-    for (uint32_t i = 0; i < graph->pd_count; i++)
+    for (uint32_t i = 0; i < graph->pd_count; i++) {
         graph->pd_ps[i] = (uint32_t)g_rand_int_range(rand, 0, (gint32)ps_count);
+        graph->pds[i] = (struct fm_raw_pd){.fn = 1 + graph->pd_ps[i], .maker = FM_RAW_NONE};
+    }
     for (uint32_t i = 0; i < graph->csd_count; i++)
         graph->csds[i] = (struct fm_raw_csd){
             .caller = (uint32_t)g_rand_int_range(rand, 0, (gint32)graph->pd_count),
@@ -68,6 +71,7 @@ static void check_graph(struct graph *graph)
     struct fm_raw_heap heap = {0};
     struct fm_raw_recording recording = {.pd_count = graph->pd_count,
                                          .csd_count = graph->csd_count,
+                                         .pds = graph->pds,
                                          .csds = graph->csds,
                                          .heaps = &heap,
                                          .heap_count = 1};
@@ -99,9 +103,40 @@ static void random_graphs(void)
     }
 }
 
+/* root > f > clone of f > g > f: one context of f, which calls itself and g, which calls it. */
+static void clones(void)
+{
+    enum { ROOT, F, CLONE, G, AGAIN, PDS };
+    const uint32_t pd_ps[PDS] = {0, 1, 1, 2, 1};
+    struct fm_raw_pd pds[PDS] = {{0, .maker = FM_RAW_NONE},
+                                 {.fn = 10, .maker = 0},
+                                 {.fn = 20, .maker = 1},
+                                 {.fn = 30, .maker = 2},
+                                 {.fn = 10, .maker = 3}};
+    struct fm_raw_csd csds[PDS - 1];
+    for (uint32_t i = 0; i < PDS - 1; i++)
+        csds[i] = (struct fm_raw_csd){.caller = i, .callee = i + 1, .css = i, .calls = 1};
+    struct fm_raw_heap heap = {0};
+    struct fm_raw_recording recording = {.pd_count = PDS,
+                                         .csd_count = PDS - 1,
+                                         .pds = pds,
+                                         .csds = csds,
+                                         .heaps = &heap,
+                                         .heap_count = 1};
+    g_autofree uint32_t *classes = fm_merge_edges(&recording, pd_ps);
+    uint32_t f = fm_merge_class(classes, F);
+    g_assert_cmpuint(fm_merge_class(classes, CLONE), ==, f);
+    g_assert_cmpuint(fm_merge_class(classes, AGAIN), ==, f);
+    g_assert_cmpuint(fm_merge_class(classes, G), !=, f);
+    g_assert_cmpuint(csds[1].caller, ==, f);
+    g_assert_cmpuint(csds[1].callee, ==, f);
+    g_assert_cmpuint(csds[3].callee, ==, f);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/record/merge/random", random_graphs);
+    g_test_add_func("/record/merge/clones", clones);
     return g_test_run();
 }
