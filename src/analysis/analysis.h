@@ -80,6 +80,9 @@ int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_m
 int64_t fm_analysis_clique_total(const struct fm_analysis *a, uint32_t clique,
                                  enum fm_measure_id measure);
 int64_t fm_analysis_pd_calls(const struct fm_analysis *a, uint32_t pd);
+/* Whether there are calls beside those, of an inlined body, which are not recorded; also true where
+ * that is not known: within a recursion. */
+bool fm_analysis_pd_inlined(const struct fm_analysis *a, uint32_t pd);
 
 /* Own + descendants of one measure. */
 static inline int64_t fm_cost_total(const struct fm_cost *cost, enum fm_measure_id measure)

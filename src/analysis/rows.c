@@ -90,6 +90,16 @@ int64_t fm_analysis_pd_calls(const struct fm_analysis *a, uint32_t pd)
     return cost.calls;
 }
 
+bool fm_analysis_pd_inlined(const struct fm_analysis *a, uint32_t pd)
+{
+    const struct fm_profile *p = a->profile;
+    uint32_t clique = a->pd_clique[pd], into = a->clique_parent[clique];
+    if (!p->ps[p->pd_ps[pd]].inlined)
+        return false;
+    bool alone = a->clique_first[clique + 1] - a->clique_first[clique] == 1;
+    return !alone || into == 0 || p->css[p->csd_css[into]].inlined;
+}
+
 static void get_sums(const struct fm_analysis *a, const int64_t *own, const int64_t *desc,
                      uint32_t id, struct fm_cost *ret)
 {

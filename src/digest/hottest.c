@@ -54,6 +54,7 @@ struct fm_hot {
 struct recursion {
     uint32_t ps, procs, clique, contexts;
     int64_t most, entered, calls;
+    bool inlined;
     int64_t own[MEASURES], total[MEASURES];
 };
 
@@ -188,7 +189,9 @@ static void add_recursion(struct fm_hot *hot, uint32_t clique)
     struct recursion *recursion = &g_array_index(hot->recursions, struct recursion, place - 1);
     g_hash_table_insert(hot->clique_keys, GUINT_TO_POINTER(clique), GUINT_TO_POINTER(place));
     recursion->contexts++;
-    recursion->entered += fm_profile_calls(a->profile, a->clique_parent[clique]);
+    uint32_t into = a->clique_parent[clique];
+    recursion->entered += fm_profile_calls(a->profile, into);
+    recursion->inlined |= a->profile->css[a->profile->csd_css[into]].inlined;
     for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
         recursion->calls += fm_analysis_pd_calls(a, a->clique_pds[i]);
         for (unsigned m = 0; m < MEASURES; m++)
@@ -239,8 +242,8 @@ static void rank_recursions(struct fm_hot *hot)
             const struct recursion *from = &g_array_index(hot->recursions, struct recursion, i);
             if (from->total[m] > 0)
                 all[count++] = (struct fm_hot_recursion){
-                    from->ps,     from->procs,    from->clique,  from->contexts,
-                    from->own[m], from->total[m], from->entered, from->calls};
+                    from->ps,       from->procs,   from->clique, from->contexts, from->own[m],
+                    from->total[m], from->entered, from->calls,  from->inlined};
         }
         if (count > 0)
             qsort(all, count, sizeof *all, compare_recursions);
@@ -349,6 +352,7 @@ static struct fm_hot_path hot_path(const struct fm_hot *hot, uint32_t pd, enum f
         path.own += skip ? own_through_wrappers(hot, member, m) : fm_analysis_pd_own(a, member, m);
         path.total += fm_analysis_pd_total(a, member, m);
         path.calls += fm_analysis_pd_calls(a, member);
+        path.inlined |= fm_analysis_pd_inlined(a, member);
     }
     fm_view_tree_clear(&tree);
     return path;

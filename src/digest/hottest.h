@@ -14,6 +14,7 @@ struct fm_hot_path {
     uint32_t clique;   /* the dearest of its contexts */
     uint32_t contexts; /* cliques */
     int64_t own, total, calls;
+    bool inlined; /* and there are calls that were not recorded */
 };
 
 /* A recursion in all its contexts: cliques of the same name and number of functions. */
@@ -24,6 +25,7 @@ struct fm_hot_recursion {
     int64_t own, total; /* total: of those that lie in no other of it */
     int64_t entered;    /* from outside */
     int64_t calls;      /* of its functions */
+    bool inlined;       /* it was entered also where that was not recorded */
 };
 
 struct fm_hot; /* immutable once done */

@@ -111,11 +111,20 @@ static int64_t calls_of(const struct fm_view_tree *tree, const struct edge *edge
     return csd_calls(tree, edge->csd);
 }
 
+static bool is_inlined(const struct fm_view_tree *tree, const struct edge *edge)
+{
+    const struct fm_profile *profile = tree->a->profile;
+    if (edge->csd == 0)
+        return edge->pd != 0 && fm_analysis_pd_inlined(tree->a, edge->pd);
+    return profile->css[profile->csd_css[edge->csd]].inlined;
+}
+
 static void add_edge(struct fm_view_tree *tree, struct fm_view_node *node, const struct edge *edge)
 {
     const struct fm_analysis *a = tree->a;
     node->total += edge->weight;
     node->calls += calls_of(tree, edge);
+    node->inlined |= is_inlined(tree, edge);
     if (edge->pd != 0) {
         add_pd(tree, node, edge->pd, edge->weight);
         return;
@@ -242,6 +251,7 @@ static void procedure_root(struct fm_view_tree *tree, uint32_t ps, struct fm_vie
         add_pd(tree, ret, pd, total);
         ret->total += total;
         ret->calls += fm_analysis_pd_calls(a, pd);
+        ret->inlined |= fm_analysis_pd_inlined(a, pd);
         ret->contexts++;
         if (total > most) {
             most = total;

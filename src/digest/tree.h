@@ -28,6 +28,7 @@ struct fm_view_node {
     int64_t own, total;  /* of the tree's measure */
     int64_t calls;       /* how often it was entered from above; of a member and from a focus on a
                             procedure: all calls of the function there */
+    bool inlined;        /* and there are calls that were not recorded */
     size_t first, count; /* proc dynamics: private to the tree */
 };
 

@@ -43,6 +43,52 @@ static void by_hand(void)
     made_clear(&made);
 }
 
+/* main -> g, whose body stands in main, and main -> f -> g, which is a call. */
+static void bodies_that_were_inlined_are_not_0_calls(void)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
+    static const char *const names[] = {"", "main", "f", "g"};
+    uint32_t ps[G_N_ELEMENTS(names)], pd[G_N_ELEMENTS(names) + 1];
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
+        ps[i] = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                                   .name = names[i],
+                                                   .raw_name = names[i],
+                                                   .file = i > 0 ? "a.c" : "",
+                                                   .inlined = i == 3});
+        pd[i] = fm_build_pd(build, ps[i]);
+    }
+    pd[4] = fm_build_pd(build, ps[3]);
+    const struct {
+        unsigned from, to, calls, quanta;
+        bool inlined;
+    } calls[] = {
+        {0, 1, 1, 1, false}, {1, 2, 3, 10, false}, {1, 3, 0, 30, true}, {2, 4, 6, 20, false}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(calls); i++) {
+        fm_build_css(build, ps[calls[i].from],
+                     &(struct fm_css){.kind = FM_SITE_NORMAL,
+                                      .callee_ps = ps[MIN(calls[i].to, 3)],
+                                      .line = i + 1,
+                                      .inlined = calls[i].inlined});
+        uint32_t csd = fm_build_csd(build, pd[calls[i].from], i == 2 ? 1 : 0, pd[calls[i].to]);
+        fm_build_add(build, csd, FM_EXITS, calls[i].calls);
+        fm_build_add(build, csd, FM_QUANTA, calls[i].quanta);
+    }
+    struct made made = made_built(build);
+    struct fm_hot *hot = found(made.a, 100);
+    const struct fm_hot_path *paths;
+    g_assert_cmpuint(fm_hot_paths(hot, FM_QUANTA, false, &paths), ==, 4);
+    g_assert_cmpuint(paths[0].ps, ==, ps[3]);
+    g_assert_cmpint(paths[0].calls, ==, 0);
+    g_assert_true(paths[0].inlined);
+    g_assert_cmpuint(paths[1].ps, ==, ps[3]);
+    g_assert_cmpint(paths[1].calls, ==, 6);
+    g_assert_false(paths[1].inlined);
+    g_assert_cmpuint(paths[2].ps, ==, ps[2]);
+    g_assert_false(paths[2].inlined);
+    fm_hot_free(hot);
+    made_clear(&made);
+}
+
 static void wrappers_are_skipped(void)
 {
     struct made made = made_program();
@@ -104,6 +150,7 @@ int main(int argc, char **argv)
 {
     made_init(&argc, &argv);
     g_test_add_func("/views/hottest/by-hand", by_hand);
+    g_test_add_func("/digest/hottest/inlined", bodies_that_were_inlined_are_not_0_calls);
     g_test_add_func("/views/hottest/wrappers", wrappers_are_skipped);
     g_test_add_func("/views/hottest/generated", generated);
     return g_test_run();

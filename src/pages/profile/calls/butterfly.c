@@ -145,12 +145,7 @@ static void add_columns(struct side *side)
 
 static void add_calls(struct side *side, int64_t calls, bool inlined)
 {
-    if (!inlined)
-        fm_cell_int(side->table, calls);
-    else if (calls == 0)
-        fm_cell_string(side->table, "inlined", FM_STYLE_PLAIN);
-    else
-        fm_cell_int_and(side->table, calls, "inlined");
+    fm_calls_cell(side->table, calls, inlined);
     if (side->callers)
         return;
     if (side->both->calls > 0 && !(inlined && calls == 0))

@@ -81,16 +81,6 @@ static void add_column(struct fm_table *table, const char *title, const char *na
     fm_column_priority(table, priority);
 }
 
-static void add_calls_cell(struct fm_table *table, int64_t calls, bool inlined)
-{
-    if (!inlined)
-        fm_cell_int(table, calls);
-    else if (calls == 0)
-        fm_cell_string(table, "inlined", FM_STYLE_PLAIN);
-    else
-        fm_cell_int_and(table, calls, "inlined");
-}
-
 static void add_functions(struct graph_view *view)
 {
     struct fm_page *page = view->page;
@@ -109,7 +99,7 @@ static void add_functions(struct graph_view *view)
         fm_measured_cell(table, &view->measured, node->total);
         fm_cell_bar(table, part_of(node->own, view->whole), part_of(node->total, view->whole));
         fm_measured_cell(table, &view->measured, node->own);
-        add_calls_cell(table, node->calls, node->inlined);
+        fm_calls_cell(table, node->calls, node->inlined);
         const struct fm_path_part parts[] = {
             {proc->unqualified_name, &link, node->focus ? FM_PART_STRONG : 0},
             {place, NULL, FM_PART_NOTE}};
@@ -148,7 +138,7 @@ static void add_calls(struct graph_view *view)
         struct fm_query to = fm_page_link(page, FM_CMD_PROC, edge->to);
         int64_t calls = calls_of(view, edge->from);
         fm_table_row(table, "call", false);
-        add_calls_cell(table, edge->calls, edge->inlined);
+        fm_calls_cell(table, edge->calls, edge->inlined);
         if (calls > 0 && !edge->inlined)
             fm_cell_ratio(table, (double)edge->calls / (double)calls);
         else

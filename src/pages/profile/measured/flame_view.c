@@ -72,7 +72,10 @@ static char *box_title(const struct drawing *drawing, const struct fm_view_box *
     if (!drawing->wish->up)
         g_string_append_printf(title, "\nself %s", own);
     if (!box->joined && node->calls > 0)
-        g_string_append_printf(title, "\n%s calls", calls);
+        g_string_append_printf(title, "\n%s calls%s", calls,
+                               node->inlined ? ", and those of inlined bodies" : "");
+    else if (!box->joined && node->inlined)
+        g_string_append(title, "\ninlined: its calls are not recorded");
     return g_string_free(g_steal_pointer(&title), FALSE);
 }
 

@@ -112,7 +112,7 @@ static void add_paths_table(struct fm_page *page, const struct fm_measured *meas
         fm_cell_bar(table, fm_measured_share(measured, paths[i].own),
                     fm_measured_share(measured, paths[i].own));
         fm_cell_share(table, fm_measured_share(measured, paths[i].own));
-        fm_cell_int(table, paths[i].calls);
+        fm_calls_cell(table, paths[i].calls, paths[i].inlined);
         add_path_cell(page, table, paths[i].ps, paths[i].clique, &routes[i], shared);
     }
 }
@@ -190,7 +190,7 @@ void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measur
             fm_cell_bar(table, fm_measured_share(measured, own),
                         fm_measured_share(measured, total));
             fm_measured_cell(table, measured, total);
-            fm_cell_int(table, cost.calls);
+            fm_calls_cell(table, cost.calls, cost.inlined);
             const struct fm_path_part parts[] = {{proc->unqualified_name, &link, 0},
                                                  {file, NULL, FM_PART_NOTE}};
             fm_cell_path(table, parts, file[0] ? 2 : 1, 0);
@@ -233,8 +233,8 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
         fm_cell_bar(table, fm_measured_share(measured, all[i].own),
                     fm_measured_share(measured, all[i].total));
         fm_measured_cell(table, measured, all[i].own);
-        fm_cell_int(table, all[i].entered);
-        if (all[i].entered > 0)
+        fm_calls_cell(table, all[i].entered, all[i].inlined);
+        if (all[i].entered > 0 && !all[i].inlined)
             fm_cell_ratio(table, (double)all[i].calls / (double)all[i].entered);
         else
             fm_cell_empty(table);
@@ -253,6 +253,7 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
 struct context {
     uint32_t clique;
     int64_t own, total, calls;
+    bool inlined;
 };
 
 static int compare_contexts(const void *a, const void *b)
@@ -272,7 +273,8 @@ static GArray *contexts_of(const struct fm_analysis *a, uint32_t ps, enum fm_mea
     for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
         const struct context context = {
             a->pd_clique[a->ps_pds[i]], fm_analysis_pd_own(a, a->ps_pds[i], measure),
-            fm_analysis_pd_total(a, a->ps_pds[i], measure), fm_analysis_pd_calls(a, a->ps_pds[i])};
+            fm_analysis_pd_total(a, a->ps_pds[i], measure), fm_analysis_pd_calls(a, a->ps_pds[i]),
+            fm_analysis_pd_inlined(a, a->ps_pds[i])};
         g_array_append_val(contexts, context);
     }
     struct context *all = (struct context *)(void *)contexts->data;
@@ -290,6 +292,7 @@ static GArray *contexts_of(const struct fm_analysis *a, uint32_t ps, enum fm_mea
         all[j].own += all[i].own;
         all[j].total += all[i].total;
         all[j].calls += all[i].calls;
+        all[j].inlined |= all[i].inlined;
     }
     g_array_set_size(contexts, kept);
     if (kept > 0)
@@ -304,7 +307,7 @@ static double times_the_others(const struct fm_measured *measured, const GArray 
 {
     const struct context *it = &g_array_index(contexts, struct context, row);
     double total = 0, calls = 0;
-    if (it->calls <= 0 ||
+    if (it->calls <= 0 || it->inlined ||
         (measured->is_time && (double)it->total < SAMPLES_TO_COMPARE * measured->sample))
         return 0;
     for (guint i = 0; i < contexts->len; i++) {
@@ -336,8 +339,9 @@ static void add_context_row(struct fm_page *page, struct fm_table *table,
     fm_cell_bar(table, (double)context->own / (double)MAX(whole, 1),
                 (double)context->total / (double)MAX(whole, 1));
     fm_measured_cell(table, measured, context->own);
-    fm_cell_int(table, context->calls);
-    fm_measured_per_call(table, measured, context->total, context->calls);
+    fm_calls_cell(table, context->calls, context->inlined);
+    /* By how many calls is not known where bodies were inlined. */
+    fm_measured_per_call(table, measured, context->total, context->inlined ? 0 : context->calls);
     fm_cell_path(table, parts, times > 0 ? 2 : 1, 0);
 }
 

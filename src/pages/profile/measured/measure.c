@@ -130,6 +130,16 @@ void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured
         fm_cell_int(table, amount);
 }
 
+void fm_calls_cell(struct fm_table *table, int64_t calls, bool inlined)
+{
+    if (!inlined)
+        fm_cell_int(table, calls);
+    else if (calls == 0)
+        fm_cell_string(table, "inlined", FM_STYLE_PLAIN);
+    else
+        fm_cell_int_and(table, calls, "inlined");
+}
+
 void fm_measured_per_call(struct fm_table *table, const struct fm_measured *measured,
                           int64_t amount, int64_t calls)
 {

@@ -36,6 +36,9 @@ const char *fm_measure_word(enum fm_query_measure measure); /* as in addresses *
 void fm_measured_column(struct fm_table *table, const struct fm_measured *measured,
                         const char *title, const char *part, unsigned priority);
 void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured, int64_t amount);
+/* A number of calls, to which those of inlined bodies come that are not recorded: "inlined" where
+ * only these were, "28 + inlined". */
+void fm_calls_cell(struct fm_table *table, int64_t calls, bool inlined);
 /* The cost of one call; "few" where too few samples tell. */
 void fm_measured_per_call(struct fm_table *table, const struct fm_measured *measured,
                           int64_t amount, int64_t calls);

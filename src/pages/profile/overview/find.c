@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages/profile/measured/measure.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/overview/subject.h"
 #include "pages/profile/parts/controls.h"
@@ -72,7 +73,7 @@ static void add_found_proc(struct fm_page *page, struct fm_table *table,
     fm_cell_string(table, page->terms->proc, FM_STYLE_PLAIN);
     add_cost(table, columns, found->own);
     add_cost(table, columns, found->total);
-    fm_cell_int(table, cost.calls);
+    fm_calls_cell(table, cost.calls, cost.inlined);
     fm_cell_link(table, &query, proc->unqualified_name, FM_STYLE_PLAIN);
     fm_cell_full(table, fm_full_name_ps(page, found->ps));
     fm_cell_string(table, place, FM_STYLE_PLAIN);
@@ -179,7 +180,7 @@ static void add_procs(struct fm_page *page, struct fm_table *table,
         fm_table_row(table, "proc", false);
         add_cost(table, columns, cost.own[columns->measure]);
         add_cost(table, columns, fm_cost_total(&cost, columns->measure));
-        fm_cell_int(table, cost.calls);
+        fm_calls_cell(table, cost.calls, cost.inlined);
         fm_cell_link(table, &query, name, FM_STYLE_PLAIN);
         fm_cell_string(table, place, FM_STYLE_PLAIN);
         fm_cell_string(table, command, FM_STYLE_PLAIN);
@@ -195,9 +196,11 @@ static void add_cliques(struct fm_page *page, struct fm_table *table,
     for (uint32_t i = 0; i < subject->count; i++) {
         uint32_t clique = subject->numbers[i];
         int64_t own = 0, calls = 0;
+        bool inlined = false;
         for (uint32_t m = a->clique_first[clique]; m < a->clique_first[clique + 1]; m++) {
             own += fm_analysis_pd_own(a, a->clique_pds[m], columns->measure);
             calls += fm_analysis_pd_calls(a, a->clique_pds[m]);
+            inlined |= fm_analysis_pd_inlined(a, a->clique_pds[m]);
         }
         g_autofree char *path = fm_clique_path(a, clique, 8);
         g_autofree char *spelling = fm_clique_spelling(a, clique);
@@ -207,7 +210,7 @@ static void add_cliques(struct fm_page *page, struct fm_table *table,
         fm_table_row(table, "context", false);
         add_cost(table, columns, own);
         add_cost(table, columns, fm_analysis_clique_total(a, clique, columns->measure));
-        fm_cell_int(table, calls);
+        fm_calls_cell(table, calls, inlined);
         fm_cell_link(table, &query, path, FM_STYLE_PLAIN);
         fm_cell_string(table, command, FM_STYLE_PLAIN);
     }

@@ -64,7 +64,7 @@ static void add_freeing_row(struct fm_page *page, struct fm_table *table, uint32
         fm_cell_int(table, cost.own[frees]);
     else
         fm_cell_empty(table);
-    fm_cell_int(table, cost.calls);
+    fm_calls_cell(table, cost.calls, cost.inlined);
     const struct fm_path_part parts[] = {{proc->unqualified_name, &link, 0},
                                          {place, NULL, FM_PART_NOTE}};
     fm_cell_path(table, parts, place[0] ? 2 : 1, 0);

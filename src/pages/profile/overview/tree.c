@@ -93,9 +93,9 @@ static void add_row(struct tree_view *view, const struct fm_view_node *node,
     if (whole)
         fm_cell_empty(table);
     else
-        fm_cell_int(table, node->calls);
+        fm_calls_cell(table, node->calls, node->inlined);
     if (!view->tree.up) {
-        if (parent && parent->calls > 0)
+        if (parent && parent->calls > 0 && !parent->inlined && !node->inlined)
             fm_cell_ratio(table, (double)node->calls / (double)parent->calls);
         else
             fm_cell_empty(table);
@@ -127,6 +127,7 @@ static void add_rest(struct tree_view *view, const GArray *children, guint first
         rest.total += node->total;
         rest.own += node->own;
         rest.calls += node->calls;
+        rest.inlined |= node->inlined;
     }
     if (left == 0)
         return;
@@ -140,7 +141,7 @@ static void add_rest(struct tree_view *view, const GArray *children, guint first
     fm_cell_share(view->table, fm_measured_share(&view->measured, rest.total));
     if (!view->tree.up)
         fm_measured_cell(view->table, &view->measured, rest.own);
-    fm_cell_int(view->table, rest.calls);
+    fm_calls_cell(view->table, rest.calls, rest.inlined);
     if (!view->tree.up)
         fm_cell_empty(view->table);
     if (opens(view, parent, focus, sizeof focus, &all)) {
