@@ -123,6 +123,17 @@ static bool read_samples(struct reading *in, uint64_t first, GError **error)
     return true;
 }
 
+/* Addresses cannot have been met for longer than their edge. */
+static void bound_samples(struct reading *in, uint32_t first, uint64_t quanta)
+{
+    for (uint32_t i = first; i < in->storage->samples->len; i++) {
+        struct fm_raw_sample *sample =
+            &g_array_index(in->storage->samples, struct fm_raw_sample, i);
+        sample->quanta = MIN(sample->quanta, quanta);
+        quanta -= sample->quanta;
+    }
+}
+
 static bool read_sides(struct reading *in, const struct fm_rec_csd *csd, struct fm_raw_csd *raw,
                        GError **error)
 {
@@ -181,8 +192,10 @@ static bool read_csd(struct reading *in, uint32_t ref, uint32_t caller, uint32_t
         raw.heap = storage->heaps->len;
         g_array_append_val(storage->heaps, heap);
     }
+    uint32_t samples = storage->samples->len;
     if (!read_sides(in, csd, &raw, error))
         return false;
+    bound_samples(in, samples, raw.quanta);
     struct fm_raw_pd *callee = &g_array_index(storage->pds, struct fm_raw_pd, raw.callee);
     if ((raw.flags & FM_REC_CSD_MADE_CALLEE) != 0 && callee->maker == FM_RAW_NONE)
         callee->maker = storage->csds->len;

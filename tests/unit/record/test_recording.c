@@ -77,8 +77,16 @@ static uint32_t add_csd(struct image *image, uint32_t caller, uint32_t callee, u
     return ref;
 }
 
+static uint32_t add_sample(struct image *image, uint64_t pc, uint64_t quanta, uint32_t next)
+{
+    uint32_t ref = add(image, sizeof(struct fm_rec_sample));
+    struct fm_rec_sample *sample = bytes_at(image, ref);
+    *sample = (struct fm_rec_sample){pc, quanta, next, 1};
+    return ref;
+}
+
 /* root -> main (1 call, open) -> work (at 0x2000: 7 calls, 2 exceptional, 3 quanta, allocations;
- * one call open) -> main's recursion (0x2100). */
+ * one call open; two addresses with samples) -> main's recursion (0x2100). */
 static void make(struct image *image)
 {
     memset(image, 0, sizeof *image);
@@ -119,6 +127,10 @@ static void make(struct image *image)
     csd->side = add(image, sizeof(struct fm_rec_side));
     struct fm_rec_side *side = bytes_at(image, csd->side);
     *side = (struct fm_rec_side){0, FM_REC_SIDE_QUANTA_CARRY, 1};
+    side->next = add(image, sizeof *side);
+    uint32_t older = add_sample(image, 0x1610, 1, 0), newer = add_sample(image, 0x1620, 2, older);
+    side = bytes_at(image, side->next);
+    *side = (struct fm_rec_side){0, FM_REC_SIDE_SAMPLES, newer};
     header->first_thread = add(image, sizeof(struct fm_rec_thread));
     struct fm_rec_thread *thread = bytes_at(image, header->first_thread);
     thread->state = FM_REC_THREAD_LIVE;
@@ -263,6 +275,64 @@ static void edges_of_one_foreign_place_are_one(void)
     g_assert_cmpuint(profile->pd_count, ==, 5);
 }
 
+/* The newest sample of work's edge. */
+static struct fm_rec_sample *newest_sample(struct image *image, uint32_t *ret_ref)
+{
+    const struct fm_rec_thread *thread = bytes_at(image, header_of(image)->first_thread);
+    const struct fm_rec_pd *root = bytes_at(image, thread->root_pd);
+    const struct fm_rec_csd *start = bytes_at(image, root->first_csd);
+    const struct fm_rec_pd *main_pd = bytes_at(image, start->callee);
+    const struct fm_rec_csd *work = bytes_at(image, main_pd->first_csd);
+    const struct fm_rec_side *side = bytes_at(image, work->side);
+    side = bytes_at(image, side->next);
+    g_assert_cmpuint(side->kind, ==, FM_REC_SIDE_SAMPLES);
+    *ret_ref = (uint32_t)side->value;
+    return bytes_at(image, *ret_ref);
+}
+
+static void samples_are_checked(void)
+{
+    static struct image image;
+    uint32_t ref;
+    make(&image);
+    const struct fm_rec_thread *thread = bytes_at(&image, header_of(&image)->first_thread);
+    newest_sample(&image, &ref);
+    const uint32_t bad[] = {ref, thread->root_csd, thread->root_pd, FILE_BYTES / FM_REC_UNIT,
+                            UINT32_MAX};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        make(&image);
+        newest_sample(&image, &ref)->next = bad[i];
+        struct fm_profile *never = NULL;
+        struct fm_finish_notes notes;
+        g_autoptr(GError) error = NULL;
+        g_assert_false(finish(&image, FILE_BYTES, &never, &notes, &error));
+        g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
+    }
+}
+
+/* What addresses have is at most what their edge has. */
+static void samples_are_not_more_than_their_edge(void)
+{
+    static struct image image;
+    static const struct {
+        uint64_t newer, read_newer, read_older;
+    } cases[] = {{2, 2, 1}, {UINT64_MAX, (UINT64_C(1) << 32) + 3, 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(FmRawRecording) recording = NULL;
+        g_autoptr(GError) error = NULL;
+        uint32_t ref;
+        make(&image);
+        newest_sample(&image, &ref)->quanta = cases[i].newer;
+        g_autofree char *path = write_image(&image, FILE_BYTES);
+        g_assert_true(fm_raw_recording_load(path, &recording, &error));
+        g_unlink(path);
+        g_assert_cmpuint(recording->sample_count, ==, 2);
+        g_assert_cmpuint(recording->samples[0].pc, ==, 0x1620);
+        g_assert_cmpuint(recording->samples[0].quanta, ==, cases[i].read_newer);
+        g_assert_cmpuint(recording->samples[1].quanta, ==, cases[i].read_older);
+    }
+}
+
 static void headers_are_checked(void)
 {
     static struct image image;
@@ -337,6 +407,9 @@ int main(int argc, char **argv)
     g_test_add_func("/recording/edges_of_one_foreign_place_are_one",
                     edges_of_one_foreign_place_are_one);
     g_test_add_func("/recording/headers_are_checked", headers_are_checked);
+    g_test_add_func("/recording/samples_are_checked", samples_are_checked);
+    g_test_add_func("/recording/samples_are_not_more_than_their_edge",
+                    samples_are_not_more_than_their_edge);
     g_test_add_func("/recording/truncated_anywhere", truncated_anywhere);
     g_test_add_func("/recording/damaged_anywhere", damaged_anywhere);
     return g_test_run();
