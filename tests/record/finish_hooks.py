@@ -209,8 +209,56 @@ def units(tap, compiler):
              f"a member function is of the file that defines it, not of its class's, {compiler}")
 
 
+LEFT_OUT = {"main.c": r"""
+int helper(int x);
+__attribute__((noinline)) static int leaf(int x) { __asm__ volatile(""); return x + 1; }
+__attribute__((noinline)) static int middle(int x) { return leaf(x) + leaf(x + 1); }
+int main(void)
+{
+    int all = 0;
+    for (int i = 0; i < 10; i++)
+        all += middle(i) + helper(i);
+    return all == 0;
+}
+""", "part/helper.c": r"""
+__attribute__((noinline)) static int same(int x) { __asm__ volatile(""); return x; }
+int helper(int x) { return same(x) + 1; }
+"""}
+CHOICES = {("--exclude=middle",): {"main": 1, "helper": 10, "leaf": 20, "same": 10},
+           ("--exclude=leaf", "--exclude=same"): {"main": 1, "middle": 10, "helper": 10},
+           ("--exclude=part/",): {"main": 1, "middle": 10, "leaf": 20},
+           ("--exclude=file:main.c",): {"helper": 10, "same": 10},
+           ("--only=part/",): {"helper": 10, "same": 10},
+           ("--exclude=function:helper",): {"main": 1, "middle": 10, "leaf": 20, "same": 10}}
+
+
+def left_out(tap, compiler):
+    """What the user leaves out has no hooks: its code is that of a build without them."""
+    for options, expected in CHOICES.items():
+        what = f"{compiler} {' '.join(options)}"
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "part").mkdir()
+            for name, text in LEFT_OUT.items():
+                (pathlib.Path(folder) / name).write_text(text)
+                lib.must([lib.FATHOM, "cc", "--grade=deep", *options, compiler, "-O2", "-c", name],
+                         folder)
+            lib.must([lib.FATHOM, "cc", "--grade=deep", compiler, "main.o", "helper.o", "-o", "prog"],
+                     folder)
+            profile = lib.record([pathlib.Path(folder) / "prog"], folder).profile
+            calls = {name: n for name, n in profile.calls().items()
+                     if n and name in ("main", "middle", "leaf", "helper", "same")}
+            tap.same(calls, expected, f"{what}: calls")
+            if options == ("--exclude=middle",):
+                tap.same(profile.edges["main", "leaf"], 20, f"{what}: its calls are its caller's")
+            code = lib.must(["objdump", "-d", "prog"], folder).stdout
+            hooked = {name for name in ("main", "middle", "leaf", "helper", "same")
+                      if "0x42465446" in code.partition(f"<{name}>:\n")[2].partition("\n\n")[0]}
+            tap.same(hooked, set(expected), f"{what}: nothing else has a hook")
+
+
 def main():
     tap = lib.Tap()
+    left_out(tap, "gcc")
     for level in LEVELS:
         returns(tap, "gcc", [level])
     for flags in WAYS:
