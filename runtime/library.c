@@ -8,7 +8,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 __attribute__((weak)) void fm_module_leaves_v1(const void *inside);
 
-__attribute__((destructor)) static void leave(void)
+__attribute__((destructor)) static void fm_library_leave(void)
 {
     if (fm_module_leaves_v1 != NULL)
         fm_module_leaves_v1(__ehdr_start);

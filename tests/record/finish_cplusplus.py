@@ -14,12 +14,12 @@ import finish_lib as lib
 
 SOURCES = pathlib.Path(__file__).parent / "cplusplus_programs"
 SECTIONS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
-QUICK = [("g++", ["-O2", *SECTIONS]), ("clang++", ["-O2"])]
+QUICK = [("g++", ["-O2", *SECTIONS]), ("clang++", ["-O2"]), ("g++", ["-O2", "SHARED"])]
 FULL = [(compiler, [level]) for compiler in ("g++", "clang++")
         for level in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Og")]
 FULL += [(compiler, ["-O2", *ways]) for compiler in ("g++", "clang++")
          for ways in (SECTIONS, ["-flto", *SECTIONS], ["-static"], ["-no-pie", "-fno-pie"],
-                      ["SHARED"], ["SHARED", "-fvisibility=hidden"], ["-fno-plt", "-Wl,-z,now"],
+                      ["SHARED"], ["SHARED", "-fvisibility-inlines-hidden"], ["-fno-plt", "-Wl,-z,now"],
                       ["-fcf-protection=full", "-fstack-protector-all"])]
 FULL += [("g++", ["-O3", "-flto"]), ("g++", ["-O2", "-freorder-blocks-and-partition"]),
          ("g++", ["-O2", "-flto", "SHARED"]), ("clang++", ["-O2", "-flto=thin"]),

@@ -21,15 +21,22 @@ static char *up_to_folder(const char *path, const char *name)
     return found == NULL ? NULL : g_strndup(path, (gsize)(found - path) + strlen(folder));
 }
 
+/* What tells the recording runtime's objects: a program's, a shared object's. */
+static bool is_in_runtime(const struct fm_proc *proc)
+{
+    return strcmp(proc->linkage, "fm_enter_slow_v1") == 0 ||
+           strcmp(proc->linkage, "fm_library_leave") == 0;
+}
+
 /* Folders of the recording runtime's own objects, if they have debug information, with their
- * slashes: those named like the one of its slow path, as objects of one library may come from
+ * slashes: those named like the one of such a function, as objects of one library may come from
  * several builds. */
 static GPtrArray *runtime_folders(const struct fm_statics *statics)
 {
     GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *own = NULL;
     for (uint32_t i = 0; i < statics->proc_count && own == NULL; i++)
-        if (strcmp(statics->procs[i].linkage, "fm_enter_slow_v1") == 0) {
+        if (is_in_runtime(&statics->procs[i])) {
             g_autofree char *folder = g_path_get_dirname(statics->procs[i].unit);
             own = g_path_get_basename(folder);
         }
