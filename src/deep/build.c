@@ -495,6 +495,15 @@ void fm_build_process(struct fm_build *build, const struct fm_process_fact *proc
     build->profile->run_info.process.folder = keep(build, process->folder);
 }
 
+void fm_build_part(struct fm_build *build, const struct fm_part *part)
+{
+    g_return_if_fail(part != NULL && part->times > 0);
+    struct fm_part own = *part;
+    own.process.command = keep(build, part->process.command);
+    own.process.folder = keep(build, part->process.folder);
+    fm_run_info_add_part(build->profile, &own);
+}
+
 bool fm_build_finish(struct fm_build *build, struct fm_profile **ret, GError **error)
 {
     g_return_val_if_fail(build != NULL && ret != NULL, false);

@@ -68,6 +68,8 @@ void fm_build_add(struct fm_build *build, uint32_t csd, unsigned measure, uint64
 /* Facts of a C profile. Marks in order of time; their names, and notes, are copied. */
 void fm_build_mark(struct fm_build *build, const struct fm_mark *mark);
 void fm_build_note(struct fm_build *build, const char *note);
+/* Ascending by fm_part_compare(), each once; what is in them is copied. */
+void fm_build_part(struct fm_build *build, const struct fm_part *part);
 void fm_build_process(struct fm_build *build, const struct fm_process_fact *process);
 
 /* Checks everything that profile.h promises and hands out the profile (caller owns it). Frees the

@@ -88,6 +88,7 @@ void fm_column_clear(struct fm_column *column);
 /* The strings must be the profile's own. */
 void fm_run_info_add_mark(struct fm_profile *profile, const struct fm_mark *mark);
 void fm_run_info_add_note(struct fm_profile *profile, const char *note);
+void fm_run_info_add_part(struct fm_profile *profile, const struct fm_part *part);
 void fm_run_info_clear(struct fm_run_info *run_info);
 
 /* --- checks after reading or building --- */

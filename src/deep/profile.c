@@ -54,8 +54,35 @@ void fm_run_info_add_note(struct fm_profile *profile, const char *note)
     run_info->notes[run_info->note_count++] = note;
 }
 
+void fm_run_info_add_part(struct fm_profile *profile, const struct fm_part *part)
+{
+    g_return_if_fail(part != NULL && part->process.command != NULL && part->process.folder != NULL);
+    struct fm_run_info *run_info = &profile->run_info;
+    run_info->parts = g_renew(struct fm_part, run_info->parts, run_info->part_count + 1u);
+    run_info->parts[run_info->part_count++] = *part;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+int fm_part_compare(const struct fm_part *a, const struct fm_part *b)
+{
+    const struct fm_process_fact *p = &a->process, *q = &b->process;
+    int order = memcmp(a->hash, b->hash, sizeof a->hash);
+    order = order != 0 ? order : strcmp(p->command, q->command);
+    order = order != 0 ? order : strcmp(p->folder, q->folder);
+    order = order != 0 ? order : compare_numbers(p->pid, q->pid);
+    order = order != 0 ? order : compare_numbers(p->parent_pid, q->parent_pid);
+    order = order != 0 ? order : compare_numbers(p->start_ns, q->start_ns);
+    order = order != 0 ? order : compare_numbers(a->duration_ns, b->duration_ns);
+    return order != 0 ? order : compare_numbers(a->peak_bytes, b->peak_bytes);
+}
+
 void fm_run_info_clear(struct fm_run_info *run_info)
 {
+    g_free(run_info->parts);
     g_free(run_info->marks);
     g_free(run_info->notes);
     *run_info = (struct fm_run_info){0};

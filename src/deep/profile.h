@@ -142,8 +142,21 @@ struct fm_process_fact {
     uint64_t start_ns; /* since 1970; its end is that and run_info.duration_ns */
 };
 
+/* One of the profiles that a sum was made of. */
+#define FM_PART_HASH_BYTES 32u
+struct fm_part {
+    uint8_t hash[FM_PART_HASH_BYTES]; /* SHA-256 of the file that was added */
+    uint64_t times;                   /* how often it is in the sum, at least 1 */
+    struct fm_process_fact process;   /* command "": not known */
+    uint64_t duration_ns, peak_bytes; /* 0 = not known */
+};
+/* The order that parts have, times apart: 0 when both are the same. */
+int fm_part_compare(const struct fm_part *a, const struct fm_part *b);
+
 struct fm_run_info {
     struct fm_process_fact process; /* command NULL: not known */
+    uint32_t part_count;            /* 0: no sum */
+    struct fm_part *parts;          /* ascending */
     uint32_t mark_count, note_count;
     struct fm_mark *marks; /* ascending by time */
     const char **notes;    /* what was lost or could not be found: a sentence each */

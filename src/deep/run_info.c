@@ -13,6 +13,7 @@ enum fact_kind {
     FACT_PEAK,
     FACT_PROCESS,
     FACT_SAMPLES,
+    FACT_PART,
     FACT_KINDS
 };
 
@@ -38,15 +39,44 @@ static bool read_note(struct fm_profile_reading *reading, GError **error)
     return true;
 }
 
-static bool read_process(struct fm_profile_reading *reading, GError **error)
+static bool read_process(struct fm_profile_reading *reading, struct fm_process_fact *process,
+                         GError **error)
 {
     struct fm_reader *in = &reading->in;
-    struct fm_process_fact *process = &reading->profile->run_info.process;
     return fm_read_string(reading, "command line", &process->command, error) &&
            fm_read_string(reading, "working folder", &process->folder, error) &&
            fm_reader_u32(in, "process number", &process->pid, error) &&
            fm_reader_u32(in, "parent's process number", &process->parent_pid, error) &&
            fm_reader_num(in, "start of the process", &process->start_ns, error);
+}
+
+static bool read_part(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    const struct fm_run_info *run_info = &reading->profile->run_info;
+    const uint8_t *begin = in->at;
+    struct fm_part part;
+    if (fm_reader_left(in) < sizeof part.hash)
+        return fm_reader_fail(in, begin, FM_ERROR_TRUNCATED, error,
+                              "hash of a part of %zu bytes, but unexpected end of file after %zu",
+                              sizeof part.hash, fm_reader_left(in));
+    memcpy(part.hash, in->at, sizeof part.hash);
+    in->at += sizeof part.hash;
+    if (!fm_reader_num(in, "times of a part", &part.times, error) ||
+        !read_process(reading, &part.process, error) ||
+        !fm_reader_num(in, "duration of a part", &part.duration_ns, error) ||
+        !fm_reader_num(in, "peak of a part", &part.peak_bytes, error))
+        return false;
+    if (part.times == 0)
+        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
+                              "a part that is 0 times in the sum, expected at least once");
+    if (run_info->part_count > 0 &&
+        fm_part_compare(&run_info->parts[run_info->part_count - 1], &part) >= 0)
+        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
+                              "a part that does not come after the one before it, expected them "
+                              "ascending");
+    fm_run_info_add_part(reading->profile, &part);
+    return true;
 }
 
 bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
@@ -69,7 +99,9 @@ bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
         else if (ok && kind == FACT_PEAK)
             ok = fm_reader_num(in, "peak of allocated bytes", &run_info->peak_bytes, error);
         else if (ok && kind == FACT_PROCESS)
-            ok = read_process(reading, error);
+            ok = read_process(reading, &run_info->process, error);
+        else if (ok && kind == FACT_PART)
+            ok = read_part(reading, error);
         else if (ok && kind == FACT_SAMPLES)
             ok = fm_reader_num(in, "number of samples", &run_info->sample_count, error) &&
                  fm_reader_num(in, "squares of samples", &run_info->sample_squares, error);
@@ -115,10 +147,30 @@ bool fm_profile_peek_process(const uint8_t *bytes, size_t size, struct fm_proces
     return false;
 }
 
+static void encode_process(struct fm_writer *writer, const struct fm_process_fact *process)
+{
+    fm_writer_string(writer, process->command);
+    fm_writer_string(writer, process->folder);
+    fm_writer_num(writer, process->pid);
+    fm_writer_num(writer, process->parent_pid);
+    fm_writer_num(writer, process->start_ns);
+}
+
+static void encode_part(struct fm_writer *writer, const struct fm_part *part)
+{
+    fm_writer_byte(writer, FACT_PART);
+    for (size_t i = 0; i < sizeof part->hash; i++)
+        fm_writer_byte(writer, part->hash[i]);
+    fm_writer_num(writer, part->times);
+    encode_process(writer, &part->process);
+    fm_writer_num(writer, part->duration_ns);
+    fm_writer_num(writer, part->peak_bytes);
+}
+
 void fm_encode_run_info(struct fm_writer *writer, const struct fm_run_info *run_info)
 {
     if (run_info->mark_count == 0 && run_info->note_count == 0 && run_info->duration_ns == 0 &&
-        run_info->peak_bytes == 0 && run_info->sample_count == 0 &&
+        run_info->peak_bytes == 0 && run_info->sample_count == 0 && run_info->part_count == 0 &&
         run_info->process.command == NULL)
         return;
     fm_writer_byte(writer, FM_TOKEN_END);
@@ -147,12 +199,10 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_run_info *run_
         fm_writer_num(writer, run_info->sample_count);
         fm_writer_num(writer, run_info->sample_squares);
     }
+    for (uint32_t i = 0; i < run_info->part_count; i++)
+        encode_part(writer, &run_info->parts[i]);
     if (run_info->process.command != NULL) {
         fm_writer_byte(writer, FACT_PROCESS);
-        fm_writer_string(writer, run_info->process.command);
-        fm_writer_string(writer, run_info->process.folder);
-        fm_writer_num(writer, run_info->process.pid);
-        fm_writer_num(writer, run_info->process.parent_pid);
-        fm_writer_num(writer, run_info->process.start_ns);
+        encode_process(writer, &run_info->process);
     }
 }

@@ -68,6 +68,7 @@ struct fm_merge {
     uint64_t sampled_unknown;              /* quanta of the others */
     GArray *marks;                         /* struct fm_mark */
     GPtrArray *notes, *lost;
+    GArray *parts; /* struct fm_part, ascending */
 
     GArray *procs, *sites;  /* struct fm_merged_ps, struct fm_merged_site */
     GHashTable *proc_index; /* key -> number + 1 */
@@ -130,6 +131,9 @@ void fm_merge_close(struct fm_merge *m);
 
 /* lines.c: of the result, whose procedures have their ids. */
 struct fm_source_map *fm_merge_lines_result(const struct fm_merge *m);
+
+/* parts.c */
+void fm_merge_add_parts_of(struct fm_merge *m, const struct fm_profile *profile);
 
 /* result.c */
 FM_MUST_USE bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error);

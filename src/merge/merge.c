@@ -18,6 +18,7 @@ struct fm_merge *fm_merge_new(const struct fm_merge_options *options)
     m->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_mark));
     m->notes = g_ptr_array_new();
     m->lost = g_ptr_array_new();
+    m->parts = g_array_new(FALSE, FALSE, sizeof(struct fm_part));
     m->procs = g_array_new(FALSE, FALSE, sizeof(struct fm_merged_ps));
     m->sites = g_array_new(FALSE, FALSE, sizeof(struct fm_merged_site));
     m->proc_index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -47,6 +48,7 @@ void fm_merge_free(struct fm_merge *m)
         g_array_unref(arrays[i]);
     g_ptr_array_unref(m->notes);
     g_ptr_array_unref(m->lost);
+    g_array_unref(m->parts);
     g_hash_table_unref(m->proc_index);
     g_hash_table_unref(m->site_index);
     g_free(m->edge_keys);
@@ -327,6 +329,7 @@ static void add_samples(struct fm_merge *m, const struct fm_profile *profile, ui
 static void add_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t factor)
 {
     add_process(m, &profile->run_info.process);
+    fm_merge_add_parts_of(m, profile);
     m->user_quanta = fm_merge_sum(m->user_quanta, scaled(profile->user_quanta, factor));
     m->instrumentation_quanta =
         fm_merge_sum(m->instrumentation_quanta, scaled(profile->instrumentation_quanta, factor));

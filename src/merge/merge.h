@@ -24,6 +24,15 @@ void fm_merge_free(struct fm_merge *merge); /* NULL is allowed */
  * differs: another program, other measures, another tick rate, other procedures of one name. */
 FM_MUST_USE bool fm_merge_add(struct fm_merge *merge, const struct fm_profile *profile,
                               const char *name, GError **error);
+/* What the profile added last is known by from now on, where it is no sum of parts itself: the
+ * SHA-256 of its file. Of an empty profile nothing is kept, nor of a Mercury program's. */
+void fm_merge_add_part(struct fm_merge *merge, const struct fm_profile *profile,
+                       const uint8_t hash[FM_PART_HASH_BYTES]);
+/* Whether a profile of this process is in the sum already: known by the hash of its file, or in it
+ * as a part. What no process is known of (hash may be NULL) may be another run that gave the same.
+ */
+bool fm_merge_has_part(const struct fm_merge *merge, const struct fm_profile *profile,
+                       const uint8_t hash[FM_PART_HASH_BYTES]);
 /* The lines of the source that belong to the profile added last, which must be of a C program. */
 void fm_merge_add_lines(struct fm_merge *merge, const struct fm_source_map *map);
 /* What was lost on the way, a sentence each, ended by NULL; belongs to merge. */

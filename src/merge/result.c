@@ -248,6 +248,8 @@ static void add_facts(struct numbering *n)
     g_array_sort(m->marks, compare_marks);
     for (guint i = 0; i < m->marks->len; i++)
         fm_build_mark(n->build, &g_array_index(m->marks, struct fm_mark, i));
+    for (guint i = 0; i < m->parts->len; i++)
+        fm_build_part(n->build, &g_array_index(m->parts, struct fm_part, i));
     g_ptr_array_sort(m->notes, compare_texts);
     for (guint i = 0; i < m->notes->len; i++) {
         if (before == NULL || strcmp(before, m->notes->pdata[i]) != 0)

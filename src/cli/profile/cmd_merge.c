@@ -5,8 +5,11 @@
 
 #include "base/files/writer.h"
 #include "base/error.h"
+#include "base/files/mapped.h"
 #include "cli/cli.h"
 #include "merge/merge.h"
+
+#define HASHED_AT_ONCE ((size_t)1 << 20)
 
 struct merging {
     gboolean across_builds, common, union_programs, keep_going, allow_repeats;
@@ -30,10 +33,25 @@ struct reading {
     GThread *thread;
     struct fm_profile *added; /* NULL = none */
     const char *path;
-    struct fm_profile *profile;  /* NULL: error */
+    struct fm_profile *profile; /* NULL: error */
+    uint8_t hash[FM_PART_HASH_BYTES];
     struct fm_source_map *lines; /* of a C program; NULL = none */
     GError *error;
 };
+
+/* Of the bytes that were read, unless the file is exchanged meanwhile. */
+static bool hash_file(const char *path, uint8_t ret[FM_PART_HASH_BYTES], GError **error)
+{
+    g_autoptr(FmMappedFile) file = NULL;
+    if (!fm_mapped_file_open(path, &file, error))
+        return false;
+    gsize size = FM_PART_HASH_BYTES;
+    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    for (size_t at = 0; at < file->size; at += MIN(file->size - at, HASHED_AT_ONCE))
+        g_checksum_update(checksum, file->bytes + at, (gssize)MIN(file->size - at, HASHED_AT_ONCE));
+    g_checksum_get_digest(checksum, ret, &size);
+    return fm_mapped_file_check(file, error);
+}
 
 static gpointer read_file(gpointer data)
 {
@@ -41,7 +59,12 @@ static gpointer read_file(gpointer data)
     g_clear_pointer(&reading->added, fm_profile_free);
     if (!fm_profile_read(reading->path, NULL, &reading->profile, &reading->error))
         reading->profile = NULL;
-    if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
+    if (reading->profile == NULL || reading->profile->flavour != FM_FLAVOUR_C)
+        return NULL;
+    if (reading->profile->run_info.part_count == 0 &&
+        !hash_file(reading->path, reading->hash, &reading->error))
+        g_clear_pointer(&reading->profile, fm_profile_free);
+    if (reading->profile != NULL &&
         !fm_source_map_read_beside(NULL, reading->path, reading->profile, &reading->lines, NULL))
         reading->lines = NULL; /* the profile alone then: its pages say what is wrong with them */
     return NULL;
@@ -55,8 +78,8 @@ static void begin_reading(struct reading *reading, const char *path, struct fm_p
 
 /* The file that is being read; *reading goes on with the next, unless it is NULL. *added: the
  * profile added before, then this one. */
-static bool add_file(struct fm_merge *merge, struct reading *reading, const char *next,
-                     struct fm_profile **added, GError **error)
+static bool add_file(const struct merging *o, struct fm_merge *merge, struct reading *reading,
+                     const char *next, struct fm_profile **added, GError **error)
 {
     g_thread_join(reading->thread);
     struct reading done = *reading;
@@ -70,8 +93,15 @@ static bool add_file(struct fm_merge *merge, struct reading *reading, const char
         g_propagate_error(error, done.error);
         return false;
     }
+    if (!o->allow_repeats && fm_merge_has_part(merge, done.profile, done.hash)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s: a profile that is in it was added before (--allow-repeats adds it twice)",
+                    done.path);
+        return false;
+    }
     if (!fm_merge_add(merge, done.profile, done.path, error))
         return false;
+    fm_merge_add_part(merge, done.profile, done.hash);
     if (lines != NULL)
         fm_merge_add_lines(merge, lines);
     return true;
@@ -109,7 +139,7 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
             reading.thread = NULL;
             if (next != NULL)
                 begin_reading(&reading, next, NULL);
-        } else if (add_file(merge, &reading, next, &added, &error) && progress.report != NULL) {
+        } else if (add_file(o, merge, &reading, next, &added, &error) && progress.report != NULL) {
             progress.report(progress.user, "merging", i + 1, count);
         }
         if (error == NULL)

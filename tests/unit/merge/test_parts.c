@@ -4,11 +4,13 @@
 
 #include "base/files/writer.h"
 #include "deep/build.h"
+#include "deep/write.h"
 #include "merge/merge.h"
 
 struct part {
     struct fm_profile *profile;
     struct fm_source_map *lines; /* NULL = none */
+    uint8_t hash;
 };
 
 struct line {
@@ -93,18 +95,31 @@ static struct part merge_parts(const struct part *parts, const unsigned *order, 
 {
     const struct fm_merge_options options = {.across_builds = across_builds};
     struct fm_merge *merge = fm_merge_new(&options);
-    struct part result;
+    struct part result = {0};
     g_autoptr(GError) error = NULL;
     for (unsigned i = 0; i < count; i++) {
         const struct part *part = &parts[order[i]];
         if (!fm_merge_add(merge, part->profile, "part", &error))
             g_error("%s", error->message);
+        uint8_t hash[FM_PART_HASH_BYTES] = {part->hash};
+        fm_merge_add_part(merge, part->profile, hash);
         if (part->lines != NULL)
             fm_merge_add_lines(merge, part->lines);
     }
     if (!fm_merge_finish_lines(merge, &result.profile, &result.lines, &error))
         g_error("%s", error->message);
     return result;
+}
+
+/* "aa*1:41 bb*2:42 ": the hash's first byte, how often, the process. */
+static char *parts_text(const struct part *part)
+{
+    const struct fm_run_info *run_info = &part->profile->run_info;
+    GString *text = g_string_new(NULL);
+    for (uint32_t i = 0; i < run_info->part_count; i++)
+        g_string_append_printf(text, "%02x*%u:%u ", run_info->parts[i].hash[0],
+                               (unsigned)run_info->parts[i].times, run_info->parts[i].process.pid);
+    return g_string_free(text, FALSE);
 }
 
 /* "f:12(0) f:13(1) main:2()". */
@@ -138,6 +153,9 @@ static void make_three(struct part parts[3])
     parts[0] = make_part(false, false, 41, first, 3);
     parts[1] = make_part(true, true, 42, second, 3);
     parts[2] = make_part(true, false, 0, NULL, 0);
+    parts[0].hash = 0xcc; /* not in the order of anything else */
+    parts[1].hash = 0xaa;
+    parts[2].hash = 0xbb;
 }
 
 static void test_lines_and_processes(void)
@@ -180,6 +198,74 @@ static void test_grouping(void)
         part_clear(all[i]);
 }
 
+static GBytes *bytes_of(const struct part *part)
+{
+    struct fm_writer *writer = fm_writer_new_memory();
+    g_assert_true(fm_profile_encode(part->profile, "result", 9, false, writer, NULL));
+    return fm_writer_finish_memory(writer);
+}
+
+/* What is in a sum is counted, whatever the order and grouping: to the last byte. */
+static void test_multiset(void)
+{
+    static const unsigned flat[] = {0, 1, 2, 1, 0, 1}, back[] = {1, 0, 2, 1, 1, 0};
+    static const unsigned left[] = {1, 0}, right[] = {0, 1, 2, 1}, both[] = {1, 0};
+    struct part parts[3], halves[2];
+    make_three(parts);
+    halves[0] = merge_parts(parts, left, 2, false);
+    halves[1] = merge_parts(parts, right, 4, false);
+    struct part all[] = {merge_parts(parts, flat, 6, false), merge_parts(parts, back, 6, false),
+                         merge_parts(halves, both, 2, false)};
+    g_autoptr(GBytes) first = bytes_of(&all[0]);
+    for (int i = 0; i < 3; i++) {
+        g_autofree char *text = parts_text(&all[i]);
+        g_assert_cmpstr(text, ==, "aa*3:42 bb*1:0 cc*2:41 ");
+        g_autoptr(GBytes) bytes = bytes_of(&all[i]);
+        g_assert_true(g_bytes_equal(first, bytes));
+    }
+    gsize size; /* and they are read again */
+    const uint8_t *data = g_bytes_get_data(first, &size);
+    struct part again = {0};
+    g_assert_true(fm_profile_read_bytes("again", data, size, NULL, &again.profile, NULL));
+    g_autofree char *text = parts_text(&again);
+    g_assert_cmpstr(text, ==, "aa*3:42 bb*1:0 cc*2:41 ");
+    g_assert_cmpstr(again.profile->run_info.parts[0].process.command, ==, "./prog -x");
+    g_assert_cmpstr(again.profile->run_info.parts[1].process.command, ==, "");
+    part_clear(&again);
+    for (int i = 0; i < 3; i++) {
+        part_clear(&all[i]);
+        part_clear(&parts[i]);
+    }
+    part_clear(&halves[0]);
+    part_clear(&halves[1]);
+}
+
+/* A process that is in the sum, by itself or within another sum; another one may count the same. */
+static void test_repeats(void)
+{
+    static const unsigned first[] = {0}, both[] = {0, 1};
+    const struct fm_merge_options options = {0};
+    const uint8_t same[FM_PART_HASH_BYTES] = {0xcc}, other[FM_PART_HASH_BYTES] = {0xdd};
+    struct part parts[3];
+    make_three(parts);
+    struct part one = merge_parts(parts, first, 1, false), sum = merge_parts(parts, both, 2, false);
+    struct fm_merge *merge = fm_merge_new(&options);
+    g_assert_false(fm_merge_has_part(merge, parts[0].profile, same));
+    g_assert_false(fm_merge_has_part(merge, one.profile, NULL));
+    g_assert_true(fm_merge_add(merge, parts[0].profile, "part", NULL));
+    fm_merge_add_part(merge, parts[0].profile, same);
+    g_assert_true(fm_merge_has_part(merge, parts[0].profile, same));
+    g_assert_false(fm_merge_has_part(merge, parts[0].profile, other));
+    g_assert_false(fm_merge_has_part(merge, parts[2].profile, same)); /* of no known process */
+    g_assert_true(fm_merge_has_part(merge, one.profile, NULL));
+    g_assert_true(fm_merge_has_part(merge, sum.profile, NULL));
+    fm_merge_free(merge);
+    part_clear(&one);
+    part_clear(&sum);
+    for (int i = 0; i < 3; i++)
+        part_clear(&parts[i]);
+}
+
 /* Coverage belongs to one build: without it lines have no points. */
 static void test_lines_without_coverage(void)
 {
@@ -220,6 +306,8 @@ int main(int argc, char **argv)
     g_test_add_func("/merge/parts/lines_and_processes", test_lines_and_processes);
     g_test_add_func("/merge/parts/grouping", test_grouping);
     g_test_add_func("/merge/parts/lines_without_coverage", test_lines_without_coverage);
+    g_test_add_func("/merge/parts/multiset", test_multiset);
+    g_test_add_func("/merge/parts/repeats", test_repeats);
     g_test_add_func("/merge/parts/points_add_up", test_points_add_up);
     return g_test_run();
 }

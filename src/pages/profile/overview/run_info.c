@@ -7,6 +7,8 @@
 
 #include "pages/profile/parts/page.h"
 
+#define PARTS_SHOWN_MAX 1000u
+
 /* From one mark to the next, or to the end. */
 struct phase {
     const char *name;
@@ -98,6 +100,66 @@ static void add_snapshots(struct fm_page *page)
     }
 }
 
+static void add_time_cell(struct fm_table *table, uint64_t ns)
+{
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc((gint64)(ns / 1000000000u));
+    g_autofree char *text =
+        ns == 0 || at == NULL ? NULL : g_date_time_format(at, "%Y-%m-%d %H:%M:%S UTC");
+    fm_cell_string(table, text == NULL ? "not recorded" : text, FM_STYLE_PLAIN);
+}
+
+static void add_known_cell(struct fm_table *table, uint64_t value)
+{
+    if (value == 0)
+        fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
+    else
+        fm_cell_int(table, (int64_t)MIN(value, (uint64_t)INT64_MAX));
+}
+
+/* Of a sum: which profiles are in it. */
+static void add_parts(struct fm_page *page)
+{
+    static const struct {
+        const char *title, *name;
+    } columns[] = {{"File (SHA-256)", "hash"},
+                   {"Times", "times"},
+                   {"Command", "command"},
+                   {"Process", "process"},
+                   {"Started", "started"},
+                   {"Seconds", "seconds"},
+                   {"Most heap, bytes", "peak_bytes"}};
+    const struct fm_run_info *run_info = &page->profile->run_info;
+    uint32_t shown = MIN(run_info->part_count, PARTS_SHOWN_MAX);
+    fm_display_fact_int(page->display, "part_count", run_info->part_count);
+    g_autofree char *heading =
+        g_strdup_printf("Profiles that are added up here: %" PRIu32 "%s", run_info->part_count,
+                        shown < run_info->part_count ? ", the first of them:" : "");
+    fm_add_heading(page->body, heading);
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "parts");
+    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
+        fm_table_group(table, columns[i].title, FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+        fm_table_column(table, NULL, columns[i].name, NULL);
+    }
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct fm_part *part = &run_info->parts[i];
+        char hash[2 * FM_PART_HASH_BYTES + 1];
+        for (unsigned b = 0; b < FM_PART_HASH_BYTES; b++)
+            g_snprintf(hash + 2 * b, 3, "%02x", part->hash[b]);
+        bool known = part->process.command[0] != '\0';
+        fm_table_row(table, "part", false);
+        fm_cell_string(table, hash, FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)MIN(part->times, (uint64_t)INT64_MAX));
+        fm_cell_string(table, known ? part->process.command : "not recorded", FM_STYLE_PLAIN);
+        add_known_cell(table, part->process.pid);
+        add_time_cell(table, part->process.start_ns);
+        if (part->duration_ns == 0)
+            fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
+        else
+            fm_cell_time(table, (double)part->duration_ns / 1e9);
+        add_known_cell(table, part->peak_bytes);
+    }
+}
+
 void fm_add_run_info(struct fm_page *page)
 {
     const struct fm_run_info *run_info = &page->profile->run_info;
@@ -108,4 +170,6 @@ void fm_add_run_info(struct fm_page *page)
     }
     add_phases(page);
     add_snapshots(page);
+    if (run_info->part_count > 0)
+        add_parts(page);
 }
