@@ -14,6 +14,9 @@ import sys
 import tempfile
 
 ALL = "p-qtp-S-A-W/box/cols/no/20/nosum/{order}/nc/th/mqa/sss/dev"
+# Contour files; queries beside one are made from a folder that has it.
+CONTOUR = "all solutions\ninternal mandelbrot\nall nomodule\n"
+BAD_CONTOUR = "all solutions\nevery mandelbrot\n"
 QUERIES = {
     "sample": {
         "menu": "menu",
@@ -35,6 +38,14 @@ QUERIES = {
         "callers-54-cl": "proc_callers/54/cl/1/100/nc",
         "callers-54-page-2": "proc_callers/54/cs/2/4/nc",
         "callers-62-pr": "proc_callers/62/pr/1/100/nc",
+        "callers-54-pr-contour": (CONTOUR, "proc_callers/54/pr/1/100/ac"),
+        "callers-54-cs-contour": (CONTOUR, "proc_callers/54/cs/1/100/ac"),
+        "callers-54-cl-contour": (CONTOUR, "proc_callers/54/cl/1/100/ac"),
+        "callers-62-mo-contour": (CONTOUR, "proc_callers/62/mo/1/100/ac"),
+        "callers-62-contour-offered": (CONTOUR, "proc_callers/62/pr/1/100/nc"),
+        "callers-62-no-contour": "proc_callers/62/pr/1/100/ac",
+        "callers-62-bad-contour": (BAD_CONTOUR, "proc_callers/62/pr/1/100/ac"),
+        "callers-62-bad-contour-offered": (BAD_CONTOUR, "proc_callers/62/pr/1/100/nc"),
         "modules": "program_modules",
         "modules-by-words": "program_modules&p-_-s-a-w/box/cols/5/20/nosum/cost-words-self-oa/nc/th/"
                             "mqwd/hhh/nodev",
@@ -92,6 +103,17 @@ def difference(wanted, got, name):
     return "\n".join(list(lines)[:30])
 
 
+def beside(contour, profile, folder):
+    """The profile in a folder of its own, with its bodies and this contour file."""
+    where = pathlib.Path(folder, "contour" if contour == CONTOUR else "bad")
+    if not where.exists():
+        where.mkdir()
+        for suffix in (".data", ".procrep"):
+            (where / f"Deep{suffix}").symlink_to(pathlib.Path(profile).with_suffix(suffix))
+        (where / "Deep.contour").write_text(contour)
+    return where
+
+
 def main(fathom, generate, which, update):
     folder = pathlib.Path(__file__).resolve().parent / "golden" / which
     temporary = tempfile.TemporaryDirectory(prefix="fathom-golden-")
@@ -108,8 +130,13 @@ def main(fathom, generate, which, update):
     failures = 0
     names = set()
     for name, query in QUERIES[which].items():
+        where = None
+        asked = profile
+        if isinstance(query, tuple):
+            where = beside(query[0], profile, temporary.name)
+            query, asked = query[1], "Deep.data"
         for kind in ("text", "json"):
-            told = subprocess.run([fathom, "report", f"--{kind}", query, profile],
+            told = subprocess.run([fathom, "report", f"--{kind}", query, asked], cwd=where,
                                   capture_output=True, text=True)
             got = told.stdout if told.returncode == 0 else told.stderr
             path = folder / f"{name}.{'txt' if kind == 'text' else kind}"
