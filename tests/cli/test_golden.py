@@ -109,7 +109,7 @@ def beside(contour, profile, folder):
     if not where.exists():
         where.mkdir()
         for suffix in (".data", ".procrep"):
-            (where / f"Deep{suffix}").symlink_to(pathlib.Path(profile).with_suffix(suffix))
+            (where / f"Deep{suffix}").symlink_to(pathlib.Path(profile).resolve().with_suffix(suffix))
         (where / "Deep.contour").write_text(contour)
     return where
 
@@ -117,6 +117,7 @@ def beside(contour, profile, folder):
 def main(fathom, generate, which, update):
     folder = pathlib.Path(__file__).resolve().parent / "golden" / which
     temporary = tempfile.TemporaryDirectory(prefix="fathom-golden-")
+    fathom = os.path.abspath(fathom)  # it is run in other folders, too
     if which == "sample":
         profile = os.path.join(os.environ.get("FATHOM_SAMPLE_DATA", ""), "mercury", "Deep.data")
         if not os.path.exists(profile):
