@@ -50,6 +50,16 @@ struct fm_analysis_storage {
     int64_t *ps_own, *ps_desc;   /* [ps_count + 1][measure_count], [ps_count + 1][inherited] */
     int64_t *css_own, *css_desc; /* the same for css */
     uint32_t *module_ps;         /* what fm_module.ps points into */
+
+    /* arcs.c: (css, ps) -> own, descendants, number of csds */
+    struct fm_sparse_costs arcs[2];    /* calls from outside by sites whose callee is not fixed; all
+                                          calls inside recursions */
+    struct fm_sparse_costs css_taken;  /* (css, 1) -> what is subtracted in css_desc */
+    struct fm_sparse_costs arc_nested; /* (css, ps) -> deeper activations of ps in calls of it */
+    bool *css_irregular; /* [css_count + 1] a normal site calls what it does not name: no arcs */
+    bool *ps_recursive;  /* [ps_count + 1] some calls of it are made inside recursions */
+    /* [ps_count + 1][inherited]: totals of the pds in cliques that the ps was the entry of */
+    int64_t *ps_paid;
 };
 
 #define FM_TOTAL_WIDE UINT32_MAX /* in pd_total: look in pd_total_wide */
@@ -124,6 +134,18 @@ fm_phase_run fm_phase_entries, fm_phase_callers, fm_phase_sites, fm_phase_sort_s
 fm_phase_run fm_phase_propagate;                                    /* propagate.c */
 fm_phase_run fm_phase_nested;                                       /* nested.c */
 fm_phase_run fm_phase_sum_csds, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
+/* --- arcs.c --- */
+
+void fm_arcs_add(struct fm_analysis *a, uint32_t csd, bool inside);
+void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t css, const int64_t *nested);
+void fm_arcs_keep_nested(struct fm_analysis *a, uint32_t pd, uint32_t ps, const int64_t *nested);
+/* What the site's calls of ps cost, from outside or inside; deeper activations of ps left out.
+ * False when there are none. Not of sites that are irregular. */
+bool fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
+                 struct fm_cost *ret);
+void fm_arcs_clear(struct fm_analysis_storage *storage);
+void fm_cost_set_calls(struct fm_cost *cost); /* from the ports */
+
 void fm_clique_search_free(struct fm_clique_search *search);
 void fm_nested_search_free(struct fm_nested_search *search);
 void fm_module_search_free(struct fm_module_search *search);

@@ -75,11 +75,7 @@ static bool is_inside(const struct fm_analysis *a, uint32_t csd)
 bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps)
 {
     g_return_val_if_fail(ps >= 1 && ps <= a->profile->ps_count, false);
-    for (uint32_t i = a->ps_caller_first[ps]; i < a->ps_caller_first[ps + 1]; i++) {
-        if (is_inside(a, a->ps_callers[i]))
-            return true;
-    }
-    return false;
+    return a->storage->ps_recursive[ps];
 }
 
 /* What calls through csd cost, without what ps does below once more. */
@@ -144,23 +140,12 @@ struct choice {
     bool recursive; /* there are both */
 };
 
-/* Adds what the call site's calls of ps cost; false when it makes none. Where the site calls
- * nothing else and nothing has to be left out or subtracted, its summary is the answer. */
-static bool add_site(const struct fm_analysis *a, uint32_t css, const struct choice *choice,
-                     struct fm_sparse_costs *found, struct fm_cost *to)
+/* Adds what the call site's calls of ps cost, call by call; false when it makes none. */
+static bool add_calls(const struct fm_analysis *a, uint32_t css, const struct choice *choice,
+                      struct fm_sparse_costs *found, struct fm_cost *to)
 {
     uint32_t ps = choice->ps;
     uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
-    if (first == end || callee_ps(a, first) > ps || callee_ps(a, end - 1) < ps)
-        return false;
-    uint32_t container = a->profile->css[css].ps;
-    bool only = callee_ps(a, first) == ps && callee_ps(a, end - 1) == ps;
-    if (only && !choice->recursive && !a->ps_zeroed[ps] && !a->ps_zeroed[container]) {
-        struct fm_cost cost;
-        fm_analysis_css_cost(a, css, &cost);
-        fm_cost_add(to, &cost);
-        return true;
-    }
     first = lower_bound(a, first, end, ps);
     uint32_t last = lower_bound(a, first, end, ps + 1);
     bool any = false;
@@ -172,6 +157,19 @@ static bool add_site(const struct fm_analysis *a, uint32_t css, const struct cho
         any = true;
     }
     return any;
+}
+
+/* The same by the sum that is kept of them. */
+static bool add_site(const struct fm_analysis *a, uint32_t css, const struct choice *choice,
+                     struct fm_sparse_costs *found, struct fm_cost *to)
+{
+    struct fm_cost cost;
+    if (a->storage->css_irregular[css])
+        return add_calls(a, css, choice, found, to);
+    if (!fm_arc_cost(a, css, choice->ps, choice->inside, &cost))
+        return false;
+    fm_cost_add(to, &cost);
+    return true;
 }
 
 static int compare_rows(const void *a, const void *b, void *user)
@@ -295,63 +293,40 @@ void fm_analysis_callers_inside(const struct fm_analysis *a, uint32_t ps,
 
 /* --- how they add up --- */
 
-/* What is in the total of the clique that a call of ps entered, and yet no cost of ps: the other
- * members with all that they called. */
-static void add_others(const struct fm_analysis *a, uint32_t clique, uint32_t ps,
-                       struct fm_sparse_costs *found, struct fm_cost *others)
+/* All calls of ps from outside, or all inside. */
+static void add_all(const struct fm_analysis *a, uint32_t ps, bool inside, struct fm_cost *to)
 {
-    for (unsigned m = 0; m < a->storage->inherited; m++) {
-        int64_t *desc = &others->desc[FM_FIRST_INHERITED + m];
-        *desc = fm_wrap_sub(*desc, (int64_t)fm_clique_total(a, clique, FM_FIRST_INHERITED + m));
-        if (a->ps_zeroed[ps])
-            *desc = fm_wrap_add(*desc, nested_of_clique(a, clique, ps, found)[m]);
+    struct choice choice = {.ps = ps, .inside = inside, .recursive = true};
+    struct fm_sparse_costs found = {0};
+    uint32_t first = a->ps_caller_first[ps], end = a->ps_caller_first[ps + 1];
+    if (end - first > MANY_CALLERS) {
+        for (uint32_t css = 1; css <= a->profile->css_count; css++)
+            add_site(a, css, &choice, &found, to);
+    } else {
+        for (uint32_t i = first; i < end; i++) {
+            if (is_inside(a, a->ps_callers[i]) == inside)
+                add_call(a, a->ps_callers[i], ps, &found, to);
+        }
     }
+    fm_sparse_clear(&found);
 }
 
-/* What pd, of ps, costs with all that it called, deeper activations of ps left out. */
-static void add_member(const struct fm_analysis *a, uint32_t pd, uint32_t ps, struct fm_cost *to)
-{
-    unsigned inherited = a->storage->inherited;
-    const int64_t *nested = fm_sparse_find(&a->storage->nested_pd, inherited, pd, ps);
-    for (unsigned m = 0; m < inherited; m++) {
-        int64_t *desc = &to->desc[FM_FIRST_INHERITED + m];
-        *desc = fm_wrap_add(*desc, (int64_t)fm_pd_total(a, pd, FM_FIRST_INHERITED + m));
-        if (nested)
-            *desc = fm_wrap_sub(*desc, nested[m]);
-    }
-}
-
-/* Own costs of the calls; of their totals only what is own. */
-static void add_inside(const struct fm_analysis *a, uint32_t csd, struct fm_cost *within)
-{
-    struct fm_cost cost;
-    fm_analysis_csd_cost(a, csd, &cost);
-    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
-        cost.desc[m] = m < FM_FIRST_INHERITED ? 0 : fm_wrap_sub(0, cost.own[m]);
-    fm_cost_add(within, &cost);
-}
-
+/* Totals of cliques that were entered here are the sum of the calls from outside. Totals of the
+ * procedure's pds in such cliques are part of that; in the others they are what no call paid. */
 void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm_callers_sum *ret)
 {
     g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
-    const struct fm_profile *profile = a->profile;
-    g_assert(ps >= 1 && ps <= profile->ps_count);
+    const struct fm_analysis_storage *storage = a->storage;
+    const int64_t *paid = &storage->ps_paid[(size_t)ps * storage->inherited];
     *ret = (struct fm_callers_sum){0};
     fm_analysis_ps_cost(a, ps, &ret->total);
-    struct fm_sparse_costs found = {0};
-    for (uint32_t i = a->ps_caller_first[ps]; i < a->ps_caller_first[ps + 1]; i++) {
-        uint32_t csd = a->ps_callers[i];
-        if (is_inside(a, csd)) {
-            add_inside(a, csd, &ret->within);
-            continue;
-        }
-        add_call(a, csd, ps, &found, &ret->outside);
-        add_others(a, a->pd_clique[profile->csd_callee[csd]], ps, &found, &ret->others);
+    add_all(a, ps, false, &ret->outside);
+    add_all(a, ps, true, &ret->within);
+    for (unsigned m = FM_FIRST_INHERITED; m < FM_FIRST_INHERITED + storage->inherited; m++) {
+        int64_t all = fm_wrap_add(ret->total.own[m], ret->total.desc[m]);
+        int64_t of_entered = paid[m - FM_FIRST_INHERITED];
+        int64_t entered = fm_wrap_add(ret->outside.own[m], ret->outside.desc[m]);
+        ret->others.desc[m] = fm_wrap_sub(of_entered, entered);
+        ret->within.desc[m] = fm_wrap_sub(fm_wrap_sub(all, of_entered), ret->within.own[m]);
     }
-    for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
-        uint32_t pd = a->ps_pds[i], entry = fm_analysis_clique_entry(a, a->pd_clique[pd]);
-        bool paid = entry != 0 && profile->pd_ps[entry] == ps;
-        add_member(a, pd, ps, paid ? &ret->others : &ret->within);
-    }
-    fm_sparse_clear(&found);
 }

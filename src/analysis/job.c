@@ -171,6 +171,7 @@ static void storage_free(struct fm_analysis_storage *storage)
     g_free(storage->css_own);
     g_free(storage->css_desc);
     g_free(storage->module_ps);
+    fm_arcs_clear(storage);
     g_free(storage);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_calls(struct fm_cost *cost)
+void fm_cost_set_calls(struct fm_cost *cost)
 {
     int64_t calls = fm_wrap_add(cost->own[FM_EXITS], cost->own[FM_FAILS]);
     calls = fm_wrap_add(calls, cost->own[FM_EXCPS]);
@@ -42,7 +42,7 @@ void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_c
     *ret = (struct fm_cost){0};
     for (unsigned m = 0; m < profile->measure_count; m++)
         ret->own[m] = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
-    set_calls(ret);
+    fm_cost_set_calls(ret);
     ret->inlined = profile->css[profile->csd_css[csd]].inlined;
     uint32_t clique = a->pd_clique[profile->csd_callee[csd]];
     if (!fm_is_direct_entry(a, csd, clique))
@@ -60,7 +60,7 @@ void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cos
         if (m >= FM_FIRST_INHERITED)
             ret->desc[m] = fm_wrap_sub((int64_t)fm_pd_total(a, pd, m), ret->own[m]);
     }
-    set_calls(ret);
+    fm_cost_set_calls(ret);
     ret->inlined = a->profile->ps[a->profile->pd_ps[pd]].inlined;
 }
 
@@ -86,7 +86,7 @@ int64_t fm_analysis_pd_calls(const struct fm_analysis *a, uint32_t pd)
     struct fm_cost cost = {0};
     for (unsigned m = FM_EXITS; m <= FM_EXCPS; m++)
         cost.own[m] = (int64_t)fm_pd_own(a, pd, m);
-    set_calls(&cost);
+    fm_cost_set_calls(&cost);
     return cost.calls;
 }
 
@@ -108,7 +108,7 @@ static void get_sums(const struct fm_analysis *a, const int64_t *own, const int6
     memcpy(ret->own, own + (size_t)id * measures, measures * sizeof(*own));
     memcpy(ret->desc + FM_FIRST_INHERITED, desc + (size_t)id * inherited,
            inherited * sizeof(*desc));
-    set_calls(ret);
+    fm_cost_set_calls(ret);
 }
 
 void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cost *ret)

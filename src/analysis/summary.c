@@ -15,7 +15,11 @@ static bool alloc_sums(struct fm_analysis_job *job)
     storage->ps_desc = g_try_new0(int64_t, ps * desc);
     storage->css_own = g_try_new0(int64_t, css * own);
     storage->css_desc = g_try_new0(int64_t, css * desc);
-    if (!storage->ps_own || !storage->ps_desc || !storage->css_own || !storage->css_desc)
+    storage->ps_paid = g_try_new0(int64_t, ps * desc);
+    storage->css_irregular = g_try_new0(bool, css);
+    storage->ps_recursive = g_try_new0(bool, ps);
+    if (!storage->ps_own || !storage->ps_desc || !storage->css_own || !storage->css_desc ||
+        !storage->ps_paid || !storage->css_irregular || !storage->ps_recursive)
         job->failed = true;
     return !job->failed;
 }
@@ -35,7 +39,9 @@ static void sum_csd(struct fm_analysis *a, uint32_t csd)
         css_own[m] = fm_wrap_add(css_own[m], own);
     }
     uint32_t clique = a->pd_clique[callee];
-    if (!fm_is_direct_entry(a, csd, clique))
+    bool inside = !fm_is_direct_entry(a, csd, clique);
+    fm_arcs_add(a, csd, inside);
+    if (inside)
         return;
     int64_t *css_desc = &storage->css_desc[(size_t)css * storage->inherited];
     for (unsigned m = FM_FIRST_INHERITED; m < profile->measure_count; m++) {
@@ -58,6 +64,16 @@ bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
     return job->cursor == a->profile->csd_count;
 }
 
+/* Whether its clique was entered by its own procedure, so that those who called it paid for it. */
+static bool is_paid(const struct fm_analysis *a, uint32_t pd)
+{
+    uint32_t entry = a->clique_parent[a->pd_clique[pd]];
+    if (entry == 0)
+        return false;
+    uint32_t entered = a->profile->csd_callee[entry];
+    return entered == pd || a->profile->pd_ps[entered] == a->profile->pd_ps[pd];
+}
+
 /* Subtracts from the descendants what is contained twice. */
 static void compensate(struct fm_analysis *a)
 {
@@ -71,13 +87,23 @@ static void compensate(struct fm_analysis *a)
             uint32_t id = (uint32_t)(costs->index.keys[i] >> 32);
             uint32_t ps = (uint32_t)costs->index.keys[i];
             uint32_t css = by_site ? profile->csd_css[id] : 0;
+            const int64_t *nested = fm_sparse_find(costs, storage->inherited, id, ps);
+            if (!by_site)
+                fm_arcs_keep_nested(a, id, ps, nested);
             if (ps != (by_site ? profile->css[css].ps : profile->pd_ps[id]))
                 continue;
             int64_t *desc = by_site ? &storage->css_desc[(size_t)css * storage->inherited]
                                     : &storage->ps_desc[(size_t)ps * storage->inherited];
-            const int64_t *nested = fm_sparse_find(costs, storage->inherited, id, ps);
-            for (unsigned m = 0; m < storage->inherited; m++)
+            int64_t *paid = !by_site && is_paid(a, id)
+                                ? &storage->ps_paid[(size_t)ps * storage->inherited]
+                                : NULL;
+            for (unsigned m = 0; m < storage->inherited; m++) {
                 desc[m] = fm_wrap_sub(desc[m], nested[m]);
+                if (paid != NULL)
+                    paid[m] = fm_wrap_sub(paid[m], nested[m]);
+            }
+            if (by_site)
+                fm_arcs_keep_taken(a, css, nested);
         }
     }
 }
@@ -88,26 +114,28 @@ bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
     struct fm_analysis_storage *storage = a->storage;
-    for (; job->stage == 0 && budget > 0 && job->cursor < profile->pd_count; budget--) {
+    for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor;
-        int64_t *desc = &storage->ps_desc[(size_t)profile->pd_ps[pd] * storage->inherited];
-        for (unsigned m = 0; m < storage->inherited; m++)
-            desc[m] = fm_wrap_add(desc[m], (int64_t)fm_pd_total(a, pd, FM_FIRST_INHERITED + m));
+        size_t first = (size_t)profile->pd_ps[pd] * storage->inherited;
+        int64_t *desc = &storage->ps_desc[first];
+        int64_t *paid = is_paid(a, pd) ? &storage->ps_paid[first] : NULL;
+        for (unsigned m = 0; m < storage->inherited; m++) {
+            int64_t total = (int64_t)fm_pd_total(a, pd, FM_FIRST_INHERITED + m);
+            desc[m] = fm_wrap_add(desc[m], total);
+            if (paid != NULL)
+                paid[m] = fm_wrap_add(paid[m], total);
+        }
     }
-    if (job->stage == 0) {
-        if (job->cursor < profile->pd_count)
-            return false;
-        job->stage = 1;
-        job->cursor = 0;
-    }
-    for (; budget > 0 && job->cursor < profile->ps_count; budget--) {
-        uint32_t ps = ++job->cursor;
+    if (job->cursor < profile->pd_count)
+        return false;
+    for (; budget > 0 && job->inner < profile->ps_count; budget--) {
+        uint32_t ps = ++job->inner;
         int64_t *desc = &storage->ps_desc[(size_t)ps * storage->inherited];
         const int64_t *own = &storage->ps_own[(size_t)ps * profile->measure_count];
         for (unsigned m = 0; m < storage->inherited; m++)
             desc[m] = fm_wrap_sub(desc[m], own[FM_FIRST_INHERITED + m]);
     }
-    if (job->cursor < profile->ps_count)
+    if (job->inner < profile->ps_count)
         return false;
     compensate(a);
     fm_analysis_pd_cost(a, profile->root_pd, &a->root_total);

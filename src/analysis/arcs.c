@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all calls of a procedure by a call site cost: an arc. Those from outside of recursions and
+ * those inside are apart. The sums of a site that calls one procedure are there anyway; kept beside
+ * them is only what differs: what is inside, what sites call whose callee is not fixed, and what
+ * the sums leave out because it is counted twice. So a procedure with 10^6 calls is asked for by
+ * its arcs, of which there are as many as in the program's text. */
+#include "analysis/analysis_internal.h"
+
+#include "deep/profile.h"
+
+/* Records of storage->arcs: own costs, descendants, how many csds. */
+static unsigned width_of(const struct fm_analysis *a)
+{
+    return a->profile->measure_count + a->storage->inherited + 1;
+}
+
+static bool is_named(const struct fm_css *css, uint32_t ps)
+{
+    return css->kind == FM_SITE_NORMAL && css->callee_ps == ps;
+}
+
+void fm_arcs_add(struct fm_analysis *a, uint32_t csd, bool inside)
+{
+    const struct fm_profile *profile = a->profile;
+    struct fm_analysis_storage *storage = a->storage;
+    uint32_t css = profile->csd_css[csd], callee = profile->csd_callee[csd];
+    uint32_t ps = profile->pd_ps[callee];
+    bool named = is_named(&profile->css[css], ps);
+    if (!named && profile->css[css].kind == FM_SITE_NORMAL)
+        storage->css_irregular[css] = true; /* the file is damaged */
+    if (inside)
+        storage->ps_recursive[ps] = true;
+    else if (named)
+        return;
+    int64_t *record = fm_sparse_at(&storage->arcs[inside], width_of(a), css, ps);
+    for (unsigned m = 0; m < profile->measure_count; m++)
+        record[m] =
+            fm_wrap_add(record[m], (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m));
+    int64_t *desc = record + profile->measure_count;
+    for (unsigned m = 0; !inside && m < storage->inherited; m++) {
+        uint64_t total = fm_clique_total(a, a->pd_clique[callee], FM_FIRST_INHERITED + m);
+        uint64_t own = fm_profile_own(profile, csd, (enum fm_measure_id)(FM_FIRST_INHERITED + m));
+        desc[m] = fm_wrap_add(desc[m], (int64_t)(total - own));
+    }
+    desc[storage->inherited]++;
+}
+
+void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t css, const int64_t *nested)
+{
+    int64_t *taken = fm_sparse_at(&a->storage->css_taken, a->storage->inherited, css, 1);
+    for (unsigned m = 0; m < a->storage->inherited; m++)
+        taken[m] = fm_wrap_add(taken[m], nested[m]);
+}
+
+/* The procedure's deeper activations below a member of a clique that it was entered by. */
+void fm_arcs_keep_nested(struct fm_analysis *a, uint32_t pd, uint32_t ps, const int64_t *nested)
+{
+    const struct fm_profile *profile = a->profile;
+    unsigned inherited = a->storage->inherited;
+    uint32_t entry = a->clique_parent[a->pd_clique[pd]];
+    if (entry == 0 || profile->pd_ps[profile->csd_callee[entry]] != ps)
+        return;
+    int64_t *sum = fm_sparse_at(&a->storage->arc_nested, inherited, profile->csd_css[entry], ps);
+    for (unsigned m = 0; m < inherited; m++)
+        sum[m] = fm_wrap_add(sum[m], nested[m]);
+}
+
+static void add_record(const int64_t *record, int64_t *to, unsigned count, int sign)
+{
+    for (unsigned m = 0; record != NULL && m < count; m++)
+        to[m] = sign > 0 ? fm_wrap_add(to[m], record[m]) : fm_wrap_sub(to[m], record[m]);
+}
+
+bool fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
+                 struct fm_cost *ret)
+{
+    const struct fm_analysis_storage *storage = a->storage;
+    unsigned measures = a->profile->measure_count, inherited = storage->inherited;
+    const int64_t *recursive = fm_sparse_find(&storage->arcs[1], width_of(a), css, ps);
+    bool named = is_named(&a->profile->css[css], ps);
+    g_assert(!storage->css_irregular[css]);
+    *ret = (struct fm_cost){0};
+    if (!inside && named) {
+        uint32_t count = a->css_csd_first[css + 1] - a->css_csd_first[css];
+        if (recursive != NULL && recursive[measures + inherited] == count)
+            return false;
+        fm_analysis_css_cost(a, css, ret);
+        add_record(recursive, ret->own, measures, -1);
+        add_record(fm_sparse_find(&storage->css_taken, inherited, css, 1),
+                   ret->desc + FM_FIRST_INHERITED, inherited, 1);
+        if (count == 0)
+            return false;
+    } else {
+        const int64_t *record =
+            inside ? recursive : fm_sparse_find(&storage->arcs[0], width_of(a), css, ps);
+        if (record == NULL)
+            return false;
+        add_record(record, ret->own, measures, 1);
+        add_record(record + measures, ret->desc + FM_FIRST_INHERITED, inherited, 1);
+    }
+    if (!inside)
+        add_record(fm_sparse_find(&storage->arc_nested, inherited, css, ps),
+                   ret->desc + FM_FIRST_INHERITED, inherited, -1);
+    ret->inlined = a->profile->css[css].inlined;
+    fm_cost_set_calls(ret);
+    return true;
+}
+
+void fm_arcs_clear(struct fm_analysis_storage *storage)
+{
+    fm_sparse_clear(&storage->arcs[0]);
+    fm_sparse_clear(&storage->arcs[1]);
+    fm_sparse_clear(&storage->css_taken);
+    fm_sparse_clear(&storage->arc_nested);
+    g_free(storage->css_irregular);
+    g_free(storage->ps_recursive);
+    g_free(storage->ps_paid);
+}
