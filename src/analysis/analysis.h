@@ -161,6 +161,18 @@ struct fm_callers_sum {
 bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps);
 void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm_callers_sum *ret);
 
+/* The calls of ps by other procedures, as they are: nothing that is counted twice is left out. */
+struct fm_callers_other {
+    struct fm_cost cost;
+    uint32_t procs, csds; /* callers, call site dynamics */
+};
+void fm_analysis_callers_other(const struct fm_analysis *a, uint32_t ps,
+                               struct fm_callers_other *ret);
+/* The procedures that a site calls, ascending, and what all calls of each cost, less what its own
+ * procedure costs below once more. Begin with *from = 0; false after the last. */
+bool fm_analysis_site_callee(const struct fm_analysis *a, uint32_t css, uint32_t *from,
+                             uint32_t *ret_ps, struct fm_cost *ret);
+
 enum fm_contour_state { FM_CONTOUR_OK, FM_CONTOUR_NO_FILE, FM_CONTOUR_BAD };
 /* Reads the contour file that belongs to a data file ("X.data" -> "X.contour"), beneath roots, NULL
  * = anywhere. *ret_message: the warning or error to show, NULL when there is none; g_free. *ret is

@@ -139,10 +139,13 @@ fm_phase_run fm_phase_sum_csds, fm_phase_sum_pds, fm_phase_modules; /* summary.c
 void fm_arcs_add(struct fm_analysis *a, uint32_t csd, bool inside);
 void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t css, const int64_t *nested);
 void fm_arcs_keep_nested(struct fm_analysis *a, uint32_t pd, uint32_t ps, const int64_t *nested);
-/* What the site's calls of ps cost, from outside or inside; deeper activations of ps left out.
- * False when there are none. Not of sites that are irregular. */
-bool fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
-                 struct fm_cost *ret);
+/* What the site's calls of ps cost, from outside or inside; deeper activations of ps left out, or
+ * not. How many csds there are, 0 = none, *ret is of no use then. Not of sites that are irregular.
+ */
+uint32_t fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
+                     struct fm_cost *ret);
+uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint32_t ps,
+                                 bool inside, struct fm_cost *ret);
 void fm_arcs_clear(struct fm_analysis_storage *storage);
 void fm_cost_set_calls(struct fm_cost *cost); /* from the ports */
 

@@ -71,39 +71,48 @@ static void add_record(const int64_t *record, int64_t *to, unsigned count, int s
         to[m] = sign > 0 ? fm_wrap_add(to[m], record[m]) : fm_wrap_sub(to[m], record[m]);
 }
 
-bool fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
-                 struct fm_cost *ret)
+uint32_t fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
+                     struct fm_cost *ret)
+{
+    uint32_t count = fm_arc_cost_with_nested(a, css, ps, inside, ret);
+    if (count > 0 && !inside)
+        add_record(fm_sparse_find(&a->storage->arc_nested, a->storage->inherited, css, ps),
+                   ret->desc + FM_FIRST_INHERITED, a->storage->inherited, -1);
+    return count;
+}
+
+uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint32_t ps,
+                                 bool inside, struct fm_cost *ret)
 {
     const struct fm_analysis_storage *storage = a->storage;
     unsigned measures = a->profile->measure_count, inherited = storage->inherited;
     const int64_t *recursive = fm_sparse_find(&storage->arcs[1], width_of(a), css, ps);
     bool named = is_named(&a->profile->css[css], ps);
+    uint32_t count;
     g_assert(!storage->css_irregular[css]);
     *ret = (struct fm_cost){0};
     if (!inside && named) {
-        uint32_t count = a->css_csd_first[css + 1] - a->css_csd_first[css];
-        if (recursive != NULL && recursive[measures + inherited] == count)
-            return false;
+        count = a->css_csd_first[css + 1] - a->css_csd_first[css];
+        if (recursive != NULL)
+            count -= (uint32_t)recursive[measures + inherited];
+        if (count == 0)
+            return 0;
         fm_analysis_css_cost(a, css, ret);
         add_record(recursive, ret->own, measures, -1);
         add_record(fm_sparse_find(&storage->css_taken, inherited, css, 1),
                    ret->desc + FM_FIRST_INHERITED, inherited, 1);
-        if (count == 0)
-            return false;
     } else {
         const int64_t *record =
             inside ? recursive : fm_sparse_find(&storage->arcs[0], width_of(a), css, ps);
         if (record == NULL)
-            return false;
+            return 0;
+        count = (uint32_t)record[measures + inherited];
         add_record(record, ret->own, measures, 1);
         add_record(record + measures, ret->desc + FM_FIRST_INHERITED, inherited, 1);
     }
-    if (!inside)
-        add_record(fm_sparse_find(&storage->arc_nested, inherited, css, ps),
-                   ret->desc + FM_FIRST_INHERITED, inherited, -1);
     ret->inlined = a->profile->css[css].inlined;
     fm_cost_set_calls(ret);
-    return true;
+    return count;
 }
 
 void fm_arcs_clear(struct fm_analysis_storage *storage)

@@ -110,8 +110,15 @@ static int compare_keyed(const void *a, const void *b)
 
 /* --- procedures with many callers --- */
 
-/* Above this it pays to look at all call sites instead of all calls. */
-#define MANY_CALLERS 4096
+/* Looking at a call costs as much as looking at so many call sites. */
+#define SITES_A_CALL 16u
+
+/* Whether it pays to look at all call sites instead of all calls. */
+static bool has_many_callers(const struct fm_analysis *a, uint32_t ps)
+{
+    uint64_t calls = a->ps_caller_first[ps + 1] - a->ps_caller_first[ps];
+    return calls * SITES_A_CALL > a->profile->css_count;
+}
 
 static uint32_t callee_ps(const struct fm_analysis *a, uint32_t index)
 {
@@ -166,7 +173,7 @@ static bool add_site(const struct fm_analysis *a, uint32_t css, const struct cho
     struct fm_cost cost;
     if (a->storage->css_irregular[css])
         return add_calls(a, css, choice, found, to);
-    if (!fm_arc_cost(a, css, choice->ps, choice->inside, &cost))
+    if (fm_arc_cost(a, css, choice->ps, choice->inside, &cost) == 0)
         return false;
     fm_cost_add(to, &cost);
     return true;
@@ -267,8 +274,7 @@ static void callers(const struct fm_analysis *a, struct choice *choice, struct f
         *ret_count = 0;
         return;
     }
-    if (a->ps_caller_first[ps + 1] - a->ps_caller_first[ps] > MANY_CALLERS && !choice->contour &&
-        choice->group != FM_GROUP_CLIQUE)
+    if (has_many_callers(a, ps) && !choice->contour && choice->group != FM_GROUP_CLIQUE)
         callers_by_site(a, choice, ret, ret_count);
     else
         callers_by_call(a, choice, ret, ret_count);
@@ -299,7 +305,7 @@ static void add_all(const struct fm_analysis *a, uint32_t ps, bool inside, struc
     struct choice choice = {.ps = ps, .inside = inside, .recursive = true};
     struct fm_sparse_costs found = {0};
     uint32_t first = a->ps_caller_first[ps], end = a->ps_caller_first[ps + 1];
-    if (end - first > MANY_CALLERS) {
+    if (has_many_callers(a, ps)) {
         for (uint32_t css = 1; css <= a->profile->css_count; css++)
             add_site(a, css, &choice, &found, to);
     } else {
@@ -329,4 +335,85 @@ void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm
         ret->others.desc[m] = fm_wrap_sub(of_entered, entered);
         ret->within.desc[m] = fm_wrap_sub(fm_wrap_sub(all, of_entered), ret->within.own[m]);
     }
+}
+
+static void add_other(const struct fm_analysis *a, uint32_t csd, struct fm_callers_other *to)
+{
+    struct fm_cost cost;
+    fm_analysis_csd_cost(a, csd, &cost);
+    fm_cost_add(&to->cost, &cost);
+    to->csds++;
+}
+
+/* The calls of ps at a site, without compensation. */
+static void add_others_of_site(const struct fm_analysis *a, uint32_t css, uint32_t ps,
+                               struct fm_callers_other *to)
+{
+    uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
+    for (int inside = 0; inside < 2 && !a->storage->css_irregular[css]; inside++) {
+        struct fm_cost cost;
+        uint32_t csds = fm_arc_cost_with_nested(a, css, ps, inside == 1, &cost);
+        if (csds == 0)
+            continue;
+        fm_cost_add(&to->cost, &cost);
+        to->csds += csds;
+    }
+    if (!a->storage->css_irregular[css])
+        return;
+    for (uint32_t i = lower_bound(a, first, end, ps); i < end && callee_ps(a, i) == ps; i++)
+        add_other(a, a->css_csds[i], to);
+}
+
+void fm_analysis_callers_other(const struct fm_analysis *a, uint32_t ps,
+                               struct fm_callers_other *ret)
+{
+    g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
+    const struct fm_profile *profile = a->profile;
+    uint32_t first = a->ps_caller_first[ps], end = a->ps_caller_first[ps + 1];
+    bool many = has_many_callers(a, ps);
+    g_autoptr(GHashTable) procs = g_hash_table_new(NULL, NULL);
+    *ret = (struct fm_callers_other){0};
+    for (uint32_t i = first; i < end && !many; i++) {
+        uint32_t caller = profile->css[profile->csd_css[a->ps_callers[i]]].ps;
+        if (caller == ps)
+            continue;
+        add_other(a, a->ps_callers[i], ret);
+        g_hash_table_add(procs, GUINT_TO_POINTER(caller));
+    }
+    for (uint32_t css = 1; css <= profile->css_count && many; css++) {
+        uint32_t before = ret->csds;
+        if (profile->css[css].ps == ps)
+            continue;
+        add_others_of_site(a, css, ps, ret);
+        if (ret->csds != before)
+            g_hash_table_add(procs, GUINT_TO_POINTER(profile->css[css].ps));
+    }
+    ret->procs = g_hash_table_size(procs);
+}
+
+bool fm_analysis_site_callee(const struct fm_analysis *a, uint32_t css, uint32_t *from,
+                             uint32_t *ret_ps, struct fm_cost *ret)
+{
+    uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
+    const struct fm_analysis_storage *storage = a->storage;
+    uint32_t container = a->profile->css[css].ps, at = first + *from;
+    if (at >= end)
+        return false;
+    uint32_t ps = *ret_ps = callee_ps(a, at), next = lower_bound(a, at, end, ps + 1);
+    bool kept = !storage->css_irregular[css] &&
+                fm_sparse_find(&storage->css_taken, storage->inherited, css, 1) == NULL;
+    *ret = (struct fm_cost){0};
+    for (int inside = 0; inside < 2 && kept; inside++) {
+        struct fm_cost cost;
+        if (fm_arc_cost_with_nested(a, css, ps, inside == 1, &cost) > 0)
+            fm_cost_add(ret, &cost);
+    }
+    for (uint32_t i = at; i < next && !kept; i++) {
+        struct fm_cost cost;
+        fm_analysis_csd_cost(a, a->css_csds[i], &cost);
+        fm_analysis_csd_compensation(a, a->css_csds[i], container, -1, &cost);
+        fm_cost_add(ret, &cost);
+    }
+    *from = next - first;
+    return true;
 }

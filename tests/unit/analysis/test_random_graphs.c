@@ -163,35 +163,104 @@ static void compare_nodes(const struct fm_analysis *a, const struct reference *r
     }
 }
 
-/* By clique: calls that enter their callee's clique, or the others. */
+#define GROUPS_MAX 128
+
+static uint32_t group_of(const struct fm_profile *profile, const struct reference *r,
+                         enum fm_callers_group group, uint32_t csd)
+{
+    uint32_t css = profile->csd_css[csd];
+    return group == FM_GROUP_CLIQUE      ? r->clique[profile->csd_caller[csd]]
+           : group == FM_GROUP_CALL_SITE ? css
+                                         : profile->css[css].ps;
+}
+
+static uint32_t group_of_row(enum fm_callers_group group, const struct fm_callers_row *row)
+{
+    return group == FM_GROUP_CLIQUE      ? row->clique
+           : group == FM_GROUP_CALL_SITE ? row->css
+                                         : row->ps;
+}
+
+/* By clique, call site, procedure: calls that enter their callee's clique, or the others. */
 static void compare_callers(const struct fm_analysis *a, const struct reference *r, uint32_t ps,
-                            bool inside)
+                            enum fm_callers_group group, bool inside)
 {
     const struct fm_profile *profile = a->profile;
-    int64_t own[PD_MAX + 2] = {0}, desc[PD_MAX + 2] = {0};
+    int64_t own[GROUPS_MAX] = {0}, desc[GROUPS_MAX] = {0};
+    g_assert_cmpuint(MAX(profile->pd_count, MAX(profile->css_count, profile->ps_count)), <,
+                     GROUPS_MAX);
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
-        uint32_t caller = profile->csd_caller[csd], callee = profile->csd_callee[csd];
+        uint32_t callee = profile->csd_callee[csd], key = group_of(profile, r, group, csd);
         if (profile->pd_ps[callee] != ps || (r->parent[r->clique[callee]] != csd) != inside)
             continue;
-        own[r->clique[caller]] += (int64_t)fm_profile_own(profile, csd, FM_CALLSEQS);
-        desc[r->clique[caller]] += r->csd_desc[csd];
+        own[key] += (int64_t)fm_profile_own(profile, csd, FM_CALLSEQS);
+        desc[key] += r->csd_desc[csd];
         for (uint32_t pd = 1; pd <= profile->pd_count && !inside; pd++) {
             if (r->clique[pd] == r->clique[callee])
-                desc[r->clique[caller]] -= r->pd_comp[pd][ps];
+                desc[key] -= r->pd_comp[pd][ps];
         }
     }
     g_autofree struct fm_callers_row *rows = NULL;
     uint32_t count;
-    (inside ? fm_analysis_callers_inside : fm_analysis_callers)(a, ps, FM_GROUP_CLIQUE, NULL, &rows,
-                                                                &count);
+    (inside ? fm_analysis_callers_inside : fm_analysis_callers)(a, ps, group, NULL, &rows, &count);
     g_assert_true(!inside || fm_analysis_is_recursive(a, ps) == (count > 0));
     for (uint32_t i = 0; i < count; i++) {
-        g_assert_cmpint(rows[i].cost.own[FM_CALLSEQS], ==, own[rows[i].clique]);
-        g_assert_cmpint(rows[i].cost.desc[FM_CALLSEQS], ==, desc[rows[i].clique]);
-        own[rows[i].clique] = desc[rows[i].clique] = 0;
+        uint32_t key = group_of_row(group, &rows[i]);
+        g_assert_cmpint(rows[i].cost.own[FM_CALLSEQS], ==, own[key]);
+        g_assert_cmpint(rows[i].cost.desc[FM_CALLSEQS], ==, desc[key]);
+        own[key] = desc[key] = 0;
     }
-    for (uint32_t clique = 1; clique <= a->clique_count; clique++)
-        g_assert_cmpint(own[clique], ==, 0);
+    for (uint32_t key = 0; key < GROUPS_MAX; key++) {
+        g_assert_cmpint(own[key], ==, 0);
+        g_assert_cmpint(desc[key], ==, 0);
+    }
+}
+
+/* Calls by other procedures, as they are. */
+static void compare_callers_other(const struct fm_analysis *a, const struct reference *r,
+                                  uint32_t ps)
+{
+    const struct fm_profile *profile = a->profile;
+    int64_t own = 0, desc = 0;
+    uint32_t csds = 0;
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        if (profile->pd_ps[profile->csd_callee[csd]] != ps ||
+            profile->css[profile->csd_css[csd]].ps == ps)
+            continue;
+        own += (int64_t)fm_profile_own(profile, csd, FM_CALLSEQS);
+        desc += r->parent[r->clique[profile->csd_callee[csd]]] == csd ? r->csd_desc[csd] : 0;
+        csds++;
+    }
+    struct fm_callers_other other;
+    fm_analysis_callers_other(a, ps, &other);
+    g_assert_cmpint(other.cost.own[FM_CALLSEQS], ==, own);
+    g_assert_cmpint(other.cost.desc[FM_CALLSEQS], ==, desc);
+    g_assert_cmpuint(other.csds, ==, csds);
+}
+
+/* What a site calls, together the site. */
+static void compare_site_callees(const struct fm_analysis *a, const struct reference *r,
+                                 uint32_t css)
+{
+    const struct fm_profile *profile = a->profile;
+    int64_t own[PS_MAX + 1] = {0}, desc[PS_MAX + 1] = {0};
+    struct fm_cost cost;
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        uint32_t ps = profile->pd_ps[profile->csd_callee[csd]];
+        if (profile->csd_css[csd] != css)
+            continue;
+        own[ps] += (int64_t)fm_profile_own(profile, csd, FM_CALLSEQS);
+        desc[ps] += r->csd_desc[csd] - r->csd_comp[csd][profile->css[css].ps];
+    }
+    for (uint32_t from = 0, ps, before = 0; fm_analysis_site_callee(a, css, &from, &ps, &cost);
+         before = ps) {
+        g_assert_cmpuint(ps, >, before);
+        g_assert_cmpint(cost.own[FM_CALLSEQS], ==, own[ps]);
+        g_assert_cmpint(cost.desc[FM_CALLSEQS], ==, desc[ps]);
+        own[ps] = desc[ps] = 0;
+    }
+    for (uint32_t ps = 1; ps <= profile->ps_count; ps++)
+        g_assert_cmpint(own[ps], ==, 0);
 }
 
 /* What the callers paid, what recursions cost that others entered, less what others cost in those
@@ -247,14 +316,20 @@ static void compare_sums(const struct fm_analysis *a, const struct reference *r)
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
         fm_analysis_ps_cost(a, ps, &cost);
         g_assert_cmpint(cost.desc[FM_CALLSEQS], ==, ps_desc[ps]);
-        compare_callers(a, r, ps, false);
-        compare_callers(a, r, ps, true);
+        static const enum fm_callers_group groups[] = {FM_GROUP_CLIQUE, FM_GROUP_CALL_SITE,
+                                                       FM_GROUP_PROC};
+        for (size_t g = 0; g < G_N_ELEMENTS(groups); g++) {
+            compare_callers(a, r, ps, groups[g], false);
+            compare_callers(a, r, ps, groups[g], true);
+        }
+        compare_callers_other(a, r, ps);
         compare_callers_sum(a, r, ps);
     }
     for (uint32_t css = 1; css <= profile->css_count; css++) {
         fm_analysis_css_cost(a, css, &cost);
         g_assert_cmpint(cost.own[FM_CALLSEQS], ==, css_own[css]);
         g_assert_cmpint(cost.desc[FM_CALLSEQS], ==, css_desc[css]);
+        compare_site_callees(a, r, css);
     }
 }
 

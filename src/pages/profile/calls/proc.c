@@ -42,29 +42,15 @@ static void add_header(struct proc_view *view)
 /* For developers: who calls it, direct recursion left out, costs not compensated. */
 static void add_callers_row(struct proc_view *view)
 {
-    const struct fm_profile *profile = view->page->profile;
-    const struct fm_analysis *a = view->page->analysis;
-    g_autoptr(GHashTable) procs = g_hash_table_new(NULL, NULL);
-    struct fm_cost sum = {0};
-    uint32_t csds = 0;
-    for (uint32_t i = a->ps_caller_first[view->ps]; i < a->ps_caller_first[view->ps + 1]; i++) {
-        uint32_t csd = a->ps_callers[i];
-        uint32_t caller = profile->css[profile->csd_css[csd]].ps;
-        if (caller == view->ps)
-            continue;
-        struct fm_cost cost;
-        fm_analysis_csd_cost(a, csd, &cost);
-        fm_cost_add(&sum, &cost);
-        g_hash_table_add(procs, GUINT_TO_POINTER(caller));
-        csds++;
-    }
-    g_autofree char *label = g_strdup_printf("%u static & %" PRIu32 " dynamic call sites",
-                                             g_hash_table_size(procs), csds);
+    struct fm_callers_other other;
+    fm_analysis_callers_other(view->page->analysis, view->ps, &other);
+    g_autofree char *label = g_strdup_printf("%" PRIu32 " static & %" PRIu32 " dynamic call sites",
+                                             other.procs, other.csds);
     fm_table_section(view->table, "Callers excluding directly-recursive calls", true);
     fm_table_row(view->table, "callers", true);
     fm_cell_empty(view->table);
     fm_cell_string(view->table, label, FM_STYLE_PLAIN);
-    fm_perf_cells(&view->perf, view->page, view->table, &sum);
+    fm_perf_cells(&view->perf, view->page, view->table, &other.cost);
     fm_table_separator(view->table);
 }
 
@@ -123,32 +109,13 @@ static struct fm_row callee_row(struct proc_view *view, uint32_t ps)
 /* The calls made there, summed for each callee, compensated like the site itself. */
 static GArray *callee_rows(struct proc_view *view, uint32_t css)
 {
-    const struct fm_profile *profile = view->page->profile;
-    const struct fm_analysis *a = view->page->analysis;
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct fm_row));
-    uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
-    if (first == end)
-        return rows;
-    /* Ascending by the callee's procedure: often there is one, and the sum is known. */
-    uint32_t low = profile->pd_ps[profile->csd_callee[a->css_csds[first]]];
-    uint32_t high = profile->pd_ps[profile->csd_callee[a->css_csds[end - 1]]];
-    if (low == high) {
-        struct fm_row row = callee_row(view, low);
-        fm_analysis_css_cost(a, css, &row.cost);
+    struct fm_cost cost;
+    for (uint32_t from = 0, ps;
+         fm_analysis_site_callee(view->page->analysis, css, &from, &ps, &cost);) {
+        struct fm_row row = callee_row(view, ps);
+        row.cost = cost;
         g_array_append_val(rows, row);
-        return rows;
-    }
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t csd = a->css_csds[i];
-        uint32_t ps = profile->pd_ps[profile->csd_callee[csd]];
-        if (rows->len == 0 || g_array_index(rows, struct fm_row, rows->len - 1).id != ps) {
-            struct fm_row row = callee_row(view, ps);
-            g_array_append_val(rows, row);
-        }
-        struct fm_cost cost;
-        fm_analysis_csd_cost(a, csd, &cost);
-        fm_analysis_csd_compensation(a, csd, view->ps, -1, &cost);
-        fm_cost_add(&g_array_index(rows, struct fm_row, rows->len - 1).cost, &cost);
     }
     return rows;
 }
