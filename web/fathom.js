@@ -5,6 +5,9 @@
 
 const FILTER_ROWS_MIN = 12;
 const RELOAD_MS = 2000;
+const LONG_ROWS = 400; // tables from here on show a part of their rows
+const WINDOW_ROWS = 150;
+const ROW_PIXELS = 24; // until it is known
 
 // "1,234.50" -> 1234.5; "10.0ms" -> 0.01; what is no number sorts last.
 function cellNumber(text) {
@@ -42,12 +45,105 @@ function columnHeads(table) {
   return heads;
 }
 
+// Of a long table only the rows near those that are seen are in the document; the rest is two empty
+// rows of their height. Without scripts, on paper, and when asked, all rows are there.
+class RowWindow {
+  constructor(table) {
+    this.body = table.tBodies[0];
+    this.all = [...this.body.rows];
+    this.listed = this.all;
+    this.frame = table.closest(".wide");
+    const columns = Math.max(...[...this.all[0].cells].map((_, at, cells) => at + cells[at].colSpan), 1);
+    [this.above, this.below] = [0, 1].map(() => {
+      const row = document.createElement("tr");
+      row.className = "spacer";
+      row.append(Object.assign(document.createElement("td"), { colSpan: columns }));
+      return row;
+    });
+    table.setAttribute("aria-rowcount", String(this.all.length));
+    this.height = ROW_PIXELS;
+    this.draw(0);
+    this.height = this.body.offsetHeight ? this.measure() : ROW_PIXELS;
+    for (const head of columnHeads(table)) if (head) head.style.minWidth = `${head.offsetWidth}px`;
+    this.draw(0);
+    const scrolled = () => {
+      this.waiting ??= requestAnimationFrame(() => { this.waiting = undefined; this.follow(); });
+    };
+    window.addEventListener("scroll", scrolled, { passive: true });
+    this.frame?.addEventListener("scroll", scrolled, { passive: true });
+    window.addEventListener("beforeprint", () => this.drawAll());
+    window.addEventListener("afterprint", () => this.draw(0));
+  }
+
+  measure() {
+    const rows = [...this.body.rows].slice(1, -1);
+    return Math.max(1, rows.reduce((sum, row) => sum + row.offsetHeight, 0) / Math.max(rows.length, 1));
+  }
+
+  draw(first) {
+    if (this.whole) return;
+    this.first = Math.max(0, Math.min(first, this.listed.length - WINDOW_ROWS));
+    const rows = this.listed.slice(this.first, this.first + WINDOW_ROWS);
+    this.above.cells[0].style.height = `${this.first * this.height}px`;
+    this.below.cells[0].style.height = `${(this.listed.length - this.first - rows.length) * this.height}px`;
+    this.body.replaceChildren(this.above, ...rows, this.below);
+  }
+
+  drawAll() {
+    this.body.replaceChildren(...this.listed);
+  }
+
+  showAll() {
+    this.whole = true;
+    this.drawAll();
+  }
+
+  list(rows) {
+    this.listed = rows;
+    if (this.whole) this.drawAll();
+    else this.draw(0);
+  }
+
+  follow() {
+    if (this.whole) return;
+    const top = Math.max(0, this.frame?.getBoundingClientRect().top ?? 0);
+    const seen = Math.floor((top - this.body.getBoundingClientRect().top) / this.height);
+    const near = WINDOW_ROWS / 5;
+    if (seen < this.first + (this.first ? near : 0) || seen > this.first + WINDOW_ROWS - 3 * near)
+      this.draw(seen - WINDOW_ROWS / 3 | 0);
+  }
+}
+
+const windows = new WeakMap(); // of tables
+
+function rowsOf(table) {
+  return windows.get(table)?.all ?? [...table.querySelectorAll("tbody tr")];
+}
+
+function addWindow(table) {
+  if (!isFlat(table) || table.tBodies[0].rows.length < LONG_ROWS) return;
+  const rows = new RowWindow(table);
+  windows.set(table, rows);
+  const all = document.createElement("button");
+  all.type = "button";
+  all.textContent = `All ${rows.all.length.toLocaleString("en-US")} rows in the page`;
+  all.title = "For the browser's own search; slow";
+  all.addEventListener("click", () => {
+    rows.showAll();
+    all.remove();
+  });
+  (table.closest(".wide") ?? table).parentElement.querySelector(".tools")?.append(all);
+}
+
 function sortBy(table, column, head) {
   const body = table.tBodies[0];
+  const rows = windows.get(table);
   const down = head.getAttribute("aria-sort") !== "descending";
-  const keyed = [...body.rows].map((row) => [cellNumber(cellAt(row, column)?.textContent ?? ""), row]);
+  const keyed = (rows?.listed ?? [...body.rows]).map((row) => [cellNumber(cellAt(row, column)?.textContent ?? ""), row]);
   keyed.sort((a, b) => (a[0] === b[0] ? 0 : (a[0] < b[0]) === down ? 1 : -1));
-  body.append(...keyed.map((pair) => pair[1]));
+  const sorted = keyed.map((pair) => pair[1]);
+  if (rows) rows.list(sorted);
+  else body.append(...sorted);
   for (const other of table.tHead.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
 }
@@ -87,13 +183,15 @@ function filterRows(table, text, found) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
   table.classList.toggle("filtered", words.length > 0);
-  for (const row of table.querySelectorAll("tbody tr")) {
+  for (const row of rowsOf(table)) {
     const frame = row.matches(".sep, .section");
     const content = row.textContent.toLowerCase();
     row.hidden = words.length > 0 && (frame || !words.every((word) => content.includes(word)));
     if (!frame && !row.hidden) shown++;
   }
   found.textContent = words.length ? `${shown} rows` : "";
+  const long = windows.get(table);
+  long?.list(long.all.filter((row) => !row.hidden));
 }
 
 // A table as CSV (RFC 4180), commas within numbers taken out.
@@ -101,7 +199,7 @@ function tableCsv(table) {
   const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const heads = columnHeads(table).map((head) => head.textContent.trim());
   const lines = heads.length ? [heads.map(quote).join(",")] : [];
-  for (const row of table.querySelectorAll("tbody tr:not(.sep, .section)")) {
+  for (const row of windows.get(table)?.listed ?? table.querySelectorAll("tbody tr:not(.sep, .section)")) {
     const fields = [];
     if (row.hidden) continue;
     for (const cell of row.cells) {
@@ -325,6 +423,7 @@ if (!document.body.matches(".trace")) {
   for (const table of document.querySelectorAll("table:not(.source)")) {
     addSorting(table);
     addTools(table);
+    addWindow(table);
   }
   document.addEventListener("keydown", onKey);
   completeSearch(document.getElementById("search"));

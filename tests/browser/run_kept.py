@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pages kept without a server, opened as files: run_kept.py FATHOM GENERATE BUILD EXAMPLES.
+"""Pages kept without a server, opened as files, and a long table: run_kept.py FATHOM GENERATE BUILD EXAMPLES.
 Skips (77) as run.py does."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import run_programs
 def main(fathom, generate, build, examples):
     source, build = pathlib.Path(__file__).resolve().parent, pathlib.Path(build)
     browser = run.prepare(source, build)
-    for each in ("browser.mjs", "kept.mjs"):
+    for each in ("browser.mjs", "kept.mjs", "long.mjs"):
         shutil.copy(source / each, build / each)
     shots = build / "screenshots"
     shots.mkdir(exist_ok=True)
@@ -29,7 +30,20 @@ def main(fathom, generate, build, examples):
         subprocess.run([fathom, "report", "--html", made[0], report], check=True)
         subprocess.run([fathom, "report", "--html", made[1], large], check=True)
         subprocess.run([fathom, "export", f"--static={made[2]}", "--pages=200", report], check=True)
-        return subprocess.run(["node", "kept.mjs", browser, str(shots), *made], cwd=build).returncode
+        told = subprocess.run(["node", "kept.mjs", browser, str(shots), *made], cwd=build).returncode
+        subprocess.run([generate, "--nodes=200000", "--procs=6000", "--c", "--seed=2", large], check=True)
+        return told or serve_long(os.path.abspath(fathom), browser, build, shots, large)
+
+
+def serve_long(fathom, browser, build, shots, profile):
+    """All functions of a profile as one table, which needs a server."""
+    server = subprocess.Popen([fathom, "view", "--no-open", profile], text=True, stdout=subprocess.PIPE)
+    try:
+        address = re.search(r"http://[^/]+/", server.stdout.readline())[0]
+        return subprocess.run(["node", "long.mjs", address, browser, str(shots), profile], cwd=build).returncode
+    finally:
+        server.terminate()
+        server.wait(20)
 
 
 if __name__ == "__main__":
