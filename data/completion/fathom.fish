@@ -1,10 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of fathom for fish: commands and options are asked of the program itself.
+# Completion of fathom for fish: commands, sub-commands and options are asked of the program itself.
+function __fathom_count
+    count (commandline -opc)
+end
+function __fathom_is
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and contains -- $words[2] $argv
+end
+function __fathom_sub # the commands of one that has some
+    set -l words (commandline -opc)
+    set -l asked
+    test $words[2] = help; or set asked $words[2]
+    fathom $asked --help 2>/dev/null | sed -nE -e '/^Commands:/,/^$/s/^  ([a-z+-]+) .*/\1/p' -e 's/^  fathom (log|feedback) ([a-z]+) .*/\2/p'
+end
 function __fathom_options
     set -l words (commandline -opc)
-    fathom $words[2] --help 2>/dev/null | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+).*/\2/p'
+    set -l asked $words[2]
+    if contains -- $asked log feedback; and test (count $words) -ge 3
+        set asked $asked $words[3]
+    end
+    fathom $asked --help 2>/dev/null | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z][a-z-]*).*/\2/p'
 end
-complete -c fathom -n 'test (count (commandline -opc)) -eq 1' -f -a '(fathom commands 2>/dev/null)'
-complete -c fathom -n 'test (count (commandline -opc)) -ge 2; and string match -q -- "-*" (commandline -ct)' -f -a '(__fathom_options)'
-complete -c fathom -n 'string match -q -- "--grade=*" (commandline -ct)' -f -a '--grade=deep --grade=full --grade=coverage'
-complete -c fathom -n 'test (count (commandline -opc)) -eq 2; and test (commandline -opc)[2] = report' -f -a 'menu root/no root/90 program_modules top_procs/1-20/callseqs/self/oa find/ tree/auto/down/3/all'
+function __fathom_values # OPTION VALUE...: as --OPTION=VALUE
+    printf "$argv[1]=%s\n" $argv[2..-1]
+end
+function __fathom_typing
+    string match -q -- "$argv[1]=*" (commandline -ct)
+end
+complete -c fathom -n 'test (__fathom_count) -eq 1' -f -a '(fathom commands 2>/dev/null) help'
+complete -c fathom -n 'test (__fathom_count) -eq 2; and __fathom_is log feedback help' -f -a '(__fathom_sub)'
+complete -c fathom -n 'test (__fathom_count) -ge 2; and string match -q -- "-*" (commandline -ct); and not string match -q -- "*=*" (commandline -ct)' -f -a '(__fathom_options)'
+complete -c fathom -n '__fathom_typing --grade' -f -a '(__fathom_values --grade deep full coverage)'
+complete -c fathom -n '__fathom_typing --color' -f -a '(__fathom_values --color always never auto)'
+complete -c fathom -n '__fathom_typing --by; and __fathom_is tree' -f -a '(__fathom_values --by time calls bytes allocs)'
+complete -c fathom -n '__fathom_typing --by; and __fathom_is log' -f -a '(__fathom_values --by state type tree thread lock counter)'
+complete -c fathom -n '__fathom_typing --to; and __fathom_is convert' -f -a '(__fathom_values --to mercury fathom)'
+complete -c fathom -n '__fathom_typing --to; and __fathom_is export' -f -a '(__fathom_values --to (fathom export --help 2>/dev/null | sed -nE "s/^  ([a-z]+)  +[^-].*/\1/p"))'
+complete -c fathom -n 'test (__fathom_count) -eq 2; and __fathom_is report' -f -a 'menu root/no root/90 program_modules top_procs/1-20/callseqs/self/oa find/ tree/auto/down/3/all flame/auto/down/_/all'
