@@ -264,7 +264,9 @@ static bool open_below(const struct fm_roots *roots, const char *path, struct fm
 {
     static const uint8_t nothing[1];
     struct fm_mapped_file *file;
-    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+    g_autofree char *real = roots == NULL ? NULL : fm_roots_find(roots, path);
+    /* a link out of the folders is none, whether it leads to something or not */
+    if (roots == NULL ? !g_file_test(path, G_FILE_TEST_EXISTS) : real == NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
         return false;
     }

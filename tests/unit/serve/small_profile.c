@@ -3,6 +3,22 @@
 
 #include "deep/build.h"
 
+void write_small_c_profile(const char *path, const char *program)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, program);
+    uint32_t system = fm_build_ps(build, &(struct fm_ps){.name = "the program"});
+    uint32_t main_ps =
+        fm_build_ps(build, &(struct fm_ps){.name = "main", .file = "main.c", .line = 7});
+    fm_build_css(build, system, &(struct fm_css){.kind = FM_SITE_CALLBACK});
+    uint32_t root = fm_build_pd(build, system);
+    uint32_t csd = fm_build_csd(build, root, 0, fm_build_pd(build, main_ps));
+    fm_build_add(build, csd, FM_EXITS, 1);
+    g_autoptr(FmProfile) profile = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fm_build_finish(build, &profile, &error));
+    g_assert_true(fm_profile_write(profile, path, false, &error));
+}
+
 void write_small_profile(const char *path, const char *program, const char *proc,
                          const char *module, const char *file, uint64_t callseqs)
 {

@@ -8,3 +8,5 @@
  */
 void write_small_profile(const char *path, const char *program, const char *proc,
                          const char *module, const char *file, uint64_t callseqs);
+/* The same of a C program. */
+void write_small_c_profile(const char *path, const char *program);

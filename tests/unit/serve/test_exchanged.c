@@ -168,17 +168,20 @@ static void open_before(struct fm_server *server, const struct world *world,
     }
 }
 
-/* Once, with the files exchanged before these calls; the number of calls in *ret. True: shown. */
-static bool ask_once(struct world *world, const struct question *question, unsigned first,
-                     unsigned second, unsigned *ret)
+/* Once, with the files exchanged before these calls, and at_first before all of them; the number of
+ * calls in *ret. True: shown. */
+static bool ask_once(struct world *world, const struct question *question, bool at_first,
+                     unsigned first, unsigned second, unsigned *ret)
 {
     struct fm_server *server = new_server(world);
     open_before(server, world, question);
+    if (at_first)
+        exchange(world);
     watch(world, first, second);
     g_autofree char *body = answer(server, question->path, question->query);
     watched = NULL;
     *ret = world->calls;
-    if ((first <= world->calls) != (second <= world->calls))
+    if (at_first ^ (first <= world->calls) ^ (second <= world->calls))
         exchange(world);
     if (strstr(body, question->foreign) != NULL)
         g_error("exchanged before calls %u and %u: %s", first, second, body);
@@ -192,17 +195,21 @@ static bool ask_once(struct world *world, const struct question *question, unsig
 static void check(struct world *world, const struct question *question)
 {
     unsigned shown = 0, asked = 0, calls, made;
-    g_assert_true(ask_once(world, question, UINT_MAX, UINT_MAX, &calls));
+    g_assert_true(ask_once(world, question, false, UINT_MAX, UINT_MAX, &calls));
     for (unsigned first = 1; first <= calls; first++) {
         for (unsigned length = 1; length <= LENGTH_MAX; length++) {
             unsigned second = length == LENGTH_MAX ? UINT_MAX : first + length;
-            shown += ask_once(world, question, first, second, &made);
+            shown += ask_once(world, question, false, first, second, &made);
             asked++;
         }
     }
     g_test_message("shown %u times of %u", shown, asked);
     g_assert_cmpuint(asked, >=, 3 * LENGTH_MAX);
     g_assert_cmpuint(shown, >, 0);
+    /* The link has its place when files are compared with what they were, and not in between. */
+    for (unsigned first = 1; question->before == NOT_OPENED && first <= calls; first++)
+        for (unsigned second = first + 1; second <= calls; second++)
+            (void)ask_once(world, question, true, first, second, &made);
 }
 
 static void profiles(void)
@@ -237,6 +244,45 @@ static void contours(void)
     begin(&world, "a.contour");
     const struct question question = {"/deep.txt", "proc_callers/2/pr/1/100/ac&a.data",
                                       "ours_unknown", "FOREIGN_SECRET", NOT_OPENED};
+    check(&world, &question);
+    end(&world);
+}
+
+/* Lines and bodies that cannot be read are told with their words. */
+static void lines(void)
+{
+    static const char of[] = "fathom source lines version 1\n";
+    struct world world = {0};
+    set_up(&world);
+    g_autofree char *profile = g_build_filename(world.in, "a.data", NULL);
+    g_autofree char *ours = g_build_filename(world.in, "a.lines", NULL);
+    g_autofree char *foreign = g_build_filename(world.out, "a.lines", NULL);
+    g_autofree char *our_bytes = g_strconcat(of, "\x04", "ours", "0123456789abcdef", NULL);
+    g_autofree char *foreign_bytes = g_strconcat(of, "\x07", "FOREIGN", "0123456789abcdef", NULL);
+    write_small_c_profile(profile, "prog");
+    g_assert_true(g_file_set_contents(ours, our_bytes, -1, NULL));
+    g_assert_true(g_file_set_contents(foreign, foreign_bytes, -1, NULL));
+    begin(&world, "a.lines");
+    const struct question question = {"/deep.txt", "proc/2&a.data", "another profile: of ours",
+                                      "FOREIGN", NOT_OPENED};
+    check(&world, &question);
+    end(&world);
+}
+
+static void bodies(void)
+{
+    struct world world = {0};
+    set_up(&world);
+    g_autofree char *profile = g_build_filename(world.in, "a.data", NULL);
+    g_autofree char *ours = g_build_filename(world.in, "a.procrep", NULL);
+    g_autofree char *foreign = g_build_filename(world.out, "a.procrep", NULL);
+    write_small_profile(profile, "./ours", "main", "hello", "hello.m", 1000);
+    g_assert_true(g_file_set_contents(ours, "Mercury deep profiler procrep version 7\n", -1, NULL));
+    g_assert_true(g_file_set_contents(foreign, "FOREIGN", -1, NULL));
+    begin(&world, "a.procrep");
+    const struct question question = {"/deep.txt", "module_rep/hello&a.data",
+                                      "a version that is not known", "not a program representation",
+                                      NOT_OPENED};
     check(&world, &question);
     end(&world);
 }
@@ -317,6 +363,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/serve/exchanged/profiles", profiles);
     g_test_add_func("/serve/exchanged/contours", contours);
+    g_test_add_func("/serve/exchanged/lines", lines);
+    g_test_add_func("/serve/exchanged/bodies", bodies);
     g_test_add_func("/serve/exchanged/logs", logs);
     g_test_add_func("/serve/exchanged/logs-that-grow", logs_that_grow);
     g_test_add_func("/serve/exchanged/folders", folders);
