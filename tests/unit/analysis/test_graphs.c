@@ -142,6 +142,40 @@ static void test_two_pds(void)
     done(a);
 }
 
+/* 1.1 % of 1000 calls are 11, though not in binary fractions; so is 14 % of 50. */
+static void test_limits_include_what_is_just_at_them(void)
+{
+    static const struct {
+        double percent;
+        uint64_t calls, others;
+    } cases[] = {{1.1, 11, 989}, {7, 7, 93}, {14, 7, 43}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "limits");
+        static const char *const names[] = {"runtime", "f", "g"};
+        for (unsigned k = 0; k < 3; k++) {
+            add_ps(build, names[k]);
+            add_site(build, k + 1, FM_SITE_CALLBACK, 0);
+        }
+        for (uint32_t ps = 1; ps <= 3; ps++)
+            fm_build_pd(build, ps);
+        add_call(build, 1, 0, 2, cases[i].calls);
+        add_call(build, 2, 0, 3, cases[i].others);
+        struct fm_analysis *a = analyse(build);
+        struct fm_top_query query = {.kind = FM_BY_CALLSEQS,
+                                     .scope = FM_OVERALL,
+                                     .limit = FM_LIMIT_PERCENT,
+                                     .threshold = cases[i].percent};
+        g_autofree uint32_t *ps = NULL, *fewer = NULL;
+        uint32_t count;
+        fm_analysis_top(a, &query, &ps, &count);
+        g_assert_cmpuint(count, ==, 2);
+        query.threshold += 0.001;
+        fm_analysis_top(a, &query, &fewer, &count);
+        g_assert_cmpuint(count, ==, 1);
+        done(a);
+    }
+}
+
 /* Values beyond 32 bits, of single csds and of sums. */
 static void test_wide(void)
 {
@@ -269,6 +303,7 @@ int main(int argc, char **argv)
     g_test_add_func("/graphs/undetected-recursion", test_undetected_recursion);
     g_test_add_func("/graphs/two-pds-of-one-procedure", test_two_pds);
     g_test_add_func("/graphs/wide", test_wide);
+    g_test_add_func("/graphs/limits", test_limits_include_what_is_just_at_them);
     g_test_add_func("/graphs/large-shapes", test_large_shapes);
     g_test_add_func("/graphs/broken-invariants", test_broken_invariants);
     return g_test_run();
