@@ -5,6 +5,8 @@
 #include <string.h>
 #include <stdlib.h>
 #include <glib/gstdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static uint64_t be(const uint8_t *p, unsigned n)
@@ -338,4 +340,47 @@ void validate_bytes(const uint8_t *data, size_t bytes)
     g_assert_true(g_file_set_contents(path, (const char *)data, (gssize)bytes, NULL));
     validate_file(path);
     unlink(path);
+}
+
+/* ---- programs that end without a stop ----------------------------------------------------------
+ */
+
+void begin_log(const char *path, size_t buffer)
+{
+    struct rlimit none = {0, 0};
+    struct fm_eventlog_options o = {.buffer_bytes = buffer};
+    setrlimit(RLIMIT_CORE, &none);
+    if (fm_eventlog_start(&o) != 0 || fm_eventlog_open_file(path) != 0 || !fm_eventlog_is_live())
+        _exit(99);
+}
+
+void finish(pid_t pid)
+{
+    int status;
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    g_assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 99);
+}
+
+int recover(const char *path, char **ret_err)
+{
+    g_autofree char *out = NULL;
+    int status;
+    const char *argv[] = {g_getenv("FATHOM"), "log", "recover", path, NULL};
+    g_assert_true(g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
+                               &out, ret_err, &status, NULL));
+    return status;
+}
+
+bool has_live(const char *path)
+{
+    g_autofree char *live = g_strconcat(path, ".live", NULL);
+    return g_file_test(live, G_FILE_TEST_EXISTS);
+}
+
+void remove_log(const char *path)
+{
+    g_autofree char *folder = g_path_get_dirname(path), *live = g_strconcat(path, ".live", NULL);
+    unlink(live);
+    unlink(path);
+    g_assert_cmpint(rmdir(folder), ==, 0);
 }

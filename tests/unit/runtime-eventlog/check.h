@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define CHECK_TYPES 1024
 #define CHECK_CAPS 65536
@@ -64,3 +65,14 @@ char *temp_path(const char *name);
 /* Runs `fathom log validate` on the file if that command is there. */
 void validate_file(const char *path);
 void validate_bytes(const uint8_t *data, size_t bytes);
+
+/* ---- programs that log and end without a stop */
+/* In the child that is to end: a log at path with its live file; exit status 99 if it cannot. */
+void begin_log(const char *path, size_t buffer);
+/* Waits for its end. */
+void finish(pid_t pid);
+/* Runs `fathom log recover`; its wait status, and what it said, to be freed. */
+int recover(const char *path, char **ret_err);
+bool has_live(const char *path);
+/* The log, what is left beside it, and their folder. */
+void remove_log(const char *path);

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -21,41 +20,15 @@ struct shared {
     _Atomic uint32_t handled;
 };
 static struct shared *shared;
-static const char *fathom;
-static bool thorough;
-
-static int recover(const char *path, char **ret_err)
-{
-    g_autofree char *out = NULL;
-    int status;
-    const char *argv[] = {fathom, "log", "recover", path, NULL};
-    g_assert_true(g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
-                               &out, ret_err, &status, NULL));
-    return status;
-}
-
-static bool has_live(const char *path)
-{
-    g_autofree char *live = g_strconcat(path, ".live", NULL);
-    return g_file_test(live, G_FILE_TEST_EXISTS);
-}
 
 /* A command that reads the log says that it lacks events. */
 static bool told_of(const char *path)
 {
     g_autofree char *err = NULL;
-    const char *argv[] = {fathom, "log", "cut", "-o", "/dev/null", path, NULL};
+    const char *argv[] = {g_getenv("FATHOM"), "log", "cut", "-o", "/dev/null", path, NULL};
     g_assert_true(g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
                                NULL, &err, NULL, NULL));
     return strstr(err, "log recover") != NULL;
-}
-
-static void remove_log(const char *path)
-{
-    g_autofree char *folder = g_path_get_dirname(path), *live = g_strconcat(path, ".live", NULL);
-    unlink(live);
-    unlink(path);
-    g_assert_cmpint(rmdir(folder), ==, 0);
 }
 
 /* Recovers and checks: every number up to what was logged for certain is there, once. */
@@ -87,25 +60,9 @@ static void log_counted(unsigned lane, uint32_t n)
     }
 }
 
-static void begin_log(const char *path, size_t buffer)
-{
-    struct rlimit none = {0, 0};
-    struct fm_eventlog_options o = {.buffer_bytes = buffer};
-    setrlimit(RLIMIT_CORE, &none);
-    if (fm_eventlog_start(&o) != 0 || fm_eventlog_open_file(path) != 0 || !fm_eventlog_is_live())
-        _exit(99);
-}
-
 static void reset(void)
 {
     memset((void *)shared, 0, sizeof(*shared));
-}
-
-static void finish(pid_t pid)
-{
-    int status;
-    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
-    g_assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 99);
 }
 
 /* ---- ways to end ------------------------------------------------------------------------------
@@ -242,105 +199,6 @@ static void killed_while_handlers_log(void)
         g_assert_cmpuint(c->counts[518], <=, handled + 1);
         check_free(c);
         remove_log(path);
-    }
-}
-
-/* One step of the processor at a time, up to n of them or until the flag is set; returns how many.
- */
-static unsigned step(pid_t pid, unsigned n, const _Atomic uint32_t *until)
-{
-    unsigned done = 0;
-    int status;
-    for (; done < n && !atomic_load(until); done++) {
-        g_assert_cmpint(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), ==, 0);
-        g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
-        g_assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
-    }
-    return done;
-}
-
-static void log_and_be_killed(int number)
-{
-    (void)number;
-    fm_eventlog_lock_acquire(shared);
-    atomic_store(&shared->handled, 1);
-    kill(getpid(), SIGKILL);
-}
-
-/* Inside of the library, as a handler that interrupted it is: five events, behind which the program
- * lets itself be traced. What is stepped through: one more, or the way of the five out of the
- * queue.
- */
-static void log_as_a_handler(const char *path, bool hand_over)
-{
-    begin_log(path, 65536);
-    FM_INSTANT("this thread has its lane");
-    signal(SIGUSR1, log_and_be_killed);
-    fm_eventlog_head_.busy = 1;
-    for (int i = 0; i < 5; i++)
-        fm_eventlog_lock_release(shared);
-    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-        _exit(98);
-    raise(SIGSTOP);
-    if (hand_over) {
-        fm_eventlog_head_.busy = 0;
-        fm_eventlog_flush(0);
-    } else {
-        fm_eventlog_lock_wait(shared);
-    }
-    atomic_store(&shared->logged[0], 1);
-    kill(getpid(), SIGKILL);
-}
-
-/* A handler that logs is interrupted, at each step of the processor, by one that logs and is
- * killed: but for the event in whose middle that was, every one is found. Returns the number of
- * steps. */
-static unsigned killed_behind_steps(unsigned steps, bool hand_over)
-{
-    g_autofree char *path = temp_path("steps.eventlog"), *err = NULL;
-    int status;
-    reset();
-    pid_t pid = fork();
-    if (pid == 0)
-        log_as_a_handler(path, hand_over);
-    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 98) {
-        remove_log(path);
-        return 0;
-    }
-    g_assert_true(WIFSTOPPED(status));
-    unsigned done = step(pid, steps, &shared->logged[0]);
-    g_assert_cmpint(ptrace(PTRACE_CONT, pid, NULL, GINT_TO_POINTER(SIGUSR1)), ==, 0);
-    finish(pid);
-    g_assert_cmpuint(atomic_load(&shared->handled), ==, 1);
-    recover(path, &err);
-    g_assert_cmpstr(err, ==, "");
-    validate_file(path);
-    struct check *c = check_file(path);
-    g_assert_cmpuint(c->counts[FM_EVENT_LOCK_RELEASE], ==, 5);
-    g_assert_cmpuint(c->counts[FM_EVENT_LOCK_ACQUIRE], ==, 1);
-    g_assert_cmpuint(c->counts[FM_EVENT_LOCK_WAIT], <=, 1);
-    if (atomic_load(&shared->logged[0]) && !hand_over)
-        g_assert_cmpuint(c->counts[FM_EVENT_LOCK_WAIT], ==, 1);
-    g_assert_cmpuint(c->counts[FM_EVENT_THREAD_CREATE] + c->replayed[FM_EVENT_THREAD_CREATE], ==,
-                     1);
-    g_assert_cmpuint(c->late_ns_max, ==, 0);
-    check_free(c);
-    remove_log(path);
-    return done;
-}
-
-static void killed_inside_of_a_handler_that_logs(void)
-{
-    for (int hand_over = 0; hand_over < 2; hand_over++) {
-        unsigned all = killed_behind_steps(UINT_MAX, hand_over), n = thorough ? all : 40;
-        if (all == 0) {
-            g_test_skip("processes may not be traced here");
-            return;
-        }
-        g_assert_cmpuint(all, >, 20);
-        for (unsigned steps = 0; steps < all; steps += (all + n - 1) / n)
-            killed_behind_steps(steps, hand_over);
     }
 }
 
@@ -661,11 +519,8 @@ static void killed_while_threads_forks_and_sizes_change(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    fathom = g_getenv("FATHOM");
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (argc > 1) { /* so many rounds of it, and at each single step */
-        thorough = true;
-        killed_inside_of_a_handler_that_logs();
+    if (argc > 1) { /* so many rounds of it */
         killed_while_all_changes((unsigned)atoi(argv[1]));
         return 0;
     }
@@ -674,7 +529,6 @@ int main(int argc, char **argv)
     T(killed_at_any_moment_small_buffers);
     T(killed_at_any_moment_large_buffers);
     T(killed_while_handlers_log);
-    T(killed_inside_of_a_handler_that_logs);
     T(stopped_log_leaves_no_file);
     T(without_it_no_file_is_made);
     T(living_program_is_left_alone);
