@@ -134,8 +134,13 @@ def statistics_of_a_made_log():
         assert round(float(line["own_time_seconds"]) * 1e9) == whole[key]
     assert run("stat", "--by", "tree", LOG).stdout.startswith(b"Depth | Name")
     for arguments in (("--by", "nonsense"), ("--from", "1s"), ("--csv",),
-                      ("--by", "state", "--json", "--csv"), ("--by", "state", "--from", "x")):
-        run("stat", *arguments, LOG, status=2)
+                      ("--by", "state", "--json", "--csv"), ("--by", "state", "--from", "x"),
+                      ("--by", "state", "--from", "0x10"), ("--by", "type", "--to", "-1s"),
+                      ("--by", "state", "--from", "9223372036.854775806s"),
+                      ("--by", "tree", "--json", "--from", "1000s", "--to", "2000s"),
+                      ("--by", "thread", "--csv", "--from", f"{middle}ns", "--to", f"{middle - 1}ns")):
+        done = run("stat", *arguments, LOG, status=2)
+        assert not done.stdout and b"CRITICAL" not in done.stderr, (arguments, done)
     run("stat", "--by", "state", FOLDER / "missing", status=1)
 
 

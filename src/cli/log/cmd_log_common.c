@@ -41,7 +41,8 @@ bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error)
         return true;
     }
     double value = g_ascii_strtod(text, &end);
-    for (size_t i = 0; i < G_N_ELEMENTS(units) && end != text; i++) {
+    bool decimal = strcspn(text, "xX") >= (size_t)(end - text);
+    for (size_t i = 0; i < G_N_ELEMENTS(units) && end != text && decimal; i++) {
         if (strcmp(end, units[i].suffix) == 0 && value >= 0 && value * units[i].scale < 1.8e19) {
             *ret_ns = (uint64_t)(value * units[i].scale + 0.5);
             return true;

@@ -163,6 +163,20 @@ static int end_status(const struct fm_trace *trace)
     return FM_EXIT_FAILED;
 }
 
+/* What is asked for of the trace. False: none of it is there. */
+static bool find_span(const char *path, const struct interval *interval, uint64_t *ret_start,
+                      uint64_t *ret_end, GError **error)
+{
+    *ret_start = MAX(interval->start, interval->trace->start_time);
+    *ret_end = MIN(interval->end, interval->trace->end_time);
+    if (*ret_start <= *ret_end)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                "%s: nothing lies between these times: expected some from %.9f s to %.9f s", path,
+                (double)interval->trace->start_time / 1e9, (double)interval->trace->end_time / 1e9);
+    return false;
+}
+
 int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
 {
     GError *error = NULL;
@@ -181,11 +195,11 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
         }
     }
     int status = FM_EXIT_DONE;
+    uint64_t start, end;
     if (statistics == NULL && error == NULL)
         g_set_error(&error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: nothing could be read", path);
-    if (statistics != NULL &&
-        print(statistics, options, MAX(interval.start, interval.trace->start_time),
-              MIN(interval.end, interval.trace->end_time), &error))
+    if (statistics != NULL && find_span(path, &interval, &start, &end, &error) &&
+        print(statistics, options, start, end, &error))
         status = end_status(interval.trace);
     else if (error != NULL)
         status = fm_cli_fail("log stat", error);
