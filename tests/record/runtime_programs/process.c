@@ -101,7 +101,7 @@ static int daemon_opens(int count)
     if (child == 0) {
         inner(5);
         for (int i = 0; i < count; i++)
-            if (write(own[i][1], "c", 1) != 1)
+            if (write(own[i][1], "c", 1) != 1 || fcntl(own[i][0], F_GETFD) < 0)
                 _exit(1);
         _exit(0);
     }
