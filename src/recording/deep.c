@@ -106,6 +106,11 @@ static void read_source_map(struct fm_deep_recording_job *job)
                                    &recording->source_map, &error) &&
         !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
         recording->source_map_message = g_strdup(error->message);
+    g_clear_error(&error);
+    if (!fm_source_texts_read_beside(job->roots, recording->path, recording->profile,
+                                     &recording->source_texts, &error) &&
+        !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
+        recording->source_texts_message = g_strdup(error->message);
 }
 
 /* NAME.procrep beside NAME.data. Its modules are listed though nothing of them was called. True
@@ -332,6 +337,8 @@ void fm_deep_recording_free(struct fm_deep_recording *recording)
     fm_source_index_free(recording->source_index);
     fm_source_map_free(recording->source_map);
     g_free(recording->source_map_message);
+    fm_source_texts_free(recording->source_texts);
+    g_free(recording->source_texts_message);
     fm_procrep_free(recording->procrep);
     g_free(recording->procrep_message);
     fm_invariants_free(recording->invariants, recording->invariant_count);

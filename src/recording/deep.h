@@ -4,6 +4,7 @@
 
 #include "analysis/analysis.h"
 #include "deep/source_map.h"
+#include "deep/source_texts.h"
 #include "procrep/procrep.h"
 
 struct fm_source_index;    /* digest/source_index.h */
@@ -40,6 +41,8 @@ struct fm_deep_recording {
     struct fm_procrep *procrep; /* bodies of a Mercury program; NULL: none, or not readable */
     char *procrep_message;      /* why a file that is there cannot be used, or NULL */
     char *source_map_message;   /* why a file that is there cannot be used, or NULL */
+    struct fm_source_texts *source_texts; /* sources kept with a C recording; NULL: none */
+    char *source_texts_message;           /* why a file that is there cannot be used, or NULL */
 };
 
 /* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no

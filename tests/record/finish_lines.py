@@ -90,6 +90,22 @@ def check_without_ticks(tap, folder):
     tap.check(all("line_seconds" not in line for line in lines.values()), "without ticks there is none")
 
 
+def check_kept_sources(tap, folder):
+    (folder / "work.c").write_text(WORK)
+    lib.must([lib.FATHOM, "record", "--keep-sources", "-o", "work", "--", "./work"], folder)
+    (folder / "work.c").unlink()
+    kept = page("source/work.c", folder)
+    tap.check(kept["facts"]["source_shown"] and "/* libc */" in by_line(kept)[line_of("libc")]["text"],
+              "sources that were kept are shown when they are gone")
+    bytes_kept = bytearray((folder / "work.sources").read_bytes())
+    tap.check(len(bytes_kept) < 0.8 * len(WORK), "they are packed")
+    (folder / "work.sources").write_bytes(bytes_kept[:-30])
+    told = json.dumps(page("proc/busy", folder)["text"])
+    tap.check("work.sources: offset" in told, "a damaged file of sources is told")
+    lib.must([lib.FATHOM, "record", "-o", "work", "--", "./work"], folder)
+    tap.check(not (folder / "work.sources").exists(), "another recording has none of them")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -99,6 +115,7 @@ def main():
             check(tap, folder, grade)
         check_files(tap, folder)
         check_without_ticks(tap, folder)
+        check_kept_sources(tap, folder)
     return tap.done()
 
 

@@ -6,11 +6,13 @@
 int fm_cmd_finish(int argc, char **argv)
 {
     g_autofree char *output = NULL, *debug_path = NULL;
-    gboolean keep = FALSE, quiet = FALSE;
+    gboolean keep = FALSE, quiet = FALSE, keep_sources = FALSE;
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
          "Write NAME.data (of one recording only; default: beside the recording)", "NAME"},
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recording", NULL},
+        {"keep-sources", 0, 0, G_OPTION_ARG_NONE, &keep_sources,
+         "Store the source files beside the profile (NAME.sources)", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
          "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
@@ -30,6 +32,7 @@ int fm_cmd_finish(int argc, char **argv)
     struct fm_finishing how = {.command = "finish",
                                .debug_path = debug_path,
                                .keep = keep,
+                               .keep_sources = keep_sources,
                                .quiet = quiet,
                                .known = known};
     status = FM_EXIT_DONE;

@@ -272,11 +272,13 @@ static int record(const struct fm_finishing *how, const char *name, char **comma
 int fm_cmd_record(int argc, char **argv)
 {
     g_autofree char *output = NULL, *debug_path = NULL;
-    gboolean keep = FALSE, quiet = FALSE, all = FALSE;
+    gboolean keep = FALSE, quiet = FALSE, all = FALSE, keep_sources = FALSE;
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
          "Write NAME.data (and NAME.PID.N.data for further processes); default: Deep", "NAME"},
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recordings (NAME.rec)", NULL},
+        {"keep-sources", 0, 0, G_OPTION_ARG_NONE, &keep_sources,
+         "Store the source files beside the profile (NAME.sources)", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
         {"all", 'a', 0, G_OPTION_ARG_NONE, &all,
          "A profile also of what children do between fork and exec", NULL},
@@ -304,7 +306,11 @@ int fm_cmd_record(int argc, char **argv)
         return status;
     if (command >= argc)
         return fm_cli_usage("record", "which program? `fathom record -- PROGRAM [ARGUMENT...]`");
-    struct fm_finishing how = {
-        .command = "record", .debug_path = debug_path, .keep = keep, .quiet = quiet, .all = all};
+    struct fm_finishing how = {.command = "record",
+                               .debug_path = debug_path,
+                               .keep = keep,
+                               .keep_sources = keep_sources,
+                               .quiet = quiet,
+                               .all = all};
     return record(&how, output == NULL ? "Deep" : output, argv + command);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record/finishing.h"
 
+#include "deep/source_texts.h"
+
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -245,6 +247,25 @@ static char *one_line(const char *command)
     return g_string_free(text, FALSE);
 }
 
+/* The sources beside the profile, or none of an older one. */
+static bool keep_sources(const struct fm_finishing *how, const struct fm_profile *profile,
+                         const char *data_path, GError **error)
+{
+    g_autofree char *path = fm_source_texts_path(data_path);
+    const char *folder = profile->run_info.process.folder;
+    uint32_t count, left;
+    if (!how->keep_sources) {
+        g_unlink(path);
+        return true;
+    }
+    if (!fm_source_texts_write(profile, folder ? folder : ".", path, &count, &left, error))
+        return false;
+    if (left > 0)
+        fprintf(stderr, "fathom %s: note: %u source files are kept, %u could not be read\n",
+                how->command, count, left);
+    return true;
+}
+
 static bool finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
                    uint64_t *ret_calls, GError **error)
 {
@@ -259,7 +280,8 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         return false;
     g_autofree char *lines_path = fm_source_map_path(data_path);
     if (!fm_profile_write(profile, data_path, false, error) ||
-        !fm_source_map_write(notes.source_map, profile, lines_path, error)) {
+        !fm_source_map_write(notes.source_map, profile, lines_path, error) ||
+        !keep_sources(how, profile, data_path, error)) {
         fm_finish_notes_done(&notes);
         return false;
     }

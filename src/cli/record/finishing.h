@@ -11,6 +11,7 @@ struct fm_finishing {
     const char *command;    /* for messages */
     const char *debug_path; /* folders of separate debug files; NULL */
     bool keep;              /* do not remove the raw recording */
+    bool keep_sources;      /* store the source files beside the profile */
     bool quiet;             /* no summary */
     bool all;               /* children that only became another program, too */
     bool brief;             /* a line instead of the summary */

@@ -216,6 +216,8 @@ void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
     fm_display_fact_bool(page->display, "source_shown", start != NULL);
     if (page->recording->source_map_message)
         fm_add_text(page->body, page->recording->source_map_message);
+    if (page->recording->source_texts_message)
+        fm_add_text(page->body, page->recording->source_texts_message);
     fm_source_add_time_note(page);
     g_autofree struct fm_line_cost *costs = g_new0(struct fm_line_cost, span.count);
     fm_source_add_costs(page, ps, pd, span, costs);

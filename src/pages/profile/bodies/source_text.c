@@ -69,8 +69,11 @@ char *fm_source_text_read(const struct fm_page *page, const char *file, char **r
 {
     g_return_val_if_fail(page != NULL && file != NULL && ret_note != NULL, NULL);
     const char *reason = "it does not look like C source";
+    const struct fm_source_texts *kept = page->recording->source_texts;
     struct stat status, recording;
-    char *text = NULL;
+    char *text = kept ? fm_source_texts_get(kept, file, NULL) : NULL;
+    if (text)
+        return text;
     g_autofree char *folder = g_path_get_dirname(page->recording->path);
     g_autofree char *beside = g_build_filename(folder, file, NULL);
     bool absolute = g_path_is_absolute(file), opened = looks_like_source(file);
@@ -80,12 +83,16 @@ char *fm_source_text_read(const struct fm_page *page, const char *file, char **r
             text = read_all(file, &status, &reason);
     }
     if (!text && opened && !absolute)
-        *ret_note =
-            g_strdup_printf("The source file %s cannot be shown: %s. Looked for: %s, and %s "
-                            "from the folder that fathom was started in.",
-                            file, reason, beside, file);
+        *ret_note = g_strdup_printf(
+            "The source file %s cannot be shown: %s. Looked for: %s, and %s "
+            "from the folder that fathom was started in; fathom record --keep-sources stores "
+            "it with the profile.",
+            file, reason, beside, file);
     else if (!text)
-        *ret_note = g_strdup_printf("The source file %s cannot be shown: %s.", file, reason);
+        *ret_note = g_strdup_printf("The source file %s cannot be shown: %s.%s", file, reason,
+                                    opened ? " fathom record --keep-sources stores it with the "
+                                             "profile."
+                                           : "");
     else if (stat(page->recording->path, &recording) == 0 && status.st_mtime > recording.st_mtime)
         *ret_note = g_strdup_printf("%s was changed after the recording was made: lines may not "
                                     "match.",

@@ -4,7 +4,8 @@
 
 #include "pages/profile/parts/page.h"
 
-/* The file's text, g_free; NULL where it cannot be shown. A relative name is tried beside the
+/* The file's text, g_free; NULL where it cannot be shown. What was stored with the recording comes
+ * first: it is what ran. A relative name is tried beside the
  * recording, then in the current folder. *ret_note: why it cannot, with the places where it was
  * looked for, or what should be known of it; unchanged when there is nothing to say; g_free. */
 char *fm_source_text_read(const struct fm_page *page, const char *file, char **ret_note);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NAME.sources of a C program: the text of the source files that its functions are in, packed, so
+ * that a profile that is looked at elsewhere, or later, still shows them. docs/format-data.md */
+#pragma once
+
+#include "base/files/roots.h"
+#include "deep/profile.h"
+
+#define FM_SOURCE_TEXT_BYTES_MAX (32u * 1024 * 1024) /* of one file */
+
+/* Stores the files of the functions that ran. A relative name is meant below folder. Files that
+ * cannot be read, or hold what is no text, are left out; *ret_count: how many were stored,
+ * *ret_left how many were left out. Writes a new file and renames it to path. */
+FM_MUST_USE bool fm_source_texts_write(const struct fm_profile *profile, const char *folder,
+                                       const char *path, uint32_t *ret_count, uint32_t *ret_left,
+                                       GError **error);
+/* NAME.sources of NAME.data; g_free(). */
+char *fm_source_texts_path(const char *data_path);
+
+struct fm_source_texts; /* immutable */
+/* Reads NAME.sources beside NAME.data; beneath roots, NULL = anywhere. Errors: FM_ERROR_IO,
+ * _NOT_FOUND (there is no such file), _FORMAT (also: of another profile), _TRUNCATED. */
+FM_MUST_USE bool fm_source_texts_read_beside(const struct fm_roots *roots, const char *data_path,
+                                             const struct fm_profile *profile,
+                                             struct fm_source_texts **ret, GError **error);
+/* The same from memory; name is used in messages. */
+FM_MUST_USE bool fm_source_texts_read_bytes(const char *name, const uint8_t *bytes, size_t size,
+                                            const struct fm_profile *profile,
+                                            struct fm_source_texts **ret, GError **error);
+void fm_source_texts_free(struct fm_source_texts *texts); /* NULL is allowed */
+/* The text of a file, as the profile names it, NUL-terminated; g_free. NULL with no error: it is
+ * not stored; with FM_ERROR_FORMAT: it is damaged. Any number of threads may ask. */
+char *fm_source_texts_get(const struct fm_source_texts *texts, const char *file, GError **error);
