@@ -159,7 +159,11 @@ static void dearest(struct making *in)
     for (uint32_t ps = 1; ps <= in->a->profile->ps_count; ps++) {
         struct fm_cost cost;
         fm_analysis_ps_cost(in->a, ps, &cost);
-        if (fm_cost_total(&cost, in->measure) > 0)
+        const struct fm_ps *proc = &in->a->profile->ps[ps];
+        /* Threads, and what stands for the program, are no functions. */
+        bool thread =
+            in->a->profile->flavour == FM_FLAVOUR_C && !proc->file[0] && !proc->decl_module[0];
+        if (fm_cost_total(&cost, in->measure) > 0 && !thread)
             add_everywhere(in, ps, false);
     }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pages compared with what they were: test_golden.py FATHOM GENERATE sample|generated [--update].
+"""Pages compared with what they were: test_golden.py FATHOM GENERATE sample|generated|c [--update].
 
 Text and JSON of each query below, in golden/<which>/. After a wanted change run it with --update
 and look at the difference. The real profile is not part of the repository: its pages are skipped
@@ -95,6 +95,19 @@ QUERIES = {
         "dump-ps-12": "dump_proc_static/12",
         "dump-pd-40": "dump_proc_dynamic/40",
     },
+    "c": {
+        "proc": "proc/12",
+        "proc-by-bytes": "proc/12&p-_-_-_-b/box/cols/5/20/nosum/cost-words-both-oa/nc/th/mqwd/hhh/nodev",
+        "context": "clique/40",
+        "contexts": "contexts/12",
+        "callers-by-context": "proc_callers/12/cl/1/20/nc",
+        "graph": "graph/calls/proc/12",
+        "graph-all": "graph/bytes/all",
+        "recursions": "recursions/calls",
+        "memory-allocated": "memory/allocated",
+        "memory-held": "memory/held",
+        "waits": "waits",
+    },
 }
 
 
@@ -125,7 +138,8 @@ def main(fathom, generate, which, update):
             return 77
     else:
         profile = os.path.join(temporary.name, "Deep.data")
-        subprocess.run([generate, "--nodes=800", "--procs=60", "--seed=5", profile], check=True,
+        flavour = ["--c"] if which == "c" else []
+        subprocess.run([generate, *flavour, "--nodes=800", "--procs=60", "--seed=5", profile], check=True,
                        stdout=subprocess.DEVNULL)
     folder.mkdir(parents=True, exist_ok=True)
     failures = 0
@@ -140,6 +154,7 @@ def main(fathom, generate, which, update):
             told = subprocess.run([fathom, "report", f"--{kind}", query, asked], cwd=where,
                                   capture_output=True, text=True)
             got = told.stdout if told.returncode == 0 else told.stderr
+            got = got.replace(temporary.name, "FOLDER")  # where sources were looked for
             path = folder / f"{name}.{'txt' if kind == 'text' else kind}"
             names.add(path.name)
             if update:

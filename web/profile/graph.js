@@ -46,7 +46,7 @@ function layOut(dagre, nodes, edges) {
   for (const node of nodes) graph.setNode(node.id, node);
   edges.forEach((edge, i) => {
     graph.setEdge(edge.from, edge.to, {
-      ...edge, width: edge.label.length * CHARACTER * .9, height: LINE - 2, labelpos: "c",
+      label: edge.label, share: edge.share, width: edge.label.length * CHARACTER * .9, height: LINE - 2, labelpos: "c",
     }, `e${i}`);
   });
   dagre.layout(graph);
@@ -56,7 +56,7 @@ function layOut(dagre, nodes, edges) {
 function drawEdge(edge) {
   const [first, ...rest] = edge.points;
   const path = `M${first.x},${first.y}L${rest.map((point) => `${point.x},${point.y}`).join("L")}`;
-  const line = make("path", { d: path, "marker-end": "url(#arrow)", "stroke-width": (.8 + 3 * edge.weight).toFixed(2) });
+  const line = make("path", { d: path, "marker-end": "url(#arrow)", "stroke-width": (.8 + 3 * edge.share).toFixed(2) });
   const label = make("text", { x: edge.x, y: edge.y + 4, "text-anchor": "middle" }, edge.label);
   return make("g", { class: "edge" }, line, label);
 }
@@ -91,7 +91,7 @@ export async function startGraph(figure) {
   try {
     const nodes = [...figure.querySelectorAll("[data-node]")].map(readNode);
     const edges = [...figure.querySelectorAll("[data-from]")].map((element) => ({
-      from: element.dataset.from, to: element.dataset.to, weight: Number(element.dataset.weight), label: element.textContent,
+      from: element.dataset.from, to: element.dataset.to, share: Number(element.dataset.weight), label: element.textContent,
     }));
     const graph = layOut(await loadDagre(), nodes, edges);
     figure.replaceChildren(draw(graph, figure.dataset.label));

@@ -519,8 +519,9 @@ void fm_html_source(struct html *html, const struct source *source)
     GString *out = html->out;
     bool anchors = html->source_count++ == 0; /* ids must be unique on the page */
 
-    g_string_append(out,
-                    "<div class=\"wide\" tabindex=\"0\">\n<table class=\"source\">\n<caption>");
+    g_string_append(out, "<div class=\"wide\" tabindex=\"0\">\n<table class=\"source");
+    g_string_append(out, source->has_times ? " timed" : "");
+    g_string_append(out, source->has_bytes ? " bytes\">\n<caption>" : "\">\n<caption>");
     fm_html_escape(out, source->file ? source->file : "source", HTML_TEXT);
     g_string_append_printf(
         out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>%s%s",

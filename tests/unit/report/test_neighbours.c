@@ -95,7 +95,7 @@ static void graphs_have_the_calls(void)
     g_assert_cmpstr(first_name(row_at(&page, "functions", "focus", 0)), ==, "insert");
     page_done(&page);
     page = page_of(recording, "graph/calls/all");
-    g_assert_cmpint(fact_int(&page, "function_count"), ==, 5); /* and the threads */
+    g_assert_cmpint(fact_int(&page, "function_count"), ==, 4);
     page_done(&page);
     g_autoptr(FmDeepRecording) recursive = world_two_pds();
     page = page_of(recursive, "graph/callseqs/clique/2");

@@ -414,6 +414,15 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
     fm_add_link(page->body, &graph, "Call graph of the recursion");
 }
 
+/* Of a C program a context has the name of what is called there. */
+static char *title_of(const struct fm_page *page, uint32_t clique)
+{
+    if (page->profile->flavour != FM_FLAVOUR_C || fm_view_is_outside(page->analysis, clique))
+        return g_strdup_printf("Clique %" PRIu32, clique);
+    g_autofree char *label = fm_clique_label(page->analysis, clique);
+    return g_strdup_printf("%s in one context", label);
+}
+
 void fm_clique_page(struct fm_page *page, uint32_t clique)
 {
     g_return_if_fail(clique >= 1 && clique <= page->analysis->clique_count);
@@ -421,7 +430,7 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
     uint32_t first = a->clique_first[clique];
     uint32_t count = a->clique_first[clique + 1] - first;
     page->module = common_module(page, a->clique_pds + first, count);
-    fm_page_begin(page, "clique", g_strdup_printf("Clique %" PRIu32, clique));
+    fm_page_begin(page, "clique", title_of(page, clique));
     add_crumbs(page, clique);
     fm_display_fact_int(page->display, "clique", clique);
     fm_display_fact_int(page->display, "pd_count", count);
