@@ -11,7 +11,8 @@
 
 #define ROWS_SHOWN 200u
 #define PICTURE_ROWS 8u
-#define PICTURE_BOXES 200u
+#define PICTURE_BOXES 500u
+#define PICTURE_WIDTH 400u /* coarse: what is wider than half a percent of it stands by itself */
 
 struct side {
     struct fm_page *page;
@@ -87,6 +88,7 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
         .focus = {.clique = clique, .ps = clique ? 0 : ps},
         .up = true,
         .upwards = true,
+        .width = PICTURE_WIDTH,
         .boxes_max = PICTURE_BOXES,
         .rows_max = PICTURE_ROWS,
         .id = "callers-picture",

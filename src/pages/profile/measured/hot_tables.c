@@ -252,6 +252,7 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
 
 struct context {
     uint32_t clique;
+    uint32_t path; /* equal for those of one path, and rarely for others */
     int64_t own, total, calls;
     bool inlined;
 };
@@ -266,15 +267,26 @@ static int compare_contexts(const void *a, const void *b)
     return ca->clique < cb->clique ? -1 : ca->clique > cb->clique;
 }
 
+static uint32_t hash_path(const struct fm_analysis *a, uint32_t clique)
+{
+    uint32_t steps[STEPS_MAX], hash = 0;
+    uint32_t count = fm_view_path(a, clique, steps, STEPS_MAX);
+    for (uint32_t i = 0; i < MIN(count, STEPS_MAX); i++)
+        hash = hash * 31 + fm_view_clique_name(a, steps[i]) * 2654435761u;
+    return hash + count;
+}
+
 /* Dearest first. Those of one path are one; of very many only the dearest are compared for that. */
 static GArray *contexts_of(const struct fm_analysis *a, uint32_t ps, enum fm_measure_id measure)
 {
     GArray *contexts = g_array_new(FALSE, FALSE, sizeof(struct context));
     for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
         const struct context context = {
-            a->pd_clique[a->ps_pds[i]], fm_analysis_pd_own(a, a->ps_pds[i], measure),
-            fm_analysis_pd_total(a, a->ps_pds[i], measure), fm_analysis_pd_calls(a, a->ps_pds[i]),
-            fm_analysis_pd_inlined(a, a->ps_pds[i])};
+            .clique = a->pd_clique[a->ps_pds[i]],
+            .own = fm_analysis_pd_own(a, a->ps_pds[i], measure),
+            .total = fm_analysis_pd_total(a, a->ps_pds[i], measure),
+            .calls = fm_analysis_pd_calls(a, a->ps_pds[i]),
+            .inlined = fm_analysis_pd_inlined(a, a->ps_pds[i])};
         g_array_append_val(contexts, context);
     }
     struct context *all = (struct context *)(void *)contexts->data;
@@ -283,7 +295,10 @@ static GArray *contexts_of(const struct fm_analysis *a, uint32_t ps, enum fm_mea
     guint kept = 0;
     for (guint i = 0; i < contexts->len; i++) {
         guint j = i < CONTEXTS_COMPARED ? 0 : kept;
-        while (j < kept && !fm_view_is_same_path(a, all[j].clique, all[i].clique))
+        if (i < CONTEXTS_COMPARED)
+            all[i].path = hash_path(a, all[i].clique);
+        while (j < kept && (all[j].path != all[i].path ||
+                            !fm_view_is_same_path(a, all[j].clique, all[i].clique)))
             j++;
         if (j == kept) {
             all[kept++] = all[i];
