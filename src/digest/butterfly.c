@@ -359,6 +359,15 @@ static void set_subject(const struct collecting *in, struct fm_butterfly *ret)
     }
 }
 
+void fm_butterfly_figures(struct fm_butterfly *ret, const struct fm_analysis *a, uint32_t ps,
+                          uint32_t clique, enum fm_measure_id measure)
+{
+    g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count && clique <= a->clique_count);
+    const struct collecting in = {.a = a, .ps = ps, .clique = clique, .measure = measure};
+    *ret = (struct fm_butterfly){0};
+    set_subject(&in, ret);
+}
+
 void fm_butterfly_init(struct fm_butterfly *ret, const struct fm_analysis *a, uint32_t ps,
                        uint32_t clique, enum fm_measure_id measure)
 {

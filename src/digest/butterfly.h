@@ -37,6 +37,9 @@ struct fm_butterfly {
 /* clique 0 = in all contexts; else it holds ps. O(calls of it and by it). */
 void fm_butterfly_init(struct fm_butterfly *ret, const struct fm_analysis *a, uint32_t ps,
                        uint32_t clique, enum fm_measure_id measure);
+/* Its figures alone: callers and callees are NULL. */
+void fm_butterfly_figures(struct fm_butterfly *ret, const struct fm_analysis *a, uint32_t ps,
+                          uint32_t clique, enum fm_measure_id measure);
 void fm_butterfly_clear(struct fm_butterfly *butterfly);
 /* Sums of totals: of callers; of callees and what is own. Unlike the total only in damaged files.
  */

@@ -11,6 +11,7 @@
 
 #define ROWS_SHOWN 200u
 #define PICTURE_ROWS 8u
+#define PICTURE_CONTEXTS 20000u /* with more of them it would take too long */
 #define PICTURE_BOXES 500u
 #define PICTURE_WIDTH 400u /* coarse: what is wider than half a percent of it stands by itself */
 
@@ -64,7 +65,7 @@ void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measu
     struct fm_butterfly both;
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
     fm_list_set_id(list, "figures");
-    fm_butterfly_init(&both, page->analysis, ps, clique, measured->measure);
+    fm_butterfly_figures(&both, page->analysis, ps, clique, measured->measure);
     add_amount(list, measured, "Self", both.own);
     add_amount(list, measured, "Total", both.total);
     g_autofree char *calls = fm_format_int(both.calls);
@@ -75,13 +76,12 @@ void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measu
     fm_add_text(list, called);
     if (clique == 0)
         add_others(page, list, ps, measured);
-    fm_butterfly_clear(&both);
 }
 
 /* --- the picture --- */
 
 static void add_picture(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
-                        uint32_t clique)
+                        uint32_t clique, uint32_t contexts)
 {
     struct fm_flame_wish wish = {
         .measured = measured,
@@ -95,11 +95,14 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
     };
     bool deeper;
     fm_add_heading(page->body, "Callers above, callees below");
-    unsigned boxes = fm_flame_add(page, &wish, &deeper);
+    unsigned boxes = contexts > PICTURE_CONTEXTS ? 0 : fm_flame_add(page, &wish, &deeper);
     wish.up = wish.upwards = false;
     wish.id = "flame";
-    boxes += fm_flame_add(page, &wish, &deeper);
-    if (boxes == 0)
+    if (contexts <= PICTURE_CONTEXTS)
+        boxes += fm_flame_add(page, &wish, &deeper);
+    if (contexts > PICTURE_CONTEXTS)
+        fm_add_text(page->body, "There are too many contexts for a picture on this page:");
+    else if (boxes == 0)
         fm_add_text(page->body, "Nothing of it is here.");
     struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
     struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
@@ -331,7 +334,7 @@ void fm_add_butterfly(struct fm_page *page, const struct fm_measured *measured, 
         .page = page, .measured = measured, .both = &both, .ps = ps, .callers = true};
     fm_butterfly_init(&both, page->analysis, ps, clique, measured->measure);
     if (both.contexts > 0)
-        add_picture(page, measured, ps, clique);
+        add_picture(page, measured, ps, clique, both.contexts);
     fm_display_fact_int(page->display, "total", both.total);
     add_callers(&side);
     side.callers = false;
