@@ -281,12 +281,11 @@ static GArray *contexts_of(const struct fm_analysis *a, uint32_t ps, enum fm_mea
 {
     GArray *contexts = g_array_new(FALSE, FALSE, sizeof(struct context));
     for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
-        const struct context context = {
-            .clique = a->pd_clique[a->ps_pds[i]],
-            .own = fm_analysis_pd_own(a, a->ps_pds[i], measure),
-            .total = fm_analysis_pd_total(a, a->ps_pds[i], measure),
-            .calls = fm_analysis_pd_calls(a, a->ps_pds[i]),
-            .inlined = fm_analysis_pd_inlined(a, a->ps_pds[i])};
+        const struct context context = {.clique = a->pd_clique[a->ps_pds[i]],
+                                        .own = fm_analysis_pd_own(a, a->ps_pds[i], measure),
+                                        .total = fm_analysis_pd_total(a, a->ps_pds[i], measure),
+                                        .calls = fm_analysis_pd_calls(a, a->ps_pds[i]),
+                                        .inlined = fm_analysis_pd_inlined(a, a->ps_pds[i])};
         g_array_append_val(contexts, context);
     }
     struct context *all = (struct context *)(void *)contexts->data;
