@@ -8,6 +8,23 @@
 #include "base/text/utf8.h"
 #include "cli/cli.h"
 
+/* GLib takes "--switch=no" for "--switch". The name of such an option, or NULL. */
+static const char *switch_with_value(const GOptionEntry *entries, char **arguments)
+{
+    for (char **at = arguments; *at != NULL && strcmp(*at, "--") != 0; at++) {
+        const char *equals = strchr(*at, '=');
+        if (equals == NULL || strncmp(*at, "--", 2) != 0)
+            continue;
+        size_t size = (size_t)(equals - (*at + 2));
+        for (const GOptionEntry *entry = entries; entry->long_name != NULL; entry++) {
+            if (entry->arg == G_OPTION_ARG_NONE && strlen(entry->long_name) == size &&
+                strncmp(entry->long_name, *at + 2, size) == 0)
+                return entry->long_name;
+        }
+    }
+    return NULL;
+}
+
 int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *arguments,
                  const char *description, const char *example)
 {
@@ -27,6 +44,9 @@ int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const cha
     g_option_context_add_main_entries(context, help_entry, NULL);
     g_option_context_add_main_entries(context, entries, NULL);
     g_autoptr(GError) error = NULL;
+    const char *wrong = switch_with_value(entries, *argv + 1);
+    if (wrong != NULL)
+        return fm_cli_usage(name, "--%s takes no value", wrong);
     if (!g_option_context_parse(context, argc, argv, &error))
         return fm_cli_usage(name, "%s", error->message);
     if (help) {

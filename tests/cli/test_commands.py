@@ -212,7 +212,7 @@ class Report(unittest.TestCase):
 
     def test_usage(self):
         for arguments in (["menu"], [], ["menu", PROFILE, "x"], ["--json", "--csv", "menu", PROFILE],
-                          ["--color=blue", "menu", PROFILE], ["--width=-7", "menu", PROFILE],
+                          ["--color=blue", "menu", PROFILE], ["--json=no", "menu", PROFILE], ["--width=-7", "menu", PROFILE],
                           ["clikue/1", PROFILE], ["menu&p-q", PROFILE], ["quit", PROFILE]):
             told = run("report", *arguments)
             self.assertEqual(told.returncode, 2, arguments)

@@ -90,10 +90,37 @@ def bodies(fathom, sample, folder):
     expect("damaged bodies", run(fathom, "check", str(damaged)).returncode, 1)
 
 
+def nested(levels):
+    """A procedure of so many negations, one in the other, around a call."""
+    head = bytes.fromhex(
+        "01 01 6d 20 00 3c 746f6f206d616e79207661726961626c6573 3e 00 612e6d00 5800 6d00 7100 01"
+        "00 016d 016d 0170 02 00")
+    body = (bytes.fromhex("0000002c 00 00000001 01 00000034 00000002 01 01 01 02 00 01") +
+            b"\x05" * levels +
+            bytes.fromhex("11 00000038 0000003c 00000002 01 02 00000000 0000000c 00000001 02 06") +
+            b"\x06" * levels + b"\x06")
+    return (b"Mercury deep profiler procrep version 5\n" + head +
+            (len(body) + 4).to_bytes(4, "big") + body + b"\0\0")
+
+
+def deep_nesting(fathom, path):
+    """Each goal tells its whole path: of very deep ones that is not written."""
+    for levels, shown in (3, True), (200000, False):
+        path.write_bytes(nested(levels))
+        told = run(fathom, "procrep", "--json", "-f", str(path))
+        expect("nested bodies", told.returncode, 0)
+        proc = json.loads(told.stdout)["modules"][0]["procedures"][0]
+        expect("depth", proc["depth"], levels + 1)
+        expect("goals", proc["goals"] is not None and len(proc["goals"]) == levels + 1, shown)
+        text = run(fathom, "procrep", "-f", str(path)).stdout
+        expect("text of nested bodies", "not printed" not in text, shown)
+
+
 def main(fathom):
     with tempfile.TemporaryDirectory(prefix="fathom-companions-") as folder:
         where = pathlib.Path(folder)
         feedback(fathom, where / "Deep.feedback")
+        deep_nesting(fathom, where / "nested.procrep")
         sample = pathlib.Path(os.environ.get("FATHOM_SAMPLE_DATA", "")) / "mercury" / "Deep.procrep"
         if sample.exists():
             bodies(fathom, sample, where)

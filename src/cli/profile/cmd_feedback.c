@@ -5,6 +5,7 @@
  * all of it is written. */
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static bool parse_least(const char *text, const char *option, double least, bool
 {
     char *end = NULL;
     *ret = g_ascii_strtod(text, &end);
-    if (end == text || *end != '\0') {
+    if (end == text || *end != '\0' || !isfinite(*ret)) {
         fm_cli_usage("feedback create", "--%s should be a number, not '%s'", option, text);
         return false;
     }

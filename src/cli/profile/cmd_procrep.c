@@ -109,10 +109,16 @@ static void write_proc(struct listing *listing, uint32_t proc, const struct fm_b
         fm_json_end(json);
     }
     fm_json_end(json);
-    fm_json_array(json, "goals");
-    for (uint32_t goal = 0; goal < body->goal_count; goal++)
-        write_goal(json, body, goal);
-    fm_json_end(json);
+    fm_json_uint(json, "depth", body->depth);
+    /* Each goal tells its whole path. */
+    if (body->depth > FM_BODY_PRINTED_DEPTH_MAX) {
+        fm_json_null(json, "goals");
+    } else {
+        fm_json_array(json, "goals");
+        for (uint32_t goal = 0; goal < body->goal_count; goal++)
+            write_goal(json, body, goal);
+        fm_json_end(json);
+    }
     fm_json_end(json);
 }
 

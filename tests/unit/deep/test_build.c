@@ -156,7 +156,7 @@ static void test_damaged_facts(void)
     g_autoptr(GError) error = NULL;
     g_assert_false(fm_profile_read_bytes("cut", copy, size, NULL, &none, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
-    g_assert_nonnull(strstr(error->message, "fact of kind 9, expected 1 to 6"));
+    g_assert_nonnull(strstr(error->message, "fact of kind 9, expected 1 to 7"));
 }
 
 /* A C profile in Mercury's strict form. */

@@ -5,6 +5,16 @@
 
 #include "display/html/assets.h"
 
+/* Files of web/, or one that the build joins of some of them. */
+static char *asset_path(const char *name)
+{
+    char *path = g_test_build_filename(G_TEST_DIST, "web", name, NULL);
+    if (g_file_test(path, G_FILE_TEST_EXISTS))
+        return path;
+    g_free(path);
+    return g_test_build_filename(G_TEST_BUILT, "src", "display", name, NULL);
+}
+
 /* The program carries the files of web/ byte for byte. */
 static void embedded_files_are_those_of_the_folder(void)
 {
@@ -12,7 +22,7 @@ static void embedded_files_are_those_of_the_folder(void)
     unsigned count = 0;
 
     for (; names[count]; count++) {
-        g_autofree char *path = g_test_build_filename(G_TEST_DIST, "web", names[count], NULL);
+        g_autofree char *path = asset_path(names[count]);
         g_autofree char *data = NULL;
         struct fm_asset asset;
         gsize size, embedded_size;

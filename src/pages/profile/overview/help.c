@@ -67,22 +67,60 @@ static const struct term c_terms[] = {
 };
 
 static const struct term mercury_terms[] = {
-    {"call sequence numbers",
-     "Calls, and the calls that they made: a measure of work that is exact.", NULL},
-    {"calls, exits, fails, redos, excps",
-     "How often control passed through each port of a procedure's box.", "port counts"},
-    {"clique", "Procedures that call each other, in one context; most are one procedure alone.",
+    {"body",
+     "A procedure's code as Deep.procrep keeps it: before optimisation for the machine, after mode "
+     "analysis.",
+     "representation"},
+    {"call edge",
+     "The calls made at one call site in one context to one callee. All that is measured stands "
+     "here.",
+     "call site dynamic, csd"},
+    {"call sequence number",
+     "The number of the call when all calls of the run are counted through: a measure of work that "
+     "no clock disturbs.",
+     "callseq, call sequence numbers"},
+    {"call site", "A place in a procedure's source that calls; its slot is its number there.",
+     "call site static, css"},
+    {"clique",
+     "Contexts that call each other in a circle; most hold a single one. Costs go from a clique to "
+     "the one that called it, so the program is a tree of cliques.",
+     NULL},
+    {"context",
+     "A procedure as it was called along one chain of call sites. Recursion does not make new "
+     "ones: "
+     "a procedure that is active already is linked to.",
+     "proc dynamic, pd"},
+    {"contour", "The modules that the callers page sees through: X.contour beside X.data.", NULL},
+    {"coverage point", "A counter in the code: before an arm, or after a goal.", NULL},
+    {"determinism",
+     "How many solutions a goal has: det one, semidet at most one, multi and nondet many (nondet "
+     "perhaps none), erroneous and failure none, cc_ committed to the first.",
+     NULL},
+    {"goal",
+     "A piece of a body: unification, call, conjunction, disjunction, switch, if-then-else, "
+     "negation, scope.",
+     NULL},
+    {"goal path",
+     "The way from a body to a goal: c2;s1-na;?; is the condition of the first arm of the second "
+     "conjunct. c conjunct, d disjunct, s arm, ? t e condition, then, else, ~ negation, q scope "
+     "(q! one that cuts).",
      NULL},
     {"module", "A module of the program.", NULL},
-    {"procedure", "A mode of a predicate or function, in all its contexts.", "proc static"},
-    {"quantum", "A moment, usually one of 60 a second, at which the running procedure was noted.",
-     "clock tick"},
-    {"self", "The procedure's own cost, without what it calls.", NULL},
+    {"port",
+     "How a call is entered and left: call, exit (success), fail, redo (asked for another "
+     "solution), exception. Calls = exits + fails + exceptions - redos.",
+     "calls, exits, fails, redos, excps, port counts"},
+    {"procedure", "A mode of a predicate or function, in all its contexts.", "proc static, ps"},
+    {"quanta", "Ticks of the profiler's clock that struck in a procedure's own code.",
+     "quantum, clock tick"},
+    {"self", "The procedure's own cost, without what it calls.", "own cost"},
     {"total", "Its own cost and that of everything it calls.", "self and descendants"},
 };
 
-static bool asked_for(const struct term *term, const char *text)
+/* text: as in an address, where a dash may stand for a blank. */
+static bool asked_for(const struct term *term, const char *asked)
 {
+    g_autofree char *text = g_strdelimit(g_strdup(asked), "-", ' ');
     if (g_ascii_strcasecmp(term->word, text) == 0)
         return true;
     g_auto(GStrv) others = g_strsplit(term->original ? term->original : "", ", ", -1);
