@@ -117,6 +117,9 @@ static void add_levels(struct fm_page *page, const struct fm_recursion *recursio
                                                 : "Doubly-recursive case");
         add_level(table, name, level, recursion->total_calls);
     }
+    fm_add_text(page->body,
+                "Exec counts follow from probabilities of branches, which are joined by an "
+                "inclusive or: they may be too low, and differ from the calls counted below.");
 }
 
 static void add_value(struct fm_table *table, const char *name, double value)
