@@ -39,7 +39,7 @@ static bool add(struct fm_server *server, const char *path, GError **error)
 {
     if (is_folder(path) && !fm_trace_recognise(path))
         return fm_server_add_root(server, path, error);
-    return fm_server_add(server, path, NULL, error);
+    return fm_server_add(server, path, error);
 }
 
 /* Its pages say the same, and others may be served. */

@@ -59,8 +59,7 @@ struct fm_roots *fm_recordings_roots(const struct fm_recordings *all)
     return all->roots;
 }
 
-bool fm_recordings_add(struct fm_recordings *all, const char *path,
-                       const struct fm_progress *progress, GError **error)
+bool fm_recordings_add(struct fm_recordings *all, const char *path, GError **error)
 {
     g_return_val_if_fail(path != NULL && path[0] != '\0', false);
     g_autofree char *found = fm_recordings_is_address(path) ? NULL : realpath(path, NULL);
@@ -69,5 +68,5 @@ bool fm_recordings_add(struct fm_recordings *all, const char *path,
     g_hash_table_add(all->given, g_strdup(path));
     g_hash_table_add(all->given, g_strdup(real));
     return fm_trace_recognise(path) ? fm_recordings_add_trace(all, path, real, error)
-                                    : fm_recordings_add_profile(all, path, real, progress, error);
+                                    : fm_recordings_add_profile(all, path, real, error);
 }

@@ -138,13 +138,13 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
 }
 
 /* What may be shown of it: all of it, unless profiles are read in the background. */
-static bool give_recording(struct fm_recorded_profile *profile, const struct fm_progress *progress,
+static bool give_recording(struct fm_recorded_profile *profile,
                            GError **error)
 {
     profile->recording = NULL;
     if (!options_of(profile)->background) {
         if (!fm_background_run(engine_of(profile), profile->base.trace, FM_PROFILE_LAST_MODULE,
-                               progress, error))
+                               NULL, error))
             return false;
     } else {
         const GError *failed = fm_profile_error(profile->base.trace);
@@ -178,12 +178,12 @@ static struct fm_recorded_profile *find(const struct fm_recordings *all, const c
 
 /* Opens it and adds it to the list. */
 static struct fm_recorded_profile *add(struct fm_recordings *all, const char *name,
-                                       const char *real, const struct fm_progress *progress,
+                                       const char *real,
                                        GError **error)
 {
     struct fm_recorded_profile *profile = g_new0(struct fm_recorded_profile, 1);
     fm_recording_init(&profile->base, &fm_recorded_profile_class, all, name, g_strdup(real));
-    if (!begin_reading(profile, error) || !give_recording(profile, progress, error)) {
+    if (!begin_reading(profile, error) || !give_recording(profile, error)) {
         fm_recording_free(&profile->base);
         return NULL;
     }
@@ -191,14 +191,13 @@ static struct fm_recorded_profile *add(struct fm_recordings *all, const char *na
     return profile;
 }
 
-bool fm_recordings_add_profile(struct fm_recordings *all, const char *path, const char *real,
-                               const struct fm_progress *progress, GError **error)
+bool fm_recordings_add_profile(struct fm_recordings *all, const char *path, const char *real, GError **error)
 {
     struct fm_file_identity identity;
     take_identity(path, &identity);
     if (find(all, path, &identity) != NULL)
         return true;
-    struct fm_recorded_profile *profile = add(all, path, real, progress, error);
+    struct fm_recorded_profile *profile = add(all, path, real, error);
     if (profile != NULL)
         profile->base.added = true;
     return profile != NULL;
@@ -217,7 +216,7 @@ static struct fm_recorded_profile *open_below_roots(struct fm_recordings *all, c
     struct fm_recorded_profile *profile = find(all, real, &identity);
     if (profile != NULL)
         return profile;
-    profile = add(all, real, real, NULL, error);
+    profile = add(all, real, real, error);
     if (profile != NULL)
         fm_recordings_close_least_used(all, &profile->base, all->options.profiles_max);
     return profile;
@@ -227,7 +226,7 @@ bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **e
 {
     g_assert(profile->base.class_ == &fm_recorded_profile_class);
     profile->reread++;
-    return begin_reading(profile, error) && give_recording(profile, NULL, error);
+    return begin_reading(profile, error) && give_recording(profile, error);
 }
 
 /* Its trace, and what is known, are as its files are now. */
@@ -249,7 +248,7 @@ static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_not
         if (!begin_reading(profile, error))
             return false;
     }
-    return give_recording(profile, NULL, error);
+    return give_recording(profile, error);
 }
 
 bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,

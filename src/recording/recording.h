@@ -60,8 +60,7 @@ struct fm_engine *fm_recordings_engine(const struct fm_recordings *all);
 struct fm_roots *fm_recordings_roots(const struct fm_recordings *all); /* borrowed */
 
 /* A file, a folder of CTF or an address: opened at once, so that errors are told here. */
-FM_MUST_USE bool fm_recordings_add(struct fm_recordings *all, const char *path,
-                                   const struct fm_progress *progress, GError **error);
+FM_MUST_USE bool fm_recordings_add(struct fm_recordings *all, const char *path, GError **error);
 
 /* Those that are open, by class, in order of opening. Borrowed until the next one is asked for. */
 unsigned fm_recordings_count(const struct fm_recordings *all,

@@ -39,8 +39,7 @@ void fm_server_free(struct fm_server *server);
  * background those of opening and of the header. The server names it
  * by its path as given; its real path is accepted too. Opening the same file (device and inode)
  * twice gives one instance. */
-FM_MUST_USE bool fm_server_add(struct fm_server *server, const char *path,
-                               const struct fm_progress *progress, GError **error);
+FM_MUST_USE bool fm_server_add(struct fm_server *server, const char *path, GError **error);
 /* Files below this folder may be named in requests, and are opened when first asked for. */
 FM_MUST_USE bool fm_server_add_root(struct fm_server *server, const char *folder, GError **error);
 /* Opens what a request would open that names this file: for doors whose requests are all of one

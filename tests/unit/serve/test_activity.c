@@ -42,7 +42,7 @@ static char *add(struct fixture *f, const char *name, const GByteArray *bytes)
     char *path = g_build_filename(f->folder, name, NULL);
     g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);
     g_assert_no_error(error);
-    bool added = fm_server_add(f->server, path, NULL, &error);
+    bool added = fm_server_add(f->server, path, &error);
     g_assert_no_error(error);
     g_assert_true(added);
     return path;

@@ -69,7 +69,7 @@ static void tear_down(struct fixture *f, gconstpointer user)
 static void add(struct fixture *f, const char *path)
 {
     g_autoptr(GError) error = NULL;
-    bool added = fm_server_add(f->server, path, NULL, &error);
+    bool added = fm_server_add(f->server, path, &error);
     g_assert_no_error(error);
     g_assert_true(added);
 }
@@ -449,7 +449,7 @@ static void files_that_cannot_be_added(struct fixture *f, gconstpointer user)
     const char *const paths[] = {missing, fifo, f->root};
     for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
         g_autoptr(GError) error = NULL;
-        g_assert_false(fm_server_add(f->server, paths[i], NULL, &error));
+        g_assert_false(fm_server_add(f->server, paths[i], &error));
         g_assert_nonnull(error);
         assert_has(error->message, paths[i]);
     }

@@ -65,7 +65,7 @@ static void test_density(struct fixture *f, gconstpointer user)
     trace_log_append(bytes, 20000, 40000); /* 100 ns of each 1000 */
     g_byte_array_append(bytes, (const guint8 *)"\xff\xff", 2);
     write_log(path, bytes);
-    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    g_assert_true(fm_server_add(f->server, path, NULL));
     /* More events than are read for a picture: from the summary; fewer: painted. */
     static const char *const windows[] = {"", "&start=20000&end=12020000"};
     for (unsigned i = 0; i < G_N_ELEMENTS(windows); i++) {
@@ -322,7 +322,7 @@ static void test_two(struct fixture *f, gconstpointer user)
     (void)user;
     g_autofree char *other = g_build_filename(f->folder, "other.eventlog", NULL);
     write_small(other, true);
-    g_assert_true(fm_server_add(f->server, other, NULL, NULL));
+    g_assert_true(fm_server_add(f->server, other, NULL));
     g_autofree char *files = g_strdup_printf("file=%s&file=%s", f->log, other);
     g_autofree char *timeline_query = g_strconcat(files, "&view=timeline", NULL);
     g_autofree char *timeline = ask(f, "/trace.json", timeline_query, 200);
@@ -345,7 +345,7 @@ static char *log_of_clock(struct fixture *f, const char *name, uint64_t epoch_ns
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     trace_log_write_clock(bytes, epoch_ns);
     write_log(path, bytes);
-    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    g_assert_true(fm_server_add(f->server, path, NULL));
     return path;
 }
 
@@ -401,7 +401,7 @@ static void test_damaged(struct fixture *f, gconstpointer user)
     g_assert_nonnull(at);
     at[-12] = 0x7F; /* number 2, time 8, length 2 */
     write_log(cut, bytes);
-    g_assert_true(fm_server_add(f->server, cut, NULL, NULL));
+    g_assert_true(fm_server_add(f->server, cut, NULL));
     g_autofree char *query = g_strdup_printf("file=%s&view=events", cut);
     g_free(ask(f, "/trace", query, 200)); /* reads it */
     g_autofree char *page = ask(f, "/trace", query, 200);
@@ -431,7 +431,7 @@ static void test_real(struct fixture *f, gconstpointer user)
     } logs[] = {{"conc.eventlog", 53292}, {"marks.eventlog", 0}, {"profhc.eventlog", 0}};
     for (unsigned i = 0; i < G_N_ELEMENTS(logs); i++) {
         g_autofree char *log = g_build_filename(path, logs[i].name, NULL);
-        g_assert_true(fm_server_add(f->server, log, NULL, NULL));
+        g_assert_true(fm_server_add(f->server, log, NULL));
         g_autofree char *overview_query = g_strdup_printf("file=%s&view=overview&width=100", log);
         g_autofree char *overview = ask(f, "/trace.json", overview_query, 200);
         g_autofree char *events = g_strdup_printf("\"events\": %u,", logs[i].events);
@@ -447,7 +447,7 @@ static void test_real(struct fixture *f, gconstpointer user)
     }
     g_autofree char *header = g_build_filename(path, "trunc_header.eventlog", NULL);
     g_autoptr(GError) error = NULL;
-    g_assert_false(fm_server_add(f->server, header, NULL, &error));
+    g_assert_false(fm_server_add(f->server, header, &error));
     g_assert_nonnull(error);
 }
 

@@ -29,7 +29,7 @@ static char *growing_log(struct fixture *f)
 {
     char *path = g_build_filename(f->folder, "growing.eventlog", NULL);
     write_small(path, false);
-    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    g_assert_true(fm_server_add(f->server, path, NULL));
     return path;
 }
 
@@ -97,7 +97,7 @@ static void test_behind(struct fixture *f, gconstpointer user)
     write_log(path, bytes);
     int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     age(path);
-    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    g_assert_true(fm_server_add(f->server, path, NULL));
     g_autofree char *query = g_strdup_printf("file=%s&view=set", path);
     g_autofree char *statistics = g_strdup_printf("file=%s&view=statistics&scope=trace", path);
     g_autofree char *first = ask(f, "/trace.json", statistics, 200);
@@ -288,7 +288,7 @@ static void test_cancelled(struct fixture *f, gconstpointer user)
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     trace_log_write_long(bytes, 60000);
     write_log(path, bytes);
-    g_assert_true(fm_server_add(f->server, path, NULL, NULL));
+    g_assert_true(fm_server_add(f->server, path, NULL));
     struct sink sink = {0};
     struct fm_stream *stream = open_stream(f, path, &sink);
     ask_stream(f, stream, path, "_owner=timeline&_serial=1&view=timeline", 204);

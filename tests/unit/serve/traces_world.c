@@ -30,7 +30,7 @@ static void set_up(struct fixture *f, gconstpointer user)
     f->log = g_build_filename(f->folder, "small.eventlog", NULL);
     write_small(f->log, true);
     f->server = fm_server_new(&options);
-    bool added = fm_server_add(f->server, f->log, NULL, &error);
+    bool added = fm_server_add(f->server, f->log, &error);
     g_assert_no_error(error);
     g_assert_true(added);
 }
