@@ -153,7 +153,7 @@ class Procrep(unittest.TestCase):
                 (["-f", path("nothing")], 1, b"there is no such file"),
                 (["-f", PROFILE], 1, b"offset 0: not a program representation file"),
                 (["-f", self.file, "nobody"], 1, b"no module named 'nobody'"),
-                (["-f", self.file, "--proc", "nobody"], 1, b"no procedure of that name")]:
+                (["-f", self.file, "--proc", "nobody"], 1, b"no procedure is named 'nobody'")]:
             result = run("procrep", *arguments)
             self.assertEqual(result.returncode, status)
             self.assertIn(text, result.stderr)

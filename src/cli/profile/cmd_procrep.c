@@ -15,25 +15,36 @@ struct listing {
     const struct fm_procrep *procrep;
     char **procs; /* --proc: names; NULL = all */
     bool as_json;
-    bool any_proc;       /* something was printed */
+    bool *found;         /* of procs: printed */
     GString *out;        /* not yet printed */
     struct fm_json json; /* appends to out */
 };
 
-/* By its name, or by "m.p/2-0", or by the whole label. */
+/* As pages show a function: the arity without the result, "sqrt/2+1-0" of sqrt/2-0's label. */
+static bool is_name_on_pages(const struct fm_proc_label *label, const char *name)
+{
+    if (label->kind != FM_LABEL_FUNCTION)
+        return false;
+    g_autofree char *brief = g_strdup_printf("%s/%u+1-%u", label->name, label->arity, label->mode);
+    g_autofree char *whole = g_strdup_printf("%s.%s", label->decl_module, brief);
+    return strcmp(name, brief) == 0 || strcmp(name, whole) == 0;
+}
+
+/* By its name, or by "m.p/2-0", or by the whole label, or as pages show it. */
 static bool is_wanted(const struct listing *listing, const struct fm_proc_label *label)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    if (listing->procs == NULL)
-        return true;
+    bool wanted = listing->procs == NULL;
     fm_proc_label_append(text, label);
     const char *space = strchr(text->str, ' ');
-    for (char **name = listing->procs; *name != NULL; name++) {
-        if (strcmp(*name, label->name) == 0 || strcmp(*name, text->str) == 0 ||
-            (space != NULL && strcmp(*name, space + 1) == 0))
-            return true;
+    for (unsigned i = 0; listing->procs != NULL && listing->procs[i] != NULL; i++) {
+        const char *name = listing->procs[i];
+        if (strcmp(name, label->name) != 0 && strcmp(name, text->str) != 0 &&
+            (space == NULL || strcmp(name, space + 1) != 0) && !is_name_on_pages(label, name))
+            continue;
+        listing->found[i] = wanted = true;
     }
-    return false;
+    return wanted;
 }
 
 static const char *kind_name(enum fm_goal_kind kind)
@@ -152,7 +163,6 @@ static bool list_module(struct listing *listing, const struct fm_procrep_module 
         else if (!head)
             fm_procrep_print_module_head(listing->out, module);
         head = true;
-        listing->any_proc = true;
         if (i == module->proc_count)
             break;
         g_autoptr(FmBody) body = NULL;
@@ -213,7 +223,8 @@ static int list_file(const char *path, char **modules, char **procs, bool json)
     GError *error = NULL;
     if (!fm_procrep_read(path, &procrep, &error))
         return fm_cli_fail("procrep", error);
-    struct listing listing = {procrep, procs, json, .out = g_string_new(NULL)};
+    g_autofree bool *found = g_new0(bool, procs != NULL ? g_strv_length(procs) + 1 : 1);
+    struct listing listing = {procrep, procs, json, found, .out = g_string_new(NULL)};
     fm_json_init(&listing.json, listing.out);
     if (json) {
         fm_json_object(&listing.json, NULL);
@@ -229,8 +240,11 @@ static int list_file(const char *path, char **modules, char **procs, bool json)
     }
     flush(&listing);
     g_string_free(listing.out, TRUE);
-    if (ok && procs != NULL && !listing.any_proc) {
-        g_set_error(&error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: no procedure of that name", path);
+    for (unsigned i = 0; ok && procs != NULL && procs[i] != NULL; i++) {
+        if (found[i])
+            continue;
+        g_set_error(&error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: no procedure is named '%s'", path,
+                    procs[i]);
         ok = false;
     }
     if (!ok)
