@@ -1,40 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Merging: its laws on random programs that are run by the runtime's rules, and each rule by name.
  */
-#include <string.h>
-
-#include "base/error.h"
 #include "deep/build.h"
-#include "deep/write.h"
-#include "merge/merge.h"
-
-static GBytes *bytes_of(const struct fm_profile *profile)
-{
-    struct fm_writer *writer = fm_writer_new_memory();
-    g_assert_true(fm_profile_encode(profile, "result", 9, false, writer, NULL));
-    return fm_writer_finish_memory(writer);
-}
-
-static struct fm_profile *merge_with(const struct fm_merge_options *options,
-                                     struct fm_profile *const *profiles, unsigned count)
-{
-    struct fm_merge *merge = fm_merge_new(options);
-    struct fm_profile *result = NULL;
-    g_autoptr(GError) error = NULL;
-    for (unsigned i = 0; i < count; i++) {
-        if (!fm_merge_add(merge, profiles[i], "input", &error))
-            g_error("%s", error->message);
-    }
-    if (!fm_merge_finish(merge, &result, &error))
-        g_error("%s", error->message);
-    return result;
-}
-
-static struct fm_profile *merge_all(struct fm_profile *const *profiles, unsigned count)
-{
-    const struct fm_merge_options options = {0};
-    return merge_with(&options, profiles, count);
-}
+#include "merging.h"
 
 /* --- random programs --- */
 
@@ -170,12 +138,6 @@ static struct fm_profile *random_run(GRand *random, const struct program *progra
         g_error("%s", error->message);
     g_free(run);
     return profile;
-}
-
-static void assert_same(const struct fm_profile *a, const struct fm_profile *b)
-{
-    g_autoptr(GBytes) one = bytes_of(a), other = bytes_of(b);
-    g_assert_true(g_bytes_equal(one, other));
 }
 
 static struct fm_profile *empty(const struct program *program)
@@ -357,23 +319,6 @@ static void test_tick_rates(void)
     assert_same(merged, grouped);
 }
 
-static void expect_refused(struct fm_profile *a, struct fm_profile *b, const char *words)
-{
-    const struct fm_merge_options options = {0};
-    struct fm_merge *merge = fm_merge_new(&options);
-    g_autoptr(GError) error = NULL;
-    g_assert_true(fm_merge_add(merge, a, "a", NULL));
-    g_assert_false(fm_merge_add(merge, b, "b", &error));
-    g_assert_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE);
-    if (!g_str_has_prefix(error->message, "b: ") || strstr(error->message, words) == NULL)
-        g_error("%s", error->message);
-    struct fm_profile *alone = NULL;
-    g_assert_true(fm_merge_finish(merge, &alone, NULL));
-    g_autoptr(FmProfile) canonical = merge_all(&a, 1);
-    assert_same(alone, canonical); /* nothing of b was added */
-    fm_profile_free(alone);
-}
-
 static struct fm_profile *named(const char *program, bool frees)
 {
     struct fm_build *build = program_statics(&by_two_ways, program);
@@ -422,93 +367,6 @@ static void test_union(void)
     assert_same(merged, grouped);
 }
 
-/* The same program with a function that was moved down and one that was put before it. */
-static struct fm_profile *build_of(uint32_t line, bool extra)
-{
-    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
-    uint32_t runtime = fm_build_ps(
-        build,
-        &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "runtime", .raw_name = "runtime"});
-    fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
-    uint32_t f = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
-                                                    .name = "f",
-                                                    .raw_name = extra ? "f.constprop.0" : "f",
-                                                    .file = "/a.c",
-                                                    .line = line});
-    uint32_t g = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
-                                                    .name = "g",
-                                                    .raw_name = "g",
-                                                    .file = "/a.c",
-                                                    .line = line + 50});
-    for (int i = 0; i < 2; i++) /* two calls of g, one after the other */
-        fm_build_css(build, f,
-                     &(struct fm_css){
-                         .kind = FM_SITE_NORMAL, .callee_ps = g, .line = line + 1 + (uint32_t)i});
-    uint32_t root = fm_build_pd(build, runtime), f_pd = fm_build_pd(build, f),
-             g_pd = fm_build_pd(build, g);
-    fm_build_add(build, fm_build_csd(build, root, 0, f_pd), FM_EXITS, 1);
-    fm_build_add(build, fm_build_csd(build, f_pd, extra ? 1 : 0, g_pd), FM_EXITS, 10);
-    struct fm_profile *profile;
-    g_assert_true(fm_build_finish(build, &profile, NULL));
-    return profile;
-}
-
-static void test_across_builds(void)
-{
-    const struct fm_merge_options options = {.across_builds = true};
-    g_autoptr(FmProfile) old = build_of(10, false), new = build_of(12, true);
-    struct fm_profile *ab[] = {old, new}, *ba[] = {new, old};
-    g_autoptr(FmProfile) forth = merge_with(&options, ab, 2), back = merge_with(&options, ba, 2);
-    assert_same(forth, back);
-    g_assert_cmpuint(forth->ps_count, ==, 3);
-    g_assert_cmpuint(forth->css_count, ==, 3);
-    g_assert_cmpuint(forth->csd_count, ==, 3); /* g is called by the first site and by the second */
-    for (uint32_t ps = 1; ps <= forth->ps_count; ps++) {
-        if (strcmp(forth->ps[ps].name, "f") == 0)
-            g_assert_cmpuint(forth->ps[ps].line, ==, 10);
-    }
-    g_autoptr(FmProfile) same = merge_all(ab, 2); /* without the option they are strangers */
-    g_assert_cmpuint(same->ps_count, ==, 5);
-}
-
-/* A Mercury program of which the labels stay while all else of a procedure may differ. */
-static struct fm_profile *labelled(uint32_t line, bool in_interface)
-{
-    struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "prog");
-    uint32_t runtime =
-        fm_build_ps(build, &(struct fm_ps){.name = "runtime", .raw_name = "runtime"});
-    fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
-    uint32_t p = fm_build_ps(build, &(struct fm_ps){.name = "p",
-                                                    .raw_name = "p",
-                                                    .file = "a.m",
-                                                    .line = line,
-                                                    .in_interface = in_interface});
-    uint32_t root = fm_build_pd(build, runtime), pd = fm_build_pd(build, p);
-    fm_build_add(build, fm_build_csd(build, root, 0, pd), FM_EXITS, 1);
-    struct fm_profile *profile;
-    g_assert_true(fm_build_finish(build, &profile, NULL));
-    return profile;
-}
-
-/* What the key of a procedure leaves open does not come from the input that was first. */
-static void test_what_keys_leave_open(void)
-{
-    const struct fm_merge_options options = {.sites_by_key = true};
-    g_autoptr(FmProfile) up = labelled(10, false), down = labelled(12, false),
-                         seen = labelled(10, true);
-    struct fm_profile *ab[] = {up, down}, *ba[] = {down, up};
-    g_autoptr(FmProfile) forth = merge_with(&options, ab, 2), back = merge_with(&options, ba, 2);
-    assert_same(forth, back);
-    g_assert_cmpuint(forth->ps[2].line, ==, 10);
-    expect_refused(up, down, "p/0-0 has other lines");
-    expect_refused(down, up, "p/0-0 has other lines");
-    struct fm_profile *hidden_first[] = {up, seen}, *seen_first[] = {seen, up};
-    g_autoptr(FmProfile) hidden_seen = merge_all(hidden_first, 2),
-                         seen_hidden = merge_all(seen_first, 2);
-    assert_same(hidden_seen, seen_hidden);
-    g_assert_true(hidden_seen->ps[2].in_interface);
-}
-
 /* --- the real profile --- */
 
 static void test_sample(void)
@@ -543,8 +401,6 @@ int main(int argc, char **argv)
     g_test_add_func("/merge/what_does_not_fit", test_what_does_not_fit);
     g_test_add_func("/merge/common_measures", test_common_measures);
     g_test_add_func("/merge/union", test_union);
-    g_test_add_func("/merge/across_builds", test_across_builds);
-    g_test_add_func("/merge/what_keys_leave_open", test_what_keys_leave_open);
     g_test_add_func("/merge/sample", test_sample);
     return g_test_run();
 }
