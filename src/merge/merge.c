@@ -231,10 +231,8 @@ static void take_header(struct fm_merge *m, const struct fm_profile *profile)
     if (m->measure_count > FM_MEASURES_MERCURY)
         qsort(m->measures + FM_MEASURES_MERCURY, m->measure_count - FM_MEASURES_MERCURY,
               sizeof *m->measures, compare_measures);
-    if (m->coverage != FM_COVERAGE_NONE && m->options.across_builds) {
+    if (m->options.across_builds)
         m->coverage = FM_COVERAGE_NONE;
-        lose(m, "coverage is left out: it belongs to one build");
-    }
 }
 
 /* Measures that this input lacks are left out of all. */
@@ -259,11 +257,17 @@ static void drop_measures(struct fm_merge *m, const struct fm_profile *profile)
     lose(m, "measures that not all profiles have are left out");
 }
 
-static void drop_coverage(struct fm_merge *m)
+/* Counts are of the points that all have. */
+static void keep_coverage_of_all(struct fm_merge *m, const struct fm_profile *profile)
 {
+    if (m->coverage == profile->coverage)
+        return;
+    lose(m, m->options.across_builds ? "coverage is left out: that of different builds is not added"
+                                     : "coverage is left out: not all profiles have it");
+    if (m->coverage == FM_COVERAGE_NONE)
+        return;
     m->coverage = FM_COVERAGE_NONE;
     g_array_set_size(m->points, 0);
-    lose(m, "coverage is left out: not all profiles have it");
 }
 
 static uint64_t scaled(uint64_t quanta, uint64_t factor)
@@ -490,10 +494,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     m->only_empty = is_empty(profile);
     if (!fm_merge_statics(m, profile, name, &procs, &sites, error))
         return false;
-    if (m->coverage != profile->coverage && m->coverage != FM_COVERAGE_NONE)
-        drop_coverage(m);
-    else if (m->coverage == FM_COVERAGE_NONE && profile->coverage != FM_COVERAGE_NONE)
-        lose(m, "coverage is left out: not all profiles have it");
+    keep_coverage_of_all(m, profile);
     drop_measures(m, profile);
     rescale(m, ticks);
     uint64_t factor = profile->ticks_per_second == 0 ? 1 : ticks / profile->ticks_per_second;

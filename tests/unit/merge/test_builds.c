@@ -92,10 +92,57 @@ static void test_what_keys_leave_open(void)
     g_assert_true(hidden_seen->ps[2].in_interface);
 }
 
+/* --- notes --- */
+
+static struct fm_profile *covered(bool coverage)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
+    fm_build_header(build)->coverage = coverage ? FM_COVERAGE_DYNAMIC : FM_COVERAGE_NONE;
+    uint32_t runtime = fm_build_ps(build, &(struct fm_ps){.name = "runtime", .raw_name = ""});
+    fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK});
+    uint32_t p = fm_build_ps(build, &(struct fm_ps){.name = "p", .raw_name = "p"});
+    if (coverage)
+        fm_build_point(build, p, &(struct fm_coverage_point){"1:1", FM_POINT_BRANCH_ARM, 0});
+    uint32_t root = fm_build_pd(build, runtime);
+    fm_build_add(build, fm_build_csd(build, root, 0, fm_build_pd(build, p)), FM_EXITS, 1);
+    struct fm_profile *profile;
+    g_assert_true(fm_build_finish(build, &profile, NULL));
+    return profile;
+}
+
+static void expect_note(const struct fm_merge_options *options, bool first, bool second,
+                        const char *note)
+{
+    struct fm_merge *merge = fm_merge_new(options);
+    g_autoptr(FmProfile) one = covered(first), other = covered(second);
+    g_assert_true(fm_merge_add(merge, one, "one", NULL));
+    g_assert_true(fm_merge_add(merge, other, "other", NULL));
+    const char *const *notes = fm_merge_notes(merge);
+    if (note != NULL)
+        g_assert_cmpstr(*notes++, ==, note);
+    g_assert_cmpstr(*notes, ==, NULL);
+    fm_merge_free(merge);
+}
+
+static void test_why_there_is_no_coverage(void)
+{
+    static const char missing[] = "coverage is left out: not all profiles have it",
+                      several[] = "coverage is left out: that of different builds is not added";
+    const struct fm_merge_options same = {0}, across = {.across_builds = true};
+    expect_note(&same, true, true, NULL);
+    expect_note(&same, true, false, missing);
+    expect_note(&same, false, true, missing);
+    expect_note(&across, true, true, several);
+    expect_note(&across, true, false, several);
+    expect_note(&across, false, true, several);
+    expect_note(&across, false, false, NULL);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/merge/builds/across_builds", test_across_builds);
     g_test_add_func("/merge/builds/what_keys_leave_open", test_what_keys_leave_open);
+    g_test_add_func("/merge/builds/why_there_is_no_coverage", test_why_there_is_no_coverage);
     return g_test_run();
 }
