@@ -112,6 +112,8 @@ static inline uint64_t *fm_merge_values(const struct fm_merge *m, uint32_t edge)
 FM_MUST_USE bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile,
                                   const char *name, uint32_t **ret_procs, uint32_t **ret_sites,
                                   GError **error);
+/* What a program is known by: across builds it may have been in another folder. */
+const char *fm_merge_program(const struct fm_merge *m, const char *name);
 /* What a procedure is known by; g_free(). */
 char *fm_merge_proc_key(const struct fm_merge *m, const struct fm_ps *ps);
 /* The pseudo-procedure of a program, and the root above all of them. */

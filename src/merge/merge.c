@@ -14,6 +14,7 @@ struct fm_merge *fm_merge_new(const struct fm_merge_options *options)
     g_return_val_if_fail(options != NULL, NULL);
     struct fm_merge *m = g_new0(struct fm_merge, 1);
     m->options = *options;
+    m->options.sites_by_key = options->sites_by_key || options->across_builds;
     m->strings = fm_strings_new();
     m->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_mark));
     m->notes = g_ptr_array_new();
@@ -84,6 +85,12 @@ static bool differs(const char *name, GError **error, const char *format, ...)
     va_end(arguments);
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: %s", name, text);
     return false;
+}
+
+const char *fm_merge_program(const struct fm_merge *m, const char *name)
+{
+    const char *slash = m->options.across_builds ? strrchr(name, '/') : NULL;
+    return slash == NULL || slash[1] == '\0' ? name : slash + 1;
 }
 
 static bool has_quanta(const struct fm_profile *profile)
@@ -167,7 +174,8 @@ static bool check_header(const struct fm_merge *m, const struct fm_profile *prof
         return differs(name, error, "a profile of a %s program, the others are of %s",
                        profile->flavour == FM_FLAVOUR_C ? "C" : "Mercury",
                        m->flavour == FM_FLAVOUR_C ? "C" : "Mercury");
-    if (!m->options.union_programs && strcmp(m->program, profile->program_name) != 0)
+    if (!m->options.union_programs &&
+        strcmp(fm_merge_program(m, m->program), fm_merge_program(m, profile->program_name)) != 0)
         return differs(name, error,
                        "a profile of %s, the others are of %s (--union keeps programs apart below "
                        "one root)",
@@ -233,6 +241,13 @@ static void take_header(struct fm_merge *m, const struct fm_profile *profile)
               sizeof *m->measures, compare_measures);
     if (m->options.across_builds)
         m->coverage = FM_COVERAGE_NONE;
+}
+
+/* Of the folders that one program was in, the least is shown, whichever input came first. */
+static void keep_least_program(struct fm_merge *m, const struct fm_profile *profile)
+{
+    if (!m->options.union_programs && strcmp(profile->program_name, m->program) < 0)
+        m->program = fm_strings_add(m->strings, profile->program_name);
 }
 
 /* Measures that this input lacks are left out of all. */
@@ -481,6 +496,8 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
         (at_root && !check_root(m, profile, name, error)) || !check_callees(profile, name, error))
         return false;
     if (m->any && is_empty(profile)) {
+        if (m->only_empty)
+            keep_least_program(m, profile);
         g_array_set_size(m->last_procs, 0); /* none of them was added */
         g_array_set_size(m->last_sites, 0);
         return true;
@@ -495,6 +512,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     if (!fm_merge_statics(m, profile, name, &procs, &sites, error))
         return false;
     keep_coverage_of_all(m, profile);
+    keep_least_program(m, profile);
     drop_measures(m, profile);
     rescale(m, ticks);
     uint64_t factor = profile->ticks_per_second == 0 ? 1 : ticks / profile->ticks_per_second;

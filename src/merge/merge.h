@@ -9,7 +9,8 @@
 #include "deep/source_map.h"
 
 struct fm_merge_options {
-    bool across_builds;  /* procedures by name and unit, not by line */
+    bool across_builds;  /* programs by their base names, procedures by name and unit (Mercury's
+                            by their whole label), not by line; implies sites_by_key */
     bool common;         /* measures that not all have are dropped, else they are an error */
     bool sites_by_key;   /* Mercury's call sites by place and callee, not by their number: of a
                             procedure that may have other sites in another build */

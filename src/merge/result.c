@@ -64,10 +64,12 @@ static int compare_sites(const void *a, const void *b, void *user)
     order = order != 0 ? order : compare_numbers(p->line, q->line);
     order = order != 0 ? order : strcmp(p->goal_path, q->goal_path);
     order = order != 0 ? order : compare_numbers(p->kind, q->kind);
-    order = order != 0 ? order : compare_numbers(p->inlined, q->inlined);
+    if (order == 0 && !m->options.across_builds) /* not of their keys there */
+        order = compare_numbers(p->inlined, q->inlined);
     uint32_t callee = p->callee_ps == 0 ? 0 : fm_merge_proc(m, p->callee_ps - 1)->id;
     uint32_t callee_of_other = q->callee_ps == 0 ? 0 : fm_merge_proc(m, q->callee_ps - 1)->id;
     order = order != 0 ? order : compare_numbers(callee, callee_of_other);
+    order = order != 0 ? order : strcmp(p->type_subst, q->type_subst);
     return order != 0 ? order : compare_numbers(one->ordinal, other->ordinal);
 }
 

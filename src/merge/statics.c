@@ -174,6 +174,22 @@ static bool same_procs(const struct fm_merge *m, const struct fm_profile *profil
     return true;
 }
 
+/* What is the root of one program is a procedure of its name, at no place, below the root of all.
+ */
+static struct fm_ps label_of(const struct fm_merge *m, const struct fm_profile *profile,
+                             uint32_t ps, bool of_union)
+{
+    struct fm_ps label = profile->ps[ps];
+    if (!of_union || ps != profile->pd_ps[profile->root_pd])
+        return label;
+    label.label_kind = m->flavour == FM_FLAVOUR_C ? FM_LABEL_FUNCTION : FM_LABEL_PREDICATE;
+    label.name = label.raw_name = fm_merge_program(m, profile->program_name);
+    label.decl_module = label.def_module = FM_MERGE_UNION_NAME;
+    label.type_name = label.file = "";
+    label.arity = label.mode = label.line = 0;
+    return label;
+}
+
 /* False: every one was known, with the same place. */
 static bool map_procs(struct fm_merge *m, const struct fm_profile *profile, bool of_union)
 {
@@ -183,27 +199,18 @@ static bool map_procs(struct fm_merge *m, const struct fm_profile *profile, bool
     g_array_set_size(m->last_procs, profile->ps_count + 1u);
     g_array_set_size(m->last_sites, 0);
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
-        struct fm_ps label = profile->ps[ps];
-        if (of_union && ps == profile->pd_ps[profile->root_pd]) {
-            /* What is the root of one program is a procedure of its name below the root of all. */
-            label.label_kind = m->flavour == FM_FLAVOUR_C ? FM_LABEL_FUNCTION : FM_LABEL_PREDICATE;
-            label.name = label.raw_name = profile->program_name;
-            label.decl_module = label.def_module = FM_MERGE_UNION_NAME;
-            label.type_name = label.file = "";
-            label.arity = label.mode = label.line = 0;
-        }
+        struct fm_ps label = label_of(m, profile, ps, of_union);
         g_array_index(m->last_procs, uint32_t, ps) = find_proc(m, &label, ordinals[ps]);
     }
     return true;
 }
 
-/* The root of a program that is kept apart has no place (map_procs()). */
 static void keep_least_places(struct fm_merge *m, const struct fm_profile *profile,
                               const uint32_t *procs, bool of_union)
 {
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
-        if (!of_union || ps != profile->pd_ps[profile->root_pd])
-            keep_least_place(m, fm_merge_proc(m, procs[ps]), &profile->ps[ps]);
+        struct fm_ps label = label_of(m, profile, ps, of_union);
+        keep_least_place(m, fm_merge_proc(m, procs[ps]), &label);
     }
 }
 
@@ -219,11 +226,38 @@ static bool same_site(const struct fm_merged_site *known, const struct fm_css *c
            strcmp(a->type_subst, css->type_subst) == 0;
 }
 
+/* Columns and the steps of goal paths are numbers: "9" stands before "10". */
+static int compare_paths(const char *path, const char *other)
+{
+    const char *a = path, *b = other;
+    while (*a != '\0' && *b != '\0') {
+        if (g_ascii_isdigit(*a) && g_ascii_isdigit(*b)) {
+            size_t zeros = strspn(a, "0"), zeros_of_b = strspn(b, "0");
+            size_t digits = strspn(a + zeros, "0123456789"),
+                   digits_of_b = strspn(b + zeros_of_b, "0123456789");
+            if (digits != digits_of_b)
+                return digits < digits_of_b ? -1 : 1;
+            int order = memcmp(a + zeros, b + zeros_of_b, digits);
+            if (order != 0)
+                return order;
+            a += zeros + digits;
+            b += zeros_of_b + digits;
+        } else if (*a != *b) {
+            break;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    int order = strcmp(a, b);
+    return order != 0 ? order : strcmp(path, other);
+}
+
 /* By file, line and column. */
 static bool is_before(const struct fm_css *css, const struct fm_css *known)
 {
     int order = compare_places(css->file, css->line, known->file, known->line);
-    return order != 0 ? order < 0 : strcmp(css->goal_path, known->goal_path) < 0;
+    return order != 0 ? order < 0 : compare_paths(css->goal_path, known->goal_path) < 0;
 }
 
 static uint32_t find_site(struct fm_merge *m, const struct fm_css *css, uint32_t proc,
@@ -264,7 +298,7 @@ static int compare_site_places(const void *a, const void *b, void *user)
                         *other = &profile->css[*(const uint32_t *)b];
     int order = compare_places(one->file, one->line, other->file, other->line);
     if (order == 0)
-        order = strcmp(one->goal_path, other->goal_path);
+        order = compare_paths(one->goal_path, other->goal_path);
     return order != 0 ? order : one->slot < other->slot ? -1 : one->slot > other->slot;
 }
 
@@ -274,7 +308,7 @@ static void map_sites_of(struct fm_merge *m, const struct fm_profile *profile, u
     const struct fm_ps *of = &profile->ps[ps];
     g_autoptr(GHashTable) counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     uint32_t *sites = g_memdup2(profile->css_of_ps + of->css_first, sizeof *sites * of->css_count);
-    if (m->flavour == FM_FLAVOUR_C && of->css_count > 1)
+    if ((m->flavour == FM_FLAVOUR_C || m->options.across_builds) && of->css_count > 1)
         g_qsort_with_data(sites, (gint)of->css_count, sizeof *sites, compare_site_places,
                           (gpointer)(uintptr_t)profile);
     for (uint32_t i = 0; i < of->css_count; i++) {
@@ -325,10 +359,11 @@ static bool same_points(const struct fm_merged_ps *known, const struct fm_profil
     return true;
 }
 
-/* Mercury's labels say nothing of the code: procedures with other sites or points are others.
+/* Mercury's labels say nothing of the code: in one build other sites or points are an error.
  * known: how many procedures there were before this input. */
 static bool check_conflicts(const struct fm_merge *m, const struct fm_profile *profile,
-                            const uint32_t *procs, uint32_t known, const char *name, GError **error)
+                            const uint32_t *procs, uint32_t known, bool of_union, const char *name,
+                            GError **error)
 {
     for (uint32_t id = 1; id <= profile->ps_count; id++) {
         const struct fm_ps *ps = &profile->ps[id];
@@ -340,7 +375,8 @@ static bool check_conflicts(const struct fm_merge *m, const struct fm_profile *p
             return conflict(ps, name, "coverage points", error);
         if (m->flavour != FM_FLAVOUR_MERCURY || m->options.sites_by_key)
             continue;
-        if (strcmp(merged->ps.file, ps->file) != 0 || merged->ps.line != ps->line)
+        struct fm_ps label = label_of(m, profile, id, of_union);
+        if (strcmp(merged->ps.file, label.file) != 0 || merged->ps.line != label.line)
             return conflict(ps, name, "lines", error);
         if (merged->sites->len != ps->css_count)
             return conflict(ps, name, "call sites", error);
@@ -407,7 +443,7 @@ bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile, cons
     bool of_union = m->options.union_programs && !is_union;
     bool others = map_procs(m, profile, of_union);
     const uint32_t *procs = (const uint32_t *)(const void *)m->last_procs->data;
-    if (!check_conflicts(m, profile, procs, known, name, error)) {
+    if (!check_conflicts(m, profile, procs, known, of_union, name, error)) {
         forget_procs_from(m, known);
         return false;
     }

@@ -194,7 +194,8 @@ int fm_cmd_merge(int argc, char **argv)
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "The file to write", "FILE"},
         {"across-builds", 0, 0, G_OPTION_ARG_NONE, &o.across_builds,
-         "Procedures and call sites are one when their names are, wherever they stand", NULL},
+         "Add different builds up, of C or Mercury: by names and labels, wherever they stand",
+         NULL},
         {"common", 0, 0, G_OPTION_ARG_NONE, &o.common,
          "Leave out measures that not all profiles have", NULL},
         {"union", 0, 0, G_OPTION_ARG_NONE, &o.union_programs, "Keep programs apart below one root",
