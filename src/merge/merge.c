@@ -87,12 +87,6 @@ static bool differs(const char *name, GError **error, const char *format, ...)
     return false;
 }
 
-const char *fm_merge_program(const struct fm_merge *m, const char *name)
-{
-    const char *slash = m->options.across_builds ? strrchr(name, '/') : NULL;
-    return slash == NULL || slash[1] == '\0' ? name : slash + 1;
-}
-
 static bool has_quanta(const struct fm_profile *profile)
 {
     return profile->user_quanta != 0 || profile->instrumentation_quanta != 0;

@@ -26,6 +26,12 @@ static size_t plain_length(const char *name)
     return length;
 }
 
+const char *fm_merge_program(const struct fm_merge *m, const char *name)
+{
+    const char *slash = m->options.across_builds ? strrchr(name, '/') : NULL;
+    return slash == NULL || slash[1] == '\0' ? name : slash + 1;
+}
+
 static void append_proc_key(const struct fm_merge *m, GString *out, const struct fm_ps *ps)
 {
     g_string_append_printf(out, "%d\x1f%s\x1f%s\x1f%s\x1f%s\x1f%u\x1f%u", (int)ps->label_kind,

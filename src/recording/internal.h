@@ -45,7 +45,6 @@ void fm_recordings_not_found(const struct fm_recordings *all,
 /* --- of the classes, for open.c --- */
 
 FM_MUST_USE bool fm_recordings_add_profile(struct fm_recordings *all, const char *path,
-                                           const char *real,
-                                           GError **error);
+                                           const char *real, GError **error);
 FM_MUST_USE bool fm_recordings_add_trace(struct fm_recordings *all, const char *path,
                                          const char *real, GError **error);

@@ -138,8 +138,7 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
 }
 
 /* What may be shown of it: all of it, unless profiles are read in the background. */
-static bool give_recording(struct fm_recorded_profile *profile,
-                           GError **error)
+static bool give_recording(struct fm_recorded_profile *profile, GError **error)
 {
     profile->recording = NULL;
     if (!options_of(profile)->background) {
@@ -178,8 +177,7 @@ static struct fm_recorded_profile *find(const struct fm_recordings *all, const c
 
 /* Opens it and adds it to the list. */
 static struct fm_recorded_profile *add(struct fm_recordings *all, const char *name,
-                                       const char *real,
-                                       GError **error)
+                                       const char *real, GError **error)
 {
     struct fm_recorded_profile *profile = g_new0(struct fm_recorded_profile, 1);
     fm_recording_init(&profile->base, &fm_recorded_profile_class, all, name, g_strdup(real));
@@ -191,7 +189,8 @@ static struct fm_recorded_profile *add(struct fm_recordings *all, const char *na
     return profile;
 }
 
-bool fm_recordings_add_profile(struct fm_recordings *all, const char *path, const char *real, GError **error)
+bool fm_recordings_add_profile(struct fm_recordings *all, const char *path, const char *real,
+                               GError **error)
 {
     struct fm_file_identity identity;
     take_identity(path, &identity);

@@ -54,8 +54,7 @@ struct fm_engine *fm_server_engine(struct fm_server *server)
     return fm_recordings_engine(server->recordings);
 }
 
-bool fm_server_add(struct fm_server *server, const char *path,
-                   GError **error)
+bool fm_server_add(struct fm_server *server, const char *path, GError **error)
 {
     g_return_val_if_fail(path != NULL, false);
     return fm_recordings_add(server->recordings, path, error);
