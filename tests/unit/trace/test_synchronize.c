@@ -456,6 +456,22 @@ static void test_any_place(void)
     }
 }
 
+/* What a correction would carry beyond the end of time stands at it, not at the begin. */
+static void test_end_of_time(void)
+{
+    const struct memory_event events[] = {{.time = FM_TIME_INF - 10, .label = "x"}, {0}};
+    struct fm_trace *trace = fm_trace_new("memory", "1:1");
+    memory_trace_add(trace, "c", events);
+    g_assert_true(fm_trace_set_correction(trace, (struct fm_correction){1, 3.9e18}, NULL));
+    struct fm_context *context = fm_context_new(&trace, 1);
+    fm_context_seek_time(context, 0);
+    g_assert_cmpuint(fm_context_time(context), ==, FM_TIME_INF - 1);
+    fm_context_seek_time(context, 5000);
+    g_assert_cmpuint(fm_context_time(context), ==, FM_TIME_INF - 1);
+    fm_context_free(context);
+    fm_trace_free(trace);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -469,5 +485,6 @@ int main(int argc, char **argv)
     g_test_add_func("/synchronize/evaluation", test_round_trips);
     g_test_add_func("/synchronize/corrected trace", test_corrected_trace);
     g_test_add_func("/synchronize/any place of a corrected trace", test_any_place);
+    g_test_add_func("/synchronize/end of time", test_end_of_time);
     return g_test_run();
 }
