@@ -26,8 +26,10 @@ def unnumbered(name):
 def own_edges(profile, source):
     """Edges whose callee stands in the program's own source: headers' inline functions (C++) are
     the compiler's business."""
+    # Constructors that nobody wrote: one compiler makes functions of them, another does not.
     own = {name for name, procs in profile.procs.items()
-           if any(source in proc["file"] or "plugin.c" in proc["file"] for proc in procs)}
+           if not re.search(r"\b(\w+)::\1\(\)$", name) and
+           any(source in proc["file"] or "plugin.c" in proc["file"] for proc in procs)}
     threads = {name for name in profile.procs if name == "main thread" or
                name.startswith("thread ")}
     # bsearch is inlined by clang: what it calls its caller calls at -O0, through libc.
