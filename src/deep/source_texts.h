@@ -6,7 +6,7 @@
 #include "base/files/roots.h"
 #include "deep/profile.h"
 
-#define FM_SOURCE_TEXT_BYTES_MAX (32u * 1024 * 1024) /* of one file */
+#define FM_SOURCE_TEXT_BYTES_MAX (UINT64_C(32) << 20) /* of one file */
 
 /* Stores the files of the functions that ran. A relative name is meant below folder. Files that
  * cannot be read, or hold what is no text, are left out; *ret_count: how many were stored,
