@@ -252,6 +252,7 @@ static void judge_peak(struct judging *j, struct fm_judgement *it)
     struct fm_amount amount = {.calls = {1, 1}};
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         const struct fm_profile *p = j->given[side] != NULL ? j->given[side] : j->given[FM_AFTER];
+        g_assert(p != NULL); /* after is always there */
         uint64_t peak = p->run_info.peak_bytes;
         if (peak == 0 && (side == FM_AFTER || it->limit->bound != FM_BOUND_ABSOLUTE)) {
             set_error(it, g_strdup("the most heap memory at once was not recorded"));

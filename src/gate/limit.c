@@ -96,8 +96,8 @@ struct unit_text {
 };
 static const struct unit_text units[] = {
     {"KiB", FM_LIMIT_BYTES, 1024},
-    {"MiB", FM_LIMIT_BYTES, 1024 * 1024},
-    {"GiB", FM_LIMIT_BYTES, 1024 * 1024 * 1024},
+    {"MiB", FM_LIMIT_BYTES, INT64_C(1) << 20},
+    {"GiB", FM_LIMIT_BYTES, INT64_C(1) << 30},
     {"B", FM_LIMIT_BYTES, 1},
     {"k", FM_LIMIT_COUNT, 1000},
     {"M", FM_LIMIT_COUNT, 1000000},

@@ -126,7 +126,7 @@ static struct fm_display *measure(struct site *site, struct site_page *page, siz
         return NULL;
     site_html_options(site, &listening, &options);
     g_string_truncate(site->scratch, 0);
-    const struct fm_html_part part = {display, &preferences, ADDRESS_LONGEST + 1};
+    const struct fm_html_part part = {display, &preferences, &ADDRESS_LONGEST[1]};
     fm_html_write_parts(&part, 1, &options, site->scratch);
     *bytes = section_bytes(site->scratch);
     return display;
