@@ -124,6 +124,7 @@ static struct fm_procrep_job *job_new(const char *name, const uint8_t *bytes, si
 static void give_arrays(struct fm_procrep_job *job)
 {
     struct fm_procrep *procrep = job->procrep;
+    g_assert(procrep != NULL);
     procrep->module_count = job->modules->len;
     procrep->proc_count = job->procs->len;
     procrep->modules =

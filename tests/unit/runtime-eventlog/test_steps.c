@@ -141,7 +141,12 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     thorough = argc > 1;
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+#if defined(__SANITIZE_THREAD__)
+    (void)
+        killed_inside_of_a_handler_that_logs; /* it holds signals back, so a step has no handler */
+#else
     g_test_add_func("/eventlog/steps/killed_inside_of_a_handler_that_logs",
                     killed_inside_of_a_handler_that_logs);
+#endif
     return g_test_run();
 }

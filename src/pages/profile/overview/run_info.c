@@ -143,7 +143,7 @@ static void add_parts(struct fm_page *page)
     for (uint32_t i = 0; i < shown; i++) {
         const struct fm_part *part = &run_info->parts[i];
         char hash[2 * FM_PART_HASH_BYTES + 1];
-        for (unsigned b = 0; b < FM_PART_HASH_BYTES; b++)
+        for (size_t b = 0; b < FM_PART_HASH_BYTES; b++)
             g_snprintf(hash + 2 * b, 3, "%02x", part->hash[b]);
         bool known = part->process.command[0] != '\0';
         fm_table_row(table, "part", false);
