@@ -52,7 +52,7 @@ static double variance_of(const struct search *s, double x, enum fm_side side)
     double all = (double)s->v.total[side][s->c->side[side]->root_pd];
     if (!s->sampled || all <= 0)
         return 0;
-    double quanta_each = 1 / fm_profile_samples(s->c->side[side], 1);
+    double quanta_each = fm_profile_sample_quanta(s->c->side[side]);
     return quanta_each * fmax(x, quanta_each) * fmax(1 - x / all, 0);
 }
 

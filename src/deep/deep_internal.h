@@ -91,6 +91,18 @@ void fm_run_info_add_note(struct fm_profile *profile, const char *note);
 void fm_run_info_add_part(struct fm_profile *profile, const struct fm_part *part);
 void fm_run_info_clear(struct fm_run_info *run_info);
 
+/* --- files beside a profile (source_map.c) --- */
+
+struct fm_reader;
+struct fm_writer;
+
+/* PROG.data -> PROG<suffix>; g_free. */
+char *fm_path_beside(const char *data_path, const char *suffix);
+/* Behind the line that names the format: which profile the file belongs to. what: "lines". */
+void fm_write_owner(struct fm_writer *writer, const struct fm_profile *profile);
+FM_MUST_USE bool fm_read_owner(struct fm_reader *in, const struct fm_profile *profile,
+                               const char *what, GError **error);
+
 /* --- checks after reading or building --- */
 
 /* While a profile is read or built, the first word of each list in fm_profile.multi holds the kind

@@ -239,15 +239,18 @@ static inline int64_t fm_profile_calls(const struct fm_profile *profile, uint32_
                  fm_profile_own(profile, csd, FM_EXCPS) - fm_profile_own(profile, csd, FM_REDOS));
 }
 
-/* How many independent samples of one quantum each tell as much as this amount of time: what
- * chance does to it follows from that. Without knowledge of the samples, and of Mercury's, each
- * quantum is one. */
-static inline double fm_profile_samples(const struct fm_profile *profile, double quanta)
+/* How many quanta stand for one independent sample: what chance does to an amount of time follows
+ * from that. 1 without knowledge of the samples, and of Mercury's. */
+static inline double fm_profile_sample_quanta(const struct fm_profile *profile)
 {
     const struct fm_run_info *run_info = &profile->run_info;
-    if (run_info->sample_squares <= profile->user_quanta)
-        return quanta;
-    return quanta * (double)profile->user_quanta / (double)run_info->sample_squares;
+    return run_info->sample_squares <= profile->user_quanta
+               ? 1
+               : (double)run_info->sample_squares / (double)profile->user_quanta;
+}
+static inline double fm_profile_samples(const struct fm_profile *profile, double quanta)
+{
+    return quanta / fm_profile_sample_quanta(profile);
 }
 
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;

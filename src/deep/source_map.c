@@ -7,6 +7,7 @@
 #include "base/files/mapped.h"
 #include "base/files/reader.h"
 #include "base/files/writer.h"
+#include "deep/deep_internal.h"
 
 static const char id_line[] = "fathom source lines version 1\n";
 static const char id_line_times[] = "fathom source lines version 2\n";
@@ -75,9 +76,7 @@ bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profil
     if (!fm_writer_new(path, &writer, error))
         return false;
     fm_writer_bytes(writer, map->has_times ? id_line_times : id_line, strlen(id_line));
-    fm_writer_string(writer, profile->program_name);
-    fm_writer_fixed(writer, profile->ps_count);
-    fm_writer_fixed(writer, profile->css_count);
+    fm_write_owner(writer, profile);
     for (uint32_t ps = 1; ps <= map->ps_count; ps++) {
         uint32_t first = map->line_first[ps], end = map->line_first[ps + 1], before = 0;
         if (first == end)
@@ -99,20 +98,20 @@ bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profil
     return fm_writer_finish(writer, error);
 }
 
-static bool read_header(struct fm_reader *in, const struct fm_profile *profile, bool *ret_times,
-                        GError **error)
+void fm_write_owner(struct fm_writer *writer, const struct fm_profile *profile)
 {
-    size_t length = strlen(id_line);
+    fm_writer_string(writer, profile->program_name);
+    fm_writer_fixed(writer, profile->ps_count);
+    fm_writer_fixed(writer, profile->css_count);
+}
+
+bool fm_read_owner(struct fm_reader *in, const struct fm_profile *profile, const char *what,
+                   GError **error)
+{
+    const uint8_t *begin = in->at;
     const char *program;
     size_t program_length;
     uint64_t ps_count, css_count;
-    *ret_times = fm_reader_left(in) >= length && memcmp(in->at, id_line_times, length) == 0;
-    if (!*ret_times && (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0))
-        return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
-                              "not the source lines of a C program: expected \"%.*s\"",
-                              (int)length - 1, id_line);
-    in->at += length;
-    const uint8_t *begin = in->at;
     if (!fm_reader_string(in, "program name", &program, &program_length, error) ||
         !fm_reader_fixed(in, "number of procedures", &ps_count, error) ||
         !fm_reader_fixed(in, "number of call sites", &css_count, error))
@@ -121,11 +120,24 @@ static bool read_header(struct fm_reader *in, const struct fm_profile *profile, 
         memcmp(profile->program_name, program, program_length) != 0 ||
         ps_count != profile->ps_count || css_count != profile->css_count)
         return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
-                              "the lines of another profile: of %.*s, with %" G_GUINT64_FORMAT
+                              "the %s of another profile: of %.*s, with %" G_GUINT64_FORMAT
                               " procedures, expected %s with %u",
-                              (int)MIN(program_length, 200), program, (guint64)ps_count,
+                              what, (int)MIN(program_length, 200), program, (guint64)ps_count,
                               profile->program_name, profile->ps_count);
     return true;
+}
+
+static bool read_header(struct fm_reader *in, const struct fm_profile *profile, bool *ret_times,
+                        GError **error)
+{
+    size_t length = strlen(id_line);
+    *ret_times = fm_reader_left(in) >= length && memcmp(in->at, id_line_times, length) == 0;
+    if (!*ret_times && (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0))
+        return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
+                              "not the source lines of a C program: expected \"%.*s\"",
+                              (int)length - 1, id_line);
+    in->at += length;
+    return fm_read_owner(in, profile, "lines", error);
 }
 
 static bool read_line(struct fm_reader *in, const struct fm_profile *profile, uint32_t ps,
@@ -238,7 +250,7 @@ bool fm_source_map_read(const char *path, const struct fm_profile *profile,
     return read_below(NULL, path, profile, ret, error);
 }
 
-static char *path_beside(const char *data_path, const char *suffix)
+char *fm_path_beside(const char *data_path, const char *suffix)
 {
     size_t stem = strlen(data_path);
     if (g_str_has_suffix(data_path, ".data"))
@@ -249,7 +261,7 @@ static char *path_beside(const char *data_path, const char *suffix)
 
 char *fm_source_map_path(const char *data_path)
 {
-    return path_beside(data_path, ".lines");
+    return fm_path_beside(data_path, ".lines");
 }
 
 bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_path,
@@ -257,7 +269,7 @@ bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_pa
                                GError **error)
 {
     g_autofree char *path = fm_source_map_path(data_path);
-    g_autofree char *old = path_beside(data_path, ".procrep");
+    g_autofree char *old = fm_path_beside(data_path, ".procrep");
     if (!exists(roots, path) && exists(roots, old))
         return read_below(roots, old, profile, ret, error);
     return read_below(roots, path, profile, ret, error);

@@ -11,6 +11,7 @@
 #include "base/files/mapped.h"
 #include "base/files/reader.h"
 #include "base/files/writer.h"
+#include "deep/deep_internal.h"
 
 #define PACKING_LEVEL 9
 
@@ -99,9 +100,7 @@ bool fm_source_texts_write(const struct fm_profile *profile, const char *folder,
     if (!fm_writer_new(path, &writer, error))
         return false;
     fm_writer_bytes(writer, id_line, strlen(id_line));
-    fm_writer_string(writer, profile->program_name);
-    fm_writer_fixed(writer, profile->ps_count);
-    fm_writer_fixed(writer, profile->css_count);
+    fm_write_owner(writer, profile);
     for (guint i = 0; i < files->len; i++)
         ++*(put_file(writer, files->pdata[i], folder) ? ret_count : ret_left);
     fm_writer_string(writer, ""); /* the end */
@@ -110,11 +109,7 @@ bool fm_source_texts_write(const struct fm_profile *profile, const char *folder,
 
 char *fm_source_texts_path(const char *data_path)
 {
-    size_t stem = strlen(data_path);
-    if (g_str_has_suffix(data_path, ".data"))
-        stem -= strlen(".data");
-    g_autofree char *name = g_strndup(data_path, stem);
-    return g_strconcat(name, ".sources", NULL);
+    return fm_path_beside(data_path, ".sources");
 }
 
 /* --- reading --- */
@@ -128,26 +123,13 @@ static void stored_clear(void *data)
 
 static bool read_header(struct fm_reader *in, const struct fm_profile *profile, GError **error)
 {
-    size_t length = strlen(id_line), program_length;
-    const char *program;
-    uint64_t ps_count, css_count;
+    size_t length = strlen(id_line);
     if (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0)
         return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
                               "not the sources of a C program: expected \"%.*s\"", (int)length - 1,
                               id_line);
     in->at += length;
-    const uint8_t *begin = in->at;
-    if (!fm_reader_string(in, "program name", &program, &program_length, error) ||
-        !fm_reader_fixed(in, "number of procedures", &ps_count, error) ||
-        !fm_reader_fixed(in, "number of call sites", &css_count, error))
-        return false;
-    if (strlen(profile->program_name) != program_length ||
-        memcmp(profile->program_name, program, program_length) != 0 ||
-        ps_count != profile->ps_count || css_count != profile->css_count)
-        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
-                              "the sources of another profile: of %.*s, expected %s",
-                              (int)MIN(program_length, 200), program, profile->program_name);
-    return true;
+    return fm_read_owner(in, profile, "sources", error);
 }
 
 /* False at the end, too; then without an error. */

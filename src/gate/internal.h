@@ -15,6 +15,8 @@ void fm_places_init(struct fm_places *ret, const struct fm_compare *compare);
 void fm_places_clear(struct fm_places *places);
 /* The contexts that the path of a limit means, in the order of the tree; g_array_unref. */
 GArray *fm_places_match(const struct fm_places *places, const struct fm_limit *limit);
+/* Whether one of them (sorted by id, as fm_places_match gives them) is the context or above it. */
+bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArray *matches);
 /* Those of them that lie below none of the others. */
 GArray *fm_places_outermost(const struct fm_places *places, const GArray *matches);
 /* Whether a procedure of the common graph lies in a file or folder. */

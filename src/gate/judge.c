@@ -64,10 +64,9 @@ static int64_t plus(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static void sum_contexts(struct judging *j, const struct fm_limit *limit, const struct measured *m,
+static void sum_contexts(const struct fm_limit *limit, const struct measured *m,
                          const GArray *found, const GArray *outermost, struct fm_amount *ret)
 {
-    (void)j;
     const GArray *of = limit->self ? found : outermost;
     *ret = (struct fm_amount){.calls = {1, 1}};
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
@@ -120,17 +119,6 @@ static bool is_place_known(const struct judging *j, const char *place)
 
 /* --- what to show of a limit that is broken --- */
 
-static bool lies_below(const struct judging *j, uint32_t pd, const GArray *contexts)
-{
-    for (; pd != 0; pd = fm_places_parent(j->compare, pd)) {
-        for (guint i = 0; i < contexts->len; i++) {
-            if (g_array_index(contexts, uint32_t, i) == pd)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* The largest cause that is told, of a context below those; NULL = all of the program. */
 static char *first_cause(struct judging *j, enum fm_measure_id id, const GArray *contexts)
 {
@@ -143,8 +131,9 @@ static char *first_cause(struct judging *j, enum fm_measure_id id, const GArray 
         const struct fm_cause *cause = &g_array_index(m->causes.causes, struct fm_cause, i);
         bool here = contexts == NULL;
         for (guint k = 0; k < cause->contexts->len && !here; k++)
-            here = lies_below(j, g_array_index(cause->contexts, struct fm_cause_context, k).pd,
-                              contexts);
+            here = fm_places_is_within(
+                &j->places, g_array_index(cause->contexts, struct fm_cause_context, k).pd,
+                contexts);
         if (!here || !cause->told)
             continue;
         g_autofree char *what = fm_cause_what(j->compare, cause);
@@ -214,7 +203,7 @@ static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measu
             set_error(it, g_strdup("no context of either profile has this path"));
         return;
     }
-    sum_contexts(j, it->limit, m, found, outermost, &amount);
+    sum_contexts(it->limit, m, found, outermost, &amount);
     judge_amount(j, it, id, &amount, told);
     show_context(j, it, most_changed(it->limit, m, it->limit->self ? found : outermost));
     if (it->verdict == FM_VERDICT_BROKEN || it->estimated)
@@ -265,12 +254,6 @@ static void judge_peak(struct judging *j, struct fm_judgement *it)
         it->verdict = FM_VERDICT_BROKEN;
 }
 
-static bool has_measure(const struct judging *j, const struct fm_limit *limit,
-                        enum fm_measure_id *ret)
-{
-    return fm_compare_parse_measure(j->compare, limit->measure, ret);
-}
-
 static void judge_limit(struct judging *j, struct fm_judgement *it, struct fm_told *told)
 {
     const struct fm_limit *limit = it->limit;
@@ -286,7 +269,7 @@ static void judge_limit(struct judging *j, struct fm_judgement *it, struct fm_to
         judge_peak(j, it);
         return;
     }
-    if (!has_measure(j, limit, &id)) {
+    if (!fm_compare_parse_measure(j->compare, limit->measure, &id)) {
         set_error(it, g_strdup_printf("the profiles have no measure \"%s\"", limit->measure));
         return;
     }

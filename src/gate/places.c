@@ -170,20 +170,20 @@ GArray *fm_places_match(const struct fm_places *places, const struct fm_limit *l
     return found;
 }
 
-static bool holds(const GArray *sorted, uint32_t pd)
+bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArray *matches)
 {
-    return sorted->len > 0 && bsearch(&pd, sorted->data, sorted->len, sizeof pd, by_id) != NULL;
+    while (pd != 0 && (matches->len == 0 ||
+                       bsearch(&pd, matches->data, matches->len, sizeof pd, by_id) == NULL))
+        pd = fm_places_parent(places->compare, pd);
+    return pd != 0;
 }
 
 GArray *fm_places_outermost(const struct fm_places *places, const GArray *found)
 {
     GArray *outermost = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (guint i = 0; i < found->len; i++) {
-        uint32_t pd = g_array_index(found, uint32_t, i), above = pd;
-        do
-            above = fm_places_parent(places->compare, above);
-        while (above != 0 && !holds(found, above));
-        if (above == 0)
+        uint32_t pd = g_array_index(found, uint32_t, i);
+        if (!fm_places_is_within(places, fm_places_parent(places->compare, pd), found))
             g_array_append_val(outermost, pd);
     }
     return outermost;

@@ -80,7 +80,7 @@ void fm_time_against_bound(const struct fm_compare *c, const struct fm_limit *li
     *ret = (struct fm_told){.p = 1};
     g_assert(limit->op != FM_EQUAL);
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        each[side] = 1 / fm_profile_samples(c->side[side], 1);
+        each[side] = fm_profile_sample_quanta(c->side[side]);
         samples[side] = (double)amount->value[side] / each[side];
     }
     double base = limit->bound == FM_BOUND_ABSOLUTE ? samples[FM_AFTER] : samples[FM_BEFORE];

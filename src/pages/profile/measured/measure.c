@@ -87,7 +87,7 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *r
         .is_time = asked == FM_QUERY_BY_TIME,
         .is_bytes = asked == FM_QUERY_BY_BYTES,
         .tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0,
-        .sample = 1 / fm_profile_samples(profile, 1),
+        .sample = fm_profile_sample_quanta(profile),
         .unit = profile->ticks_per_second > 1000 ? FM_TIME_UNIT_US : FM_TIME_UNIT_MS,
         .scale = c ? 1 : profile->word_size,
         .name = asked == FM_QUERY_BY_CALLSEQS ? "call sequence numbers"
