@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/check_limits.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/files/writer.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
+#include "cli/output.h"
 #include "cli/page_output.h"
 #include "pages/compare/gate.h"
 
@@ -37,16 +36,10 @@ static bool read_limits(const struct fm_limits_wish *wish, struct fm_limits *lim
 static bool write_to(const char *path, const GString *text, GError **error)
 {
     struct fm_writer *writer;
-    if (strcmp(path, "-") == 0) {
-        if (fwrite(text->str, 1, text->len, stdout) == text->len && fflush(stdout) == 0)
-            return true;
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "standard output: %s", g_strerror(errno));
-        return false;
-    }
-    if (!fm_writer_new(path, &writer, error))
+    if (!fm_cli_output_begin(path, &writer, error))
         return false;
     fm_writer_bytes(writer, text->str, text->len);
-    return fm_writer_finish(writer, error);
+    return fm_cli_output_finish(path, writer, error);
 }
 
 static bool write_documents(const struct fm_limits_wish *wish, const struct fm_gate *gate,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile in another tool's format. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/log/export_trace.h"
 #include "cli/hint.h"
 #include "exchange/exchange.h"
@@ -48,37 +48,15 @@ static char *default_output(const char *path, const char *suffix)
     return g_strdup_printf("%.*s.%s", (int)size, path, suffix);
 }
 
-/* To a file, or to memory for standard output. */
-static bool begin_output(const char *output, struct fm_writer **ret, GError **error)
-{
-    if (strcmp(output, "-") != 0)
-        return fm_writer_new(output, ret, error);
-    *ret = fm_writer_new_memory();
-    return true;
-}
-
-static bool finish_output(const char *output, struct fm_writer *out, GError **error)
-{
-    if (strcmp(output, "-") != 0)
-        return fm_writer_finish(out, error);
-    g_autoptr(GBytes) bytes = fm_writer_finish_memory(out);
-    if (fwrite(g_bytes_get_data(bytes, NULL), 1, g_bytes_get_size(bytes), stdout) ==
-            g_bytes_get_size(bytes) &&
-        fflush(stdout) == 0)
-        return true;
-    g_set_error(error, FM_ERROR, FM_ERROR_IO, "standard output: %s", g_strerror(errno));
-    return false;
-}
-
 static bool write_file(const struct exporting *o, const struct fm_export_format *format,
                        const struct fm_analysis *a, const char *output, GPtrArray *notes,
                        GError **error)
 {
     struct fm_writer *out;
-    if (!begin_output(output, &out, error))
+    if (!fm_cli_output_begin(output, &out, error))
         return false;
     if (fm_export(format, a, &o->options, out, notes, error))
-        return finish_output(output, out, error);
+        return fm_cli_output_finish(output, out, error);
     fm_writer_discard(out);
     return false;
 }
@@ -91,14 +69,14 @@ static int export_trace(const struct exporting *o, const struct fm_trace_export_
     struct fm_writer *out;
     g_autofree char *output =
         o->output != NULL ? g_strdup(o->output) : default_output(path, format->suffix);
-    if (!begin_output(output, &out, &error))
+    if (!fm_cli_output_begin(output, &out, &error))
         return fm_cli_fail("export", error);
     int status = fm_export_trace(format, path, out);
     if (fm_writer_offset(out) == 0) {
         fm_writer_discard(out);
         return status;
     }
-    return finish_output(output, out, &error) ? status : fm_cli_fail("export", error);
+    return fm_cli_output_finish(output, out, &error) ? status : fm_cli_fail("export", error);
 }
 
 static bool export_profile(struct exporting *o, const struct fm_export_format *format,
