@@ -4,7 +4,7 @@
 # (demo.lua). Where the source cannot be fetched (the first time needs the network), it builds and
 # records market.c instead. The profile is FOLDER/demo.data.
 set -eu
-fathom=${1:?usage: examples/record-demo.sh FATHOM FOLDER}
+fathom=$(realpath "$(command -v "${1:?usage: examples/record-demo.sh FATHOM FOLDER}")")
 folder=${2:?usage: examples/record-demo.sh FATHOM FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$folder"

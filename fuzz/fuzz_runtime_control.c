@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "eventlog/transport/transport.h"
-#include "runtime_side.h"
+#include "runtime/runtime_side.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

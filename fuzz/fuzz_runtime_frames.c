@@ -7,7 +7,7 @@
 
 #include "eventlog/monitor/monitor.h"
 #include "eventlog/transport/transport.h"
-#include "runtime_side.h"
+#include "runtime/runtime_side.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@ if [ ! -f build-fuzz/build.ninja ]; then
         -Db_sanitize=address,undefined -Db_lundef=false \
         -Dc_args='-fsanitize=fuzzer-no-link -fno-omit-frame-pointer' >/dev/null
 fi
-targets=${*:-$(ls fuzz/fuzz_*.c | sed 's|.*/fuzz_\(.*\)\.c|\1|')}
+targets=${*:-$(ls fuzz/fuzz_*.c fuzz/*/fuzz_*.c | sed "s|.*/fuzz_\(.*\)\.c|\1|")}
 found=
 
 # A finding, or a target that does not build, keeps nobody from the others.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recording file: creation, growth, and bump allocation in it. */
+#include "files.h"
 #include "internal.h"
 
 #include <errno.h>
@@ -8,14 +9,15 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #define RESERVE_BYTES_MAX (32ull << 30)
 #define RESERVE_BYTES_MIN (64ull << 20)
 #define LIMIT_BYTES_MIN (64u << 10)
-#define FIRST_BYTES (32u << 10) /* less and nothing useful can be recorded */
-#define STEP_BYTES_MIN (1u << 20)
+#define FIRST_BYTES (32u << 10)     /* less and nothing useful can be recorded */
+#define STEP_BYTES_MIN (256u << 10) /* of a crowd of small processes each has a file */
 #define STEP_BYTES_MAX (16u << 20)
 #define REFUSED_PAUSE_NS 1000000000u
 #define FD_LOWEST 200 /* out of the way of programs that count on low numbers */
@@ -28,13 +30,13 @@ int fm_descriptor_raise(int fd)
         high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (high < 0)
         return fd;
-    close(fd);
+    fm_file_close(fd);
     return high;
 }
 
 static int open_new(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int fd = fm_file_open(path, O_RDWR | O_CREAT | O_EXCL);
     return fd < 0 ? -1 : fm_descriptor_raise(fd);
 }
 
@@ -52,11 +54,11 @@ static bool reopen_if_closed(void)
     struct fm_process *p = &fm_process;
     if (is_recording(p->fd))
         return true;
-    int again = open(p->path, O_RDWR | O_CLOEXEC);
+    int again = fm_file_open(p->path, O_RDWR);
     if (again < 0)
         return false;
     if (!is_recording(again)) {
-        close(again);
+        fm_file_close(again);
         return false;
     }
     p->fd = fm_descriptor_raise(again);
@@ -66,24 +68,24 @@ static bool reopen_if_closed(void)
 void fm_arena_leave_file(void)
 {
     if (is_recording(fm_process.fd))
-        close(fm_process.fd);
+        fm_file_close(fm_process.fd);
 }
 
 /* The image that ran in this process before exec left its file as running: correct it. */
 static void mark_execed(const char *path, pid_t pid)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = fm_file_open(path, O_RDWR);
     if (fd < 0)
         return;
     struct fm_rec_header old;
-    if (pread(fd, &old, sizeof old, 0) == (ssize_t)sizeof old &&
+    if (fm_file_read_at(fd, &old, sizeof old, 0) == (ssize_t)sizeof old &&
         memcmp(old.magic, FM_REC_MAGIC, sizeof old.magic) == 0 && old.pid == (uint32_t)pid &&
         old.state == FM_REC_RUNNING && old.process_start == fm_process.header->process_start) {
         uint32_t state = FM_REC_EXECED;
-        if (pwrite(fd, &state, sizeof state, offsetof(struct fm_rec_header, state)) < 0)
+        if (fm_file_write_at(fd, &state, sizeof state, offsetof(struct fm_rec_header, state)) < 0)
             errno = 0; /* it stays "running": the reader finds the process gone */
     }
-    close(fd);
+    fm_file_close(fd);
 }
 
 static void mark_predecessor(uint32_t instance)
@@ -99,6 +101,51 @@ static void mark_predecessor(uint32_t instance)
     fm_text_append(old, sizeof old, used, ".rec");
     if (strcmp(old, fm_process.path) != 0)
         mark_execed(old, (pid_t)fm_process.header->pid);
+}
+
+/* The first of these variables, by which launchers of MPI programs tell what a process is. NULL: it
+ * was not started by one. */
+static const char *launched_with(const char *const names[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *text = fm_getenv(names[i]);
+        size_t digits = 0;
+        while (text != NULL && digits < 10 && text[digits] >= '0' && text[digits] <= '9')
+            digits++;
+        if (digits > 0 && digits < 10 && text[digits] == '\0')
+            return text;
+    }
+    return NULL;
+}
+
+static const char *rank_of_process(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK"};
+    return launched_with(names, sizeof names / sizeof *names);
+}
+
+/* ".rank17", at the end or before what else `fathom record` put there. */
+static bool has_word(const char *name, const char *word, size_t length)
+{
+    for (const char *at = strstr(name, word); at != NULL; at = strstr(at + 1, word))
+        if (at[length] == '\0' || at[length] == '.')
+            return true;
+    return false;
+}
+
+/* Ranks have a name each, unless `fathom record` has given it. */
+static void append_rank(char *base, size_t size)
+{
+    const char *rank = rank_of_process();
+    char end[32];
+    if (rank == NULL)
+        return;
+    size_t used = fm_text_append(end, sizeof end, 0, ".rank");
+    used = fm_text_append(end, sizeof end, used, rank);
+    size_t length = strlen(base);
+    if (!has_word(base, end, used))
+        fm_text_append(base, size, length, end);
 }
 
 /* Creates BASE.<pid>.<n>.rec, or FATHOM_OUTPUT itself for the first process. */
@@ -117,6 +164,7 @@ static int create_file(uint32_t *ret_instance)
         used = fm_text_append(p->base_name, size, used, name);
         if (used > 4 && strcmp(p->base_name + used - 4, ".rec") == 0)
             p->base_name[used - 4] = '\0';
+        append_rank(p->base_name, size);
         if (output != NULL && output[0] != '\0') {
             used = fm_text_append(p->path, sizeof p->path, 0, p->base_name);
             fm_text_append(p->path, sizeof p->path, used, ".rec");
@@ -273,6 +321,17 @@ void *fm_arena_alloc(struct fm_bump *bump, size_t bytes)
     return memory;
 }
 
+void *fm_arena_alloc_line(struct fm_bump *bump, size_t bytes)
+{
+    const struct fm_rec_chunk *chunk = bump->chunk;
+    uint64_t next = chunk != NULL ? (uint64_t)chunk + chunk->used : 0;
+    size_t padding = (size_t)(-next & (FM_CACHE_LINE - 1));
+    if (chunk == NULL || chunk->bytes - chunk->used < bytes + padding)
+        padding = FM_CACHE_LINE - FM_REC_UNIT; /* of another chunk */
+    char *place = fm_arena_alloc(bump, bytes + padding);
+    return place != NULL ? place + (-(uint64_t)place & (FM_CACHE_LINE - 1)) : NULL;
+}
+
 bool fm_arena_refuses(const struct fm_bump *bump, size_t bytes)
 {
     const struct fm_rec_chunk *chunk = bump->chunk;
@@ -338,11 +397,11 @@ static bool reserve_addresses(void)
 static uint64_t process_start(void)
 {
     char buffer[1024];
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    int fd = fm_file_open("/proc/self/stat", O_RDONLY);
     if (fd < 0)
         return 0;
-    ssize_t got = read(fd, buffer, sizeof buffer - 1);
-    close(fd);
+    ssize_t got = fm_file_read(fd, buffer, sizeof buffer - 1);
+    fm_file_close(fd);
     if (got <= 0)
         return 0;
     buffer[got] = '\0';
@@ -355,21 +414,40 @@ static uint64_t process_start(void)
     return number;
 }
 
+static void describe_rank(struct fm_rec_header *h)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
+    const char *rank = rank_of_process();
+    const char *count = launched_with(names, sizeof names / sizeof *names);
+    struct utsname machine;
+    char text[sizeof machine.nodename + 32];
+    if (rank == NULL)
+        return;
+    size_t used = fm_text_append(text, sizeof text, 0, rank);
+    used = fm_text_append(text, sizeof text, used, " ");
+    used = fm_text_append(text, sizeof text, used, count == NULL ? "0" : count);
+    used = fm_text_append(text, sizeof text, used, " ");
+    if (uname(&machine) == 0)
+        used = fm_text_append(text, sizeof text, used, machine.nodename);
+    h->rank = fm_arena_text(text, used);
+}
+
 static void describe_process(struct fm_rec_header *h)
 {
     char buffer[4096];
     ssize_t got = readlink("/proc/self/exe", buffer, sizeof buffer);
     if (got > 0)
         h->program = fm_arena_text(buffer, (size_t)got);
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    int fd = fm_file_open("/proc/self/cmdline", O_RDONLY);
     if (fd >= 0) {
-        got = read(fd, buffer, sizeof buffer);
+        got = fm_file_read(fd, buffer, sizeof buffer);
         if (got > 0)
             h->arguments = fm_arena_text(buffer, (size_t)got);
-        close(fd);
+        fm_file_close(fd);
     }
     if (getcwd(buffer, sizeof buffer) != NULL)
         h->directory = fm_arena_text(buffer, strlen(buffer));
+    describe_rank(h);
 }
 
 bool fm_arena_open(void)
@@ -399,7 +477,7 @@ bool fm_arena_open(void)
         if (ok)
             munmap(p->base, p->bytes_reserved);
         unlink(p->path);
-        close(p->fd);
+        fm_file_close(p->fd);
         return false;
     }
     struct fm_rec_header *h = (struct fm_rec_header *)p->base;

@@ -12,7 +12,15 @@ struct fm_grade {
     const char *const *clang;
 };
 
-#define FM_FRAME_FLAGS "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"
+#define FM_FRAME "-fno-omit-frame-pointer"
+/* No jumps in the place of last calls, and no loops in the place of functions' last calls of
+ * themselves, which only full counts see. */
+#define FM_NO_LAST_JUMPS "-fno-optimize-sibling-calls"
+/* Such loops, but no jumps to other functions. gcc tells of it (record/toolchain/note_filter.h);
+ * FM_NO_LAST_JUMPS stands in its place where that cannot be taken out, and with -flto, as objects
+ * do not keep it. */
+#define FM_LOOPS_ONLY "-fdisable-tree-tailc"
+#define FM_FRAME_FLAGS FM_FRAME, FM_NO_LAST_JUMPS
 
 /* The assembler of this folder writes the hooks into the code. */
 #define FM_ASSEMBLER "-B%L/assembler"
@@ -21,15 +29,11 @@ static const char *const fm_assembler_gcc[] = {FM_ASSEMBLER, NULL};
 
 /* A nop at the entry of each function that exists: there the assembler's front puts the hook, which
  * changes registers that callers within a file might know to be kept (ipa-ra). */
-static const char *const fm_deep_gcc[] = {"-g",
-                                          "-fpatchable-function-entry=1",
-                                          "-fno-ipa-ra",
-                                          FM_FRAME_FLAGS,
-                                          "-fno-partial-inlining",
-                                          "-include",
-                                          "%L/entry_hooks.h",
-                                          FM_ASSEMBLER,
-                                          NULL};
+static const char *const fm_deep_gcc[] = {"-g",          "-fpatchable-function-entry=1",
+                                          "-fno-ipa-ra", FM_FRAME,
+                                          FM_LOOPS_ONLY, "-fno-partial-inlining",
+                                          "-include",    "%L/entry_hooks.h",
+                                          FM_ASSEMBLER,  NULL};
 /* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. */
 static const char *const fm_deep_clang[] = {"-gdwarf-4",    "-fpatchable-function-entry=1",
                                             FM_FRAME_FLAGS, "-fno-integrated-as",
@@ -72,7 +76,7 @@ static const struct fm_grade fm_grades[] = {
 /* When linking an executable, before all of the user's objects and libraries:
  *   fm_link_static for -static and -static-pie, else fm_link_core, and fm_link_interpose unless a
  * sanitizer that brings its own malloc (-fsanitize=address, thread, memory, leak, hwaddress) is
- * given.
+ * given. fm_link_waiting goes with the latter, behind all of them.
  * When linking a shared object (-shared): fm_link_shared. The exported symbols let shared
  * objects use the executable's copy. */
 static const char *const fm_link_core[] = {"%L/libfathom.a",
@@ -82,6 +86,7 @@ static const char *const fm_link_core[] = {"%L/libfathom.a",
                                            "-Wl,--export-dynamic-symbol=fathom_runtime_*",
                                            NULL};
 static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
+static const char *const fm_link_waiting[] = {"%L/libfathom_waiting.a", NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static
  * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. */
 static const char *const fm_link_static[] = {"%L/libfathom.a", "-Wl,-u,_Unwind_Backtrace",

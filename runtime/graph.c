@@ -40,6 +40,8 @@ struct fm_rec_csd *fm_edge_find(struct fm_thread *thread, uint64_t caller_key, u
     uint64_t identity = fm_identity(hook_pc, site, caller_key);
     identity ^= hidden ? HIDDEN : 0;
     const struct fm_entry *entry = fm_entry_find(thread->tls, identity);
+    if (entry == NULL && fm_process.traced && !hidden)
+        entry = fm_entry_find(thread->tls, identity ^ FM_TRACED_HIDDEN);
     return entry != NULL ? entry->csd : NULL;
 }
 
@@ -125,7 +127,9 @@ static bool table_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t
 {
     bool hidden = (csd->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
     uint64_t identity = fm_identity(csd->hook_pc, csd->site, caller_key);
-    return index_add(thread, csd, identity ^ (hidden ? HIDDEN : 0),
+    bool traced = !hidden && (csd->epoch_flags & FM_REC_CSD_TRACED) != 0;
+    return index_add(thread, csd,
+                     identity ^ (hidden ? HIDDEN : 0) ^ (traced ? FM_TRACED_HIDDEN : 0),
                      fm_callee_key(thread, csd, caller_key));
 }
 
@@ -134,12 +138,14 @@ static bool lost_make(struct fm_thread *thread)
 {
     struct fm_rec_csd *csd = node_alloc(thread, sizeof *csd);
     struct fm_rec_pd *pd = csd != NULL ? node_alloc(thread, sizeof *pd) : NULL;
-    struct fm_rec_alloc *alloc = pd != NULL ? node_alloc(thread, sizeof *alloc) : NULL;
+    struct fm_rec_alloc *alloc =
+        pd != NULL ? fm_arena_alloc_line(&thread->bump, sizeof *alloc) : NULL;
     if (alloc == NULL)
         return false;
     csd->caller = thread->rec->root_pd;
     csd->callee = fm_ref(pd);
     csd->alloc = fm_ref(alloc);
+    alloc->thread = fm_ref(thread->rec);
     csd->epoch_flags = FM_REC_CSD_MADE_CALLEE;
     pd->fn = FM_REC_FN_LOST;
     pd->maker = fm_ref(csd);
@@ -187,6 +193,58 @@ struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
     return lost_make(thread) ? pd : NULL;
 }
 
+/* Of a csd that counts by depth. */
+static int64_t *to_depths(struct fm_rec_csd *csd)
+{
+    return (int64_t *)(void *)(csd + 1);
+}
+
+/* The counts by depth of a pd that is entered again; NULL = no room. */
+static struct fm_rec_depths *depths_of(struct fm_thread *thread, const struct fm_rec_pd *pd)
+{
+    struct fm_rec_csd *maker = fm_at(pd->maker);
+    for (uint32_t ref = maker->side; ref != 0;) {
+        const struct fm_rec_side *side = fm_at(ref);
+        if (side->kind == FM_REC_SIDE_DEPTHS)
+            return fm_at((uint32_t)side->value);
+        ref = side->next;
+    }
+    struct fm_rec_depths *depths = node_alloc(thread, sizeof *depths);
+    if (depths != NULL)
+        fm_side_add(thread, maker, FM_REC_SIDE_DEPTHS, fm_ref(depths));
+    return depths;
+}
+
+/* As fm_deeper_v1 of hooks.S does: down to the last frame that closed a recursion of the clique, or
+ * entered it. */
+uint64_t fm_depth_count(struct fm_rec_csd *csd, const struct fm_rec_frame *caller)
+{
+    struct fm_rec_depths *depths = (struct fm_rec_depths *)(void *)((char *)csd + *to_depths(csd));
+    uint64_t depth = 0; /* + 1, as in frames: 1 has another meaning there */
+    for (const struct fm_rec_frame *frame = caller;; frame--) {
+        const struct fm_rec_csd *by = (const struct fm_rec_csd *)frame->csd;
+        if (frame->cfa == FM_CFA_GUARD || (frame->cfa & FM_CFA_UNCOUNTED) != 0)
+            break;
+        if ((by->epoch_flags & FM_REC_CSD_MADE_CALLEE) == 0) {
+            depth = (by->epoch_flags & FM_REC_CSD_DEPTHS) != 0 ? frame->fn : 0;
+            break;
+        }
+        if ((by->epoch_flags & FM_REC_CSD_WITHIN) == 0) {
+            depth = 2;
+            break;
+        }
+    }
+    if (depth == 0) {
+        depths->unknown++;
+        return 0;
+    }
+    depth += (csd->epoch_flags & FM_REC_CSD_ACROSS) == 0;
+    if (depth - 1 > depths->greatest)
+        depths->greatest = depth - 1;
+    depths->calls[63 - __builtin_clzll(depth - 1)]++;
+    return depth;
+}
+
 /* like gives hook_pc, site, flags. callee NULL: make it. */
 struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
                                uint64_t caller_key, const struct fm_rec_csd *like, uint64_t fn,
@@ -196,9 +254,17 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
     if (epoch > 0xffffff)
         epoch = 0xffffff;
     uint32_t flags = like->epoch_flags & 0xff & ~(uint32_t)FM_REC_CSD_MADE_CALLEE;
-    struct fm_rec_csd *csd = node_alloc(thread, sizeof *csd);
+    struct fm_rec_depths *depths = NULL;
+    if (callee != NULL && (flags & FM_REC_CSD_DEPTHS) != 0)
+        depths = depths_of(thread, callee);
+    if (depths == NULL)
+        flags &= ~(uint32_t)FM_REC_CSD_DEPTHS;
+    struct fm_rec_csd *csd =
+        node_alloc(thread, sizeof *csd + (depths != NULL ? sizeof *to_depths(csd) : 0));
     if (csd == NULL)
         return NULL;
+    if (depths != NULL)
+        *to_depths(csd) = (char *)depths - (char *)csd;
     if (callee == NULL) {
         callee = node_alloc(thread, sizeof *callee);
         if (callee == NULL)

@@ -13,6 +13,13 @@
 #define TLS_LIMIT 32
 #define TLS_FAR_LEFT 72
 #define TLS_EXIT_ANY 88
+#define CSD_EPOCH_FLAGS 52
+#define CSD_BYTES 56
+#define CSD_MADE_CALLEE 4
+#define CSD_DEPTHS 16
+#define CSD_WITHIN 32
+#define CSD_ACROSS 64
+#define FM_CFA_UNCOUNTED 1
 #define FM_HOOK_FACTOR -0x61C8864F
 #define FM_KEY_FACTOR -0x7A143595
 
@@ -171,6 +178,73 @@ fm_index_find_v1:
         ret
         .cfi_endproc
         .size fm_index_find_v1, .-fm_index_find_v1
+
+/* Of an edge that closes a recursion: the depth, into the new frame and into the counts of the pd
+ * (fm_depth_count() of graph.c does the same). rax = the caller's frame; the index entry is above the
+ * return address. r10 and r11 are changed. */
+        .globl fm_deeper_v1
+        .type fm_deeper_v1, @function
+        .p2align 5
+fm_deeper_v1:
+        .cfi_startproc
+        pushq %rcx
+        .cfi_adjust_cfa_offset 8
+        pushq %rdx
+        .cfi_adjust_cfa_offset 8
+        movq 24(%rsp), %r11
+        movq 8(%r11), %rdx
+        testb $CSD_DEPTHS, CSD_EPOCH_FLAGS(%rdx)
+        jz .Ldeeper_done
+        addq CSD_BYTES(%rdx), %rdx
+        movq %rax, %rcx
+.Ldeeper_look:
+        movq (%rcx), %r10
+        cmpq $-8, %r10 /* FM_CFA_GUARD */
+        je .Ldeeper_unknown
+        testb $FM_CFA_UNCOUNTED, %r10b
+        jnz .Ldeeper_unknown
+        movq 8(%rcx), %r10
+        movl CSD_EPOCH_FLAGS(%r10), %r10d
+        movl $2, %r11d
+        testb $CSD_MADE_CALLEE, %r10b
+        jz .Ldeeper_closes
+        subq $32, %rcx
+        testb $CSD_WITHIN, %r10b
+        jnz .Ldeeper_look
+        jmp .Ldeeper_count
+.Ldeeper_unknown:
+        movq $0, 56(%rax)
+        incq 8(%rdx)
+        jmp .Ldeeper_done
+.Ldeeper_closes:
+        testb $CSD_DEPTHS, %r10b
+        jz .Ldeeper_unknown
+        movq 24(%rcx), %r11
+        testq %r11, %r11
+        jz .Ldeeper_unknown
+.Ldeeper_count:
+        movq 24(%rsp), %r10
+        movq 8(%r10), %r10
+        testb $CSD_ACROSS, CSD_EPOCH_FLAGS(%r10)
+        jnz .Ldeeper_across
+        incq %r11
+.Ldeeper_across:
+        movq %r11, 56(%rax)
+        decq %r11
+        cmpq (%rdx), %r11
+        jbe .Ldeeper_not_greater
+        movq %r11, (%rdx)
+.Ldeeper_not_greater:
+        bsrq %r11, %r11
+        incq 16(%rdx, %r11, 8)
+.Ldeeper_done:
+        popq %rdx
+        .cfi_adjust_cfa_offset -8
+        popq %rcx
+        .cfi_adjust_cfa_offset -8
+        ret
+        .cfi_endproc
+        .size fm_deeper_v1, .-fm_deeper_v1
 
 /* Slow paths of hooks that are written out in the code: on the stack stands the hook pc, to return
  * to. Every register is kept, the vector ones whole, as the code around knows of no call: the slow

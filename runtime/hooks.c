@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 static uint64_t plain_cfa(const struct fm_rec_frame *frame)
 {
@@ -39,6 +40,14 @@ static bool is_guard(const struct fm_thread *thread, const struct fm_rec_frame *
     return frame == thread->stack->frames;
 }
 
+/* The mark of a signal handler's frame says here that its call is timed. */
+static bool is_timed(const struct fm_rec_frame *frame)
+{
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+    return (frame->cfa & FM_CFA_SIGNAL) != 0 &&
+           (csd->epoch_flags & (FM_REC_CSD_TRACED | FM_REC_CSD_SIGNAL)) == FM_REC_CSD_TRACED;
+}
+
 /* In the place of fn: a frame that a signal's handler has made for the function that it
  * interrupted, which has no hook at its exit. */
 #define FRAME_OF_LEAF 1u
@@ -48,9 +57,12 @@ static void pop(struct fm_thread *thread, bool left)
 {
     struct fm_tls *tls = thread->tls;
     struct fm_rec_frame *top = tls->top;
-    bool signal = (top->cfa & FM_CFA_SIGNAL) != 0;
+    struct fm_rec_csd *csd = (struct fm_rec_csd *)top->csd;
+    bool marked = (top->cfa & FM_CFA_SIGNAL) != 0, signal = marked && !is_timed(top);
+    if (marked && !signal)
+        fm_traced_leave(thread, csd, plain_cfa(top), left);
     if (left && (top->cfa & FM_CFA_UNCOUNTED) == 0)
-        fm_csd_add_excp(thread, (struct fm_rec_csd *)top->csd);
+        fm_csd_add_excp(thread, csd);
     tls->top = top - 1;
     top->cfa = 0;
     if (top->fn == FRAME_OF_LEAF)
@@ -58,12 +70,15 @@ static void pop(struct fm_thread *thread, bool left)
     if (!signal)
         return;
     /* The slot belonged to a hook that the signal interrupted: give back what it had written. */
-    if (thread->signal_saves_used > 0 && thread->signal_saves_used-- <= FM_SIGNAL_SAVES_MAX)
+    if (thread->signal_saves_used > 0 && thread->signal_saves_used-- <= FM_SIGNAL_SAVES_MAX) {
         *top = thread->signal_saves[thread->signal_saves_used];
+        fm_waiting_take_up(thread, thread->signal_saves_used);
+    }
     struct fm_stack *below = thread->stack->below;
     if (!left && is_guard(thread, tls->top) && below != NULL) {
         thread->stack->top = tls->top;
         thread->stack = below;
+        fm_stack_publish_current(thread);
         tls->top = below->top;
         tls->limit = fm_process.stopped ? NULL : below->limit;
         if (!fm_process.stopped)
@@ -106,8 +121,15 @@ static bool is_signal_return(uint64_t site)
     return memcmp((const void *)site, code, sizeof code) == 0;
 }
 
-/* The pd of fn that is active in this context, NULL if there is none. */
-static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn)
+static void mark_within(const struct fm_rec_csd *csd, bool mark)
+{
+    if (mark && (csd->epoch_flags & FM_REC_CSD_MADE_CALLEE) != 0)
+        ((struct fm_rec_csd *)(uintptr_t)csd)->epoch_flags |= FM_REC_CSD_WITHIN;
+}
+
+/* The pd of fn that is active in this context, NULL if there is none. mark: a recursion is about to
+ * be closed there, so all above it is of its clique. */
+static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn, bool mark)
 {
     const struct fm_stack *stack = thread->stack;
     const struct fm_rec_frame *frame = thread->tls->top;
@@ -117,6 +139,7 @@ static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn)
             struct fm_rec_pd *pd = fm_at(csd->callee);
             if (pd->fn == fn)
                 return pd;
+            mark_within(csd, mark);
         }
         /* A stack entered from another one: go on with the context that it was entered in. */
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
@@ -124,17 +147,30 @@ static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn)
             struct fm_rec_pd *pd = fm_at(csd->callee);
             if (pd->fn == fn)
                 return pd;
+            mark_within(csd, mark);
             csd = fm_at(((struct fm_rec_pd *)fm_at(csd->caller))->maker);
         }
         return NULL;
     }
 }
 
+static bool is_above(const struct fm_rec_pd *pd, const struct fm_rec_pd *above)
+{
+    while (pd != above) {
+        const struct fm_rec_csd *maker = fm_at(pd->maker);
+        if (maker->caller == 0)
+            return false;
+        pd = fm_at(maker->caller);
+    }
+    return true;
+}
+
 static bool frame_verified(const struct fm_thread *thread, uint64_t site, uint64_t cfa)
 {
     const struct fm_stack *stack = thread->stack;
     uint64_t here = (uint64_t)__builtin_frame_address(0);
-    bool readable = cfa % 8 == 0 && cfa > here && cfa + 16 <= stack->high && here >= stack->low;
+    bool readable = cfa % 8 == 0 && cfa > here && cfa < stack->high && stack->high - cfa >= 16 &&
+                    here >= stack->low;
     return readable && *(const uint64_t *)(cfa + 8) == site;
 }
 
@@ -168,11 +204,20 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
         thread->rec->frames_inexact++;
     if (thread->rec->started_in == 0)
         thread->rec->started_in = fn;
+    struct fm_rec_pd *active = active_pd(thread, fn, false);
+    if (active != NULL) {
+        active_pd(thread, fn, true);
+        flags |= is_above(fm_at(caller->callee), active) ? 0 : FM_REC_CSD_ACROSS;
+    }
+    bool chosen = fm_process.traced && fm_traced_is(fn);
+    bool leaf = chosen && fm_is_hook_of_leaf(hook_pc);
+    flags |= chosen && !leaf ? FM_REC_CSD_TRACED : 0;
     struct fm_rec_csd like = {.hook_pc = hook_pc, .site = site, .epoch_flags = flags};
-    struct fm_rec_csd *csd =
-        fm_csd_make(thread, caller, top->key, &like, fn, active_pd(thread, fn));
+    struct fm_rec_csd *csd = fm_csd_make(thread, caller, top->key, &like, fn, active);
     if (csd == NULL)
         return fm_edge_lose(thread, top->key, hook_pc, site, flags);
+    if (leaf)
+        fm_traced_leaf(thread, csd);
     if (via != 0)
         fm_side_add(thread, csd, FM_REC_SIDE_VIA, via);
     return csd;
@@ -189,16 +234,23 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
     struct fm_rec_frame *top = tls->top;
     struct fm_rec_frame *frame = top + 1;
     if (signal) {
-        if (thread->signal_saves_used < FM_SIGNAL_SAVES_MAX)
+        if (thread->signal_saves_used < FM_SIGNAL_SAVES_MAX) {
             thread->signal_saves[thread->signal_saves_used] = *frame;
+            fm_waiting_put_aside(thread, thread->signal_saves_used);
+        }
         thread->signal_saves_used++;
     }
     cfa -= inlined ? FM_CFA_INLINED : 0;
     cfa |= signal ? FM_CFA_SIGNAL : 0;
+    if ((csd->epoch_flags & (FM_REC_CSD_TRACED | FM_REC_CSD_SIGNAL)) == FM_REC_CSD_TRACED &&
+        fm_traced_enter(thread, csd, fm_identity(csd->hook_pc, csd->site, top->key),
+                        fm_frame_address(cfa)))
+        cfa |= FM_CFA_SIGNAL;
     csd->calls++;
     frame->csd = (uint64_t)csd;
     frame->key = fm_callee_key(thread, csd, top->key);
-    frame->fn = fn;
+    bool depths = (csd->epoch_flags & FM_REC_CSD_DEPTHS) != 0;
+    frame->fn = depths ? fm_depth_count(csd, top) : fn;
     __atomic_store_n(&frame->cfa, cfa, __ATOMIC_RELEASE);
     tls->top = frame;
 }
@@ -248,6 +300,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     uint32_t flags = 0;
     struct fm_rec_csd *csd = NULL;
     if (fn == 0) { /* before the function's prologue: what has its frame there is dead */
+        flags = FM_REC_CSD_DEPTHS;
         while (plain_cfa(tls->top) == cfa && !is_guard(thread, tls->top))
             pop(thread, true);
     } else if (plain_cfa(tls->top) == cfa) {
@@ -296,7 +349,12 @@ static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook
         fm_lock_give(&thread->lock);
     }
     tls->inside = 0;
+    fm_control_look(false); /* this entry's hook is over, but of its caller's nothing is known */
     fm_restore_signals(mask);
+    if (FM_UNLIKELY(fm_process.traced) && thread != NULL && thread->traced.fresh) {
+        thread->traced.fresh = false; /* a handler that has run since had its slow path, too */
+        thread->traced.open[thread->traced.open_count - 1].start_ns = fm_now_ns(CLOCK_MONOTONIC);
+    }
     errno = saved_errno;
 }
 
@@ -364,10 +422,13 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_exit_slow_v1(uint64_t fn, uint64_t cfa)
     if (thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING)
         return;
     int saved_errno = errno;
+    uint64_t now = FM_UNLIKELY(fm_process.traced) ? fm_now_ns(CLOCK_MONOTONIC) : 0;
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
+    thread->traced.exit_ns = now;
     fm_lock_take(&thread->lock);
     exit_locked(thread, fn, cfa);
+    thread->traced.exit_ns = 0;
     fm_lock_give(&thread->lock);
     tls->inside = 0;
     fm_restore_signals(mask);
@@ -378,7 +439,8 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_exit_slow_v1(uint64_t fn, uint64_t cfa)
 static bool is_signal_stack(const struct fm_thread *thread)
 {
     const struct fm_rec_frame *first = &thread->stack->frames[1];
-    if (is_guard(thread, thread->tls->top) || (first->cfa & FM_CFA_SIGNAL) != 0)
+    if (is_guard(thread, thread->tls->top) ||
+        ((first->cfa & FM_CFA_SIGNAL) != 0 && !is_timed(first)))
         return !is_guard(thread, thread->tls->top);
     return (first->cfa & FM_CFA_UNCOUNTED) == 0 &&
            (((const struct fm_rec_csd *)first->csd)->epoch_flags & FM_REC_CSD_SIGNAL) != 0;
@@ -391,7 +453,7 @@ FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
     if (thread == NULL || tls->inside != 0 || fm_process_is_copy())
         return;
     if (plain_cfa(tls->top) + FM_CFA_FROM_FRAME > sp && thread->stack->low <= sp &&
-        sp <= thread->stack->high)
+        sp <= thread->stack->high && thread->rec->wait_since == 0)
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
@@ -405,6 +467,7 @@ FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
     fm_stack_switch(thread, sp);
     while (plain_cfa(tls->top) + FM_CFA_FROM_FRAME <= sp && !is_guard(thread, tls->top))
         pop(thread, true);
+    fm_waiting_leave(thread, sp);
     fm_lock_give(&thread->lock);
     tls->inside = 0;
     fm_restore_signals(mask);

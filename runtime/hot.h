@@ -89,6 +89,12 @@ static_assert(offsetof(struct fm_rec_frame, key) == 16, "hooks.S");
 static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");
 static_assert(sizeof(struct fm_rec_frame) == 32, "hooks.S");
 static_assert(offsetof(struct fm_rec_csd, calls) == 0, "hooks.S");
+static_assert(offsetof(struct fm_rec_csd, epoch_flags) == 52, "hooks.S");
+static_assert(sizeof(struct fm_rec_csd) == 56, "hooks.S");
+static_assert(FM_REC_CSD_MADE_CALLEE == 4 && FM_REC_CSD_DEPTHS == 16 && FM_REC_CSD_WITHIN == 32,
+              "hooks.S");
+static_assert(FM_REC_CSD_ACROSS == 64 && offsetof(struct fm_rec_depths, unknown) == 8, "hooks.S");
+static_assert(offsetof(struct fm_rec_depths, calls) == 16, "hooks.S");
 
 /* Hooks that are written out stand between two instructions that do nothing, but tell a tick that
  * it fell into a hook: nopl N(%rax, %rax), eight bytes. */

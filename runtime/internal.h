@@ -30,6 +30,7 @@
 #define FM_TABLE_ENTRIES_FIRST 1024u
 #define FM_FAR_LOOKUPS_FIRST 1024
 #define FM_SIGNAL_SAVES_MAX 64u
+#define FM_CACHE_LINE 64u
 #define FM_MODULES_MAX 4096u
 
 enum { FM_LOCK_FREE = 0, FM_LOCK_HELD, FM_LOCK_AWAITED };
@@ -55,6 +56,67 @@ struct fm_stack {
     struct fm_rec_frame *top; /* while it is not the current one */
     struct fm_rec_frame *limit;
     bool rec_private, frames_private; /* the file had no room: readers do not see the open frames */
+    struct fm_rec_frame *at_fork;     /* a copy for the child: the parent goes on in the file's */
+    uint64_t at_fork_count;
+};
+
+/* Records of waiting that were met lately: by edge and kind. */
+#define FM_WAIT_SLOTS 64u
+struct fm_wait_slot {
+    uint64_t key;
+    struct fm_rec_wait *record;
+};
+
+/* An open wait, while the handler of a signal runs in it. */
+struct fm_wait_aside {
+    uint64_t since, away, object, cfa, at;
+    uint32_t kind, csd, holder;
+    struct fm_rec_wait *record;
+};
+
+#define FM_BLAMES_MAX 4096u /* a power of two */
+struct fm_waiting {
+    struct fm_rec_wait *record; /* of the open wait; the rest of it is in the file's thread */
+    uint64_t cfa;               /* of the function that waits */
+    uint64_t queue_read_cpu_ns; /* the thread's CPU time when its queue was looked at */
+    uint32_t blames_used;
+    uint32_t *blames; /* FM_BLAMES_MAX refs of fm_rec_blame by hash; NULL: none yet */
+    struct fm_wait_slot slots[FM_WAIT_SLOTS];
+    struct fm_wait_aside asides[FM_SIGNAL_SAVES_MAX]; /* beside signal_saves */
+};
+
+/* Of the private index of a thread's flows. */
+struct fm_flow_slot {
+    uint64_t key;   /* 0: free */
+    uint32_t flow;  /* fm_rec_flow */
+    uint32_t epoch; /* in which the record that it comes from was last saved for, at least */
+};
+
+/* What a thread has done to the heap since it told the header last, and when it does next: before a
+ * free that takes delta below low, after an allocation that takes it above high. */
+struct fm_thread_held {
+    int64_t delta, low, high;
+    uint64_t flows; /* index of flows, held/held.h */
+    uint32_t flows_used;
+    uint32_t self; /* ref of the thread's record */
+};
+
+/* A call that is being timed. */
+struct fm_traced_open {
+    uint64_t cfa; /* of its frame, without marks */
+    struct fm_rec_csd *csd;
+    uint64_t start_ns;
+};
+#define FM_TRACED_OPEN_MAX 4096u
+#define FM_TRACED_FAST_MAX 64u
+struct fm_traced {
+    struct fm_traced_open *open; /* FM_TRACED_OPEN_MAX; NULL: none yet */
+    uint32_t open_count;
+    uint32_t fast_count;
+    bool fresh;                        /* the newest was opened by the slow path that runs */
+    uint64_t exit_ns;                  /* when the exit hook that runs was met; 0: none */
+    uint64_t fast[FM_TRACED_FAST_MAX]; /* identities of edges that go untimed until the next tick */
+    struct fm_rec_spans *spans;
 };
 
 struct fm_thread {
@@ -73,14 +135,17 @@ struct fm_thread {
     bool lost_linked;
     struct fm_rec_point lost_point;
     int perf_fd;
-    uint64_t perf_id; /* the kernel's name of that event */
+    uint64_t perf_id;        /* the kernel's name of that event */
+    uint64_t events_charged; /* of those that it has counted */
     bool has_timer;
     int timer;               /* the kernel's id */
     uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
-    int64_t live_delta;      /* heap bytes not yet told to the header */
+    struct fm_thread_held held;
     unsigned destructor_rounds;
     unsigned signal_saves_used;
     struct fm_rec_frame signal_saves[FM_SIGNAL_SAVES_MAX];
+    struct fm_waiting waiting;
+    struct fm_traced traced;
 };
 
 enum fm_process_state { FM_NOT_STARTED = 0, FM_RECORDING, FM_INERT };
@@ -107,8 +172,23 @@ struct fm_process {
     uint64_t quantum_ns;
     int tick_source; /* what to try: enum fm_rec_tick_source */
     int tick_signal;
+    uint64_t tick_period; /* of perf's event; 0: cpu-clock's own */
+    uint32_t tick_event;  /* its number, with FM_REC_TICK_EVENT */
+    bool tick_counts;     /* it is counted at ticks and waits, and sends no signals */
     uint64_t loader_adds, loader_subs;
+    bool traced; /* calls of some functions are timed one by one */
     int snapshots;
+    struct fm_rec_control *control; /* in the file; NULL: none */
+    uint32_t requests_seen;
+    fm_lock control_lock;
+    /* When to go on and when to stop, by CLOCK_MONOTONIC; 0: never, or it has been. */
+    uint64_t start_at_ns, stop_at_ns;
+    uint32_t wait_clock; /* enum fm_rec_wait_clock; 0: calls that can wait are let through */
+    uint64_t wait_ticks_per_ms;
+    uint64_t wait_threshold; /* in ticks of that clock */
+    uint64_t stopped_at;     /* the same, when the recording was stopped last */
+    struct fm_rec_moment wait_first;
+    fm_lock moment_lock;
     char path[4096];      /* of the file */
     char base_name[4000]; /* path of the first process's file without .rec */
 };
@@ -117,6 +197,8 @@ extern struct fm_process fm_process FM_HIDDEN;
 /* sys.c: what else would need stdio or malloc. */
 uint64_t fm_block_signals(void); /* all; returns the old mask */
 void fm_restore_signals(uint64_t mask);
+/* Past libc's syscall(), which may be in front of libc's own. Returns -errno. */
+long fm_system_call(long number, long a, long b, long c, long d);
 void fm_lock_take(fm_lock *lock);
 void fm_lock_give(fm_lock *lock);
 uint64_t fm_now_ns(int clock);
@@ -136,6 +218,8 @@ bool fm_arena_open(void);
 void fm_arena_leave_file(void);                           /* closes its descriptor */
 int fm_descriptor_raise(int fd);                          /* to a number out of the program's way */
 void *fm_arena_alloc(struct fm_bump *bump, size_t bytes); /* NULL: no room */
+/* The same, at the begin of a cache line. */
+void *fm_arena_alloc_line(struct fm_bump *bump, size_t bytes);
 /* Whether it surely gives NULL: no lock, no system call. */
 bool fm_arena_refuses(const struct fm_bump *bump, size_t bytes);
 void fm_arena_close(uint32_t state);
@@ -161,6 +245,7 @@ static inline uint32_t fm_modules_epoch(void)
 bool fm_module_known(uint64_t address);
 void fm_module_set_instrumented(uint64_t address);
 bool fm_module_is_instrumented(uint64_t address);
+const struct fm_rec_module *fm_module_record(uint64_t address); /* NULL: none */
 /* First address of the function that contains pc, from unwind tables; 0 if not known. */
 uint64_t fm_function_start(uint64_t pc);
 void fm_unwind_prepare(void);
@@ -196,6 +281,9 @@ uint64_t fm_callee_key(const struct fm_thread *thread, const struct fm_rec_csd *
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread);      /* makes it; NULL: no room */
 bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with what the old one has */
 void fm_table_arrange(struct fm_thread *thread);
+/* A call from the caller's frame by an edge with FM_REC_CSD_DEPTHS is counted: its depth + 1; 0 =
+ * not known. */
+uint64_t fm_depth_count(struct fm_rec_csd *csd, const struct fm_rec_frame *caller);
 void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind, uint64_t add);
 void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd);
 /* Keeps by address quanta that were added. */
@@ -223,11 +311,12 @@ void fm_points_reset(struct fm_thread *thread, bool release);
 
 /* stacks.c */
 struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);
-/* Switches to the stack holding cfa. */
+/* Makes the stack that holds cfa the current one; a new one where none does. */
 void fm_stack_switch(struct fm_thread *thread, uint64_t cfa);
 bool fm_stack_grow(struct fm_thread *thread);
 void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to use this memory */
 void fm_stack_note(uint64_t low, uint64_t high);
+void fm_stack_publish_current(struct fm_thread *thread);
 /* The innermost frame that is alive when the stack pointer is sp: what to charge. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp);
 /* The same, if the top is that frame or has just returned into it; else NULL. Addresses between
@@ -252,13 +341,23 @@ void fm_frames_leave(uint64_t sp);
 extern struct fm_rec_frame fm_no_frame FM_HIDDEN; /* the top of a thread without state */
 
 /* threads.c. fm_process_start() comes before. */
-void fm_heap_flush(struct fm_thread *thread);             /* tells live_delta to the header */
 struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thread */
-void fm_threads_control(bool stopped);
+/* between_hooks: the calling thread is in no hook. */
+void fm_threads_control(bool stopped, bool between_hooks);
 void fm_threads_end_key_make(void);
 void fm_thread_disable(void); /* the calling thread is not recorded any more */
+/* Around fork() in the forking thread: keeps its open frames for the child; what is kept goes. */
+void fm_threads_before_fork(void);
+void fm_threads_fork_done(void);
 /* Carries the context of the forking thread over to the new file. old_base: the parent's file. */
 void fm_threads_after_fork(const char *old_base);
+
+/* held/held.c */
+void fm_held_thread(struct fm_thread *thread); /* prepares thread->held; its record is there */
+void fm_held_thread_done(struct fm_thread *thread);
+void fm_held_flush(struct fm_thread *thread); /* tells the header what it does not know yet */
+void fm_held_many(void);                      /* threads_lock is held: there is a second thread */
+void fm_held_after_fork(void);                /* the new file is open */
 
 /* ticks.c */
 /* The edge by which the code that was interrupted has been entered from the top's function, if it
@@ -268,10 +367,88 @@ struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
                                          const mcontext_t *registers);
 /* Whether it leads to a function that calls nothing, and so has no frame of its own. */
 bool fm_is_of_leaf(const struct fm_rec_csd *csd);
+bool fm_is_hook_of_leaf(uint64_t hook_pc);
+/* tick_events.c. EVENT[:PERIOD], of those that perf_event_open knows; others change nothing. */
+void fm_tick_event_wish(const char *wish);
+/* perf's clock, or the event. False: the kernel refuses it. *ret_user_alone is set where it refuses
+ * its own part. */
+bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone);
+/* How many there were since the last look. */
+uint64_t fm_tick_events_passed(struct fm_thread *thread);
+/* Those are charged to csd. */
+void fm_ticks_settle(struct fm_thread *thread, struct fm_rec_csd *csd);
+/* The same at the end, to what is open then. */
+void fm_ticks_settle_rest(struct fm_thread *thread);
 void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);
 void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent's descriptor */
+
+/* waiting/state.c. All but the first three are called with signals blocked. */
+/* For a file that was opened; again in a child of fork. `make`: a thread is known from its first
+ * wait on, when no function of it has a hook. */
+void fm_waiting_prepare(struct fm_thread *(*make)(uint64_t stack_address));
+void fm_waiting_linked(void); /* calls that can wait are interposed */
+void fm_waiting_on_tick(struct fm_thread *thread, uint64_t sp, uint64_t quanta);
+/* An open wait whose function has been left: its frame was at or below sp, on the same stack. */
+void fm_waiting_leave(struct fm_thread *thread, uint64_t sp);
+/* A handler begins in a wait, and ends: index as for signal_saves. */
+void fm_waiting_put_aside(struct fm_thread *thread, unsigned index);
+void fm_waiting_take_up(struct fm_thread *thread, unsigned index);
+void fm_waiting_begin_thread(struct fm_thread *thread);
+void fm_waiting_end_thread(struct fm_thread *thread);
+void fm_waiting_reset(struct fm_thread *thread); /* in a child of fork: all that was the parent's */
+void fm_waiting_at_exit(void);
+void fm_waiting_stopped(void);
+/* From now on the thread is, or is not, in a stop of the recording. */
+void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_ns);
+
+/* control.c: what is asked from outside, or was told to begin and end at a time. */
+struct fm_control_actions { /* all with signals blocked and `inside` */
+    void (*stop)(bool stopped, bool between_hooks);
+    int (*mark)(const char *label, uint32_t snapshot, uint64_t monotonic_ns);
+};
+/* For a file that was opened; again in a child of fork. */
+void fm_control_prepare(const struct fm_control_actions *actions);
+void fm_control_act(bool between_hooks);
+/* Looks whether something is asked: any thread, but holding no lock. A tick tells whether it
+ * interrupted a hook; all others are between them. */
+static inline void fm_control_look(bool between_hooks)
+{
+    const struct fm_rec_control *control = fm_process.control;
+    if (FM_UNLIKELY(control != NULL &&
+                    (__atomic_load_n(&control->asked, __ATOMIC_RELAXED) !=
+                         __atomic_load_n(&fm_process.requests_seen, __ATOMIC_RELAXED) ||
+                     (fm_process.start_at_ns | fm_process.stop_at_ns) != 0)))
+        fm_control_act(between_hooks);
+}
+
+/* Where a duration is counted in fm_rec_durations. */
+struct fm_duration_place {
+    unsigned octave;
+    uint64_t step;
+};
+static inline struct fm_duration_place fm_duration_place(uint64_t ns)
+{
+    unsigned octave = ns < FM_REC_DURATION_STEPS ? 0 : 57 - (unsigned)__builtin_clzll(ns);
+    uint64_t step = octave == 0 ? ns : (ns >> (octave - 1)) - FM_REC_DURATION_STEPS;
+    return (struct fm_duration_place){.octave = octave, .step = step};
+}
+
+/* traced/traced.c. All with signals blocked. */
+void fm_traced_prepare(void);   /* for a file that was opened */
+bool fm_traced_is(uint64_t fn); /* is it one of the functions that were chosen? */
+/* A call by a traced edge begins: whether it is timed, and its frame to be marked. */
+bool fm_traced_enter(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t identity,
+                     uint64_t cfa);
+void fm_traced_leave(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t cfa, bool left);
+/* A function is chosen that calls nothing: it is told of, and not timed. */
+void fm_traced_leaf(struct fm_thread *thread, struct fm_rec_csd *csd);
+void fm_traced_on_tick(struct fm_thread *thread);
+void fm_traced_reset(struct fm_thread *thread); /* in a child of fork */
+void fm_traced_end_thread(struct fm_thread *thread);
+/* The identity under which the index has a traced edge: the hooks do not find it. */
+#define FM_TRACED_HIDDEN (1ull << 63)
 
 /* interpose/interpose.c, called by contexts.S */
 void fm_makecontext_noted(const ucontext_t *context);

@@ -216,6 +216,12 @@ static const struct module *module_of(uint64_t address)
     return NULL;
 }
 
+const struct fm_rec_module *fm_module_record(uint64_t address)
+{
+    const struct module *m = module_of(address);
+    return m != NULL ? m->rec : NULL;
+}
+
 bool fm_module_known(uint64_t address)
 {
     return module_of(address) != NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process: start, fork, exit, and what the program may ask for (fathom/fathom.h). */
+#include "files.h"
 #include "internal.h"
 
 #include "fathom/fathom.h"
@@ -12,7 +13,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SNAPSHOTS_MAX 100000
+
 static fm_lock start_lock;
+
+static void before_fork(void)
+{
+    if (fm_process.state == FM_RECORDING && !fm_process_is_copy())
+        fm_threads_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    fm_threads_fork_done();
+}
 
 static void after_fork_in_child(void)
 {
@@ -33,6 +47,66 @@ static void wipe_page_make(void)
     }
 }
 
+static uint64_t all_user_quanta(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t ref = fm_process.header->first_thread; ref != 0;) {
+        const struct fm_rec_thread *thread = fm_at(ref);
+        sum += thread->user_quanta;
+        ref = thread->next;
+    }
+    return sum;
+}
+
+/* All with signals blocked and `inside`. */
+static int mark(const char *name, uint32_t snapshot, uint64_t monotonic_ns)
+{
+    uint32_t text = fm_arena_text(name, strlen(name));
+    struct fm_rec_mark *mark = fm_arena_alloc_shared(sizeof *mark);
+    if (mark == NULL || text == 0)
+        return -ENOSPC;
+    mark->tid = (uint32_t)gettid();
+    mark->monotonic_ns = monotonic_ns;
+    mark->user_quanta = all_user_quanta();
+    mark->snapshot = snapshot;
+    mark->name = text;
+    fm_lock_take(&fm_process.lock);
+    mark->next = fm_process.header->first_mark;
+    __atomic_store_n(&fm_process.header->first_mark, fm_ref(mark), __ATOMIC_RELEASE);
+    fm_lock_give(&fm_process.lock);
+    return 0;
+}
+
+static const struct fm_control_actions control_actions = {.stop = fm_threads_control, .mark = mark};
+
+/* A moment of CLOCK_MONOTONIC, in nanoseconds; 0: none. */
+static uint64_t moment_of(const char *variable)
+{
+    const char *text = fm_getenv(variable);
+    uint64_t ns = 0;
+    for (; text != NULL && *text >= '0' && *text <= '9' && ns < UINT64_MAX / 16; text++)
+        ns = ns * 10 + (uint64_t)(*text - '0');
+    return ns;
+}
+
+static void begin_stopped(void)
+{
+    fm_process.stopped = fm_process.was_stopped = true;
+    fm_process.grade_flags |= FM_REC_WAS_STOPPED;
+    fm_process.header->recording_on = 0;
+}
+
+/* Programs that are started by the one that these times were told are under them, too. */
+static void times_prepare(void)
+{
+    struct fm_process *p = &fm_process;
+    uint64_t now = fm_now_ns(CLOCK_MONOTONIC);
+    p->start_at_ns = moment_of("FATHOM_START_AT");
+    p->stop_at_ns = moment_of("FATHOM_STOP_AT");
+    if (now < p->start_at_ns || (p->stop_at_ns != 0 && p->stop_at_ns <= now))
+        begin_stopped();
+}
+
 static void start_locked(void)
 {
     if (!fm_arena_open()) {
@@ -40,18 +114,19 @@ static void start_locked(void)
         return;
     }
     const char *wish = fm_getenv("FATHOM_RECORDING");
-    if (wish != NULL && strcmp(wish, "off") == 0) {
-        fm_process.stopped = fm_process.was_stopped = true;
-        fm_process.grade_flags |= FM_REC_WAS_STOPPED;
-        fm_process.header->recording_on = 0;
-    }
+    if (wish != NULL && strcmp(wish, "off") == 0)
+        begin_stopped();
+    times_prepare();
     fm_process.header->grade_flags |= fm_process.grade_flags;
     fm_unwind_prepare();
     wipe_page_make();
     fm_threads_end_key_make();
-    pthread_atfork(NULL, NULL, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     fm_modules_refresh();
+    fm_traced_prepare();
+    fm_waiting_prepare(fm_thread_make);
     fm_ticks_prepare();
+    fm_control_prepare(&control_actions);
     __atomic_store_n(&fm_process.state, FM_RECORDING, __ATOMIC_RELEASE);
 }
 
@@ -71,6 +146,8 @@ void fm_process_after_fork(void)
     struct fm_process *p = &fm_process;
     uint64_t mask = fm_block_signals();
     int saved_errno = errno;
+    uint32_t inside = fm_tls_v1.inside;
+    fm_tls_v1.inside = 1; /* what opens the new file is not the program's */
     char *old_base = p->base;
     uint64_t old_bytes = p->bytes_reserved;
     p->lock.held = p->threads_lock.held = start_lock.held = 0;
@@ -87,11 +164,18 @@ void fm_process_after_fork(void)
     } else {
         p->header->grade_flags |= p->grade_flags | FM_REC_FORKED;
         p->header->recording_on = !p->stopped;
-        p->header->quantum_ns = ((struct fm_rec_header *)old_base)->quantum_ns;
+        const struct fm_rec_header *parent = (struct fm_rec_header *)old_base;
+        p->header->quantum_ns = parent->quantum_ns;
+        p->header->parent_pid = parent->pid; /* it may have ended already */
+        fm_traced_prepare();
+        fm_waiting_prepare(fm_thread_make);
+        fm_control_prepare(&control_actions);
         fm_modules_after_fork();
+        fm_held_after_fork();
         fm_threads_after_fork(old_base);
         munmap(old_base, old_bytes);
     }
+    fm_tls_v1.inside = inside;
     errno = saved_errno;
     fm_restore_signals(mask);
 }
@@ -100,48 +184,36 @@ __attribute__((destructor)) static void at_exit(void)
 {
     if (fm_process.state != FM_RECORDING || fm_process_is_copy())
         return;
-    if (fm_tls_v1.thread != NULL)
-        fm_heap_flush(fm_tls_v1.thread);
+    if (fm_tls_v1.thread != NULL) {
+        fm_held_flush(fm_tls_v1.thread);
+        fm_ticks_settle_rest(fm_tls_v1.thread);
+    }
+    fm_waiting_at_exit();
     fm_arena_close(FM_REC_CLOSED);
 }
 
 FM_EXPORT void fathom_runtime_stop(void)
 {
-    fm_threads_control(true);
+    fm_threads_control(true, true);
 }
 
 FM_EXPORT void fathom_runtime_start(void)
 {
-    fm_threads_control(false);
+    fm_threads_control(false, true);
 }
 
-static uint64_t all_user_quanta(void)
+/* What it opens and writes is not the program's. */
+static uint64_t step_inside(void)
 {
-    uint64_t sum = 0;
-    for (uint32_t ref = fm_process.header->first_thread; ref != 0;) {
-        const struct fm_rec_thread *thread = fm_at(ref);
-        sum += thread->user_quanta;
-        ref = thread->next;
-    }
-    return sum;
+    uint64_t mask = fm_block_signals();
+    fm_tls_v1.inside++;
+    return mask;
 }
 
-static int mark(const char *name, uint32_t snapshot)
+static void step_outside(uint64_t mask)
 {
-    uint32_t text = fm_arena_text(name, strlen(name));
-    struct fm_rec_mark *mark = fm_arena_alloc_shared(sizeof *mark);
-    if (mark == NULL || text == 0)
-        return -ENOSPC;
-    mark->tid = (uint32_t)gettid();
-    mark->monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
-    mark->user_quanta = all_user_quanta();
-    mark->snapshot = snapshot;
-    mark->name = text;
-    fm_lock_take(&fm_process.lock);
-    mark->next = fm_process.header->first_mark;
-    __atomic_store_n(&fm_process.header->first_mark, fm_ref(mark), __ATOMIC_RELEASE);
-    fm_lock_give(&fm_process.lock);
-    return 0;
+    fm_tls_v1.inside--;
+    fm_restore_signals(mask);
 }
 
 static bool recording_here(void)
@@ -157,16 +229,16 @@ FM_EXPORT int fathom_runtime_mark(const char *name)
 {
     if (name == NULL)
         return -EINVAL;
-    uint64_t mask = fm_block_signals();
-    int result = recording_here() ? mark(name, 0) : -ENODEV;
-    fm_restore_signals(mask);
+    uint64_t mask = step_inside();
+    int result = recording_here() ? mark(name, 0, fm_now_ns(CLOCK_MONOTONIC)) : -ENODEV;
+    step_outside(mask);
     return result;
 }
 
 FM_EXPORT int fathom_runtime_output(char *name, unsigned long bytes)
 {
     static const char ending[] = ".rec";
-    uint64_t mask = fm_block_signals();
+    uint64_t mask = step_inside();
     int result = -ENODEV;
     if (recording_here()) {
         size_t used = strlen(fm_process.path) - (sizeof ending - 1);
@@ -176,14 +248,14 @@ FM_EXPORT int fathom_runtime_output(char *name, unsigned long bytes)
             name[used] = '\0';
         }
     }
-    fm_restore_signals(mask);
+    step_outside(mask);
     return result;
 }
 
 static int write_all(int fd, const char *bytes, uint64_t size, uint64_t offset)
 {
     while (size > 0) {
-        ssize_t wrote = pwrite(fd, bytes, size, (off_t)offset);
+        ssize_t wrote = fm_file_write_at(fd, bytes, size, offset);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0)
@@ -205,7 +277,7 @@ static int snapshot_write(uint32_t number)
     used = fm_text_append(path, sizeof path, used, ".snap");
     used = fm_text_append_number(path, sizeof path, used, number);
     fm_text_append(path, sizeof path, used, ".rec");
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int fd = fm_file_open(path, O_WRONLY | O_CREAT | O_EXCL);
     if (fd < 0)
         return -errno;
     struct fm_rec_header header = *p->header;
@@ -214,7 +286,7 @@ static int snapshot_write(uint32_t number)
         write_all(fd, p->base + sizeof header, header.bytes_used - sizeof header, sizeof header);
     if (result == 0)
         result = write_all(fd, (const char *)&header, sizeof header, 0);
-    close(fd);
+    fm_file_close(fd);
     if (result != 0)
         unlink(path);
     return result;
@@ -223,17 +295,20 @@ static int snapshot_write(uint32_t number)
 FM_EXPORT int fathom_runtime_snapshot(const char *name)
 {
     int saved_errno = errno;
-    uint64_t mask = fm_block_signals();
+    uint64_t mask = step_inside();
     int result = -ENODEV;
     if (recording_here()) {
-        int number = __atomic_add_fetch(&fm_process.snapshots, 1, __ATOMIC_RELAXED);
-        result = snapshot_write((uint32_t)number);
+        int number = 0;
+        do { /* `fathom ctl` takes numbers, too */
+            number = __atomic_add_fetch(&fm_process.snapshots, 1, __ATOMIC_RELAXED);
+            result = snapshot_write((uint32_t)number);
+        } while (result == -EEXIST && number < SNAPSHOTS_MAX);
         if (result == 0)
-            result = mark(name != NULL ? name : "", (uint32_t)number);
+            result = mark(name != NULL ? name : "", (uint32_t)number, fm_now_ns(CLOCK_MONOTONIC));
         if (result == 0)
             result = number;
     }
-    fm_restore_signals(mask);
+    step_outside(mask);
     errno = saved_errno;
     return result;
 }

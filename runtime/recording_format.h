@@ -34,8 +34,10 @@
 #include <stdint.h>
 
 #define FM_REC_MAGIC "FATHOMR\n"
-#define FM_REC_VERSION 2u
-#define FM_REC_VERSION_OLDEST 1u /* that is read: threads end before `charges` */
+#define FM_REC_VERSION 3u
+/* That is read. Threads of 1 end before `charges`; those of 1 and 2 before `current_stack`, and
+ * their headers before `wait_clock`, their allocation records before `own_frees`. */
+#define FM_REC_VERSION_OLDEST 1u
 #define FM_REC_BYTE_ORDER 0x01020304u
 #define FM_REC_HEADER_BYTES 4096u
 #define FM_REC_UNIT 8u /* bytes one ref counts */
@@ -52,7 +54,24 @@ enum fm_rec_tick_source {
     FM_REC_TICK_NONE = 0,      /* no timer could be had: all quanta are 0 */
     FM_REC_TICK_CPU_TIMER = 1, /* timer_create on the thread's CPU clock */
     FM_REC_TICK_PERF = 2,      /* perf_event_open, cpu-clock */
+    /* Quanta are no time but events of a kind; the kind (from 1) is in bits 8 to 15. */
+    FM_REC_TICK_EVENT = 3,
 };
+/* A bit beside: the kernel counts events of user code alone for this user. */
+#define FM_REC_TICK_USER_ALONE (1u << 16)
+/* X(upper, number, name, words, type and config of perf_event_open, counted, period). A signal
+ * comes after each `period` events; what happens as a thread goes to sleep is counted, without
+ * signals. */
+#define FM_REC_TICK_EVENTS(X)                                                     \
+    X(PAGE_FAULTS, 1, "page-faults", "page faults", 1, 2, false, 1)               \
+    X(MINOR_FAULTS, 2, "minor-faults", "minor faults", 1, 5, false, 1)            \
+    X(MAJOR_FAULTS, 3, "major-faults", "major faults", 1, 6, false, 1)            \
+    X(CONTEXT_SWITCHES, 4, "context-switches", "context switches", 1, 3, true, 1) \
+    X(MIGRATIONS, 5, "migrations", "migrations", 1, 4, true, 1)                   \
+    X(CYCLES, 6, "cycles", "cycles", 0, 0, false, 2000003)                        \
+    X(INSTRUCTIONS, 7, "instructions", "instructions", 0, 1, false, 2000003)      \
+    X(CACHE_MISSES, 8, "cache-misses", "cache misses", 0, 3, false, 10007)        \
+    X(BRANCH_MISSES, 9, "branch-misses", "branch misses", 0, 5, false, 10007)
 
 enum fm_rec_grade_flags {
     /* Recordings of a grade that fathom had: frames were popped lazily, exits not seen. exits :=
@@ -62,6 +81,55 @@ enum fm_rec_grade_flags {
     FM_REC_ALLOCATION = 1u << 2,  /* the malloc family is interposed */
     FM_REC_FORKED = 1u << 3,      /* child of fork: open frames are inherited, see fm_rec_frame */
     FM_REC_WAS_STOPPED = 1u << 4, /* by the program or from the start, at some time */
+    FM_REC_WAITING = 1u << 5,     /* calls that can wait are interposed, and were counted */
+    FM_REC_HELD = 1u << 6,        /* blocks remember where they were allocated: fm_rec_held */
+    FM_REC_WILL_HOLD = 1u << 7,   /* they would: without FM_REC_ALLOCATION there were none */
+    FM_REC_LIFETIMES = 1u << 8,   /* and when: how long each was held is known */
+};
+
+/* What the numbers of a wait's clock are. The reader makes nanoseconds of them by two moments in
+ * the header. */
+enum fm_rec_wait_clock {
+    FM_REC_CLOCK_TSC = 1,       /* the processor's counter, where the kernel relies on it, too */
+    FM_REC_CLOCK_MONOTONIC = 2, /* nanoseconds */
+};
+
+/* One moment by the wait's clock and by CLOCK_MONOTONIC. */
+struct fm_rec_moment {
+    uint64_t ticks, ns;
+};
+
+/* What a thread waits for: number, name, words for people. */
+#define FM_REC_WAIT_KINDS(X)                                \
+    X(MUTEX, 1, "mutex", "a mutex")                         \
+    X(RWLOCK, 2, "rwlock", "a read-write lock")             \
+    X(CONDITION, 3, "condition", "a condition")             \
+    X(SEMAPHORE, 4, "semaphore", "a semaphore")             \
+    X(BARRIER, 5, "barrier", "a barrier")                   \
+    X(JOIN, 6, "join", "a thread's end")                    \
+    X(ONCE, 7, "once", "another thread's pthread_once")     \
+    X(FUTEX, 8, "futex", "a futex")                         \
+    X(READ, 9, "read", "reading")                           \
+    X(WRITE, 10, "write", "writing")                        \
+    X(RECEIVE, 11, "receive", "receiving")                  \
+    X(SEND, 12, "send", "sending")                          \
+    X(ACCEPT, 13, "accept", "a connection to accept")       \
+    X(CONNECT, 14, "connect", "connecting")                 \
+    X(READY, 15, "ready", "poll, select, epoll")            \
+    X(SLEEP, 16, "sleep", "sleeping")                       \
+    X(SIGNAL, 17, "signal", "a signal")                     \
+    X(CHILD, 18, "child", "a child process")                \
+    X(DISK, 19, "disk", "files and disks")                  \
+    X(LOCK_FILE, 20, "lock_file", "a file's lock")          \
+    X(MESSAGE, 21, "message", "messages between processes") \
+    X(RANDOM, 22, "random", "random numbers")               \
+    X(TERMINAL, 23, "terminal", "a terminal")               \
+    X(RESOLVE, 24, "resolve", "a name to be resolved")
+enum fm_rec_wait_kind {
+#define FM_REC_WAIT_ENUM(upper, number, name, words) FM_REC_WAIT_##upper = (number),
+    FM_REC_WAIT_KINDS(FM_REC_WAIT_ENUM)
+#undef FM_REC_WAIT_ENUM
+        FM_REC_WAIT_KINDS_END /* one more than the last */
 };
 
 struct fm_rec_header {
@@ -79,12 +147,12 @@ struct fm_rec_header {
     uint32_t pid;
     uint32_t parent_pid;
     uint32_t instance;      /* n of NAME.<pid>.<n>.rec: tells images of one pid apart */
-    uint32_t tick_source;   /* enum fm_rec_tick_source, of the main thread */
+    uint32_t tick_source;   /* enum fm_rec_tick_source, of the main thread, and bits beside it */
     uint64_t process_start; /* field 22 of /proc/PID/stat: with pid, names the process for good */
     uint64_t start_realtime_ns;
     uint64_t start_monotonic_ns;
     uint64_t end_monotonic_ns; /* 0 unless closed */
-    uint64_t quantum_ns;       /* CPU time that one quantum stands for */
+    uint64_t quantum_ns;       /* CPU time that one quantum stands for; FM_REC_TICK_EVENT: 0 */
 
     uint32_t first_thread;
     uint32_t first_module;
@@ -103,16 +171,67 @@ struct fm_rec_header {
     uint64_t dropped_threads; /* threads without any record */
     uint64_t dropped_modules;
 
-    /* Heap of the whole process, in usable bytes (malloc_usable_size). Threads report in steps of
-     * 64 KiB, so both may be off by that times the number of threads. */
+    /* Heap of the whole process: with FM_REC_HELD in requested bytes, see fm_rec_held; else in
+     * usable bytes (malloc_usable_size), and threads report in steps of 64 KiB, so both may be off
+     * by that times the number of threads. */
     int64_t live_bytes;
     int64_t peak_live_bytes;
     uint64_t dropped_points; /* coverage points: blocks that ran and have no count */
 
     uint64_t recording_on; /* 1 while recording is not stopped by the program */
     uint64_t snapshot_of;  /* in a snapshot: its number, from 1; else 0 */
+
+    /* Waiting. */
+    uint32_t wait_clock;        /* enum fm_rec_wait_clock; 0: calls that can wait are not seen */
+    uint32_t wait_threshold_ns; /* calls that take less are no waits */
+    uint32_t wait_latest_at;    /* which of wait_latest[] holds */
+    uint32_t traced; /* fm_rec_text: FATHOM_TRACE, the functions whose calls are kept; 0 = none */
+    struct fm_rec_moment wait_first;     /* when the process began */
+    struct fm_rec_moment wait_latest[2]; /* from time to time */
+    uint64_t wait_backwards;             /* waits whose clock ran backwards: counted as no time */
+    uint64_t wait_dropped;               /* calls not counted, as there was no room */
+    uint64_t blame_dropped;              /* waits for locks that are in no fm_rec_blame */
+
+    uint32_t held;    /* fm_rec_held, or 0 */
+    uint32_t control; /* fm_rec_control, or 0: the program does not look at requests */
+    uint32_t rank;    /* fm_rec_text: of an MPI program's process "RANK COUNT HOST", COUNT 0 = not
+                         known; or 0 */
+    uint32_t tick_period; /* FM_REC_TICK_EVENT: events from one tick to the next; 0 = they are
+                             counted at ticks and waits, else 0 */
+    uint32_t forked_in;   /* fm_rec_csd: of a child of fork, the innermost call open then; or 0 */
+    uint32_t reserved;
 };
-static_assert(sizeof(struct fm_rec_header) == 208, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_header) == 320, "docs/format-recording.md");
+
+/* What others ask of the program: the only part of the file that it reads. Whoever asks holds the
+ * file locked (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than
+ * that, and then adds 1 to `asked`. The program answers in order: the request's result, then
+ * `done`. It looks at its ticks, where it waits, and when it meets an edge for the first time: so
+ * one that sleeps answers before it goes on. */
+#define FM_REC_REQUESTS 8u
+#define FM_REC_LABEL_BYTES 232u
+enum fm_rec_command {
+    FM_REC_COMMAND_START = 1,
+    FM_REC_COMMAND_STOP = 2,
+    FM_REC_COMMAND_MARK = 3,     /* a phase begins, named by the label */
+    FM_REC_COMMAND_SNAPSHOT = 4, /* a copy was made: the file of number `value` */
+};
+
+struct fm_rec_request {
+    uint32_t command; /* enum fm_rec_command */
+    int32_t result;   /* 0, or a negative error number */
+    uint32_t value;
+    uint32_t label_bytes;  /* at most FM_REC_LABEL_BYTES */
+    uint64_t monotonic_ns; /* when it was asked: the time of the mark */
+    char label[FM_REC_LABEL_BYTES];
+};
+
+struct fm_rec_control {
+    uint32_t asked; /* requests so far */
+    uint32_t done;  /* of them: answered */
+    struct fm_rec_request requests[FM_REC_REQUESTS];
+};
+static_assert(sizeof(struct fm_rec_control) == 8 + 8 * 256, "docs/format-recording.md");
 
 /* Bytes of text: the size excludes the final NUL, which is there. Padded to 8. */
 struct fm_rec_text {
@@ -169,8 +288,26 @@ struct fm_rec_thread {
     char name[16];
     uint64_t charges;        /* ticks that added to user_quanta */
     uint64_t charge_squares; /* squares of what each of them added */
+
+    uint32_t current_stack; /* fm_rec_stack that its hooks run on; 0: none in the file */
+    /* The wait that is open: since when (the wait's clock; 0 = none; written last, cleared first),
+     * for what, from which context. */
+    uint32_t wait_kind; /* enum fm_rec_wait_kind */
+    uint64_t wait_since;
+    uint64_t wait_object; /* address of the lock, or the like; a descriptor; 0 */
+    uint32_t wait_csd;
+    uint32_t wait_holder;     /* csd in which the lock's holder was; 0 = not known */
+    uint64_t wait_away;       /* of the wait's clock: spent in signal handlers meanwhile */
+    uint64_t wait_quanta;     /* part of user_quanta: while a wait was open */
+    uint64_t queued_first_ns; /* ready to run but without a processor, when it was met first */
+    uint64_t queued_ns;       /* the same, latest; both 0: the kernel does not tell */
+    uint64_t cpu_last_ns;     /* its CPU time when queued_ns was read */
+    /* While the recording was stopped: together, and the stop that lasts (CLOCK_MONOTONIC, 0 =
+     * none; CPU time then). */
+    uint64_t stopped_ns, stopped_cpu_ns;
+    uint64_t stop_since_ns, stop_cpu_ns;
 };
-static_assert(sizeof(struct fm_rec_thread) == 152, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_thread) == 256, "docs/format-recording.md");
 
 /* A procedure in one calling context. fn: entry address of the function as the hook gave it (in
  * a clone, the original's). 0 = the root of a thread. (--grade=deep: the function's first
@@ -199,6 +336,16 @@ enum fm_rec_csd_flags {
                                       trampoline, thread start. See FM_REC_SIDE_VIA */
     FM_REC_CSD_MADE_CALLEE = 1u << 2,
     FM_REC_CSD_SIGNAL = 1u << 3, /* site is the kernel's signal return code */
+    FM_REC_CSD_DEPTHS = 1u << 4, /* closes a recursion and counts by depth. Behind the csd stands
+                                    how many bytes further fm_rec_depths of its callee are, for
+                                    the runtime alone */
+    FM_REC_CSD_WITHIN = 1u << 5, /* made its callee, from which a recursion leads back to its caller
+                                    or further up: both are of one clique */
+    FM_REC_CSD_ACROSS = 1u << 6, /* of those with DEPTHS: does not lead back to its caller, or to a
+                                    pd on the path by which that was made, but to another of the
+                                    clique: no deeper */
+    FM_REC_CSD_TRACED = 1u << 7, /* its calls are timed one by one; the frame of one that is has
+                                    bit 1 of its cfa set */
 };
 #define FM_REC_CSD_EPOCH_SHIFT 8u /* epoch_flags = epoch << 8 | flags; epoch stops at 2^24 - 1 */
 
@@ -217,14 +364,70 @@ struct fm_rec_csd {
 };
 static_assert(sizeof(struct fm_rec_csd) == 56, "docs/format-recording.md");
 
+/* What a callee allocated and gave back. With FM_REC_HELD all bytes but usable_bytes are as
+ * requested, and blocks that were given back count where they are known best:
+ *
+ *   given back by this callee        frees + the blocks of its flows (first_flow)
+ *   allocated here, given back       own_frees + far_frees + the blocks of first_out's flows
+ *   live                             allocs - those
+ *
+ * Without it there is nothing but the first five, and freed_bytes are usable bytes. */
 struct fm_rec_alloc {
     uint64_t allocs;       /* malloc, calloc, realloc that got a block, memalign, ... */
     uint64_t bytes;        /* as requested */
     uint64_t usable_bytes; /* of the same blocks, as the allocator rounded them */
     uint64_t frees;        /* blocks freed by this callee, whoever got them; realloc: one each */
-    uint64_t freed_bytes;  /* usable bytes */
+    uint64_t freed_bytes;  /* of blocks whose context is not known: 0 */
+    uint64_t own_frees;    /* blocks allocated here that the same thread gave back, if in no flow */
+    uint64_t own_freed;    /* of the list first_out, and their bytes */
+    uint32_t stamp;        /* epoch in which at_peak_* were kept, see fm_rec_held */
+    uint32_t thread;       /* fm_rec_thread that allocates here */
+    uint64_t at_peak_bytes, at_peak_blocks;
+    uint64_t far_frees, far_freed; /* as own_*, by other threads, or by code that is not recorded */
+    uint32_t first_flow;           /* fm_rec_flow: what this callee gave back */
+    uint32_t first_out;            /* fm_rec_flow: what was given back of what it allocated */
+    uint64_t realloc_moved, realloc_kept; /* blocks that realloc in this callee moved, or left */
+    uint32_t lifetimes; /* FM_REC_LIFETIMES: fm_rec_durations, or 0: nothing given back */
+    uint32_t reserved;
 };
-static_assert(sizeof(struct fm_rec_alloc) == 40, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_alloc) == 128, "docs/format-recording.md");
+#define FM_REC_ALLOC_BYTES_OLD 40u /* before version 3 */
+
+/* Blocks that one callee gave back and another (or the same) had allocated. */
+struct fm_rec_flow {
+    uint32_t next; /* of the callee that gave them back */
+    uint32_t from; /* fm_rec_alloc that they came from */
+    uint64_t blocks;
+    uint64_t bytes;
+    uint32_t next_out; /* of those from there; a record with many keeps the rest in own_*, far_* */
+    uint32_t reserved;
+    uint64_t held_ns, longest_ns; /* FM_REC_LIFETIMES: all of them together, and the longest */
+};
+static_assert(sizeof(struct fm_rec_flow) == 48, "docs/format-recording.md");
+
+/* What is held. header.live_bytes are the bytes held, and header.peak_live_bytes the most that were
+ * at one moment. The value of an allocation record at that moment is
+ *
+ *   rising or stamp != epoch ? what is live : at_peak
+ *
+ * While the program has had one thread all of it is exact. With more each tells the header what it
+ * did in steps: the peak may be too low by `step` for each thread, and a record's value at it may
+ * be off by what its threads did since their last step. */
+struct fm_rec_held {
+    uint32_t epoch;             /* of the latest peak that was left, + 1 */
+    uint32_t rising;            /* not 0: now is the peak. 2: it is being left */
+    uint64_t step;              /* bytes; 0: one thread */
+    uint64_t peak_monotonic_ns; /* of the latest peak left, or step while rising; 0 = none yet */
+    /* Blocks given back that were allocated before the recording, or while it was stopped, or by
+     * another allocator, with their usable bytes. */
+    uint64_t unknown_frees, unknown_freed;
+    uint64_t inherited_frees, inherited_freed; /* blocks of the process that forked this one */
+    uint64_t unseen_frees,
+        unseen_freed; /* blocks of the recording, freed where nothing is recorded */
+    uint64_t untold_blocks, untold_bytes; /* allocated, but there was no memory to note where */
+    uint64_t dropped_flows; /* blocks given back that are in no flow, as the file was full */
+};
+static_assert(sizeof(struct fm_rec_held) == 96, "docs/format-recording.md");
 
 /* What few csds have. */
 enum fm_rec_side_kind {
@@ -233,6 +436,10 @@ enum fm_rec_side_kind {
     FM_REC_SIDE_QUANTA_CARRY = 2, /* value: add value * 2^32 to quanta */
     FM_REC_SIDE_EXCPS_CARRY = 3,  /* value: add value * 2^32 to excps */
     FM_REC_SIDE_SAMPLES = 4,      /* value: ref of the newest fm_rec_sample */
+    FM_REC_SIDE_WAITS = 5,        /* value: ref of the newest fm_rec_wait */
+    FM_REC_SIDE_DEPTHS = 6,       /* of the csd that made its callee, value: ref of fm_rec_depths */
+    FM_REC_SIDE_DURATIONS = 7,    /* value: ref of fm_rec_durations */
+    FM_REC_SIDE_SPANS = 8,        /* of a thread's root csd, value: ref of fm_rec_spans */
 };
 struct fm_rec_side {
     uint32_t next;
@@ -240,6 +447,19 @@ struct fm_rec_side {
     uint64_t value;
 };
 static_assert(sizeof(struct fm_rec_side) == 16, "docs/format-recording.md");
+
+/* How deep a clique recursed (--grade=deep): the calls into a pd by edges that made none, by depth.
+ * The call that enters the clique from outside has depth 1, one that leads back one more than the
+ * call of the clique that it came from, all others the same. calls[k]: depths 2^k to
+ * 2^(k+1) - 1. */
+#define FM_REC_DEPTH_CLASSES 30
+struct fm_rec_depths {
+    uint64_t greatest; /* of those known */
+    uint64_t unknown;  /* calls of which the depth is not known, as the clique was entered before a
+                          fork, on another stack, or by hooks that do not count by depth */
+    uint64_t calls[FM_REC_DEPTH_CLASSES];
+};
+static_assert(sizeof(struct fm_rec_depths) == 256, "docs/format-recording.md");
 
 /* Where the quanta of a csd fell: part of its quanta, by the program counter that the tick met; in
  * foreign code, by an address within the call that led there, where the stack shows it. Only
@@ -251,6 +471,73 @@ struct fm_rec_sample {
     uint32_t epoch;
 };
 static_assert(sizeof(struct fm_rec_sample) == 24, "docs/format-recording.md");
+
+/* Calls of one kind that can wait, made by the callee of a csd itself. Numbers of the wait's clock
+ * (header.wait_clock). The wait that is open is not in it yet. */
+struct fm_rec_wait {
+    uint32_t next;
+    uint32_t kind;    /* enum fm_rec_wait_kind */
+    uint64_t calls;   /* all, also those that did not wait; locks: that were taken */
+    uint64_t waits;   /* of them: took wait_threshold_ns or longer; locks: were held by others */
+    uint64_t ticks;   /* what the waits took */
+    uint64_t longest; /* of them */
+    uint64_t short_ticks; /* what calls took that were shorter, and looked at the clock */
+    uint64_t cpu_quanta;  /* of the waits and short calls, CPU time by samples: part of the csd's */
+    uint32_t left;        /* of the waits: left by longjmp, cancellation or an exception */
+    uint32_t first_blame;
+};
+static_assert(sizeof(struct fm_rec_wait) == 64, "docs/format-recording.md");
+
+/* Waits of a fm_rec_wait for one lock while one context held it. */
+struct fm_rec_blame {
+    uint32_t next;
+    uint32_t holder; /* csd that its holder was in when the wait began; 0 = not known */
+    uint64_t lock;   /* address; 0: one of many that there was no room for */
+    uint32_t epoch;  /* of the modules, for the address */
+    uint32_t wait;   /* the fm_rec_wait that it belongs to */
+    uint64_t waits, ticks, longest;
+};
+static_assert(sizeof(struct fm_rec_blame) == 48, "docs/format-recording.md");
+
+/* How long single calls took by an edge with FM_REC_CSD_TRACED, from its entry hook to its exit
+ * hook. Of calls that came too often not all were timed: `timed` of the csd's. A function that
+ * calls nothing has no exit hook: none. */
+#define FM_REC_DURATION_OCTAVES 58
+#define FM_REC_DURATION_STEPS 128
+struct fm_rec_durations {
+    uint64_t timed;
+    uint64_t ns; /* of all of them */
+    uint64_t shortest, longest;
+    uint64_t left; /* of the timed calls: left by longjmp, an exception, or the thread's end */
+    uint64_t recent_tick, recent; /* readers ignore them */
+    uint64_t reserved;
+    /* uint64_t[FM_REC_DURATION_STEPS] each, or 0. Of the first one each step is a nanosecond; the
+     * steps of octave n are 2^(n-1) ns wide, the first begins at 2^(n+6) ns. */
+    uint32_t octaves[FM_REC_DURATION_OCTAVES];
+};
+static_assert(sizeof(struct fm_rec_durations) == 296, "docs/format-recording.md");
+
+/* The timed calls of a thread one by one, in the order of their ends. */
+struct fm_rec_span {
+    uint64_t start_ns; /* CLOCK_MONOTONIC */
+    uint64_t ns;
+    uint32_t csd;
+    uint32_t left; /* 1: without its exit hook */
+};
+static_assert(sizeof(struct fm_rec_span) == 24, "docs/format-recording.md");
+#define FM_REC_SPANS_BLOCK 170u
+struct fm_rec_span_block {
+    uint32_t next; /* the one filled before */
+    uint32_t count;
+    struct fm_rec_span spans[FM_REC_SPANS_BLOCK];
+};
+struct fm_rec_spans {
+    uint32_t newest; /* fm_rec_span_block, or 0 */
+    uint32_t reserved;
+    uint64_t count;
+    uint64_t dropped; /* timed, but not kept: too many, or no room */
+};
+static_assert(sizeof(struct fm_rec_spans) == 24, "docs/format-recording.md");
 
 /* A coverage point met in the context of a pd. pc: return address of the compiler's callback, which
  * ran in the pd's frame. Blocks before a function's entry hook and behind its exit hook have no
@@ -271,12 +558,13 @@ static_assert(sizeof(struct fm_rec_point) == 24, "docs/format-recording.md");
 struct fm_rec_frame {
     uint64_t cfa; /* canonical frame address. Bit 0 set: its call is not counted in this file
                      (inherited over fork, or entered when the file was full), so do not count
-                     its exit. Bit 1 set: a signal handler's frame.
+                     its exit. Bit 1 set: a signal handler's frame, or of a call that is timed.
                      Bit 2 set: an inlined body's, stored 4 lower than the frame around it. */
     uint64_t csd; /* address of the csd in the process: (csd - map_base) is its offset */
     uint64_t key; /* the runtime's lookup key of csd.callee; readers ignore it */
     uint64_t fn; /* readers ignore it: the function entered, if the hook stored it, or 1: a function
-                    that calls nothing, open as long as a signal's handler runs above it */
+                    that calls nothing, open as long as a signal's handler runs above it. Of a csd
+                    with FM_REC_CSD_DEPTHS: the depth of the call + 1, 0 = not known */
 };
 static_assert(sizeof(struct fm_rec_frame) == 32, "docs/format-recording.md");
 

@@ -187,6 +187,14 @@ bool fm_stack_grow(struct fm_thread *thread)
     return true;
 }
 
+/* For threads that wait for what this one holds. */
+void fm_stack_publish_current(struct fm_thread *thread)
+{
+    const struct fm_stack *stack = thread->stack;
+    uint32_t ref = stack != NULL && !stack->rec_private ? fm_ref(stack->rec) : 0;
+    __atomic_store_n(&thread->rec->current_stack, ref, __ATOMIC_RELEASE);
+}
+
 static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
 {
     struct fm_tls *tls = thread->tls;
@@ -198,6 +206,7 @@ static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
         guard_set(thread, stack, tls->top);
     }
     thread->stack = stack;
+    fm_stack_publish_current(thread);
     tls->top = stack->top;
     tls->limit = fm_process.stopped ? NULL : stack->limit;
     if (!fm_process.stopped)

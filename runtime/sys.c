@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small services for code that may run at any moment: in a hook, in a signal handler, before
  * libc's constructors. System calls and arithmetic only. */
+#include "files.h"
 #include "internal.h"
 
 #include <errno.h>
@@ -14,8 +15,9 @@
 
 struct fm_process fm_process;
 
-/* The kernel's signal set is 64 bits; libc's wrappers would leave its own two signals open, which
- * is what we want for them alone: setxid and cancellation must not wait for us. The system call
+/* The kernel's signal set is 64 bits; libc's wrappers would leave its own two signals open. That
+ * of setxid stays so, as all threads wait for it; but a thread must not be cancelled while it
+ * holds a lock of ours. The system call
  * stands right here, in the runtime's own section: a tick that had to wait comes when signals are
  * let in again, and must find the program counter there, or the program would be charged. */
 static inline __attribute__((always_inline)) void set_mask(const uint64_t *mask, uint64_t *old)
@@ -30,7 +32,7 @@ static inline __attribute__((always_inline)) void set_mask(const uint64_t *mask,
 
 FM_RUNTIME_TEXT uint64_t fm_block_signals(void)
 {
-    uint64_t all = ~(3ull << 31), old = 0;
+    uint64_t all = ~(1ull << 32), old = 0;
     set_mask(&all, &old);
     return old;
 }
@@ -38,6 +40,17 @@ FM_RUNTIME_TEXT uint64_t fm_block_signals(void)
 FM_RUNTIME_TEXT void fm_restore_signals(uint64_t mask)
 {
     set_mask(&mask, NULL);
+}
+
+FM_RUNTIME_TEXT long fm_system_call(long number, long a, long b, long c, long d)
+{
+    long result = number;
+    register long fourth __asm__("r10") = d;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(a), "S"(b), "d"(c), "r"(fourth)
+                     : "rcx", "r11", "memory");
+    return result;
 }
 
 #define SPINS_MAX 64
@@ -54,13 +67,13 @@ void fm_lock_take(fm_lock *lock)
         __builtin_ia32_pause();
     }
     while (__atomic_exchange_n(&lock->held, FM_LOCK_AWAITED, __ATOMIC_ACQUIRE) != FM_LOCK_FREE)
-        syscall(SYS_futex, &lock->held, FUTEX_WAIT_PRIVATE, FM_LOCK_AWAITED, NULL, NULL, 0);
+        fm_system_call(SYS_futex, (long)&lock->held, FUTEX_WAIT_PRIVATE, FM_LOCK_AWAITED, 0);
 }
 
 void fm_lock_give(fm_lock *lock)
 {
     if (__atomic_exchange_n(&lock->held, FM_LOCK_FREE, __ATOMIC_RELEASE) == FM_LOCK_AWAITED)
-        syscall(SYS_futex, &lock->held, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        fm_system_call(SYS_futex, (long)&lock->held, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
 uint64_t fm_now_ns(int clock)
@@ -136,7 +149,7 @@ void fm_complain(const char *what, const char *which)
         used = fm_text_append(line, sizeof line, used, which);
     }
     used = fm_text_append(line, sizeof line, used, "\n");
-    if (write(STDERR_FILENO, line, used) < 0)
+    if (fm_file_write(STDERR_FILENO, line, used) < 0)
         return; /* nobody left to tell */
 }
 
@@ -188,17 +201,17 @@ static bool maps_line_feed(struct maps_line *line, char c, uint64_t address)
 
 bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bool *ret_main_stack)
 {
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    int fd = fm_file_open("/proc/self/maps", O_RDONLY);
     if (fd < 0)
         return false;
     struct maps_line line = {0};
-    char buffer[1024];
+    char buffer[1024] = {0};
     bool found = false;
     ssize_t got;
-    while (!found && (got = read(fd, buffer, sizeof buffer)) > 0)
+    while (!found && (got = fm_file_read(fd, buffer, sizeof buffer)) > 0)
         for (ssize_t i = 0; i < got && !found; i++)
             found = maps_line_feed(&line, buffer[i], address);
-    close(fd);
+    fm_file_close(fd);
     if (!found)
         return false;
     *ret_low = line.low;

@@ -2,6 +2,7 @@
 /* State of one thread: made at its first hook, ended by a pthread key. */
 #include "internal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -43,6 +44,8 @@ static void list_add(struct fm_thread *thread)
         thread->next->previous = thread;
     fm_process.threads = thread;
     thread->rec->number = ++fm_process.thread_count;
+    if (fm_process.thread_count == 2)
+        fm_held_many();
     thread->rec->next = fm_process.header->first_thread;
     __atomic_store_n(&fm_process.header->first_thread, fm_ref(thread->rec), __ATOMIC_RELEASE);
     fm_lock_give(&fm_process.threads_lock);
@@ -60,17 +63,6 @@ static void list_remove(struct fm_thread *thread)
     fm_lock_give(&fm_process.threads_lock);
 }
 
-void fm_heap_flush(struct fm_thread *thread)
-{
-    struct fm_rec_header *h = fm_process.header;
-    int64_t live = __atomic_add_fetch(&h->live_bytes, thread->live_delta, __ATOMIC_RELAXED);
-    thread->live_delta = 0;
-    int64_t peak = __atomic_load_n(&h->peak_live_bytes, __ATOMIC_RELAXED);
-    while (live > peak && !__atomic_compare_exchange_n(&h->peak_live_bytes, &peak, live, true,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
 /* Other destructors may still call instrumented code: wait for the last round. */
 static void thread_end(void *data)
 {
@@ -84,8 +76,11 @@ static void thread_end(void *data)
     list_remove(thread);
     tls->inside = 1; /* for good: the thread is about to vanish */
     tls_disable(tls);
-    if (thread->live_delta != 0)
-        fm_heap_flush(thread);
+    if (thread->held.delta != 0)
+        fm_held_flush(thread);
+    fm_held_thread_done(thread);
+    fm_waiting_end_thread(thread);
+    fm_traced_end_thread(thread);
     thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&thread->rec->state, FM_REC_THREAD_ENDED, __ATOMIC_RELEASE);
     fm_private_free(tls->table, tls->mask + sizeof(struct fm_entry));
@@ -121,9 +116,10 @@ static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
     thread->bump.owner = fm_ref(thread->rec);
     if (thread->bump.chunk != NULL)
         thread->bump.chunk->owner = thread->bump.owner;
+    fm_held_thread(thread);
     struct fm_rec_thread *rec = thread->rec;
     rec->state = FM_REC_THREAD_LIVE;
-    rec->tid = (uint32_t)syscall(SYS_gettid);
+    rec->tid = (uint32_t)fm_system_call(SYS_gettid, 0, 0, 0, 0);
     rec->start_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
     prctl(PR_GET_NAME, rec->name);
     thread->stack = NULL;
@@ -133,7 +129,10 @@ static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
     if (!fm_table_make(thread, FM_TABLE_ENTRIES_FIRST) || fm_graph_root(thread) == NULL)
         return false;
     thread->stack = fm_stack_add(thread, stack_address);
-    return thread->stack != NULL;
+    if (thread->stack == NULL)
+        return false;
+    fm_stack_publish_current(thread);
+    return true;
 }
 
 struct fm_thread *fm_thread_make(uint64_t stack_address)
@@ -156,6 +155,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
         return NULL;
     }
     list_add(thread);
+    fm_waiting_begin_thread(thread);
     tls->top = thread->stack->top;
     __atomic_store_n(&tls->thread, thread, __ATOMIC_RELEASE);
     fm_lock_take(&thread->lock); /* against a start or stop by another thread */
@@ -170,11 +170,13 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     return thread;
 }
 
-void fm_threads_control(bool stopped)
+void fm_threads_control(bool stopped, bool between_hooks)
 {
     uint64_t mask = fm_block_signals();
     fm_lock_take(&fm_process.threads_lock);
     if (fm_process.stopped != stopped) {
+        if (stopped)
+            fm_waiting_stopped();
         __atomic_store_n(&fm_process.stopped, stopped, __ATOMIC_SEQ_CST);
         fm_process.was_stopped |= stopped;
         if (stopped)
@@ -183,8 +185,10 @@ void fm_threads_control(bool stopped)
             fm_process.header->recording_on = !stopped;
             fm_process.header->grade_flags |= fm_process.grade_flags;
         }
+        uint64_t now_ns = fm_now_ns(CLOCK_MONOTONIC);
         for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
             fm_lock_take(&t->lock);
+            fm_waiting_note_stop(t, stopped, now_ns);
             if (!stopped) /* before the first entry */
                 t->tls->exit_own = t->tls->exit_any = 0;
             __atomic_store_n(&t->tls->low, stopped ? FM_LOW_STOPPED : t->stack->low,
@@ -192,7 +196,8 @@ void fm_threads_control(bool stopped)
             __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
             if (stopped) /* interpose/heap.c takes it back */
                 __atomic_store_n(&t->tls->heap_off, 1, __ATOMIC_SEQ_CST);
-            if (stopped && t == fm_tls_v1.thread)
+            /* Not where a hook may be about to open another frame. */
+            if (stopped && between_hooks && t == fm_tls_v1.thread)
                 exits_bound(t, true);
             fm_lock_give(&t->lock);
         }
@@ -283,6 +288,49 @@ static bool clone_stack(struct fm_thread *thread, const char *old_base, struct f
     return true;
 }
 
+void fm_threads_fork_done(void)
+{
+    struct fm_thread *thread = fm_tls_v1.thread;
+    for (struct fm_stack *s = thread != NULL ? thread->stacks : NULL; s != NULL; s = s->next) {
+        struct fm_rec_frame *copy = s->at_fork;
+        s->at_fork = NULL;
+        if (copy != NULL)
+            fm_private_free(copy, s->at_fork_count * sizeof *copy);
+    }
+}
+
+/* The child shares the file's frames with the parent, which pushes and pops on at once. */
+void fm_threads_before_fork(void)
+{
+    struct fm_thread *thread = fm_tls_v1.thread;
+    if (thread == NULL)
+        return;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    fm_threads_fork_done();
+    thread->stack->top = fm_tls_v1.top;
+    for (struct fm_stack *s = thread->stacks; s != NULL; s = s->next) {
+        s->at_fork_count = (uint64_t)(s->top - s->frames) + 1;
+        s->at_fork = fm_private_alloc(s->at_fork_count * sizeof *s->frames);
+        if (s->at_fork != NULL)
+            memcpy(s->at_fork, s->frames, s->at_fork_count * sizeof *s->frames);
+    }
+    fm_restore_signals(mask);
+    errno = saved_errno;
+}
+
+/* Those kept before fork(); else (_Fork, clone) as many as the parent has left. */
+static bool clone_kept(struct fm_thread *thread, const char *old_base, struct fm_stack *stack)
+{
+    const struct fm_rec_frame *old = stack->at_fork != NULL ? stack->at_fork : stack->frames;
+    uint64_t there = (uint64_t)(stack->top - stack->frames) + 1, count = 1;
+    if (stack->at_fork != NULL && stack->at_fork_count < there)
+        there = stack->at_fork_count;
+    while (count < there && old[count].cfa != 0 && old[count].csd != 0)
+        count++;
+    return clone_stack(thread, old_base, stack, old, count);
+}
+
 void fm_threads_after_fork(const char *old_base)
 {
     struct fm_tls *tls = &fm_tls_v1;
@@ -296,7 +344,9 @@ void fm_threads_after_fork(const char *old_base)
     thread->perf_fd = -1;
     thread->has_timer = false;
     thread->cpu_charged_ns = 0;
-    thread->live_delta = 0;
+    fm_waiting_reset(thread);
+    fm_traced_reset(thread);
+    fm_held_thread_done(thread);
     struct fm_stack *stacks = thread->stacks, *current = thread->stack;
     fm_points_reset(thread, false);
     tls->table = NULL;
@@ -307,16 +357,21 @@ void fm_threads_after_fork(const char *old_base)
         fm_private_free(thread->stacks, sizeof *thread->stacks);
         thread->rec->first_stack = 0;
         for (struct fm_stack *s = stacks; s != NULL && ok; s = s->next)
-            ok = clone_stack(thread, old_base, s, s->frames, (uint64_t)(s->top - s->frames) + 1);
+            ok = clone_kept(thread, old_base, s);
     }
     thread->stacks = stacks;
     thread->stack = current;
+    fm_threads_fork_done();
+    fm_stack_publish_current(thread);
     if (!ok) {
         fm_thread_disable();
         return;
     }
+    if (current->top > current->frames)
+        fm_process.header->forked_in = fm_ref((const void *)current->top->csd);
     tls->top = current->top;
     tls->limit = fm_process.stopped ? NULL : current->limit;
     list_add(thread);
+    fm_waiting_begin_thread(thread);
     fm_ticks_start(thread);
 }

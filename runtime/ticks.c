@@ -10,28 +10,13 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/perf_event.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#ifndef F_SETSIG
-#define F_SETSIG 10
-#endif
-#ifndef F_SETOWN_EX
-#define F_SETOWN_EX 15
-struct f_owner_ex {
-    int type;
-    pid_t pid;
-};
-#endif
-#define OWNER_THREAD 0 /* F_OWNER_TID */
-#define PERF_HZ 997u
 #define QUANTUM_NS 1000000u
 #define TIMER_NS                                                                    \
     1000000u /* it comes with the kernel's own tick: HZ, mostly 250, times a second \
@@ -115,7 +100,7 @@ struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
     bool own_frame = frame != ((top->cfa + 4) & ~(uint64_t)7);
     bool at_edge = pc - fn <= PROLOGUE_BYTES || *(const uint8_t *)pc == RET_OPCODE;
     unsigned count = 0;
-    if (own_frame && frame >= sp && frame + 16 <= high && frame % 8 == 0)
+    if (own_frame && frame >= sp && frame <= high - 16 && frame % 8 == 0)
         sites[count++] = ((const uint64_t *)frame)[1];
     sites[count++] = ((const uint64_t *)sp)[0];
     sites[count++] = ((const uint64_t *)sp)[1];
@@ -124,11 +109,16 @@ struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
     return edge != NULL && (own_frame || at_edge || fm_is_of_leaf(edge)) ? edge : NULL;
 }
 
-bool fm_is_of_leaf(const struct fm_rec_csd *csd)
+bool fm_is_hook_of_leaf(uint64_t hook_pc)
 {
     uint64_t mark;
-    memcpy(&mark, (const char *)csd->hook_pc - sizeof mark, sizeof mark);
+    memcpy(&mark, (const char *)hook_pc - sizeof mark, sizeof mark);
     return mark == FM_HOOK_ENDS_OF_LEAF;
+}
+
+bool fm_is_of_leaf(const struct fm_rec_csd *csd)
+{
+    return fm_is_hook_of_leaf(csd->hook_pc);
 }
 
 /* The question that valgrind answers, and that processors pass over: rotations that end where they
@@ -182,6 +172,15 @@ static void keep_sample(struct fm_thread *thread, struct fm_rec_csd *charged,
         fm_csd_add_sample(thread, charged, pc, quanta);
 }
 
+static uint64_t time_passed(struct fm_thread *thread, uint64_t cpu_ns)
+{
+    uint64_t quanta = 0;
+    if (cpu_ns > thread->cpu_charged_ns)
+        quanta = (cpu_ns - thread->cpu_charged_ns) / QUANTUM_NS;
+    thread->cpu_charged_ns += quanta * QUANTUM_NS;
+    return quanta;
+}
+
 static void on_tick(int signal, siginfo_t *info, void *data)
 {
     (void)signal;
@@ -193,19 +192,22 @@ static void on_tick(int signal, siginfo_t *info, void *data)
         return;
     int saved_errno = errno;
     uint64_t cpu_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t quanta = 0;
-    if (cpu_ns > thread->cpu_charged_ns)
-        quanta = (cpu_ns - thread->cpu_charged_ns) / QUANTUM_NS;
-    thread->cpu_charged_ns += quanta * QUANTUM_NS;
+    bool is_time = fm_process.tick_source != FM_REC_TICK_EVENT;
+    uint64_t quanta = is_time ? time_passed(thread, cpu_ns) : fm_tick_events_passed(thread);
     thread->rec->ticks++;
     thread->rec->cpu_ns = cpu_ns;
     uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    bool in_hook = tls->inside != 0 || in_runtime(pc) || in_written_hook(pc);
+    if (tls->inside == 0)
+        fm_traced_on_tick(thread);
     if (fm_process.stopped) {
+        if (tls->inside == 0)
+            fm_control_look(!in_hook);
         errno = saved_errno;
         return;
     }
-    if (tls->inside != 0 || in_runtime(pc) || in_written_hook(pc)) {
+    if (in_hook) {
         thread->rec->instrumentation_quanta += quanta;
     } else {
         const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
@@ -217,7 +219,10 @@ static void on_tick(int signal, siginfo_t *info, void *data)
         thread->rec->user_quanta += quanta;
         thread->rec->charges += quanta > 0;
         thread->rec->charge_squares += quanta * quanta;
+        fm_waiting_on_tick(thread, sp, is_time ? quanta : 0);
     }
+    if (tls->inside == 0)
+        fm_control_look(!in_hook);
     errno = saved_errno;
 }
 
@@ -230,37 +235,13 @@ void fm_ticks_prepare(void)
     if (wish != NULL && strcmp(wish, "none") == 0)
         fm_process.tick_source = FM_REC_TICK_NONE;
     fm_process.header->quantum_ns = QUANTUM_NS;
+    if (wish != NULL)
+        fm_tick_event_wish(wish);
     fm_process.tick_signal = SIGPROF;
     struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&action.sa_mask);
     if (fm_process.tick_source != FM_REC_TICK_NONE)
         sigaction(fm_process.tick_signal, &action, NULL);
-}
-
-static bool start_perf(struct fm_thread *thread)
-{
-    struct perf_event_attr attributes = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof attributes,
-        .config = PERF_COUNT_SW_CPU_CLOCK,
-        .sample_period = 1000000000u / PERF_HZ,
-        .disabled = 1,
-        .wakeup_events = 1,
-    };
-    pid_t tid = (pid_t)thread->rec->tid;
-    int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0)
-        return false;
-    fd = fm_descriptor_raise(fd);
-    struct f_owner_ex owner = {.type = OWNER_THREAD, .pid = tid};
-    if (fcntl(fd, F_SETSIG, fm_process.tick_signal) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0 ||
-        fcntl(fd, F_SETFL, O_ASYNC) != 0 || ioctl(fd, PERF_EVENT_IOC_ID, &thread->perf_id) != 0 ||
-        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
-        close(fd);
-        return false;
-    }
-    thread->perf_fd = fd;
-    return true;
 }
 
 static bool start_timer(struct fm_thread *thread)
@@ -270,11 +251,11 @@ static bool start_timer(struct fm_thread *thread)
     event._sigev_un._tid = (pid_t)thread->rec->tid;
     int id = 0;
     /* The system call itself: libc's timer_create allocates memory. */
-    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id) != 0)
+    if (fm_system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&id, 0) != 0)
         return false;
     struct itimerspec every = {.it_interval.tv_nsec = TIMER_NS, .it_value.tv_nsec = TIMER_NS};
-    if (syscall(SYS_timer_settime, id, 0, &every, NULL) != 0) {
-        syscall(SYS_timer_delete, id);
+    if (fm_system_call(SYS_timer_settime, id, 0, (long)&every, 0) != 0) {
+        fm_system_call(SYS_timer_delete, id, 0, 0, 0);
         return false;
     }
     thread->timer = id;
@@ -285,30 +266,32 @@ static bool start_timer(struct fm_thread *thread)
 void fm_ticks_start(struct fm_thread *thread)
 {
     int source = fm_process.tick_source;
+    bool is_event = source == FM_REC_TICK_EVENT, user_alone = false;
     thread->cpu_charged_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (source == FM_REC_TICK_PERF && !start_perf(thread))
+    if (source == FM_REC_TICK_PERF && !fm_tick_event_start(thread, &user_alone))
         source = FM_REC_TICK_CPU_TIMER;
+    if (is_event && !fm_tick_event_start(thread, &user_alone))
+        source = FM_REC_TICK_NONE; /* nothing else is in its place: it has another unit */
+    if (is_event && source != FM_REC_TICK_NONE && fm_process.tick_counts)
+        start_timer(thread); /* without it, what waits do not tell is told at the thread's end */
     if (source == FM_REC_TICK_CPU_TIMER && !start_timer(thread))
         source = FM_REC_TICK_NONE;
     thread->rec->tick_source = (uint32_t)source;
-    if (thread->rec->number == 1)
-        fm_process.header->tick_source = (uint32_t)source;
-}
-
-/* The program may have closed what it did not open, and have something of its own there. */
-void fm_ticks_leave(struct fm_thread *thread)
-{
-    uint64_t id = 0;
-    if (thread->perf_fd >= 0 && ioctl(thread->perf_fd, PERF_EVENT_IOC_ID, &id) == 0 &&
-        id == thread->perf_id)
-        close(thread->perf_fd);
-    thread->perf_fd = -1;
+    if (thread->rec->number != 1)
+        return;
+    fm_process.header->tick_period = is_event ? (uint32_t)fm_process.tick_period : 0;
+    fm_process.header->tick_source =
+        (uint32_t)source |
+        (is_event && source != FM_REC_TICK_NONE
+             ? fm_process.tick_event << 8 | (user_alone ? FM_REC_TICK_USER_ALONE : 0)
+             : 0);
 }
 
 void fm_ticks_stop(struct fm_thread *thread)
 {
+    fm_ticks_settle_rest(thread);
     fm_ticks_leave(thread);
     if (thread->has_timer)
-        syscall(SYS_timer_delete, thread->timer);
+        fm_system_call(SYS_timer_delete, thread->timer, 0, 0, 0);
     thread->has_timer = false;
 }

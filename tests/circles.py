@@ -7,42 +7,26 @@ types alone is none. The circles that remain stand in circles.txt, each with its
 may only shrink: a file that is no longer in a circle must leave it.
 """
 import collections
-import json
 import pathlib
-import subprocess
 import sys
+
+import built_objects
 
 
 def objects(build):
     """(source, object) of each compiled file of src/ and runtime/, by library."""
     libraries = collections.defaultdict(list)
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
-        output = build / entry["output"]
-        top = entry["output"].split("/")[0]
-        if top in ("src", "runtime") and output.exists():
+    for source, output, top in built_objects.compiled(build):
+        if top in ("src", "runtime"):
             # all of src/ is one program; the runtime's libraries define some names more than once
             group = "src" if top == "src" else str(output.parent)
             libraries[group].append((source, output))
     return libraries
 
 
-def symbols(path):
-    """(defined, needed) names of an object."""
-    out = subprocess.run(["nm", "-g", str(path)], capture_output=True, text=True, check=True).stdout
-    defined, needed = set(), set()
-    for line in out.splitlines():
-        fields = line.split()
-        if len(fields) == 3:
-            defined.add(fields[2])
-        elif len(fields) == 2 and fields[0] in "Uw":
-            needed.add(fields[1])
-    return defined, needed
-
-
 def needs(files):
     """{source: {source that it needs: names}} of one library."""
-    table = {source: symbols(output) for source, output in files}
+    table = {source: built_objects.symbols(output) for source, output in files}
     where = {name: source for source, (defined, _) in table.items() for name in defined}
     graph = {}
     for source, (defined, needed) in table.items():

@@ -6,15 +6,22 @@ COMMAND... What a test leaves there is told, and with FATHOM_LEFTOVERS=fail make
 What finishing keeps of programs for later runs (FATHOM_CACHE) has a folder of its own, too.
 
 The folder stands in the usual temporary folder under a short name, as the names of sockets may have
-108 bytes. FATHOM_KEEP_TEMPORARY=1 keeps what is left, to be looked at."""
+108 bytes. FATHOM_KEEP_TEMPORARY=1 keeps what is left, to be looked at. While this program lives it holds
+a lock on the folder: one that was killed left a folder that the next test finds, and removes."""
+import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+FOLDER, KEPT, CACHE = "ft-", "fk-", "fc-"
+SECONDS_TO_LOCK = 600 # a young folder may not have its lock yet
+NAMED = re.compile(f"({FOLDER}|{CACHE})[a-z0-9_]{{8}}") # as mkdtemp names
 LISTED = 20
 LEFTOVERS = 99
 
@@ -62,12 +69,50 @@ def remove(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def make(prefix):
+    """A folder that is locked until the descriptor is closed, which no child has."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return folder, descriptor
+
+
+def is_abandoned(entry):
+    about = entry.stat(follow_symlinks=False)
+    if not entry.is_dir(follow_symlinks=False) or about.st_uid != os.geteuid() \
+            or time.time() - about.st_mtime < SECONDS_TO_LOCK:
+        return False
+    try:
+        descriptor = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def sweep():
+    with os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            try:
+                if NAMED.fullmatch(entry.name) and is_abandoned(entry):
+                    remove(entry.path)
+            except OSError: # somebody else was quicker
+                pass
+
+
 def main(command):
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     for number in ENDING:
         signal.signal(number, end)
-    folder = tempfile.mkdtemp(prefix="ft-")
-    cache = tempfile.mkdtemp(prefix="fc-")
+    keep = os.environ.get("FATHOM_KEEP_TEMPORARY") == "1"
+    sweep()
+    folder, _ = make(KEPT if keep else FOLDER)
+    cache, _ = make(CACHE)
     os.chmod(folder, 0o711) # servers that tests start as root drop to users of their own
     try:
         status = run(command, folder, cache)
@@ -80,7 +125,7 @@ def main(command):
         return status if status >= 0 else 128 - status
     finally:
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-        if os.environ.get("FATHOM_KEEP_TEMPORARY") != "1":
+        if not keep:
             remove(folder)
         remove(cache)
 

@@ -68,6 +68,29 @@ class OwnFolder(unittest.TestCase):
                     process.communicate(timeout=120)
                     self.assertNotEqual(process.returncode, 0)
 
+    def age(self):
+        for name in os.listdir(self.folder.name):
+            os.utime(os.path.join(self.folder.name, name), (0, 0))
+
+    def test_one_whose_wrapper_is_killed(self):
+        """The next one removes what stayed; not what a living one has, nor names of others."""
+        with self.begin(LEAVE + "echo ready; exec sleep 1000") as killed, \
+                self.begin(LEAVE + "echo ready; exec sleep 1000") as living:
+            for process in (killed, living):
+                self.assertEqual(process.stdout.readline(), "ready\n")
+            os.killpg(killed.pid, signal.SIGKILL)
+            killed.wait(120)
+            self.assertEqual(len(os.listdir(self.folder.name)), 4)
+            self.assertEqual(self.run_script("true")[0], 0)
+            self.assertEqual(len(os.listdir(self.folder.name)), 4) # may be about to be locked
+            os.mkdir(os.path.join(self.folder.name, "ft-somebody-else"))
+            self.age()
+            self.assertEqual(self.run_script("true")[0], 0)
+            self.assertEqual(len(os.listdir(self.folder.name)), 3)
+            os.rmdir(os.path.join(self.folder.name, "ft-somebody-else"))
+            os.killpg(living.pid, signal.SIGTERM)
+            living.communicate(timeout=120)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -6,7 +6,8 @@ gprof, uftrace and callgrind; allocation counts; two threads; the recording file
 usage: overhead.py FATHOM FOLDER [--tools LIST] [--programs LIST] [--parts LIST] [--rounds N]
   LISTs are separated by commas. tools: deep, full, stopped, coverage, clang-deep,
   clang-coverage, gprof, uftrace, callgrind (default: all that are there).
-  programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined; zstd, jq, tcc, redis, ninja. parts: speed, heap, threads,
+  programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined; zstd, jq, tcc, redis, ninja,
+  re2, leveldb; zopfli, mawk, tidy, duktape, which nothing was tuned for. parts: speed, heap, threads,
   switches, memory, finish.
 
 Each figure is the median of N (default 5, slow tools 3) ratios; the plain program and the tool take
@@ -109,7 +110,7 @@ class Bench:
         return calls / base
 
     def packaged(self, tools, programs):
-        """The same for programs that nobody tuned for."""
+        """The same for programs from packages."""
         if not programs:
             return
         print(f"| CPU time over the package's own flags | {' | '.join(programs)} | mean |")
@@ -130,7 +131,9 @@ class Bench:
         packaged = [program for program in programs if program in packaging.NAMES]
         extra = [program for program in programs if program not in SIX + packaged]
         shown = [program for program in SIX if program in programs] + extra
-        self.packaged(tools, packaged)
+        unseen = [program for program in packaged if program in packaging.UNSEEN]
+        self.packaged(tools, [program for program in packaged if program not in unseen])
+        self.packaged(tools, unseen)
         if not shown:
             return
         print(f"| CPU time over plain -O2 | {' | '.join(shown)} | mean of six | mean of three |")

@@ -10,8 +10,10 @@ OWN = pathlib.Path(__file__).resolve().parent / "programs"
 UNICODE = pathlib.Path("/usr/share/unicode") # Debian's unicode-data
 # name: source package
 SOURCES = {"zstd": "libzstd", "jq": "jq", "tcc": "tcc", "redis": "redis", "ninja": "ninja-build",
-           "re2": "re2", "leveldb": "leveldb"}
+           "re2": "re2", "leveldb": "leveldb", "zopfli": "zopfli", "mawk": "mawk",
+           "tidy": "tidy-html5", "duktape": "duktape"}
 NAMES = list(SOURCES)
+UNSEEN = ["zopfli", "mawk", "tidy", "duktape"]  # whose figures led to no change
 TELLS_TIMES = ("redis",)  # what it prints differs each time
 FLAGS = ["-g", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"]
 # What configure finds on Debian.
@@ -140,6 +142,48 @@ class Packaged:
                  "-DLEVELDB_COMPILE_LIBRARY", f"-I{self.made / 'leveldb'}", f"-I{source}",
                  f"-I{source / 'include'}"], ["-lpthread"])
 
+    def _zopfli(self, source):
+        return sorted((source / "src" / "zopfli").glob("*.c")), [], ["-lm"]
+
+    def _mawk(self, source):
+        made = self.made / "mawk"
+        if not (made / "scancode.c").exists():
+            made.mkdir(parents=True, exist_ok=True)
+            subprocess.run([source / "configure"], cwd=made, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["make", "scancode.c"], cwd=made, check=True, stdout=subprocess.DEVNULL)
+        names = ("parse scan memory main hash execute code da error init bi_vars cast print bi_funct "
+                 "kw jmp array field split re_cmpl regexp zmalloc fin files matherr fcall version")
+        return [source / f"{name}.c" for name in names.split()] + [made / "scancode.c"], \
+            ["-DHAVE_CONFIG_H", f"-I{made}", f"-I{source}"], ["-lm"]
+
+    def _tidy(self, source):
+        files = [file for file in sorted((source / "src").glob("*.c"))
+                 if file.stem not in ("sprtf", "tagask")]
+        return files + [source / "console" / "tidy.c"], \
+            ['-DLIBTIDY_VERSION="5.6.0"', '-DRELEASE_DATE="2017/11/25"', "-DSUPPORT_UTF16_ENCODINGS=1",
+             f"-I{source / 'include'}", f"-I{source / 'src'}"], []
+
+    def _duktape(self, source):
+        console = source / "extras" / "print-alert"
+        return [source / "src" / "duktape.c", source / "examples" / "cmdline" / "duk_cmdline.c",
+                console / "duk_print_alert.c"], \
+            ["-DDUK_CMDLINE_PRINTALERT_SUPPORT", f"-I{source / 'src'}", f"-I{console}",
+             f"-I{source / 'examples' / 'cmdline'}"], ["-lm"]
+
+    def _part(self, text, scale):
+        part = self.made / "zopfli" / f"text-{scale}"
+        put(part, text.read_text(errors="replace")[:round(400000 * scale)])
+        return part
+
+    def _page(self, paragraphs):
+        """A page without mistakes, of so many paragraphs."""
+        page = self.made / "tidy" / f"page-{paragraphs}.html"
+        text = "".join(f"<h2 id='s{i}'>Part {i}</h2><p class='c{i % 9}'>Some <b>words &amp; <i>more</i></b> "
+                       f"and <a href='#s{i // 2}'>links</a>.</p><ul><li>one</li><li>two {i}</li></ul>\n"
+                       for i in range(paragraphs))
+        put(page, f"<!DOCTYPE html><html lang='en'><head><title>Page</title></head><body>{text}</body></html>")
+        return page
+
     def arguments(self, name, scale, text, amalgamation):
         """text: a file of 3 MB. amalgamation: SQLite as one C file."""
         elements = max(1, round(60000 * scale))
@@ -152,4 +196,10 @@ class Packaged:
                 "redis": ["test", "listpack" if scale >= 1 else "sds"],
                 "ninja": ["-C", self.made / "ninja" / "manifests", "-t", "targets", "all"],
                 "re2": [text, str(max(1, round(3 * scale)))],
-                "leveldb": [str(max(1000, round(60000 * scale)))]}[name]
+                "leveldb": [str(max(1000, round(60000 * scale)))],
+                "zopfli": ["-c", "--i1", self._part(text, scale)],
+                "mawk": ["{ for (i = 1; i <= NF; i++) n[$i]++; sub(/[a-z]+/, length($0)) }"
+                         " END { for (w in n) t += n[w] * length(w); print t }"] +
+                        [text] * max(1, round(2 * scale)),
+                "tidy": ["-q", self._page(max(1, round(12000 * scale)))],
+                "duktape": [OWN / "work.js"] * max(1, round(6 * scale))}[name]

@@ -94,7 +94,8 @@ class Programs:
         link = front + ["-O2"] + flags + objects + ["-o", executable] + libraries
         if not interpose:
             shown = shlex.split(must(link[:2] + ["--show"] + link[2:], place))
-            link = [word for word in shown if "libfathom_interpose.a" not in word]
+            link = [word for word in shown 
+                    if "libfathom_interpose.a" not in word and "libfathom_waiting.a" not in word]
         must(link, place)
         return executable
 

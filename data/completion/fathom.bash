@@ -14,15 +14,18 @@ _fathom_values() # OPTION COMMAND
 {
     case $1 in
         --grade) echo deep full coverage ;;
+        --join) echo program all none ;;
         --color) echo always never auto ;;
         --format) echo text json csv ;;
+        --sort) echo self total calls rate waiting allocs bytes name ;;
         --method) echo hull regression ;;
-        --only) if [ "$2" = dump ]; then echo csd pd css ps all; fi ;;
+        --only) if [ "$2" = dump ]; then echo csd pd css ps facts all; fi ;;
         --by)
             case $2 in
-                tree) echo time calls bytes allocs ;;
+                tree) echo time calls bytes allocs waiting ;;
                 log) echo state type tree thread lock counter ;;
             esac ;;
+        --from) if [ "$2" = import ]; then fathom import --help 2>/dev/null | sed -nE 's/^  ([a-z]+)  +[^-].*/\1/p'; fi ;;
         --to)
             case $2 in
                 convert) echo mercury fathom ;;
@@ -66,6 +69,10 @@ _fathom()
     fi
     if [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(fathom "${asked[@]}" --help 2>/dev/null | _fathom_options)" -- "$word")
+        return
+    fi
+    if [ "$command" = ctl ] && [ "$COMP_CWORD" -eq 3 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "start stop mark snapshot status" -- "$word")
         return
     fi
     if [ "$command" = report ] && [ "$COMP_CWORD" -eq 2 ]; then

@@ -5,12 +5,14 @@ _fathom_values() { # OPTION COMMAND
   case $1 in
     --grade) print deep full coverage ;;
     --color) print always never auto ;;
+    --join) print program all none ;;
     --format) print text json csv ;;
+    --sort) print self total calls rate waiting allocs bytes name ;;
     --method) print hull regression ;;
-    --only) if [[ $2 == dump ]]; then print csd pd css ps all; fi ;;
+    --only) if [[ $2 == dump ]]; then print csd pd css ps facts all; fi ;;
     --by)
       case $2 in
-        tree) print time calls bytes allocs ;;
+        tree) print time calls bytes allocs waiting ;;
         log) print state type tree thread lock counter ;;
       esac ;;
     --to)
@@ -51,6 +53,10 @@ _fathom() {
       compadd -- $values
       return
     fi
+  fi
+  if [[ ${words[2]} == ctl && $CURRENT -eq 4 ]]; then
+    compadd -- start stop mark snapshot status
+    return
   fi
   if [[ $PREFIX == -* ]]; then
     options=(${(f)"$(fathom $asked --help 2>/dev/null |

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A planted fault: remember() keeps every request for ever. Most is allocated through xmalloc(), so
- * what matters is who calls it; parse_request() allocates more often, but gives all of it back. */
+/* A planted fault: remember() keeps every request for ever. All is allocated through xmalloc(), so
+ * what matters is who calls it; parse_request() allocates more, but all of that is given back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ __attribute__((noinline)) static void *xmalloc(size_t size)
 
 __attribute__((noinline)) static char *parse_request(int number)
 {
-    char *request = xmalloc(64 + (size_t)number % 64);
+    char *request = xmalloc(8000 + (size_t)number % 64);
     snprintf(request, 64, "request %d", number);
     return request;
 }

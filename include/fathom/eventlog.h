@@ -5,7 +5,8 @@
  * the time stamp counter; the log goes to a file, stays in memory, or is served over sockets, and
  * all of that can change while the program runs. The bytes are those of GHC's event log format:
  * self-describing, big-endian, so Haskell's tools read them too. The numbers and layouts of event
- * types are in eventlog_types.h, the types that a program declares itself in eventlog_event.h.
+ * types are in eventlog_types.h, the types that a program declares itself in eventlog_event.h, what
+ * makes FM_COUNTER and FM_VALUE take numbers of any type in eventlog_number.h.
  *
  * Every function may be called from any thread. Those marked [signal] may also be called from a
  * signal handler; the others must not. Functions that return int give 0 or a negative errno
@@ -228,6 +229,7 @@ FM_EVENTLOG_API void fm_eventlog_marker(const char *text);
 FM_EVENTLOG_API void fm_eventlog_binary(const void *data, size_t bytes);
 /* Of the innermost open span of this thread. [signal] */
 FM_EVENTLOG_API void fm_eventlog_span_detail(const char *text, int64_t value);
+FM_EVENTLOG_API void fm_eventlog_span_detail_real(const char *text, double value);
 /* printf-style message, cut at 512 bytes. Not for hot paths. */
 FM_EVENTLOG_API void fm_eventlog_messagef(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
@@ -516,28 +518,12 @@ FM_EVENTLOG_INLINE_ void fm_eventlog_function_exit(const void *function)
 #define FM_SPAN_BEGIN(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_span_begin(fm_name_))
 #define FM_SPAN_END(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_span_end(fm_name_))
 #define FM_INSTANT(name) FM_EVENTLOG_NAMED_(name, fm_eventlog_instant(fm_name_))
-/* Integers as they are, float, double and long double as real numbers. */
+/* Integers as they are; float, double, long double, and unsigned integers beyond INT64_MAX as real
+ * numbers. */
 #define FM_VALUE(name, value) \
-    FM_EVENTLOG_NAMED_(name, FM_EVENTLOG_NUMBER_(fm_eventlog_value, value))
+    FM_EVENTLOG_NAMED_(name, FM_EVENTLOG_NUMBER_(fm_eventlog_value, fm_name_, value))
 #define FM_COUNTER(name, value) \
-    FM_EVENTLOG_NAMED_(name, FM_EVENTLOG_NUMBER_(fm_eventlog_counter, value))
-#ifdef __cplusplus
-#define FM_EVENTLOG_NUMBER_(call, value) call##_as_(fm_name_, value)
-#else
-#define FM_EVENTLOG_REAL_OR_0_(value)        \
-    (double)(_Generic((value), float         \
-                      : (value), double      \
-                      : (value), long double \
-                      : (value), default : 0))
-#define FM_EVENTLOG_INTEGER_OR_0_(value) \
-    (int64_t)(_Generic((value), float : 0, double : 0, long double : 0, default : (value)))
-#define FM_EVENTLOG_NUMBER_(call, value)                                         \
-    _Generic((value), float                                                      \
-             : call##_real(fm_name_, FM_EVENTLOG_REAL_OR_0_(value)), double      \
-             : call##_real(fm_name_, FM_EVENTLOG_REAL_OR_0_(value)), long double \
-             : call##_real(fm_name_, FM_EVENTLOG_REAL_OR_0_(value)), default     \
-             : call(fm_name_, FM_EVENTLOG_INTEGER_OR_0_(value)))
-#endif
+    FM_EVENTLOG_NAMED_(name, FM_EVENTLOG_NUMBER_(fm_eventlog_counter, fm_name_, value))
 #define FM_ASYNC_BEGIN(name, id) \
     FM_EVENTLOG_NAMED_(name, fm_eventlog_async_begin(fm_name_, (uint64_t)(id)))
 #define FM_ASYNC_END(name, id) \
@@ -567,33 +553,14 @@ FM_EVENTLOG_INLINE_ void fm_eventlog_span_close_(const uint32_t *name)
         fm_eventlog_span_end(*name);
 }
 
-/* The same with what it works on, a text of the moment and a number. */
+/* The same with what it works on, a text of the moment and a number as for FM_VALUE. */
 #define FM_SPAN_WITH(name, text, value) \
     FM_SPAN(name);                      \
-    fm_eventlog_span_detail(text, (int64_t)(value))
+    FM_EVENTLOG_NUMBER_(fm_eventlog_span_detail, text, value)
 
 #ifdef __cplusplus
 }
-#define FM_EVENTLOG_OVERLOAD_(call)                                                             \
-    template <typename Number> FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, Number value) \
-    {                                                                                           \
-        call(name, static_cast<int64_t>(value));                                                \
-    }                                                                                           \
-    FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, double value)                            \
-    {                                                                                           \
-        call##_real(name, value);                                                               \
-    }                                                                                           \
-    FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, float value)                             \
-    {                                                                                           \
-        call##_real(name, static_cast<double>(value));                                          \
-    }                                                                                           \
-    FM_EVENTLOG_INLINE_ void call##_as_(uint32_t name, long double value)                       \
-    {                                                                                           \
-        call##_real(name, static_cast<double>(value));                                          \
-    }
-FM_EVENTLOG_OVERLOAD_(fm_eventlog_counter)
-FM_EVENTLOG_OVERLOAD_(fm_eventlog_value)
-#undef FM_EVENTLOG_OVERLOAD_
 #endif
 
 #include "eventlog_event.h"
+#include "eventlog_number.h"

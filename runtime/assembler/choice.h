@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which functions of an assembly text are to have no hooks: those that the user leaves out
- * (runtime/choice.h; the patterns stand in the text) and those of the system's headers. What cannot
- * be told here, as it takes C++ names or debug information, finishing leaves out. */
+ * (runtime/front/choice.h; the patterns stand in the text) and those of the system's headers. What
+ * cannot be told here, as it takes C++ names or debug information, finishing leaves out. */
 #pragma once
 
 #include <stdbool.h>

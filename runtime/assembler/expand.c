@@ -54,6 +54,15 @@
 #define TAKE_KEY               \
     "9770:\tmovq 16(@C), @B\n" \
     "\tjmp 9761b\n"
+/* At a function's entry what closes a recursion counts its depth: @A is the caller's frame. */
+#define TAKE_KEY_OF_BODY             \
+    "9770:\tleaq -128(%rsp), %rsp\n" \
+    "\tpushq @C\n"                   \
+    "\tcall fm_deeper_v1@PLT\n"      \
+    "\tpopq @C\n"                    \
+    "\tsubq $-128, %rsp\n"           \
+    "\tmovq 16(@C), @B\n"            \
+    "\tjmp 9761b\n"
 #define LOOK_FURTHER                \
     "9773:\txorq $32, @C\n"         \
     "\tcmpq @B, (@C)\n"             \
@@ -174,7 +183,7 @@ static const char leaf_begin[] =
     "\t.subsection 1\n"    \
     "9767:\tmovq @8, @A\n" \
     "\tjmp 9766b\n"
-static const char body_cold[] = HOOK_ENDS BODY_COLD TAKE_KEY LOOK_FURTHER "9772:\n";
+static const char body_cold[] = HOOK_ENDS BODY_COLD TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
 static const char leaf_cold[] = HOOK_ENDS_OF_LEAF BODY_COLD LOOK_FURTHER "9772:\n";
 static const char body_end[] = "\tleaq 9777b(%rip), %r11\n"
                                "\tpushq %r11\n"

@@ -5,6 +5,8 @@
  * code is one that never comes back, shared by several bodies: those are undecided. */
 #include "flow.h"
 
+#include "check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,11 +53,13 @@ static void add_step(struct flow *flow, struct steps *steps, uint32_t label, uin
         steps->list = more;
         steps->room = room;
     }
+    FM_AS_ASSERT(steps->next <= steps->count);
     steps->list[steps->count++] = (struct step){label, state};
 }
 
 static uint32_t class_of(struct flow *flow, uint32_t marker)
 {
+    FM_AS_ASSERT(marker < flow->scan->marker_count);
     while (flow->class_of[marker] != marker) {
         flow->class_of[marker] = flow->class_of[flow->class_of[marker]];
         marker = flow->class_of[marker];
@@ -82,6 +86,7 @@ static void give_up(struct flow *flow, uint32_t state, uint32_t until)
 
 static uint32_t depth_of(const struct flow *flow, uint32_t state)
 {
+    FM_AS_ASSERT(state == NONE || state < flow->body_count);
     return state == NONE ? 0 : flow->bodies[state].depth + 1;
 }
 
@@ -122,6 +127,7 @@ static uint32_t outer(const struct flow *flow, uint32_t state, uint32_t depth)
 {
     while (depth_of(flow, state) > depth)
         state = flow->bodies[state].around;
+    FM_AS_ASSERT(depth_of(flow, state) <= depth);
     return state;
 }
 
@@ -141,6 +147,7 @@ static void meet(struct flow *flow, uint32_t left, uint32_t right)
 /* The label of a block that the next items begin, NONE if there is none. */
 static uint32_t block_at(const struct fm_scan *scan, uint32_t index)
 {
+    FM_AS_ASSERT(index == NONE || index < scan->item_count);
     for (; index != NONE && scan->items[index].kind == FM_ITEM_LABEL;
          index = scan->items[index].next)
         if (scan->labels[scan->items[index].value].is_start)
@@ -160,6 +167,7 @@ static uint32_t enter(struct flow *flow, uint32_t marker, uint32_t state)
         flow->bodies = more;
         flow->body_room = room;
     }
+    FM_AS_ASSERT(flow->body_count < flow->body_room);
     flow->depth[marker] = depth_of(flow, state);
     flow->bodies[flow->body_count] = (struct body){marker, state, flow->depth[marker]};
     return flow->body_count++;
@@ -174,6 +182,7 @@ static uint32_t leave(struct flow *flow, uint32_t marker, uint32_t state)
         flow->undecided[class_of(flow, marker)] = true;
         return state;
     }
+    FM_AS_ASSERT(depth_of(flow, found) <= depth_of(flow, state));
     give_up(flow, state, found);
     flow->depth[marker] = flow->bodies[found].depth;
     unite(flow, flow->bodies[found].marker, marker);
@@ -318,6 +327,7 @@ static void find_what_comes_back(struct flow *flow)
 static void walk(struct flow *flow, uint32_t index, uint32_t state)
 {
     while (index != NONE && !flow->failed) {
+        FM_AS_ASSERT(index < flow->scan->item_count);
         const struct fm_item *item = &flow->scan->items[index];
         if (!pass(flow, item, &state))
             return;
@@ -411,6 +421,7 @@ static void know(struct flow *flow, struct known *known)
 
 static enum fm_verdict judge(struct flow *flow, const struct known *known, uint32_t index)
 {
+    FM_AS_ASSERT(index < flow->scan->marker_count);
     const struct fm_marker *marker = &flow->scan->markers[index];
     if (marker->function == NONE)
         return FM_VERDICT_UNKNOWN;

@@ -5,6 +5,8 @@
 
 #include "scan_internal.h"
 
+#include "check.h"
+
 /* Room for one more element; the arrays grow by doubling. */
 void *fm_scan_grow(struct fm_reader *reader, void *array, uint32_t count, size_t size)
 {
@@ -52,6 +54,7 @@ uint32_t fm_scan_label_of(struct fm_reader *reader, struct fm_word name)
         slots_double(reader);
     if (reader->failed)
         return FM_SCAN_NONE;
+    FM_AS_ASSERT(scan->label_count <= reader->slot_mask / 2 + 1); /* a slot is free */
     uint32_t at = (uint32_t)hash_of(name) & reader->slot_mask;
     for (; reader->slots[at] != 0; at = (at + 1) & reader->slot_mask)
         if (fm_word_same(scan->labels[reader->slots[at] - 1].name, name))
@@ -79,6 +82,7 @@ uint32_t fm_scan_add_item(struct fm_reader *reader, enum fm_item_kind kind, uint
     scan->items = fm_scan_grow(reader, scan->items, scan->item_count, sizeof *scan->items);
     if (reader->failed)
         return FM_SCAN_NONE;
+    FM_AS_ASSERT(scan->item_count < FM_SCAN_NONE);
     uint32_t index = scan->item_count++;
     scan->items[index] = (struct fm_item){.kind = kind,
                                           .value = value,
@@ -104,6 +108,7 @@ void fm_scan_forget_registers(struct fm_reader *reader)
 /* The cold part of a function is one with it. */
 static void begin_function(struct fm_reader *reader, uint32_t label)
 {
+    FM_AS_ASSERT(label < reader->scan->label_count);
     struct fm_scan *scan = reader->scan;
     struct fm_word name = scan->labels[label].name;
     uint32_t whole = FM_SCAN_NONE;

@@ -307,6 +307,15 @@ void fm_eventlog_span_detail(const char *text, int64_t value)
         fm_el_append(FM_EVENT_SPAN_DETAIL, &number, 8, text, strlen(text));
 }
 
+void fm_eventlog_span_detail_real(const char *text, double value)
+{
+    uint64_t number;
+    memcpy(&number, &value, 8);
+    number = fm_eventlog_be64_(number);
+    if (fm_eventlog_on())
+        fm_el_append(FM_EVENT_SPAN_DETAIL_REAL, &number, 8, text, strlen(text));
+}
+
 void fm_eventlog_binary(const void *data, size_t bytes)
 {
     if (fm_eventlog_on())

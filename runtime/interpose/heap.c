@@ -6,7 +6,7 @@
  * malloc and free are short in programs that live on them, and what they wait for is the store
  * queue: so the counts are kept with as few stores as can be, and whatever is not usual is done out
  * of line (docs/decisions.md: what it costs). */
-#include "internal.h"
+#include "held/held.h"
 
 #include <dlfcn.h>
 #include <emmintrin.h>
@@ -24,9 +24,7 @@ extern void *__libc_memalign(size_t, size_t);
 extern void *__libc_valloc(size_t);
 extern void *__libc_pvalloc(size_t);
 
-#define FLUSH_BYTES (64 << 10)
-#define RECORD_BYTES_MAX (sizeof(struct fm_rec_alloc) + FM_REC_UNIT)
-#define CACHE_LINE 64u
+#define RECORD_BYTES_MAX (sizeof(struct fm_rec_alloc) + FM_CACHE_LINE - FM_REC_UNIT)
 
 /* The CFA of the interposed function: frames of the program that are alive lie above it. */
 #define HERE ((uint64_t)__builtin_dwarf_cfa())
@@ -68,23 +66,17 @@ __attribute__((constructor)) static void find_allocator(void)
     chunks_known = libc != 0 && libc == object_of((uint64_t)__libc_malloc) &&
                    libc == object_of((uint64_t)__libc_free) &&
                    libc != object_of((uint64_t)find_allocator);
+    const char *wish = fm_getenv("FATHOM_HEAP");
+    if (!chunks_known || (wish != NULL && strcmp(wish, "off") == 0) ||
+        object_of((uint64_t)malloc) != object_of((uint64_t)find_allocator))
+        return;
+    fm_process.grade_flags |= FM_REC_WILL_HOLD;
+    if (fm_process.header != NULL)
+        __atomic_fetch_or(&fm_process.header->grade_flags, FM_REC_WILL_HOLD, __ATOMIC_RELAXED);
 }
 
-static inline bool is_well_placed(uint64_t record)
-{
-    return (record + offsetof(struct fm_rec_alloc, frees)) % CACHE_LINE <= CACHE_LINE - 16;
-}
-
-/* Room for a record whose pair that free changes at once does not straddle cache lines. */
-static struct fm_rec_alloc *record_new(struct fm_bump *bump)
-{
-    uint64_t next = bump->chunk != NULL ? (uint64_t)bump->chunk + bump->chunk->used : 0;
-    size_t padding = is_well_placed(next) ? 0 : FM_REC_UNIT;
-    char *place = fm_arena_alloc(bump, sizeof(struct fm_rec_alloc) + padding);
-    if (place != NULL && !is_well_placed((uint64_t)place))
-        place += padding;
-    return (struct fm_rec_alloc *)(void *)place;
-}
+/* What malloc and free change is the first cache line of a record. */
+static_assert(offsetof(struct fm_rec_alloc, at_peak_bytes) == FM_CACHE_LINE, "the second line");
 
 /* The first record of a callee; block: one in use. */
 __attribute__((noinline, cold)) static struct fm_rec_alloc *
@@ -94,7 +86,11 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
     if (chunks_known && (chunk_word(block) & CHUNK_MAPPED) == 0)
         chunks_known = chunk_usable(chunk_word(block)) == malloc_usable_size(block);
     if (csd->alloc == 0) {
-        struct fm_rec_alloc *record = record_new(&thread->bump);
+        if (chunks_known)
+            fm_held_start();
+        struct fm_rec_alloc *record = fm_arena_alloc_line(&thread->bump, sizeof *record);
+        if (record != NULL)
+            record->thread = fm_ref(thread->rec);
         if (record != NULL)
             __atomic_store_n(&csd->alloc, fm_ref(record), __ATOMIC_RELEASE);
         else
@@ -149,58 +145,84 @@ __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, 
     return record;
 }
 
-__attribute__((noinline, cold)) static void *flush_and_return(void *block)
+__attribute__((noinline, cold)) static void *tell_and_return(void *block)
 {
-    fm_heap_flush(fm_tls_v1.thread);
+    fm_held_flush(fm_tls_v1.thread);
     return block;
 }
 
-/* Returns block. */
-static inline __attribute__((always_inline)) void *
-count_alloc(struct fm_rec_alloc *record, void *block, size_t bytes, size_t usable)
+/* Where blocks are not remembered. Returns block. */
+__attribute__((noinline)) static void *count_alloc(struct fm_rec_alloc *record, void *block,
+                                                   size_t bytes)
 {
+    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    size_t usable = usable_bytes(block);
     record->allocs++;
     record->bytes += bytes;
     record->usable_bytes += usable;
-    int64_t *delta = &fm_tls_v1.thread->live_delta;
-    return FM_UNLIKELY((*delta += (int64_t)usable) > FLUSH_BYTES) ? flush_and_return(block) : block;
+    held->delta += (int64_t)usable;
+    return FM_UNLIKELY(held->delta > held->high) ? tell_and_return(block) : block;
 }
 
-/* true: the header wants to hear of it. */
-static inline __attribute__((always_inline)) bool count_free(struct fm_rec_alloc *record,
+static inline __attribute__((always_inline)) void pair_add(uint64_t *first, uint64_t bytes)
+{
+    __m128i *pair = (__m128i *)(void *)first;
+    __m128i high = _mm_slli_si128(_mm_cvtsi64_si128((long long)bytes), 8);
+    __m128i added = _mm_add_epi64(high, _mm_set_epi64x(0, 1));
+    _mm_storeu_si128(pair, _mm_add_epi64(_mm_loadu_si128(pair), added));
+}
+static_assert(offsetof(struct fm_rec_alloc, freed_bytes) ==
+                      offsetof(struct fm_rec_alloc, frees) + 8 &&
+                  offsetof(struct fm_rec_flow, bytes) == offsetof(struct fm_rec_flow, blocks) + 8,
+              "both are added to with one store");
+
+/* Where blocks are not remembered. */
+static inline __attribute__((always_inline)) void count_free(struct fm_rec_alloc *record,
                                                              size_t usable)
 {
-    static_assert(offsetof(struct fm_rec_alloc, freed_bytes) ==
-                      offsetof(struct fm_rec_alloc, frees) + 8,
-                  "both are added to with one store");
-    __m128i *pair = (__m128i *)(void *)&record->frees;
-    __m128i bytes = _mm_slli_si128(_mm_cvtsi64_si128((long long)usable), 8);
-    __m128i added = _mm_add_epi64(bytes, _mm_set_epi64x(0, 1));
-    _mm_storeu_si128(pair, _mm_add_epi64(_mm_loadu_si128(pair), added));
-    int64_t *delta = &fm_tls_v1.thread->live_delta;
-    return FM_UNLIKELY((*delta -= (int64_t)usable) < -FLUSH_BYTES);
+    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    pair_add(&record->frees, usable);
+    held->delta -= (int64_t)usable;
+    if (FM_UNLIKELY(held->delta < held->low))
+        fm_held_flush(fm_tls_v1.thread);
 }
 
 __attribute__((noinline)) static void *note_alloc_any(void *block, size_t bytes, uint64_t cfa)
 {
     struct fm_rec_alloc *record = block != NULL ? record_find(cfa, block) : NULL;
-    return record != NULL ? count_alloc(record, block, bytes, usable_bytes(block)) : block;
+    if (record == NULL)
+        return block;
+    if (fm_held.map == NULL)
+        return count_alloc(record, block, bytes);
+    fm_held_alloc(fm_tls_v1.thread, record, block, bytes, usable_bytes(block));
+    return block;
+}
+
+/* record: NULL where nothing is recorded. */
+static void note_free_of(struct fm_rec_alloc *record, const struct fm_held_block *known,
+                         size_t usable)
+{
+    if (fm_held.map != NULL)
+        fm_held_free(fm_tls_v1.thread, record, known, usable);
+    else if (record != NULL)
+        count_free(record, usable);
+}
+
+static inline struct fm_held_block take(const void *block)
+{
+    return fm_held.map != NULL ? fm_held_take(block) : (struct fm_held_block){0};
 }
 
 __attribute__((noinline)) static void note_free_any(void *block, uint64_t cfa)
 {
     struct fm_rec_alloc *record = record_find(cfa, block);
-    if (record != NULL && count_free(record, usable_bytes(block)))
-        fm_heap_flush(fm_tls_v1.thread);
+    struct fm_held_block known = take(block);
+    if (record != NULL || known.value != 0)
+        note_free_of(record, &known, usable_bytes(block));
     __libc_free(block);
 }
 
-__attribute__((noinline, cold)) static void flush_and_free(void *block)
-{
-    fm_heap_flush(fm_tls_v1.thread);
-    __libc_free(block);
-}
-
+/* What is usual, in few stores; anything else is left to the longer way. */
 static inline __attribute__((always_inline)) void *note_alloc(void *block, size_t bytes,
                                                               uint64_t cfa)
 {
@@ -209,10 +231,21 @@ static inline __attribute__((always_inline)) void *note_alloc(void *block, size_
     struct fm_rec_alloc *record = record_at_hand(cfa);
     if (FM_UNLIKELY(record == NULL))
         return note_alloc_any(block, bytes, cfa);
+    if (FM_UNLIKELY(fm_held.map == NULL))
+        return count_alloc(record, block, bytes);
     size_t word = chunk_word(block);
-    if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0))
+    uint32_t *cell = fm_held_cell(block);
+    size_t usable = chunk_usable(word), slack = usable - bytes;
+    if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0) || FM_UNLIKELY(cell == NULL) ||
+        FM_UNLIKELY(slack >= FM_CELL_SLACK) || FM_UNLIKELY(record->stamp != fm_held.epoch_quick))
         return note_alloc_any(block, bytes, cfa);
-    return count_alloc(record, block, bytes, chunk_usable(word));
+    *cell = fm_cell_of(record, slack);
+    record->allocs++;
+    record->bytes += bytes;
+    record->usable_bytes += usable;
+    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    held->delta += (int64_t)bytes;
+    return FM_UNLIKELY(held->delta > held->high) ? tell_and_return(block) : block;
 }
 
 FM_EXPORT void *malloc(size_t bytes)
@@ -225,39 +258,78 @@ FM_EXPORT void *calloc(size_t count, size_t bytes)
     return note_alloc(__libc_calloc(count, bytes), count * bytes, HERE);
 }
 
+__attribute__((noinline)) static bool count_free_alone(struct fm_rec_alloc *record, void *block)
+{
+    count_free(record, usable_bytes(block));
+    return true;
+}
+
+/* Counts a block that is given back, if nothing about it is unusual: few values at a time, as each
+ * register that must be saved is a store. */
+static inline __attribute__((always_inline)) bool count_free_quickly(void *block, uint64_t cfa)
+{
+    struct fm_rec_alloc *record = record_at_hand(cfa);
+    if (FM_UNLIKELY(record == NULL))
+        return false;
+    if (FM_UNLIKELY(fm_held.map == NULL))
+        return count_free_alone(record, block);
+    uint32_t *at = fm_held_cell(block);
+    if (FM_UNLIKELY(at == NULL))
+        return false;
+    size_t cell = *at, slack = cell & FM_CELL_SLACK;
+    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    uint64_t key = fm_flow_key((uint32_t)cell, record);
+    const struct fm_flow_slot *slot = fm_flow_home(held->flows, key);
+    if (FM_UNLIKELY(slot->key != key) || FM_UNLIKELY(slot->epoch != fm_held.epoch_quick) ||
+        FM_UNLIKELY(slack == FM_CELL_SLACK))
+        return false;
+    size_t word = chunk_word(block);
+    size_t bytes = chunk_usable(word) - slack;
+    int64_t delta = held->delta - (int64_t)bytes;
+    if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0) || FM_UNLIKELY(delta < held->low))
+        return false;
+    *at = 0;
+    held->delta = delta;
+    struct fm_rec_flow *flow = fm_at(slot->flow);
+    pair_add(&flow->blocks, bytes);
+    return true;
+}
+
 FM_EXPORT void free(void *block)
 {
     if (block == NULL)
         return;
-    struct fm_rec_alloc *record = record_at_hand(HERE);
-    if (FM_UNLIKELY(record == NULL)) {
-        note_free_any(block, HERE);
-        return;
-    }
-    size_t word = chunk_word(block);
-    if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0)) {
-        note_free_any(block, HERE);
-        return;
-    }
-    if (count_free(record, chunk_usable(word)))
-        flush_and_free(block);
-    else
+    if (FM_LIKELY(count_free_quickly(block, HERE)))
         __libc_free(block);
+    else
+        note_free_any(block, HERE);
 }
 
 static void *reallocate(void *block, size_t bytes, uint64_t cfa)
 {
+    if (block == NULL)
+        return note_alloc_any(__libc_realloc(NULL, bytes), bytes, cfa);
     struct fm_rec_alloc *record = record_at_hand(cfa);
-    if (record == NULL && block != NULL)
+    if (record == NULL)
         record = record_find(cfa, block);
-    size_t old = block != NULL && record != NULL ? usable_bytes(block) : 0;
+    struct fm_held_block known = take(block);
+    size_t old = record != NULL || known.value != 0 ? usable_bytes(block) : 0;
     void *fresh = __libc_realloc(block, bytes);
-    if (record != NULL && block != NULL && (fresh != NULL || bytes == 0) && count_free(record, old))
-        fm_heap_flush(fm_tls_v1.thread);
+    if (fresh == NULL && bytes != 0) {
+        fm_held_put_back(&known); /* it is still there */
+        return NULL;
+    }
+    if (record != NULL || known.value != 0)
+        note_free_of(record, &known, old);
     if (fresh == NULL)
         return NULL;
-    return record != NULL ? count_alloc(record, fresh, bytes, usable_bytes(fresh))
-                          : note_alloc_any(fresh, bytes, cfa);
+    if (record == NULL)
+        return note_alloc_any(fresh, bytes, cfa);
+    if (fm_held.map == NULL)
+        return count_alloc(record, fresh, bytes);
+    *(fresh == block ? &record->realloc_kept : &record->realloc_moved) += 1;
+    fm_held_alloc(fm_tls_v1.thread, record, fresh, bytes, usable_bytes(fresh));
+    return fresh;
 }
 
 FM_EXPORT void *realloc(void *block, size_t bytes)
@@ -289,9 +361,7 @@ FM_EXPORT int posix_memalign(void **ret, size_t alignment, size_t bytes)
 {
     if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
         return EINVAL;
-    int saved_errno = errno;
-    void *block = __libc_memalign(alignment, bytes);
-    errno = saved_errno;
+    void *block = __libc_memalign(alignment, bytes); /* errno changes as it does in libc's */
     if (block == NULL)
         return ENOMEM;
     *ret = note_alloc_any(block, bytes, HERE);

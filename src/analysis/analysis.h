@@ -17,6 +17,7 @@
 struct fm_cost {
     int64_t calls;
     bool inlined; /* and those of inlined bodies, which are not recorded */
+    bool shared; /* of arcs: own was shared out among the calls of a function, which nobody knows */
     int64_t own[FM_MEASURES_MAX];
     int64_t desc[FM_MEASURES_MAX];
 };
@@ -92,6 +93,11 @@ static inline int64_t fm_cost_total(const struct fm_cost *cost, enum fm_measure_
 /* Exits, fails, redos and exceptional exits all 0, and nothing shows that an inlined body ran. */
 bool fm_cost_is_inactive(const struct fm_cost *cost);
 
+/* Whether a csd leads into its callee's clique and is charged with what that cost; then what it is
+ * charged with. Of arcs (FM_NATURE_ARCS) several may enter one clique. */
+bool fm_analysis_csd_enters(const struct fm_analysis *a, uint32_t csd);
+int64_t fm_analysis_csd_total(const struct fm_analysis *a, uint32_t csd,
+                              enum fm_measure_id measure);
 /* The clique that a csd enters, or 0 when it stays inside its caller's clique. */
 uint32_t fm_analysis_csd_child_clique(const struct fm_analysis *a, uint32_t csd);
 /* Entry pd of a clique (callee of its parent csd), 0 for the root's clique. */
@@ -144,6 +150,18 @@ void fm_analysis_callers_inside(const struct fm_analysis *a, uint32_t ps,
                                 enum fm_callers_group group, const struct fm_contour *contour,
                                 struct fm_callers_row **ret, uint32_t *ret_count);
 
+/* Either by clique, of which there may be hundreds of thousands, so what each costs is added up
+ * when it is asked for. inside: the calls inside recursions. ps is 1..ps_count, index below the
+ * count. */
+struct fm_clique_callers;
+struct fm_clique_callers *fm_clique_callers_new(const struct fm_analysis *a, uint32_t ps,
+                                                const struct fm_contour *contour, bool inside);
+void fm_clique_callers_free(struct fm_clique_callers *callers); /* NULL is allowed */
+uint32_t fm_clique_callers_count(const struct fm_clique_callers *callers);
+uint32_t fm_clique_callers_clique(const struct fm_clique_callers *callers, uint32_t index);
+void fm_clique_callers_row(struct fm_clique_callers *callers, uint32_t index,
+                           struct fm_callers_row *ret);
+
 /* How what the callers paid adds up to what a procedure costs: outside + within + others = total,
  * in every field, exactly. */
 struct fm_callers_sum {
@@ -168,6 +186,10 @@ struct fm_callers_other {
 };
 void fm_analysis_callers_other(const struct fm_analysis *a, uint32_t ps,
                                struct fm_callers_other *ret);
+/* The procedures that a site calls, ascending, and how often. Begin with *from = 0; false after the
+ * last. */
+bool fm_analysis_site_calls(const struct fm_analysis *a, uint32_t css, uint32_t *from,
+                            uint32_t *ret_ps, int64_t *ret_calls);
 /* The procedures that a site calls, ascending, and what all calls of each cost, less what its own
  * procedure costs below once more. Begin with *from = 0; false after the last. */
 bool fm_analysis_site_callee(const struct fm_analysis *a, uint32_t css, uint32_t *from,
@@ -209,7 +231,8 @@ enum fm_cost_kind {
     FM_BY_TIME,
     FM_BY_CALLSEQS,
     FM_BY_ALLOCS,
-    FM_BY_WORDS
+    FM_BY_WORDS,
+    FM_BY_FURTHER /* and a measure's number added: the kinds that a profile names itself */
 };
 enum fm_cost_scope { FM_OVERALL, FM_PER_CALL };
 enum fm_limit_kind { FM_LIMIT_RANK, FM_LIMIT_PERCENT, FM_LIMIT_VALUE };
@@ -228,6 +251,8 @@ void fm_analysis_top(const struct fm_analysis *a, const struct fm_top_query *que
                      uint32_t *ret_count);
 /* What a kind is about; of calls, what is inherited of them. */
 enum fm_measure_id fm_cost_measure(enum fm_cost_kind kind);
+/* The kind that is about this measure; of FM_CALLSEQS, not the calls. */
+enum fm_cost_kind fm_cost_kind_of(enum fm_measure_id measure);
 /* The value that the query orders by, of one row. */
 double fm_cost_value(const struct fm_cost *cost, enum fm_cost_kind kind, bool with_descendants,
                      enum fm_cost_scope scope);

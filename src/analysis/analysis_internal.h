@@ -62,6 +62,14 @@ struct fm_analysis_storage {
     int64_t *ps_paid;
 };
 
+/* What summing up csds adds to, one for each thread that does: the storage's own, or some that are
+ * added to those at the end. */
+struct fm_csd_sums {
+    int64_t *ps_own, *css_own, *css_desc; /* as in struct fm_analysis_storage, and so on */
+    struct fm_sparse_costs *arcs;         /* [2] */
+    bool *css_irregular, *ps_recursive;
+};
+
 #define FM_TOTAL_WIDE UINT32_MAX /* in pd_total: look in pd_total_wide */
 
 /* Sums wrap around: a damaged file may hold any numbers. */
@@ -75,16 +83,26 @@ static inline int64_t fm_wrap_sub(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static inline bool fm_is_direct_entry(const struct fm_analysis *a, uint32_t csd, uint32_t clique)
-{
-    return a->clique_parent[clique] == csd;
-}
-
 /* Own + descendants of a pd; of all members of a clique. */
 uint64_t fm_pd_total(const struct fm_analysis *a, uint32_t pd, unsigned measure);
 uint64_t fm_clique_total(const struct fm_analysis *a, uint32_t clique, unsigned measure);
+
+/* Where contexts were recorded one csd enters each clique, and costs what the clique does; of arcs
+ * each that comes from outside, and what it costs was given. */
+static inline bool fm_csd_enters(const struct fm_analysis *a, uint32_t csd)
+{
+    uint32_t clique = a->pd_clique[a->profile->csd_callee[csd]];
+    return fm_profile_is(a->profile, FM_NATURE_ARCS)
+               ? a->pd_clique[a->profile->csd_caller[csd]] != clique
+               : a->clique_parent[clique] == csd;
+}
+static inline uint64_t fm_csd_total(const struct fm_analysis *a, uint32_t csd, unsigned measure)
+{
+    return fm_profile_is(a->profile, FM_NATURE_ARCS)
+               ? fm_column_get(&a->profile->csd_inclusive[measure], csd)
+               : fm_clique_total(a, a->pd_clique[a->profile->csd_callee[csd]], measure);
+}
 uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure);
-void fm_set_pd_total(struct fm_analysis *a, uint32_t pd, unsigned measure, uint64_t value);
 
 int64_t *fm_sparse_at(struct fm_sparse_costs *costs, unsigned inherited, uint32_t id, uint32_t ps);
 const int64_t *fm_sparse_find(const struct fm_sparse_costs *costs, unsigned inherited, uint32_t id,
@@ -106,10 +124,17 @@ struct fm_analysis_job {
     uint32_t inner;    /* where that is */
     bool failed;       /* not enough memory */
     GArray *untouched; /* struct fm_untouched: large new arrays */
-    uint32_t *scratch;
     struct fm_clique_search *cliques;
     struct fm_nested_search *nested;
     struct fm_module_search *modules;
+    /* Phases that are done in a thread beside this one: on the same analysis, with their own place
+     * in it, up to phase `end`. NULL: all are done here, one after the other. */
+    struct fm_analysis_job *beside;
+    struct fm_worker *worker;
+    unsigned end;
+    struct fm_csd_sums sums;
+    uint32_t *next_csd; /* where the next stretch of csds begins that a thread may sum up */
+    uint32_t first_csd;
 };
 
 /* Array of zeros, or NULL and job->failed. */
@@ -130,13 +155,24 @@ static inline bool fm_job_must_touch(const struct fm_analysis_job *job)
 typedef bool fm_phase_run(struct fm_analysis_job *job, uint32_t budget);
 fm_phase_run fm_phase_cliques, fm_phase_members, fm_phase_parents; /* cliques.c */
 fm_phase_run fm_phase_entries, fm_phase_callers, fm_phase_sites, fm_phase_sort_sites,
-    fm_phase_procs;                                                 /* indexes.c */
-fm_phase_run fm_phase_propagate;                                    /* propagate.c */
-fm_phase_run fm_phase_nested;                                       /* nested.c */
-fm_phase_run fm_phase_sum_csds, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
+    fm_phase_procs;              /* indexes.c */
+fm_phase_run fm_phase_propagate; /* propagate.c */
+fm_phase_run fm_phase_nested;    /* nested.c */
+fm_phase_run fm_phase_sum_csds, fm_phase_merge, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
+/* Sums of the job's own, for a thread beside. False: not enough memory. */
+bool fm_csd_sums_init(const struct fm_analysis *analysis, struct fm_csd_sums *sums);
+void fm_csd_sums_clear(struct fm_csd_sums *sums);
 /* --- arcs.c --- */
 
-void fm_arcs_add(struct fm_analysis *a, uint32_t csd, bool inside);
+/* What a csd costs: own and the total of the clique that it leads to. */
+struct fm_csd_cost {
+    int64_t own[FM_MEASURES_MAX], total[FM_MEASURES_MAX];
+};
+void fm_arcs_add(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
+                 bool inside, const struct fm_csd_cost *cost);
+/* Adds the arcs that stand in part of one table to another. */
+void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
+                   const struct fm_sparse_costs *from, size_t begin, size_t end);
 void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t css, const int64_t *nested);
 void fm_arcs_keep_nested(struct fm_analysis *a, uint32_t pd, uint32_t ps, const int64_t *nested);
 /* What the site's calls of ps cost, from outside or inside; deeper activations of ps left out, or

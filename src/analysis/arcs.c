@@ -19,30 +19,42 @@ static bool is_named(const struct fm_css *css, uint32_t ps)
     return css->kind == FM_SITE_NORMAL && css->callee_ps == ps;
 }
 
-void fm_arcs_add(struct fm_analysis *a, uint32_t csd, bool inside)
+void fm_arcs_add(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
+                 bool inside, const struct fm_csd_cost *cost)
 {
     const struct fm_profile *profile = a->profile;
-    struct fm_analysis_storage *storage = a->storage;
-    uint32_t css = profile->csd_css[csd], callee = profile->csd_callee[csd];
-    uint32_t ps = profile->pd_ps[callee];
+    unsigned measures = profile->measure_count, inherited = a->storage->inherited;
+    uint32_t css = profile->csd_css[csd], ps = profile->pd_ps[profile->csd_callee[csd]];
     bool named = is_named(&profile->css[css], ps);
     if (!named && profile->css[css].kind == FM_SITE_NORMAL)
-        storage->css_irregular[css] = true; /* the file is damaged */
+        sums->css_irregular[css] = true; /* the file is damaged */
     if (inside)
-        storage->ps_recursive[ps] = true;
+        sums->ps_recursive[ps] = true;
     else if (named)
         return;
-    int64_t *record = fm_sparse_at(&storage->arcs[inside], width_of(a), css, ps);
-    for (unsigned m = 0; m < profile->measure_count; m++)
-        record[m] =
-            fm_wrap_add(record[m], (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m));
-    int64_t *desc = record + profile->measure_count;
-    for (unsigned m = 0; !inside && m < storage->inherited; m++) {
-        uint64_t total = fm_clique_total(a, a->pd_clique[callee], FM_FIRST_INHERITED + m);
-        uint64_t own = fm_profile_own(profile, csd, (enum fm_measure_id)(FM_FIRST_INHERITED + m));
-        desc[m] = fm_wrap_add(desc[m], (int64_t)(total - own));
+    int64_t *record = fm_sparse_at(&sums->arcs[inside], width_of(a), css, ps);
+    for (unsigned m = 0; m < measures; m++)
+        record[m] = fm_wrap_add(record[m], cost->own[m]);
+    int64_t *desc = record + measures;
+    for (unsigned m = 0; !inside && m < inherited; m++)
+        desc[m] = fm_wrap_add(desc[m], fm_wrap_sub(cost->total[FM_FIRST_INHERITED + m],
+                                                   cost->own[FM_FIRST_INHERITED + m]));
+    desc[inherited]++;
+}
+
+void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
+                   const struct fm_sparse_costs *from, size_t begin, size_t end)
+{
+    unsigned width = width_of(a);
+    for (size_t i = begin; i < end; i++) {
+        if (from->index.keys[i] == 0)
+            continue;
+        uint32_t css = (uint32_t)(from->index.keys[i] >> 32), ps = (uint32_t)from->index.keys[i];
+        const int64_t *record = fm_sparse_find(from, width, css, ps);
+        int64_t *sum = fm_sparse_at(to, width, css, ps);
+        for (unsigned m = 0; m < width; m++)
+            sum[m] = fm_wrap_add(sum[m], record[m]);
     }
-    desc[storage->inherited]++;
 }
 
 void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t css, const int64_t *nested)
@@ -110,7 +122,8 @@ uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint
         add_record(record, ret->own, measures, 1);
         add_record(record + measures, ret->desc + FM_FIRST_INHERITED, inherited, 1);
     }
-    ret->inlined = a->profile->css[css].inlined;
+    ret->inlined = fm_profile_css_uncounted(a->profile, css);
+    ret->shared = fm_profile_is(a->profile, FM_NATURE_ARCS);
     fm_cost_set_calls(ret);
     return count;
 }

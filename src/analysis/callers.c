@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/contour.h"
 
 /* What a pair of csds is grouped by: from the group csd, which is the caller's csd or, where the
  * contour hides the caller, one further up. */
-static uint64_t group_key(const struct fm_analysis *a, enum fm_callers_group group, uint32_t csd)
+static uint32_t group_key(const struct fm_analysis *a, enum fm_callers_group group, uint32_t csd)
 {
     const struct fm_profile *profile = a->profile;
     uint32_t css = profile->csd_css[csd];
@@ -22,24 +21,24 @@ static uint64_t group_key(const struct fm_analysis *a, enum fm_callers_group gro
     case FM_GROUP_MODULE:
     default:
         /* Modules are in ascending order: their place is their key. */
-        return (uint64_t)(fm_analysis_module(a, profile->ps[profile->css[css].ps].decl_module) -
+        return (uint32_t)(fm_analysis_module(a, profile->ps[profile->css[css].ps].decl_module) -
                           a->modules);
     }
 }
 
-static void set_key(const struct fm_analysis *a, enum fm_callers_group group, uint64_t key,
+static void set_key(const struct fm_analysis *a, enum fm_callers_group group, uint32_t key,
                     struct fm_callers_row *row)
 {
     switch (group) {
     case FM_GROUP_CALL_SITE:
-        row->css = (uint32_t)key;
+        row->css = key;
         row->ps = a->profile->css[key].ps;
         break;
     case FM_GROUP_CLIQUE:
-        row->clique = (uint32_t)key;
+        row->clique = key;
         break;
     case FM_GROUP_PROC:
-        row->ps = (uint32_t)key;
+        row->ps = key;
         break;
     case FM_GROUP_MODULE:
         row->module = a->modules[key].name;
@@ -69,7 +68,7 @@ static const int64_t *nested_of_clique(const struct fm_analysis *a, uint32_t cli
 /* A call that does not enter its callee's clique: made inside a recursion. */
 static bool is_inside(const struct fm_analysis *a, uint32_t csd)
 {
-    return !fm_is_direct_entry(a, csd, a->pd_clique[a->profile->csd_callee[csd]]);
+    return !fm_csd_enters(a, csd);
 }
 
 bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps)
@@ -96,16 +95,31 @@ static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps,
 }
 
 struct keyed_csd {
-    uint64_t key;
-    uint32_t csd;
+    uint32_t key, csd;
 };
 
-static int compare_keyed(const void *a, const void *b)
+#define DIGIT_BITS 11u
+#define DIGITS (1u << DIGIT_BITS)
+
+/* By key, equal ones in their order, one digit after the other; keys are at most most. */
+static void sort_keyed(struct keyed_csd *pairs, uint32_t count, uint32_t most)
 {
-    const struct keyed_csd *left = a, *right = b;
-    if (left->key != right->key)
-        return left->key < right->key ? -1 : 1;
-    return left->csd < right->csd ? 1 : left->csd > right->csd ? -1 : 0;
+    g_autofree struct keyed_csd *other = g_new(struct keyed_csd, MAX(count, 1));
+    struct keyed_csd *from = pairs, *to = other;
+    for (unsigned shift = 0; shift < 32 && most >> shift != 0; shift += DIGIT_BITS) {
+        uint32_t place[DIGITS + 1] = {0};
+        for (uint32_t i = 0; i < count; i++)
+            place[(from[i].key >> shift) % DIGITS + 1]++;
+        for (unsigned digit = 0; digit < DIGITS; digit++)
+            place[digit + 1] += place[digit];
+        for (uint32_t i = 0; i < count; i++)
+            to[place[(from[i].key >> shift) % DIGITS]++] = from[i];
+        struct keyed_csd *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != pairs && count > 0)
+        memcpy(pairs, from, count * sizeof *pairs);
 }
 
 /* --- procedures with many callers --- */
@@ -229,38 +243,106 @@ static struct keyed_csd *keyed_calls(const struct fm_analysis *a, const struct c
 {
     uint32_t first = a->ps_caller_first[choice->ps], end = a->ps_caller_first[choice->ps + 1];
     struct keyed_csd *pairs = g_new(struct keyed_csd, MAX(end - first, 1));
-    uint32_t used = 0;
+    uint32_t used = 0, most = 0;
     for (uint32_t i = first; i < end; i++) {
         uint32_t csd = a->ps_callers[i];
         if (choice->recursive && is_inside(a, csd) != choice->inside)
             continue;
         uint32_t group_csd = choice->contour ? fm_contour_climb(choice->contour, a, csd) : csd;
-        pairs[used++] = (struct keyed_csd){group_key(a, choice->group, group_csd), csd};
+        uint32_t key = group_key(a, choice->group, group_csd);
+        pairs[used++] = (struct keyed_csd){key, csd};
+        most = MAX(most, key);
     }
-    qsort(pairs, used, sizeof(*pairs), compare_keyed);
+    sort_keyed(pairs, used, most);
     *ret_count = used;
     return pairs;
+}
+
+struct fm_clique_callers {
+    const struct fm_analysis *a;
+    struct choice choice;
+    struct keyed_csd *calls; /* by key */
+    uint32_t *first;         /* of group i into calls; one more than there are groups */
+    uint32_t count;
+    struct fm_sparse_costs found;
+};
+
+static void group_calls(struct fm_clique_callers *to, const struct fm_analysis *a,
+                        const struct choice *choice)
+{
+    uint32_t calls = 0;
+    *to = (struct fm_clique_callers){.a = a, .choice = *choice};
+    if (!choice->inside || choice->recursive)
+        to->calls = keyed_calls(a, choice, &calls);
+    to->first = g_new(uint32_t, (gsize)calls + 1);
+    for (uint32_t i = 0; i < calls; i++)
+        if (i == 0 || to->calls[i].key != to->calls[i - 1].key)
+            to->first[to->count++] = i;
+    to->first[to->count] = calls;
+}
+
+static void forget_calls(struct fm_clique_callers *callers)
+{
+    fm_sparse_clear(&callers->found);
+    g_free(callers->calls);
+    g_free(callers->first);
+}
+
+struct fm_clique_callers *fm_clique_callers_new(const struct fm_analysis *a, uint32_t ps,
+                                                const struct fm_contour *contour, bool inside)
+{
+    g_return_val_if_fail(ps >= 1 && ps <= a->profile->ps_count, NULL);
+    struct fm_clique_callers *callers = g_new(struct fm_clique_callers, 1);
+    struct choice choice = {.ps = ps,
+                            .group = FM_GROUP_CLIQUE,
+                            .contour = contour,
+                            .inside = inside,
+                            .recursive = fm_analysis_is_recursive(a, ps)};
+    group_calls(callers, a, &choice);
+    return callers;
+}
+
+void fm_clique_callers_free(struct fm_clique_callers *callers)
+{
+    if (callers == NULL)
+        return;
+    forget_calls(callers);
+    g_free(callers);
+}
+
+uint32_t fm_clique_callers_count(const struct fm_clique_callers *callers)
+{
+    return callers->count;
+}
+
+uint32_t fm_clique_callers_clique(const struct fm_clique_callers *callers, uint32_t index)
+{
+    g_assert(index < callers->count);
+    return callers->calls[callers->first[index]].key;
+}
+
+void fm_clique_callers_row(struct fm_clique_callers *callers, uint32_t index,
+                           struct fm_callers_row *ret)
+{
+    g_assert(index < callers->count);
+    *ret = (struct fm_callers_row){0};
+    uint32_t first = callers->first[index], end = callers->first[index + 1];
+    set_key(callers->a, callers->choice.group, callers->calls[first].key, ret);
+    for (uint32_t i = first; i < end; i++)
+        add_call(callers->a, callers->calls[i].csd, callers->choice.ps, &callers->found,
+                 &ret->cost);
 }
 
 static void callers_by_call(const struct fm_analysis *a, const struct choice *choice,
                             struct fm_callers_row **ret, uint32_t *ret_count)
 {
-    uint32_t count, groups = 0;
-    g_autofree struct keyed_csd *pairs = keyed_calls(a, choice, &count);
-    for (uint32_t i = 0; i < count; i++)
-        groups += i == 0 || pairs[i].key != pairs[i - 1].key;
-    struct fm_callers_row *rows = g_new0(struct fm_callers_row, MAX(groups, 1));
-    struct fm_sparse_costs found = {0};
-    uint32_t row = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i > 0 && pairs[i].key != pairs[i - 1].key)
-            row++;
-        set_key(a, choice->group, pairs[i].key, &rows[row]);
-        add_call(a, pairs[i].csd, choice->ps, &found, &rows[row].cost);
-    }
-    fm_sparse_clear(&found);
-    *ret = rows;
-    *ret_count = groups;
+    struct fm_clique_callers groups;
+    group_calls(&groups, a, choice);
+    *ret = g_new(struct fm_callers_row, MAX(groups.count, 1));
+    for (uint32_t i = 0; i < groups.count; i++)
+        fm_clique_callers_row(&groups, i, &(*ret)[i]);
+    *ret_count = groups.count;
+    forget_calls(&groups);
 }
 
 static void callers(const struct fm_analysis *a, struct choice *choice, struct fm_callers_row **ret,
@@ -414,6 +496,26 @@ bool fm_analysis_site_callee(const struct fm_analysis *a, uint32_t css, uint32_t
         fm_analysis_csd_compensation(a, a->css_csds[i], container, -1, &cost);
         fm_cost_add(ret, &cost);
     }
+    *from = next - first;
+    return true;
+}
+
+bool fm_analysis_site_calls(const struct fm_analysis *a, uint32_t css, uint32_t *from,
+                            uint32_t *ret_ps, int64_t *ret_calls)
+{
+    uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1], at = first + *from;
+    if (at >= end)
+        return false;
+    uint32_t ps = *ret_ps = callee_ps(a, at), next = lower_bound(a, at, end, ps + 1);
+    bool kept = !a->storage->css_irregular[css];
+    *ret_calls = 0;
+    for (int inside = 0; inside < 2 && kept; inside++) {
+        struct fm_cost cost;
+        if (fm_arc_cost_with_nested(a, css, ps, inside == 1, &cost) > 0)
+            *ret_calls += cost.calls;
+    }
+    for (uint32_t i = at; i < next && !kept; i++)
+        *ret_calls += fm_profile_calls(a->profile, a->css_csds[i]);
     *from = next - first;
     return true;
 }

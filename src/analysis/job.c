@@ -6,8 +6,30 @@
 #include "analysis/analysis_internal.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/worker.h"
 
 #define NODES_A_PAGE 4000
+#define NODES_BESIDE 20000     /* a step of the thread beside */
+#define NODES_LARGE (1u << 20) /* profiles with so many have one */
+#define WAIT_US 1000           /* for it, in a step */
+
+enum phase {
+    PHASE_CLIQUES,
+    PHASE_MEMBERS,
+    PHASE_PARENTS,
+    PHASE_ENTRIES,
+    PHASE_CALLERS,
+    PHASE_SITES,
+    PHASE_SORT_SITES,
+    PHASE_PROCS,
+    PHASE_PROPAGATE,
+    PHASE_NESTED,
+    PHASE_SUM_CSDS,
+    PHASE_MERGE,
+    PHASE_SUM_PDS,
+    PHASE_MODULES,
+    PHASES,
+};
 
 /* weight: share of the whole, measured. */
 static const struct {
@@ -15,20 +37,21 @@ static const struct {
     fm_phase_run *run;
     enum { OVER_NOTHING, OVER_PDS, OVER_CSDS, OVER_CSSS, OVER_CLIQUES } over;
     double weight;
-} phases[] = {
-    {"cliques", fm_phase_cliques, OVER_PDS, 0.20},
-    {"cliques", fm_phase_members, OVER_PDS, 0.02},
-    {"cliques", fm_phase_parents, OVER_PDS, 0.06},
-    {"callers", fm_phase_entries, OVER_CSDS, 0.04},
-    {"callers", fm_phase_callers, OVER_CSDS, 0.07},
-    {"callers", fm_phase_sites, OVER_PDS, 0.09},
-    {"callers", fm_phase_sort_sites, OVER_CSSS, 0.04},
-    {"callers", fm_phase_procs, OVER_PDS, 0.02},
-    {"costs", fm_phase_propagate, OVER_CLIQUES, 0.20},
-    {"costs", fm_phase_nested, OVER_NOTHING, 0.10},
-    {"summaries", fm_phase_sum_csds, OVER_CSDS, 0.11},
-    {"summaries", fm_phase_sum_pds, OVER_PDS, 0.04},
-    {"summaries", fm_phase_modules, OVER_NOTHING, 0.01},
+} phases[PHASES] = {
+    [PHASE_CLIQUES] = {"cliques", fm_phase_cliques, OVER_PDS, 0.20},
+    [PHASE_MEMBERS] = {"cliques", fm_phase_members, OVER_PDS, 0.02},
+    [PHASE_PARENTS] = {"cliques", fm_phase_parents, OVER_PDS, 0.06},
+    [PHASE_ENTRIES] = {"callers", fm_phase_entries, OVER_CSDS, 0.04},
+    [PHASE_CALLERS] = {"callers", fm_phase_callers, OVER_CSDS, 0.07},
+    [PHASE_SITES] = {"callers", fm_phase_sites, OVER_PDS, 0.09},
+    [PHASE_SORT_SITES] = {"callers", fm_phase_sort_sites, OVER_CSSS, 0.04},
+    [PHASE_PROCS] = {"callers", fm_phase_procs, OVER_PDS, 0.02},
+    [PHASE_PROPAGATE] = {"costs", fm_phase_propagate, OVER_CLIQUES, 0.20},
+    [PHASE_NESTED] = {"costs", fm_phase_nested, OVER_NOTHING, 0.10},
+    [PHASE_SUM_CSDS] = {"summaries", fm_phase_sum_csds, OVER_CSDS, 0.11},
+    [PHASE_MERGE] = {"summaries", fm_phase_merge, OVER_NOTHING, 0.01},
+    [PHASE_SUM_PDS] = {"summaries", fm_phase_sum_pds, OVER_PDS, 0.04},
+    [PHASE_MODULES] = {"summaries", fm_phase_modules, OVER_NOTHING, 0.01},
 };
 
 struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile)
@@ -39,7 +62,31 @@ struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile)
     job->untouched = g_array_new(FALSE, FALSE, sizeof(struct fm_untouched));
     job->analysis->storage = g_new0(struct fm_analysis_storage, 1);
     job->analysis->storage->inherited = profile->measure_count - FM_FIRST_INHERITED;
+    job->next_csd = &job->first_csd;
+    fm_analysis_job_set_beside(job, fm_worker_pays() && profile->csd_count >= NODES_LARGE);
     return job;
+}
+
+static void beside_free(struct fm_analysis_job *beside)
+{
+    if (beside == NULL)
+        return;
+    fm_nested_search_free(beside->nested);
+    fm_csd_sums_clear(&beside->sums);
+    g_array_unref(beside->untouched);
+    g_free(beside);
+}
+
+void fm_analysis_job_set_beside(struct fm_analysis_job *job, bool beside)
+{
+    g_return_if_fail(job != NULL && job->worker == NULL);
+    g_clear_pointer(&job->beside, beside_free);
+    if (!beside)
+        return;
+    job->beside = g_new0(struct fm_analysis_job, 1);
+    job->beside->analysis = job->analysis;
+    job->beside->untouched = g_array_new(FALSE, FALSE, sizeof(struct fm_untouched));
+    job->beside->next_csd = job->next_csd;
 }
 
 /* A page for every so many nodes. */
@@ -56,28 +103,90 @@ static void touch(struct fm_analysis_job *job, uint32_t nodes)
     }
 }
 
-enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error)
+/* Some of the phase that is next. */
+static void work(struct fm_analysis_job *job, uint32_t nodes)
 {
-    if (job->phase == G_N_ELEMENTS(phases))
-        return FM_JOB_DONE;
     if (fm_job_must_touch(job)) {
         touch(job, nodes);
-        return FM_JOB_MORE;
+        return;
     }
-    if (!job->failed && phases[job->phase].run(job, MAX(nodes, 1)) && !job->failed) {
-        job->phase++;
+    if (!job->failed && phases[job->phase].run(job, nodes) && !job->failed) {
         job->cursor = job->inner = job->stage = 0;
+        __atomic_store_n(&job->phase, job->phase + 1, __ATOMIC_RELEASE);
     }
+}
+
+/* --- the thread beside ---
+ *
+ * here:    cliques, members, parents, propagate | sum_csds | merge, sum_pds, modules
+ * beside:  entries, callers, sites, sort_sites, procs | nested, sum_csds |
+ *
+ * propagate needs the entries, nested what came before it. The csds are summed up by both, in
+ * stretches, as soon as they come to it; merge adds the one's sums to the other's. */
+
+static bool work_beside(void *user)
+{
+    struct fm_analysis_job *beside = user;
+    work(beside, NODES_BESIDE);
+    return !beside->failed && beside->phase < beside->end;
+}
+
+static void begin_beside(struct fm_analysis_job *job, enum phase phase, enum phase end)
+{
+    job->beside->phase = phase;
+    job->beside->end = end;
+    job->worker = fm_worker_new(work_beside, job->beside);
+}
+
+/* Whether what was begun there is done. */
+static bool beside_is_done(struct fm_analysis_job *job)
+{
+    if (job->worker == NULL)
+        return true;
+    if (!fm_worker_wait(job->worker, WAIT_US))
+        return false;
+    g_clear_pointer(&job->worker, fm_worker_free);
+    job->failed |= job->beside->failed;
+    return true;
+}
+
+/* Before a phase is begun or gone on with. False: what it needs is not there yet. */
+static bool may_go_on(struct fm_analysis_job *job)
+{
+    if (job->phase == PHASE_CLIQUES && job->worker == NULL)
+        begin_beside(job, PHASE_ENTRIES, PHASE_PROCS + 1);
+    if (job->phase == PHASE_ENTRIES) {
+        if (__atomic_load_n(&job->beside->phase, __ATOMIC_ACQUIRE) == PHASE_ENTRIES &&
+            !beside_is_done(job))
+            return false;
+        job->phase = PHASE_PROPAGATE;
+    }
+    if (job->phase == PHASE_NESTED) {
+        if (!beside_is_done(job))
+            return false;
+        job->failed |= !fm_csd_sums_init(job->analysis, &job->beside->sums);
+        begin_beside(job, PHASE_NESTED, PHASE_SUM_CSDS + 1);
+        job->phase = PHASE_SUM_CSDS;
+    }
+    return job->phase != PHASE_MERGE || beside_is_done(job);
+}
+
+enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error)
+{
+    if (job->phase == PHASES)
+        return FM_JOB_DONE;
+    if (job->beside == NULL || may_go_on(job))
+        work(job, MAX(nodes, 1));
     if (job->failed) {
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "not enough memory to analyse the profile");
         return FM_JOB_FAILED;
     }
-    return job->phase == G_N_ELEMENTS(phases) ? FM_JOB_DONE : FM_JOB_MORE;
+    return job->phase == PHASES ? FM_JOB_DONE : FM_JOB_MORE;
 }
 
 const char *fm_analysis_job_name(const struct fm_analysis_job *job)
 {
-    return phases[MIN(job->phase, G_N_ELEMENTS(phases) - 1)].name;
+    return phases[MIN(job->phase, PHASES - 1)].name;
 }
 
 /* How much of the phase that is being done is. */
@@ -97,7 +206,7 @@ static double phase_fraction(const struct fm_analysis_job *job)
 static double fraction(const struct fm_analysis_job *job, const char *name)
 {
     double done = 0, all = 0;
-    for (unsigned i = 0; i < G_N_ELEMENTS(phases); i++) {
+    for (unsigned i = 0; i < PHASES; i++) {
         if (name != NULL && strcmp(phases[i].name, name) != 0)
             continue;
         all += phases[i].weight;
@@ -110,12 +219,12 @@ static double fraction(const struct fm_analysis_job *job, const char *name)
 
 double fm_analysis_job_fraction(const struct fm_analysis_job *job)
 {
-    return job->phase == G_N_ELEMENTS(phases) ? 1 : fraction(job, NULL);
+    return job->phase == PHASES ? 1 : fraction(job, NULL);
 }
 
 double fm_analysis_job_part_fraction(const struct fm_analysis_job *job)
 {
-    return job->phase == G_N_ELEMENTS(phases) ? 1 : fraction(job, fm_analysis_job_name(job));
+    return job->phase == PHASES ? 1 : fraction(job, fm_analysis_job_name(job));
 }
 
 struct fm_analysis *fm_analysis_job_take(struct fm_analysis_job *job)
@@ -127,6 +236,8 @@ void fm_analysis_job_free(struct fm_analysis_job *job)
 {
     if (!job)
         return;
+    fm_worker_free(job->worker);
+    beside_free(job->beside);
     fm_clique_search_free(job->cliques);
     fm_nested_search_free(job->nested);
     fm_module_search_free(job->modules);

@@ -10,6 +10,9 @@ struct fm_analysis_job;
 
 /* profile is borrowed and must outlive the job and its analysis. */
 struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile);
+/* Some of the work is done in a thread beside the caller's, or none; the result is the same. By
+ * default large profiles have one where there is a processor for it. Before the first step. */
+void fm_analysis_job_set_beside(struct fm_analysis_job *job, bool beside);
 /* Does work for about `nodes` nodes (> 0), which takes the order of 100 ns each. On FM_JOB_FAILED
  * sets *error: FM_ERROR_LIMIT, not enough memory. */
 enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error);
@@ -34,4 +37,11 @@ double fm_checking_fraction(const struct fm_checking *checking); /* 0 to 1 */
 /* As fm_analysis_invariants(), after the last step. */
 void fm_checking_finish(struct fm_checking *checking, struct fm_invariant **ret,
                         unsigned *ret_count);
+/* Those of waiting, added to an array of struct fm_invariant: none where it was not recorded. */
+void fm_invariants_of_heap(const struct fm_profile *profile, GArray *to);
+void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to);
+void fm_invariants_of_durations(const struct fm_profile *profile, GArray *to);
+/* Of blocks; live_blocks: the measure. */
+void fm_invariants_of_lifetimes(const struct fm_profile *profile, unsigned live_blocks, GArray *to);
+void fm_invariants_of_facts(const struct fm_analysis *a, GArray *to);
 void fm_checking_free(struct fm_checking *checking); /* NULL is allowed */

@@ -4,8 +4,12 @@
  * What is kept is the total of each pd (own + descendants); all else follows from it:
  *   desc(pd)  = total(pd) - own(pd), own(pd) = sum of own over the csds that call it
  *   desc(csd) = sum of total over the members of the clique that it enters - own(csd); 0 for a csd
- *               that stays inside its clique. */
+ *               that stays inside its clique.
+ * Of arcs (FM_NATURE_ARCS) what a csd costs is given, and total(pd) = own(pd) + that of the csds
+ * that leave its clique. */
 #include "analysis/analysis_internal.h"
+
+G_STATIC_ASSERT(FM_MEASURES_MAX <= 1 << 4); /* keys below have four bits for the measure */
 
 uint64_t fm_pd_total(const struct fm_analysis *a, uint32_t pd, unsigned measure)
 {
@@ -38,7 +42,7 @@ uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure)
     return own;
 }
 
-void fm_set_pd_total(struct fm_analysis *a, uint32_t pd, unsigned measure, uint64_t value)
+static void set_pd_total(struct fm_analysis *a, uint32_t pd, unsigned measure, uint64_t value)
 {
     if (FM_LIKELY(value < FM_TOTAL_WIDE)) {
         a->storage->pd_total[measure][pd] = (uint32_t)value;
@@ -62,11 +66,24 @@ static void add_callees(const struct fm_analysis *a, uint32_t pd, const unsigned
             uint32_t callee_clique = a->pd_clique[profile->csd_callee[csds[i]]];
             if (callee_clique == clique)
                 continue;
-            bool enters = a->clique_parent[callee_clique] == csds[i];
+            bool enters = fm_csd_enters(a, csds[i]);
             for (unsigned m = 0; m < measure_count; m++)
-                totals[m] += enters ? fm_clique_total(a, callee_clique, measures[m])
+                totals[m] += enters ? fm_csd_total(a, csds[i], measures[m])
                                     : fm_profile_own(profile, csds[i], measures[m]);
         }
+    }
+}
+
+/* Of arcs: what all functions cost themselves. That is the whole whatever calls are said to have
+ * cost, and calls that were not seen from their beginning may say less. */
+static void set_root_total(struct fm_analysis *a, const unsigned *measures, unsigned measure_count)
+{
+    const struct fm_profile *profile = a->profile;
+    for (unsigned m = 0; m < measure_count; m++) {
+        uint64_t sum = 0;
+        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+            sum += fm_profile_own(profile, csd, measures[m]);
+        set_pd_total(a, profile->root_pd, measures[m], sum);
     }
 }
 
@@ -81,7 +98,7 @@ static void propagate_clique(struct fm_analysis *a, uint32_t clique, const unsig
         add_callees(a, pd, measures, measure_count, totals);
         for (unsigned m = 0; m < measure_count; m++) {
             totals[m] += fm_pd_own(a, pd, measures[m]);
-            fm_set_pd_total(a, pd, measures[m], totals[m]);
+            set_pd_total(a, pd, measures[m], totals[m]);
             sums[m] += totals[m];
         }
     }
@@ -95,7 +112,7 @@ bool fm_phase_propagate(struct fm_analysis_job *job, uint32_t budget)
     unsigned measures[FM_MEASURES_MAX];
     unsigned measure_count = 0;
     for (unsigned m = FM_FIRST_INHERITED; m < a->profile->measure_count; m++) {
-        if (a->profile->csd_own[m].width == 0)
+        if (a->profile->csd_own[m].width == 0 && a->profile->csd_inclusive[m].width == 0)
             continue;
         measures[measure_count++] = m;
         if (job->stage == 0)
@@ -109,5 +126,9 @@ bool fm_phase_propagate(struct fm_analysis_job *job, uint32_t budget)
         propagate_clique(a, clique, measures, measure_count);
         budget -= MIN(budget, a->clique_first[clique + 1] - a->clique_first[clique]);
     }
-    return job->cursor == a->clique_count;
+    if (job->cursor < a->clique_count)
+        return false;
+    if (fm_profile_is(a->profile, FM_NATURE_ARCS))
+        set_root_total(a, measures, measure_count);
+    return true;
 }

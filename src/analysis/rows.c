@@ -16,6 +16,7 @@ void fm_cost_add(struct fm_cost *to, const struct fm_cost *from)
 {
     to->calls = fm_wrap_add(to->calls, from->calls);
     to->inlined |= from->inlined;
+    to->shared |= from->shared;
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++) {
         to->own[m] = fm_wrap_add(to->own[m], from->own[m]);
         to->desc[m] = fm_wrap_add(to->desc[m], from->desc[m]);
@@ -43,12 +44,12 @@ void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_c
     for (unsigned m = 0; m < profile->measure_count; m++)
         ret->own[m] = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
     fm_cost_set_calls(ret);
-    ret->inlined = profile->css[profile->csd_css[csd]].inlined;
-    uint32_t clique = a->pd_clique[profile->csd_callee[csd]];
-    if (!fm_is_direct_entry(a, csd, clique))
+    ret->inlined = fm_profile_css_uncounted(profile, profile->csd_css[csd]);
+    ret->shared = fm_profile_is(profile, FM_NATURE_ARCS);
+    if (!fm_csd_enters(a, csd))
         return;
     for (unsigned m = FM_FIRST_INHERITED; m < profile->measure_count; m++)
-        ret->desc[m] = fm_wrap_sub((int64_t)fm_clique_total(a, clique, m), ret->own[m]);
+        ret->desc[m] = fm_wrap_sub((int64_t)fm_csd_total(a, csd, m), ret->own[m]);
 }
 
 void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cost *ret)
@@ -61,7 +62,7 @@ void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cos
             ret->desc[m] = fm_wrap_sub((int64_t)fm_pd_total(a, pd, m), ret->own[m]);
     }
     fm_cost_set_calls(ret);
-    ret->inlined = a->profile->ps[a->profile->pd_ps[pd]].inlined;
+    ret->inlined = fm_profile_ps_uncounted(a->profile, a->profile->pd_ps[pd]);
 }
 
 int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
@@ -94,10 +95,10 @@ bool fm_analysis_pd_inlined(const struct fm_analysis *a, uint32_t pd)
 {
     const struct fm_profile *p = a->profile;
     uint32_t clique = a->pd_clique[pd], into = a->clique_parent[clique];
-    if (!p->ps[p->pd_ps[pd]].inlined)
+    if (!fm_profile_ps_uncounted(p, p->pd_ps[pd]))
         return false;
     bool alone = a->clique_first[clique + 1] - a->clique_first[clique] == 1;
-    return !alone || into == 0 || p->css[p->csd_css[into]].inlined;
+    return !alone || into == 0 || fm_profile_css_uncounted(p, p->csd_css[into]);
 }
 
 static void get_sums(const struct fm_analysis *a, const int64_t *own, const int64_t *desc,
@@ -115,14 +116,27 @@ void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cos
 {
     g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
     get_sums(a, a->storage->ps_own, a->storage->ps_desc, ps, ret);
-    ret->inlined = a->profile->ps[ps].inlined;
+    ret->inlined = fm_profile_ps_uncounted(a->profile, ps);
 }
 
 void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret)
 {
     g_return_if_fail(css >= 1 && css <= a->profile->css_count);
     get_sums(a, a->storage->css_own, a->storage->css_desc, css, ret);
-    ret->inlined = a->profile->css[css].inlined;
+    ret->inlined = fm_profile_css_uncounted(a->profile, css);
+    ret->shared = fm_profile_is(a->profile, FM_NATURE_ARCS);
+}
+
+bool fm_analysis_csd_enters(const struct fm_analysis *a, uint32_t csd)
+{
+    g_return_val_if_fail(csd >= 1 && csd <= a->profile->csd_count, false);
+    return fm_csd_enters(a, csd);
+}
+
+int64_t fm_analysis_csd_total(const struct fm_analysis *a, uint32_t csd, enum fm_measure_id measure)
+{
+    g_return_val_if_fail(fm_analysis_csd_enters(a, csd), 0);
+    return (int64_t)fm_csd_total(a, csd, measure);
 }
 
 uint32_t fm_analysis_csd_child_clique(const struct fm_analysis *a, uint32_t csd)

@@ -4,69 +4,172 @@
 
 #include <string.h>
 
-static bool alloc_sums(struct fm_analysis_job *job)
+#define CSDS_A_STRETCH 16384u /* that one thread sums up at a time */
+#define ROWS_A_NODE 4         /* of sums that are added up, in the time of a node */
+
+static void *zeros(struct fm_analysis_job *job, size_t count, size_t bytes)
+{
+    void *array = g_try_malloc0_n(count, bytes);
+    job->failed |= array == NULL;
+    return array;
+}
+
+static void alloc_sums(struct fm_analysis_job *job)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
     struct fm_analysis_storage *storage = a->storage;
     size_t own = profile->measure_count, desc = storage->inherited;
     size_t ps = profile->ps_count + 1u, css = profile->css_count + 1u;
-    storage->ps_own = g_try_new0(int64_t, ps * own);
-    storage->ps_desc = g_try_new0(int64_t, ps * desc);
-    storage->css_own = g_try_new0(int64_t, css * own);
-    storage->css_desc = g_try_new0(int64_t, css * desc);
-    storage->ps_paid = g_try_new0(int64_t, ps * desc);
-    storage->css_irregular = g_try_new0(bool, css);
-    storage->ps_recursive = g_try_new0(bool, ps);
-    if (!storage->ps_own || !storage->ps_desc || !storage->css_own || !storage->css_desc ||
-        !storage->ps_paid || !storage->css_irregular || !storage->ps_recursive)
-        job->failed = true;
-    return !job->failed;
+    storage->ps_own = zeros(job, ps * own, sizeof(int64_t));
+    storage->ps_desc = zeros(job, ps * desc, sizeof(int64_t));
+    storage->css_own = zeros(job, css * own, sizeof(int64_t));
+    storage->css_desc = zeros(job, css * desc, sizeof(int64_t));
+    storage->ps_paid = zeros(job, ps * desc, sizeof(int64_t));
+    storage->css_irregular = zeros(job, css, sizeof(bool));
+    storage->ps_recursive = zeros(job, ps, sizeof(bool));
+    job->sums =
+        (struct fm_csd_sums){storage->ps_own, storage->css_own,       storage->css_desc,
+                             storage->arcs,   storage->css_irregular, storage->ps_recursive};
 }
 
-static void sum_csd(struct fm_analysis *a, uint32_t csd)
+bool fm_csd_sums_init(const struct fm_analysis *a, struct fm_csd_sums *sums)
 {
     const struct fm_profile *profile = a->profile;
-    struct fm_analysis_storage *storage = a->storage;
-    uint32_t callee = profile->csd_callee[csd], css = profile->csd_css[csd];
-    int64_t *ps_own = &storage->ps_own[(size_t)profile->pd_ps[callee] * profile->measure_count];
-    int64_t *css_own = &storage->css_own[(size_t)css * profile->measure_count];
-    for (unsigned m = 0; m < profile->measure_count; m++) {
-        if (profile->csd_own[m].width == 0)
-            continue;
-        int64_t own = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
-        ps_own[m] = fm_wrap_add(ps_own[m], own);
-        css_own[m] = fm_wrap_add(css_own[m], own);
-    }
-    uint32_t clique = a->pd_clique[callee];
-    bool inside = !fm_is_direct_entry(a, csd, clique);
-    fm_arcs_add(a, csd, inside);
-    if (inside)
-        return;
-    int64_t *css_desc = &storage->css_desc[(size_t)css * storage->inherited];
-    for (unsigned m = FM_FIRST_INHERITED; m < profile->measure_count; m++) {
-        if (!storage->pd_total[m])
-            continue;
-        int64_t *desc = &css_desc[m - FM_FIRST_INHERITED];
-        *desc = fm_wrap_add(*desc, (int64_t)fm_clique_total(a, clique, m));
-        *desc = fm_wrap_sub(*desc, (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m));
-    }
+    size_t ps = profile->ps_count + 1u, css = profile->css_count + 1u;
+    *sums = (struct fm_csd_sums){
+        .ps_own = g_try_new0(int64_t, ps * profile->measure_count),
+        .css_own = g_try_new0(int64_t, css * profile->measure_count),
+        .css_desc = g_try_new0(int64_t, css * a->storage->inherited),
+        .arcs = g_new0(struct fm_sparse_costs, 2),
+        .css_irregular = g_try_new0(bool, css),
+        .ps_recursive = g_try_new0(bool, ps),
+    };
+    return sums->ps_own && sums->css_own && sums->css_desc && sums->css_irregular &&
+           sums->ps_recursive;
 }
 
-/* Own costs by procedure and site, and descendants by site. */
+void fm_csd_sums_clear(struct fm_csd_sums *sums)
+{
+    g_free(sums->ps_own);
+    g_free(sums->css_own);
+    g_free(sums->css_desc);
+    for (int inside = 0; inside < 2 && sums->arcs != NULL; inside++)
+        fm_sparse_clear(&sums->arcs[inside]);
+    g_free(sums->arcs);
+    g_free(sums->css_irregular);
+    g_free(sums->ps_recursive);
+    *sums = (struct fm_csd_sums){0};
+}
+
+static void sum_csd(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd)
+{
+    const struct fm_profile *profile = a->profile;
+    const struct fm_analysis_storage *storage = a->storage;
+    uint32_t callee = profile->csd_callee[csd], css = profile->csd_css[csd];
+    unsigned measures = profile->measure_count;
+    int64_t *ps_own = &sums->ps_own[(size_t)profile->pd_ps[callee] * measures];
+    int64_t *css_own = &sums->css_own[(size_t)css * measures];
+    struct fm_csd_cost cost;
+    for (unsigned m = 0; m < measures; m++) {
+        cost.own[m] = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
+        ps_own[m] = fm_wrap_add(ps_own[m], cost.own[m]);
+        css_own[m] = fm_wrap_add(css_own[m], cost.own[m]);
+    }
+    bool inside = !fm_csd_enters(a, csd);
+    int64_t *css_desc = &sums->css_desc[(size_t)css * storage->inherited];
+    for (unsigned m = FM_FIRST_INHERITED; m < measures && !inside; m++) {
+        cost.total[m] = storage->pd_total[m] != NULL ? (int64_t)fm_csd_total(a, csd, m) : 0;
+        int64_t *desc = &css_desc[m - FM_FIRST_INHERITED];
+        *desc = fm_wrap_add(*desc, fm_wrap_sub(cost.total[m], cost.own[m]));
+    }
+    fm_arcs_add(a, sums, csd, inside, &cost);
+}
+
+/* Own costs by procedure and site, and descendants by site: of the stretches of csds that this
+ * thread is the first to take. */
 bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
 {
-    struct fm_analysis *a = job->analysis;
-    if (job->cursor == 0 && !alloc_sums(job))
+    const struct fm_analysis *a = job->analysis;
+    uint32_t count = a->profile->csd_count;
+    if (job->sums.ps_own == NULL)
+        alloc_sums(job);
+    if (job->failed)
         return false;
-    for (; budget > 0 && job->cursor < a->profile->csd_count; budget--)
-        sum_csd(a, ++job->cursor);
-    return job->cursor == a->profile->csd_count;
+    for (; budget > 0; budget--) {
+        if (job->cursor == job->inner) {
+            uint32_t first = __atomic_load_n(job->next_csd, __ATOMIC_RELAXED);
+            do {
+                if (first == count)
+                    return true;
+                job->inner = first + MIN(CSDS_A_STRETCH, count - first);
+            } while (!__atomic_compare_exchange_n(job->next_csd, &first, job->inner, false,
+                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+            job->cursor = first;
+        }
+        sum_csd(a, &job->sums, ++job->cursor);
+    }
+    return false;
+}
+
+static void add_rows(int64_t *to, const int64_t *from, size_t row, unsigned width)
+{
+    for (size_t i = row * width; i < (row + 1) * width; i++)
+        to[i] = fm_wrap_add(to[i], from[i]);
+}
+
+/* What the thread beside has summed up. */
+bool fm_phase_merge(struct fm_analysis_job *job, uint32_t budget)
+{
+    const struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    const struct fm_csd_sums *to = &job->sums;
+    if (job->beside == NULL || job->beside->sums.ps_own == NULL)
+        return true;
+    struct fm_csd_sums *from = &job->beside->sums;
+    uint32_t rows = MAX(profile->ps_count, profile->css_count);
+    for (; budget > 0 && job->cursor <= rows; budget -= MIN(budget, ROWS_A_NODE), job->cursor++) {
+        uint32_t row = job->cursor;
+        if (row <= profile->ps_count) {
+            add_rows(to->ps_own, from->ps_own, row, profile->measure_count);
+            to->ps_recursive[row] |= from->ps_recursive[row];
+        }
+        if (row <= profile->css_count) {
+            add_rows(to->css_own, from->css_own, row, profile->measure_count);
+            add_rows(to->css_desc, from->css_desc, row, a->storage->inherited);
+            to->css_irregular[row] |= from->css_irregular[row];
+        }
+    }
+    for (; budget > 0 && job->stage < 2; job->stage++, job->inner = 0) {
+        size_t capacity = from->arcs[job->stage].index.capacity;
+        size_t end = MIN(capacity, (size_t)job->inner + budget);
+        fm_arcs_merge(a, &to->arcs[job->stage], &from->arcs[job->stage], job->inner, end);
+        budget -= (uint32_t)(end - job->inner);
+        job->inner = (uint32_t)end;
+        if (end < capacity)
+            break;
+    }
+    if (job->stage < 2)
+        return false;
+    fm_csd_sums_clear(from);
+    return true;
+}
+
+static bool is_entered(const struct fm_analysis *a, uint32_t pd)
+{
+    const struct fm_analysis_storage *storage = a->storage;
+    for (uint32_t i = storage->pd_in_first[pd]; i < storage->pd_in_first[pd + 1]; i++) {
+        if (fm_csd_enters(a, storage->pd_in[i]))
+            return true;
+    }
+    return false;
 }
 
 /* Whether its clique was entered by its own procedure, so that those who called it paid for it. */
 static bool is_paid(const struct fm_analysis *a, uint32_t pd)
 {
+    if (fm_profile_is(a->profile, FM_NATURE_ARCS))
+        return is_entered(a, pd);
     uint32_t entry = a->clique_parent[a->pd_clique[pd]];
     if (entry == 0)
         return false;

@@ -11,8 +11,29 @@ struct candidate {
     uint32_t ps;
 };
 
+enum fm_cost_kind fm_cost_kind_of(enum fm_measure_id measure)
+{
+    switch (measure) {
+    case FM_REDOS:
+        return FM_BY_REDOS;
+    case FM_QUANTA:
+        return FM_BY_TIME;
+    case FM_CALLSEQS:
+        return FM_BY_CALLSEQS;
+    case FM_ALLOCS:
+        return FM_BY_ALLOCS;
+    case FM_WORDS:
+        return FM_BY_WORDS;
+    default:
+        g_return_val_if_fail((unsigned)measure < FM_MEASURES_MAX, FM_BY_CALLSEQS);
+        return (enum fm_cost_kind)((unsigned)FM_BY_FURTHER + (unsigned)measure);
+    }
+}
+
 enum fm_measure_id fm_cost_measure(enum fm_cost_kind kind)
 {
+    if (kind >= FM_BY_FURTHER)
+        return (enum fm_measure_id)((unsigned)kind - (unsigned)FM_BY_FURTHER);
     switch (kind) {
     case FM_BY_REDOS:
         return FM_REDOS;

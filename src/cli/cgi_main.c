@@ -7,6 +7,9 @@
 
 int main(int argc, char **argv)
 {
+    static char name[] = "cgi";
     setlocale(LC_ALL, "");
+    if (argc > 0)
+        argv[0] = name; /* of the command, as help and errors say it */
     return fm_cmd_cgi(argc, argv);
 }

@@ -11,8 +11,34 @@
 #include "cli/page_output.h"
 #include "pages/compare/gate.h"
 
-/* What is exact, of the whole program, when nobody says more. */
-#define ORDINARY_LIMITS "calls total <= +0 %\nallocations total <= +0 %\nbytes total <= +0 %\n"
+static bool has_wish(const struct fm_limits_wish *wish)
+{
+    return wish->files != NULL || wish->limits != NULL;
+}
+
+/* What is exact, of the whole program, when nobody says more; where nothing is, as in samples of
+ * another tool, what was sampled. What one of both does not know is left out. */
+static bool add_ordinary_limits(struct fm_limits *limits, const struct fm_profile *before,
+                                const struct fm_profile *after, GError **error)
+{
+    static const struct {
+        enum fm_measure_id measure;
+        const char *limit;
+    } exact[] = {{FM_EXITS, "calls total <= +0 %\n"},
+                 {FM_ALLOCS, "allocations total <= +0 %\n"},
+                 {FM_WORDS, "bytes total <= +0 %\n"}};
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(exact); i++) {
+        if (fm_profile_knows(after, exact[i].measure) &&
+            (before == NULL || fm_profile_knows(before, exact[i].measure)))
+            g_string_append(text, exact[i].limit);
+    }
+    if (text->len == 0)
+        g_string_append_printf(text, "%s total <= +0 %%",
+                               after->ticks_per_second > 0 ? "time"
+                                                           : after->measures[FM_QUANTA].name);
+    return fm_limits_parse(limits, "", text->str, text->len, error);
+}
 
 static bool read_limits(const struct fm_limits_wish *wish, struct fm_limits *limits, GError **error)
 {
@@ -25,9 +51,7 @@ static bool read_limits(const struct fm_limits_wish *wish, struct fm_limits *lim
         if (!fm_limits_parse(limits, "", text, strlen(text), error))
             return false;
     }
-    if (wish->files == NULL && wish->limits == NULL)
-        return fm_limits_parse(limits, "", ORDINARY_LIMITS, strlen(ORDINARY_LIMITS), error);
-    if (limits->all->len > 0)
+    if (limits->all->len > 0 || !has_wish(wish))
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "expected a limit, found none");
     return false;
@@ -100,18 +124,19 @@ static bool read_profile(const char *path, struct fm_profile **ret)
     return done;
 }
 
-static int judge(const struct fm_limits_wish *wish, const struct fm_limits *limits,
-                 const char *path)
+static int judge(const struct fm_limits_wish *wish, struct fm_limits *limits, const char *path)
 {
     g_autoptr(FmProfile) before = NULL, after = NULL, again = NULL;
     GError *error = NULL;
     struct fm_gate gate;
+    g_assert(path != NULL && (has_wish(wish) || wish->against != NULL));
     if (!read_profile(wish->against, &before) || !read_profile(path, &after) ||
         !read_profile(wish->again, &again))
         return FM_EXIT_USAGE;
     const struct fm_gate_options options = {
         .names = {wish->against, path}, .again = again, .strict = wish->strict};
-    if (!fm_gate_judge(limits, before, after, &options, &gate, &error)) {
+    if ((!has_wish(wish) && !add_ordinary_limits(limits, before, after, &error)) ||
+        !fm_gate_judge(limits, before, after, &options, &gate, &error)) {
         fm_cli_fail("check", error);
         return FM_EXIT_USAGE;
     }

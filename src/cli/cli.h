@@ -20,23 +20,24 @@ struct fm_cli_command {
     const char *summary; /* for `fathom --help` */
 };
 
-extern const struct fm_cli_command fm_cli_commands[]; /* ends with a NULL name */
-
 fm_cli_run fm_cmd_cc; /* also c++ */
 fm_cli_run fm_cmd_cgi;
 fm_cli_run fm_cmd_check;
-fm_cli_run fm_cmd_commands;
 fm_cli_run fm_cmd_convert;
+fm_cli_run fm_cmd_ctl;
 fm_cli_run fm_cmd_diff;
+fm_cli_run fm_cmd_history;
 fm_cli_run fm_cmd_dump;
 fm_cli_run fm_cmd_export;
 fm_cli_run fm_cmd_feedback;
 fm_cli_run fm_cmd_finish;
+fm_cli_run fm_cmd_import;
 fm_cli_run fm_cmd_log;
 fm_cli_run fm_cmd_merge;
 fm_cli_run fm_cmd_procrep;
 fm_cli_run fm_cmd_record;
 fm_cli_run fm_cmd_report;
+fm_cli_run fm_cmd_top;
 fm_cli_run fm_cmd_tree;
 fm_cli_run fm_cmd_view;
 

@@ -295,18 +295,29 @@ static void tell_query(const char *query)
     fm_cli_print_error("fathom cgi: query: %s", query);
 }
 
+/* The real name of a file that may carry the old suffix, or NULL; free with g_free. */
+static char *find_by_hand(const char *name)
+{
+    char *found = realpath(name, NULL);
+    if (found == NULL && g_str_has_suffix(name, ".data.localhost")) {
+        g_autofree char *plain = g_strndup(name, strlen(name) - strlen(".localhost"));
+        found = realpath(plain, NULL);
+    }
+    char *ret = g_strdup(found);
+    free(found);
+    return ret;
+}
+
 /* By hand: QUERY names the file itself, which need not be below a root. */
 static int run_by_hand(struct cgi *cgi, const struct settings *settings, const char *query)
 {
     const char *last = strrchr(query, '&');
-    g_autofree char *canonical = NULL;
-    char *found = realpath(last != NULL ? last + 1 : query, NULL);
-    if (found == NULL) {
-        fm_cli_print_error("fathom cgi: %s: no such file", last != NULL ? last + 1 : query);
+    const char *name = last != NULL ? last + 1 : query;
+    g_autofree char *canonical = find_by_hand(name);
+    if (canonical == NULL) {
+        fm_cli_print_error("fathom cgi: %s: no such file", name);
         return FM_EXIT_FAILED;
     }
-    canonical = g_strdup(found);
-    free(found);
     g_autofree char *folder = g_path_get_dirname(canonical);
     GError *error = NULL;
     if (!fm_roots_add(cgi->config.roots, folder, &error))

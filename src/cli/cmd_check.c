@@ -74,10 +74,9 @@ static const char *judge(enum fm_format format, const GString *page)
 }
 
 static void check_formats(struct check *check, const struct fm_query *query,
-                          const struct fm_display *display)
+                          const struct fm_display *display,
+                          const struct fm_preferences *preferences)
 {
-    struct fm_preferences preferences;
-    fm_deep_recording_preferences(check->recording, query, &preferences);
     for (unsigned format = 0; format < FORMATS; format++) {
         const struct fm_render_options options = {
             .format = format,
@@ -85,7 +84,7 @@ static void check_formats(struct check *check, const struct fm_query *query,
             .text = {.width = 100},
         };
         g_string_truncate(check->page, 0);
-        fm_render_display(display, &preferences, check->recording->name, &options, check->page);
+        fm_render_display(display, preferences, check->recording->name, &options, check->page);
         const char *wrong = judge(format, check->page);
         if (wrong != NULL)
             tell_problem(check, query, wrong);
@@ -115,8 +114,9 @@ static void check_page(struct check *check, const struct fm_query *query)
 {
     g_autoptr(FmDisplay) display = NULL;
     g_autoptr(GError) error = NULL;
-    if (fm_report(check->recording, query, &display, &error)) {
-        check_formats(check, query, display);
+    struct fm_preferences preferences;
+    if (fm_report(check->recording, query, &preferences, &display, &error)) {
+        check_formats(check, query, display, &preferences);
         check->pages++;
     } else if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
         note_lacking(check, error->message);
@@ -130,6 +130,7 @@ static void check_page(struct check *check, const struct fm_query *query)
 
 static void check_simple(struct check *check, enum fm_command_id id, uint32_t number)
 {
+    g_assert((unsigned)id < FM_CMD_COUNT);
     const struct fm_query query = {.command = {.id = id, .number = number}};
     check_page(check, &query);
 }
@@ -142,6 +143,7 @@ static void check_module(struct check *check, enum fm_command_id id, const char 
 
 static void check_callers(struct check *check, enum fm_command_id id, uint32_t ps)
 {
+    g_assert(ps >= 1 && ps <= check->recording->profile->ps_count);
     (void)id;
     for (unsigned group = FM_QUERY_GROUP_CALL_SITE; group <= FM_QUERY_GROUP_CLIQUE; group++) {
         const struct fm_query query = {.command = {.id = FM_CMD_PROC_CALLERS,
@@ -166,6 +168,38 @@ static void check_tops(struct check *check)
                                 .with_descendants = i / 3 % 2 == 1,
                                 .per_call = i / 6 % 2 == 1}}};
         check_page(check, &query);
+    }
+}
+
+/* Pages of the whole, as their addresses stand at the top of pages and in links. */
+static void check_addresses(struct check *check)
+{
+    static const char *const addresses[] = {
+        "about",
+        "help/all",
+        "recursions/auto",
+        "flame/auto/down/_/all",
+        "flame/auto/up/_/all",
+        "tree/auto/down/3/all",
+        "find/main",
+        "memory/allocated",
+        "memory/freed",
+        "memory/held",
+        "memory/peak",
+        "waits",
+        "leaks",
+        "durations",
+        "ranks/auto/all",
+        "ranks/calls/clique/1",
+        "ranks/calls/proc/1",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
+        struct fm_query query;
+        g_autoptr(GError) error = NULL;
+        if (!fm_query_parse(addresses[i], &query, &error))
+            g_error("%s: %s", addresses[i], error->message);
+        check_page(check, &query);
+        fm_query_clear(&query);
     }
 }
 
@@ -209,6 +243,7 @@ static void check_all_pages(struct check *check)
     check_page(check, &action);
     check_simple(check, FM_CMD_PROGRAM_MODULES, 0);
     check_simple(check, FM_CMD_RECURSION_TYPE_FREQ, 0);
+    check_addresses(check);
     check_tops(check);
     for (uint32_t i = 0; i < sampled(check, analysis->module_count); i++) {
         check_module(check, FM_CMD_MODULE, analysis->modules[i].name);

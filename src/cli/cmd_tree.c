@@ -48,7 +48,8 @@ int fm_cmd_tree(int argc, char **argv)
     fm_page_output_init(&output, "tree");
     const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &options.by,
-         "time, calls, bytes or allocs (default: time where 100 samples or more were taken)",
+         "time, calls, bytes, allocs, waiting, live (bytes held at the end) or peak (when most "
+         "were held); default: time where 100 samples or more were taken",
          "MEASURE"},
         {"from", 0, 0, G_OPTION_ARG_STRING, &options.from,
          "Below this function in all its contexts, or clique/main/f/g: in this one", "NAME"},

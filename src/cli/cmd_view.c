@@ -8,8 +8,12 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
+#include "cli/live/address.h"
+#include "cli/live/growing.h"
+#include "cli/imported.h"
 #include "cli/log/cmd_log_trace.h"
 #include "cli/notices.h"
+#include "cli/record/kept.h"
 #include "display/html/assets.h"
 #include "serve/http/http.h"
 #include "trace/format/open.h"
@@ -19,6 +23,7 @@ struct view_options {
     gboolean no_open, sync;
     char **roots;
     char *assets, *listen, *token;
+    char *base; /* the profile that the FILE is compared with; NULL */
 };
 
 static void view_options_clear(struct view_options *options)
@@ -27,6 +32,7 @@ static void view_options_clear(struct view_options *options)
     g_free(options->assets);
     g_free(options->listen);
     g_free(options->token);
+    g_free(options->base);
 }
 
 static bool is_folder(const char *path)
@@ -49,13 +55,34 @@ static void tell_failure(void *user, const GError *error)
     fm_cli_notice("view", error->message);
 }
 
+/* NAME of the runs that `fathom record --keep=N -o NAME` has kept. False: there are none. */
+static bool add_runs(struct fm_server *server, const char *name, int *status)
+{
+    if (g_file_test(name, G_FILE_TEST_EXISTS))
+        return false;
+    g_autoptr(GPtrArray) profiles = fm_kept_profiles(name);
+    for (guint i = 0; i < profiles->len; i++) {
+        GError *error = NULL;
+        if (!add(server, profiles->pdata[i], &error))
+            *status = fm_cli_fail_file("view", profiles->pdata[i], FM_FILE_PROFILE, error);
+    }
+    return profiles->len > 0;
+}
+
 /* Tells of each that cannot be opened, a line each. Returns the exit status. */
-static int add_all(struct fm_server *server, char **paths, char **roots)
+static int add_all(struct fm_server *server, char **paths, char **roots,
+                   struct fm_cli_imported *imported, struct fm_cli_growing *growing)
 {
     int status = FM_EXIT_DONE;
     for (char **path = paths; *path != NULL; path++) {
         GError *error = NULL;
-        if (!add(server, *path, &error))
+        g_autofree char *shown = g_strdup(*path);
+        if (add_runs(server, *path, &status))
+            continue;
+        if (!fm_cli_growing_take(growing, &shown, &error) ||
+            !fm_cli_imported_take(imported, &shown, &error))
+            status = fm_cli_fail("view", error);
+        else if (!add(server, shown, &error))
             status = fm_cli_fail_file("view", *path, FM_FILE_PROFILE, error);
     }
     for (char **root = roots; root != NULL && *root != NULL; root++) {
@@ -66,26 +93,16 @@ static int add_all(struct fm_server *server, char **paths, char **roots)
     return status;
 }
 
-static bool has_display(void)
-{
-    const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
-    return (x11 != NULL && x11[0] != '\0') || (wayland != NULL && wayland[0] != '\0');
-}
-
-static bool open_browser(const char *url)
-{
-    char *command[] = {(char *)(uintptr_t) "xdg-open", (char *)(uintptr_t)url, NULL};
-    return has_display() &&
-           g_spawn_async(NULL, command, NULL,
-                         G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL |
-                             G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_STDIN_FROM_DEV_NULL,
-                         NULL, NULL, NULL, NULL);
-}
-
 /* Straight to the menu when there is one profile, or to the traces, all in one page; with a token
  * the login page comes first. */
-static char *first_page(const struct fm_server *server, const struct fm_http *http, bool only)
+static char *first_page(const struct fm_server *server, const struct fm_http *http, bool only,
+                        bool compared)
 {
+    if (compared && only && fm_server_count(server) == 2) {
+        g_autofree char *page =
+            fm_server_compare_url(fm_server_path(server, 0), fm_server_path(server, 1));
+        return g_strconcat(fm_http_url(http), page, NULL);
+    }
     unsigned profiles = fm_server_count(server), traces = fm_server_trace_count(server);
     if (!only || (profiles != 0) == (traces != 0) || profiles > 1)
         return g_strdup(fm_http_url(http));
@@ -95,14 +112,6 @@ static char *first_page(const struct fm_server *server, const struct fm_http *ht
     }
     g_autofree char *menu = fm_server_menu_url(fm_server_path(server, 0));
     return g_strconcat(fm_http_url(http), menu, NULL);
-}
-
-static void say_where(const char *url, bool opened)
-{
-    printf("fathom: serving %s\n", url);
-    if (!opened)
-        printf("Open it in a browser on this machine; Ctrl-C ends.\n");
-    fflush(stdout);
 }
 
 static int serve(struct fm_server *server, const struct view_options *options, GError **error)
@@ -115,9 +124,10 @@ static int serve(struct fm_server *server, const struct view_options *options, G
     struct fm_http *http;
     if (!fm_http_new(server, &http_options, &http, error))
         return FM_EXIT_FAILED;
-    g_autofree char *url =
-        first_page(server, http, options->roots == NULL && options->token == NULL);
-    say_where(url, !options->no_open && open_browser(url));
+    g_autofree char *url = first_page(
+        server, http, options->roots == NULL && options->token == NULL, options->base != NULL);
+    fm_cli_show_address(url, !options->no_open,
+                        "Open it in a browser on this machine; Ctrl-C ends.", stdout);
     fm_cli_notice_warnings("view");
     fm_http_run(http);
     fm_http_free(http);
@@ -154,10 +164,19 @@ static int view(char **paths, const struct view_options *options)
     }
     const struct fm_server_options server_options = {.background = true, .failed = tell_failure};
     struct fm_server *server = fm_server_new(&server_options);
-    int status = add_all(server, paths, options->roots);
+    struct fm_cli_imported imported = {0};
+    struct fm_cli_growing *growing = fm_cli_growing_new();
+    char *base[] = {options->base, NULL};
+    int status =
+        add_all(server, base, NULL, &imported, growing); /* the first one: what it was before */
+    if (status == FM_EXIT_DONE)
+        status = add_all(server, paths, options->roots, &imported, growing);
+    fm_cli_growing_begin(growing, server);
     if (status == FM_EXIT_DONE)
         status = serve(server, options, &error);
     fm_server_free(server);
+    fm_cli_growing_free(growing);
+    fm_cli_imported_clear(&imported);
     return error == NULL ? status : fm_cli_fail("view", error);
 }
 
@@ -170,6 +189,8 @@ int fm_cmd_view(int argc, char **argv)
         {"no-open", 'n', 0, G_OPTION_ARG_NONE, &options.no_open, "Do not start a browser", NULL},
         {"sync", 0, 0, G_OPTION_ARG_NONE, &options.sync,
          "Correct the clocks of several traces by the messages between them", NULL},
+        {"base", 0, 0, G_OPTION_ARG_FILENAME, &options.base,
+         "Show what differs in FILE from this profile, and why", "PROFILE"},
         {"root", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
          "Profiles below this folder may be opened from the pages", "FOLDER"},
         {"assets", 0, 0, G_OPTION_ARG_FILENAME, &options.assets,
@@ -180,19 +201,27 @@ int fm_cmd_view(int argc, char **argv)
          "Answer only who knows this secret (at least 16 bytes)", "TOKEN"},
         {NULL},
     };
-    int status = fm_cli_parse(&argc, &argv, entries, "FILE|FOLDER|ADDRESS...",
-                              "Serves the pages of profiles and traces to a browser on this "
-                              "machine, and opens it. A FILE is a deep profile or an event log, "
-                              "an ADDRESS a program's live log (unix:PATH, tcp:HOST:PORT); a "
-                              "FOLDER is a CTF trace, or else the same as --root=FOLDER.",
-                              "fathom view Deep.data\n"
-                              "  fathom view server.eventlog client.eventlog\n"
-                              "  fathom view unix:/tmp/program.sock\n"
-                              "  fathom view --port 8080 --no-open old.data new.data");
+    int status = fm_cli_parse(
+        &argc, &argv, entries, "FILE|NAME|FOLDER|ADDRESS|pid:N...",
+        "Serves the pages of profiles and traces to a browser on this "
+        "machine, and opens it. A FILE is a deep profile, an event log or "
+        "another tool's profile (fathom import); NAME.rec, or pid:N, is "
+        "a program that runs, and its pages are kept up to date. An ADDRESS is a program's live "
+        "log (unix:PATH, tcp:HOST:PORT); a NAME stands for the runs that `fathom record --keep=N "
+        "-o "
+        "NAME` has kept; a FOLDER is a CTF trace, or else the same as --root=FOLDER.",
+        "fathom view Deep.data\n"
+        "  fathom view server.rec\n"
+        "  fathom view --base old.data new.data\n"
+        "  fathom view server.eventlog client.eventlog\n"
+        "  fathom view unix:/tmp/program.sock\n"
+        "  fathom view --port 8080 --no-open old.data new.data");
     if (status < 0 && argc < 2 && options.roots == NULL)
         status = fm_cli_usage("view", "expected a FILE or FOLDER; --help tells more");
     if (status < 0 && (options.port < 0 || options.port > 65535))
         status = fm_cli_usage("view", "--port is 0 to 65535");
+    if (status < 0 && options.base != NULL && argc != 2)
+        status = fm_cli_usage("view", "--base is compared with one FILE");
     if (status < 0)
         status = view(argv + 1, &options);
     view_options_clear(&options);

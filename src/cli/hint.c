@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "exchange/import/import.h"
 
 #define HEAD_BYTES 64
 
@@ -43,6 +44,8 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
     size_t size = read_head(path, head), skipped = 0;
     if (size == 0 && g_file_test(metadata, G_FILE_TEST_IS_REGULAR))
         return FM_FILE_CTF;
+    if (size == 0 && fm_import_recognises(path))
+        return FM_FILE_FOREIGN;
     while (skipped < size && (head[skipped] == '\r' || head[skipped] == '\n'))
         skipped++; /* the id line of a data file stands in a line of its own */
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -50,7 +53,7 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
         if (size - skipped >= length && memcmp(head + skipped, kinds[i].begins, length) == 0)
             return kinds[i].kind;
     }
-    return FM_FILE_OTHER;
+    return size > 0 && fm_import_recognises(path) ? FM_FILE_FOREIGN : FM_FILE_OTHER;
 }
 
 int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kind wanted,
@@ -68,6 +71,8 @@ int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kin
                                                                    "profile of it"},
         [FM_FILE_EVENT_LOG] = {"an event log", "fathom view %s, or fathom log stat %s"},
         [FM_FILE_CTF] = {"a trace", "fathom view %s"},
+        [FM_FILE_FOREIGN] = {"a profile of another tool",
+                             "fathom view %s, or fathom import %s makes a profile of it"},
     };
     int status = fm_cli_fail(command, error);
     enum fm_cli_file_kind kind = fm_cli_file_kind(path);

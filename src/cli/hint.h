@@ -12,7 +12,8 @@ enum fm_cli_file_kind {
     FM_FILE_FEEDBACK,
     FM_FILE_RECORDING,
     FM_FILE_EVENT_LOG,
-    FM_FILE_CTF, /* a folder */
+    FM_FILE_CTF,     /* a folder */
+    FM_FILE_FOREIGN, /* a profile of another tool */
 };
 /* By the first bytes. */
 enum fm_cli_file_kind fm_cli_file_kind(const char *path);

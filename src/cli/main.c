@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "base/files/standard_streams.h"
+#include "base/files/unfinished.h"
 #include "cli/cli.h"
 
-const struct fm_cli_command fm_cli_commands[] = {
+static fm_cli_run list_commands;
+
+/* Ends with a NULL name. */
+static const struct fm_cli_command commands[] = {
     {"view", fm_cmd_view, "serve the pages of profiles and open the browser"},
     {"report", fm_cmd_report, "print one page as text, JSON, CSV or HTML"},
     {"tree", fm_cmd_tree, "print where time, calls or memory go, context by context"},
@@ -15,27 +19,31 @@ const struct fm_cli_command fm_cli_commands[] = {
     {"procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures"},
     {"feedback", fm_cmd_feedback, "advise Mercury's compiler on what to run in parallel"},
     {"diff", fm_cmd_diff, "say what differs between two profiles, and why"},
+    {"history", fm_cmd_history, "show what many runs of a program cost, over time"},
     {"merge", fm_cmd_merge, "add profiles of one program up"},
     {"export", fm_cmd_export, "write a profile in another tool's format"},
+    {"import", fm_cmd_import, "make a profile of another tool's file"},
     {"convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools"},
     {"cc", fm_cmd_cc, "compile C so that the program records itself"},
     {"c++", fm_cmd_cc, "the same for C++"},
     {"record", fm_cmd_record, "run a program and make its profile"},
     {"finish", fm_cmd_finish, "make a profile of a raw recording"},
+    {"ctl", fm_cmd_ctl, "start, stop and mark the recording of a program that runs"},
+    {"top", fm_cmd_top, "show where a recorded program spends its time while it runs"},
     {"cgi", fm_cmd_cgi, "answer one request of a web server (also run as fathom.cgi)"},
-    {"commands", fm_cmd_commands, "list the commands, one a line (for completion)"},
+    {"commands", list_commands, "list the commands, one a line (for completion)"},
     {"log", fm_cmd_log, "event logs: count, print, follow, cut, send, check"},
     {NULL, NULL, NULL},
 };
 
-int fm_cmd_commands(int argc, char **argv)
+static int list_commands(int argc, char **argv)
 {
     static const GOptionEntry no_options[] = {{NULL}};
     int status = fm_cli_parse(&argc, &argv, no_options, "", "Lists the commands, one a line.",
                               "fathom commands");
     if (status >= 0)
         return status;
-    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++)
+    for (const struct fm_cli_command *command = commands; command->name != NULL; command++)
         printf("%s\t%s\n", command->name, command->summary);
     return FM_EXIT_DONE;
 }
@@ -44,14 +52,14 @@ static void print_help(FILE *stream)
 {
     fprintf(stream, "fathom - deep profiler and live tracer\n\n"
                     "Usage: fathom COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
-    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++)
+    for (const struct fm_cli_command *command = commands; command->name != NULL; command++)
         fprintf(stream, "  %-10s %s\n", command->name, command->summary);
     fprintf(stream, "\n`fathom COMMAND --help` tells more.\n");
 }
 
 static int run(int argc, char **argv)
 {
-    for (const struct fm_cli_command *command = fm_cli_commands; command->name != NULL; command++) {
+    for (const struct fm_cli_command *command = commands; command->name != NULL; command++) {
         if (strcmp(argv[0], command->name) == 0)
             return command->run(argc, argv);
     }
@@ -71,6 +79,7 @@ static int help_of(int count, char **words)
 int main(int argc, char **argv)
 {
     fm_fill_standard_streams();
+    fm_unfinished_remove_at_signals();
     setlocale(LC_ALL, "");
     if (argc < 2) {
         print_help(stderr);

@@ -6,6 +6,9 @@
  *   self    n_B (w_B - w_A)
  *   a new context: its total; a vanished one: calls with n_B = 0; nothing below either
  *
+ * What one build inlines (compare.h: uncounted) has no number of calls: it ran as often as its
+ * caller. Where it is a context in one build alone, its costs are its caller's own.
+ *
  * These add up to the difference of the whole, exactly, since total = own + the children's totals
  * and the terms telescope. */
 #include <math.h>
@@ -18,7 +21,6 @@
 #define LEAST_SAMPLES 20.0
 /* No claim is made of time within this part of what it was: two runs differ by as much. */
 #define FLOOR 0.02
-#define DEVIATIONS 2.576 /* 99 % of a normal distribution, two-sided */
 /* An appeared context takes the place of a vanished one when its calls agree this well. */
 #define SAME_CALLS 0.1
 
@@ -34,7 +36,9 @@ struct term {
 struct search {
     const struct fm_compare *c;
     struct fm_compare_values v;
+    enum fm_measure_id measure;
     bool sampled;
+    double sample[FM_SIDES]; /* how much stands for one sample */
     GArray *terms;
     uint32_t *up, *down; /* [pd + 1] the outermost CALLS, APPEARED or VANISHED term above it that
                             is positive, negative: index + 1 */
@@ -43,6 +47,7 @@ struct search {
 
 static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
 {
+    g_assert(pd >= 1);
     return c->side[FM_BEFORE]->csd_caller[c->tree_csd[pd]];
 }
 
@@ -52,14 +57,15 @@ static double variance_of(const struct search *s, double x, enum fm_side side)
     double all = (double)s->v.total[side][s->c->side[side]->root_pd];
     if (!s->sampled || all <= 0)
         return 0;
-    double quanta_each = fm_profile_sample_quanta(s->c->side[side]);
-    return quanta_each * fmax(x, quanta_each) * fmax(1 - x / all, 0);
+    double each = s->sample[side];
+    return each * fmax(x, each) * fmax(1 - x / all, 0);
 }
 
 static void add_term(struct search *s, struct term term)
 {
     /* A new or old context without cost may be another's replacement. */
-    if (term.value == 0 && (term.kind == FM_CAUSE_CALLS || term.kind == FM_CAUSE_SELF))
+    bool may_be_replacement = term.kind == FM_CAUSE_APPEARED || term.kind == FM_CAUSE_VANISHED;
+    if (term.value == 0 && !may_be_replacement)
         return;
     term.net = term.value;
     g_array_append_val(s->terms, term);
@@ -91,6 +97,12 @@ static double cross(int64_t a, int64_t b, int64_t c, int64_t d)
     return (double)((__int128)a * b - (__int128)c * d);
 }
 
+static uint32_t tree_css(const struct search *s, uint32_t pd)
+{
+    uint32_t csd = s->c->tree_csd[pd];
+    return csd == 0 ? 0 : s->c->side[FM_BEFORE]->csd_css[csd];
+}
+
 static void explain_calls(struct search *s, uint32_t pd, uint32_t u)
 {
     int64_t n_a = s->v.calls[FM_BEFORE][pd], n_b = s->v.calls[FM_AFTER][pd];
@@ -114,12 +126,48 @@ static void explain_self(struct search *s, uint32_t pd)
     int64_t own_a = s->v.own[FM_BEFORE][pd], own_b = s->v.own[FM_AFTER][pd];
     double factor = (double)n_b / (double)n_a;
     add_term(s, (struct term){
-                    .kind = FM_CAUSE_SELF,
+                    .kind = s->measure != FM_COMPARE_CALLS ? FM_CAUSE_SELF
+                            : s->c->uncounted[pd]          ? FM_CAUSE_INLINED
+                                                           : FM_CAUSE_CALLS,
                     .pd = pd,
+                    .css = tree_css(s, pd),
                     .value = cross(own_b, n_a, n_b, own_a) / (double)n_a,
                     .variance = variance_of(s, (double)own_b, FM_AFTER) +
                                 factor * factor * variance_of(s, (double)own_a, FM_BEFORE),
                 });
+}
+
+/* A context of one build alone, whose calls there are not counted, of a function that both have:
+ * the other has no name for the same code. */
+static bool is_inlined(const struct search *s, uint32_t pd, uint32_t u)
+{
+    const struct fm_compare *c = s->c;
+    uint32_t ps = c->side[FM_BEFORE]->pd_ps[pd];
+    return u != 0 && c->uncounted[pd] && fm_compare_has(c, FM_COMPARE_CALLS) &&
+           !c->ps_only[FM_BEFORE][ps] && !c->ps_only[FM_AFTER][ps];
+}
+
+static void explain_inlined(struct search *s, uint32_t pd, uint32_t u)
+{
+    double vanished = cross(s->v.calls[FM_AFTER][u], s->v.total[FM_BEFORE][pd], 0, 0) /
+                      (double)s->v.calls[FM_BEFORE][u];
+    add_term(s, (struct term){.kind = FM_CAUSE_INLINED,
+                              .pd = pd,
+                              .css = tree_css(s, pd),
+                              .value = (double)s->v.total[FM_AFTER][pd] - vanished});
+}
+
+/* What they cost is their caller's own. */
+static void give_inlined_to_callers(struct search *s)
+{
+    for (uint32_t at = s->c->order_count; at-- > 1;) {
+        uint32_t pd = s->c->order[at], u = parent_of(s->c, pd);
+        if ((s->v.calls[FM_BEFORE][pd] > 0) == (s->v.calls[FM_AFTER][pd] > 0) ||
+            !is_inlined(s, pd, u))
+            continue;
+        for (int side = FM_BEFORE; side < FM_SIDES; side++)
+            s->v.own[side][u] += s->v.total[side][pd];
+    }
 }
 
 static void explain(struct search *s, uint32_t pd)
@@ -129,6 +177,12 @@ static void explain(struct search *s, uint32_t pd)
     s->settled[pd] = u != 0 && s->settled[u];
     if (s->settled[pd] || (!before && !after))
         return;
+    if (before != after && is_inlined(s, pd, u)) {
+        s->settled[pd] = true;
+        if (s->measure == FM_COMPARE_CALLS)
+            explain_inlined(s, pd, u);
+        return;
+    }
     if (before && u != 0)
         explain_calls(s, pd, u);
     if (before && after) {
@@ -141,7 +195,7 @@ static void explain(struct search *s, uint32_t pd)
     double total = (double)s->v.total[FM_AFTER][pd];
     add_term(s, (struct term){.kind = FM_CAUSE_APPEARED,
                               .pd = pd,
-                              .css = s->c->side[FM_BEFORE]->csd_css[s->c->tree_csd[pd]],
+                              .css = tree_css(s, pd),
                               .value = total,
                               .variance = variance_of(s, total, FM_AFTER)});
 }
@@ -237,7 +291,7 @@ static struct fm_cause cause_of(const struct search *s, const struct term *term)
 {
     const struct fm_profile *p = s->c->side[FM_BEFORE];
     struct fm_cause cause = {.kind = term->kind, .ps = p->pd_ps[term->pd]};
-    if (term->kind == FM_CAUSE_SELF)
+    if (term->kind == FM_CAUSE_SELF || term->css == 0)
         return cause;
     cause.css = term->css;
     cause.caller = p->css[term->css].ps;
@@ -253,7 +307,7 @@ static struct fm_cause_context context_of(const struct search *s, const struct t
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         uint32_t pd =
             term->kind == FM_CAUSE_REPLACED && side == FM_BEFORE ? term->old_pd : term->pd;
-        context.calls[side] = s->v.calls[side][pd];
+        context.calls[side] = s->v.known[pd] ? s->v.calls[side][pd] : -1;
         context.value[side] =
             term->kind == FM_CAUSE_SELF ? s->v.own[side][pd] : s->v.total[side][pd];
     }
@@ -313,7 +367,7 @@ static int by_weight(const void *left, const void *right)
 static void judge(const struct search *s, struct fm_cause *cause)
 {
     double values[FM_SIDES] = {0}, samples = 0;
-    cause->told = !s->sampled;
+    cause->told = !s->sampled && cause->kind != FM_CAUSE_INLINED;
     cause->deviation = sqrt(cause->deviation);
     if (!s->sampled)
         return;
@@ -323,8 +377,9 @@ static void judge(const struct search *s, struct fm_cause *cause)
                 (double)g_array_index(cause->contexts, struct fm_cause_context, i).value[side];
     }
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
-        samples += fm_profile_samples(s->c->side[side], values[side]);
-    cause->told = samples >= LEAST_SAMPLES && fabs(cause->net) > DEVIATIONS * cause->deviation &&
+        samples += s->sample[side] > 0 ? values[side] / s->sample[side] : values[side];
+    cause->told = samples >= LEAST_SAMPLES &&
+                  fabs(cause->net) > FM_COMPARE_DEVIATIONS * cause->deviation &&
                   fabs(cause->net) > FLOOR * values[FM_BEFORE];
 }
 
@@ -349,7 +404,11 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
                     struct fm_causes *ret)
 {
     const struct fm_profile *p = compare->side[FM_BEFORE];
-    struct search s = {.c = compare, .sampled = measure == FM_QUANTA};
+    struct search s = {.c = compare, .measure = measure};
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        s.sample[side] = fm_compare_sample(compare, measure, (enum fm_side)side);
+        s.sampled = s.sampled || s.sample[side] > 0;
+    }
     g_assert(measure == FM_COMPARE_CALLS ||
              (measure >= FM_FIRST_INHERITED && measure < FM_MEASURES_MAX));
     fm_compare_values_init(&s.v, compare, measure);
@@ -357,6 +416,8 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     s.up = g_new0(uint32_t, p->pd_count + 1u);
     s.down = g_new0(uint32_t, p->pd_count + 1u);
     s.settled = g_new0(bool, p->pd_count + 1u);
+    if (measure != FM_COMPARE_CALLS)
+        give_inlined_to_callers(&s);
     for (uint32_t at = 0; at < compare->order_count; at++)
         explain(&s, compare->order[at]);
     join_replaced(&s);

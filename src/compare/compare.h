@@ -7,7 +7,7 @@
  * time is told only when chance does not explain it. Definitions: README.md in this folder. */
 #pragma once
 
-#include "analysis/analysis.h"
+#include "deep/profile.h"
 
 enum fm_side { FM_BEFORE, FM_AFTER, FM_SIDES };
 
@@ -37,23 +37,30 @@ struct fm_compare {
     bool *ps_only[FM_SIDES]; /* [ps of side[] + 1] the procedure is in one build alone: in [0] those
                                 of before, in [1] of after */
     /* Both over the same graph: equal ids, other costs. Names are those of before where it has
-     * the procedure. */
+     * the procedure. side[FM_AFTER] owns its costs alone, all else is the other's. */
     struct fm_profile *side[FM_SIDES];
-    struct fm_analysis *a; /* of the common graph */
+    uint32_t *clique_size; /* [pd + 1] contexts in its recursion; 1 = it is in none */
     uint32_t *tree_csd;    /* [pd + 1] leads to the pd in the spanning tree, breadth first; 0 */
     uint32_t *order;       /* pds that the root reaches, parents before children */
     uint32_t order_count;
     uint32_t *into_first; /* [pd + 2] into into */
     uint32_t *into;       /* csds by callee */
-    GPtrArray *notes;     /* char*: what a reader should know, a sentence each */
+    /* [pd + 1] some calls into the context are not counted in one of the builds, or in both: its
+     * body is inlined there, or the file knows of no calls. The numbers of both say nothing. */
+    bool *uncounted;
+    GPtrArray *notes; /* char*: what a reader should know, a sentence each */
 };
 
 /* Both profiles must outlive *ret. Errors: FM_ERROR_UNAVAILABLE when they cannot be compared (a C
- * and a Mercury program, other words). O(nodes of both). */
+ * and a Mercury program, other words, one without contexts). O(nodes of both). */
 FM_MUST_USE bool fm_compare_new(const struct fm_profile *before, const struct fm_profile *after,
                                 const struct fm_compare_options *options, struct fm_compare **ret,
                                 GError **error);
 void fm_compare_free(struct fm_compare *compare); /* NULL is allowed */
+
+/* A difference of samples is told beyond so many standard deviations: 99 % of a normal
+ * distribution, two-sided. */
+#define FM_COMPARE_DEVIATIONS 2.576
 
 /* One number of both sides. FM_MEASURES_MAX stands for calls. */
 #define FM_COMPARE_CALLS ((enum fm_measure_id)FM_MEASURES_MAX)
@@ -61,27 +68,36 @@ void fm_compare_free(struct fm_compare *compare); /* NULL is allowed */
 int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id measure,
                          enum fm_side side);
 
-/* One measure of all contexts, of both sides. calls: how often the context was entered, 1 or more
- * where it has any cost. total: of the context and what lies below it in the spanning tree. */
+/* One measure of all contexts, of both sides. total: of the context and what lies below it in the
+ * spanning tree. calls: how often the context was entered, 1 or more where it has any cost, 0 where
+ * it was not; where that was not counted (known[] is false), as often as the context above it, so
+ * that only the quotient of both sides has a meaning, and then says that nothing changed. */
 struct fm_compare_values {
     int64_t *own[FM_SIDES], *total[FM_SIDES], *calls[FM_SIDES]; /* [pd + 1] */
+    bool *known;                                                /* [pd + 1] calls are counts */
 };
 void fm_compare_values_init(struct fm_compare_values *values, const struct fm_compare *compare,
                             enum fm_measure_id measure);
 void fm_compare_values_clear(struct fm_compare_values *values);
 /* Whether both profiles have the measure and it means something to a reader. */
 bool fm_compare_has(const struct fm_compare *compare, enum fm_measure_id measure);
+/* How much of a measure stands for one independent sample: 0 where each event was counted or
+ * measured. */
+double fm_compare_sample(const struct fm_compare *compare, enum fm_measure_id measure,
+                         enum fm_side side);
+/* "exact", "sampled", "measured", "estimated". */
+const char *fm_compare_certainty(const struct fm_compare *compare, enum fm_measure_id measure);
 /* "calls", "time", "bytes", "allocs"; or a measure's own name. False: the profiles do not have
  * it. */
 bool fm_compare_parse_measure(const struct fm_compare *compare, const char *text,
                               enum fm_measure_id *ret);
 const char *fm_compare_measure_title(const struct fm_compare *compare, enum fm_measure_id measure);
+/* The same in a reader's words: "bytes held when most were". */
+const char *fm_compare_measure_words(const struct fm_compare *compare, enum fm_measure_id measure);
 /* What a value is multiplied by for the unit that is shown: seconds of time, bytes. */
 double fm_compare_scale(const struct fm_compare *compare, enum fm_measure_id measure);
 /* What a reader looks at first: calls, or allocations where calls are equal, else time. */
 enum fm_measure_id fm_compare_telling_measure(const struct fm_compare *compare);
-/* As its language calls it, of the common graph; belongs to the profile. */
-const char *fm_compare_name(const struct fm_compare *compare, uint32_t ps);
 /* "main › parse › expr": at most so many innermost functions of the spanning tree's path; g_free.
  */
 char *fm_compare_path(const struct fm_compare *compare, uint32_t pd, unsigned steps_max);
@@ -94,12 +110,14 @@ enum fm_cause_kind {
     FM_CAUSE_APPEARED, /* is called from there now */
     FM_CAUSE_VANISHED, /* is no longer */
     FM_CAUSE_REPLACED, /* one is called where another was */
+    FM_CAUSE_INLINED,  /* by calls: they are counted in one build alone, the other has the body
+                          inlined;  never told, as it is no change of the program */
 };
 
 struct fm_cause_context {
     uint32_t pd;
-    double net; /* of the difference, after what is set against it */
-    int64_t calls[FM_SIDES];
+    double net;              /* of the difference, after what is set against it */
+    int64_t calls[FM_SIDES]; /* -1: not counted */
     int64_t value[FM_SIDES]; /* SELF: own cost, else total */
     uint32_t against;        /* how many smaller differences below are set against it */
 };
@@ -113,18 +131,18 @@ struct fm_cause {
     bool deeper;      /* CALLS: the calls that changed come from within its recursion */
     double net;       /* sum over contexts, in the measure's unit */
     double deviation; /* of net, when the measure is sampled: standard deviation; else 0 */
-    bool told;        /* chance does not explain it (always, for counts) */
+    bool told;        /* chance does not explain it; of counts: all but INLINED */
     GArray *contexts; /* struct fm_cause_context, largest first */
 };
 
 struct fm_causes {
     enum fm_measure_id measure;
-    bool sampled;      /* time: differences are estimated */
-    double difference; /* after - before of the whole: the sum of all net */
-    double sum;        /* of their absolute values */
-    GArray *causes;    /* struct fm_cause, largest first; those that cannot be told last */
-    double not_told;   /* sum of net of those; 0 for counts */
-    double not_told_deviation;
+    bool sampled;              /* time: differences are estimated */
+    double difference;         /* after - before of the whole: the sum of all net */
+    double sum;                /* of their absolute values */
+    GArray *causes;            /* struct fm_cause, largest first; those that cannot be told last */
+    double not_told;           /* sum of net of those */
+    double not_told_deviation; /* 0 for counts */
 };
 
 /* What explains the difference of a measure (FM_FIRST_INHERITED or later, or FM_COMPARE_CALLS). */

@@ -21,6 +21,3 @@ void fm_pairs_find_renames(struct fm_pairs *pairs, const struct fm_profile *befo
 /* Call sites of paired procedures: the longest common subsequence. */
 void fm_pairs_find_sites(struct fm_pairs *pairs, const struct fm_profile *before,
                          const struct fm_profile *after);
-
-int64_t fm_compare_csd_value(const struct fm_profile *profile, uint32_t csd,
-                             enum fm_measure_id measure);

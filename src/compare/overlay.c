@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both profiles over one graph: the second gets the first's procedures and call sites, and then
- * each is merged with the other's graph without its costs. What a merge makes of graphs does not
- * depend on costs, so both results have the same contexts under the same numbers. */
+/* Both profiles over one graph: the second gets the first's procedures and call sites, then the
+ * graphs are merged, and each side's costs are laid where its own contexts are in it. */
 #include <string.h>
 
 #include "base/error.h"
@@ -25,19 +24,24 @@ static struct fm_profile *shallow(const struct fm_profile *p)
     copy->coverage = FM_COVERAGE_NONE;
     copy->pd_point_first = NULL;
     copy->run_info = (struct fm_run_info){.sample_count = p->run_info.sample_count,
-                                          .sample_squares = p->run_info.sample_squares};
+                                          .sample_squares = p->run_info.sample_squares,
+                                          .unknown = p->run_info.unknown,
+                                          .nature = p->run_info.nature,
+                                          .tick_event = p->run_info.tick_event,
+                                          .heap_period = p->run_info.heap_period};
     for (uint32_t ps = 1; ps <= p->ps_count; ps++)
         copy->ps[ps].point_count = 0;
     return copy;
 }
 
-static void take_names(struct fm_profile *after, const struct fm_profile *before,
+/* before is changed where the builds differ in what they inline: both are of one graph. */
+static void take_names(struct fm_profile *after, struct fm_profile *before,
                        const struct fm_pairs *pairs)
 {
     after->program_name = before->program_name;
     for (uint32_t id = 1; id <= after->ps_count; id++) {
         struct fm_ps *ps = &after->ps[id];
-        const struct fm_ps *of = &before->ps[pairs->ps_back[id]];
+        struct fm_ps *of = &before->ps[pairs->ps_back[id]];
         if (pairs->ps_back[id] == 0)
             continue;
         ps->label_kind = of->label_kind;
@@ -51,92 +55,149 @@ static void take_names(struct fm_profile *after, const struct fm_profile *before
         ps->line = of->line;
         ps->in_interface = of->in_interface;
         ps->variadic = of->variadic;
-        ps->inlined = of->inlined;
+        ps->inlined = of->inlined = of->inlined || ps->inlined;
         ps->raw_name = of->raw_name;
     }
     for (uint32_t id = 1; id <= after->css_count; id++) {
         struct fm_css *css = &after->css[id];
-        const struct fm_css *of = &before->css[pairs->css_back[id]];
+        struct fm_css *of = &before->css[pairs->css_back[id]];
         if (pairs->css_back[id] == 0)
             continue;
         css->type_subst = of->type_subst;
         css->file = of->file;
         css->line = of->line;
         css->goal_path = of->goal_path;
-        css->inlined = of->inlined;
+        css->inlined = of->inlined = of->inlined || css->inlined;
     }
 }
 
-static void without_costs(const struct fm_profile *p, struct fm_profile *ret)
+/* --- one graph, the costs of both --- */
+
+/* At most the largest number, as sums of profiles are. */
+static uint64_t product(uint64_t a, uint64_t b)
 {
-    *ret = *p;
-    ret->callseqs = ret->user_quanta = ret->instrumentation_quanta = 0;
-    ret->run_info = (struct fm_run_info){0};
-    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
-        ret->csd_own[m] = (struct fm_column){0};
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* One side's costs over the graph of both. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* As narrow as the largest number allows. */
+static struct fm_column narrowed(const uint64_t *numbers, size_t count)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        all |= numbers[i];
+    if (all == 0)
+        return (struct fm_column){0};
+    if (all > UINT32_MAX)
+        return (struct fm_column){.width = 8, .u64 = g_memdup2(numbers, count * sizeof *numbers)};
+    struct fm_column column = {.width = 4, .u32 = g_new(uint32_t, count)};
+    for (size_t i = 0; i < count; i++)
+        column.u32[i] = (uint32_t)numbers[i];
+    return column;
+}
+
+static const struct fm_column *column_named(const struct fm_profile *p, const char *name)
+{
+    for (unsigned m = 0; m < p->measure_count; m++) {
+        if (strcmp(p->measures[m].name, name) == 0)
+            return &p->csd_own[m];
+    }
+    return NULL;
+}
+
+/* What one side cost, laid on the graph of both. */
 struct laying {
-    const struct fm_profile *before, *after; /* one of them without costs */
-    struct fm_profile *result;               /* NULL: error */
-    GPtrArray *notes;
-    GError *error;
+    const struct fm_profile *given;
+    const uint32_t *csds; /* of the graph, by those of given */
+    struct fm_profile *side;
+    uint64_t factor; /* quanta in ticks of the graph */
 };
 
 static gpointer lay(gpointer data)
 {
-    struct laying *l = data;
-    const struct fm_merge_options options = {.common = true, .sites_by_key = true};
-    struct fm_merge *merge = fm_merge_new(&options);
-    if (!fm_merge_add(merge, l->before, "before", &l->error) ||
-        !fm_merge_add(merge, l->after, "after", &l->error)) {
-        fm_merge_free(merge);
-        return NULL;
+    const struct laying *l = data;
+    const struct fm_profile *given = l->given;
+    size_t count = l->side->csd_count + 1u;
+    g_autofree uint64_t *sums = g_new(uint64_t, count);
+    for (unsigned m = 0; m < l->side->measure_count; m++) {
+        const struct fm_column *from = column_named(given, l->side->measures[m].name);
+        if (from == NULL || from->width == 0)
+            continue;
+        memset(sums, 0, count * sizeof *sums);
+        for (uint32_t csd = 1; csd <= given->csd_count; csd++) {
+            uint64_t *to = &sums[l->csds[csd]];
+            *to = sum(*to, product(fm_column_get(from, csd), m == FM_QUANTA ? l->factor : 1));
+        }
+        sums[0] = 0; /* what the root does not lead to */
+        l->side->csd_own[m] = narrowed(sums, count);
     }
-    for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
-        g_ptr_array_add(l->notes, g_strdup(*note));
-    if (!fm_merge_finish(merge, &l->result, &l->error))
-        l->result = NULL;
     return NULL;
 }
 
-static bool are_alike(const struct fm_profile *a, const struct fm_profile *b)
+static void set_header(struct fm_profile *side, const struct fm_profile *given, uint64_t factor,
+                       bool mixes_times)
 {
-    return a->pd_count == b->pd_count && a->csd_count == b->csd_count &&
-           a->ps_count == b->ps_count && a->css_count == b->css_count &&
-           memcmp(a->pd_ps, b->pd_ps, (a->pd_count + 1u) * sizeof *a->pd_ps) == 0 &&
-           memcmp(a->csd_callee, b->csd_callee, (a->csd_count + 1u) * sizeof *a->csd_callee) == 0 &&
-           memcmp(a->csd_css, b->csd_css, (a->csd_count + 1u) * sizeof *a->csd_css) == 0;
+    const struct fm_run_info *of = &given->run_info;
+    side->user_quanta = product(given->user_quanta, factor);
+    side->instrumentation_quanta = product(given->instrumentation_quanta, factor);
+    side->callseqs = given->callseqs;
+    side->run_info.sample_count = of->sample_count;
+    side->run_info.sample_squares =
+        of->sample_count == 0 ? 0 : product(product(of->sample_squares, factor), factor);
+    side->run_info.unknown = of->unknown | (mixes_times ? 1u << FM_QUANTA : 0);
+    side->run_info.heap_period = of->heap_period;
+}
+
+/* Takes the graph, which is that of both sides. */
+static void lay_costs(struct fm_compare *c, struct fm_profile *graph, uint32_t *const *csds)
+{
+    struct laying sides[FM_SIDES];
+    bool mixes_times =
+        ((c->given[FM_BEFORE]->run_info.nature ^ c->given[FM_AFTER]->run_info.nature) &
+         FM_NATURE_CLOCK) != 0;
+    c->side[FM_BEFORE] = graph;
+    c->side[FM_AFTER] = g_memdup2(graph, sizeof *graph);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        const struct fm_profile *given = c->given[side];
+        uint64_t ticks = given->ticks_per_second;
+        sides[side] = (struct laying){given, csds[side], c->side[side],
+                                      ticks == 0 ? 1 : graph->ticks_per_second / ticks};
+        set_header(c->side[side], given, sides[side].factor, mixes_times);
+    }
+    GThread *other = g_thread_new("overlay", lay, &sides[FM_AFTER]);
+    lay(&sides[FM_BEFORE]);
+    g_thread_join(other);
 }
 
 static bool lay_over(struct fm_compare *c, const struct fm_pairs *pairs, GError **error)
 {
-    struct fm_profile *before = shallow(c->given[FM_BEFORE]), bare_before;
-    struct fm_profile *after = shallow(c->given[FM_AFTER]), bare_after;
+    const struct fm_merge_options options = {.common = true, .sites_by_key = true, .places = true};
+    struct fm_profile *before = shallow(c->given[FM_BEFORE]), *graph;
+    struct fm_profile *after = shallow(c->given[FM_AFTER]);
+    struct fm_merge_places places = {0};
     take_names(after, before, pairs);
-    without_costs(before, &bare_before);
-    without_costs(after, &bare_after);
-    struct laying sides[FM_SIDES] = {
-        {before, &bare_after, NULL, c->notes, NULL},
-        {&bare_before, after, NULL, g_ptr_array_new_with_free_func(g_free), NULL}};
-    GThread *other = g_thread_new("overlay", lay, &sides[FM_AFTER]);
-    lay(&sides[FM_BEFORE]);
-    g_thread_join(other);
-    g_ptr_array_unref(sides[FM_AFTER].notes); /* the same */
+    struct fm_merge *merge = fm_merge_new(&options);
+    bool done =
+        fm_merge_add(merge, before, "before", error) && fm_merge_add(merge, after, "after", error);
+    if (done) {
+        for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
+            g_ptr_array_add(c->notes, g_strdup(*note));
+        done = fm_merge_finish_places(merge, &graph, &places, error);
+    } else {
+        fm_merge_free(merge);
+    }
     free_shallow(before);
     free_shallow(after);
-    c->side[FM_BEFORE] = sides[FM_BEFORE].result;
-    c->side[FM_AFTER] = sides[FM_AFTER].result;
-    if (c->side[FM_BEFORE] == NULL || c->side[FM_AFTER] == NULL) {
-        bool first = sides[FM_BEFORE].error != NULL;
-        g_propagate_error(error, sides[first ? FM_BEFORE : FM_AFTER].error);
-        if (first)
-            g_clear_error(&sides[FM_AFTER].error);
+    if (!done)
         return false;
-    }
-    g_assert(are_alike(c->side[FM_BEFORE], c->side[FM_AFTER]));
-    return fm_analysis_new(c->side[FM_BEFORE], NULL, &c->a, error);
+    lay_costs(c, graph, places.csds);
+    c->clique_size = g_steal_pointer(&places.clique_size);
+    fm_merge_places_clear(&places);
+    return true;
 }
 
 /* --- the spanning tree --- */
@@ -178,6 +239,22 @@ static void span(struct fm_compare *c)
                 c->order[c->order_count++] = callee;
             }
         }
+    }
+}
+
+static bool are_counted(const struct fm_compare *c, uint32_t css)
+{
+    return !fm_profile_css_uncounted(c->side[FM_BEFORE], css) &&
+           !fm_profile_css_uncounted(c->side[FM_AFTER], css);
+}
+
+static void find_uncounted(struct fm_compare *c)
+{
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    c->uncounted = g_new0(bool, p->pd_count + 1u);
+    for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
+        if (!are_counted(c, p->csd_css[csd]))
+            c->uncounted[p->csd_callee[csd]] = true;
     }
 }
 
@@ -239,12 +316,14 @@ static void find_only(struct fm_compare *c, const struct fm_pairs *pairs)
 static bool can_be_compared(const struct fm_profile *before, const struct fm_profile *after,
                             GError **error)
 {
-    if (before->flavour == after->flavour && before->word_size == after->word_size)
+    bool arcs = fm_profile_is(before, FM_NATURE_ARCS) || fm_profile_is(after, FM_NATURE_ARCS);
+    if (before->flavour == after->flavour && before->word_size == after->word_size && !arcs)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                 before->flavour != after->flavour
                     ? "one is a profile of a C program, the other of a Mercury program"
-                    : "the profiles have words of different sizes");
+                : arcs ? "contexts are compared, and one knows calls by function and caller only"
+                       : "the profiles have words of different sizes");
     return false;
 }
 
@@ -268,6 +347,7 @@ bool fm_compare_new(const struct fm_profile *before, const struct fm_profile *af
         find_only(c, &pairs);
         index_callees(c);
         span(c);
+        find_uncounted(c);
     }
     fm_pairs_clear(&pairs);
     if (!done)
@@ -280,16 +360,21 @@ void fm_compare_free(struct fm_compare *c)
 {
     if (c == NULL)
         return;
-    fm_analysis_free(c->a);
-    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        fm_profile_free(c->side[side]);
-        g_free(c->ps_only[side]);
+    for (unsigned m = 0; c->side[FM_AFTER] != NULL && m < FM_MEASURES_MAX; m++) {
+        if (c->side[FM_AFTER]->csd_own[m].width != 0)
+            g_free(c->side[FM_AFTER]->csd_own[m].u32);
     }
+    g_free(c->side[FM_AFTER]); /* all else is the other's */
+    fm_profile_free(c->side[FM_BEFORE]);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        g_free(c->ps_only[side]);
+    g_free(c->clique_size);
     g_array_unref(c->matches);
     g_ptr_array_unref(c->notes);
     g_free(c->tree_csd);
     g_free(c->order);
     g_free(c->into_first);
     g_free(c->into);
+    g_free(c->uncounted);
     g_free(c);
 }

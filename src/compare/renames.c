@@ -4,6 +4,8 @@
 
 #include "compare/internal.h"
 
+#include "base/hash.h"
+
 #define LEAST_SIMILARITY 0.6
 #define RIVAL_WITHIN 0.1
 /* A procedure that so many left-over ones call, or that calls so many, tells them not apart. */
@@ -45,7 +47,7 @@ static GHashTable *left_over(const struct fm_profile *p, const uint32_t *identit
             continue;
         struct neighbours *of = g_new0(struct neighbours, 1);
         of->ps = ps;
-        of->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+        of->calls = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, g_free);
         g_hash_table_insert(found, GUINT_TO_POINTER(ps), of);
     }
     for (uint32_t csd = 1; csd <= p->csd_count && g_hash_table_size(found) > 0; csd++) {
@@ -102,7 +104,7 @@ static gint by_similarity(gconstpointer left, gconstpointer right)
 /* The left-over procedures of after by each neighbour. */
 static GHashTable *by_neighbour(GHashTable *left)
 {
-    GHashTable *index = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+    GHashTable *index = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free,
                                               (GDestroyNotify)g_ptr_array_unref);
     GHashTableIter iter, inner;
     gpointer of, key;

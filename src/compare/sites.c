@@ -16,9 +16,11 @@ struct site {
     const char *foreign; /* callbacks: through which function of a library */
 };
 
+/* Sites of one line stand by what they call: what was imported has them in any order. */
 static int by_place(const void *left, const void *right)
 {
-    const struct fm_css *a = ((const struct site *)left)->of, *b = ((const struct site *)right)->of;
+    const struct site *one_site = left, *other_site = right;
+    const struct fm_css *a = one_site->of, *b = other_site->of;
     int order = strcmp(a->file, b->file);
     if (order == 0)
         order = a->line < b->line ? -1 : a->line > b->line;
@@ -30,6 +32,8 @@ static int by_place(const void *left, const void *right)
         order = strcmp(a->goal_path, b->goal_path);
     if (order == 0)
         order = (int)a->kind - (int)b->kind;
+    if (order == 0)
+        order = one_site->callee < other_site->callee ? -1 : one_site->callee > other_site->callee;
     return order != 0 ? order : a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 

@@ -2,11 +2,14 @@
 /* One measure of all contexts, of both sides. */
 #include "compare/internal.h"
 
-int64_t fm_compare_csd_value(const struct fm_profile *profile, uint32_t csd,
-                             enum fm_measure_id measure)
+/* Calls are those of fm_profile_calls_of_all(): threads that begin are none. */
+static int64_t csd_value(const struct fm_profile *profile, uint32_t csd, enum fm_measure_id measure)
 {
-    return measure == FM_COMPARE_CALLS ? fm_profile_calls(profile, csd)
-                                       : (int64_t)fm_profile_own(profile, csd, measure);
+    if (measure != FM_COMPARE_CALLS)
+        return (int64_t)fm_profile_own(profile, csd, measure);
+    return fm_profile_is_function(profile, profile->pd_ps[profile->csd_callee[csd]])
+               ? fm_profile_calls(profile, csd)
+               : 0;
 }
 
 /* A file may say anything: sums wrap, as the analysis' do. */
@@ -20,7 +23,7 @@ static void add_up(const struct fm_compare *c, enum fm_measure_id measure, enum 
 {
     const struct fm_profile *p = c->side[side];
     for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
-        add(&values->own[side][p->csd_callee[csd]], fm_compare_csd_value(p, csd, measure));
+        add(&values->own[side][p->csd_callee[csd]], csd_value(p, csd, measure));
         add(&values->calls[side][p->csd_callee[csd]], fm_profile_calls(p, csd));
     }
     for (uint32_t pd = 1; pd <= p->pd_count; pd++)
@@ -30,15 +33,32 @@ static void add_up(const struct fm_compare *c, enum fm_measure_id measure, enum 
         add(&values->total[side][p->csd_caller[c->tree_csd[pd]]], values->total[side][pd]);
     }
     values->calls[side][p->root_pd] = 1;
-    /* What has cost was there, also when no call of it is counted: it never returned, recording
-     * began inside, or it is an inlined body, of which calls are not recorded. */
+    /* What has cost was there, also when no call of it is counted. */
     for (uint32_t at = c->order_count; at-- > 1;) {
         uint32_t pd = c->order[at];
-        if (values->calls[side][pd] <= 0)
+        if (values->calls[side][pd] <= 0) {
             values->calls[side][pd] = values->total[side][pd] != 0;
+            values->known[pd] = values->known[pd] && values->calls[side][pd] == 0;
+        }
         uint32_t above = p->csd_caller[c->tree_csd[pd]];
-        if (values->calls[side][pd] > 0 && values->calls[side][above] <= 0)
+        if (values->calls[side][pd] > 0 && values->calls[side][above] <= 0) {
             values->calls[side][above] = 1;
+            values->known[above] = false;
+        }
+    }
+}
+
+/* It never returned, recording began inside, or it is an inlined body: as far as anybody knows it
+ * ran as often as what it stands in. */
+static void suppose(const struct fm_compare *c, struct fm_compare_values *values)
+{
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    for (uint32_t at = 1; at < c->order_count; at++) {
+        uint32_t pd = c->order[at], above = p->csd_caller[c->tree_csd[pd]];
+        for (int side = FM_BEFORE; side < FM_SIDES && !values->known[pd]; side++) {
+            if (values->calls[side][pd] > 0)
+                values->calls[side][pd] = values->calls[side][above];
+        }
     }
 }
 
@@ -46,12 +66,16 @@ void fm_compare_values_init(struct fm_compare_values *values, const struct fm_co
                             enum fm_measure_id measure)
 {
     size_t count = compare->side[FM_BEFORE]->pd_count + 1u;
+    values->known = g_new(bool, count);
+    for (size_t pd = 0; pd < count; pd++)
+        values->known[pd] = !compare->uncounted[pd];
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         values->own[side] = g_new0(int64_t, count);
         values->total[side] = g_new0(int64_t, count);
         values->calls[side] = g_new0(int64_t, count);
         add_up(compare, measure, (enum fm_side)side, values);
     }
+    suppose(compare, values);
 }
 
 void fm_compare_values_clear(struct fm_compare_values *values)
@@ -61,6 +85,7 @@ void fm_compare_values_clear(struct fm_compare_values *values)
         g_free(values->total[side]);
         g_free(values->calls[side]);
     }
+    g_free(values->known);
 }
 
 int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id measure,
@@ -69,6 +94,6 @@ int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id me
     const struct fm_profile *p = compare->side[side];
     int64_t sum = 0;
     for (uint32_t csd = 1; csd <= p->csd_count; csd++)
-        add(&sum, fm_compare_csd_value(p, csd, measure));
+        add(&sum, csd_value(p, csd, measure));
     return sum;
 }

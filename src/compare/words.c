@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How measures, contexts and causes are told. */
+#include <math.h>
 #include <string.h>
 
 #include "compare/internal.h"
@@ -8,7 +9,35 @@ const char *fm_compare_measure_title(const struct fm_compare *c, enum fm_measure
 {
     if (measure == FM_COMPARE_CALLS)
         return "calls";
-    return measure == FM_QUANTA ? "time" : c->side[FM_BEFORE]->measures[measure].name;
+    return measure == FM_QUANTA && c->side[FM_BEFORE]->ticks_per_second > 0
+               ? "time"
+               : c->side[FM_BEFORE]->measures[measure].name;
+}
+
+const char *fm_compare_measure_words(const struct fm_compare *c, enum fm_measure_id measure)
+{
+    static const struct {
+        const char *name, *words;
+    } words[] = {
+        {"allocs", "allocations"},
+        {"bytes", "bytes allocated"},
+        {"freed_bytes", "bytes freed"},
+        {"frees", "blocks freed"},
+        {"live_blocks", "blocks never given back"},
+        {"live_bytes", "bytes never given back"},
+        {"peak_bytes", "bytes held when most were"},
+        {"usable_bytes", "bytes that malloc set aside"},
+        {"wait_ns", "nanoseconds waited"},
+        {"waits", "waits"},
+    };
+    const char *name = fm_compare_measure_title(c, measure);
+    if (measure == FM_QUANTA && c->side[FM_BEFORE]->ticks_per_second == 0)
+        return fm_profile_tick_words(c->side[FM_BEFORE]);
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++) {
+        if (strcmp(words[i].name, name) == 0)
+            return words[i].words;
+    }
+    return name;
 }
 
 double fm_compare_scale(const struct fm_compare *c, enum fm_measure_id measure)
@@ -19,29 +48,93 @@ double fm_compare_scale(const struct fm_compare *c, enum fm_measure_id measure)
     return measure == FM_WORDS ? p->word_size : 1;
 }
 
+static bool is_heap_sampled(const struct fm_profile *p, enum fm_measure_id measure)
+{
+    return (measure == FM_ALLOCS || measure == FM_WORDS) &&
+           fm_profile_is(p, FM_NATURE_HEAP_SAMPLED);
+}
+
+/* A sample of the heap is of so many bytes; how many pieces that is, the mean tells. */
+static double heap_sample(const struct fm_profile *p, enum fm_measure_id measure)
+{
+    double period = fmax((double)p->run_info.heap_period, 1), pieces = 0, words = 0;
+    if (measure == FM_WORDS)
+        return fmax(period / p->word_size, 1);
+    for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
+        pieces += (double)fm_profile_own(p, csd, FM_ALLOCS);
+        words += (double)fm_profile_own(p, csd, FM_WORDS);
+    }
+    return words > 0 ? fmax(period / p->word_size * pieces / words, 1) : 1;
+}
+
+double fm_compare_sample(const struct fm_compare *c, enum fm_measure_id measure, enum fm_side side)
+{
+    const struct fm_profile *p = c->side[side];
+    if (is_heap_sampled(p, measure))
+        return heap_sample(p, measure);
+    return measure == FM_QUANTA ? fm_profile_sample_quanta(p) : 0;
+}
+
+const char *fm_compare_certainty(const struct fm_compare *c, enum fm_measure_id measure)
+{
+    bool heap = false, timed = true;
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        heap = heap || is_heap_sampled(c->side[side], measure);
+        timed = timed && fm_profile_is(c->given[side], FM_NATURE_TIME_EXACT);
+    }
+    if (measure == FM_QUANTA)
+        return timed ? "measured" : "sampled";
+    return heap                                                           ? "estimated"
+           : strcmp(fm_compare_measure_title(c, measure), "wait_ns") == 0 ? "measured"
+                                                                          : "exact";
+}
+
+static bool both_know(const struct fm_compare *c, unsigned measure)
+{
+    g_assert(measure < FM_MEASURES_MAX);
+    return fm_profile_knows(c->side[FM_BEFORE], measure) &&
+           fm_profile_knows(c->side[FM_AFTER], measure);
+}
+
 bool fm_compare_has(const struct fm_compare *c, enum fm_measure_id measure)
 {
-    const struct fm_profile *p = c->side[FM_BEFORE];
-    if (measure == FM_QUANTA)
-        return p->ticks_per_second > 0;
-    return measure == FM_COMPARE_CALLS ||
-           (measure >= FM_ALLOCS && (unsigned)measure < p->measure_count);
+    const struct fm_profile *p = c->side[FM_BEFORE], *after = c->side[FM_AFTER];
+    if (measure == FM_COMPARE_CALLS)
+        return both_know(c, FM_EXITS);
+    if (measure == FM_QUANTA) /* time, or what another tool sampled: one thing in both */
+        return both_know(c, FM_QUANTA) &&
+               (p->ticks_per_second > 0) == (after->ticks_per_second > 0) &&
+               (p->ticks_per_second > 0 ||
+                (strcmp(p->measures[FM_QUANTA].name, "quanta") != 0 &&
+                 strcmp(p->measures[FM_QUANTA].name, after->measures[FM_QUANTA].name) == 0));
+    return measure >= FM_ALLOCS && (unsigned)measure < p->measure_count &&
+           both_know(c, (unsigned)measure);
 }
 
 enum fm_measure_id fm_compare_telling_measure(const struct fm_compare *c)
 {
     static const enum fm_measure_id first[] = {FM_COMPARE_CALLS, FM_ALLOCS, FM_WORDS};
     for (unsigned i = 0; i < G_N_ELEMENTS(first); i++) {
+        if (!fm_compare_has(c, first[i]))
+            continue;
         const struct fm_profile *before = c->side[FM_BEFORE], *after = c->side[FM_AFTER];
         for (uint32_t csd = 1; csd <= before->csd_count; csd++) {
             bool calls = first[i] == FM_COMPARE_CALLS;
+            uint32_t callee = before->csd_callee[csd];
+            if (calls &&
+                (c->uncounted[callee] || !fm_profile_is_function(before, before->pd_ps[callee])))
+                continue;
             if (calls
                     ? fm_profile_calls(before, csd) != fm_profile_calls(after, csd)
                     : fm_profile_own(before, csd, first[i]) != fm_profile_own(after, csd, first[i]))
                 return first[i];
         }
     }
-    return fm_compare_has(c, FM_QUANTA) ? FM_QUANTA : FM_COMPARE_CALLS;
+    for (unsigned m = FM_QUANTA; m < c->side[FM_BEFORE]->measure_count; m++) {
+        if (m != FM_CALLSEQS && fm_compare_has(c, (enum fm_measure_id)m))
+            return (enum fm_measure_id)m;
+    }
+    return FM_COMPARE_CALLS;
 }
 
 bool fm_compare_parse_measure(const struct fm_compare *c, const char *text, enum fm_measure_id *ret)
@@ -49,11 +142,11 @@ bool fm_compare_parse_measure(const struct fm_compare *c, const char *text, enum
     const struct fm_profile *p = c->side[FM_BEFORE];
     if (strcmp(text, "calls") == 0) {
         *ret = FM_COMPARE_CALLS;
-        return true;
+        return fm_compare_has(c, *ret);
     }
-    *ret = strcmp(text, "time") == 0    ? FM_QUANTA
-           : strcmp(text, "bytes") == 0 ? FM_WORDS
-                                        : FM_MEASURES_MAX;
+    *ret = strcmp(text, fm_compare_measure_title(c, FM_QUANTA)) == 0 ? FM_QUANTA
+           : strcmp(text, "bytes") == 0                              ? FM_WORDS
+                                                                     : FM_MEASURES_MAX;
     for (unsigned m = FM_ALLOCS; *ret == FM_MEASURES_MAX && m < p->measure_count; m++) {
         if (strcmp(p->measures[m].name, text) == 0)
             *ret = (enum fm_measure_id)m;
@@ -61,8 +154,10 @@ bool fm_compare_parse_measure(const struct fm_compare *c, const char *text, enum
     return *ret != FM_MEASURES_MAX && fm_compare_has(c, *ret);
 }
 
-const char *fm_compare_name(const struct fm_compare *c, uint32_t ps)
+/* As its language calls it, of the common graph; belongs to the profile. */
+static const char *name_of(const struct fm_compare *c, uint32_t ps)
 {
+    g_assert(ps >= 1);
     const struct fm_ps *of = &c->side[FM_BEFORE]->ps[ps];
     return c->side[FM_BEFORE]->flavour == FM_FLAVOUR_C ? of->unqualified_name : of->qualified_name;
 }
@@ -82,10 +177,19 @@ char *fm_cause_place(const struct fm_compare *c, const struct fm_cause *cause)
                          : g_strdup_printf("%s:%u", slash != NULL ? slash + 1 : file, line);
 }
 
+static bool are_counted(const struct fm_cause *cause)
+{
+    bool counted = true;
+    for (guint i = 0; i < cause->contexts->len; i++)
+        counted = counted &&
+                  g_array_index(cause->contexts, struct fm_cause_context, i).calls[FM_BEFORE] >= 0;
+    return counted;
+}
+
 char *fm_cause_what(const struct fm_compare *c, const struct fm_cause *cause)
 {
-    const char *name = fm_compare_name(c, cause->ps);
-    const char *caller = cause->caller != 0 ? fm_compare_name(c, cause->caller) : "";
+    const char *name = name_of(c, cause->ps);
+    const char *caller = cause->caller != 0 ? name_of(c, cause->caller) : "";
     const char *more = cause->net > 0 ? "more" : "fewer";
     switch (cause->kind) {
     case FM_CAUSE_CALLS:
@@ -94,14 +198,15 @@ char *fm_cause_what(const struct fm_compare *c, const struct fm_cause *cause)
                              : g_strdup_printf("%s calls %s %s often", caller, name,
                                                cause->net > 0 ? "more" : "less");
     case FM_CAUSE_SELF:
-        return g_strdup_printf("%s itself, %s a call", name, more);
+        return g_strdup_printf("%s itself, %s%s", name, more, are_counted(cause) ? " a call" : "");
     case FM_CAUSE_APPEARED:
         return g_strdup_printf("%s calls %s now", caller, name);
     case FM_CAUSE_VANISHED:
         return g_strdup_printf("%s no longer calls %s", caller, name);
+    case FM_CAUSE_INLINED:
+        return g_strdup_printf("%s is inlined in %s, in one build", name, caller);
     case FM_CAUSE_REPLACED:
-        return g_strdup_printf("%s calls %s, not %s", caller, name,
-                               fm_compare_name(c, cause->old_ps));
+        return g_strdup_printf("%s calls %s, not %s", caller, name, name_of(c, cause->old_ps));
     }
     g_assert_not_reached();
 }
@@ -118,7 +223,7 @@ char *fm_compare_path(const struct fm_compare *c, uint32_t pd, unsigned steps_ma
         }
         if (path->len > 0)
             g_string_prepend(path, " › ");
-        g_string_prepend(path, fm_compare_name(c, p->pd_ps[pd]));
+        g_string_prepend(path, name_of(c, p->pd_ps[pd]));
     }
     return g_string_free(path, FALSE);
 }

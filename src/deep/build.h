@@ -44,6 +44,9 @@ struct fm_build_header *fm_build_header(struct fm_build *build); /* belongs to b
  * when there is no room left (FM_MEASURES_MAX) or the flavour is Mercury's. name: [a-z][a-z0-9_]*,
  * at most 32 characters. */
 unsigned fm_build_measure(struct fm_build *build, const char *name, const char *unit, double scale);
+/* The same of a measure that must have room: where it has none, the building fails. */
+unsigned fm_build_own_measure(struct fm_build *build, const char *name, const char *unit,
+                              double scale);
 /* Changes name, unit and scale of one of the first eight: C flavour only, ignored otherwise. */
 void fm_build_rename_measure(struct fm_build *build, enum fm_measure_id measure, const char *name,
                              const char *unit, double scale);
@@ -54,6 +57,11 @@ uint32_t fm_build_ps(struct fm_build *build, const struct fm_ps *ps);
 /* Appends a call site to a ps; its slot is the number of sites added to the ps before. Copied:
  * kind, callee_ps, type_subst, file, line, goal_path, inlined. */
 uint32_t fm_build_css(struct fm_build *build, uint32_t ps, const struct fm_css *css);
+/* So that all proc dynamics together have at most so many slots, the call sites of procedures that
+ * would leave most of them empty become one of FM_SITE_UNKNOWN each. Returns of how many; ids of
+ * call sites and numbers of slots from before then say nothing. C flavour, nothing but nodes and
+ * their measurements; with slots_max of less than a slot a proc dynamic as near as it gets. */
+uint32_t fm_build_fold_sites(struct fm_build *build, uint64_t slots_max);
 /* Appends a coverage point to a ps; the header's coverage must not be FM_COVERAGE_NONE. */
 void fm_build_point(struct fm_build *build, uint32_t ps, const struct fm_coverage_point *point);
 
@@ -64,12 +72,37 @@ void fm_build_pd_point(struct fm_build *build, uint32_t pd, uint32_t point, uint
 uint32_t fm_build_csd(struct fm_build *build, uint32_t caller_pd, uint32_t slot,
                       uint32_t callee_pd);
 void fm_build_add(struct fm_build *build, uint32_t csd, unsigned measure, uint64_t value);
+/* fm_profile.csd_inclusive, of a profile that has FM_NATURE_ARCS by now. */
+void fm_build_add_inclusive(struct fm_build *build, uint32_t csd, unsigned measure, uint64_t value);
+/* Where it stands, when that is known later than the ps. */
+void fm_build_set_line(struct fm_build *build, uint32_t ps, uint32_t line);
+/* That it was called more often than is known (fm_ps.inlined). */
+void fm_build_set_uncounted(struct fm_build *build, uint32_t ps);
 
 /* Facts of a C profile. Marks in order of time; their names, and notes, are copied. */
 void fm_build_mark(struct fm_build *build, const struct fm_mark *mark);
 void fm_build_note(struct fm_build *build, const char *note);
 /* Ascending by fm_part_compare(), each once; what is in them is copied. */
 void fm_build_part(struct fm_build *build, const struct fm_part *part);
+/* That the profile was made of another tool's file; copied. */
+void fm_build_origin(struct fm_build *build, const char *origin);
+/* fm_run_info.nature and heap_period: adds bits of enum fm_nature. */
+void fm_build_nature(struct fm_build *build, uint32_t nature, uint64_t heap_period);
+/* That quanta are events; the measure is renamed by the caller. */
+void fm_build_tick_event(struct fm_build *build, const struct fm_tick_event *event);
+/* That nobody knows a measure, one of the first eight: fm_run_info.unknown. */
+void fm_build_unknown(struct fm_build *build, enum fm_measure_id measure);
+/* What is said several times of one proc dynamic is added up. */
+void fm_build_depths(struct fm_build *build, const struct fm_depths *depths);
+/* Facts of waiting; strings are copied, locks have numbers from 1 in the order of the calls. */
+void fm_build_waiting(struct fm_build *build, const struct fm_waiting *waiting);
+void fm_build_lock(struct fm_build *build, const struct fm_lock *lock);
+void fm_build_blame(struct fm_build *build, const struct fm_blame *blame);
+/* To be filled in; csds as fm_build_csd() numbers them. Borrowed. */
+struct fm_heap_info *fm_build_heap(struct fm_build *build);
+void fm_build_thread_time(struct fm_build *build, const struct fm_thread_time *time);
+/* Takes the steps. Ascending by csd. */
+void fm_build_durations(struct fm_build *build, struct fm_durations *durations);
 void fm_build_process(struct fm_build *build, const struct fm_process_fact *process);
 
 /* Checks everything that profile.h promises and hands out the profile (caller owns it). Frees the

@@ -5,6 +5,7 @@
 #include "base/files/reader.h"
 #include "base/job.h"
 #include "base/text/strings.h"
+#include "deep/build.h"
 #include "deep/profile.h"
 
 /* --- the file format (docs/format-data.md) --- */
@@ -40,7 +41,6 @@ extern const char *const fm_node_names[FM_TOKENS];
 #define FM_MASK_MERCURY 0x01ffu
 /* Mask bit of each measure; the values follow in the order of the measures. */
 extern const uint32_t fm_mask_bits[FM_MEASURES_MAX];
-extern const struct fm_measure fm_mercury_measures[FM_MEASURES_MERCURY];
 
 #define FM_IDS_MAX 0x7ffffff0u /* ids leave room for FM_SLOT_MULTI and for sentinels */
 
@@ -86,10 +86,31 @@ FM_MUST_USE static inline bool fm_column_set(struct fm_column *column, size_t co
 void fm_column_clear(struct fm_column *column);
 
 /* The strings must be the profile's own. */
+/* --- a build that is under way --- */
+
+/* Lists by container are chains while building: site -> next site of the same ps, csd -> next csd
+ * of the same slot follow from one counting pass at the end, in the order of adding. */
+struct fm_build {
+    struct fm_profile *profile; /* ps and css with room to grow */
+    struct fm_build_header header;
+    uint32_t ps_capacity, css_capacity;
+    struct fm_u32s pd_ps, csd_caller, csd_slot, csd_callee;
+    size_t csd_capacity; /* of the columns */
+    GArray *points;      /* struct owned_point */
+    GArray *pd_points;   /* struct counted_point, as they were added */
+    GArray *depths;      /* struct fm_depths, as they were added */
+    char *fault;         /* the first mistake */
+};
+
+/* Keeps the first mistake: finish tells it. */
+void fm_build_fault(struct fm_build *build, const char *format, ...) FM_PRINTF(2, 3);
+/* slots, pd_slot_first and multi: csds in the order of adding. False: build->fault. */
+bool fm_build_lay_slots(struct fm_build *build);
+struct fm_profile *fm_build_profile(struct fm_build *build);
 void fm_run_info_add_mark(struct fm_profile *profile, const struct fm_mark *mark);
 void fm_run_info_add_note(struct fm_profile *profile, const char *note);
+void fm_run_info_add_depths(struct fm_profile *profile, const struct fm_depths *depths);
 void fm_run_info_add_part(struct fm_profile *profile, const struct fm_part *part);
-void fm_run_info_clear(struct fm_run_info *run_info);
 
 /* --- files beside a profile (source_map.c) --- */
 

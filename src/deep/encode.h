@@ -18,7 +18,7 @@ struct fm_encoding {
 void fm_encode_header(struct fm_writer *writer, const struct fm_encoding *encoding,
                       const struct fm_profile *profile);
 /* Ends the nodes, when there is anything to say behind them. */
-void fm_encode_run_info(struct fm_writer *writer, const struct fm_run_info *run_info);
+void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profile);
 void fm_encode_css(struct fm_writer *writer, const struct fm_encoding *encoding, uint32_t id,
                    const struct fm_css *css);
 /* values: one for each measure; zeros are left out. */

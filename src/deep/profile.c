@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deep/deep_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "deep/facts/facts.h"
 
 const char *const fm_node_names[FM_TOKENS] = {
     [FM_TOKEN_END] = "end of data",       [FM_TOKEN_CSS] = "call site static",
@@ -17,7 +19,7 @@ const uint32_t fm_mask_bits[FM_MEASURES_MAX] = {
     0x0200, 0x0400, 0x0800, 0x1000, 0x2000, 0x4000, 0x8000, 0x10000,
 };
 
-const struct fm_measure fm_mercury_measures[FM_MEASURES_MERCURY] = {
+static const struct fm_measure mercury_measures[FM_MEASURES_MERCURY] = {
     {"exits", "exits", 1.0},        {"fails", "fails", 1.0},
     {"redos", "redos", 1.0},        {"excps", "exceptions", 1.0},
     {"quanta", "quanta", 1.0},      {"callseqs", "call sequence numbers", 1.0},
@@ -62,11 +64,59 @@ void fm_run_info_add_part(struct fm_profile *profile, const struct fm_part *part
     run_info->parts[run_info->part_count++] = *part;
 }
 
+void fm_run_info_add_depths(struct fm_profile *profile, const struct fm_depths *depths)
+{
+    g_return_if_fail(depths != NULL);
+    struct fm_run_info *run_info = &profile->run_info;
+    uint32_t count = run_info->depths_count++;
+    if ((count & (count - 1)) == 0)
+        run_info->depths = g_renew(struct fm_depths, run_info->depths, count == 0 ? 1 : 2 * count);
+    run_info->depths[count] = *depths;
+}
+
+static int compare_depths(const void *key, const void *item)
+{
+    uint32_t pd = *(const uint32_t *)key, of = ((const struct fm_depths *)item)->pd;
+    return pd < of ? -1 : pd > of;
+}
+
+const char *fm_profile_tick_words(const struct fm_profile *profile)
+{
+    const struct fm_measure *quanta = &profile->measures[FM_QUANTA];
+    if (profile->run_info.tick_event.recorded)
+        return quanta->unit;
+    return strcmp(quanta->name, "quanta") == 0 ? "samples" : quanta->name;
+}
+
+const struct fm_depths *fm_profile_depths(const struct fm_profile *profile, uint32_t pd)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    if (run_info->depths_count == 0)
+        return NULL;
+    return bsearch(&pd, run_info->depths, run_info->depths_count, sizeof *run_info->depths,
+                   compare_depths);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+void fm_depths_add(struct fm_depths *depths, const struct fm_depths *other)
+{
+    g_return_if_fail(depths != NULL && other != NULL);
+    depths->greatest = MAX(depths->greatest, other->greatest);
+    depths->unknown = sum(depths->unknown, other->unknown);
+    for (unsigned i = 0; i < FM_DEPTH_CLASSES; i++)
+        depths->calls[i] = sum(depths->calls[i], other->calls[i]);
+}
+
 static int compare_numbers(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
+/* Not by what each costs: of one file that is the same. */
 int fm_part_compare(const struct fm_part *a, const struct fm_part *b)
 {
     const struct fm_process_fact *p = &a->process, *q = &b->process;
@@ -76,15 +126,33 @@ int fm_part_compare(const struct fm_part *a, const struct fm_part *b)
     order = order != 0 ? order : compare_numbers(p->pid, q->pid);
     order = order != 0 ? order : compare_numbers(p->parent_pid, q->parent_pid);
     order = order != 0 ? order : compare_numbers(p->start_ns, q->start_ns);
+    order = order != 0 ? order : compare_numbers(p->rank, q->rank);
+    order = order != 0 ? order : compare_numbers(p->rank_count, q->rank_count);
+    order = order != 0 ? order : g_strcmp0(p->host, q->host);
+    order = order != 0 ? order : compare_numbers(p->forked, q->forked);
+    order = order != 0 ? order : g_strcmp0(p->forked_in, q->forked_in);
     order = order != 0 ? order : compare_numbers(a->duration_ns, b->duration_ns);
     return order != 0 ? order : compare_numbers(a->peak_bytes, b->peak_bytes);
 }
 
-void fm_run_info_clear(struct fm_run_info *run_info)
+void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info)
+{
+    g_return_if_fail(profile != NULL && info != NULL);
+    fm_rank_info_clear(&profile->run_info.rank_info);
+    profile->run_info.rank_info = *info;
+    *info = (struct fm_rank_info){0};
+}
+
+static void run_info_clear(struct fm_run_info *run_info)
 {
     g_free(run_info->parts);
+    g_free(run_info->depths);
     g_free(run_info->marks);
     g_free(run_info->notes);
+    fm_wait_info_clear(&run_info->wait_info);
+    fm_heap_info_clear(&run_info->heap_info);
+    fm_duration_info_clear(&run_info->durations);
+    fm_rank_info_clear(&run_info->rank_info);
     *run_info = (struct fm_run_info){0};
 }
 
@@ -95,7 +163,7 @@ struct fm_profile *fm_profile_alloc(void)
     profile->storage->strings = fm_strings_new();
     profile->program_name = "";
     profile->measure_count = FM_MEASURES_MERCURY;
-    memcpy(profile->measures, fm_mercury_measures, sizeof(fm_mercury_measures));
+    memcpy(profile->measures, mercury_measures, sizeof(mercury_measures));
     return profile;
 }
 
@@ -116,9 +184,11 @@ void fm_profile_free(struct fm_profile *profile)
     g_free(profile->csd_caller);
     g_free(profile->csd_callee);
     g_free(profile->csd_css);
-    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
+    for (unsigned m = 0; m < FM_MEASURES_MAX; m++) {
         fm_column_clear(&profile->csd_own[m]);
-    fm_run_info_clear(&profile->run_info);
+        fm_column_clear(&profile->csd_inclusive[m]);
+    }
+    run_info_clear(&profile->run_info);
     fm_strings_free(profile->storage->strings);
     g_free(profile->storage);
     g_free(profile);
@@ -181,4 +251,23 @@ void fm_column_clear(struct fm_column *column)
     if (column->width != 0)
         g_free(column->u32);
     *column = (struct fm_column){0};
+}
+
+unsigned fm_profile_measure(const struct fm_profile *profile, const char *name)
+{
+    for (unsigned i = FM_MEASURES_MERCURY; i < profile->measure_count; i++) {
+        if (strcmp(profile->measures[i].name, name) == 0)
+            return i;
+    }
+    return 0;
+}
+
+int64_t fm_profile_calls_of_all(const struct fm_profile *profile)
+{
+    uint64_t calls = 0;
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        if (fm_profile_is_function(profile, profile->pd_ps[profile->csd_callee[csd]]))
+            calls += (uint64_t)fm_profile_calls(profile, csd);
+    }
+    return (int64_t)calls;
 }

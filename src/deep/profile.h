@@ -22,6 +22,10 @@
 
 #include "base/compiler.h"
 #include "base/progress.h"
+#include "deep/facts/durations.h"
+#include "deep/facts/heap.h"
+#include "deep/facts/ranks.h"
+#include "deep/facts/waiting.h"
 
 /* The first eight measures are Mercury's and always exist; further ones are named by the file. */
 enum fm_measure_id {
@@ -73,6 +77,8 @@ enum fm_site_kind {
     FM_SITE_HIGHER_ORDER, /* for C: a call through a pointer */
     FM_SITE_METHOD,       /* for C++: a virtual call */
     FM_SITE_CALLBACK,     /* a call made by foreign code; for C: qsort, signals, threads */
+    FM_SITE_UNKNOWN = 6,  /* C: all calls of the procedure whose places nobody told; which of them
+                             are one call site is not known. 5 stands for something else in files */
     FM_SITE_KINDS,
 };
 
@@ -98,7 +104,8 @@ struct fm_ps {
     uint32_t line;
     bool in_interface;
     bool variadic;        /* C only */
-    bool inlined;         /* C only: into others, too, and calls of those bodies are not counted */
+    bool inlined;         /* C only: some calls are not counted: of bodies inlined into others; of
+                             arcs, those by nobody that is known */
     uint32_t css_first;   /* its sites are css_of_ps[css_first .. + css_count] */
     uint32_t css_count;   /* = number of slots of each of its pds */
     uint32_t point_first; /* into fm_profile.points */
@@ -125,6 +132,17 @@ struct fm_css {
                               ran is not recorded; calls of other copies of the site are */
 };
 
+/* What the figures of a profile are, where they are not a recording's. */
+enum fm_nature {
+    FM_NATURE_ARCS = 1,         /* no contexts: a proc dynamic a procedure, see csd_inclusive */
+    FM_NATURE_CLOCK = 2,        /* times are not known to be CPU time: of the clock, of waits */
+    FM_NATURE_HEAP_SAMPLED = 4, /* allocations and bytes are estimates from samples */
+    FM_NATURE_TIME_EXACT = 8,   /* times are of events, each measured: not of samples */
+    FM_NATURE_AVERAGED = 16,    /* arcs: csd_inclusive is an estimate, as if each call of a function
+                                   cost the same */
+    FM_NATURE_ALL = 31,
+};
+
 /* A moment that the recorded program marked (fathom/fathom.h). */
 struct fm_mark {
     const char *name;
@@ -133,13 +151,27 @@ struct fm_mark {
     uint32_t snapshot; /* the number of the snapshot taken then; 0 = a phase begins */
 };
 
+/* Where quanta are no time but events that a recording sampled by: their name is that of the
+ * measure, which ticks_per_second of 0 goes with. */
+struct fm_tick_event {
+    bool recorded;
+    bool user_alone; /* what the kernel did for the program is not in it */
+    uint64_t period; /* from one sample to the next; 0 = counted at ticks and waits. Of a sum: the
+                        longest */
+};
+
 /* What a recording of a C program says beside the graph; all zero for Mercury's profiles. */
 /* The process that a profile is of. */
 struct fm_process_fact {
     const char *command; /* as a shell would take it; "" = not known */
     const char *folder;  /* working folder at the start */
     uint32_t pid, parent_pid;
-    uint64_t start_ns; /* since 1970; its end is that and run_info.duration_ns */
+    uint32_t rank,
+        rank_count;        /* of an MPI program: rank + 1, and how many there are; 0 = not known */
+    const char *host;      /* where such a process ran; NULL = not known */
+    uint64_t start_ns;     /* since 1970; its end is that and run_info.duration_ns */
+    bool forked;           /* a child of fork that went on with its parent's program, */
+    const char *forked_in; /* from this function; NULL = not known */
 };
 
 /* One of the profiles that a sum was made of. */
@@ -149,14 +181,30 @@ struct fm_part {
     uint64_t times;                   /* how often it is in the sum, at least 1 */
     struct fm_process_fact process;   /* command "": not known */
     uint64_t duration_ns, peak_bytes; /* 0 = not known */
+    bool has_cost;                    /* the two are known: */
+    uint64_t calls, cpu_ns;
 };
 /* The order that parts have, times apart: 0 when both are the same. */
 int fm_part_compare(const struct fm_part *a, const struct fm_part *b);
+
+/* How deep a clique recursed: the calls into one of its proc dynamics by edges other than the one
+ * that first led there, by depth. The call that enters the clique has depth 1, one that leads back
+ * to where its caller came from one more than the call that it came from: of a procedure that calls
+ * itself so many calls are open. calls[k]: depths 2^k to 2^(k + 1) - 1. */
+#define FM_DEPTH_CLASSES 30u
+struct fm_depths {
+    uint32_t pd;
+    uint64_t greatest; /* of those recorded; 0 = of none */
+    uint64_t unknown;  /* calls of a depth that is not recorded */
+    uint64_t calls[FM_DEPTH_CLASSES];
+};
 
 struct fm_run_info {
     struct fm_process_fact process; /* command NULL: not known */
     uint32_t part_count;            /* 0: no sum */
     struct fm_part *parts;          /* ascending */
+    uint32_t depths_count;
+    struct fm_depths *depths; /* ascending by pd */
     uint32_t mark_count, note_count;
     struct fm_mark *marks; /* ascending by time */
     const char **notes;    /* what was lost or could not be found: a sentence each */
@@ -165,6 +213,20 @@ struct fm_run_info {
     /* A sample charges the time since the last one: as many quanta, on most machines about 4. */
     uint64_t sample_count;   /* that charged the program; 0 = not known */
     uint64_t sample_squares; /* the squares of what each charged, added up */
+    /* Of a profile that was made of another tool's file: which format, and what was done; NULL for
+     * recordings. */
+    const char *origin;
+    uint32_t unknown; /* bit m: measure m, one of the first eight, was not recorded: its zeros say
+                         nothing */
+    uint32_t nature;  /* enum fm_nature bits */
+    uint64_t
+        heap_period; /* FM_NATURE_HEAP_SAMPLED: bytes that one sample stands for, 0 = not known */
+    struct fm_tick_event tick_event;
+    struct fm_heap_info heap_info;
+    struct fm_duration_info durations; /* of the functions that were chosen */
+    struct fm_rank_info rank_info;     /* of sums; how what the parts have is spread */
+    struct fm_wait_info wait_info;     /* all empty where waiting was not recorded, and in sums
+                                          of profiles of which not all tell it */
 };
 
 struct fm_profile {
@@ -201,6 +263,10 @@ struct fm_profile {
     uint32_t *csd_callee;                      /* [csd_count + 1] pd */
     uint32_t *csd_css;                         /* [csd_count + 1] css */
     struct fm_column csd_own[FM_MEASURES_MAX]; /* [csd_count + 1] each */
+    /* FM_NATURE_ARCS: what the calls cost with all that they called, as the source says, since it
+     * does not follow from the graph; of inherited measures. Own costs are known by function there
+     * and shared out among the calls of it. [csd_count + 1] each, else empty. */
+    struct fm_column csd_inclusive[FM_MEASURES_MAX];
 
     struct fm_run_info run_info;
 
@@ -239,19 +305,77 @@ static inline int64_t fm_profile_calls(const struct fm_profile *profile, uint32_
                  fm_profile_own(profile, csd, FM_EXCPS) - fm_profile_own(profile, csd, FM_REDOS));
 }
 
+/* The number of a measure that the file names, FM_MEASURES_MERCURY or more; 0 = it has none. */
+unsigned fm_profile_measure(const struct fm_profile *profile, const char *name);
+
+/* False: the measure was not recorded, and its zeros say nothing. */
+static inline bool fm_profile_knows(const struct fm_profile *profile, unsigned measure)
+{
+    return (profile->run_info.unknown >> measure & 1u) == 0;
+}
+/* Whether there may be calls of the procedure, or at the call site, that were not counted. */
+static inline bool fm_profile_ps_uncounted(const struct fm_profile *profile, uint32_t ps)
+{
+    return profile->ps[ps].inlined || !fm_profile_knows(profile, FM_EXITS);
+}
+static inline bool fm_profile_css_uncounted(const struct fm_profile *profile, uint32_t css)
+{
+    return profile->css[css].inlined || !fm_profile_knows(profile, FM_EXITS);
+}
+
+/* False: a thread or a signal, what stands below the root of a C program without a place. It begins
+ * with a call that nobody wrote. */
+static inline bool fm_profile_is_function(const struct fm_profile *profile, uint32_t ps)
+{
+    return profile->flavour != FM_FLAVOUR_C || profile->ps[ps].file[0] != '\0' ||
+           profile->ps[ps].decl_module[0] != '\0';
+}
+/* How many calls the whole program made, wherever that is said: the calls of functions that were
+ * counted. Nothing when calls are not known (FM_EXITS); wraps as sums of a damaged file may. */
+int64_t fm_profile_calls_of_all(const struct fm_profile *profile);
+
+static inline bool fm_profile_is(const struct fm_profile *profile, enum fm_nature nature)
+{
+    return (profile->run_info.nature & nature) != 0;
+}
+
 /* How many quanta stand for one independent sample: what chance does to an amount of time follows
- * from that. 1 without knowledge of the samples, and of Mercury's. */
+ * from that. 1 without knowledge of the samples, and of Mercury's. Never less than the mean of a
+ * sample: the squares of many nanoseconds are more than a number holds. */
 static inline double fm_profile_sample_quanta(const struct fm_profile *profile)
 {
     const struct fm_run_info *run_info = &profile->run_info;
-    return run_info->sample_squares <= profile->user_quanta
-               ? 1
-               : (double)run_info->sample_squares / (double)profile->user_quanta;
+    double all = (double)profile->user_quanta;
+    double by_squares = all > 0 ? (double)run_info->sample_squares / all : 0;
+    double mean = run_info->sample_count > 0 ? all / (double)run_info->sample_count : 0;
+    double most = by_squares > mean ? by_squares : mean;
+    return most > 1 ? most : 1;
 }
 static inline double fm_profile_samples(const struct fm_profile *profile, double quanta)
 {
     return quanta / fm_profile_sample_quanta(profile);
 }
+
+/* What quanta are where nobody knows how long they last: "page faults", "samples". */
+const char *fm_profile_tick_words(const struct fm_profile *profile);
+
+/* NULL: not recorded, or it never recursed. */
+const struct fm_depths *fm_profile_depths(const struct fm_profile *profile, uint32_t pd);
+/* Adds what other says of the same proc dynamic. */
+void fm_depths_add(struct fm_depths *depths, const struct fm_depths *other);
+
+/* The parts of a sum, by rank, those without one last, equal ones as they stand: their numbers,
+ * from 0; g_free(). */
+uint32_t *fm_profile_places(const struct fm_profile *profile);
+/* Of each place of the statistics over ranks (deep/facts/ranks.h) the first part; g_free(). */
+uint32_t *fm_profile_rank_places(const struct fm_profile *profile);
+/* How many different ranks the parts have, of which there are more: processes of a rank count as
+ * one then. 0: each part is another rank, or not all have one. */
+uint32_t fm_profile_ranks_shared(const struct fm_profile *profile);
+/* The rank + 1 that a process, or each part of a sum, has; 0 = none, or several. */
+uint32_t fm_profile_rank(const struct fm_profile *profile);
+/* Takes what info owns. */
+void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info);
 
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;
  * fm_profile_free(). Everything that the comment at the top of this file promises has been
@@ -268,8 +392,9 @@ void fm_profile_free(struct fm_profile *profile); /* NULL is allowed */
 typedef struct fm_profile FmProfile; /* for g_autoptr(FmProfile) */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmProfile, fm_profile_free)
 
-/* What the bytes of a C program's profile say of its process, without reading the rest: it stands
- * at the end. False: nothing. The strings of *ret are newly allocated. */
+/* What the bytes of a C program's profile say of its process, and which rank it had, without
+ * reading the rest: it stands at the end. False: nothing. The strings of *ret are newly allocated.
+ */
 bool fm_profile_peek_process(const uint8_t *bytes, size_t size, struct fm_process_fact *ret);
 
 /* Writes version 9 to a new file and renames it to path. strict_mercury leaves out what only

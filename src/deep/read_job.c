@@ -280,7 +280,8 @@ struct fm_profile *fm_profile_job_take(struct fm_profile_job *job)
     return g_steal_pointer(&job->reading.profile);
 }
 
-struct fm_profile_job *fm_profile_job_new_bytes(const char *name, const uint8_t *bytes, size_t size)
+/* From memory, which must outlive the job; name is used in messages. */
+static struct fm_profile_job *job_new_bytes(const char *name, const uint8_t *bytes, size_t size)
 {
     g_return_val_if_fail(name != NULL && (bytes != NULL || size == 0), NULL);
     static const uint8_t nothing[1];
@@ -295,12 +296,13 @@ struct fm_profile_job *fm_profile_job_new_bytes(const char *name, const uint8_t 
 
 struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file)
 {
-    struct fm_profile_job *job = fm_profile_job_new_bytes(file->path, file->bytes, file->size);
+    struct fm_profile_job *job = job_new_bytes(file->path, file->bytes, file->size);
     job->file = file;
     return job;
 }
 
-bool fm_profile_job_new(const char *path, struct fm_profile_job **ret, GError **error)
+/* Opens the file; FM_ERROR_IO when that cannot be done. */
+static bool job_new(const char *path, struct fm_profile_job **ret, GError **error)
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);
     struct fm_mapped_file *file;
@@ -348,7 +350,7 @@ bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                            GError **error)
 {
     g_return_val_if_fail(ret != NULL, false);
-    return run(fm_profile_job_new_bytes(name, bytes, size), progress, ret, error);
+    return run(job_new_bytes(name, bytes, size), progress, ret, error);
 }
 
 bool fm_profile_read(const char *path, const struct fm_progress *progress, struct fm_profile **ret,
@@ -356,5 +358,5 @@ bool fm_profile_read(const char *path, const struct fm_progress *progress, struc
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);
     struct fm_profile_job *job;
-    return fm_profile_job_new(path, &job, error) && run(job, progress, ret, error);
+    return job_new(path, &job, error) && run(job, progress, ret, error);
 }

@@ -9,13 +9,8 @@
 
 struct fm_profile_job;
 
-/* Opens the file; FM_ERROR_IO when that cannot be done. */
-FM_MUST_USE bool fm_profile_job_new(const char *path, struct fm_profile_job **ret, GError **error);
 /* Of an open file, which it takes. */
 struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file);
-/* From memory, which must outlive the job; name is used in messages. */
-struct fm_profile_job *fm_profile_job_new_bytes(const char *name, const uint8_t *bytes,
-                                                size_t size);
 /* Does work for about `nodes` nodes (> 0), which takes the order of 100 ns each. Errors: those of
  * fm_profile_read(). The first step reads the header alone. */
 enum fm_job_state fm_profile_job_step(struct fm_profile_job *job, uint32_t nodes, GError **error);

@@ -77,10 +77,12 @@ static inline bool read_site_kind(struct fm_profile_reading *reading, enum fm_si
     uint8_t kind;
     if (!fm_reader_byte(&reading->in, "kind of a call site", &kind, error))
         return false;
-    if (FM_UNLIKELY(kind >= FM_SITE_KINDS))
+    bool known = kind <= FM_SITE_CALLBACK ||
+                 (kind == FM_SITE_UNKNOWN && reading->profile->flavour == FM_FLAVOUR_C);
+    if (FM_UNLIKELY(!known))
         return fm_reader_fail(&reading->in, reading->in.at - 1, FM_ERROR_FORMAT, error,
                               "unexpected call_site_kind %u, expected 0 to %u", kind,
-                              FM_SITE_KINDS - 1);
+                              FM_SITE_CALLBACK);
     *ret = (enum fm_site_kind)kind;
     return true;
 }

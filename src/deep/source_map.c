@@ -176,24 +176,18 @@ static bool read_line(struct fm_reader *in, const struct fm_profile *profile, ui
 static bool read_procedures(struct fm_reader *in, const struct fm_profile *profile,
                             struct fm_source_map_builder *builder, GError **error)
 {
-    uint64_t ps, before = 0;
+    uint32_t ps = 0;
     for (;;) {
-        const uint8_t *begin = in->at;
         uint32_t count;
-        if (!fm_reader_num_max(in, "procedure", profile->ps_count, &ps, error))
+        if (!fm_reader_ascending(in, "procedure", profile->ps_count, &ps, error))
             return false;
         if (ps == 0)
             return true;
-        if (ps <= before)
-            return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
-                                  "procedure %u, expected more than %u", (unsigned)ps,
-                                  (unsigned)before);
-        before = ps;
         if (!fm_reader_count(in, "number of lines", 2, &count, error))
             return false;
         uint64_t line = 0;
         for (uint32_t i = 0; i < count; i++) {
-            if (!read_line(in, profile, (uint32_t)ps, &line, builder, error))
+            if (!read_line(in, profile, ps, &line, builder, error))
                 return false;
         }
     }
@@ -216,26 +210,14 @@ bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t siz
     return ok;
 }
 
-/* A link out of the folders is none, whether it leads to something or not. */
-static bool exists(const struct fm_roots *roots, const char *path)
-{
-    g_autofree char *real = roots == NULL ? NULL : fm_roots_find(roots, path);
-    return roots == NULL ? g_file_test(path, G_FILE_TEST_EXISTS) : real != NULL;
-}
-
 static bool read_below(const struct fm_roots *roots, const char *path,
                        const struct fm_profile *profile, struct fm_source_map **ret, GError **error)
 {
     g_autoptr(FmMappedFile) file = NULL;
-    if (!exists(roots, path)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
+    if (!fm_mapped_file_find(roots, path, &file, error))
         return false;
-    }
-    if (!fm_mapped_file_open_below(roots, path, &file, error))
-        return false;
-    static const uint8_t nothing[1];
-    const uint8_t *bytes = file->bytes == NULL ? nothing : file->bytes;
-    bool ok = fm_source_map_read_bytes(path, bytes, file->size, profile, ret, error);
+    bool ok =
+        fm_source_map_read_bytes(path, fm_mapped_file_begin(file), file->size, profile, ret, error);
     if (ok && !fm_mapped_file_check(file, error)) {
         fm_source_map_free(*ret);
         *ret = NULL;
@@ -270,7 +252,7 @@ bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_pa
 {
     g_autofree char *path = fm_source_map_path(data_path);
     g_autofree char *old = fm_path_beside(data_path, ".procrep");
-    if (!exists(roots, path) && exists(roots, old))
+    if (!fm_mapped_file_exists(roots, path) && fm_mapped_file_exists(roots, old))
         return read_below(roots, old, profile, ret, error);
     return read_below(roots, path, profile, ret, error);
 }

@@ -153,6 +153,7 @@ static bool read_file(struct fm_reader *in, struct fm_source_texts *texts, GErro
     return true;
 }
 
+/* The same from memory; name is used in messages. */
 bool fm_source_texts_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                 const struct fm_profile *profile, struct fm_source_texts **ret,
                                 GError **error)
@@ -181,17 +182,11 @@ bool fm_source_texts_read_beside(const struct fm_roots *roots, const char *data_
                                  const struct fm_profile *profile, struct fm_source_texts **ret,
                                  GError **error)
 {
-    static const uint8_t nothing[1];
     g_autofree char *path = fm_source_texts_path(data_path);
-    g_autofree char *real = roots == NULL ? NULL : fm_roots_find(roots, path);
     g_autoptr(FmMappedFile) file = NULL;
-    if (roots == NULL ? !g_file_test(path, G_FILE_TEST_EXISTS) : real == NULL) {
-        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
-        return false;
-    }
-    if (!fm_mapped_file_open_below(roots, path, &file, error) ||
-        !fm_source_texts_read_bytes(path, file->bytes == NULL ? nothing : file->bytes, file->size,
-                                    profile, ret, error))
+    if (!fm_mapped_file_find(roots, path, &file, error) ||
+        !fm_source_texts_read_bytes(path, fm_mapped_file_begin(file), file->size, profile, ret,
+                                    error))
         return false;
     if (fm_mapped_file_check(file, error))
         return true;

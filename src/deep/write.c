@@ -132,7 +132,7 @@ static void write_all(struct writing *writing)
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++)
         write_ps(writing, ps);
     if (writing->encoding.flavour == FM_FLAVOUR_C)
-        fm_encode_run_info(writing->writer, &profile->run_info);
+        fm_encode_run_info(writing->writer, profile);
 }
 
 static bool points_are_mercurys(const struct fm_profile *profile)
@@ -150,7 +150,8 @@ static bool points_are_mercurys(const struct fm_profile *profile)
 static bool check_strict(const struct fm_profile *profile, const char *name, GError **error)
 {
     for (uint32_t css = 1; css <= profile->css_count; css++) {
-        if (profile->css[css].kind != FM_SITE_NORMAL || profile->css[css].callee_ps != 0)
+        bool told = profile->css[css].kind != FM_SITE_NORMAL || profile->css[css].callee_ps != 0;
+        if (told && profile->css[css].kind != FM_SITE_UNKNOWN)
             continue;
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                     "%s: the callee of call site static %u is not known, which Mercury's form has "

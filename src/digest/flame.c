@@ -41,7 +41,7 @@ static void place(struct layout *layout, uint32_t node, double x, unsigned row, 
 
 /* Nodes side by side, dearest first; those too narrow become one box. */
 static void place_row(struct layout *layout, guint first, guint end, double x, unsigned row,
-                      uint32_t parent)
+                      uint32_t parent, const struct fm_view_node *above)
 {
     guint i = first;
     if (row >= layout->rows_max) {
@@ -56,8 +56,12 @@ static void place_row(struct layout *layout, guint first, guint end, double x, u
         place(layout, i, x, row, parent);
         x += width;
     }
-    struct fm_view_box rest = {
-        .row = row, .x = x, .node = i, .joined = 0, .chain = 1, .parent = parent};
+    struct fm_view_box rest = {.row = row,
+                               .x = x,
+                               .node = MIN(i, layout->flame->nodes->len - 1),
+                               .joined = 0,
+                               .chain = 1,
+                               .parent = parent};
     for (guint j = i; j < end; j++) {
         struct fm_view_node node = node_at(layout->flame, j);
         if (node.total <= 0)
@@ -66,10 +70,14 @@ static void place_row(struct layout *layout, guint first, guint end, double x, u
         rest.own += node.own;
         rest.total += node.total;
     }
+    if (above != NULL && above->left > 0) { /* contexts that nobody followed */
+        rest.joined += above->left;
+        rest.total += above->left_total;
+    }
     rest.width = (double)rest.total / layout->whole;
     if (parent == NO_PARENT)
         rest.parent = layout->flame->boxes->len;
-    if (rest.joined == 1)
+    if (rest.joined == 1 && i < end)
         rest.joined = 0; /* one alone is itself */
     if (rest.total > 0 && rest.width * layout->px >= NARROWEST_PX && !layout->full)
         put(layout, &rest);
@@ -110,7 +118,7 @@ static void place(struct layout *layout, uint32_t index, double x, unsigned row,
     if (layout->full)
         return;
     guint first = add_children(layout, index, shows_functions(layout, &node));
-    place_row(layout, first, layout->flame->nodes->len, x, row + 1, own_box);
+    place_row(layout, first, layout->flame->nodes->len, x, row + 1, own_box, &node);
 }
 
 /* The only child that leads on to nearly all of the whole, while the node itself costs nearly
@@ -160,7 +168,7 @@ static void place_whole(struct layout *layout, uint32_t root)
         place_chain(layout, first);
         return;
     }
-    place_row(layout, first, end, 0, 0, NO_PARENT);
+    place_row(layout, first, end, 0, 0, NO_PARENT, NULL);
 }
 
 static void lay_out(struct layout *layout, const struct fm_view_node *root)

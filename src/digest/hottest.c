@@ -4,16 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/memory.h"
 #include "base/priority_queue.h"
 #include "digest/paths.h"
 #include "digest/tree.h"
 #include "digest/wrappers.h"
 
 #define CANDIDATES_MAX 4096u
-#define MEASURES 4
-#define CLIMB_NODES 60 /* what the path of a candidate costs, as proc dynamics */
+#define MEASURES 6
+#define MEASURES_FIRST 4 /* that every profile has */
+#define CLIMB_NODES 60   /* what the path of a candidate costs, as proc dynamics */
 
-static const enum fm_measure_id measures[MEASURES] = {FM_QUANTA, FM_CALLSEQS, FM_ALLOCS, FM_WORDS};
+static const enum fm_measure_id first_measures[MEASURES_FIRST] = {FM_QUANTA, FM_CALLSEQS, FM_ALLOCS,
+                                                                  FM_WORDS};
 
 struct candidate {
     int64_t own;
@@ -37,14 +41,19 @@ struct hot_list {
 
 struct fm_hot {
     const struct fm_analysis *a;
+    enum fm_measure_id measures[MEASURES];
+    unsigned measure_count;
     enum phase phase;
     uint32_t cursor;
     struct candidates candidates[MEASURES];
-    GHashTable *clique_keys;  /* clique -> struct fm_hot_recursion's place + 1, of recursions */
-    GHashTable *key_places;   /* "ps:procs" as a number -> place + 1 */
-    GArray *recursions;       /* struct recursion */
-    GHashTable *self_calling; /* cliques of one pd that calls itself */
-    GHashTable *path_hashes;  /* clique -> GUINT64, while paths are found */
+    uint32_t *ps_places;    /* [ps_count + 1] place + 1 of the recursion of that procedure alone */
+    GHashTable *key_places; /* of others: "ps:procs" as a number -> place + 1 */
+    GArray *recursions;     /* struct recursion */
+    GArray *contexts;       /* struct context; the first is none */
+    /* [clique_count + 1] before PHASE_CLIQUES: 1 = a pd of it calls itself. From then on the number
+     * of the nearest context of a recursion: it, or one above. */
+    uint32_t *nearest;
+    GHashTable *path_hashes; /* clique -> GUINT64, while paths are found */
     struct fm_view_wrappers *wrappers;
     struct hot_list lists[MEASURES][2]; /* [1]: wrappers skipped */
     struct fm_hot_recursion dearest[MEASURES][FM_HOT_MAX];
@@ -58,11 +67,29 @@ struct recursion {
     int64_t own[MEASURES], total[MEASURES];
 };
 
-static int measure_index(enum fm_measure_id measure)
+/* A clique that recurses. */
+struct context {
+    uint32_t place; /* of its recursion, + 1 */
+    uint32_t above; /* the next context of any recursion, 0 = none */
+};
+
+static void add_measure(struct fm_hot *hot, const char *name)
 {
-    for (int i = 0; i < MEASURES; i++) {
-        if (measures[i] == measure)
-            return i;
+    unsigned measure = fm_profile_measure(hot->a->profile, name);
+    if (measure != 0)
+        hot->measures[hot->measure_count++] = (enum fm_measure_id)measure;
+}
+
+static bool is_of_memory(enum fm_measure_id measure)
+{
+    return measure == FM_ALLOCS || measure == FM_WORDS || measure >= FM_MEASURES_MERCURY;
+}
+
+static int measure_index(const struct fm_hot *hot, enum fm_measure_id measure)
+{
+    for (unsigned i = 0; i < hot->measure_count; i++) {
+        if (hot->measures[i] == measure)
+            return (int)i;
     }
     return -1;
 }
@@ -71,12 +98,21 @@ struct fm_hot *fm_hot_new(const struct fm_analysis *a)
 {
     struct fm_hot *hot = g_new0(struct fm_hot, 1);
     hot->a = a;
+    memcpy(hot->measures, first_measures, sizeof first_measures);
+    hot->measure_count = MEASURES_FIRST;
+    if (fm_profile_is(a->profile, FM_NATURE_ARCS)) { /* no path is known */
+        hot->phase = PHASE_DONE;
+        return hot;
+    }
+    add_measure(hot, "live_bytes");
+    add_measure(hot, "peak_bytes");
     hot->cursor = 1;
-    hot->clique_keys = g_hash_table_new(NULL, NULL);
-    hot->key_places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    hot->self_calling = g_hash_table_new(NULL, NULL);
+    hot->ps_places = g_new0(uint32_t, a->profile->ps_count + 1u);
+    hot->key_places = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
     hot->path_hashes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     hot->recursions = g_array_new(FALSE, TRUE, sizeof(struct recursion));
+    hot->contexts = g_array_new(FALSE, TRUE, sizeof(struct context));
+    g_array_set_size(hot->contexts, 1);
     for (unsigned m = 0; m < MEASURES; m++)
         hot->candidates[m].all = g_new(struct candidate, CANDIDATES_MAX);
     return hot;
@@ -84,12 +120,14 @@ struct fm_hot *fm_hot_new(const struct fm_analysis *a)
 
 static void forget_work(struct fm_hot *hot)
 {
-    g_clear_pointer(&hot->clique_keys, g_hash_table_unref);
+    g_clear_pointer(&hot->ps_places, g_free);
     g_clear_pointer(&hot->key_places, g_hash_table_unref);
-    g_clear_pointer(&hot->self_calling, g_hash_table_unref);
+    g_clear_pointer(&hot->nearest, g_free);
     g_clear_pointer(&hot->path_hashes, g_hash_table_unref);
     if (hot->recursions)
         g_array_unref(g_steal_pointer(&hot->recursions));
+    if (hot->contexts)
+        g_array_unref(g_steal_pointer(&hot->contexts));
     for (unsigned m = 0; m < MEASURES; m++)
         g_clear_pointer(&hot->candidates[m].all, g_free);
 }
@@ -113,6 +151,13 @@ static bool is_cheaper(const void *a, const void *b)
     return ca->pd > cb->pd;
 }
 
+/* Most are not: asked before anything else is looked up. */
+static bool is_dear(const struct candidates *candidates, uint32_t pd, int64_t own)
+{
+    const struct candidate candidate = {own, pd, 0};
+    return candidates->count < CANDIDATES_MAX || is_cheaper(candidates->heap[0], &candidate);
+}
+
 static void offer(struct candidates *candidates, uint32_t pd, int64_t own)
 {
     const struct candidate candidate = {own, pd, 0};
@@ -121,7 +166,7 @@ static void offer(struct candidates *candidates, uint32_t pd, int64_t own)
         candidates->heap[candidates->count] = &candidates->all[candidates->count];
         candidates->count++;
         fm_queue_sift_up(candidates->heap, candidates->count - 1, is_cheaper);
-    } else if (is_cheaper(candidates->heap[0], &candidate)) {
+    } else {
         *(struct candidate *)candidates->heap[0] = candidate;
         fm_queue_sift_down(candidates->heap, candidates->count, 0, is_cheaper);
     }
@@ -131,11 +176,12 @@ static bool look_at_pds(struct fm_hot *hot, uint32_t nodes)
 {
     const struct fm_profile *profile = hot->a->profile;
     for (; hot->cursor <= profile->pd_count && nodes > 0; hot->cursor++, nodes--) {
-        for (unsigned m = 0; m < MEASURES; m++) {
-            if (profile->csd_own[measures[m]].width == 0)
+        for (unsigned m = 0; m < hot->measure_count; m++) {
+            if (profile->csd_own[hot->measures[m]].width == 0)
                 continue;
-            int64_t own = fm_analysis_pd_own(hot->a, hot->cursor, measures[m]);
-            if (own > 0 && !fm_view_is_outside(hot->a, hot->a->pd_clique[hot->cursor]))
+            int64_t own = fm_analysis_pd_own(hot->a, hot->cursor, hot->measures[m]);
+            if (own > 0 && is_dear(&hot->candidates[m], hot->cursor, own) &&
+                !fm_view_is_outside(hot->a, hot->a->pd_clique[hot->cursor]))
                 offer(&hot->candidates[m], hot->cursor, own);
         }
     }
@@ -147,58 +193,75 @@ static bool look_at_pds(struct fm_hot *hot, uint32_t nodes)
 static bool look_at_self_calls(struct fm_hot *hot, uint32_t nodes)
 {
     const struct fm_profile *profile = hot->a->profile;
+    if (hot->nearest == NULL) {
+        hot->nearest = fm_memory_try_array(hot->a->clique_count + 1u, sizeof(uint32_t));
+        if (hot->nearest == NULL)
+            g_error("no memory for %u cliques", hot->a->clique_count);
+    }
     for (; hot->cursor <= profile->csd_count && nodes > 0; hot->cursor++, nodes--) {
         uint32_t pd = profile->csd_callee[hot->cursor];
         if (profile->csd_caller[hot->cursor] == pd)
-            g_hash_table_add(hot->self_calling, GUINT_TO_POINTER(hot->a->pd_clique[pd]));
+            hot->nearest[hot->a->pd_clique[pd]] = 1;
     }
     return hot->cursor > profile->csd_count;
 }
 
+static guint new_recursion(struct fm_hot *hot, uint32_t ps, uint32_t procs)
+{
+    const struct recursion recursion = {.ps = ps, .procs = procs, .most = -1};
+    g_array_append_val(hot->recursions, recursion);
+    return hot->recursions->len;
+}
+
 static guint place_of(struct fm_hot *hot, uint32_t ps, uint32_t procs)
 {
+    if (procs == 1) {
+        if (hot->ps_places[ps] == 0)
+            hot->ps_places[ps] = new_recursion(hot, ps, 1);
+        return hot->ps_places[ps];
+    }
     gint64 key = (gint64)((uint64_t)ps << 32 | procs);
     guint place = GPOINTER_TO_UINT(g_hash_table_lookup(hot->key_places, &key));
     if (place == 0) {
-        const struct recursion recursion = {.ps = ps, .procs = procs, .most = -1};
-        g_array_append_val(hot->recursions, recursion);
-        place = hot->recursions->len;
+        place = new_recursion(hot, ps, procs);
         g_hash_table_insert(hot->key_places, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(place));
     }
     return place;
 }
 
 /* Another context of the same recursion above it holds its total. */
-static bool lies_in_itself(const struct fm_hot *hot, uint32_t clique, guint place)
+static bool lies_in_itself(const struct fm_hot *hot, uint32_t above, guint place)
 {
-    const struct fm_analysis *a = hot->a;
-    while (a->clique_parent[clique] != 0) {
-        clique = fm_analysis_clique_of_csd_caller(a, a->clique_parent[clique]);
-        if (GPOINTER_TO_UINT(g_hash_table_lookup(hot->clique_keys, GUINT_TO_POINTER(clique))) ==
-            place)
+    while (above != 0) {
+        const struct context *context = &g_array_index(hot->contexts, struct context, above);
+        if (context->place == place)
             return true;
+        above = context->above;
     }
     return false;
 }
 
-static void add_recursion(struct fm_hot *hot, uint32_t clique)
+/* above: the nearest context above it. */
+static void add_recursion(struct fm_hot *hot, uint32_t clique, uint32_t above)
 {
     const struct fm_analysis *a = hot->a;
     guint place = place_of(hot, fm_view_clique_name(a, clique), fm_view_clique_procs(a, clique));
-    bool outermost = !lies_in_itself(hot, clique, place);
+    bool outermost = !lies_in_itself(hot, above, place);
+    const struct context context = {place, above};
+    hot->nearest[clique] = hot->contexts->len;
+    g_array_append_val(hot->contexts, context);
     struct recursion *recursion = &g_array_index(hot->recursions, struct recursion, place - 1);
-    g_hash_table_insert(hot->clique_keys, GUINT_TO_POINTER(clique), GUINT_TO_POINTER(place));
     recursion->contexts++;
     uint32_t into = a->clique_parent[clique];
     recursion->entered += fm_profile_calls(a->profile, into);
-    recursion->inlined |= a->profile->css[a->profile->csd_css[into]].inlined;
+    recursion->inlined |= fm_profile_css_uncounted(a->profile, a->profile->csd_css[into]);
     for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
         recursion->calls += fm_analysis_pd_calls(a, a->clique_pds[i]);
-        for (unsigned m = 0; m < MEASURES; m++)
-            recursion->own[m] += fm_analysis_pd_own(a, a->clique_pds[i], measures[m]);
+        for (unsigned m = 0; m < hot->measure_count; m++)
+            recursion->own[m] += fm_analysis_pd_own(a, a->clique_pds[i], hot->measures[m]);
     }
-    for (unsigned m = 0; m < MEASURES && outermost; m++)
-        recursion->total[m] += fm_analysis_clique_total(a, clique, measures[m]);
+    for (unsigned m = 0; m < hot->measure_count && outermost; m++)
+        recursion->total[m] += fm_analysis_clique_total(a, clique, hot->measures[m]);
     int64_t calls = fm_analysis_clique_total(a, clique, FM_CALLSEQS);
     if (calls > recursion->most) {
         recursion->most = calls;
@@ -213,10 +276,14 @@ static bool look_at_cliques(struct fm_hot *hot, uint32_t nodes)
     for (; hot->cursor <= a->clique_count && nodes > 0; hot->cursor++, nodes--) {
         uint32_t clique = a->clique_count + 1 - hot->cursor;
         uint32_t members = a->clique_first[clique + 1] - a->clique_first[clique];
-        if (a->clique_parent[clique] == 0 ||
-            (members == 1 && !g_hash_table_contains(hot->self_calling, GUINT_TO_POINTER(clique))))
+        uint32_t parent = a->clique_parent[clique];
+        bool calls_itself = hot->nearest[clique] != 0;
+        uint32_t above =
+            parent == 0 ? 0 : hot->nearest[a->pd_clique[a->profile->csd_caller[parent]]];
+        hot->nearest[clique] = above;
+        if (parent == 0 || (members == 1 && !calls_itself))
             continue;
-        add_recursion(hot, clique);
+        add_recursion(hot, clique, above);
         nodes -= MIN(nodes - 1, members);
     }
     return hot->cursor > a->clique_count;
@@ -236,7 +303,7 @@ static void rank_recursions(struct fm_hot *hot)
 {
     g_autofree struct fm_hot_recursion *all =
         g_new(struct fm_hot_recursion, MAX(hot->recursions->len, 1u));
-    for (unsigned m = 0; m < MEASURES; m++) {
+    for (unsigned m = 0; m < hot->measure_count; m++) {
         unsigned count = 0;
         for (guint i = 0; i < hot->recursions->len; i++) {
             const struct recursion *from = &g_array_index(hot->recursions, struct recursion, i);
@@ -392,32 +459,33 @@ static void rank_paths(struct fm_hot *hot, unsigned m, bool skip)
         qsort(all, groups, sizeof *all, compare_by_own);
     list->count = (unsigned)MIN(groups, FM_HOT_MAX);
     for (unsigned i = 0; i < list->count; i++)
-        list->paths[i] = hot_path(hot, all[i].pd, measures[m], skip);
+        list->paths[i] = hot_path(hot, all[i].pd, hot->measures[m], skip);
     qsort(list->paths, list->count, sizeof *list->paths, compare_paths);
 }
 
-/* One path at a time; then the lists. */
+/* One path at a time; then the lists, each in a step of its own. */
 static bool look_at_paths(struct fm_hot *hot, uint32_t nodes)
 {
+    uint32_t candidates = hot->measure_count * CANDIDATES_MAX;
     if (hot->cursor == 1 && !hot->wrappers) {
         rank_recursions(hot);
         hot->wrappers = fm_view_wrappers_new(hot->a);
+        return false;
     }
-    for (uint32_t work = 0; work < nodes; work += CLIMB_NODES, hot->cursor++) {
+    if (hot->cursor > candidates) {
+        uint32_t m = (hot->cursor - candidates - 1) / 2;
+        bool skip = (hot->cursor - candidates - 1) % 2 == 1;
+        if (!skip || is_of_memory(hot->measures[m]))
+            rank_paths(hot, m, skip);
+        return hot->cursor++ == candidates + 2 * hot->measure_count;
+    }
+    for (uint32_t work = 0; work < nodes && hot->cursor <= candidates; work += CLIMB_NODES) {
         uint32_t m = (hot->cursor - 1) / CANDIDATES_MAX, i = (hot->cursor - 1) % CANDIDATES_MAX;
-        if (m == MEASURES)
-            break;
         if (i < hot->candidates[m].count)
             path_hash(hot, hot->a->pd_clique[hot->candidates[m].all[i].pd]);
+        hot->cursor++;
     }
-    if (hot->cursor <= MEASURES * CANDIDATES_MAX)
-        return false;
-    for (unsigned m = 0; m < MEASURES; m++) {
-        rank_paths(hot, m, false);
-        if (measures[m] == FM_ALLOCS || measures[m] == FM_WORDS)
-            rank_paths(hot, m, true);
-    }
-    return true;
+    return false;
 }
 
 bool fm_hot_step(struct fm_hot *hot, uint32_t nodes)
@@ -443,9 +511,11 @@ bool fm_hot_step(struct fm_hot *hot, uint32_t nodes)
 unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool skip,
                       const struct fm_hot_path **ret)
 {
-    int m = measure_index(measure);
-    g_return_val_if_fail(hot->phase == PHASE_DONE && m >= 0, 0);
-    skip = skip && (measure == FM_ALLOCS || measure == FM_WORDS);
+    int m = measure_index(hot, measure);
+    g_return_val_if_fail(hot->phase == PHASE_DONE, 0);
+    if (m < 0)
+        return 0;
+    skip = skip && is_of_memory(measure);
     *ret = hot->lists[m][skip].paths;
     return hot->lists[m][skip].count;
 }
@@ -453,18 +523,20 @@ unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool
 unsigned fm_hot_recursions(const struct fm_hot *hot, enum fm_measure_id measure,
                            const struct fm_hot_recursion **ret)
 {
-    int m = measure_index(measure);
-    g_return_val_if_fail(hot->phase == PHASE_DONE && m >= 0, 0);
+    int m = measure_index(hot, measure);
+    g_return_val_if_fail(hot->phase == PHASE_DONE, 0);
+    if (m < 0)
+        return 0;
     *ret = hot->dearest[m];
     return hot->dearest_count[m];
 }
 
 unsigned fm_hot_wrappers(const struct fm_hot *hot)
 {
-    return fm_view_wrappers_count(hot->wrappers);
+    return hot->wrappers == NULL ? 0 : fm_view_wrappers_count(hot->wrappers);
 }
 
 bool fm_hot_is_wrapper(const struct fm_hot *hot, uint32_t ps)
 {
-    return fm_view_is_wrapper(hot->wrappers, ps);
+    return hot->wrappers != NULL && fm_view_is_wrapper(hot->wrappers, ps);
 }

@@ -35,8 +35,10 @@ struct fm_hot *fm_hot_new(const struct fm_analysis *a);
 bool fm_hot_step(struct fm_hot *hot, uint32_t nodes);
 void fm_hot_free(struct fm_hot *hot); /* NULL is allowed */
 
-/* Dearest own cost first; at most FM_HOT_MAX, in *ret, borrowed. Of wrappers of the allocator their
- * callers are named when skip is set (FM_WORDS and FM_ALLOCS only). The costs are exact; which
+/* Of time, calls, allocations, words, and bytes held at the end and at the peak; of other measures
+ * there is none.
+ * Dearest own cost first; at most FM_HOT_MAX, in *ret, borrowed. Of wrappers of the allocator their
+ * callers are named when skip is set (measures of memory only). The costs are exact; which
  * pairs are the dearest is found among the 4,096 dearest contexts. */
 unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool skip,
                       const struct fm_hot_path **ret);

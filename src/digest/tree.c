@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/select.h"
 #include "digest/paths.h"
+
+#define CONTEXTS_FOLLOWED 2048u /* of a procedure, upwards */
 
 /* One edge of the tree before edges of one path are put together. */
 struct edge {
@@ -116,7 +119,7 @@ static bool is_inlined(const struct fm_view_tree *tree, const struct edge *edge)
     const struct fm_profile *profile = tree->a->profile;
     if (edge->csd == 0)
         return edge->pd != 0 && fm_analysis_pd_inlined(tree->a, edge->pd);
-    return profile->css[profile->csd_css[edge->csd]].inlined;
+    return fm_profile_css_uncounted(profile, profile->csd_css[edge->csd]);
 }
 
 static void add_edge(struct fm_view_tree *tree, struct fm_view_node *node, const struct edge *edge)
@@ -131,6 +134,17 @@ static void add_edge(struct fm_view_tree *tree, struct fm_view_node *node, const
     }
     for (uint32_t i = a->clique_first[edge->clique]; i < a->clique_first[edge->clique + 1]; i++)
         add_pd(tree, node, a->clique_pds[i], edge->weight);
+}
+
+static uint32_t count_sites(const struct fm_view_tree *tree, const struct edge *edges, guint count)
+{
+    if (count == 1) /* mostly */
+        return edges->csd != 0;
+    g_autoptr(GHashTable) sites = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < count; i++)
+        if (edges[i].csd != 0)
+            g_hash_table_add(sites, GUINT_TO_POINTER(csd_site(tree, edges[i].csd)));
+    return g_hash_table_size(sites);
 }
 
 /* Edges of one function or recursion become one node. The array is sorted and emptied. */
@@ -151,15 +165,11 @@ static void edges_to_nodes(struct fm_view_tree *tree, GArray *edges, GArray *ret
             .css = csd_site(tree, all[i].csd),
             .first = tree->pds->len,
         };
-        g_autoptr(GHashTable) sites = g_hash_table_new(NULL, NULL);
         guint j = i;
-        for (; j < edges->len && edges_are_of_one_node(&all[i], &all[j]); j++) {
+        for (; j < edges->len && edges_are_of_one_node(&all[i], &all[j]); j++)
             add_edge(tree, &node, &all[j]);
-            if (all[j].csd)
-                g_hash_table_add(sites, GUINT_TO_POINTER(csd_site(tree, all[j].csd)));
-        }
         node.contexts = j - i;
-        node.sites = g_hash_table_size(sites);
+        node.sites = count_sites(tree, all + i, j - i);
         node.recurses = node.kind == FM_NODE_FUNCTION && fm_view_clique_recurses(tree->a, clique);
         g_array_append_val(ret, node);
         i = j;
@@ -185,8 +195,9 @@ static struct edge edge_to_clique(const struct fm_view_tree *tree, uint32_t cliq
 
 /* --- downwards --- */
 
-/* Edges from one pd to the cliques that it calls. */
-static void collect_callees(struct fm_view_tree *tree, uint32_t pd, GArray *edges)
+/* Edges from one pd to the cliques that it calls; only, if not NULL, to those of that node. */
+static void collect_callees(struct fm_view_tree *tree, uint32_t pd, const struct edge *only,
+                            GArray *edges)
 {
     const struct fm_analysis *a = tree->a;
     const struct fm_profile *profile = a->profile;
@@ -196,7 +207,9 @@ static void collect_callees(struct fm_view_tree *tree, uint32_t pd, GArray *edge
         const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t child = fm_analysis_csd_child_clique(a, csds[i]);
-            if (child == 0 || a->clique_parent[child] != csds[i])
+            if (child == 0 || a->clique_parent[child] != csds[i] ||
+                (only != NULL && (fm_view_clique_name(a, child) != only->ps ||
+                                  fm_view_clique_procs(a, child) != only->procs)))
                 continue;
             struct edge edge = edge_to_clique(tree, child, csds[i]);
             g_array_append_val(edges, edge);
@@ -213,7 +226,7 @@ static void add_outside(struct fm_view_tree *tree, struct fm_view_node *node)
     add_pd(tree, node, root, 0);
     node->total = fm_cost_total(&a->root_total, tree->measure);
     node->contexts = 1;
-    collect_callees(tree, root, edges);
+    collect_callees(tree, root, NULL, edges);
     for (guint i = 0; i < edges->len; i++) {
         uint32_t clique = g_array_index(edges, struct edge, i).clique;
         if (fm_view_is_outside(a, clique))
@@ -237,22 +250,73 @@ static bool is_below_itself(const struct fm_analysis *a, uint32_t pd)
     return false;
 }
 
+static int compare_totals(uint32_t i, uint32_t j, void *user)
+{
+    const int64_t *totals = user;
+    if (totals[i] != totals[j])
+        return totals[i] > totals[j] ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+static void add_root_pd(struct fm_view_tree *tree, uint32_t pd, int64_t total,
+                        struct fm_view_node *ret)
+{
+    add_pd(tree, ret, pd, total);
+    ret->total += total;
+    ret->calls += fm_analysis_pd_calls(tree->a, pd);
+    ret->inlined |= fm_analysis_pd_inlined(tree->a, pd);
+    ret->contexts++;
+}
+
+/* Where there are very many, callers of the dearest are followed; of the others it is known how
+ * many there are and what they cost together. */
+static void dearest_contexts(struct fm_view_tree *tree, uint32_t ps, struct fm_view_node *ret)
+{
+    const struct fm_analysis *a = tree->a;
+    uint32_t first = a->ps_pd_first[ps], count = a->ps_pd_first[ps + 1] - first, below = 0;
+    uint32_t looked_at = MIN(count, 2 * CONTEXTS_FOLLOWED);
+    g_autofree int64_t *totals = g_new(int64_t, count);
+    g_autofree uint32_t *order = g_new(uint32_t, count);
+    struct fm_cost cost;
+    for (uint32_t i = 0; i < count; i++) {
+        order[i] = i;
+        totals[i] = fm_analysis_pd_total(a, a->ps_pds[first + i], tree->measure);
+    }
+    fm_select_first(order, count, looked_at, compare_totals, totals);
+    for (uint32_t i = 0; i < looked_at && ret->contexts < CONTEXTS_FOLLOWED; i++) {
+        uint32_t pd = a->ps_pds[first + order[i]];
+        if (is_below_itself(a, pd))
+            below++;
+        else
+            add_root_pd(tree, pd, totals[order[i]], ret);
+    }
+    fm_analysis_ps_cost(a, ps, &cost);
+    ret->left = count - below - ret->contexts;
+    ret->left_total = MAX(fm_cost_total(&cost, tree->measure) - ret->total, 0);
+    ret->total += ret->left_total;
+    ret->own = cost.own[tree->measure];
+    ret->calls = cost.calls;
+    ret->inlined = cost.inlined;
+    ret->contexts = count - below;
+    ret->clique = a->pd_clique[a->ps_pds[first + order[0]]];
+}
+
 static void procedure_root(struct fm_view_tree *tree, uint32_t ps, struct fm_view_node *ret)
 {
     const struct fm_analysis *a = tree->a;
     int64_t most = -1;
     *ret = (struct fm_view_node){
         .kind = FM_NODE_MEMBER, .ps = ps, .procs = 1, .first = tree->pds->len};
+    if (tree->up && a->ps_pd_first[ps + 1] - a->ps_pd_first[ps] > CONTEXTS_FOLLOWED) {
+        dearest_contexts(tree, ps, ret);
+        return;
+    }
     for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
         uint32_t pd = a->ps_pds[i];
         int64_t total = fm_analysis_pd_total(a, pd, tree->measure);
         if (is_below_itself(a, pd))
             continue;
-        add_pd(tree, ret, pd, total);
-        ret->total += total;
-        ret->calls += fm_analysis_pd_calls(a, pd);
-        ret->inlined |= fm_analysis_pd_inlined(a, pd);
-        ret->contexts++;
+        add_root_pd(tree, pd, total, ret);
         if (total > most) {
             most = total;
             ret->clique = a->pd_clique[pd];
@@ -267,21 +331,19 @@ static void context_root(struct fm_view_tree *tree, uint32_t clique, struct fm_v
     bool up = tree->up;
     g_autofree uint32_t *path = g_new(uint32_t, MAX(steps, 1));
     g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(struct fm_view_node));
+    g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
     fm_view_path(tree->a, clique, path, steps);
     tree->up = false;
     *ret = (struct fm_view_node){.kind = FM_NODE_WHOLE, .procs = 1, .first = tree->pds->len};
     add_outside(tree, ret);
     for (uint32_t step = 0; step < steps; step++) {
-        struct edge key = edge_to_clique(tree, path[step], 0);
+        const struct edge key = edge_to_clique(tree, path[step], 0);
         g_array_set_size(children, 0);
-        fm_view_children(tree, ret, children);
-        for (guint i = 0; i < children->len; i++) {
-            const struct fm_view_node *child = &g_array_index(children, struct fm_view_node, i);
-            if (child->kind == key.kind && child->ps == key.ps && child->procs == key.procs) {
-                *ret = *child;
-                break;
-            }
-        }
+        for (size_t i = 0; i < ret->count; i++)
+            collect_callees(tree, pd_at(tree, ret, i), &key, edges);
+        edges_to_nodes(tree, edges, children);
+        if (children->len > 0)
+            *ret = g_array_index(children, struct fm_view_node, 0);
     }
     tree->up = up;
 }
@@ -368,7 +430,7 @@ void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node
             collect_caller(tree, pd, node->kind == FM_NODE_RECURSION, weight_at(tree, node, i),
                            edges);
         else
-            collect_callees(tree, pd, edges);
+            collect_callees(tree, pd, NULL, edges);
     }
     if (node->kind == FM_NODE_WHOLE && !tree->up) { /* threads are part of the whole */
         guint kept = 0;

@@ -29,6 +29,9 @@ struct fm_view_node {
     int64_t calls;       /* how often it was entered from above; of a member and from a focus on a
                             procedure: all calls of the function there */
     bool inlined;        /* and there are calls that were not recorded */
+    uint32_t left;       /* upwards from a procedure with very many contexts, only the dearest are
+                            followed; so many are not, */
+    int64_t left_total;  /* and cost this, which is in total */
     size_t first, count; /* proc dynamics: private to the tree */
 };
 

@@ -34,6 +34,12 @@ void fm_display_fact_bool(struct fm_display *display, const char *name, bool val
 void fm_display_fact_null(struct fm_display *display, const char *name);
 /* More is being computed: the page says so and is redrawn when it is known. */
 void fm_display_set_incomplete(struct fm_display *display, const char *what);
+/* Links are written as it changes a copy of each command; what it puts there is the buffer's or
+ * lasts. Until it is set to NULL. */
+#define FM_DISPLAY_NAME_BYTES 32
+typedef bool (*fm_display_namer)(const void *user, struct fm_command *command,
+                                 char buffer[FM_DISPLAY_NAME_BYTES]);
+void fm_display_set_namer(struct fm_display *display, fm_display_namer namer, const void *user);
 /* What the reader should know before reading on: the page is not the one asked for. */
 void fm_display_set_notice(struct fm_display *display, const char *text);
 
@@ -54,6 +60,8 @@ enum fm_list_class {
 struct fm_list *fm_add_list(struct fm_list *to, enum fm_list_class list_class, const char *title);
 /* In HTML; a place for scripts and styles. */
 void fm_list_set_id(struct fm_list *list, const char *id);
+/* In HTML: shut until its title is clicked. It has one. */
+void fm_list_fold(struct fm_list *list);
 struct fm_list *fm_add_developer(struct fm_list *to);
 void fm_add_heading(struct fm_list *to, const char *text);
 void fm_add_text(struct fm_list *to, const char *text);
@@ -68,17 +76,26 @@ void fm_add_control(struct fm_list *to, const struct fm_query *query, const char
 
 /* --- source code (for C recordings) --- */
 
+/* A function that a line calls. */
+struct fm_source_callee {
+    const char *name;
+    struct fm_query query; /* borrows its name */
+};
+#define FM_SOURCE_CALLEES_MAX 6
 struct fm_source_line {
     uint32_t line;
     const char *text;                   /* NULL when the source is not at hand */
     int64_t calls;                      /* negative = no code on this line */
     double self_percent, total_percent; /* negative = not known; of the calls made there */
     bool time_known, bytes_known;
-    double line_seconds; /* of the line's own code */
-    int64_t bytes;       /* allocated by its calls and below */
-    unsigned heat;       /* its part of the whole, 1 to 5; 0 = no cost */
-    bool runs_known;     /* coverage: how often the code on the line ran */
+    double line_seconds;  /* of the line's own code */
+    double below_seconds; /* of the calls made there; shown beside it where it is known */
+    int64_t bytes;        /* allocated by its calls and below */
+    unsigned heat;        /* its part of the whole, 1 to 5; 0 = no cost */
+    bool runs_known;      /* coverage: how often the code on the line ran */
     uint64_t runs;
+    const struct fm_source_callee *callees; /* links behind the text; NULL = none */
+    unsigned callee_count;                  /* at most FM_SOURCE_CALLEES_MAX */
 };
 /* The columns of runs, of time and of bytes are shown when one line has a known number of them. */
 void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_line *lines,
@@ -114,6 +131,15 @@ void fm_table_group(struct fm_table *table, const char *title, enum fm_column_cl
                     enum fm_colour colour);
 void fm_table_column(struct fm_table *table, const char *title, const char *name,
                      const struct fm_query *query);
+
+/* Groups of one column each, as most tables have them: the title stands over both header rows.
+ * columns: count of them, copied. */
+struct fm_column_head {
+    const char *title, *name;
+    enum fm_column_class column_class;
+};
+void fm_table_columns(struct fm_table *table, const struct fm_column_head *columns, size_t count,
+                      enum fm_colour colour);
 
 enum fm_row_kind { FM_ROW_DATA, FM_ROW_SEPARATOR, FM_ROW_SECTION };
 /* Begins a row; the cells that follow belong to it. section names the row's role in JSON
@@ -164,7 +190,7 @@ struct fm_html_way {
     const char *id, *command, *label;
     const char *page; /* the display's name where that is the way taken */
 };
-extern const struct fm_html_way fm_html_usual_ways[]; /* of a Mercury profile */
+extern const struct fm_html_way fm_html_ways_of_mercury[], fm_html_ways_of_c[];
 /* Pages that are read without a server, beside each other or in one file: which queries have one.
  */
 struct fm_html_kept {
@@ -187,12 +213,15 @@ struct fm_html_options {
     const char *home_url;    /* the list of recordings, behind the program's name; or NULL */
     /* More scripts (modules) and stylesheets, below asset_prefix; ended by NULL. */
     const char *const *scripts, *const *styles;
-    const char *body_class;                     /* NULL = none */
+    const char *const *modules; /* that those scripts ask for: fetched with them; NULL = none */
+    const char *body_class;     /* NULL = none */
     const struct fm_html_alternate *alternates; /* linked at the bottom; ended by label NULL */
     const struct fm_html_kept *kept; /* instead of url_prefix and url_suffix; may be NULL */
     const char *events_url; /* of an incomplete page: where its script hears more; or NULL */
-    unsigned stage;         /* what is known, as events tell it: another number, another page */
-    double fraction;        /* 0 to 1, of what is being computed */
+    const char
+        *live_url;   /* of a program that runs: where the notice's script hears of more; or NULL */
+    unsigned stage;  /* what is known, as events tell it: another number, another page */
+    double fraction; /* 0 to 1, of what is being computed */
 };
 struct fm_text_options {
     unsigned width; /* columns of the terminal, 0 = unlimited */

@@ -21,6 +21,7 @@ struct link {
     const char *command;
     const char *preferences; /* NULL: none */
     const char *url;         /* instead of a query; else NULL */
+    uint32_t line;           /* of the source on that page; 0 = none */
 };
 
 enum item_kind {
@@ -37,8 +38,10 @@ enum item_kind {
     ITEM_FORM,
     ITEM_FLAME, /* flame_internal.h; HTML and JSON */
     ITEM_GRAPH, /* graph_internal.h; HTML */
+    ITEM_CHART, /* chart_internal.h; HTML */
 };
 
+struct fm_chart;
 struct fm_drawing;
 struct fm_flame;
 struct fm_form;
@@ -48,6 +51,7 @@ struct source {
     const char *file; /* may be NULL */
     const struct fm_source_line *lines;
     uint32_t count;
+    const struct link *const *callees;   /* per line, as many as the line has */
     bool has_runs, has_times, has_bytes; /* one line at least */
 };
 
@@ -65,6 +69,7 @@ struct item {
         struct fm_form *form;
         struct fm_flame *flame;
         struct fm_graph *graph;
+        struct fm_chart *chart;
     };
 };
 
@@ -74,6 +79,7 @@ struct fm_list {
     const char *title, *id; /* may be NULL */
     /* Its items belong to the list around it, and are shown in developer mode only. */
     bool developer;
+    bool folded;
     struct item *first, *last;
 };
 
@@ -116,6 +122,7 @@ enum cell_form {
     FLOAT_SHORT = 1,   /* three digits */
     INT_BYTES = 1,     /* scaled, with a unit */
     EMPTY_FEW = 1,     /* the word */
+    EMPTY_UNKNOWN,     /* a dash: not recorded */
 };
 
 struct path_part {
@@ -203,6 +210,8 @@ struct fm_display {
     struct fm_table *tables; /* all, newest first: they own arrays */
     GArray *known;           /* struct known_preferences */
     GString *scratch;
+    fm_display_namer namer; /* NULL: links say what they are told */
+    const void *namer_user;
 };
 
 void *fm_arena_alloc(struct arena *arena, size_t size); /* 8-aligned, zeroed */
@@ -222,8 +231,6 @@ void fm_display_link(struct fm_display *display, const struct fm_query *query, c
 void fm_display_href(struct fm_display *display, const char *url, const char *label,
                      struct link *ret);
 
-/* Whether anything of the list is shown: it has an item that is not for developers only. */
-bool fm_list_is_shown(const struct fm_list *list, bool developer);
 /* Whether all that is shown of the list is controls, and there is one. */
 bool fm_list_is_controls(const struct fm_list *list, bool developer);
 bool fm_item_is_shown(const struct item *item, bool developer);
@@ -254,8 +261,6 @@ void fm_column_append_name(GString *out, const struct fm_table *table, unsigned 
 
 /* Numbers, appended (number.c). */
 void fm_append_int(GString *out, int64_t value);
-void fm_append_float(GString *out, double value, unsigned decimals);
 void fm_append_percent(GString *out, double fraction);
-void fm_append_time(GString *out, double seconds);
 /* A cell of a number kind; false when the cell holds none. */
 bool fm_append_cell_number(GString *out, const struct cell *cell);

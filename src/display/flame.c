@@ -49,7 +49,10 @@ void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box)
     added->box.place = copy(flame, box->place);
     if (box->query)
         fm_display_link(flame->display, box->query, NULL, &added->link);
+    else if (box->url)
+        fm_display_href(flame->display, box->url, NULL, &added->link);
     added->box.query = NULL;
+    added->box.url = NULL; /* the link has it */
     if (flame->last)
         flame->last->next = added;
     else

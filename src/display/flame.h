@@ -11,10 +11,13 @@ enum fm_flame_box_flags {
     FM_BOX_RECURSION = 1, /* functions that call each other */
     FM_BOX_MEMBER = 2,    /* one of them, below it */
     FM_BOX_JOINED = 4,    /* stands for several too narrow to show */
+    FM_BOX_NEW = 8,       /* of two runs that are compared the second alone has it */
+    FM_BOX_GONE = 16,     /* the first alone has it */
 };
 
 #define FM_FLAME_COLOURS 7u /* 0: of no file in particular; 1 to 6: files */
 #define FM_FLAME_HEATS 5u   /* own share, from 1 */
+#define FM_FLAME_SAME 23    /* 20 to 26: of two runs, much less to much more in the second */
 
 struct fm_flame_box {
     unsigned row;
@@ -23,7 +26,8 @@ struct fm_flame_box {
     const char *full;             /* all of a name that label shortens; NULL = label is all */
     const char *title;            /* more about it, in lines */
     const struct fm_query *query; /* NULL = none */
-    unsigned colour;              /* below FM_FLAME_COLOURS, or 10 + heat */
+    const char *url;              /* instead of a query, of another page; NULL = none */
+    unsigned colour;              /* below FM_FLAME_COLOURS, or 10 + heat, or a difference */
     unsigned flags;
     int64_t own, total, calls;
     const char *place; /* where its source is; NULL = not known */

@@ -240,9 +240,24 @@ static void write_table(struct writer *writer, const struct fm_table *table)
     end_lines(json, true, 4);
 }
 
-static void write_source_line(struct fm_json *json, const struct fm_source_line *line,
-                              const struct source *source)
+static void write_callees(struct writer *writer, const struct link *links, unsigned count)
 {
+    if (count == 0)
+        return;
+    fm_json_array(&writer->json, "callees");
+    for (unsigned i = 0; i < count; i++) {
+        fm_json_object(&writer->json, NULL);
+        fm_json_text(&writer->json, "name", links[i].label);
+        write_query(&writer->json, "query", &links[i]);
+        fm_json_end(&writer->json);
+    }
+    fm_json_end(&writer->json);
+}
+
+static void write_source_line(struct writer *writer, const struct source *source, uint32_t index)
+{
+    struct fm_json *json = &writer->json;
+    const struct fm_source_line *line = &source->lines[index];
     bool has_runs = source->has_runs;
     fm_json_object(json, NULL);
     fm_json_uint(json, "line", line->line);
@@ -264,11 +279,13 @@ static void write_source_line(struct fm_json *json, const struct fm_source_line 
     else if (source->has_bytes)
         fm_json_null(json, "bytes");
     fm_json_text(json, "text", line->text);
+    write_callees(writer, source->callees[index], line->callee_count);
     fm_json_end(json);
 }
 
-static void write_source(struct fm_json *json, const struct source *source)
+static void write_source(struct writer *writer, const struct source *source)
 {
+    struct fm_json *json = &writer->json;
     fm_json_object(json, NULL);
     fm_json_line(json, 6);
     fm_json_text(json, "file", source->file);
@@ -276,7 +293,7 @@ static void write_source(struct fm_json *json, const struct source *source)
     fm_json_array(json, "lines");
     for (uint32_t i = 0; i < source->count; i++) {
         fm_json_line(json, 8);
-        write_source_line(json, &source->lines[i], source);
+        write_source_line(writer, source, i);
     }
     end_lines(json, source->count > 0, 6);
     end_lines(json, true, 4);
@@ -305,6 +322,7 @@ static bool item_is_of(const struct item *item, enum part part)
     case ITEM_FORM:
     case ITEM_FLAME:
     case ITEM_GRAPH:
+    case ITEM_CHART:
         return false;
     }
     return false;
@@ -347,7 +365,7 @@ static void write_item(struct writer *writer, const struct item *item, const cha
         write_table(writer, item->table);
         break;
     case ITEM_SOURCE:
-        write_source(json, &item->source);
+        write_source(writer, &item->source);
         break;
     case ITEM_LINK:
     case ITEM_CONTROL:
@@ -359,6 +377,7 @@ static void write_item(struct writer *writer, const struct item *item, const cha
     case ITEM_FORM:
     case ITEM_FLAME:
     case ITEM_GRAPH:
+    case ITEM_CHART:
         g_assert_not_reached(); /* item_is_of() leaves them out */
     }
 }

@@ -99,7 +99,7 @@ static void append_fixed(GString *out, double value, unsigned decimals, bool com
     g_string_append_len(out, text + before, (gssize)(size - before));
 }
 
-void fm_append_float(GString *out, double value, unsigned decimals)
+static void append_float(GString *out, double value, unsigned decimals)
 {
     append_fixed(out, value, decimals, true);
 }
@@ -109,7 +109,7 @@ void fm_append_percent(GString *out, double fraction)
     append_fixed(out, 100 * fraction, 2, false);
 }
 
-void fm_append_time(GString *out, double seconds)
+static void append_time(GString *out, double seconds)
 {
     static const struct {
         double below, unit;
@@ -205,7 +205,7 @@ static bool append_formed(GString *out, const struct cell *cell)
             append_fixed(out, cell->number * (cell->form == TIME_MS ? 1e3 : 1e6), 0, true);
         return true;
     case CELL_EMPTY:
-        g_string_append(out, "few");
+        g_string_append(out, cell->form == EMPTY_FEW ? "few" : "\u2013");
         return true;
     default:
         return false;
@@ -221,16 +221,16 @@ bool fm_append_cell_number(GString *out, const struct cell *cell)
         fm_append_int(out, cell->integer);
         return true;
     case CELL_FLOAT:
-        fm_append_float(out, cell->number, 2);
+        append_float(out, cell->number, 2);
         return true;
     case CELL_PERCENT:
         fm_append_percent(out, cell->number);
         return true;
     case CELL_TIME:
-        fm_append_time(out, cell->number);
+        append_time(out, cell->number);
         return true;
     case CELL_MEMORY:
-        fm_append_float(out, cell->number, cell->decimals);
+        append_float(out, cell->number, cell->decimals);
         return true;
     case CELL_EMPTY:
     case CELL_STRING:
@@ -253,7 +253,7 @@ char *fm_format_float(double value, unsigned decimals)
 {
     GString *out = g_string_new(NULL);
 
-    fm_append_float(out, value, decimals);
+    append_float(out, value, decimals);
     return g_string_free(out, FALSE);
 }
 
@@ -269,6 +269,6 @@ char *fm_format_time(double seconds)
 {
     GString *out = g_string_new(NULL);
 
-    fm_append_time(out, seconds);
+    append_time(out, seconds);
     return g_string_free(out, FALSE);
 }

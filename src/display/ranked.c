@@ -73,6 +73,11 @@ void fm_cell_few(struct fm_table *table)
     fm_table_add_cell(table, CELL_EMPTY)->form = EMPTY_FEW;
 }
 
+void fm_cell_unknown(struct fm_table *table)
+{
+    fm_table_add_cell(table, CELL_EMPTY)->form = EMPTY_UNKNOWN;
+}
+
 static uint8_t bar_part(double fraction)
 {
     return (uint8_t)(CLAMP(fraction, 0, 1) * 100 + 1.5);

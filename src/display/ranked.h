@@ -28,6 +28,8 @@ void fm_cell_ratio(struct fm_table *table, double value);
 void fm_cell_bytes(struct fm_table *table, int64_t bytes);
 /* Not enough was measured for a number: "few"; null for programs. */
 void fm_cell_few(struct fm_table *table);
+/* It was not recorded: a dash; null for programs. */
+void fm_cell_unknown(struct fm_table *table);
 
 /* Of the number just added: a bar before it, dark as far as own (0 to 1), light as far as total. */
 void fm_cell_bar(struct fm_table *table, double own, double total);

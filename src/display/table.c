@@ -66,6 +66,16 @@ void fm_table_column(struct fm_table *table, const char *title, const char *name
     table->width = MAX(table->width, table->column_count);
 }
 
+void fm_table_columns(struct fm_table *table, const struct fm_column_head *columns, size_t count,
+                      enum fm_colour colour)
+{
+    g_return_if_fail(table != NULL && columns != NULL && count > 0);
+    for (size_t i = 0; i < count; i++) {
+        fm_table_group(table, columns[i].title, columns[i].column_class, colour);
+        fm_table_column(table, NULL, columns[i].name, NULL);
+    }
+}
+
 static struct row *add_row(struct fm_table *table, enum fm_row_kind kind)
 {
     if (table->row_count == table->row_capacity) {

@@ -61,6 +61,12 @@ void fm_display_set_notice(struct fm_display *display, const char *text)
     display->notice = copy(display, text);
 }
 
+void fm_display_set_namer(struct fm_display *display, fm_display_namer namer, const void *user)
+{
+    display->namer = namer;
+    display->namer_user = user;
+}
+
 void fm_display_set_incomplete(struct fm_display *display, const char *what)
 {
     g_return_if_fail(what != NULL);
@@ -145,6 +151,12 @@ void fm_list_set_id(struct fm_list *list, const char *id)
     list->id = copy(list->display, id);
 }
 
+void fm_list_fold(struct fm_list *list)
+{
+    g_return_if_fail(list->title != NULL);
+    list->folded = true;
+}
+
 void fm_add_heading(struct fm_list *to, const char *text)
 {
     fm_list_add_item(to, ITEM_HEADING)->text = copy(to->display, text);
@@ -190,9 +202,14 @@ void fm_display_link(struct fm_display *display, const struct fm_query *query, c
                      struct link *ret)
 {
     ret->label = copy(display, label ? label : "");
+    char buffer[FM_DISPLAY_NAME_BYTES];
+    struct fm_command command = query->command;
+    if (display->namer != NULL)
+        display->namer(display->namer_user, &command, buffer);
     g_string_truncate(display->scratch, 0);
-    fm_command_append(display->scratch, &query->command);
+    fm_command_append(display->scratch, &command);
     ret->command = fm_arena_copy(&display->arena, display->scratch->str, display->scratch->len);
+    ret->line = query->line;
     ret->preferences =
         query->has_preferences ? preferences_text(display, &query->preferences) : NULL;
 }
@@ -231,10 +248,19 @@ void fm_add_source(struct fm_list *to, const char *file, const struct fm_source_
     struct fm_display *display = to->display;
     struct fm_source_line *own = fm_arena_alloc(&display->arena, count * sizeof *own);
 
-    struct source source = {copy(display, file), own, count, false, false, false};
+    struct link **callees = fm_arena_alloc(&display->arena, count * sizeof *callees);
+    struct source source = {.file = copy(display, file),
+                            .lines = own,
+                            .count = count,
+                            .callees = (const struct link *const *)callees};
     for (uint32_t i = 0; i < count; i++) {
         own[i] = lines[i];
         own[i].text = copy(display, lines[i].text);
+        own[i].callees = NULL; /* they are in links now */
+        callees[i] = fm_arena_alloc(&display->arena, lines[i].callee_count * sizeof *callees[i]);
+        for (unsigned c = 0; c < lines[i].callee_count; c++)
+            fm_display_link(display, &lines[i].callees[c].query, lines[i].callees[c].name,
+                            &callees[i][c]);
         source.has_runs |= lines[i].runs_known;
         source.has_times |= lines[i].time_known;
         source.has_bytes |= lines[i].bytes_known && lines[i].bytes > 0;
@@ -256,12 +282,15 @@ struct fm_table *fm_add_table(struct fm_list *to, enum fm_table_box box, const c
     return table;
 }
 
+static bool list_is_shown(const struct fm_list *list, bool developer);
+
 bool fm_item_is_shown(const struct item *item, bool developer)
 {
-    return item->kind != ITEM_LIST || fm_list_is_shown(item->list, developer);
+    return item->kind != ITEM_LIST || list_is_shown(item->list, developer);
 }
 
-bool fm_list_is_shown(const struct fm_list *list, bool developer)
+/* Whether anything of the list is shown: it has an item that is not for developers only. */
+static bool list_is_shown(const struct fm_list *list, bool developer)
 {
     if (list->developer && !developer)
         return false;

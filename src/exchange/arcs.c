@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/arcs.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +57,7 @@ static int by_arc(const void *left, const void *right)
 struct call {
     struct fm_exchange_arc arc;
     uint32_t node; /* whose total it has; 0 = none */
+    uint32_t csd;  /* whose cost was given; 0 = it was not */
 };
 
 static struct call *collect(const struct fm_exchange_nodes *nodes, const uint32_t *function,
@@ -63,6 +66,7 @@ static struct call *collect(const struct fm_exchange_nodes *nodes, const uint32_
     const struct fm_profile *p = nodes->a->profile;
     g_autofree uint32_t *node_of = g_new0(uint32_t, p->pd_count + 1);
     struct call *calls = g_new(struct call, p->csd_count + 1);
+    bool given = fm_profile_is(p, FM_NATURE_ARCS);
     *ret_count = 0;
     for (uint32_t i = 0; i < nodes->count; i++)
         node_of[nodes->nodes[i].pd] = i;
@@ -73,7 +77,8 @@ static struct call *collect(const struct fm_exchange_nodes *nodes, const uint32_
             continue;
         calls[(*ret_count)++] = (struct call){
             .arc = {function[caller], p->csd_css[csd], function[callee], fm_profile_calls(p, csd)},
-            .node = leads ? callee : 0,
+            .node = leads && !given ? callee : 0,
+            .csd = given ? csd : 0,
         };
     }
     qsort(calls, *ret_count, sizeof *calls, by_arc);
@@ -98,6 +103,9 @@ static void add_up(struct fm_exchange_arcs *arcs, const struct fm_exchange_nodes
         for (unsigned c = 0; c < columns && calls[i].node != 0; c++)
             arcs->costs[(arcs->arc_count - 1) * columns + c] +=
                 fm_exchange_total(nodes, c, calls[i].node);
+        for (unsigned c = 0; c < columns && calls[i].csd != 0; c++)
+            arcs->costs[(arcs->arc_count - 1) * columns + c] +=
+                fm_exchange_given(nodes, c, calls[i].csd);
     }
 }
 
@@ -105,7 +113,7 @@ void fm_exchange_arcs_init(struct fm_exchange_arcs *arcs, const struct fm_exchan
                            unsigned callers)
 {
     struct interned table = {
-        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+        g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL),
         g_array_new(FALSE, FALSE, sizeof(struct fm_exchange_function)),
     };
     size_t count;

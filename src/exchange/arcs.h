@@ -24,7 +24,8 @@ struct fm_exchange_arcs {
     size_t arc_count;
     struct fm_exchange_arc *arcs; /* ascending by caller, css, callee */
     int64_t *costs;               /* [arc * column_count + column]: totals of the callee's nodes;
-                                     0 of calls that stay in a recursion and lead no further */
+                                     0 of calls that stay in a recursion and lead no further;
+                                     of FM_NATURE_ARCS as they were given */
 };
 
 /* callers: how many callers a function is told apart by, 0 = none. The root is no function. Nodes

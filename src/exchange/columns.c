@@ -17,19 +17,39 @@ static void add(struct fm_exchange_nodes *nodes, struct fm_exchange_column colum
     nodes->columns[nodes->column_count++] = column;
 }
 
+/* Quanta of which nobody knows how long they are: samples, instructions. */
+static void add_quanta(struct fm_exchange_nodes *nodes)
+{
+    const struct fm_profile *p = nodes->a->profile;
+    const char *name = p->measures[FM_QUANTA].name;
+    if (p->user_quanta > 0 && fm_profile_knows(p, FM_QUANTA))
+        add(nodes,
+            (struct fm_exchange_column){.name = strcmp(name, "quanta") == 0 ? "samples" : name,
+                                        .unit = "count",
+                                        .measure = name,
+                                        .id = FM_QUANTA});
+}
+
 static void add_time(struct fm_exchange_nodes *nodes, uint64_t ticks)
 {
-    if (ticks == 0)
-        return; /* no time was taken */
-    add(nodes, (struct fm_exchange_column){.name = "cpu",
+    if (ticks == 0) {
+        add_quanta(nodes);
+        return;
+    }
+    const struct fm_profile *p = nodes->a->profile;
+    const char *name = p->measures[FM_QUANTA].name;
+    bool clock = fm_profile_is(p, FM_NATURE_CLOCK);
+    add(nodes, (struct fm_exchange_column){.name = !clock                        ? "cpu"
+                                                   : strcmp(name, "quanta") == 0 ? "time"
+                                                                                 : name,
                                            .unit = "nanoseconds",
-                                           .measure = "quanta",
+                                           .measure = name,
                                            .id = FM_QUANTA,
                                            .multiply = NANOSECONDS,
                                            .divide = ticks});
     if (NANOSECONDS % ticks != 0)
         add(nodes, (struct fm_exchange_column){
-                       .name = "samples", .unit = "count", .measure = "quanta", .id = FM_QUANTA});
+                       .name = "samples", .unit = "count", .measure = name, .id = FM_QUANTA});
 }
 
 void fm_exchange_add_columns(struct fm_exchange_nodes *nodes)
@@ -42,16 +62,21 @@ void fm_exchange_add_columns(struct fm_exchange_nodes *nodes)
     static const char *const renamed[][2] = {{"frees", "free_objects"},
                                              {"freed_bytes", "free_space"}};
     nodes->column_count = 0;
-    add(nodes, (struct fm_exchange_column){
-                   .name = "calls", .unit = "count", .measure = "calls", .is_calls = true});
-    add_time(nodes, p->ticks_per_second);
-    add(nodes, (struct fm_exchange_column){
-                   .name = "alloc_objects", .unit = "count", .measure = "allocs", .id = FM_ALLOCS});
-    add(nodes, (struct fm_exchange_column){.name = "alloc_space",
-                                           .unit = "bytes",
-                                           .measure = p->measures[FM_WORDS].name,
-                                           .id = FM_WORDS,
-                                           .multiply = p->word_size});
+    if (fm_profile_knows(p, FM_EXITS))
+        add(nodes, (struct fm_exchange_column){
+                       .name = "calls", .unit = "count", .measure = "calls", .is_calls = true});
+    if (fm_profile_knows(p, FM_QUANTA))
+        add_time(nodes, p->ticks_per_second);
+    if (fm_profile_knows(p, FM_ALLOCS))
+        add(nodes,
+            (struct fm_exchange_column){
+                .name = "alloc_objects", .unit = "count", .measure = "allocs", .id = FM_ALLOCS});
+    if (fm_profile_knows(p, FM_WORDS))
+        add(nodes, (struct fm_exchange_column){.name = "alloc_space",
+                                               .unit = "bytes",
+                                               .measure = p->measures[FM_WORDS].name,
+                                               .id = FM_WORDS,
+                                               .multiply = p->word_size});
     for (unsigned m = FM_MEASURES_MERCURY; m < p->measure_count; m++) {
         const struct fm_measure *measure = &p->measures[m];
         const char *name = measure->name;
@@ -89,9 +114,11 @@ unsigned fm_exchange_column(const struct fm_exchange_nodes *nodes, const char *n
 
 unsigned fm_exchange_main_column(const struct fm_exchange_nodes *nodes)
 {
-    unsigned cpu = fm_exchange_column(nodes, "cpu");
+    const struct fm_profile *p = nodes->a->profile;
+    bool events = p->run_info.tick_event.recorded; /* they were asked for */
+    unsigned cpu = fm_exchange_column(nodes, events ? p->measures[FM_QUANTA].name : "cpu");
     int64_t quanta = nodes->a->root_total.own[FM_QUANTA] + nodes->a->root_total.desc[FM_QUANTA];
-    return cpu < nodes->column_count && quanta > FM_FEW_QUANTA ? cpu : 0;
+    return cpu < nodes->column_count && quanta > (events ? 0 : FM_FEW_QUANTA) ? cpu : 0;
 }
 
 unsigned fm_exchange_column_in_turn(const struct fm_exchange_nodes *nodes, unsigned turn)

@@ -1,78 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycles of functions that no context had. */
 #include "exchange/arcs.h"
+#include "exchange/groups.h"
 
-/* Tarjan's algorithm with a stack of its own: arcs of a function are one run, since they are
- * sorted. */
-struct search {
-    const struct fm_exchange_arcs *arcs;
-    size_t *first;                  /* [function_count + 1] into arcs */
-    uint32_t *number, *low, *group; /* [function_count]; 0 = not yet */
-    size_t *next;                   /* the arc to be followed */
-    GArray *path, *open;            /* uint32_t functions */
-    uint32_t numbers, groups;
-};
-
-static void enter(struct search *s, uint32_t f)
+static uint32_t *group_functions(const struct fm_exchange_arcs *arcs, uint32_t *ret_groups)
 {
-    s->number[f] = s->low[f] = ++s->numbers;
-    s->next[f] = s->first[f];
-    g_array_append_val(s->path, f);
-    g_array_append_val(s->open, f);
-}
-
-static void leave(struct search *s, uint32_t f)
-{
-    g_array_set_size(s->path, s->path->len - 1);
-    if (s->path->len > 0) {
-        uint32_t above = g_array_index(s->path, uint32_t, s->path->len - 1);
-        s->low[above] = MIN(s->low[above], s->low[f]);
+    uint32_t count = arcs->function_count;
+    g_autofree size_t *first = g_new0(size_t, (size_t)count + 1);
+    g_autofree uint32_t *to = g_new(uint32_t, arcs->arc_count + 1);
+    for (size_t i = 0; i < arcs->arc_count; i++) { /* they are sorted by caller */
+        first[arcs->arcs[i].caller + 1]++;
+        to[i] = arcs->arcs[i].callee;
     }
-    if (s->low[f] != s->number[f])
-        return;
-    s->groups++;
-    for (uint32_t member = UINT32_MAX; member != f;) {
-        member = g_array_index(s->open, uint32_t, s->open->len - 1);
-        g_array_set_size(s->open, s->open->len - 1);
-        s->group[member] = s->groups;
-    }
-}
-
-static void search_from(struct search *s, uint32_t start)
-{
-    enter(s, start);
-    while (s->path->len > 0) {
-        uint32_t f = g_array_index(s->path, uint32_t, s->path->len - 1);
-        if (s->next[f] == s->first[f + 1]) {
-            leave(s, f);
-            continue;
-        }
-        uint32_t to = s->arcs->arcs[s->next[f]++].callee;
-        if (s->number[to] == 0)
-            enter(s, to);
-        else if (s->group[to] == 0)
-            s->low[f] = MIN(s->low[f], s->number[to]);
-    }
-}
-
-static void group_functions(struct search *s)
-{
-    uint32_t count = s->arcs->function_count;
-    s->first = g_new0(size_t, count + 1);
-    s->number = g_new0(uint32_t, count + 1);
-    s->low = g_new0(uint32_t, count + 1);
-    s->group = g_new0(uint32_t, count + 1);
-    s->next = g_new0(size_t, count + 1);
-    s->path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    s->open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (size_t i = 0; i < s->arcs->arc_count; i++)
-        s->first[s->arcs->arcs[i].caller + 1]++;
     for (uint32_t f = 0; f < count; f++)
-        s->first[f + 1] += s->first[f];
-    for (uint32_t f = 0; f < count; f++) {
-        if (s->number[f] == 0)
-            search_from(s, f);
-    }
+        first[f + 1] += first[f];
+    return fm_exchange_groups(count, first, to, ret_groups);
 }
 
 /* Groups in which two procedures are of one recursion in some context. */
@@ -93,20 +35,17 @@ static void mark_real(const struct fm_exchange_nodes *nodes, const uint32_t *gro
 uint32_t fm_exchange_merged_cycles(const struct fm_exchange_arcs *arcs,
                                    const struct fm_exchange_nodes *nodes)
 {
-    struct search s = {.arcs = arcs};
-    uint32_t merged = 0;
-    group_functions(&s);
-    g_autofree uint32_t *members = g_new0(uint32_t, s.groups + 1);
-    g_autofree bool *real = g_new0(bool, s.groups + 1);
+    uint32_t merged = 0, groups;
+    g_autofree uint32_t *group = group_functions(arcs, &groups);
+    g_autofree uint32_t *members = g_new0(uint32_t, groups + 1);
+    g_autofree bool *real = g_new0(bool, groups + 1);
     g_autofree uint32_t *group_of_ps = g_new0(uint32_t, nodes->a->profile->ps_count + 1);
     for (uint32_t f = 0; f < arcs->function_count; f++) {
-        members[s.group[f]]++;
-        group_of_ps[arcs->functions[f].ps] = s.group[f];
+        members[group[f]]++;
+        group_of_ps[arcs->functions[f].ps] = group[f];
     }
     mark_real(nodes, group_of_ps, real);
-    for (uint32_t group = 1; group <= s.groups; group++)
-        merged += members[group] > 1 && !real[group];
-    g_free(s.first), g_free(s.number), g_free(s.low), g_free(s.group), g_free(s.next);
-    g_array_free(s.path, TRUE), g_array_free(s.open, TRUE);
+    for (uint32_t g = 1; g <= groups; g++)
+        merged += members[g] > 1 && !real[g];
     return merged;
 }

@@ -10,6 +10,12 @@ struct visit {
     uint32_t pd, parent, css, thread;
 };
 
+/* What stands below the root without a place is no function: a thread, a signal. */
+static bool is_thread(const struct fm_profile *p, uint32_t pd)
+{
+    return !fm_profile_is_function(p, p->pd_ps[pd]);
+}
+
 static void push_children(const struct fm_exchange_nodes *nodes, GArray *stack, uint32_t index)
 {
     const struct fm_profile *p = nodes->a->profile;
@@ -24,7 +30,7 @@ static void push_children(const struct fm_exchange_nodes *nodes, GArray *stack, 
             if (nodes->tree_csd[callee] != csds[i])
                 continue;
             struct visit visit = {callee, index, p->csd_css[csds[i]],
-                                  index == 0 ? UINT32_MAX : node->thread};
+                                  index == 0 && is_thread(p, callee) ? UINT32_MAX : node->thread};
             g_array_append_val(stack, visit);
         }
     }
@@ -40,7 +46,8 @@ static void order(struct fm_exchange_nodes *nodes)
     /* What nothing leads to stands below the root: last, since the stack is. */
     for (uint32_t pd = p->pd_count; pd >= 1; pd--) {
         if (nodes->tree_csd[pd] == 0 && pd != p->root_pd)
-            g_array_append_val(stack, ((struct visit){.pd = pd, .thread = UINT32_MAX}));
+            g_array_append_val(
+                stack, ((struct visit){.pd = pd, .thread = is_thread(p, pd) ? UINT32_MAX : 0}));
     }
     g_array_append_val(stack, ((struct visit){.pd = p->root_pd}));
     while (stack->len > 0) {
@@ -127,6 +134,15 @@ void fm_exchange_nodes_clear(struct fm_exchange_nodes *nodes)
     *nodes = (struct fm_exchange_nodes){0};
 }
 
+int64_t fm_exchange_given(const struct fm_exchange_nodes *nodes, unsigned column, uint32_t csd)
+{
+    const struct fm_profile *p = nodes->a->profile;
+    const struct fm_exchange_column *c = &nodes->columns[column];
+    int64_t ret, value = c->is_calls ? fm_profile_calls(p, csd)
+                                     : (int64_t)fm_column_get(&p->csd_inclusive[c->id], csd);
+    return convert(c, value, &ret) ? ret : INT64_MAX;
+}
+
 bool fm_exchange_has_own(const struct fm_exchange_nodes *nodes, uint32_t node)
 {
     for (unsigned column = 0; column < nodes->column_count; column++) {
@@ -136,10 +152,16 @@ bool fm_exchange_has_own(const struct fm_exchange_nodes *nodes, uint32_t node)
     return false;
 }
 
+uint32_t fm_exchange_thread_ps(const struct fm_exchange_nodes *nodes, uint32_t node)
+{
+    uint32_t thread = nodes->nodes[node].thread;
+    return thread == 0 ? 0 : nodes->nodes[thread].ps;
+}
+
 uint32_t fm_exchange_thread_end(const struct fm_exchange_nodes *nodes, uint32_t first)
 {
     uint32_t end = first + 1;
-    while (end < nodes->count && nodes->nodes[end].thread == first)
+    while (end < nodes->count && nodes->nodes[end].thread == nodes->nodes[first].thread)
         end++;
     return end;
 }

@@ -25,7 +25,7 @@ struct fm_exchange_node {
     uint32_t pd;     /* 0: contexts that were left out */
     uint32_t ps;     /* 0: likewise */
     uint32_t css;    /* the call site that leads here; 0 for the root and where none does */
-    uint32_t thread; /* index of the root's child that it lies below, or the root's */
+    uint32_t thread; /* index of the thread that it lies below, a child of the root; 0: of none */
     uint32_t joined; /* how many contexts it stands for when pd is 0 */
 };
 
@@ -58,6 +58,8 @@ static inline int64_t fm_exchange_total(const struct fm_exchange_nodes *nodes, u
 {
     return nodes->total[(size_t)column * nodes->count + node];
 }
+/* Of FM_NATURE_ARCS: what a call costs in all, as it was given; calls: how many there were. */
+int64_t fm_exchange_given(const struct fm_exchange_nodes *nodes, unsigned column, uint32_t csd);
 /* Whether some column of the node's own is not 0. */
 bool fm_exchange_has_own(const struct fm_exchange_nodes *nodes, uint32_t node);
 /* The number of the column of that name, fathom's or the other; column_count when there is none. */
@@ -66,5 +68,7 @@ unsigned fm_exchange_column(const struct fm_exchange_nodes *nodes, const char *n
 unsigned fm_exchange_main_column(const struct fm_exchange_nodes *nodes);
 /* The columns with that one first: turn counts from 0. */
 unsigned fm_exchange_column_in_turn(const struct fm_exchange_nodes *nodes, unsigned turn);
-/* A thread's nodes stand together: the first node behind those of the one that begins at first. */
+/* A thread's nodes stand together: the first node behind those that are of the same as first. */
+/* The procedure that a thread is named by; 0: the profile does not say which thread it was. */
+uint32_t fm_exchange_thread_ps(const struct fm_exchange_nodes *nodes, uint32_t node);
 uint32_t fm_exchange_thread_end(const struct fm_exchange_nodes *nodes, uint32_t first);

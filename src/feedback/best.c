@@ -55,7 +55,8 @@ static void insert(GArray *set, uint32_t var)
 
 /* --- evaluation --- */
 
-double fm_cut_sequence_cost(const struct fm_cut_problem *problem, uint32_t begin, uint32_t end)
+/* Cost per call of goals[begin .. end - 1] in a row. */
+static double sequence_cost(const struct fm_cut_problem *problem, uint32_t begin, uint32_t end)
 {
     g_return_val_if_fail(begin <= end && end <= problem->count, 0);
     struct fm_goal_cost cost =
@@ -244,7 +245,7 @@ static void evaluate_conjunct(struct evaluating *e, uint32_t k, GArray *dependen
     bool overlap = params->speedup == FM_SPEEDUP_OVERLAP, last = end == problem->last + 1;
     g_autoptr(GArray) produced = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    double sequential = fm_cut_sequence_cost(problem, begin, end);
+    double sequential = sequence_cost(problem, begin, end);
     double start = k * (double)params->spark_delay, busy, dead;
     double spark = last ? 0 : (double)params->spark_cost;
     conjunct_sets(e, begin, end, produced, used);
@@ -293,8 +294,8 @@ void fm_cut_evaluate(const struct fm_cut_problem *problem, struct fm_cut *cut)
     g_array_unref(cut->shared);
     cut->shared = dependence;
     cut->dependent = dependence->len > 0;
-    cut->cost_before = fm_cut_sequence_cost(problem, 0, problem->first);
-    cut->cost_after = fm_cut_sequence_cost(problem, problem->last + 1, problem->count);
+    cut->cost_before = sequence_cost(problem, 0, problem->first);
+    cut->cost_after = sequence_cost(problem, problem->last + 1, problem->count);
     metrics->first_dead = e.inner - e.first_busy;
     metrics->sequential = e.sequential + cut->cost_before + cut->cost_after;
     metrics->parallel = e.inner + cut->cost_before + cut->cost_after +

@@ -37,6 +37,4 @@ void fm_cut_evaluate(const struct fm_cut_problem *problem, struct fm_cut *cut);
 void fm_cut_clear(struct fm_cut *cut);
 /* False when there is none. Of equally good ones the last found. */
 FM_MUST_USE bool fm_cut_search(const struct fm_cut_problem *problem, struct fm_cut *ret);
-/* Cost per call of goals[begin .. end - 1] in a row. */
-double fm_cut_sequence_cost(const struct fm_cut_problem *problem, uint32_t begin, uint32_t end);
 #define FM_CUT_GOALS_MAX 2000u

@@ -15,8 +15,6 @@ struct fm_push *fm_push_new(const char *path, int64_t low, int64_t high);
 struct fm_push *fm_push_copy(const struct fm_push *push);
 struct fm_feedback_goal *fm_feedback_goal_new(void);
 GPtrArray *fm_feedback_goals_new(void); /* owns struct fm_feedback_goal */
-void fm_push_free(gpointer push);
-void fm_candidate_free(gpointer candidate);
 void fm_feedback_proc_free(gpointer proc);
 const char *fm_feedback_name(const struct fm_feedback_proc *proc, uint32_t var); /* "" = none */
 

@@ -120,7 +120,7 @@ struct fm_feedback_goal *fm_feedback_goal_new(void)
     return goal;
 }
 
-void fm_push_free(gpointer data)
+static void push_free(gpointer data)
 {
     struct fm_push *push = data;
     if (push == NULL)
@@ -149,11 +149,11 @@ struct fm_push *fm_push_copy(const struct fm_push *push)
     return copy;
 }
 
-void fm_candidate_free(gpointer data)
+static void candidate_free(gpointer data)
 {
     struct fm_candidate *candidate = data;
     g_free(candidate->path);
-    fm_push_free(candidate->push);
+    push_free(candidate->push);
     g_array_unref(candidate->shared);
     g_ptr_array_unref(candidate->before);
     g_ptr_array_unref(candidate->after);
@@ -184,8 +184,8 @@ struct fm_feedback_proc *fm_feedback_proc_new(void)
 {
     struct fm_feedback_proc *proc = g_new0(struct fm_feedback_proc, 1);
     proc->names = g_array_new(FALSE, FALSE, sizeof(struct fm_var_name));
-    proc->pushes = g_ptr_array_new_with_free_func(fm_push_free);
-    proc->candidates = g_ptr_array_new_with_free_func(fm_candidate_free);
+    proc->pushes = g_ptr_array_new_with_free_func(push_free);
+    proc->candidates = g_ptr_array_new_with_free_func(candidate_free);
     return proc;
 }
 

@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 
-bool fm_parsing_fail(struct fm_parsing *p, unsigned line, const char *format, ...)
+/* Sets the error, unless there is one, with the line; false. */
+FM_PRINTF(3, 4)
+static bool fail(struct fm_parsing *p, unsigned line, const char *format, ...)
 {
     if (p->error == NULL || *p->error != NULL)
         return false;
@@ -67,10 +69,9 @@ bool fm_parsing_expect(struct fm_parsing *p, char wanted, const char *after)
     if (next_is(p, wanted))
         return true;
     if (p->at == p->end)
-        return fm_parsing_fail(p, p->line, "unexpected end of file, expected '%c' after %s", wanted,
-                               after);
-    return fm_parsing_fail(p, p->line, "found byte %u, expected '%c' after %s",
-                           (unsigned char)*p->at, wanted, after);
+        return fail(p, p->line, "unexpected end of file, expected '%c' after %s", wanted, after);
+    return fail(p, p->line, "found byte %u, expected '%c' after %s", (unsigned char)*p->at, wanted,
+                after);
 }
 
 static bool parse_escape(struct fm_parsing *p, GString *out)
@@ -78,7 +79,7 @@ static bool parse_escape(struct fm_parsing *p, GString *out)
     static const char letters[] = "abefnrtv\\'\"";
     static const char meant[] = "\a\b\033\f\n\r\t\v\\'\"";
     if (p->at == p->end)
-        return fm_parsing_fail(p, p->line, "unexpected end of file in a string");
+        return fail(p, p->line, "unexpected end of file in a string");
     const char *found = *p->at == '\0' ? NULL : strchr(letters, *p->at);
     if (found != NULL) {
         g_string_append_c(out, meant[found - letters]);
@@ -89,7 +90,7 @@ static bool parse_escape(struct fm_parsing *p, GString *out)
     for (; p->at < p->end && *p->at >= '0' && *p->at <= '7' && digits < 7; p->at++, digits++)
         value = value * 8 + (unsigned)(*p->at - '0');
     if (digits == 0 || p->at == p->end || *p->at != '\\' || value == 0 || value > 0x10ffff)
-        return fm_parsing_fail(p, p->line, "an escape in a string is not known");
+        return fail(p, p->line, "an escape in a string is not known");
     p->at++;
     if (value < 0x80)
         g_string_append_c(out, (char)value);
@@ -109,12 +110,12 @@ static struct fm_term *parse_string(struct fm_parsing *p)
         if (byte == '\\')
             ok = parse_escape(p, out);
         else if (byte == '\0')
-            ok = fm_parsing_fail(p, p->line, "a NUL byte in a string");
+            ok = fail(p, p->line, "a NUL byte in a string");
         else
             g_string_append_c(out, byte);
     }
     if (ok && p->at == p->end)
-        ok = fm_parsing_fail(p, term->line, "a string without end begins");
+        ok = fail(p, term->line, "a string without end begins");
     if (ok)
         p->at++;
     term->text = g_string_free(out, FALSE);
@@ -148,7 +149,7 @@ static struct fm_term *parse_number(struct fm_parsing *p)
         term->whole = g_ascii_strtoll(text, &end, 10);
     if (*end == '\0' && end != text && (errno == 0 || fraction))
         return term;
-    fm_parsing_fail(p, p->line, "'%.40s' is no number", text);
+    fail(p, p->line, "'%.40s' is no number", text);
     fm_term_free(term);
     return NULL;
 }
@@ -191,7 +192,7 @@ static struct fm_term *parse_primary(struct fm_parsing *p)
 {
     fm_parsing_skip_blanks(p);
     if (p->at == p->end) {
-        fm_parsing_fail(p, p->line, "unexpected end of file, expected a term");
+        fail(p, p->line, "unexpected end of file, expected a term");
         return NULL;
     }
     if (*p->at == '"')
@@ -202,7 +203,7 @@ static struct fm_term *parse_primary(struct fm_parsing *p)
     if (g_ascii_islower(*p->at))
         return parse_name(p);
     if (*p->at != '[') {
-        fm_parsing_fail(p, p->line, "found byte %u, expected a term", (unsigned char)*p->at);
+        fail(p, p->line, "found byte %u, expected a term", (unsigned char)*p->at);
         return NULL;
     }
     struct fm_term *list = term_new(p, TERM_LIST);
@@ -218,7 +219,7 @@ static struct fm_term *parse_primary(struct fm_parsing *p)
 struct fm_term *fm_term_parse(struct fm_parsing *p)
 {
     if (p->depth >= FM_TERM_DEPTH_MAX) {
-        fm_parsing_fail(p, p->line, "terms nest deeper than %u levels", FM_TERM_DEPTH_MAX);
+        fail(p, p->line, "terms nest deeper than %u levels", FM_TERM_DEPTH_MAX);
         return NULL;
     }
     p->depth++;
@@ -255,7 +256,7 @@ bool fm_term_is(const struct fm_term *term, const char *name, guint count)
 
 bool fm_term_wrong(struct fm_parsing *p, const struct fm_term *term, const char *expected)
 {
-    return fm_parsing_fail(p, term->line, "a term is not what it should be, expected %s", expected);
+    return fail(p, term->line, "a term is not what it should be, expected %s", expected);
 }
 
 bool fm_term_int(struct fm_parsing *p, const struct fm_term *term, int64_t *ret)

@@ -26,8 +26,6 @@ struct fm_parsing {
     struct fm_feedback *feedback;
 };
 
-/* Sets the error, unless there is one, with the line; false. */
-bool fm_parsing_fail(struct fm_parsing *p, unsigned line, const char *format, ...) FM_PRINTF(3, 4);
 void fm_parsing_skip_blanks(struct fm_parsing *p); /* comments too */
 /* Takes the next character that is no blank, which must be this one. */
 FM_MUST_USE bool fm_parsing_expect(struct fm_parsing *p, char wanted, const char *after);

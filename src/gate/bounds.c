@@ -6,6 +6,7 @@
 
 static int64_t ten_to(unsigned decimals)
 {
+    g_assert(decimals <= 18);
     int64_t power = 1;
     while (decimals-- > 0)
         power *= 10;

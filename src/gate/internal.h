@@ -21,7 +21,6 @@ bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArr
 GArray *fm_places_outermost(const struct fm_places *places, const GArray *matches);
 /* Whether a procedure of the common graph lies in a file or folder. */
 bool fm_places_is_in(const struct fm_places *places, uint32_t ps, const char *place);
-uint32_t fm_places_parent(const struct fm_compare *compare, uint32_t pd); /* 0 = none */
 
 /* --- bounds --- */
 
@@ -29,6 +28,7 @@ uint32_t fm_places_parent(const struct fm_compare *compare, uint32_t pd); /* 0 =
 struct fm_amount {
     int64_t value[FM_SIDES];
     int64_t calls[FM_SIDES]; /* what it is divided by, 1 or more */
+    bool uncounted;          /* it should be divided by calls that were not counted */
 };
 
 /* Exactly, whatever the numbers are: after op bound. scale: bytes a word and the like. */
@@ -45,5 +45,6 @@ struct fm_told {
     bool few;     /* too few samples to tell anything */
     double least; /* the relative difference that would show with 80 %; 0 = none would */
 };
-void fm_time_against_bound(const struct fm_compare *compare, const struct fm_limit *limit,
-                           const struct fm_amount *amount, struct fm_told *ret);
+void fm_time_against_bound(const struct fm_compare *compare, enum fm_measure_id measure,
+                           const struct fm_limit *limit, const struct fm_amount *amount,
+                           struct fm_told *ret);

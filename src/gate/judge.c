@@ -79,6 +79,8 @@ static void sum_contexts(const struct fm_limit *limit, const struct measured *m,
         }
         if (limit->per_call && calls > 0)
             ret->calls[side] = calls;
+        for (guint i = 0; limit->per_call && i < of->len; i++)
+            ret->uncounted = ret->uncounted || !m->values.known[g_array_index(of, uint32_t, i)];
     }
 }
 
@@ -184,9 +186,14 @@ static void judge_amount(struct judging *j, struct fm_judgement *it, enum fm_mea
 {
     double scale = fm_compare_scale(j->compare, id);
     take_values(it, amount, scale);
-    it->estimated = id == FM_QUANTA;
-    if (it->estimated)
-        fm_time_against_bound(j->compare, it->limit, amount, told);
+    it->estimated = fm_compare_sample(j->compare, id, FM_BEFORE) > 0 ||
+                    fm_compare_sample(j->compare, id, FM_AFTER) > 0;
+    if (it->estimated && it->limit->op == FM_EQUAL)
+        set_error(it, g_strdup_printf("\"%s\" is estimated from samples: nothing says that it is "
+                                      "equal to a number",
+                                      it->limit->measure));
+    else if (it->estimated)
+        fm_time_against_bound(j->compare, id, it->limit, amount, told);
     else if (!fm_bound_holds(it->limit, amount, (int64_t)scale))
         it->verdict = FM_VERDICT_BROKEN;
 }
@@ -204,6 +211,10 @@ static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measu
         return;
     }
     sum_contexts(it->limit, m, found, outermost, &amount);
+    if (amount.uncounted) {
+        set_error(it, g_strdup("how often it runs is not counted: it is inlined"));
+        return;
+    }
     judge_amount(j, it, id, &amount, told);
     show_context(j, it, most_changed(it->limit, m, it->limit->self ? found : outermost));
     if (it->verdict == FM_VERDICT_BROKEN || it->estimated)
@@ -270,7 +281,11 @@ static void judge_limit(struct judging *j, struct fm_judgement *it, struct fm_to
         return;
     }
     if (!fm_compare_parse_measure(j->compare, limit->measure, &id)) {
-        set_error(it, g_strdup_printf("the profiles have no measure \"%s\"", limit->measure));
+        set_error(it, g_strdup_printf("\"%s\" is not known of both profiles", limit->measure));
+        return;
+    }
+    if (limit->per_call && !fm_compare_has(j->compare, FM_COMPARE_CALLS)) {
+        set_error(it, g_strdup("calls are not known of both profiles"));
         return;
     }
     switch (limit->subject) {

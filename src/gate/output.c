@@ -33,7 +33,7 @@ char *fm_gate_summary(const struct fm_gate *gate)
 
 char *fm_judgement_text(const struct fm_judgement *it, double value)
 {
-    if (it->estimated)
+    if (it->estimated && strcmp(it->limit->measure, "time") == 0)
         return fm_format_time(value);
     if (fabs(value) < 9e15 && value == floor(value))
         return fm_format_int((int64_t)value);
@@ -53,6 +53,7 @@ char *fm_judgement_change(const struct fm_judgement *it)
 
 static const struct fm_judgement *judgement(const struct fm_gate *gate, guint i)
 {
+    g_assert(i < gate->judgements->len);
     return &g_array_index(gate->judgements, struct fm_judgement, i);
 }
 

@@ -10,7 +10,7 @@ static const struct fm_profile *graph(const struct fm_places *places)
     return places->compare->side[FM_BEFORE];
 }
 
-uint32_t fm_places_parent(const struct fm_compare *c, uint32_t pd)
+static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
 {
     return c->tree_csd[pd] == 0 ? 0 : c->side[FM_BEFORE]->csd_caller[c->tree_csd[pd]];
 }
@@ -128,16 +128,16 @@ static bool matches(const struct fm_places *places, const struct fm_limit *limit
             retry_pd = pd;
         }
         if (here && at == 0 && limit->from_root && !steps[0].gap &&
-            is_named(places, fm_places_parent(places->compare, pd)))
+            is_named(places, parent_of(places->compare, pd)))
             here = false;
         if (here) {
-            pd = fm_places_parent(places->compare, pd);
+            pd = parent_of(places->compare, pd);
             at--;
             continue;
         }
         if (retry_at < 0 || retry_pd == 0)
             return false;
-        retry_pd = fm_places_parent(places->compare, retry_pd);
+        retry_pd = parent_of(places->compare, retry_pd);
         pd = retry_pd;
         at = retry_at;
         if (pd == 0)
@@ -174,7 +174,7 @@ bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArr
 {
     while (pd != 0 && (matches->len == 0 ||
                        bsearch(&pd, matches->data, matches->len, sizeof pd, by_id) == NULL))
-        pd = fm_places_parent(places->compare, pd);
+        pd = parent_of(places->compare, pd);
     return pd != 0;
 }
 
@@ -183,7 +183,7 @@ GArray *fm_places_outermost(const struct fm_places *places, const GArray *found)
     GArray *outermost = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (guint i = 0; i < found->len; i++) {
         uint32_t pd = g_array_index(found, uint32_t, i);
-        if (!fm_places_is_within(places, fm_places_parent(places->compare, pd), found))
+        if (!fm_places_is_within(places, parent_of(places->compare, pd), found))
             g_array_append_val(outermost, pd);
     }
     return outermost;

@@ -69,26 +69,28 @@ static double z_of(double confidence)
     return low;
 }
 
-void fm_time_against_bound(const struct fm_compare *c, const struct fm_limit *limit,
-                           const struct fm_amount *amount, struct fm_told *ret)
+void fm_time_against_bound(const struct fm_compare *c, enum fm_measure_id measure,
+                           const struct fm_limit *limit, const struct fm_amount *amount,
+                           struct fm_told *ret)
 {
     double samples[FM_SIDES], each[FM_SIDES];
-    const struct fm_profile *after = c->side[FM_AFTER];
-    double seconds = fm_compare_scale(c, FM_QUANTA);
+    double seconds = fm_compare_scale(c, measure);
     bool at_most = limit->op == FM_AT_MOST || limit->op == FM_BELOW;
     double confident = z_of(limit->confidence);
     *ret = (struct fm_told){.p = 1};
     g_assert(limit->op != FM_EQUAL);
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        each[side] = fm_profile_sample_quanta(c->side[side]);
+        each[side] = fmax(fm_compare_sample(c, measure, (enum fm_side)side), 1);
         samples[side] = (double)amount->value[side] / each[side];
     }
     double base = limit->bound == FM_BOUND_ABSOLUTE ? samples[FM_AFTER] : samples[FM_BEFORE];
     ret->least = base > 0 ? SHOWS / sqrt(base) : 0;
     if (limit->bound == FM_BOUND_ABSOLUTE) {
+        double whole = measure == FM_QUANTA ? (double)c->side[FM_AFTER]->user_quanta
+                                            : (double)fm_compare_total(c, measure, FM_AFTER);
         double bound = fm_bound_allowed(limit, amount, seconds) * (double)amount->calls[FM_AFTER] /
                        seconds / each[FM_AFTER];
-        double all = fmax((double)after->user_quanta / each[FM_AFTER], 1);
+        double all = fmax(whole / each[FM_AFTER], 1);
         ret->few = samples[FM_AFTER] < LEAST_SAMPLES && bound < LEAST_SAMPLES;
         absolute(samples[FM_AFTER], bound, all, at_most, confident, ret);
         return;

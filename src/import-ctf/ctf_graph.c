@@ -36,7 +36,8 @@ struct ctf_graph {
 
 /* --- words --- */
 
-char *fm_ctf_take_error(void)
+/* The library's words for what went wrong in this thread; they are forgotten. Caller frees. */
+static char *take_error(void)
 {
     const bt_error *error = bt_current_thread_take_error();
     if (error == NULL)
@@ -151,7 +152,7 @@ static bool fill(struct ctf_graph *graph, struct port *port)
     if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
         return true;
     if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
-        g_autofree char *reason = fm_ctf_take_error();
+        g_autofree char *reason = take_error();
         uint64_t after = graph->has_base ? (uint64_t)(port->time - graph->base_ns) : 0;
         note(graph,
              "%s: CPU %u: the rest of the stream, after %" G_GUINT64_FORMAT
@@ -360,7 +361,7 @@ const bt_component_source *fm_ctf_add_source(bt_graph *graph, const char *folder
     (void)bt_value_array_append_string_element(inputs, folder);
     if (bt_graph_add_source_component(graph, class_, name, parameters, BT_LOGGING_LEVEL_NONE,
                                       &source) != BT_GRAPH_ADD_COMPONENT_STATUS_OK) {
-        *ret_message = fm_ctf_take_error();
+        *ret_message = take_error();
         source = NULL;
     }
     bt_value_put_ref(parameters);
@@ -421,7 +422,7 @@ static void run(struct ctf_graph *graph, bt_graph *bt, const GPtrArray *componen
         good = bt_graph_run(bt) == BT_GRAPH_RUN_STATUS_OK;
     }
     if (!good && graph->failure == NULL) {
-        g_autofree char *reason = fm_ctf_take_error();
+        g_autofree char *reason = take_error();
         g_set_error(&graph->failure, FM_ERROR, FM_ERROR_FORMAT, "%s", reason);
     }
     bt_component_class_sink_put_ref(class_);

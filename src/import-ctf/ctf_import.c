@@ -19,6 +19,7 @@ struct sources {
 static void replace_folder(struct ctf_graph *graph, struct sources *sources, guint at,
                            char *message)
 {
+    g_assert(at < sources->folders->len && sources->tried->len == sources->folders->len);
     const char *name = sources->names->pdata[at];
     const char *folder = sources->folders->pdata[at];
     bool first_try = sources->tried->pdata[at] == NULL;

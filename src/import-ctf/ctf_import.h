@@ -108,8 +108,6 @@ const bt_component_source *fm_ctf_add_source(bt_graph *graph, const char *folder
                                              char **ret_message);
 /* Reads all that a source gives, for a trial; false when a stream fails. */
 bool fm_ctf_read_all(bt_graph *graph, const bt_component_source *source);
-/* The library's words for what went wrong in this thread; they are forgotten. Caller frees. */
-char *fm_ctf_take_error(void);
 
 /* Notes go to the watcher, which is borrowed; events to the descriptor, borrowed too. */
 struct ctf_graph *fm_ctf_graph_new(const struct ctf_watcher *watcher, int fd);

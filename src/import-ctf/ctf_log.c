@@ -59,6 +59,7 @@ void fm_ctf_log_header(struct ctf_log *log, const struct fm_eventlog_header *hea
 
 static struct lane *add_lane(struct ctf_log *log, unsigned capability, uint64_t time_ns)
 {
+    g_assert(!g_hash_table_contains(log->by_capability, GUINT_TO_POINTER(capability + 1)));
     struct lane *lane = g_new0(struct lane, 1);
     lane->capability = capability;
     lane->block = g_byte_array_new();
@@ -86,12 +87,14 @@ GByteArray *fm_ctf_log_place(struct ctf_log *log, unsigned capability, uint64_t 
         lane->begin_ns = time_ns;
     log->latest_ns = MAX(log->latest_ns, time_ns);
     log->last = lane;
+    g_assert(lane->block->len >= MARKER_BYTES);
     log->last_length = lane->block->len;
     return lane->block;
 }
 
 static void put_marker(struct lane *lane, uint64_t end_ns)
 {
+    g_assert(lane->block->len >= MARKER_BYTES);
     uint8_t *at = lane->block->data;
     uint64_t begin = GUINT64_TO_BE(lane->block->len == MARKER_BYTES ? end_ns : lane->begin_ns);
     uint64_t end = GUINT64_TO_BE(end_ns);

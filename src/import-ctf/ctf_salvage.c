@@ -122,6 +122,7 @@ static GArray *find_packets(const uint8_t *bytes, size_t length)
 static size_t keep_packets(struct salvage *salvage, const char *path, const uint8_t *bytes,
                            const GArray *begins, guint first, guint last)
 {
+    g_assert(first < last && last < begins->len);
     size_t begin = g_array_index(begins, size_t, first), end = g_array_index(begins, size_t, last);
     if (salvage->trials >= TRIALS_MAX || salvage->endless >= ENDLESS_MAX)
         return 0;

@@ -338,6 +338,7 @@ static void append_text(const bt_field *field, GString *out, unsigned depth)
 
 static void put_bytes(GByteArray *to, uint64_t number, unsigned size)
 {
+    g_assert(size >= 1 && size <= 8);
     uint64_t big = GUINT64_TO_BE(number);
     g_byte_array_append(to, (const uint8_t *)&big + 8 - size, size);
 }

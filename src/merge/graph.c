@@ -8,12 +8,12 @@
 
 uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node)
 {
-    uint32_t at = node;
-    while (fm_merge_node(m, at)->parent != at)
-        at = fm_merge_node(m, at)->parent;
+    uint32_t *parents = (uint32_t *)(void *)m->parents->data, at = node;
+    while (parents[at] != at)
+        at = parents[at];
     while (node != at) {
-        uint32_t next = fm_merge_node(m, node)->parent;
-        fm_merge_node(m, node)->parent = at;
+        uint32_t next = parents[node];
+        parents[node] = at;
         node = next;
     }
     return at;
@@ -22,11 +22,9 @@ uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node)
 uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps)
 {
     g_return_val_if_fail(m->nodes->len < UINT32_MAX, 0);
-    struct fm_merged_node node = {.parent = m->nodes->len,
-                                  .ps = ps,
-                                  .first = FM_NO_EDGE,
-                                  .last = FM_NO_EDGE,
-                                  .points = m->points->len};
+    struct fm_merged_node node = {
+        .ps = ps, .first = FM_NO_EDGE, .last = FM_NO_EDGE, .points = m->points->len};
+    g_array_append_val(m->parents, m->nodes->len);
     g_array_append_val(m->nodes, node);
     if (m->coverage == FM_COVERAGE_DYNAMIC)
         g_array_set_size(m->points, m->points->len + fm_merge_proc(m, ps)->points->len);
@@ -35,6 +33,9 @@ uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps)
 
 /* --- edges by class, site and callee's procedure --- */
 
+/* Most classes have few edges, one behind the other: only those of others are in the table. */
+#define EDGES_IN_LIST 12u
+
 static size_t edge_hash(uint32_t from, uint32_t site, uint32_t callee_ps)
 {
     uint64_t hash = ((uint64_t)from << 32 | site) * 0x9e3779b97f4a7c15u;
@@ -42,39 +43,27 @@ static size_t edge_hash(uint32_t from, uint32_t site, uint32_t callee_ps)
     return (size_t)(hash ^ hash >> 32);
 }
 
-static bool is_edge(const struct fm_merge *m, size_t at, uint32_t from, uint32_t site,
-                    uint32_t callee_ps)
-{
-    return m->edge_keys[2 * at] == ((uint64_t)from << 32 | site) &&
-           m->edge_keys[2 * at + 1] == callee_ps;
-}
-
-static void insert_place(struct fm_merge *m, uint64_t key, uint64_t callee_ps, uint32_t edge)
+static void insert_place(struct fm_merge *m, const struct fm_edge_place *place)
 {
     size_t mask = m->edge_capacity - 1;
-    size_t at = edge_hash((uint32_t)(key >> 32), (uint32_t)key, (uint32_t)callee_ps) & mask;
-    while (m->edge_places[at] != 0)
+    size_t at = edge_hash(place->from, place->site, place->callee_ps) & mask;
+    while (m->edge_places[at].edge != 0)
         at = (at + 1) & mask;
-    m->edge_keys[2 * at] = key;
-    m->edge_keys[2 * at + 1] = callee_ps;
-    m->edge_places[at] = edge + 1;
+    m->edge_places[at] = *place;
     m->edge_used++;
 }
 
 static void grow(struct fm_merge *m)
 {
-    uint64_t *keys = m->edge_keys;
-    uint32_t *places = m->edge_places;
+    struct fm_edge_place *places = m->edge_places;
     size_t capacity = m->edge_capacity;
     m->edge_capacity = MAX((size_t)1024, capacity * 2);
-    m->edge_keys = g_new(uint64_t, 2 * m->edge_capacity);
-    m->edge_places = g_new0(uint32_t, m->edge_capacity);
+    m->edge_places = g_new0(struct fm_edge_place, m->edge_capacity);
     m->edge_used = 0;
     for (size_t i = 0; i < capacity; i++) {
-        if (places[i] != 0)
-            insert_place(m, keys[2 * i], keys[2 * i + 1], places[i] - 1);
+        if (places[i].edge != 0)
+            insert_place(m, &places[i]);
     }
-    g_free(keys);
     g_free(places);
 }
 
@@ -82,24 +71,43 @@ static void grow(struct fm_merge *m)
 static uint32_t find_edge(const struct fm_merge *m, uint32_t from, uint32_t site,
                           uint32_t callee_ps)
 {
-    size_t mask = m->edge_capacity - 1;
-    if (m->edge_capacity == 0)
+    const struct fm_merged_node *node = fm_merge_node(m, from);
+    if (node->edge_count <= EDGES_IN_LIST) {
+        for (uint32_t at = node->first; at != FM_NO_EDGE; at = fm_merge_edge(m, at)->next) {
+            const struct fm_merged_edge *edge = fm_merge_edge(m, at);
+            if (edge->site == site && edge->callee_ps == callee_ps)
+                return at;
+        }
         return UINT32_MAX;
-    for (size_t at = edge_hash(from, site, callee_ps) & mask; m->edge_places[at] != 0;
+    }
+    size_t mask = m->edge_capacity - 1;
+    for (size_t at = edge_hash(from, site, callee_ps) & mask; m->edge_places[at].edge != 0;
          at = (at + 1) & mask) {
-        if (is_edge(m, at, from, site, callee_ps))
-            return m->edge_places[at] - 1;
+        const struct fm_edge_place *place = &m->edge_places[at];
+        if (place->from == from && place->site == site && place->callee_ps == callee_ps)
+            return place->edge - 1;
     }
     return UINT32_MAX;
+}
+
+static void put_place(struct fm_merge *m, uint32_t from, uint32_t edge)
+{
+    const struct fm_merged_edge *of = fm_merge_edge(m, edge);
+    if (2 * (m->edge_used + 1) > m->edge_capacity)
+        grow(m);
+    const struct fm_edge_place place = {from, of->site, of->callee_ps, edge + 1};
+    insert_place(m, &place);
 }
 
 static void put_edge(struct fm_merge *m, uint32_t from, uint32_t edge)
 {
     struct fm_merged_edge *of = fm_merge_edge(m, edge);
     struct fm_merged_node *node = fm_merge_node(m, from);
-    if (2 * (m->edge_used + 1) > m->edge_capacity)
-        grow(m);
-    insert_place(m, (uint64_t)from << 32 | of->site, fm_merge_node(m, of->callee)->ps, edge);
+    for (uint32_t at = node->edge_count == EDGES_IN_LIST ? node->first : FM_NO_EDGE;
+         at != FM_NO_EDGE; at = fm_merge_edge(m, at)->next)
+        put_place(m, from, at);
+    if (node->edge_count >= EDGES_IN_LIST)
+        put_place(m, from, edge);
     of->next = FM_NO_EDGE;
     if (node->last == FM_NO_EDGE)
         node->first = edge;
@@ -109,39 +117,49 @@ static void put_edge(struct fm_merge *m, uint32_t from, uint32_t edge)
     node->edge_count++;
 }
 
-uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
-                          uint32_t *guess, uint32_t *callee, bool *ret_new)
+uint32_t fm_merge_find_edge(const struct fm_merge *m, uint32_t from, uint32_t site,
+                            uint32_t callee_ps, uint32_t *guess)
 {
     /* Runs of one program are much alike, and so in step: the next edge is mostly the one. */
     uint32_t edge = *guess;
     if (edge != FM_NO_EDGE) {
         const struct fm_merged_edge *there = fm_merge_edge(m, edge);
-        if (there->site != site || fm_merge_node(m, there->callee)->ps != callee_ps)
+        if (there->site != site || there->callee_ps != callee_ps)
             edge = FM_NO_EDGE;
     }
     if (edge == FM_NO_EDGE)
         edge = find_edge(m, from, site, callee_ps);
+    if (edge != FM_NO_EDGE)
+        *guess = fm_merge_edge(m, edge)->next;
+    return edge;
+}
+
+uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
+                          uint32_t *guess, uint32_t *callee, bool *ret_new)
+{
+    uint32_t edge = fm_merge_find_edge(m, from, site, callee_ps, guess);
     *ret_new = edge == FM_NO_EDGE;
     if (!*ret_new) {
-        *guess = fm_merge_edge(m, edge)->next;
         *callee = fm_merge_edge(m, edge)->callee;
         return edge;
     }
-    struct fm_merged_edge made = {.site = site, .callee = *callee};
+    struct fm_merged_edge made = {.site = site, .callee = *callee, .callee_ps = callee_ps};
     if (*callee == UINT32_MAX)
         made.callee = *callee = fm_merge_new_node(m, callee_ps);
     edge = m->edges->len;
     g_array_append_val(m->edges, made);
-    g_array_set_size(m->values, m->values->len + m->measure_count);
+    if (m->value_count > 0)
+        g_array_set_size(m->values, m->values->len + m->value_count);
     put_edge(m, from, edge);
     return edge;
 }
 
 void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values)
 {
-    g_return_if_fail(edge < m->edges->len && values != NULL);
+    g_assert(edge < m->edges->len);
+    g_return_if_fail(edge < m->edges->len && (values != NULL || m->value_count == 0));
     uint64_t *to = fm_merge_values(m, edge);
-    for (unsigned i = 0; i < m->measure_count; i++)
+    for (unsigned i = 0; i < m->value_count; i++)
         to[i] = fm_merge_sum(to[i], values[i]);
 }
 
@@ -168,19 +186,20 @@ static void unite_classes(struct fm_merge *m, uint32_t to, uint32_t from)
 {
     uint32_t next = fm_merge_node(m, from)->first;
     unite_points(m, fm_merge_node(m, to), fm_merge_node(m, from));
-    fm_merge_node(m, from)->parent = to;
+    g_array_index(m->parents, uint32_t, from) = to;
     fm_merge_node(m, from)->first = fm_merge_node(m, from)->last = FM_NO_EDGE;
     while (next != FM_NO_EDGE) {
         uint32_t edge = next;
         struct fm_merged_edge *of = fm_merge_edge(m, edge);
-        uint32_t there = find_edge(m, to, of->site, fm_merge_node(m, of->callee)->ps);
+        uint32_t there = find_edge(m, to, of->site, of->callee_ps);
         next = of->next;
         if (there == UINT32_MAX) {
             put_edge(m, to, edge);
             continue;
         }
         fm_merge_add_values(m, there, fm_merge_values(m, edge));
-        of->site = FM_NO_EDGE; /* it is no edge any more, whoever remembers it */
+        of->site = FM_NO_EDGE; /* it is no edge any more, whoever remembers it: */
+        of->next = there;
         push_pair(m, fm_merge_edge(m, there)->callee, of->callee);
     }
 }
@@ -207,9 +226,13 @@ struct frame {
     uint32_t node, next; /* edge */
 };
 
+/* number: 0 = not seen, UINT32_MAX = its clique is complete. */
+struct link {
+    uint32_t number, low;
+};
+
 struct low_link {
-    uint32_t *number, *low; /* 0 = not seen */
-    bool *open;
+    struct link *links; /* by class */
     GArray *frames, *members;
     uint32_t seen;
 };
@@ -217,8 +240,7 @@ struct low_link {
 static void enter_node(const struct fm_merge *m, struct low_link *l, uint32_t node)
 {
     struct frame frame = {node, fm_merge_node(m, node)->first};
-    l->number[node] = l->low[node] = ++l->seen;
-    l->open[node] = true;
+    l->links[node].number = l->links[node].low = ++l->seen;
     g_array_append_val(l->frames, frame);
     g_array_append_val(l->members, node);
 }
@@ -229,8 +251,10 @@ static void end_clique(struct fm_merge *m, struct low_link *l, uint32_t node, GA
     guint end = l->members->len, begin = end;
     do {
         begin--;
-        l->open[g_array_index(l->members, uint32_t, begin)] = false;
+        l->links[g_array_index(l->members, uint32_t, begin)].number = UINT32_MAX;
     } while (g_array_index(l->members, uint32_t, begin) != node);
+    for (guint i = begin; m->clique_size != NULL && i < end; i++)
+        m->clique_size[g_array_index(l->members, uint32_t, i)] = end - begin;
     if (end - begin > 1) {
         g_autoptr(GHashTable) by_ps = g_hash_table_new(NULL, NULL);
         for (guint i = begin; i < end; i++) {
@@ -258,18 +282,19 @@ static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
             const struct fm_merged_edge *edge = fm_merge_edge(m, top->next);
             uint32_t callee = fm_merge_class_of(m, edge->callee);
             top->next = edge->next;
-            if (l->number[callee] == 0)
+            uint32_t number = l->links[callee].number;
+            if (number == 0)
                 enter_node(m, l, callee);
-            else if (l->open[callee])
-                l->low[node] = MIN(l->low[node], l->number[callee]);
+            else
+                l->links[node].low = MIN(l->links[node].low, number);
             continue;
         }
         g_array_set_size(l->frames, l->frames->len - 1);
         if (l->frames->len > 0) {
             uint32_t above = g_array_index(l->frames, struct frame, l->frames->len - 1).node;
-            l->low[above] = MIN(l->low[above], l->low[node]);
+            l->links[above].low = MIN(l->links[above].low, l->links[node].low);
         }
-        if (l->low[node] == l->number[node])
+        if (l->links[node].low == l->links[node].number)
             end_clique(m, l, node, pairs);
     }
 }
@@ -277,11 +302,11 @@ static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
 void fm_merge_close(struct fm_merge *m)
 {
     guint pairs_found;
+    if (m->options.places)
+        m->clique_size = g_new0(uint32_t, m->nodes->len + 1u);
     do {
         struct low_link l = {
-            .number = g_new0(uint32_t, m->nodes->len),
-            .low = g_new0(uint32_t, m->nodes->len),
-            .open = g_new0(bool, m->nodes->len),
+            .links = g_new0(struct link, m->nodes->len),
             .frames = g_array_new(FALSE, FALSE, sizeof(struct frame)),
             .members = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
         };
@@ -291,13 +316,10 @@ void fm_merge_close(struct fm_merge *m)
         for (guint i = 0; i < pairs->len; i += 2)
             fm_merge_unite(m, g_array_index(pairs, uint32_t, i),
                            g_array_index(pairs, uint32_t, i + 1));
-        g_free(l.number);
-        g_free(l.low);
-        g_free(l.open);
+        g_free(l.links);
         g_array_unref(l.frames);
         g_array_unref(l.members);
     } while (pairs_found > 0);
-    g_clear_pointer(&m->edge_keys, g_free);
     g_clear_pointer(&m->edge_places, g_free);
     m->edge_capacity = m->edge_used = 0;
 }

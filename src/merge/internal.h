@@ -34,7 +34,6 @@ struct fm_merged_site {
 /* --- the graph --- */
 
 struct fm_merged_node {
-    uint32_t parent; /* of the union-find; itself = a class */
     uint32_t ps;
     uint32_t first, last, edge_count; /* the edges that leave the class, a list in order */
     size_t points;                    /* first of its coverage counts */
@@ -42,8 +41,15 @@ struct fm_merged_node {
 #define FM_NO_EDGE UINT32_MAX
 
 struct fm_merged_edge {
-    uint32_t site, callee; /* callee: a node */
-    uint32_t next;         /* of its class */
+    uint32_t site, callee; /* callee: a node; site FM_NO_EDGE: the edge is part of another, next */
+    uint32_t callee_ps;
+    uint32_t next; /* of its class */
+};
+
+/* One of the table in which edges of classes with many are found. */
+struct fm_edge_place {
+    uint32_t from, site, callee_ps; /* from: a class */
+    uint32_t edge;                  /* + 1; 0 = free */
 };
 
 struct fm_merge {
@@ -63,6 +69,13 @@ struct fm_merge {
     uint64_t instrumentation_quanta, user_quanta, callseqs;
     unsigned measure_count;
     struct fm_measure measures[FM_MEASURES_MAX];
+    uint32_t unknown; /* as in struct fm_run_info */
+    uint32_t nature;  /* likewise */
+    uint64_t heap_period;
+    struct fm_tick_event tick_event;
+    struct fm_merged_facts *facts;
+    struct fm_merged_code *code;
+    const char *origin; /* likewise; of all inputs, or that they are of several */
     uint64_t duration_ns, peak_bytes;
     uint64_t sample_count, sample_squares; /* of the profiles that know them */
     uint64_t sampled_unknown;              /* quanta of the others */
@@ -76,13 +89,20 @@ struct fm_merge {
     GArray *last_procs, *last_sites; /* of the input before: most have the same */
 
     GArray *nodes, *edges;
-    GArray *values;      /* uint64_t[measure_count] an edge, in their order */
-    GArray *points;      /* uint64_t: coverage counts */
-    uint64_t *edge_keys; /* open addressing: class, site, callee's ps -> edge + 1 */
-    uint32_t *edge_places;
+    GArray *parents; /* uint32_t a node, of the union-find; itself = a class. Not of the nodes, as
+                        nothing else is looked at so often: most are in the cache */
+    GArray *depths;  /* struct fm_depths, pd: a node, of which there may be several of a class */
+    GHashTable *depths_of;             /* node -> place in depths + 1 */
+    unsigned value_count;              /* measure_count; 0 when costs are not added */
+    GArray *values;                    /* uint64_t[value_count] an edge, in their order */
+    GArray *points;                    /* uint64_t: coverage counts */
+    struct fm_edge_place *edge_places; /* open addressing */
     size_t edge_capacity, edge_used;
-    GArray *to_unite; /* pairs of nodes */
-    uint32_t root;    /* a node */
+    GArray *to_unite;      /* pairs of nodes */
+    GPtrArray *edge_of;    /* places: for each input a GArray of the edge of each csd, FM_NO_EDGE =
+                              nothing leads there */
+    uint32_t *clique_size; /* places, once closed: by class */
+    uint32_t root;         /* a node */
 };
 
 static inline struct fm_merged_ps *fm_merge_proc(const struct fm_merge *m, uint32_t proc)
@@ -104,8 +124,27 @@ static inline struct fm_merged_edge *fm_merge_edge(const struct fm_merge *m, uin
 
 static inline uint64_t *fm_merge_values(const struct fm_merge *m, uint32_t edge)
 {
-    return &g_array_index(m->values, uint64_t, (size_t)edge * m->measure_count);
+    return &g_array_index(m->values, uint64_t, (size_t)edge * m->value_count);
 }
+
+/* header.c. Something is left out: a sentence, told once. */
+void fm_merge_lose(struct fm_merge *m, const char *text);
+/* header.c. at_root: the input's root is the sum's. *ret_ticks: the rate that both have in common.
+ */
+FM_MUST_USE bool fm_merge_fits(const struct fm_merge *m, const struct fm_profile *profile,
+                               const char *name, bool at_root, uint64_t *ret_ticks, GError **error);
+/* The first input's, or all so far had nothing in them. */
+void fm_merge_take_header(struct fm_merge *m, const struct fm_profile *profile);
+/* Before the input's graph is added: what not all have is left out, ticks become those. */
+void fm_merge_join_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t ticks);
+/* Adds its totals; factor: its quanta are multiplied by this. */
+void fm_merge_add_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t factor);
+/* Of the folders that one program was in, the least is shown, whichever input came first. */
+void fm_merge_keep_least_program(struct fm_merge *m, const struct fm_profile *profile);
+/* -1: there is none of that name. */
+int fm_merge_measure_of(const struct fm_measure *measures, unsigned count, const char *name);
+/* At most UINT64_MAX. */
+uint64_t fm_merge_scaled(uint64_t quanta, uint64_t factor);
 
 /* statics.c: numbers of the input's procedures and sites; in *ret_*, one more than the ids. Adds
  * what is new. */
@@ -122,6 +161,9 @@ uint32_t fm_merge_union_root(struct fm_merge *m);
 /* graph.c */
 uint32_t fm_merge_class_of(struct fm_merge *m, uint32_t node);
 uint32_t fm_merge_new_node(struct fm_merge *m, uint32_t ps);
+/* The edge from a class; FM_NO_EDGE: there is none. *guess as below. */
+uint32_t fm_merge_find_edge(const struct fm_merge *m, uint32_t from, uint32_t site,
+                            uint32_t callee_ps, uint32_t *guess);
 /* The edge from a class; made when it is not there, to *callee, else *callee is set to its own. */
 /* *guess: the edge, if this input is like the last, from the first of the class on; moved on. */
 uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
@@ -134,11 +176,28 @@ void fm_merge_close(struct fm_merge *m);
 /* lines.c: of the result, whose procedures have their ids. */
 struct fm_source_map *fm_merge_lines_result(const struct fm_merge *m);
 
+/* depths.c; nodes: of each pd, UINT32_MAX = none */
+void fm_merge_add_depths(struct fm_merge *m, const struct fm_profile *profile,
+                         const uint32_t *nodes);
+
+/* facts.c: what is known by context beside the graph. edges: of each csd, FM_NO_EDGE = none; NULL
+ * where the profile has none of it. factor: what its quanta are multiplied by. */
+struct fm_build;
+struct fm_merged_facts *fm_merged_facts_new(void);
+void fm_merged_facts_free(struct fm_merged_facts *facts);
+bool fm_merge_has_facts(const struct fm_profile *profile);
+void fm_merge_add_facts(struct fm_merge *m, const struct fm_profile *profile, const uint32_t *edges,
+                        uint64_t factor);
+void fm_merge_rescale_facts(struct fm_merge *m, uint64_t factor);
+/* csds: of the result, by edge. */
+void fm_merge_tell_facts(struct fm_merge *m, const uint32_t *csds, struct fm_build *build);
+
 /* parts.c */
 void fm_merge_add_parts_of(struct fm_merge *m, const struct fm_profile *profile);
 
-/* result.c */
-FM_MUST_USE bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error);
+/* result.c; places may be NULL */
+FM_MUST_USE bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret,
+                                 struct fm_merge_places *places, GError **error);
 
 static inline uint64_t fm_merge_sum(uint64_t a, uint64_t b)
 {

@@ -5,6 +5,7 @@
  * added one at a time, so only the result and one input are in memory. */
 #pragma once
 
+#include "deep/machine/machine_code.h"
 #include "deep/profile.h"
 #include "deep/source_map.h"
 
@@ -15,7 +16,19 @@ struct fm_merge_options {
     bool sites_by_key;   /* Mercury's call sites by place and callee, not by their number: of a
                             procedure that may have other sites in another build */
     bool union_programs; /* other programs are kept apart, below one root */
+    bool places;         /* no costs are added: fm_merge_finish_places() tells where each input's
+                            are in the graph of all */
 };
+
+/* Where what was added is in the result. */
+struct fm_merge_places {
+    uint32_t count;        /* inputs, in the order of adding */
+    uint32_t **csds;       /* [input][its csd + 1] the csd of the result, 0 = the root does not lead
+                              there */
+    uint32_t *clique_size; /* [pd + 1 of the result] how many contexts its recursion has; 1 = it is
+                              in none */
+};
+void fm_merge_places_clear(struct fm_merge_places *places);
 
 struct fm_merge;
 
@@ -36,11 +49,23 @@ bool fm_merge_has_part(const struct fm_merge *merge, const struct fm_profile *pr
                        const uint8_t hash[FM_PART_HASH_BYTES]);
 /* The lines of the source that belong to the profile added last, which must be of a C program. */
 void fm_merge_add_lines(struct fm_merge *merge, const struct fm_source_map *map);
-/* What was lost on the way, a sentence each, ended by NULL; belongs to merge. */
-const char *const *fm_merge_notes(const struct fm_merge *merge);
+/* Where its instructions are, likewise. The sum has that where all have it, of files of one build
+ * each. */
+void fm_merge_add_code(struct fm_merge *merge, const struct fm_machine_code *code);
+/* What was lost on the way, a sentence each, ended by NULL; belongs to merge. When all is added. */
+const char *const *fm_merge_notes(struct fm_merge *merge);
 /* The result; the caller owns it. Frees merge, also on failure. FM_ERROR_USAGE when nothing was
  * added. */
 FM_MUST_USE bool fm_merge_finish(struct fm_merge *merge, struct fm_profile **ret, GError **error);
-/* The same with its lines; *ret_lines = NULL when none were added. */
-FM_MUST_USE bool fm_merge_finish_lines(struct fm_merge *merge, struct fm_profile **ret,
-                                       struct fm_source_map **ret_lines, GError **error);
+/* What stands beside the result; NULL where none was added. */
+struct fm_merge_beside {
+    struct fm_source_map *lines;
+    struct fm_machine_code *code; /* NULL also where a note says why */
+};
+void fm_merge_beside_clear(struct fm_merge_beside *beside);
+/* The same with that; *ret_beside is set on failure, too. */
+FM_MUST_USE bool fm_merge_finish_with(struct fm_merge *merge, struct fm_profile **ret,
+                                      struct fm_merge_beside *ret_beside, GError **error);
+/* The graph without costs; *ret_places is filled on success. Only with the option places. */
+FM_MUST_USE bool fm_merge_finish_places(struct fm_merge *merge, struct fm_profile **ret,
+                                        struct fm_merge_places *ret_places, GError **error);

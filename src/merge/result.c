@@ -191,7 +191,7 @@ static void add_graph(struct numbering *n)
             uint32_t csd = fm_build_csd(n->build, pd, fm_merge_site(m, edge->site)->slot,
                                         n->node_ids[fm_merge_class_of(m, edge->callee)]);
             const uint64_t *values = fm_merge_values(m, number);
-            for (unsigned v = 0; v < m->measure_count; v++) {
+            for (unsigned v = 0; v < m->value_count; v++) {
                 if (values[v] != 0)
                     fm_build_add(n->build, csd, v, values[v]);
             }
@@ -250,8 +250,22 @@ static void add_facts(struct numbering *n)
     g_array_sort(m->marks, compare_marks);
     for (guint i = 0; i < m->marks->len; i++)
         fm_build_mark(n->build, &g_array_index(m->marks, struct fm_mark, i));
+    for (unsigned i = 0; i < FM_MEASURES_MERCURY; i++) {
+        if ((m->unknown >> i & 1u) != 0)
+            fm_build_unknown(n->build, (enum fm_measure_id)i);
+    }
+    fm_build_nature(n->build, m->nature, m->heap_period);
+    if (m->tick_event.recorded)
+        fm_build_tick_event(n->build, &m->tick_event);
+    if (m->origin != NULL)
+        fm_build_origin(n->build, m->origin);
     for (guint i = 0; i < m->parts->len; i++)
         fm_build_part(n->build, &g_array_index(m->parts, struct fm_part, i));
+    for (guint i = 0; i < m->depths->len; i++) {
+        struct fm_depths depths = g_array_index(m->depths, struct fm_depths, i);
+        depths.pd = n->node_ids[fm_merge_class_of(m, depths.pd)];
+        fm_build_depths(n->build, &depths);
+    }
     g_ptr_array_sort(m->notes, compare_texts);
     for (guint i = 0; i < m->notes->len; i++) {
         if (before == NULL || strcmp(before, m->notes->pdata[i]) != 0)
@@ -260,7 +274,54 @@ static void add_facts(struct numbering *n)
     }
 }
 
-bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error)
+/* --- where the inputs are in it --- */
+
+/* Of the result, by edge; 0 = it is part of another. g_free(). */
+static uint32_t *csds_of_edges(const struct numbering *n)
+{
+    uint32_t *csds = g_new0(uint32_t, n->m->edges->len + 1u);
+    for (guint i = 0; i < n->edges->len; i++)
+        csds[g_array_index(n->edges, uint32_t, i)] = i + 1;
+    return csds;
+}
+
+/* The maps of the merge become those of the result. */
+static void tell_places(struct numbering *n, struct fm_merge_places *ret)
+{
+    struct fm_merge *m = n->m;
+    g_autofree uint32_t *csds = csds_of_edges(n);
+    ret->count = m->edge_of->len;
+    ret->csds = g_new0(uint32_t *, ret->count + 1u);
+    for (uint32_t input = 0; input < ret->count; input++) {
+        GArray *edges = m->edge_of->pdata[input];
+        guint count = edges->len;
+        uint32_t *map = ret->csds[input] = (uint32_t *)(void *)g_array_free(edges, FALSE);
+        for (guint csd = 0; csd < count; csd++) {
+            uint32_t edge = map[csd];
+            while (edge != FM_NO_EDGE && fm_merge_edge(m, edge)->site == FM_NO_EDGE)
+                edge = fm_merge_edge(m, edge)->next;
+            map[csd] = edge == FM_NO_EDGE ? 0 : csds[edge];
+        }
+    }
+    g_ptr_array_set_free_func(m->edge_of, NULL);
+    g_ptr_array_set_size(m->edge_of, 0);
+    ret->clique_size = g_new(uint32_t, n->order->len + 1u);
+    ret->clique_size[0] = 0;
+    for (guint i = 0; i < n->order->len; i++)
+        ret->clique_size[i + 1] = m->clique_size[g_array_index(n->order, uint32_t, i)];
+}
+
+void fm_merge_places_clear(struct fm_merge_places *places)
+{
+    for (uint32_t input = 0; input < places->count; input++)
+        g_free(places->csds[input]);
+    g_free(places->csds);
+    g_free(places->clique_size);
+    *places = (struct fm_merge_places){0};
+}
+
+bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, struct fm_merge_places *places,
+                     GError **error)
 {
     g_return_val_if_fail(m->root < m->nodes->len, false);
     struct numbering n = {
@@ -276,11 +337,18 @@ bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, GError **error
     number_nodes(&n);
     add_graph(&n);
     add_facts(&n);
+    g_autofree uint32_t *csds = csds_of_edges(&n);
+    fm_merge_tell_facts(m, csds, n.build);
+    if (places != NULL)
+        tell_places(&n, places);
     g_free(n.proc_order);
     g_free(n.site_ids);
     g_free(n.node_ids);
     g_array_unref(n.order);
     g_array_unref(n.firsts);
     g_array_unref(n.edges);
-    return fm_build_finish(n.build, ret, error);
+    bool built = fm_build_finish(n.build, ret, error);
+    if (!built && places != NULL)
+        fm_merge_places_clear(places);
+    return built;
 }

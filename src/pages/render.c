@@ -53,21 +53,10 @@ enum fm_format fm_format_from_accept(const char *accept)
     return FM_FORMAT_HTML;
 }
 
-static const struct fm_html_way ways_of_c[] = {
-    {"nav-menu", "menu", "Summary", "menu"},
-    {"nav-flame", "flame/auto/down/_/all", "Flame graph", "flame"},
-    {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
-    {"nav-top", "top_procs/1-100/time/self/oa", "Functions", "top_procs"},
-    {"nav-modules", "program_modules", "Files", "program_modules"},
-    {"nav-memory", "memory/allocated", "Memory", "memory"},
-    {"nav-about", "about", "About", "about"},
-    {"nav-help", "help/all", "Help", "help"},
-    {0},
-};
-
 const struct fm_html_way *fm_render_ways(const struct fm_deep_recording *recording)
 {
-    return recording->profile->flavour == FM_FLAVOUR_C ? ways_of_c : fm_html_usual_ways;
+    return recording->profile->flavour == FM_FLAVOUR_C ? fm_html_ways_of_c
+                                                       : fm_html_ways_of_mercury;
 }
 
 /* All addresses in a page are relative, and links of queries have no path at all: so the same page
@@ -111,15 +100,17 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .asset_prefix = "assets/",
         .inline_assets = options->inline_assets,
         .no_navigation = recording_name == NULL || page->no_navigation,
-        .ways = options->of_c ? ways_of_c : NULL,
+        .ways = options->of_c ? fm_html_ways_of_c : NULL,
         .keep_preferences = page->keeps_preferences,
         .search_file = options->searchable && recording_name ? options->file : NULL,
         .home_url = "./",
         .alternates = alternates,
         .events_url = incomplete == NULL || incomplete->silent ? NULL : page->events_url,
+        .live_url = page->live_url,
         .stage = incomplete == NULL ? 0 : incomplete->stage,
         .fraction = incomplete == NULL ? 0 : incomplete->fraction,
         .scripts = page->scripts,
+        .modules = page->modules,
         .styles = page->styles,
         .body_class = page->body_class,
     };
@@ -163,7 +154,8 @@ bool fm_render(const struct fm_deep_recording *recording, const struct fm_query 
                const struct fm_render_options *options, GString *out, GError **error)
 {
     g_autoptr(FmDisplay) display = NULL;
-    if (!fm_report(recording, query, &display, error))
+    struct fm_preferences preferences;
+    if (!fm_report(recording, query, &preferences, &display, error))
         return false;
     if (!has_format(query->command.id, options->format)) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: this page has no %s has",
@@ -179,8 +171,6 @@ bool fm_render(const struct fm_deep_recording *recording, const struct fm_query 
                     recording->name);
         return false;
     }
-    struct fm_preferences preferences;
-    fm_deep_recording_preferences(recording, query, &preferences);
     if (options->notice != NULL)
         fm_display_set_notice(display, options->notice);
     struct fm_render_options with_file = *options;
@@ -196,10 +186,12 @@ bool fm_render(const struct fm_deep_recording *recording, const struct fm_query 
     fm_query_append_part(address, with_file.file);
     g_autofree char *same = g_strconcat("?", address->str, NULL);
     g_autofree char *events = g_strconcat("events?", address->str, NULL);
+    g_autofree char *live = g_strconcat("live?", address->str, NULL);
     const struct fm_render_page page = {
         .path = "deep",
         .query = same,
         .events_url = events,
+        .live_url = options->grows ? live : NULL,
         .has_picture = query->command.id == FM_CMD_FLAME,
         .has_graph = query->command.id == FM_CMD_GRAPH,
         .keeps_preferences = query->has_preferences,

@@ -26,12 +26,14 @@ struct fm_render_incomplete {
 struct fm_render_page {
     const char *path;       /* "deep": the same in other formats is deep.json, ... */
     const char *query;      /* "?...", as in addresses */
+    const char *live_url;   /* what tells of the next profile of a program that runs; NULL = none */
     const char *events_url; /* what tells more of it while it is not whole; NULL = none */
     bool has_picture;       /* also as SVG */
     bool has_graph;         /* also for Graphviz */
     bool keeps_preferences; /* its links carry the preferences that it was asked for with */
     bool no_navigation;
     const char *const *scripts, *const *styles; /* NULL-terminated; NULL = none */
+    const char *const *modules;                 /* that the scripts ask for; as they are */
     const char *body_class;
 };
 
@@ -41,6 +43,7 @@ struct fm_render_options {
     const char *notice; /* shown above the page; NULL = none */
     const struct fm_render_incomplete *incomplete; /* NULL: in the report's own words */
     bool inline_assets;                            /* HTML */
+    bool grows;      /* HTML: its program runs, and "live?..." tells when there is more */
     bool searchable; /* HTML: a server takes what is typed into the field of search */
     const struct fm_render_page
         *page; /* HTML; NULL: it has no address of its own. Set by fm_render() */

@@ -263,17 +263,10 @@ bool fm_procrep_read_bytes(const char *name, const uint8_t *bytes, size_t size,
 static bool open_below(const struct fm_roots *roots, const char *path, struct fm_procrep_job **ret,
                        GError **error)
 {
-    static const uint8_t nothing[1];
     struct fm_mapped_file *file;
-    g_autofree char *real = roots == NULL ? NULL : fm_roots_find(roots, path);
-    /* a link out of the folders is none, whether it leads to something or not */
-    if (roots == NULL ? !g_file_test(path, G_FILE_TEST_EXISTS) : real == NULL) {
-        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
+    if (!fm_mapped_file_find(roots, path, &file, error))
         return false;
-    }
-    if (!fm_mapped_file_open_below(roots, path, &file, error))
-        return false;
-    *ret = job_new(path, file->bytes == NULL ? nothing : file->bytes, file->size);
+    *ret = job_new(path, fm_mapped_file_begin(file), file->size);
     (*ret)->procrep->storage->file = file;
     return true;
 }

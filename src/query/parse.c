@@ -275,7 +275,8 @@ static bool parse_graph(struct piece rest, struct fm_command *command, GError **
     struct piece pieces[2];
 
     if (split(rest, '/', pieces, 2) != 2 || pieces[1].size == 0)
-        return fail(error, "graph", rest, "MEASURE/FOCUS, such as calls/proc/main");
+        return fail(error, fm_command_forms[command->id].name, rest,
+                    "MEASURE/FOCUS, such as calls/proc/main");
     if (!parse_measure(pieces[0], command, error))
         return false;
     command->name = g_strndup(pieces[1].at, pieces[1].size);
@@ -319,6 +320,27 @@ static bool parse_root(struct piece rest, struct fm_command *command, GError **e
                         &command->percent, error);
 }
 
+/* Two numbers: no function has such a name. */
+static bool is_page_of(struct piece rest)
+{
+    const char *slash = memchr(rest.at, '/', rest.size);
+    for (size_t i = 0; slash != NULL && i < rest.size; i++)
+        if (!g_ascii_isdigit(rest.at[i]) && rest.at + i != slash)
+            return false;
+    return slash != NULL && slash > rest.at && slash + 1 < rest.at + rest.size;
+}
+
+static bool parse_page(struct piece rest, struct fm_command *command, GError **error)
+{
+    const struct fm_command_form *form = &fm_command_forms[command->id];
+    struct piece pieces[3];
+    split(rest, '/', pieces, 3);
+    return parse_number(pieces[0], form->name, form->number, form->number_min, form->number_max,
+                        &command->number, error) &&
+           parse_number(pieces[1], form->name, "a page number", 1, UINT32_MAX, &command->bunch,
+                        error);
+}
+
 /* What follows the command's word and its slash. */
 static bool parse_arguments(struct piece rest, struct fm_command *command, GError **error)
 {
@@ -328,6 +350,8 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
     case FM_SHAPE_PLAIN:
         return fail(error, form->name, rest, "nothing after the command");
     case FM_SHAPE_NUMBER:
+        if (form->paged && is_page_of(rest))
+            return parse_page(rest, command, error);
         if (form->named)
             return parse_subject(rest, form->name, form->number, false, command, error);
         return parse_number(rest, form->name, form->number, form->number_min, form->number_max,

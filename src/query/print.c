@@ -2,6 +2,7 @@
 /* Queries to text. A number beyond its limit is printed as the limit, so that a link computed by
  * doubling a setting is still one that the parser accepts. */
 #include <float.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text/number.h"
@@ -149,6 +150,8 @@ void fm_command_append(GString *out, const struct fm_command *command)
         }
         g_string_append_c(out, '/');
         append_number(out, command->number, form->number_min, form->number_max);
+        if (form->paged && command->bunch > 1)
+            g_string_append_printf(out, "/%" PRIu32, command->bunch);
         break;
     case FM_SHAPE_ROOT:
         g_string_append_c(out, '/');

@@ -16,16 +16,21 @@
         word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX, .named = true \
     }
 
+#define PAGED(word, what, by_name)                                                    \
+    {                                                                                 \
+        word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX, .named = (by_name), .paged = true \
+    }
+
 const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_QUIT] = {"quit", FM_SHAPE_PLAIN},
     [FM_CMD_RESTART] = {"restart", FM_SHAPE_PLAIN},
     [FM_CMD_TIMEOUT] = {"timeout", FM_SHAPE_NUMBER, "minutes", 1, FM_QUERY_TIMEOUT_MAX},
     [FM_CMD_MENU] = {"menu", FM_SHAPE_PLAIN},
     [FM_CMD_ROOT] = {"root", FM_SHAPE_ROOT},
-    [FM_CMD_CLIQUE] = NAMED("clique", "a clique number"),
+    [FM_CMD_CLIQUE] = PAGED("clique", "a clique number", true),
     [FM_CMD_CLIQUE_RC] = NAMED("clique_rc", "a clique number"),
     [FM_CMD_RECURSION_TYPE_FREQ] = {"recursion_type_freq", FM_SHAPE_PLAIN},
-    [FM_CMD_PROC] = NAMED("proc", "a procedure number"),
+    [FM_CMD_PROC] = PAGED("proc", "a procedure number", true),
     [FM_CMD_PROC_CALLERS] = {"proc_callers", FM_SHAPE_CALLERS},
     [FM_CMD_PROGRAM_MODULES] = {"program_modules", FM_SHAPE_PLAIN},
     [FM_CMD_MODULE] = {"module", FM_SHAPE_MODULE},
@@ -37,7 +42,7 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] =
         NUMBERED("call_site_dynamic_var_use", "a call site dynamic number"),
     [FM_CMD_DUMP_PROC_STATIC] = NAMED("dump_proc_static", "a proc static number"),
-    [FM_CMD_DUMP_PROC_DYNAMIC] = NUMBERED("dump_proc_dynamic", "a proc dynamic number"),
+    [FM_CMD_DUMP_PROC_DYNAMIC] = PAGED("dump_proc_dynamic", "a proc dynamic number", false),
     [FM_CMD_DUMP_CALL_SITE_STATIC] = NUMBERED("dump_call_site_static", "a call site static number"),
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] =
         NUMBERED("dump_call_site_dynamic", "a call site dynamic number"),
@@ -52,7 +57,11 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_GRAPH] = {"graph", FM_SHAPE_GRAPH},
     [FM_CMD_MEMORY] = {"memory", FM_SHAPE_MEMORY},
     [FM_CMD_WAITS] = {"waits", FM_SHAPE_PLAIN},
+    [FM_CMD_LEAKS] = {"leaks", FM_SHAPE_PLAIN},
+    [FM_CMD_DURATIONS] = {"durations", FM_SHAPE_PLAIN},
+    [FM_CMD_RANKS] = {"ranks", FM_SHAPE_GRAPH},
     [FM_CMD_SOURCE] = {"source", FM_SHAPE_TEXT},
+    [FM_CMD_ASM] = NAMED("asm", "a procedure number"),
 };
 
 #define WORDS(list, last_value, ...)                                                    \
@@ -76,10 +85,17 @@ WORDS(summarize, true, "nosum", "sum");
 WORDS(time_format, FM_TIME_FORMAT_MILLI, "no", "mi", "th");
 WORDS(qualify, FM_QUALIFY_NEVER, "mqa", "mqwd", "mqn");
 WORDS(developer, true, "nodev", "dev");
-WORDS(measure, FM_QUERY_BY_AUTO, "time", "calls", "bytes", "allocs", "callseqs", "words", "auto");
+WORDS(measure, FM_QUERY_BY_AUTO, "time", "calls", "bytes", "allocs", "waiting", "callseqs", "words",
+      "live", "peak", "auto");
 WORDS(direction, true, "down", "up");
-WORDS(memory_side, FM_QUERY_FREED, "allocated", "held", "freed");
+WORDS(memory_side, FM_QUERY_AT_PEAK, "allocated", "held", "freed", "peak");
 WORDS(flame_flags, 2, "open", "shut", "own");
+
+const char *fm_query_measure_word(enum fm_query_measure measure)
+{
+    g_return_val_if_fail((unsigned)measure < fm_words_measure.count, NULL);
+    return fm_words_measure.words[measure];
+}
 
 void fm_command_clear(struct fm_command *command)
 {
@@ -92,15 +108,6 @@ void fm_query_clear(struct fm_query *query)
 {
     fm_command_clear(&query->command);
     *query = (struct fm_query){0};
-}
-
-void fm_command_copy(const struct fm_command *from, struct fm_command *to)
-{
-    struct fm_command copy = *from;
-
-    copy.module = g_strdup(from->module);
-    copy.name = g_strdup(from->name);
-    *to = copy;
 }
 
 static bool cost_order_equal(const struct fm_cost_order *a, const struct fm_cost_order *b)
@@ -139,7 +146,7 @@ static bool view_equal(const struct fm_command *a, const struct fm_command *b)
     return same && a->flags == b->flags && a->width == b->width;
 }
 
-bool fm_command_equal(const struct fm_command *a, const struct fm_command *b)
+static bool command_equal(const struct fm_command *a, const struct fm_command *b)
 {
     if (a->id != b->id)
         return false;
@@ -147,7 +154,8 @@ bool fm_command_equal(const struct fm_command *a, const struct fm_command *b)
     case FM_SHAPE_PLAIN:
         return true;
     case FM_SHAPE_NUMBER:
-        return subject_equal(a, b);
+        return subject_equal(a, b) &&
+               (!fm_command_forms[a->id].paged || a->name || MAX(a->bunch, 1) == MAX(b->bunch, 1));
     case FM_SHAPE_ROOT:
         return a->has_percent == b->has_percent && (!a->has_percent || a->percent == b->percent);
     case FM_SHAPE_CALLERS:
@@ -189,7 +197,7 @@ bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_prefer
 
 bool fm_query_equal(const struct fm_query *a, const struct fm_query *b)
 {
-    return fm_command_equal(&a->command, &b->command) && a->has_preferences == b->has_preferences &&
+    return command_equal(&a->command, &b->command) && a->has_preferences == b->has_preferences &&
            (!a->has_preferences || fm_preferences_equal(&a->preferences, &b->preferences));
 }
 

@@ -62,7 +62,11 @@ enum fm_command_id {
     FM_CMD_GRAPH,
     FM_CMD_MEMORY,
     FM_CMD_WAITS,
+    FM_CMD_LEAKS,
+    FM_CMD_DURATIONS,
+    FM_CMD_RANKS,
     FM_CMD_SOURCE,
+    FM_CMD_ASM,
     FM_CMD_COUNT,
 };
 
@@ -91,12 +95,17 @@ enum fm_query_measure {
     FM_QUERY_BY_CALLS,
     FM_QUERY_BY_BYTES,
     FM_QUERY_BY_ALLOCS,
+    FM_QUERY_BY_WAITING,
     FM_QUERY_BY_CALLSEQS,
     FM_QUERY_BY_WORDS,
+    FM_QUERY_BY_LIVE, /* bytes held at the end */
+    FM_QUERY_BY_PEAK, /* bytes held when most were */
     FM_QUERY_BY_AUTO, /* what tells most of this profile */
 };
+/* "time": its word in addresses. */
+const char *fm_query_measure_word(enum fm_query_measure measure);
 /* What memory is looked at. */
-enum fm_query_memory { FM_QUERY_ALLOCATED, FM_QUERY_HELD, FM_QUERY_FREED };
+enum fm_query_memory { FM_QUERY_ALLOCATED, FM_QUERY_HELD, FM_QUERY_FREED, FM_QUERY_AT_PEAK };
 /* Bits of fm_command.flags. */
 enum fm_flame_flags {
     FM_FLAME_OPEN = 1, /* every recursion shows its functions; with SHUT not set: where wide */
@@ -118,9 +127,9 @@ struct fm_command {
     char *module;                  /* MODULE*; owned */
     char *name;                    /* owned. Instead of number, where it is not NULL: a procedure's
                                       name, a context's path "main/f/g". FIND, HELP: the text;
-                                      SOURCE: the file; TREE, FLAME, GRAPH: the focus: "all",
+                                      SOURCE: the file; TREE, FLAME, GRAPH, RANKS: the focus: "all",
                                       "clique/N", "proc/N", a name, "clique/" and a path */
-    enum fm_query_measure measure; /* TREE, FLAME, GRAPH, RECURSIONS */
+    enum fm_query_measure measure; /* TREE, FLAME, GRAPH, RANKS, RECURSIONS */
     enum fm_query_memory memory;   /* MEMORY */
     bool up;                       /* TREE, FLAME: callers instead of callees */
     uint32_t depth;                /* TREE: levels below the focus; threshold: the least share
@@ -128,7 +137,8 @@ struct fm_command {
     unsigned flags;                /* FLAME */
     uint32_t width;                /* FLAME; 0 = the page's choice */
     enum fm_query_group group;     /* PROC_CALLERS */
-    uint32_t bunch;                /* page number from 1 */
+    uint32_t bunch;                /* page number from 1; PROC, CLIQUE, DUMP_PROC_DYNAMIC: of what
+                                      calls lead to, with number alone; 0 = 1 */
     uint32_t bunch_size;           /* 1 .. FM_QUERY_BUNCH_SIZE_MAX */
     bool contour;
     enum fm_query_limit limit; /* TOP_PROCS */
@@ -180,8 +190,12 @@ struct fm_query {
     struct fm_command command;
     bool has_preferences; /* false: the recording's defaults */
     struct fm_preferences preferences;
-    bool compact; /* for a window: without preferences, pages of C programs have the columns of one
-                     measure. No part of the written form. */
+    uint32_t line; /* of links: the line of the source that the page is to be opened at; 0 = its
+                      beginning. No part of the written form */
+    bool compact;  /* for a window: without preferences, pages of C programs have the columns of one
+                      measure. No part of the written form. */
+    bool lasting;  /* links name what they are about by what lasts, not by the profile's numbers. No
+                      part of the written form. */
 };
 
 void fm_query_clear(struct fm_query *query); /* frees what it owns, zeroes it */
@@ -218,10 +232,7 @@ char *fm_query_percent_decode(const char *text, GError **error);
 
 /* Equality counts only what the text shows: not, say, the cost of an order by name. */
 bool fm_query_equal(const struct fm_query *a, const struct fm_query *b);
-bool fm_command_equal(const struct fm_command *a, const struct fm_command *b);
 bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_preferences *b);
-/* *to is overwritten, not freed; it owns its copies of module and name. */
-void fm_command_copy(const struct fm_command *from, struct fm_command *to);
 
 /* Time columns are shown only when the profile has more than 10 user quanta; for C times instead of
  * clock ticks, and bytes instead of words. */

@@ -7,7 +7,7 @@
 /* What follows the word of a command. */
 enum fm_command_shape {
     FM_SHAPE_PLAIN,   /* nothing */
-    FM_SHAPE_NUMBER,  /* /N */
+    FM_SHAPE_NUMBER,  /* /N; of some /N/PAGE */
     FM_SHAPE_ROOT,    /* /no or /PERCENT */
     FM_SHAPE_CALLERS, /* /PS/GROUP/BUNCH/SIZE/CONTOUR */
     FM_SHAPE_MODULE,  /* /NAME, which is all that follows */
@@ -26,6 +26,7 @@ struct fm_command_form {
     const char *number; /* FM_SHAPE_NUMBER: what the number is */
     uint32_t number_min, number_max;
     bool named; /* FM_SHAPE_NUMBER: a name or path may stand in its place */
+    bool paged; /* FM_SHAPE_NUMBER: a page's number may follow, from 2 */
 };
 extern const struct fm_command_form fm_command_forms[FM_CMD_COUNT];
 

@@ -6,12 +6,19 @@
 
 #include "analysis/job.h"
 #include "base/error.h"
+#include "base/worker.h"
 #include "body/recursion_types.h"
 #include "deep/read_job.h"
+#include "digest/calls/site_cache.h"
+#include "digest/flame_cache.h"
 #include "digest/hottest.h"
+#include "digest/identity/identities.h"
 #include "digest/source_index.h"
 
 #define NODES_A_STEP 200000
+#define NODES_LARGE (1u << 20) /* of profiles that are checked beside what else is done */
+#define NODES_A_CHECK 20000    /* there, in one step */
+#define WAIT_US 1000           /* for it, in a step */
 
 struct fm_deep_recording_job {
     struct fm_deep_recording *recording;
@@ -20,6 +27,7 @@ struct fm_deep_recording_job {
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
     struct fm_checking *checking;
+    struct fm_worker *checker; /* of a large profile: does the checks beside the last summaries */
     struct fm_procrep_job *bodies; /* NAME.procrep, while it is read */
     unsigned extras;               /* of FM_PART_SUMMARIES, that are done */
 };
@@ -65,7 +73,9 @@ static enum fm_job_state step_reading(struct fm_deep_recording_job *job, uint32_
     return state;
 }
 
-bool fm_deep_recording_job_new(const char *path, struct fm_deep_recording_job **ret, GError **error)
+/* Opens the file and reads its header: short, whatever the size. Errors: those of
+ * fm_profile_read(). */
+static bool job_open(const char *path, struct fm_deep_recording_job **ret, GError **error)
 {
     struct fm_mapped_file *file;
     return fm_mapped_file_open(path, &file, error) &&
@@ -86,8 +96,8 @@ bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots
     return true;
 }
 
-struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
-                                                                struct fm_profile *profile)
+/* From a profile in memory, which it takes. */
+static struct fm_deep_recording_job *job_of_profile(const char *path, struct fm_profile *profile)
 {
     struct fm_deep_recording_job *job = job_new(path);
     job->recording->profile = profile;
@@ -111,6 +121,11 @@ static void read_source_map(struct fm_deep_recording_job *job)
                                      &recording->source_texts, &error) &&
         !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
         recording->source_texts_message = g_strdup(error->message);
+    g_clear_error(&error);
+    if (!fm_machine_code_read_beside(job->roots, recording->path, recording->profile,
+                                     &recording->machine_code, &error) &&
+        !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
+        recording->machine_code_message = g_strdup(error->message);
 }
 
 /* NAME.procrep beside NAME.data. Its modules are listed though nothing of them was called. True
@@ -148,6 +163,18 @@ static void list_modules(struct fm_deep_recording *recording)
     fm_analysis_add_modules(recording->analysis, names, procrep->module_count);
 }
 
+static bool check_beside(void *user)
+{
+    return !fm_checking_step(user, NODES_A_CHECK);
+}
+
+static void begin_checks(struct fm_deep_recording_job *job)
+{
+    job->checking = fm_checking_new(job->recording->analysis);
+    if (fm_worker_pays() && job->recording->profile->csd_count >= NODES_LARGE)
+        job->checker = fm_worker_new(check_beside, job->checking);
+}
+
 /* What belongs to the summaries beside the sums: one a step. True when all are there. */
 static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
 {
@@ -157,7 +184,8 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
         return false;
     switch (job->extras++) {
     case 0:
-        list_modules(recording);
+        list_modules(recording); /* from here on the analysis stays as it is */
+        begin_checks(job);
         return false;
     case 1:
         if (g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
@@ -171,6 +199,9 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
             read_source_map(job);
         }
         recording->hot = fm_hot_new(recording->analysis);
+        recording->flames = fm_flame_cache_new();
+        recording->sites = fm_site_cache_new();
+        recording->identities = fm_identities_new();
         return false;
     default: /* the first page's rows */
         if (!fm_hot_step(recording->hot, nodes))
@@ -205,10 +236,10 @@ static enum fm_job_state step_analysis(struct fm_deep_recording_job *job, uint32
 static enum fm_job_state step_checks(struct fm_deep_recording_job *job, uint32_t nodes)
 {
     struct fm_deep_recording *recording = job->recording;
-    if (job->checking == NULL)
-        job->checking = fm_checking_new(recording->analysis);
-    if (!fm_checking_step(job->checking, nodes))
+    if (job->checker != NULL ? !fm_worker_wait(job->checker, WAIT_US)
+                             : !fm_checking_step(job->checking, nodes))
         return FM_JOB_MORE;
+    g_clear_pointer(&job->checker, fm_worker_free);
     fm_checking_finish(job->checking, &recording->invariants, &recording->invariant_count);
     g_clear_pointer(&job->checking, fm_checking_free);
     recording->known = FM_KNOWN_CHECKED;
@@ -260,7 +291,7 @@ double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
         return job->recording->recursion_types == NULL
                    ? 0
                    : fm_recursion_types_fraction(job->recording->recursion_types);
-    return job->checking != NULL ? fm_checking_fraction(job->checking) : 0;
+    return job->checker != NULL ? 0 : fm_checking_fraction(job->checking);
 }
 
 const struct fm_deep_recording *
@@ -284,6 +315,7 @@ void fm_deep_recording_job_free(struct fm_deep_recording_job *job)
         job->recording->profile = NULL;
     fm_profile_job_free(job->reading);
     fm_analysis_job_free(job->analysing);
+    fm_worker_free(job->checker);
     fm_checking_free(job->checking);
     fm_procrep_job_free(job->bodies);
     fm_deep_recording_free(job->recording);
@@ -318,14 +350,14 @@ bool fm_deep_recording_open(const char *path, const struct fm_progress *progress
                             struct fm_deep_recording **ret, GError **error)
 {
     struct fm_deep_recording_job *job;
-    return fm_deep_recording_job_new(path, &job, error) && run(job, progress, ret, error);
+    return job_open(path, &job, error) && run(job, progress, ret, error);
 }
 
 bool fm_deep_recording_new(const char *path, struct fm_profile *profile,
                            const struct fm_progress *progress, struct fm_deep_recording **ret,
                            GError **error)
 {
-    return run(fm_deep_recording_job_new_profile(path, profile), progress, ret, error);
+    return run(job_of_profile(path, profile), progress, ret, error);
 }
 
 void fm_deep_recording_free(struct fm_deep_recording *recording)
@@ -333,12 +365,17 @@ void fm_deep_recording_free(struct fm_deep_recording *recording)
     if (!recording)
         return;
     fm_hot_free(recording->hot);
+    fm_flame_cache_free(recording->flames);
+    fm_site_cache_free(recording->sites);
+    fm_identities_free(recording->identities);
     fm_recursion_types_free(recording->recursion_types);
     fm_source_index_free(recording->source_index);
     fm_source_map_free(recording->source_map);
     g_free(recording->source_map_message);
     fm_source_texts_free(recording->source_texts);
     g_free(recording->source_texts_message);
+    fm_machine_code_free(recording->machine_code);
+    g_free(recording->machine_code_message);
     fm_procrep_free(recording->procrep);
     g_free(recording->procrep_message);
     fm_invariants_free(recording->invariants, recording->invariant_count);

@@ -3,11 +3,15 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "deep/machine/machine_code.h"
 #include "deep/source_map.h"
 #include "deep/source_texts.h"
 #include "procrep/procrep.h"
 
 struct fm_source_index;    /* digest/source_index.h */
+struct fm_site_cache;      /* digest/calls/site_cache.h */
+struct fm_flame_cache;     /* digest/flame_cache.h */
+struct fm_identities;      /* digest/identity/identities.h */
 struct fm_hot;             /* digest/hottest.h */
 struct fm_recursion_types; /* body/recursion_types.h */
 
@@ -30,10 +34,13 @@ struct fm_deep_recording {
     struct fm_profile *profile;
     struct fm_analysis *analysis;
     enum fm_contour_state contour_state;
-    struct fm_contour *contour;      /* NULL unless usable */
-    char *contour_message;           /* NULL when there is nothing to tell */
-    struct fm_hot *hot;              /* what is dearest: from FM_KNOWN_COSTS on */
-    struct fm_invariant *invariants; /* checked once, when opened */
+    struct fm_contour *contour;       /* NULL unless usable */
+    char *contour_message;            /* NULL when there is nothing to tell */
+    struct fm_flame_cache *flames;    /* pages share what took long; from FM_KNOWN_COSTS on */
+    struct fm_site_cache *sites;      /* the same */
+    struct fm_identities *identities; /* from FM_KNOWN_COSTS on */
+    struct fm_hot *hot;               /* what is dearest: from FM_KNOWN_COSTS on */
+    struct fm_invariant *invariants;  /* checked once, when opened */
     unsigned invariant_count;
     struct fm_recursion_types *recursion_types;
     struct fm_source_index *source_index; /* C recordings only */
@@ -43,6 +50,8 @@ struct fm_deep_recording {
     char *source_map_message;   /* why a file that is there cannot be used, or NULL */
     struct fm_source_texts *source_texts; /* sources kept with a C recording; NULL: none */
     char *source_texts_message;           /* why a file that is there cannot be used, or NULL */
+    struct fm_machine_code *machine_code; /* of a C recording; NULL: none */
+    char *machine_code_message;           /* why a file that is there cannot be used, or NULL */
 };
 
 /* Reads and analyses the file, checks the invariants (a breach is shown on the menu page, it is no

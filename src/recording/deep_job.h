@@ -23,17 +23,10 @@ const char *fm_deep_recording_part_name(enum fm_deep_recording_part part);
 
 struct fm_deep_recording_job;
 
-/* Opens the file and reads its header: short, whatever the size. Errors: those of
- * fm_profile_read(). */
-FM_MUST_USE bool fm_deep_recording_job_new(const char *path, struct fm_deep_recording_job **ret,
-                                           GError **error);
 /* The same of an open file, which it takes. What is read beside it is opened beneath roots too;
  * NULL: anywhere. */
 FM_MUST_USE bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
                                                 struct fm_deep_recording_job **ret, GError **error);
-/* From a profile in memory, which it takes. */
-struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
-                                                                struct fm_profile *profile);
 /* Works for about `nodes` nodes (> 0) on a part, the ones before it being done. FM_JOB_DONE when
  * that part is done. After FM_JOB_FAILED nothing more may be done. */
 enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,

@@ -37,10 +37,18 @@ void fm_recording_use(struct fm_recording *recording);
 /* The real path that a request's file names below some root, or NULL; of a file, or of a folder
  * that is a trace. Caller frees. */
 char *fm_recordings_below_roots(const struct fm_recordings *all, const char *file);
+/* The same of a file that lies beside one that was named to be opened: its name ends with `has`
+ * where the other's ends with `instead`. It may be opened from then on. */
+char *fm_recordings_beside(struct fm_recordings *all, const char *name, const char *has,
+                           const char *instead);
 /* FM_ERROR_NOT_FOUND: "NAME: not one of the opened traces, ...". */
 void fm_recordings_not_found(const struct fm_recordings *all,
                              const struct fm_recording_class *class_, const char *name,
                              GError **error);
+
+/* A profile, and the log of the calls that were timed one by one for it. */
+#define FM_PROFILE_SUFFIX ".data"
+#define FM_CALLS_SUFFIX ".calls.eventlog"
 
 /* --- of the classes, for open.c --- */
 

@@ -45,6 +45,17 @@ bool fm_trace_is_profile(const struct fm_trace *trace)
     return trace->class_ == &profile_class;
 }
 
+/* It is let go when it has been read, so another file may be given its inode. */
+static char *identity_of(int descriptor)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return NULL;
+    return g_strdup_printf("%ju:%ju %jd.%09ld %jd", (uintmax_t)status.st_dev,
+                           (uintmax_t)status.st_ino, (intmax_t)status.st_mtim.tv_sec,
+                           status.st_mtim.tv_nsec, (intmax_t)status.st_size);
+}
+
 struct fm_trace *fm_profile_open(const char *path, const char *identity, struct fm_roots *roots,
                                  GError **error)
 {
@@ -52,7 +63,7 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
     if (!fm_mapped_file_open_below(roots, path, &file, error))
         return NULL;
     /* Of the file that was opened: the name may lead to another by now. */
-    g_autofree char *opened = fm_trace_identity_of(file->descriptor);
+    g_autofree char *opened = identity_of(file->descriptor);
     struct fm_deep_recording_job *job;
     if (!fm_deep_recording_job_new_file(file, roots, &job, error))
         return NULL;
@@ -128,8 +139,14 @@ static void discard(struct fm_trace *trace, void *user)
     g_clear_pointer(&profile->job, fm_deep_recording_job_free);
     g_clear_error(&profile->problem);
     struct fm_mapped_file *file;
-    if (!fm_mapped_file_open_below(profile->roots, trace->path, &file, &profile->problem) ||
-        !fm_deep_recording_job_new_file(file, profile->roots, &profile->job, &profile->problem))
+    if (!fm_mapped_file_open_below(profile->roots, trace->path, &file, &profile->problem))
+        return;
+    g_autofree char *opened = identity_of(file->descriptor);
+    if (opened != NULL) {
+        g_free(trace->identity);
+        trace->identity = g_steal_pointer(&opened);
+    }
+    if (!fm_deep_recording_job_new_file(file, profile->roots, &profile->job, &profile->problem))
         profile->job = NULL;
 }
 

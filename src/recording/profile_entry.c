@@ -162,16 +162,24 @@ static bool give_recording(struct fm_recorded_profile *profile, GError **error)
     return true;
 }
 
+/* Whether its file is that one: now, not when it was read. One that another took the place of may
+ * have left its number to any file. */
+static bool is_file(const struct fm_recording *recording, const struct fm_file_identity *identity)
+{
+    struct fm_file_identity now;
+    if (recording->class_ != &fm_recorded_profile_class)
+        return false;
+    take_identity(recording->path, &now);
+    return same_file(&now, identity);
+}
+
 static struct fm_recorded_profile *find(const struct fm_recordings *all, const char *path,
                                         const struct fm_file_identity *identity)
 {
     struct fm_recording *named = fm_recordings_find(all, &fm_recorded_profile_class, path);
-    for (unsigned i = 0; named == NULL && identity != NULL && i < all->list->len; i++) {
-        struct fm_recording *recording = all->list->pdata[i];
-        if (recording->class_ == &fm_recorded_profile_class &&
-            same_file(&((struct fm_recorded_profile *)recording)->data, identity))
-            named = recording;
-    }
+    for (unsigned i = 0; named == NULL && identity != NULL && i < all->list->len; i++)
+        if (is_file(all->list->pdata[i], identity))
+            named = all->list->pdata[i];
     return (struct fm_recorded_profile *)named;
 }
 
@@ -206,6 +214,14 @@ static struct fm_recorded_profile *open_below_roots(struct fm_recordings *all, c
                                                     GError **error)
 {
     g_autofree char *real = fm_recordings_below_roots(all, file);
+    g_autofree char *beside =
+        real != NULL ? NULL : fm_recordings_beside(all, file, FM_PROFILE_SUFFIX, FM_CALLS_SUFFIX);
+    if (beside != NULL) { /* of a log of calls that is open: as if it had been named, too */
+        struct fm_recorded_profile *named = add(all, file, beside, error);
+        if (named != NULL)
+            named->base.added = true;
+        return named;
+    }
     if (real == NULL) {
         fm_recordings_not_found(all, &fm_recorded_profile_class, file, error);
         return NULL;

@@ -112,6 +112,33 @@ char *fm_recordings_below_roots(const struct fm_recordings *all, const char *fil
     return NULL;
 }
 
+static char *with_suffix(const char *name, const char *has, const char *instead)
+{
+    if (!g_str_has_suffix(name, has))
+        return NULL;
+    return g_strdup_printf("%.*s%s", (int)(strlen(name) - strlen(has)), name, instead);
+}
+
+char *fm_recordings_beside(struct fm_recordings *all, const char *name, const char *has,
+                           const char *instead)
+{
+    g_autofree char *other = with_suffix(name, has, instead);
+    const struct fm_recording *open = NULL;
+    for (unsigned i = 0; i < all->list->len && other != NULL && open == NULL; i++) {
+        const struct fm_recording *recording = all->list->pdata[i];
+        if (recording->added &&
+            (strcmp(recording->name, other) == 0 || strcmp(recording->path, other) == 0))
+            open = recording;
+    }
+    g_autofree char *path = open == NULL ? NULL : with_suffix(open->path, instead, has);
+    struct stat status;
+    /* No link: that could lead anywhere. */
+    if (path == NULL || lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return NULL;
+    g_hash_table_add(all->given, g_strdup(path));
+    return g_steal_pointer(&path);
+}
+
 void fm_recordings_not_found(const struct fm_recordings *all,
                              const struct fm_recording_class *class_, const char *name,
                              GError **error)

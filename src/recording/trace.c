@@ -63,7 +63,13 @@ struct fm_recorded_trace *fm_recordings_get_trace(struct fm_recordings *all, con
 {
     g_return_val_if_fail(name != NULL, NULL);
     struct fm_recorded_trace *file = find(all, name);
-    if (file == NULL) {
+    g_autofree char *beside =
+        file != NULL ? NULL : fm_recordings_beside(all, name, FM_CALLS_SUFFIX, FM_PROFILE_SUFFIX);
+    if (beside != NULL) { /* of a profile that is open: as if it had been named, too */
+        file = add(all, name, beside, true, error);
+        if (file == NULL)
+            return NULL;
+    } else if (file == NULL) {
         g_autofree char *real =
             fm_recordings_is_address(name) ? NULL : fm_recordings_below_roots(all, name);
         if (real == NULL || !fm_trace_recognise_below(all->roots, real)) {

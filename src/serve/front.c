@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/files/mapped.h"
+#include "serve/growing.h"
 #include "serve/serve_internal.h"
 #include "recording/profile.h"
 #include "trace/format/open.h"
@@ -36,6 +37,9 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         const struct fm_recorded_profile *profile =
             (const struct fm_recorded_profile *)fm_recordings_at(server->recordings,
                                                                  &fm_recorded_profile_class, i);
+        const struct fm_growing *growing = fm_growing_find(server, profile->base.name);
+        if (growing != NULL && fm_growing_finished(growing) != NULL)
+            continue; /* the whole profile stands for it */
         g_autofree char *url = fm_server_menu_url(profile->base.name);
         fm_table_row(table, "recording", false);
         fm_cell_href(table, url, profile->base.name, FM_STYLE_PLAIN);
@@ -60,6 +64,33 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_cell_string(table, process->command, FM_STYLE_PLAIN);
         fm_cell_int(table, process->pid);
         fm_cell_int(table, process->parent_pid);
+    }
+}
+
+#define COMPARISONS_MAX 10u
+
+/* Each profile with the one that was opened before it. */
+static void add_comparisons(const struct fm_server *server, struct fm_list *body)
+{
+    const struct fm_profile *before = NULL;
+    const char *before_name = NULL;
+    struct fm_list *list = NULL;
+    unsigned offered = 0;
+    for (unsigned i = 0; i < fm_server_count(server) && offered < COMPARISONS_MAX; i++) {
+        const struct fm_recording *base =
+            fm_recordings_at(server->recordings, &fm_recorded_profile_class, i);
+        const struct fm_deep_recording *recording =
+            base->trace == NULL ? NULL : fm_profile_recording(base->trace);
+        const struct fm_profile *now = recording == NULL ? NULL : recording->profile;
+        if (now != NULL && before != NULL && now->flavour == before->flavour) {
+            g_autofree char *url = fm_server_compare_url(before_name, base->name);
+            g_autofree char *label = g_strdup_printf("%s with %s", base->name, before_name);
+            list = list ? list : fm_add_list(body, FM_LIST_HORIZONTAL, "Compare:");
+            fm_add_href(list, url, label);
+            offered++;
+        }
+        before = now != NULL ? now : before;
+        before_name = now != NULL ? base->name : before_name;
     }
 }
 
@@ -256,6 +287,7 @@ struct fm_display *fm_front_page(const struct fm_server *server)
     fm_display_fact_int(display, "traces_count", fm_server_trace_count(server));
     if (fm_server_count(server) > 0)
         add_opened(server, body);
+    add_comparisons(server, body);
     if (fm_server_trace_count(server) > 0)
         add_traces(server, body);
     if (fm_server_count(server) == 0 && fm_server_trace_count(server) == 0)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "display/html/assets.h"
+#include "serve/growing.h"
 #include "serve/serve_internal.h"
 #include "serve/profile_live.h"
 #include "serve/trace_handle.h"
@@ -66,9 +67,35 @@ static void answer(const struct exchange *exchange, const char *type, char *etag
 
 /* --- pages that are no reports --- */
 
+/* Those of a program that runs, or of what became of it: the name of the only one. */
+static const char *only_one(const struct fm_server *server, unsigned *ret_count)
+{
+    const char *name = NULL;
+    *ret_count = 0;
+    for (unsigned i = 0; i < fm_server_count(server); i++) {
+        const char *path = fm_server_path(server, i);
+        const struct fm_growing *growing = fm_growing_find(server, path);
+        if (growing != NULL && fm_growing_finished(growing) != NULL)
+            continue; /* another stands for it */
+        name = path;
+        ++*ret_count;
+    }
+    return *ret_count == 1 ? name : NULL;
+}
+
 static void answer_front(const struct exchange *exchange)
 {
+    unsigned count = 0;
+    const char *only =
+        exchange->server->awaited == NULL ? NULL : only_one(exchange->server, &count);
+    if (only != NULL && exchange->format == FM_FORMAT_HTML) {
+        fm_response_message(exchange->request, 303, "The recording.", exchange->ret);
+        exchange->ret->location = fm_server_menu_url(only);
+        return;
+    }
     g_autoptr(FmDisplay) display = fm_front_page(exchange->server);
+    if (exchange->server->awaited != NULL && count == 0)
+        fm_display_set_incomplete(display, exchange->server->awaited);
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);
     const struct fm_render_options options = {
@@ -160,11 +187,13 @@ static void render_page(const struct exchange *exchange, struct fm_recorded_prof
                         const struct fm_query *query, const char *notice,
                         const struct fm_render_incomplete *incomplete, char *etag)
 {
+    const struct fm_growing *growing = fm_growing_of(exchange->server, profile->base.name);
     const struct fm_render_options options = {
         .format = exchange->format,
         .file = profile->base.name,
         .notice = notice[0] == '\0' ? NULL : notice,
         .incomplete = incomplete,
+        .grows = growing != NULL && fm_growing_is_running(growing) && exchange->request->can_stream,
         .searchable = true,
     };
     GString *body = g_string_new(NULL);
@@ -263,10 +292,69 @@ static void answer_server_command(const struct exchange *exchange,
     exchange->ret->timeout_minutes = act && id == FM_CMD_TIMEOUT ? (int)query->command.number : 0;
 }
 
+/* The same of the whole profile. */
+static void answer_finished(const struct exchange *exchange, const struct fm_deep_query *asked,
+                            const char *finished)
+{
+    GString *location = g_string_new("?");
+    const char *parts[] = {asked->command, asked->command == NULL ? NULL : asked->preferences};
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (parts[i] == NULL)
+            continue;
+        fm_query_append_part(location, parts[i]);
+        g_string_append_c(location, '&');
+    }
+    fm_query_append_part(location, finished);
+    fm_response_message(exchange->request, 303, "The program has ended.", exchange->ret);
+    exchange->ret->location = g_string_free(location, FALSE);
+}
+
+/* A profile that is being made for the first time. */
+static void answer_promised(const struct exchange *exchange, const struct fm_growing *growing)
+{
+    if (exchange->format != FM_FORMAT_HTML) {
+        fm_response_message(exchange->request, 503, fm_growing_text(growing), exchange->ret);
+        return;
+    }
+    g_autoptr(FmDisplay) display = fm_display_new("Not there yet");
+    struct fm_preferences preferences;
+    fm_preferences_default(&preferences, true, false);
+    fm_display_set_incomplete(display, fm_growing_text(growing));
+    GString *body = g_string_new(NULL);
+    fm_render_display(display, &preferences, NULL,
+                      &(struct fm_render_options){.format = exchange->format}, body);
+    answer(exchange, fm_format_content_type(exchange->format), NULL, body);
+}
+
+/* A reader who came by a number goes on by what stays the same when there is more. */
+static bool answer_lasting(const struct exchange *exchange,
+                           const struct fm_recorded_profile *profile, const struct fm_query *query)
+{
+    g_autofree char *command =
+        exchange->format == FM_FORMAT_HTML ? fm_report_lasting(profile->recording, query) : NULL;
+    if (command == NULL)
+        return false;
+    GString *location = g_string_new(NULL);
+    g_string_append_printf(location, "?%s&", command);
+    fm_query_append_part(location, profile->base.name);
+    fm_response_message(exchange->request, 303, "The program runs.", exchange->ret);
+    exchange->ret->location = g_string_free(location, FALSE);
+    return true;
+}
+
 static void answer_query(const struct exchange *exchange, const struct fm_deep_query *asked)
 {
     GError *error = NULL;
     struct fm_recorded_profile *profile;
+    const struct fm_growing *known = fm_growing_find(exchange->server, asked->file);
+    if (known != NULL && fm_growing_finished(known) != NULL) {
+        answer_finished(exchange, asked, fm_growing_finished(known));
+        return;
+    }
+    if (known != NULL && !fm_growing_is_there(known)) {
+        answer_promised(exchange, known);
+        return;
+    }
     g_autofree char *told = NULL;
     if (!fm_recordings_get_profile(exchange->server->recordings, asked->file, &profile, &told,
                                    &error)) {
@@ -274,12 +362,20 @@ static void answer_query(const struct exchange *exchange, const struct fm_deep_q
         return;
     }
     g_autoptr(GString) notice = g_string_new(told);
+    const struct fm_growing *growing = fm_growing_of(exchange->server, profile->base.name);
+    if (growing != NULL)
+        add_notice(notice, fm_growing_text(growing));
     struct fm_query query;
     if (!understand(exchange, asked, &query, notice, &error)) {
         answer_error(exchange, error);
         return;
     }
+    query.lasting = growing != NULL && fm_growing_is_running(growing);
     enum fm_command_id id = query.command.id;
+    if (query.lasting && answer_lasting(exchange, profile, &query)) {
+        fm_query_clear(&query);
+        return;
+    }
     if (id == FM_CMD_QUIT || id == FM_CMD_RESTART || id == FM_CMD_TIMEOUT)
         answer_server_command(exchange, profile, &query);
     else
@@ -333,7 +429,11 @@ static void answer_find(const struct exchange *exchange)
     if (count == 1)
         query.command = (struct fm_command){.id = FM_CMD_PROC, .number = ps[0]};
     g_free(ps);
-    g_autofree char *page = fm_query_to_url(&query);
+    g_autofree char *page = fm_growing_find(exchange->server, file) == NULL
+                                ? NULL
+                                : fm_report_lasting(profile->recording, &query);
+    if (page == NULL)
+        page = fm_query_to_url(&query);
     GString *location = g_string_new(NULL);
     g_string_append_printf(location, "deep?%s&", page);
     fm_query_append_part(location, profile->base.name);
@@ -370,12 +470,18 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
         fm_response_message(request, 405, "expected the method GET, HEAD or POST", ret);
     else if (format_of(request, "/deep", &exchange.format))
         answer_deep(&exchange);
+    else if (fm_compare_handle(server, request, ret))
+        return;
     else if (g_str_has_suffix(request->path, ".svg"))
         fm_response_message(request, 404, "only pages of profiles have pictures of their own", ret);
     else if (fm_trace_handle(server, request, ret))
         return;
     else if (strcmp(request->path, "/find") == 0)
         answer_find(&exchange);
+    else if (strcmp(request->path, "/live") == 0)
+        fm_growing_answer(server, request, ret);
+    else if (strcmp(request->path, "/moment") == 0)
+        fm_growing_answer_moment(server, request, ret);
     else if (strcmp(request->path, "/events") == 0)
         fm_profile_live_answer(server, request, ret);
     else if (g_str_has_prefix(request->path, "/assets/"))

@@ -51,14 +51,6 @@ struct fm_live_page *fm_live_page_at(const struct fm_server *server,
     return NULL;
 }
 
-unsigned fm_live_count(const struct fm_server *server, const struct fm_live_class *class_)
-{
-    unsigned count = 0;
-    while (fm_live_page_at(server, class_, count) != NULL)
-        count++;
-    return count;
-}
-
 void fm_live_closing(struct fm_server *server, const struct fm_trace *trace)
 {
     g_autoptr(GPtrArray) ending = g_ptr_array_new();

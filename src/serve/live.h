@@ -38,7 +38,6 @@ void fm_live_begin(struct fm_live_page *page, const struct fm_live_class *class_
 /* Pages of a class, in order of opening: NULL at the end of the list. */
 struct fm_live_page *fm_live_page_at(const struct fm_server *server,
                                      const struct fm_live_class *class_, unsigned index);
-unsigned fm_live_count(const struct fm_server *server, const struct fm_live_class *class_);
 
 /* Of the recordings, to all pages that show it. */
 void fm_live_closing(struct fm_server *server, const struct fm_trace *trace);

@@ -4,6 +4,8 @@
  *   /                      the opened recordings, and the files below the roots
  *   /deep?QUERY            a page; /deep.json, /deep.txt, /deep.csv: the same in that format
  *   /find?text=T&file=FILE a search of that recording: on to what it finds
+ *   /live?QUERY            when there is more of its program, which runs, as a stream of events
+ *   /moment?QUERY          POST: what comes from now on as a profile of its own: where that will be
  *   /events?QUERY          what happens to that page, as a stream of events (stream.h)
  *   /trace?QUERY           traces (query/trace_query.h); /trace.json, /trace.txt, /trace.csv
  *   /assets/NAME           stylesheet and scripts
@@ -45,6 +47,27 @@ FM_MUST_USE bool fm_server_add_root(struct fm_server *server, const char *folder
 /* Opens what a request would open that names this file: for doors whose requests are all of one
  * file. Errors: those that the request would get. */
 FM_MUST_USE bool fm_server_open(struct fm_server *server, const char *file, GError **error);
+
+/* The profile at this path, which was added, is that of a program that still runs, or (running:
+ * false) did until now, and has just been written again: pages of it say the text, and those that
+ * look at it are told. */
+void fm_server_grow(struct fm_server *server, const char *path, const char *text, bool running);
+/* The same for the last time: `finished`, which was added, is the whole profile, to which its pages
+ * lead on from now. */
+void fm_server_grown(struct fm_server *server, const char *path, const char *text,
+                     const char *finished);
+/* A program runs whose profiles will be added: until then the front page says the text, and then it
+ * leads on to the first, if there is but one. */
+void fm_server_await(struct fm_server *server, const char *text);
+/* The profile at this path has been promised and is not there yet: until then its pages say the
+ * text. */
+void fm_server_promise(struct fm_server *server, const char *path, const char *text);
+/* A reader of the profile at path asks for what comes from now on. Returns the path of a profile of
+ * that, g_free(), which has been promised; NULL after *error. */
+typedef char *(*fm_moment_function)(void *user, const char *path, GError **error);
+void fm_server_on_moment(struct fm_server *server, fm_moment_function function, void *user);
+/* Whether anybody looks at it, or has asked for it since then. */
+bool fm_server_is_growth_wanted(const struct fm_server *server, const char *path);
 
 struct fm_request {
     const char *method;        /* "GET", "HEAD", "POST" */
@@ -96,6 +119,8 @@ unsigned fm_server_count(const struct fm_server *server);
 const char *fm_server_path(const struct fm_server *server, unsigned index);
 /* "deep?menu&FILE": the menu of a recording, relative to the server's root. Caller frees. */
 char *fm_server_menu_url(const char *path);
+/* Of what differs in after from before; caller frees. */
+char *fm_server_compare_url(const char *before, const char *after);
 /* "trace?file=FILE": the page of a trace. Caller frees. */
 char *fm_server_trace_url(const char *name);
 

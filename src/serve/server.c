@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server: its recordings, streams and pages. */
 #include "base/files/build_id.h"
+#include "serve/growing.h"
 #include "serve/live.h"
 #include "serve/serve_internal.h"
 
@@ -31,6 +32,7 @@ struct fm_server *fm_server_new(const struct fm_server_options *options)
     server->build_id = fm_program_build_id();
     server->streams = g_ptr_array_new();
     server->pages = g_ptr_array_new();
+    server->growing = g_ptr_array_new_with_free_func(fm_growing_free);
     server->recordings = fm_recordings_new(&of_recordings);
     return server;
 }
@@ -41,11 +43,14 @@ void fm_server_free(struct fm_server *server)
         return;
     fm_streams_end_all(server);
     g_assert(server->streams->len == 0 && server->pages->len == 0);
+    fm_compared_free(server->compared);
     fm_recordings_free(server->recordings);
     if (server->growth_source != 0)
         g_source_remove(server->growth_source);
     g_ptr_array_unref(server->streams);
     g_ptr_array_unref(server->pages);
+    g_ptr_array_unref(server->growing);
+    g_free(server->awaited);
     g_free(server);
 }
 

@@ -13,16 +13,21 @@
 #define ADDRESS_LONGEST "#p0000" /* of one file */
 #define DEAREST 60u              /* functions, paths and recursions that come before all others */
 
-/* "auto" is a measure like another, and no page is kept for each width of a window. */
-static char *key_of(const struct site *site, const char *text, struct fm_command *ret)
+/* What a page is known by; NULL: none is kept. "auto" is a measure like another, and no page is
+ * kept for each width of a window, or with preferences. */
+static char *key_of(const struct site *site, const char *text, const char *preferences)
 {
-    if (!fm_command_parse(text, ret, NULL))
+    struct fm_command command;
+    if (preferences || !fm_command_parse(text, &command, NULL))
         return NULL;
-    if (ret->measure == FM_QUERY_BY_AUTO &&
-        (ret->id == FM_CMD_TREE || ret->id == FM_CMD_FLAME || ret->id == FM_CMD_RECURSIONS))
-        ret->measure = fm_dominant_measure(site->recording);
-    ret->width = 0;
-    return fm_command_print(ret);
+    if (command.measure == FM_QUERY_BY_AUTO &&
+        (command.id == FM_CMD_TREE || command.id == FM_CMD_FLAME ||
+         command.id == FM_CMD_RECURSIONS))
+        command.measure = fm_dominant_measure(site->recording);
+    command.width = 0;
+    char *key = fm_command_print(&command);
+    fm_command_clear(&command);
+    return key;
 }
 
 static void page_free(void *pointer)
@@ -59,13 +64,9 @@ bool site_go_on(const struct site *site, const char *step, uint64_t done, uint64
 const char *site_address(void *user, const char *command, const char *preferences)
 {
     const struct site *site = user;
-    struct fm_command parsed;
-    if (preferences)
-        return NULL;
-    g_autofree char *key = key_of(site, command, &parsed);
+    g_autofree char *key = key_of(site, command, preferences);
     if (!key)
         return NULL;
-    fm_command_clear(&parsed);
     const struct site_page *page = g_hash_table_lookup(site->known, key);
     return page ? page->address : NULL;
 }
@@ -74,13 +75,9 @@ const char *site_address(void *user, const char *command, const char *preference
 static const char *hear(void *user, const char *command, const char *preferences)
 {
     struct site *site = user;
-    struct fm_command parsed;
-    if (preferences)
-        return NULL;
-    g_autofree char *key = key_of(site, command, &parsed);
+    g_autofree char *key = key_of(site, command, preferences);
     if (!key)
         return NULL;
-    fm_command_clear(&parsed);
     if (!g_hash_table_contains(site->known, key)) {
         g_hash_table_insert(site->known, g_strdup(key), NULL);
         g_ptr_array_add(site->found, g_steal_pointer(&key));
@@ -102,8 +99,7 @@ void site_html_options(const struct site *site, const struct fm_html_kept *kept,
 bool site_make(const struct site *site, const struct site_page *page, struct fm_display **ret,
                struct fm_preferences *preferences, GError **error)
 {
-    fm_deep_recording_preferences(site->recording, &page->query, preferences);
-    return fm_report(site->recording, &page->query, ret, error);
+    return fm_report(site->recording, &page->query, preferences, ret, error);
 }
 
 /* Of a document of one page, without its frame. */
@@ -160,6 +156,7 @@ static struct fm_display *measure_wide(struct site *site, struct site_page *page
 /* Takes the page into the site if it can be made and there is room. */
 static void consider(struct site *site, guint place)
 {
+    g_assert(place < site->found->len);
     const char *key = site->found->pdata[place];
     const struct site_form *form = site->form;
     struct site_page *page = g_new0(struct site_page, 1);
@@ -213,10 +210,7 @@ static void hear_number(struct site *site, const char *word, uint32_t number)
 static void hear_functions(struct site *site, enum fm_measure_id measure, bool with_descendants)
 {
     const struct fm_top_query query = {
-        .kind = measure == FM_QUANTA     ? FM_BY_TIME
-                : measure == FM_CALLSEQS ? FM_BY_CALLSEQS
-                : measure == FM_ALLOCS   ? FM_BY_ALLOCS
-                                         : FM_BY_WORDS,
+        .kind = fm_cost_kind_of(measure),
         .limit = FM_LIMIT_RANK,
         .first = 1,
         .last = DEAREST / 2,
@@ -255,7 +249,8 @@ static void hear_pictures(struct site *site)
         char command[64];
         if (!fm_measure_is_recorded(site->recording, measures[i]))
             continue;
-        g_snprintf(command, sizeof command, "flame/%s/down/_/all", fm_measure_word(measures[i]));
+        g_snprintf(command, sizeof command, "flame/%s/down/_/all",
+                   fm_query_measure_word(measures[i]));
         hear(site, command, NULL);
     }
 }

@@ -25,6 +25,9 @@ static unsigned quota(enum fm_command_id id)
     case FM_CMD_ROOT:
     case FM_CMD_MEMORY:
     case FM_CMD_WAITS:
+    case FM_CMD_LEAKS:
+    case FM_CMD_DURATIONS:
+    case FM_CMD_RANKS:
         return 1;
     case FM_CMD_PROC:
         return FUNCTIONS;

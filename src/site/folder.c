@@ -16,6 +16,9 @@
 #define NAME_BYTES_MAX 80u
 #define PICTURES 40u /* of each kind of picture and list that has many variants */
 #define CALLERS 500u
+#define NAMES "names.js"
+#define NAMES_PATH "assets/" NAMES
+#define NAMES_BEGIN "globalThis.fathomNames = ["
 
 static unsigned quota(enum fm_command_id id)
 {
@@ -107,6 +110,47 @@ static bool write_page(struct site *site, const struct site_page *page, const ch
     return write_file(folder, page->address, site->scratch->str, site->scratch->len, error);
 }
 
+static void append_name(GString *out, const char *name, const char *note, const char *address)
+{
+    const char *const parts[] = {name, note, address};
+    g_string_append(out, out->len > strlen(NAMES_BEGIN) ? ",\n[" : "\n[");
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+        g_string_append(out, i ? ", \"" : "\"");
+        for (const char *c = parts[i]; *c; c++) {
+            if ((unsigned char)*c < 0x20 || *c == '"' || *c == '\\' || *c == '<')
+                g_string_append_printf(out, "\\u%04x", (unsigned char)*c);
+            else
+                g_string_append_c(out, *c);
+        }
+        g_string_append_c(out, '"');
+    }
+    g_string_append_c(out, ']');
+}
+
+/* Functions and files that have a page, for the search: as a script, since browsers read nothing
+ * else from files. */
+static bool write_names(const struct site *site, const char *folder, uint64_t *bytes,
+                        GError **error)
+{
+    const struct fm_profile *profile = site->recording->profile;
+    g_autoptr(GString) out = g_string_new(NAMES_BEGIN);
+    g_autofree char *file = g_build_filename("assets", NAMES, NULL);
+    for (guint i = 0; i < site->pages->len; i++) {
+        const struct site_page *page = site->pages->pdata[i];
+        const struct fm_command *command = &page->query.command;
+        if (command->id == FM_CMD_PROC && command->number >= 1 &&
+            command->number <= profile->ps_count) {
+            const struct fm_ps *ps = &profile->ps[command->number];
+            append_name(out, ps->unqualified_name, ps->decl_module, page->address);
+        } else if (command->id == FM_CMD_MODULE && command->module != NULL) {
+            append_name(out, command->module, "", page->address);
+        }
+    }
+    g_string_append(out, "];\n");
+    *bytes += out->len;
+    return write_file(folder, file, out->str, out->len, error);
+}
+
 static bool write_all(struct site *site, const char *folder, uint64_t *bytes, GError **error)
 {
     g_autofree char *assets = g_build_filename(folder, "assets", NULL);
@@ -116,7 +160,7 @@ static bool write_all(struct site *site, const char *folder, uint64_t *bytes, GE
         return false;
     }
     if (!write_asset(folder, "style.css", bytes, error) ||
-        !write_asset(folder, "kept.js", bytes, error))
+        !write_asset(folder, "kept.js", bytes, error) || !write_names(site, folder, bytes, error))
         return false;
     for (guint i = 0; i < site->pages->len; i++) {
         if (i % 16 == 0 && !site_go_on(site, "writing pages", i, site->pages->len, error))
@@ -130,7 +174,8 @@ static bool write_all(struct site *site, const char *folder, uint64_t *bytes, GE
 /* What write_all() made. */
 static void remove_all(const struct site *site, const char *folder)
 {
-    static const char *const shared[] = {"assets/style.css", "assets/kept.js", "assets"};
+    static const char *const shared[] = {"assets/style.css", "assets/kept.js", NAMES_PATH,
+                                         "assets"};
     for (guint i = 0; i < site->pages->len; i++) {
         const struct site_page *page = site->pages->pdata[i];
         g_autofree char *path = g_build_filename(folder, page->address, NULL);

@@ -43,7 +43,8 @@ static void prefer(struct fm_trace_activity *activity, enum fm_lane_kind kind)
     fm_load_reset(&activity->ended);
 }
 
-void fm_trace_activity_look(struct fm_trace_activity *activity, const struct fm_state *state)
+/* Looks which lanes there are. */
+static void look(struct fm_trace_activity *activity, const struct fm_state *state)
 {
     unsigned lanes = 0;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
@@ -101,7 +102,7 @@ void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state 
 {
     struct opening opening = {activity, state};
     const struct fm_state_observer open = {.user = &opening, .segment = count_open};
-    fm_trace_activity_look(activity, state);
+    look(activity, state);
     fm_load_reset(&activity->load);
     fm_load_add_all(&activity->load, &activity->ended);
     fm_state_flush(state, time, &open);
@@ -112,7 +113,7 @@ void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state 
 void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
                                     const struct fm_summary *summary, const struct fm_state *state)
 {
-    fm_trace_activity_look(activity, state);
+    look(activity, state);
     g_autoptr(GArray) lanes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (uint32_t i = 0; activity->rank > 0 && i < fm_state_lane_count(state); i++) {
         if (fm_state_lane(state, i)->kind == activity->kind)

@@ -27,8 +27,8 @@ void fm_trace_lanes_clear(struct fm_trace_lanes *lanes)
 }
 
 /* Lanes of one part stand together, by index, as they were taken. */
-struct fm_trace_lane *fm_trace_lanes_find(const struct fm_trace_lanes *lanes, unsigned part,
-                                          uint32_t index)
+static struct fm_trace_lane *find_lane(const struct fm_trace_lanes *lanes, unsigned part,
+                                       uint32_t index)
 {
     unsigned low = 0, high = lanes->all->len;
     while (low < high) {
@@ -57,7 +57,7 @@ void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const stru
     unsigned known = lanes->all->len;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *from = fm_state_lane(state, i);
-        struct fm_trace_lane *lane = fm_trace_lanes_find(lanes, part, from->index);
+        struct fm_trace_lane *lane = find_lane(lanes, part, from->index);
         char *label = fm_state_lane_label(state, from);
         if (lane != NULL) {
             g_free(lane->name);
@@ -100,12 +100,6 @@ bool fm_trace_lane_is_resource(const struct fm_trace_lane *lane)
     default:
         return false;
     }
-}
-
-bool fm_trace_lane_is_counter(const struct fm_trace_lane *lane)
-{
-    return lane->has_number || lane->kind == FM_LANE_COUNTER || lane->kind == FM_LANE_HEAP ||
-           lane->kind == FM_LANE_SPARKS;
 }
 
 bool fm_trace_lane_is_timeline(const struct fm_trace_lane *lane)
@@ -208,12 +202,12 @@ static struct fm_trace_lane *parent_of(const struct fm_trace_lanes *lanes,
                                        const struct fm_trace_lane *lane)
 {
     struct fm_trace_lane *parent =
-        lane->parent == FM_LANE_NONE ? NULL : fm_trace_lanes_find(lanes, lane->part, lane->parent);
+        lane->parent == FM_LANE_NONE ? NULL : find_lane(lanes, lane->part, lane->parent);
     unsigned steps = 0;
     for (const struct fm_trace_lane *at = parent; at != NULL; steps++) {
         if (at == lane || steps > ANCESTORS_MAX)
             return NULL;
-        at = at->parent == FM_LANE_NONE ? NULL : fm_trace_lanes_find(lanes, at->part, at->parent);
+        at = at->parent == FM_LANE_NONE ? NULL : find_lane(lanes, at->part, at->parent);
     }
     return parent;
 }

@@ -7,6 +7,8 @@
 
 #include "viewers/viewers.h"
 
+#include "base/hash.h"
+
 /* A window of no more events is read, which is exact and shows marks and arrows. */
 #define READ_EVENTS_MAX 50000u
 #define USAGE_DEPTH_MAX 8u
@@ -408,7 +410,7 @@ static bool begin_resources(struct fm_trace_job *job, GError **error)
 {
     (void)error;
     struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
-    timeline->usage = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+    timeline->usage = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, g_free);
     return begin_with(timeline, fm_trace_lane_is_resource);
 }
 

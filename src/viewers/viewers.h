@@ -116,8 +116,6 @@ void fm_trace_lanes_init(struct fm_trace_lanes *lanes);
 void fm_trace_lanes_clear(struct fm_trace_lanes *lanes);
 /* Adds the lanes of a state that are not there yet; renews names. */
 void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const struct fm_state *state);
-struct fm_trace_lane *fm_trace_lanes_find(const struct fm_trace_lanes *lanes, unsigned part,
-                                          uint32_t index);
 /* Which kinds of lanes a viewer has. */
 typedef bool fm_trace_lane_test(const struct fm_trace_lane *lane);
 /* Traces in order; in each one trees of lanes, by kind, key and birth. Without hidden lanes and
@@ -127,7 +125,6 @@ void fm_trace_lanes_order(struct fm_trace_lanes *lanes, const struct fm_trace_qu
 /* "0-1-12": trace, kind, key. Caller frees. */
 char *fm_trace_lane_id(const struct fm_trace_lane *lane);
 bool fm_trace_lane_is_resource(const struct fm_trace_lane *lane);
-bool fm_trace_lane_is_counter(const struct fm_trace_lane *lane);
 bool fm_trace_lane_is_timeline(const struct fm_trace_lane *lane);
 /* Colour of boxes in drawings and scripts: the class of the value, or for spans one by name. */
 unsigned fm_trace_colour(const struct fm_trace *trace, uint32_t value);
@@ -223,8 +220,6 @@ struct fm_trace_activity {
 };
 void fm_trace_activity_init(struct fm_trace_activity *activity, const struct fm_trace_job *job);
 void fm_trace_activity_clear(struct fm_trace_activity *activity);
-/* Looks which lanes there are. */
-void fm_trace_activity_look(struct fm_trace_activity *activity, const struct fm_state *state);
 /* An entry ended at that time. */
 void fm_trace_activity_count(struct fm_trace_activity *activity, const struct fm_state *state,
                              const struct fm_lane *lane, uint32_t depth,

@@ -135,11 +135,23 @@ async function everyLink(browser) {
     assert.ok(fs.statSync(name).size < BYTES_MOST, name);
     const page = await openFile(browser, name);
     const dead = await page.evaluate(() => [...document.querySelectorAll("a[href]")].filter((link) =>
-      link.getAttribute("href")[0] !== "#" || !document.getElementById(link.hash.slice(1))).map((link) => link.outerHTML));
+      link.getAttribute("href")[0] !== "#" || !document.getElementById(link.getAttribute("href").slice(1))).map((link) => link.outerHTML));
     assert.deepEqual(dead, []);
     assert.deepEqual(page.outside(), []);
     await page.finish();
   }
+}
+
+// A name leads to its page, what nobody has is said.
+async function searchFolder(page) {
+  await page.keyboard.press("/");
+  await page.keyboard.type("no such name");
+  await page.keyboard.press("Enter");
+  await until(page, () => document.querySelector("output").textContent.includes("No page here"));
+  await page.locator("#search").fill("FORMAT_LINE");
+  await page.keyboard.press("Enter");
+  await until(page, () => document.querySelector("h1").textContent === "format_line");
+  assert.deepEqual(page.outside(), []);
 }
 
 // From the index along every link, as a reader in the browser would get it.
@@ -166,6 +178,7 @@ async function walkFolder(browser) {
   await page.locator("table.ranked a", { hasText: "buf_append" }).first().click();
   assert.match(await page.locator("main").innerText(), /buf_append/);
   await shot(page, shots, "kept-folder-page");
+  await searchFolder(page);
   await page.finish();
   return seen.size;
 }

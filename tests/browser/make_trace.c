@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "open") == 0 && argc == 3)
         trace_log_write(bytes, false);
     else if (strcmp(what, "long") == 0 && argc == 4)
-        trace_log_write_long(bytes, (unsigned)strtoul(argv[3], NULL, 10));
+        trace_log_write_long(bytes, 1, (unsigned)strtoul(argv[3], NULL, 10));
     else if (strcmp(what, "append") == 0 && argc == 5) {
         trace_log_append(bytes, strtoull(argv[3], NULL, 10), (unsigned)strtoul(argv[4], NULL, 10));
         flags = O_WRONLY | O_APPEND | O_CLOEXEC;

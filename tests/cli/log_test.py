@@ -350,6 +350,47 @@ def monitor_streams():
     run("validate", received)
 
 
+def write_log(path, blocks):
+    """blocks: (begin, end, events) of capability 0, events: (time, number, payload)."""
+    sizes = {0: 4, 1: 4, 18: 14, 44: -1}
+    types = b"".join(b"etb\0" + struct.pack(">HhII", number, size, 0, 0) + b"ete\0"
+                     for number, size in sizes.items())
+    log = b"hdrbhetb" + types + b"hetehdredatb"
+    for begin, end, events in blocks:
+        data = b"".join(struct.pack(">HQ", number, at) + payload for at, number, payload in events)
+        log += struct.pack(">HQIQH", 18, begin, 24 + len(data), end, 0) + data
+    path.write_bytes(log + b"\xff\xff")
+
+
+def messages_from(address):
+    """The monitor's messages."""
+    host, port = address.split(":")[1:]
+    with socket.create_connection((host, int(port)), timeout=60) as peer, peer.makefile("rb") as stream:
+        while head := stream.read(4):
+            yield stream.read(struct.unpack(">I", head)[0])
+
+
+def a_late_client_is_told_the_state():
+    label = b"a thread with a name"
+    log = FOLDER / "late.eventlog"
+    write_log(log, [(1000, 2000, [(1000, 0, struct.pack(">I", 7)),
+                                  (1500, 44, struct.pack(">HI", len(label) + 4, 7) + label)]),
+                    (5000, 6000, [(5000, 1, struct.pack(">I", 7))])])
+    for options, told, events in (([], False, 3), (["--from", "2000ns"], False, 3),
+                                  (["--from", "2001ns"], True, 1), (["--from", "9s"], True, 0)):
+        address = f"monitor:127.0.0.1:{free_port()}"
+        server = start("send", "--listen", "--clients", "2", *options, log, address)
+        server.stdout.readline()
+        received = FOLDER / "late-received.eventlog"
+        run("recv", "-o", received, address)
+        assert stat(received)["events"] == events, options
+        first = next(messages_from(address))
+        assert first[1] == 3 and (label in first) == told, (options, first)
+        finish(server)
+    told = run("send", "--from", "1s", LOG, "tcp:127.0.0.1:9", status=2).stderr
+    assert b"--from needs" in told, told
+
+
 def a_bad_frame_closes_the_connection():
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -428,7 +469,7 @@ TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, statistics_of_a_ma
          validate_finds_what_is_broken, damage_is_reported_and_survived, follow_a_file_that_grows,
          follow_in_the_order_of_arrival,
          follow_begins_again_when_the_file_is_replaced, follow_a_pipe_byte_by_byte,
-         follow_stops_cleanly_when_asked, plain_streams, monitor_streams,
+         follow_stops_cleanly_when_asked, plain_streams, monitor_streams, a_late_client_is_told_the_state,
          a_bad_frame_closes_the_connection, tokens_are_asked_for, control_messages_and_answers,
          types_are_listed, usage_errors_have_status_2]
 

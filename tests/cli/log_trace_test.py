@@ -54,6 +54,12 @@ def test_filters():
     assert [line.split()[2] for line in out.splitlines()] == ["syscall_entry_read"], out
     out = run("cat", "--filter", "event.field.next_tid = 7 | event.name = *exit*", folder).stdout
     assert [line.split()[2] for line in out.splitlines()] == ["sched_switch", "syscall_exit_read"]
+    out = run("cat", "--filter", "event.field.next_tid = 7 | event.name = *exit*", "--filter",
+              "event.name = sched*", folder).stdout
+    assert [line.split()[2] for line in out.splitlines()] == ["sched_switch"], out
+    told = run("cat", "--filter", "event.cpu = 0", "--filter", "event.cpu=0) | (event.cpu=1", folder,
+               status=2).stderr
+    assert "offset 11" in told, told
     told = run("cat", "--filter", "event.name", folder, status=2).stderr
     assert "offset 10: found the end, expected one of = !=" in told, told
     log = FOLDER / "made.eventlog"

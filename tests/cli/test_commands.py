@@ -3,6 +3,7 @@
 """view, report, dump, check, convert as programs: output, exit status, bad input."""
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
@@ -15,53 +16,8 @@ import tempfile
 import time
 import unittest
 
-FATHOM, GENERATE = sys.argv[1:3]
-FOLDER = tempfile.TemporaryDirectory(prefix="fathom-cli-")
-PROFILE = os.path.join(FOLDER.name, "Deep.data")
-
-
-def path(name):
-    return os.path.join(FOLDER.name, name)
-
-
-def number(value):
-    """As the file writes it: seven bits a byte, the highest first."""
-    out = [value & 0x7F]
-    while value := value >> 7:
-        out.insert(0, value & 0x7F | 0x80)
-    return bytes(out)
-
-
-def run(*arguments, **options):
-    return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=60, **options)
-
-
-class Merge(unittest.TestCase):
-    def test_sums_and_order(self):
-        copy = path("copy.data")
-        with open(PROFILE, "rb") as source, open(copy, "wb") as target:
-            target.write(source.read())
-        one, forth, back = path("one.data"), path("forth.data"), path("back.data")
-        self.assertEqual(run("merge", PROFILE, "-o", one).returncode, 0)
-        self.assertEqual(run("merge", PROFILE, copy, one, "-o", forth).returncode, 0)
-        self.assertEqual(run("merge", one, PROFILE, copy, "-o", back).returncode, 0)
-        with open(forth, "rb") as first, open(back, "rb") as second:
-            self.assertEqual(first.read(), second.read())
-        single = json.loads(run("report", "--json", "menu", PROFILE).stdout)["facts"]
-        triple = json.loads(run("report", "--json", "menu", forth).stdout)["facts"]
-        self.assertEqual(triple["callseqs"], 3 * single["callseqs"])
-        self.assertTrue(triple["invariants_hold"])
-
-    def test_bad_usage(self):
-        out = path("never.data")
-        for arguments, status, text in [
-                (["-o", out], 2, b"expected a FILE"), ([PROFILE], 2, b"expected --output"),
-                ([PROFILE, PROFILE, "-o", out], 1, b"given twice (--allow-repeats"),
-                ([path("nothing.data"), "-o", out], 1, b"nothing.data")]:
-            result = run("merge", *arguments)
-            self.assertEqual(result.returncode, status)
-            self.assertIn(text, result.stderr)
-            self.assertFalse(os.path.exists(out))
+import command_lib as lib
+from command_lib import FATHOM, GENERATE, FOLDER, PROFILE, path, number, run
 
 
 class Output(unittest.TestCase):
@@ -81,82 +37,6 @@ class Output(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(folder)), ["file", "link", "pipe"])
             self.assertTrue(stat.S_ISFIFO(os.lstat(pipe).st_mode))
             self.assertTrue(os.path.islink(link))
-
-
-class Feedback(unittest.TestCase):
-    def test_bad_usage(self):
-        out = path("never.feedback")
-        asked = ["--implicit-parallelism"]
-        for arguments, status, text in [
-                ([], 2, b"expected create or report"),
-                (["create", PROFILE, out], 2, b"do not request any form of feedback"),
-                (["create", *asked, PROFILE], 2, b"expected PROFILE and FEEDBACK"),
-                (["create", *asked, "--desired-parallelism", "1", PROFILE, out], 2, b"be > 1"),
-                (["create", *asked, "--ipar-speedup-threshold=x", PROFILE, out], 2, b"a number"),
-                (["create", *asked, "--ipar-speedup-alg=num_vars", PROFILE, out], 2,
-                 b"not a speedup estimate algorithm"),
-                (["create", *asked, "--ipar-best-par-alg", "greedy(", PROFILE, out], 2,
-                 b"not an algorithm"),
-                (["create", *asked, "-v9", PROFILE, out], 2, b"from 0 to 4"),
-                (["create", *asked, PROFILE, out], 1, b"procrep"),
-                (["report", path("nothing")], 1, b"can't open input file")]:
-            result = run("feedback", *arguments)
-            self.assertEqual((result.returncode, arguments), (status, arguments))
-            self.assertIn(text, result.stderr)
-            self.assertFalse(os.path.exists(out))
-
-    def test_report(self):
-        name = path("empty.feedback")
-        with open(name, "w", encoding="ascii") as file:
-            file.write("Mercury Compiler Feedback\n19\n./x\n[].\n")
-        self.assertEqual(run("feedback", "report", name).stdout,
-                         b"Feedback report for ./x:\n\nno report available.\n")
-
-
-class Procrep(unittest.TestCase):
-    """A file of one procedure, written by hand; its layout is docs/format-procrep.md's."""
-
-    def setUp(self):
-        strings = b"\0<too many variables>\0a.m\0X\0m\0q\0"
-        self.file = path("one.procrep")
-        with open(self.file, "wb") as file:
-            file.write(b"Mercury deep profiler procrep version 5\n\x01\x01m\x20" + strings +
-                       b"\x01\0\x01m\x01m\x01p\x02\0" + bytes.fromhex(
-                           "0000003a0000002c0000000001" "0100000034" "00000002010101020001"
-                           "11000000380000003c000000020102" "000000000000000c0000000102" "0606"
-                           "0000"))
-
-    def test_text(self):
-        expected = (b"Module m\ndet pred m.p/2-0(X::(ground >> ground), V_2::(free >> ground)) :-\n"
-                    b"  % root goal\n  % det\n  m.q(X, V_2)\n\n")
-        self.assertEqual(run("procrep", "-f", self.file).stdout, expected)
-        self.assertEqual(run("procrep", "-f", self.file, "m", "m").stdout, expected * 2)
-        for name in ["p", "m.p/2-0", "pred m.p/2-0"]:
-            self.assertEqual(run("procrep", "-f", self.file, "--proc", name).stdout, expected)
-
-    def test_json(self):
-        for options in [[], ["m"], ["--proc", "p"]]:
-            page = json.loads(run("procrep", "--json", "-f", self.file, *options).stdout)
-            module, = page["modules"]
-            proc, = module["procedures"]
-            self.assertEqual((page["version"], module["module"]), (5, "m"))
-            self.assertEqual((proc["procedure"], proc["determinism"], proc["file"]),
-                             ("pred m.p/2-0", "det", "a.m"))
-            self.assertEqual(proc["head"][1],
-                             {"before": "free", "after": "ground", "variable": "V_2"})
-            self.assertEqual(proc["goals"], [{
-                "kind": "call", "determinism": "det", "child_count": 0, "path": "",
-                "code": "m.q(X, V_2)", "file": "a.m", "line": 12}])
-
-    def test_bad_input(self):
-        for arguments, status, text in [
-                (["-f", path("nothing")], 1, b"there is no such file"),
-                (["-f", PROFILE], 1, b"offset 0: not a program representation file"),
-                (["-f", self.file, "nobody"], 1, b"no module named 'nobody'"),
-                (["-f", self.file, "--proc", "nobody"], 1, b"no procedure is named 'nobody'")]:
-            result = run("procrep", *arguments)
-            self.assertEqual(result.returncode, status)
-            self.assertIn(text, result.stderr)
 
 
 class Report(unittest.TestCase):
@@ -241,8 +121,6 @@ class Report(unittest.TestCase):
                     (["check", log], "an event log", f"fathom log stat {log}"),
                     (["log", "stat", PROFILE], "a deep profile", f"fathom report {PROFILE}"),
                     (["log", "validate", PROFILE], "a deep profile", f"fathom view {PROFILE}"),
-                    (["view", "--no-open", recording], "a recording that is not finished",
-                     f"fathom finish {recording}"),
                     (["report", "menu", recording], "a recording that is not finished",
                      f"fathom finish {recording}"),
                     (["finish", PROFILE], "a deep profile", f"fathom view {PROFILE}")):
@@ -362,6 +240,26 @@ class Dump(unittest.TestCase):
             alone = run("dump", "--only", kind, PROFILE).stdout.decode()
             self.assertEqual(len(re.findall(r"^(?:csd|pd|css|ps)\d+:$", alone, re.M)), wanted)
 
+    def test_facts_of_a_sum(self):
+        names = [path("part1.data"), path("part2.data")]
+        for i, name in enumerate(names, 1):
+            subprocess.run([GENERATE, "--c", "-n", "300", "-p", "20", "--run", str(i), name],
+                           check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(run("merge", *names, "-o", path("parts.data")).returncode, 0)
+        hashes = []
+        for name in names:
+            with open(name, "rb") as file:
+                hashes.append(hashlib.sha256(file.read()).hexdigest())
+        facts = json.loads(run("dump", "--json", "--only", "facts", path("parts.data")).stdout)["facts"]
+        self.assertEqual([part["sha256"] for part in facts["parts"]], sorted(hashes))
+        self.assertEqual([part["times"] for part in facts["parts"]], [1, 1])
+        self.assertIsNone(facts["parts"][0]["command"])
+        self.assertEqual((facts["depths"], facts["process"]), ([], None))
+        text = run("dump", "--only", "facts", path("parts.data")).stdout.decode()
+        self.assertEqual(re.findall(r"^\tsha256 = (.*)$", text, re.M), sorted(hashes))
+        self.assertIn("\tduration_ns = not recorded\n", text)
+        self.assertNotIn("SECTION FACTS", run("dump", PROFILE).stdout.decode())
+
     def test_sums_agree_with_the_header(self):
         text = run("dump", "--only", "csd", PROFILE).stdout.decode()
         total = int(re.search(r"\tnum_callseqs = (\d+)", text)[1])
@@ -372,7 +270,7 @@ class Dump(unittest.TestCase):
         told = run("dump", "--json", PROFILE)
         self.assertEqual((told.returncode, told.stderr), (0, b""))
         page = json.loads(told.stdout)
-        self.assertEqual(list(page), ["stats", "root", "csd", "pd", "css", "ps"])
+        self.assertEqual(list(page), ["stats", "root", "csd", "pd", "css", "ps", "facts"])
         for kind in ("csd", "pd", "css", "ps"):
             self.assertEqual(len(page[kind]), page["stats"][f"max_{kind}"])
             self.assertEqual([node["id"] for node in page[kind]],
@@ -557,6 +455,5 @@ class BadInput(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    subprocess.run([GENERATE, "--nodes=2000", "--seed=3", PROFILE], check=True,
-                   stdout=subprocess.DEVNULL)
+    lib.make_profile()
     unittest.main(argv=sys.argv[:1], verbosity=2)

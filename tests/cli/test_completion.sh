@@ -37,6 +37,7 @@ offers bytes fathom tree --by = b
 offers never fathom report --color n
 offers folded fathom export --to = f
 offers cat fathom log c
+offers snapshot fathom ctl x.rec sn
 offers --filter fathom log cat --f
 offers tree fathom help t
 offers stat fathom help log s

@@ -107,6 +107,7 @@ QUERIES = {
         "memory-allocated": "memory/allocated",
         "memory-held": "memory/held",
         "waits": "waits",
+        "leaks": "leaks",
     },
 }
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Answers in JSON are as the installed schema says: pages of every kind, of a C program and of a
-Mercury program, as the links lead to them. test_schema.py FATHOM GENERATE SCHEMA; skips (77) without
-python3-jsonschema."""
+Mercury program, as the links lead to them, verdicts of limits, and what viewers of traces answer.
+test_schema.py FATHOM GENERATE SCHEMA GENERATE-EVENTLOG TRACE-SCHEMA; skips (77) without python3-jsonschema."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
+import urllib.request
 
 try:
     import jsonschema
@@ -16,7 +19,7 @@ except ImportError:
     print("skipped: there is no python3-jsonschema")
     sys.exit(77)
 
-FATHOM, GENERATE, SCHEMA = (os.path.abspath(each) for each in sys.argv[1:4])
+FATHOM, GENERATE, SCHEMA, GENERATE_LOG, TRACE_SCHEMA = (os.path.abspath(each) for each in sys.argv[1:6])
 FOLDER = tempfile.TemporaryDirectory(prefix="fathom-schema-")
 NO_PAGES = ("quit", "restart", "timeout")
 OF_A_KIND = 3
@@ -83,6 +86,16 @@ class Schema(unittest.TestCase):
     def test_mercury(self):
         self.assertGreater(sum(self.check(self.profile()).values()), 20)
 
+    def test_of_several_profiles(self):
+        before, after = self.profile("--c"), self.profile("--c", "--run=2")
+        for command in (["diff", "--json", "--by=calls", before, after], ["history", "--json", before, after]):
+            told = subprocess.run([FATHOM, *command], capture_output=True, timeout=120, check=True)
+            answer = json.loads(told.stdout)
+            self.assertEqual([], [error.message for error in self.validator.iter_errors(answer)], command)
+            self.assertTrue(answer["tables"][0]["rows"], command)
+            self.assertEqual(command[0], answer["page"])
+            self.assertEqual(command[0] == "diff", "flame" in answer)
+
     def test_a_wrong_answer_is_refused(self):
         page = ask(self.profile("--c"), "menu")
         self.assertTrue(self.validator.is_valid(page))
@@ -91,6 +104,45 @@ class Schema(unittest.TestCase):
         page = ask(self.profile("--c"), "top_procs/1-5/calls/self/oa")
         page["tables"][0]["rows"][0]["cells"]["calls_percent"] = "much"
         self.assertFalse(self.validator.is_valid(page))
+
+
+    def test_limits(self):
+        before, after = self.profile("--c"), self.profile("--c", "--run=2")
+        told = subprocess.run([FATHOM, "check", "--json", f"--against={before}", "--expect=calls total <= +0 %", after],
+                              capture_output=True, timeout=120)
+        self.assertIn(told.returncode, (0, 1), told.stderr)
+        answer = json.loads(told.stdout)
+        self.assertEqual([], [error.message for error in self.validator.iter_errors(answer)])
+        self.assertEqual("limits", answer["page"])
+        self.assertIn(answer["tables"][0]["rows"][0]["cells"]["verdict"], ("kept", "broken"))
+
+
+class Traces(unittest.TestCase):
+    VIEWS = ("set", "overview", "timeline", "resources", "events", "statistics", "counters")
+
+    def test_each_viewer(self):
+        with open(TRACE_SCHEMA) as file:
+            schema = json.load(file)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator = jsonschema.Draft202012Validator(schema)
+        log = os.path.join(FOLDER.name, "made.eventlog")
+        subprocess.run([GENERATE_LOG, "--events=3000", log], check=True, capture_output=True)
+        server = subprocess.Popen([FATHOM, "view", "--no-open", log], stdout=subprocess.PIPE, text=True)
+        try:
+            address = re.search(r"http://[^/]+/", server.stdout.readline())[0]
+            for view in self.VIEWS:
+                query = urllib.parse.urlencode({"file": log, "view": view, "width": 50})
+                with urllib.request.urlopen(f"{address}trace.json?{query}", timeout=60) as told:
+                    answer = json.load(told)
+                self.assertEqual([], [f"{list(error.absolute_path)}: {error.message[:200]}"
+                                      for error in validator.iter_errors(answer)], view)
+                self.assertEqual(view, answer["viewer"])
+                for key in list(answer)[:3]:
+                    self.assertFalse(validator.is_valid({name: answer[name] for name in answer if name != key}), key)
+        finally:
+            server.terminate()
+            server.wait(20)
+            server.stdout.close()
 
 
 unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -14,65 +14,10 @@ import subprocess
 import sys
 import tempfile
 
+from dump import Dump, with_plain_names
+from exchange_lib import check, end, must, skip
+
 fathom, generate = sys.argv[1:3]
-failures = 0
-number = 0
-
-
-def check(name, holds, detail=""):
-    global failures, number
-    number += 1
-    failures += not holds
-    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:2000]}")
-
-
-def skip(name, why):
-    global number
-    number += 1
-    print(f"ok {number} {name} # SKIP {why}")
-
-
-def run(*arguments, status=0):
-    told = subprocess.run(arguments, capture_output=True, text=True)
-    if told.returncode != status:
-        raise SystemExit(f"Bail out! {arguments}: {told.returncode} {told.stderr}")
-    return told
-
-
-class Oracle:
-    """The graph as `fathom dump` prints it: what each procedure's own costs are."""
-
-    def __init__(self, path, flavour):
-        text = run(fathom, "dump", path).stdout
-        self.nodes = {}
-        for block in text.split("\n\n"):
-            head, *lines = block.strip("\n").split("\n")
-            found = re.fullmatch(r"(csd|css|pd|ps)(\d+):", head)
-            if not found:
-                continue
-            fields = dict(line.strip().split(" = ", 1) for line in lines
-                          if re.match(r"\s*\w+ = .", line))
-            self.nodes[head[:-1]] = fields
-        self.flavour = flavour
-        ticks = int(re.search(r"ticks_per_sec = (\d+)", text)[1])
-        words = int(re.search(r"word_size = (\d+)", text)[1])
-        space = "bytes" if flavour == "c" else "words"
-        self.rules = {"calls": ("calls", 1), "cpu": ("quanta", 10 ** 9 // ticks),
-                      "alloc_objects": ("allocs", 1), "alloc_space": (space, words)}
-
-    def name(self, ps):
-        # Of C programs the name alone; generated ones have no two alike that matter here.
-        return self.nodes[ps]["ps_uq_refined_id" if self.flavour == "c" else "ps_q_refined_id"]
-
-    def own(self, column):
-        field, factor = self.rules[column]
-        sums = collections.Counter()
-        for node, fields in self.nodes.items():
-            if node.startswith("csd") and int(fields.get(field, 0)) != 0:
-                pd = self.nodes[fields["csd_callee"]]
-                ps = "ps" + pd["pd_proc_static"].split()[0]
-                sums[self.name(ps)] += int(fields[field]) * factor
-        return +sums
 
 
 def varint(data, at):
@@ -179,7 +124,7 @@ def read_speedscope(path):
     frames = [frame["name"] for frame in document["shared"]["frames"]]
     sums = collections.defaultdict(collections.Counter)
     for profile in document["profiles"]:
-        column = profile["name"].split(": ")[1].split(" ")[0]
+        column = profile["name"].split(": ")[-1].split(" ")[0]
         assert len(profile["samples"]) == len(profile["weights"])
         assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
         for stack, weight in zip(profile["samples"], profile["weights"]):
@@ -198,6 +143,7 @@ def read_firefox(path):
             for column in thread[table].values():
                 assert not isinstance(column, list) or len(column) == thread[table]["length"], table
         stacks, functions = thread["stackTable"], thread["funcTable"]
+        assert thread["frameTable"]["length"] == functions["length"], "a frame a function"
         for row, prefix in enumerate(stacks["prefix"]):
             assert prefix is None or prefix < row
         assert thread["samples"]["length"] > 0
@@ -208,55 +154,122 @@ def read_firefox(path):
     return sums
 
 
-def with_plain_names(sums):
-    """Where a format tells functions of one name apart by file or number."""
-    plain = collections.Counter()
-    for name, value in sums.items():
-        plain[re.sub(r"(@[^#]*)?(#\d+)?$", "", name)] += value
-    return plain
+def read_otlp(path):
+    """By the numbers of opentelemetry-proto 1.10."""
+    def of(data):
+        fields = collections.defaultdict(list)
+        for field, value in fields_of(data):
+            fields[field].append(value)
+        return fields
+
+    def number(message, field):
+        return message[field][0] if message[field] else 0
+
+    with open(path, "rb") as file:
+        data = of(file.read())
+    dictionary = of(data[2][0])
+    for table in range(1, 8):
+        assert len(dictionary[table]) > 0, table
+        first = dictionary[table][0]
+        assert first == b"" or table == 4 and of(first) == {1: [bytes(16)], 2: [bytes(8)]}, table
+    strings = [text.decode() for text in dictionary[5]]
+    functions = [strings[number(of(f), 1)] for f in dictionary[3]]
+    locations = [functions[number(of(of(x)[3][0]), 1)] if x else "" for x in dictionary[2]]
+    stacks = [packed(of(s)[1][0]) if s else [] for s in dictionary[7]]
+    threads = [strings[number(of(a), 1)] for a in dictionary[6][1:]]
+    assert all(name == "thread.name" for name in threads)
+    sums, ids = collections.defaultdict(collections.Counter), set()
+    scope = of(of(data[1][0])[2][0])
+    assert of(scope[1][0])[1] == [b"fathom"]
+    for profile in map(of, scope[2]):
+        ids.add(profile[7][0])
+        column = strings[number(of(profile[1][0]), 1)]
+        for sample in map(of, profile[2]):
+            value, = packed(sample[4][0])
+            sums[column][locations[stacks[number(sample, 1)][0]]] += value
+    assert len(ids) == len(scope[2]) and all(len(name) == 16 for name in ids)
+    return sums
 
 
 def check_formats(folder, path, flavour):
-    oracle = Oracle(path, flavour)
+    dump = Dump(fathom, path, flavour)
     out = {}
-    for name in ("pprof", "callgrind", "speedscope", "firefox"):
+    for name in ("pprof", "callgrind", "speedscope", "firefox", "otlp"):
         out[name] = os.path.join(folder, f"{flavour}.{name}")
-        run(fathom, "export", "--to", name, "-o", out[name], path)
+        must(fathom, "export", "--to", name, "-o", out[name], path)
     pprof, speedscope = read_pprof(out["pprof"]), read_speedscope(out["speedscope"])
-    firefox = read_firefox(out["firefox"])
+    firefox, otlp = read_firefox(out["firefox"]), read_otlp(out["otlp"])
     callgrind, inclusive = read_callgrind(out["callgrind"])
     events = {"calls": "Calls", "cpu": "Cpu", "alloc_objects": "AllocObjects",
               "alloc_space": "AllocSpace"}
     for column, event in events.items():
-        expected = with_plain_names(oracle.own(column))
+        expected = with_plain_names(dump.own(column))
         total = sum(expected.values())
         check(f"{flavour} {column}: there is something to compare", total > 0)
         check(f"{flavour} {column}: pprof", with_plain_names(pprof[column]) == expected,
               with_plain_names(pprof[column]) - expected)
         check(f"{flavour} {column}: speedscope", with_plain_names(speedscope[column]) == expected)
         check(f"{flavour} {column}: firefox", with_plain_names(firefox[column]) == expected)
+        check(f"{flavour} {column}: otlp", with_plain_names(otlp[column]) == expected)
         check(f"{flavour} {column}: callgrind", with_plain_names(callgrind[event]) == expected)
         check(f"{flavour} {column}: nothing in callgrind's file exceeds the whole",
               max(inclusive[event].values()) <= total)
         folded = os.path.join(folder, "x.folded")
-        run(fathom, "export", "--to=folded", "--measure", column, "-o", folded, path)
+        must(fathom, "export", "--to=folded", "--measure", column, "-o", folded, path)
         sums, stacks = read_folded(folded)
         check(f"{flavour} {column}: folded", with_plain_names(sums) == expected)
-        run(fathom, "export", "--to=folded", "--min=5%", "--measure", column, "-o", folded, path)
+        must(fathom, "export", "--to=folded", "--min=5%", "--measure", column, "-o", folded, path)
         fewer, joined = read_folded(folded)
         check(f"{flavour} {column}: small contexts joined leave the sum",
               sum(joined.values()) == total and len(joined) < len(stacks))
     return out
 
 
+def check_pprof_top(path, ours, environment, flavour):
+    """Totals by function, as the tool itself adds them up."""
+    told = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=calls", "-unit=count",
+                           "-nodefraction=0", "-edgefraction=0", "-nodecount=100000", path],
+                          capture_output=True, text=True, env=environment)
+    flat = collections.Counter()
+    for line in told.stdout.splitlines():
+        found = re.match(r"\s*(\d+)\s+[\d.]+%\s+[\d.]+%\s+\d+\s+[\d.]+%\s+(.*)$", line)
+        if found:
+            flat[found[2]] += int(found[1])
+    expected = collections.Counter()
+    for name, value in ours["calls"].items():
+        expected[name] += value
+    # The tool shortens names of generic functions and packages: sorted amounts say as much.
+    check(f"{flavour}: go tool pprof -top has each function's calls",
+          sorted((+flat).values()) == sorted((+expected).values()), told.stdout[:500] + told.stderr)
+
+
+def check_callgrind_annotate(text, sums, flavour):
+    """Own costs by function, event after event, as callgrind_annotate prints them."""
+    events = re.search(r"Events shown:\s+(.*)", text)[1].split()
+    column = events.index("Calls")
+    found = collections.Counter()
+    for line in text.splitlines():
+        row = re.match(r"\s*((?:[\d,.]+(?:\s*\(\s*[\d.]+%\))?\s+)+)(\S+:.*)$", line)
+        if row and "PROGRAM" not in line:
+            values = re.findall(r"(?:^|\s)([\d,]+|\.)(?:\s*\(\s*[\d.]+%\))?(?=\s|$)", row[1])
+            if len(values) == len(events) and values[column] != ".":
+                found[row[2]] += int(values[column].replace(",", ""))
+    expected = [value for value in sums.values() if value > 0]
+    check(f"{flavour}: callgrind_annotate has each function's calls",
+          sorted(v for v in found.values() if v > 0) == sorted(expected),
+          (len(found), len(expected), text[:1500]))
+
+
 def check_tools(folder, out, flavour):
     if shutil.which("callgrind_annotate") is None:
         skip(f"{flavour}: callgrind_annotate", "not installed")
     else:
-        told = run("callgrind_annotate", "--inclusive=yes", "--threshold=100", out["callgrind"])
+        told = must("callgrind_annotate", "--inclusive=yes", "--threshold=100", out["callgrind"])
         check(f"{flavour}: callgrind_annotate reads it", "PROGRAM TOTALS" in told.stdout and
               not re.search(r"1\d\d\.\d\d%|[2-9]\d\d\.\d\d%", told.stdout.replace("100.0", "")),
               told.stdout[:1500] + told.stderr)
+        told = must("callgrind_annotate", "--threshold=100", out["callgrind"])
+        check_callgrind_annotate(told.stdout, read_callgrind(out["callgrind"])[0]["Calls"], flavour)
     if shutil.which("go") is None:
         skip(f"{flavour}: go tool pprof", "not installed")
         return
@@ -270,30 +283,31 @@ def check_tools(folder, out, flavour):
             for i, value in enumerate(found[1].split()):
                 values[i] += int(value)
     ours = read_pprof(out["pprof"])
+    check_pprof_top(out["pprof"], ours, environment, flavour)
     check(f"{flavour}: go tool pprof finds the same sums",
           [values[i] for i in range(len(ours))] == [sum(s.values()) for s in ours.values()],
           told.stderr)
 
 
 def check_usage(folder, path):
-    told = run(fathom, "export", "--to=nothing", path, status=2)
+    told = must(fathom, "export", "--to=nothing", path, status=2)
     check("an unknown format names those that there are", "pprof, callgrind" in told.stderr, told.stderr)
-    told = run(fathom, "export", "--to=folded", "--measure=wind", path, status=2)
+    told = must(fathom, "export", "--to=folded", "--measure=wind", path, status=2)
     check("an unknown measure names those that there are", "calls, cpu" in told.stderr, told.stderr)
-    told = run(fathom, "export", "--to=lcov", path, status=1)
+    told = must(fathom, "export", "--to=lcov", path, status=1)
     check("lcov of a profile without coverage says what lacks", "--grade=coverage" in told.stderr,
           told.stderr)
     copy = os.path.join(folder, "plain.data")
     shutil.copy(path, copy)
-    run(fathom, "export", "--to=pprof", copy)
+    must(fathom, "export", "--to=pprof", copy)
     check("the file stands beside the profile", os.path.exists(os.path.join(folder, "plain.pb.gz")))
-    first = run(fathom, "export", "--to=folded", "-o", "-", path)
+    first = must(fathom, "export", "--to=folded", "-o", "-", path)
     check("standard output", re.match(r"[^\n]+ \d+\n", first.stdout) is not None, first.stdout[:200])
     check("what the format cannot say is told", "room for one" in first.stderr, first.stderr)
     with open(copy, "r+b") as cut:
         cut.truncate(100)
     before = os.path.getmtime(os.path.join(folder, "plain.pb.gz"))
-    told = run(fathom, "export", "--to=pprof", copy, status=1)
+    told = must(fathom, "export", "--to=pprof", copy, status=1)
     check("a cut profile is an error and the older export stays",
           "plain.data: offset" in told.stderr and
           os.path.getmtime(os.path.join(folder, "plain.pb.gz")) == before, told.stderr)
@@ -303,11 +317,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for flavour, options in (("c", ["--c", "--no-coverage"]), ("mercury", ["--procs=80"])):
             path = os.path.join(folder, flavour + ".data")
-            run(generate, "--nodes=4000", "--seed=9", *options, path)
+            must(generate, "--nodes=4000", "--seed=9", *options, path)
             check_tools(folder, check_formats(folder, path, flavour), flavour)
         check_usage(folder, os.path.join(folder, "c.data"))
-    print(f"1..{number}")
-    return 1 if failures else 0
+    end()
 
 
-sys.exit(main())
+main()

@@ -6,13 +6,13 @@ exact never breaks by chance, and the documents for other tools say the same.
 usage: test_gate.py FATHOM"""
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
 
+from exchange_lib import check, end, must, run
+
 fathom = os.path.abspath(sys.argv[1])
-failures = number = 0
 RUNS = 100
 
 PROGRAM = """
@@ -45,24 +45,6 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-
-
-def check(name, holds, detail=""):
-    global failures, number
-    number += 1
-    failures += not holds
-    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:3000]}")
-
-
-def run(*arguments):
-    return subprocess.run(arguments, capture_output=True, text=True)
-
-
-def must(*arguments):
-    told = run(*arguments)
-    if told.returncode != 0:
-        raise SystemExit(f"Bail out! {arguments}: {told.returncode} {told.stderr}")
-    return told.stdout
 
 
 def build(name, *options):
@@ -234,5 +216,4 @@ with tempfile.TemporaryDirectory() as folder:
     programs_that_do_not_repeat(base)
     documents(base, new)
     os.chdir("/")
-print(f"1..{number}")
-sys.exit(failures > 0)
+end()

@@ -10,26 +10,12 @@ import io
 import json
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 
+from exchange_lib import check, end, must, run
+
 fathom, generate = map(os.path.abspath, sys.argv[1:3])
-failures = number = 0
-
-
-def check(name, holds, detail=""):
-    global failures, number
-    number += 1
-    failures += not holds
-    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:2000]}")
-
-
-def run(*arguments, status=0):
-    told = subprocess.run(arguments, capture_output=True, text=True)
-    if told.returncode != status:
-        raise SystemExit(f"Bail out! {arguments}: {told.returncode} {told.stderr}")
-    return told
 
 
 # --- Chrome ---
@@ -163,8 +149,8 @@ class Perfetto:
 
 
 def compare(name, log):
-    run(fathom, "export", "--to=chrome", "-o", "t.json", log)
-    run(fathom, "export", "--to=perfetto", "-o", "t.perfetto", log)
+    must(fathom, "export", "--to=chrome", "-o", "t.json", log)
+    must(fathom, "export", "--to=perfetto", "-o", "t.perfetto", log)
     chrome = Chrome("t.json")
     start = int(chrome.document["otherData"]["start_ns"])
     perfetto = Perfetto("t.perfetto", start)
@@ -182,7 +168,7 @@ def compare(name, log):
 
 def statistics(log):
     """Seconds by thread, as the statistics page counts them."""
-    told = run(fathom, "log", "stat", "--by=thread", "--csv", log).stdout
+    told = must(fathom, "log", "stat", "--by=thread", "--csv", log).stdout
     return {row["name"]: (float(row["time_seconds"]), int(row["count"]))
             for row in csv.DictReader(io.StringIO(told)) if row["role"] == "lane"}
 
@@ -202,35 +188,33 @@ def sums_are_those_of_the_statistics(chrome, log):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    run(generate, "--events=20000", "--caps=3", "--disorder=0", "made.eventlog")
+    must(generate, "--events=20000", "--caps=3", "--disorder=0", "made.eventlog")
     chrome = compare("a generated log", "made.eventlog")
     sums_are_those_of_the_statistics(chrome, "made.eventlog")
     sample = os.path.join(os.environ.get("FATHOM_SAMPLE_DATA", ""), "eventlog", "conc.eventlog")
     if os.path.exists(sample):
         compare("a real log", sample)
-    run(fathom, "export", "--to=chrome", "made.eventlog")
+    must(fathom, "export", "--to=chrome", "made.eventlog")
     check("the file stands beside the trace", os.path.exists("made.trace.json"), os.listdir("."))
-    whole = run(fathom, "export", "--to=chrome", "-o", "-", "made.eventlog").stdout
+    whole = must(fathom, "export", "--to=chrome", "-o", "-", "made.eventlog").stdout
     check("or goes to standard output", whole == open("made.trace.json").read())
     with open("made.eventlog", "rb") as file:
         bytes_of = file.read()
     with open("cut.eventlog", "wb") as file:
         file.write(bytes_of[:len(bytes_of) * 2 // 3])
-    told = run(fathom, "export", "--to=chrome", "-o", "now.json", "cut.eventlog")
+    told = must(fathom, "export", "--to=chrome", "-o", "now.json", "cut.eventlog")
     check("a log that was written to just now may be written still, and that is said",
           "cut.eventlog may still be written" in told.stderr and Chrome("now.json").slices,
           told.stderr)
     os.utime("cut.eventlog", (1e9, 1e9))
-    told = subprocess.run([fathom, "export", "--to=chrome", "cut.eventlog"], capture_output=True,
-                          text=True)
+    told = run(fathom, "export", "--to=chrome", "cut.eventlog")
     check("a cut log is written as far as it goes, and said to be cut",
           "cut.eventlog: offset" in told.stderr and Chrome("cut.trace.json").slices, told.stderr)
     with open("none.eventlog", "wb") as file:
         file.write(bytes_of[:40])
     os.utime("none.eventlog", (1e9, 1e9))
-    told = run(fathom, "export", "--to=perfetto", "none.eventlog", status=1)
+    told = must(fathom, "export", "--to=perfetto", "none.eventlog", status=1)
     check("what is no log leaves no file", "none.eventlog: offset" in told.stderr and
           not os.path.exists("none.perfetto-trace"), told.stderr)
     os.chdir("/")
-print(f"1..{number}")
-sys.exit(failures > 0)
+end()

@@ -125,26 +125,41 @@ def profile_edges(profile, functions):
 SEPARATE = 40 # callers in the name of a context; libraries have fewer functions between two of ours
 
 
-def read_callgrind(path, functions):
-    """Calls by (caller, callee), by names. The caller is the nearest of
-    the program's own functions, libraries' between them left out; None where there is none.
+# Contexts as lists of functions' numbers: names may be several functions'.
+CALLGRIND = ["--tool=callgrind", "--demangle=no", f"--separate-callers={SEPARATE}", "--dump-instr=yes",
+             "--compress-pos=no", "--compress-mangled=yes"]
+NUMBERED = re.compile(r"\((\d+)\)(?: (.*))?$")
 
-    callgrind writes contexts as CALLEE'CALLER'ITS_CALLER... A jump into the middle of a function
-    (to the landing pad of a C++ exception) is a call to it, but not by its entry."""
-    names, edges, entries = {}, [], {}
-    known = {plain_name(symbol) for symbol in functions}
 
-    def named(text):
-        number, name = re.match(r"\((\d+)\)(?: (.*))?$", text).groups()
-        if name is not None:
-            names[number] = name
-        return names[number]
+def entries_of(path, kept=None):
+    """{(file, address in it): the name that profiles show} of a file's functions."""
+    entries = {}
+    for line in lib.must(["nm", path], "/").stdout.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[1] in "tTwWiu" and ".cold" not in words[2] and \
+                (kept is None or words[2] in kept):
+            entries.setdefault((str(path), int(words[0], 16)), []).append(words[2])
+    return {at: plain_name(min(symbols)) for at, symbols in entries.items()}
 
-    # The loader has functions of its own, whose names may be a program's.
-    objects, here, there = {}, "", None
+
+def callgrind_calls(path):
+    """(caller's context, object and address that was called, calls) of each line that tells calls. A
+    context is the number of the function, its caller's, that one's caller's..., and then, which functions
+    these are: {number: set of (object, address)} where they were called at, and {number: symbol}."""
+    contexts, objects, calls, called, symbols = {}, {}, [], {}, {}
+    here, there, current, callee = "", None, (), ()
+
+    def context(text):
+        number, value = NUMBERED.match(text).groups()
+        if number not in contexts:
+            chain = re.findall(r"\((\d+)\)(?='|$)", value) if value.startswith("(") else []
+            contexts[number] = tuple(chain) or (number,)
+            if not chain:
+                symbols[number] = value
+        return contexts[number]
 
     def object_named(text):
-        number, name = re.match(r"\((\d+)\)(?: (.*))?$", text).groups()
+        number, name = NUMBERED.match(text).groups()
         return objects.setdefault(number, name)
 
     for line in pathlib.Path(path).read_text().splitlines():
@@ -154,32 +169,46 @@ def read_callgrind(path, functions):
         elif key == "cob":
             there = object_named(value)
         elif key == "fn":
-            current = named(value)
+            current = context(value)
         elif key == "cfn":
-            callee = named(value)
+            callee = context(value)
         elif key == "calls":
             count, target = value.split()[:2]
-            symbol = callee.partition("'")[0]
-            in_loader = "/ld-linux" in (there or here)
+            place = (there or here, int(target, 16))
+            called.setdefault(callee[0], set()).add(place)
+            calls.append((current, place, int(count)))
             there = None
-            if in_loader:
-                continue
-            edges.append((current, symbol, int(target, 16), int(count)))
-            entries[symbol] = min(entries.get(symbol, 1 << 64), int(target, 16))
+    return calls, called, symbols
+
+
+def read_callgrind(path, entries):
+    """Calls by (caller, callee), by the names of entries (entries_of). The caller is the nearest of
+    these functions, others' between them left out; None where there is none.
+
+    A jump into the middle of a function (to the landing pad of a C++ exception) is a call to it for
+    callgrind, but not by its entry."""
+    calls, called, symbols = callgrind_calls(path)
+    names = {number: next((entries[at] for at in places if at in entries), None)
+             for number, places in called.items()}
+    # What nothing calls, as a signal's handler, has no address here. Of its name there may be others.
+    for number in symbols.keys() - called.keys():
+        name = plain_name(symbols[number])
+        names[number] = name if name in entries.values() else None
     found = collections.Counter()
-    for caller, symbol, target, count in edges:
-        if plain_name(symbol) in known and target == entries[symbol] and ".cold" not in symbol:
-            own = [name for name in map(plain_name, caller.split("'")) if name in known]
-            found[own[0] if own else None, plain_name(symbol)] += count
+    for context, place, count in calls:
+        if place in entries:
+            own = [names[number] for number in context if names.get(number)]
+            found[own[0] if own else None, entries[place]] += count
     return found
 
 
 def callgrind(program):
     out = program.folder / "cg.out"
-    lib.must(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--demangle=no",
-              f"--separate-callers={SEPARATE}", "--dump-instr=yes", "--compress-pos=no"] +
-             program.plain, program.folder)
-    return read_callgrind(out, program.functions)
+    lib.must(["valgrind", *CALLGRIND, f"--callgrind-out-file={out}"] + program.plain, program.folder)
+    entries = {}
+    for path in program.plain:
+        entries.update(entries_of(path, program.functions))
+    return read_callgrind(out, entries)
 
 
 def callees(edges):

@@ -135,7 +135,7 @@ def check_fork(tap, compiler, folder):
     """A child counts from zero, in a profile of its own."""
     (folder / "fork.c").write_text(FORK)
     must([FATHOM, "cc", "--grade=coverage", compiler, "-O0", "fork.c", "-o", "prog"], folder)
-    must([FATHOM, "record", "-q", "-o", "out", "--", "./prog"], folder)
+    must([FATHOM, "record", "-q", "--join=none", "-o", "out", "--", "./prog"], folder)
     found = []
     for data in sorted(folder.glob("out*.data"), key=lambda path: len(path.name)):
         text = must([DUMP, data], folder).stdout

@@ -24,7 +24,8 @@ def recorded(tap, compiler, options):
         folder = pathlib.Path(name)
         lib.must([lib.FATHOM, "cc", *options, compiler, "-O2", lib.PROGRAMS / "events.c", "-o",
                   "prog"], folder)
-        done = lib.record(["./prog", "fork"], folder, name="both")
+        done = lib.must([lib.FATHOM, "record", "--join=none", "-o", "both", "--", "./prog", "fork"], folder)
+        done.profile = lib.Profile(pathlib.Path(folder) / "both.data")
         tap.same(done.stdout.strip(), str(folder / "both"), f"{what}: the recording's name")
         calls = done.profile.calls()
         tap.same(calls["square"], 5000, f"{what}: calls are recorded")

@@ -65,29 +65,55 @@ class Faults(unittest.TestCase):
         for name, table, code in (("report", "hot_allocators", "format_line(&buffer, i)"),
                                   ("hash", "hot_paths", "if (same("),
                                   ("parse", "hot_recursions", "try_comparison(&value) ?"),
-                                  ("memory", "hot_allocators", "cons(text, cache)")):
+                                  ("memory", "hot_holders", "cons(text, cache)"),
+                                  ("lock", "hot_waits", "write_log(); /* would do")):
             self.assertTrue(leads_to(name, table, code), f"{name}: {code}")
 
     def test_one_command_in_the_terminal(self):
         for name, command, first in (("report", ["report"], "write_index"),
                                      ("hash", ["tree", "--from=find"], "same"),
                                      ("parse", ["report", "recursions/calls"], "entered at expr"),
-                                     ("memory", ["report", "memory/allocated"], "remember \u203a cons")):
+                                     ("memory", ["report", "memory/held"], "remember \u203a cons"),
+                                     ("lock", ["report", "waits"], "write_log")):
             told = run(FATHOM, *command, record(name))
             self.assertIn(first, told, name)
 
     def test_lock_contention(self):
-        """Until waiting is recorded, the first page says how much there was, and that it is not told."""
+        """The first page says how much of the run was waiting, and where; the page of waits, which
+        lock it was, and where its holder was meanwhile."""
         page = ask("lock", "menu")
         texts = [each["text"] for each in page["text"]]
         told = [found for found in map(re.compile(
-            r"It used ([\d.]+) s of CPU in ([\d.]+) s\. In the rest it waited, .*: which, and where, "
-            r"was not recorded\.").fullmatch, texts) if found]
+            r"([\d.]+) s wall: ([\d.]+) s CPU, ([\d.]+) s waiting \(mutex ([\d.]+), [^)]*\)"
+            r"(?:, up to [\d.]+ s ready but without a processor)?, all threads "
+            r"together\.").fullmatch, texts) if found]
         self.assertEqual(len(told), 1, texts)
-        cpu, wall = map(float, told[0].groups())
+        wall, cpu, waiting, mutex = map(float, told[0].groups())
         self.assertGreaterEqual(wall, 800 * 0.0006)
         self.assertLess(cpu, wall / 2)
+        self.assertGreater(mutex, wall)
+        self.assertGreater(waiting, mutex)
         self.assertIn(told[0][0], run(FATHOM, "report", record("lock")))
+        first = rows("lock", "menu", "hot_waits")[0]
+        self.assertEqual((first["path"][-1]["name"].split(" \u203a ")[-1], first["kind"]),
+                         ("account", "mutex"))
+        self.assertIn("Functions that wait most", run(FATHOM, "report", record("lock")))
+        functions = rows("lock", "menu", "hot_functions")
+        waited = [row["waiting_self_seconds"] for row in functions]
+        self.assertEqual((path(functions[0])[0], waited), ("account", sorted(waited, reverse=True)))
+        self.assertGreater(waited[-1], 0)
+        # a thread's beginning is no call of the program's
+        functions = rows("lock", "top_procs/1-1000/calls/self/oa", "procs")
+        calls = sum(row["calls_count"] for row in functions if ":" in row["proc"])
+        # a run so short may have no tick: then the sentence begins with its calls
+        self.assertRegex(page["text"][0]["text"], rf"(?:^| in ){calls:,} calls of ")
+        lock, = rows("lock", "waits", "locks")
+        self.assertEqual(lock["path"][0]["name"], "big")
+        pair = rows("lock", "waits", "lock_holders")[0]
+        self.assertEqual(pair["path"][-1]["name"].split(" \u203a ")[-1], "account")
+        self.assertEqual(pair["holder"][-1]["name"].split(" \u203a ")[-1], "write_log")
+        tree = rows("lock", "tree/waiting/up/1/account", "tree")
+        self.assertGreaterEqual(tree[0]["waiting_total_seconds"], mutex)
         account = next(row for row in rows("lock", "top_procs/1-20/calls/self/oa", "procs")
                        if "account" in row["proc"])
         self.assertEqual(account["calls_count"], 800)
@@ -121,9 +147,19 @@ class Faults(unittest.TestCase):
         self.assertEqual(first["calls_total_count"], first["calls_self_count"])
 
     def test_memory(self):
+        """What is allocated most is given back; what is held is another."""
         first = rows("memory", "menu", "hot_allocators")[0]
-        self.assertEqual(path(first)[-3:], ["handle", "remember", "cons"])
-        self.assertGreater(first["self_percent"], 90)
+        self.assertEqual(path(first)[-1], "parse_request")
+        for query, table in (("menu", "hot_holders"), ("memory/held", "hot_holders"),
+                             ("memory/peak", "hot_at_peak")):
+            first = rows("memory", query, table)[0]
+            self.assertEqual(path(first)[-2:], ["remember", "cons"], query)
+            self.assertGreater(first["self_percent"], 90, query)
+        self.assertEqual(rows("memory", "memory/held", "hot_holders")[0]["live_self_bytes"],
+                         3000 * 4008)
+        tree = rows("memory", "tree/live/down/9-p1e-09/all", "tree")
+        held = {path(row)[-1]: row["live_total_bytes"] for row in tree}
+        self.assertEqual((held["remember"], held.get("parse_request", 0)), (3000 * 4008, 0))
 
 
 unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -51,6 +51,13 @@ def main():
                 entry.write_bytes(whole)
             damaged, extracted, known = finish(folder, "damaged", FATHOM_CACHE=str(cache))
             tap.check(known == 0 and damaged == off, what + "the same from a damaged cache")
+            # the program was built again since: its file is looked at once, not for each edge
+            kept = folder / "kept.build"
+            shutil.copy2(command[0], kept)
+            lib.build(source, folder, compiler, ["-O0"], grade=grade)
+            _, extracted, _ = finish(folder, "other", FATHOM_CACHE="off")
+            tap.check(0 < extracted <= 5, what + "another build is looked at once", extracted)
+            shutil.move(kept, command[0])
             # where the cache is, when nothing says so
             home = {"HOME": str(folder / "home"), "FATHOM_CACHE": "", "XDG_CACHE_HOME": ""}
             finish(folder, "home", **home)

@@ -108,8 +108,9 @@ def build(source, folder, compiler, flags, wrapped=True, name="prog", grade="ful
     return [folder / name] + arguments
 
 
-def record(command, folder, name="out", status=0, **options):
-    done = run([FATHOM, "record", "-o", name, "--"] + command, folder, **options)
+def record(command, folder, name="out", status=0, join="none", **options):
+    """The profile is of the first process alone, if the others' are not joined."""
+    done = run([FATHOM, "record", f"--join={join}", "-o", name, "--"] + command, folder, **options)
     if done.returncode != status:
         raise RuntimeError(f"record: status {done.returncode}, expected {status}\n{done.stderr}")
     done.profile = Profile(pathlib.Path(folder) / f"{name}.data")

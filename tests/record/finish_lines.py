@@ -37,7 +37,7 @@ __attribute__((noinline)) unsigned idle(void)
 int main(void)
 {
     memset(text, 'x', sizeof text - 1);
-    printf("%lu\\n", busy(1500000) + idle());
+    printf("%lu\\n", busy(1500000) + idle()); /* calls */
     return 0;
 }
 """
@@ -70,6 +70,73 @@ def check(tap, folder, grade):
     of_busy = [line["line_seconds"] or 0 for line in by_line(busy).values()]
     own = row["time_self_seconds"]
     tap.check(0.8 * own <= sum(of_busy) <= own + 0.001, f"{grade}: {sum(of_busy):.3f} of {own:.3f} s by line")
+
+
+def instructions(query, folder):
+    page_of = page(query, folder)
+    return page_of, [dict(row["cells"], role=row["role"]) for table in page_of["tables"] for row in table["rows"]]
+
+
+def line_above(rows, mark, role="line"):
+    """Seconds of the instructions that stand below a line of the source."""
+    below, seconds = False, 0.0
+    for row in rows:
+        if row["role"] == "line":
+            below = f"/* {mark} */" in row["instruction"][0]["name"]
+        elif below:
+            seconds += row["self_seconds"] or 0
+    return seconds
+
+
+def check_instructions(tap, folder, grade):
+    answer, rows = instructions("asm/busy", folder)
+    own = next(row["cells"]["time_self_seconds"] for row in page("proc/busy", folder)["tables"][-1]["rows"]
+               if row["role"] == "proc")
+    inner = next(row["cells"]["time_self_seconds"] for row in page("proc/inner", folder)["tables"][-1]["rows"]
+                 if row["role"] == "proc")
+    seconds = {mark: line_above(rows, mark) for mark in ("own", "libc", "inlined")}
+    print(f"# {grade}, instructions: {seconds}, own {own}, inner {inner}")
+    for mark in seconds:
+        tap.check(seconds[mark] > 0.01, f"{grade}: time on instructions of the line {mark}")
+    total = sum(row["self_seconds"] or 0 for row in rows)
+    tap.check(0.8 * (own + inner) <= total <= own + inner + 0.001,
+              f"{grade}: {total:.3f} of {own + inner:.3f} s by instruction")
+    tap.check(any(row["leads_to"] == "memset" for row in rows if row["role"] == "call"),
+              f"{grade}: a call of a library has its name")
+    tap.check(sum(row["role"] == "hook" for row in rows) >= 2, f"{grade}: the hooks are told apart")
+    addresses = [int(row["address"], 16) for row in rows if row["role"] != "line"]
+    tap.check(addresses == sorted(set(addresses)) and answer["facts"]["instruction_count"] == len(addresses),
+              f"{grade}: each instruction once")
+    _, rows = instructions("asm/main", folder)
+    tap.check(any(row["leads_to"] == "busy" for row in rows), f"{grade}: a call leads to the function")
+    line = by_line(page("source/work.c", folder))[line_of("calls")]
+    tap.check([callee["name"] for callee in line["callees"]] == ["busy", "idle"],
+              f"{grade}: a line leads to the functions that it calls")
+
+
+def check_program_is_gone(tap, folder):
+    (folder / "work").rename(folder / "moved")
+    gone = page("asm/busy", folder)
+    told = json.dumps(gone["text"])
+    tap.check(gone["facts"]["instruction_count"] == 0 and f"looked for it in {folder}/work: No such file" in told,
+              "a program that is gone: where it was looked for")
+    (folder / "work").write_bytes(pathlib.Path("/bin/ls").read_bytes())
+    told = json.dumps(page("asm/busy", folder)["text"])
+    tap.check("build-id" in told and "expected" in told, "another program is not shown for it")
+    (folder / "work").unlink()
+    (folder / "moved").rename(folder / "work")
+    lib.must([lib.FATHOM, "record", "--keep-sources", "-o", "work", "--", "./work"], folder)
+    (folder / "work").rename(folder / "moved")
+    tap.check(page("asm/busy", folder)["facts"]["instruction_count"] > 20, "code that was kept is shown")
+    (folder / "moved").rename(folder / "work")
+    damaged = bytearray((folder / "work.code").read_bytes())
+    (folder / "work.code").write_bytes(damaged[:-30])
+    told = json.dumps(page("asm/busy", folder)["text"])
+    tap.check("work.code: offset" in told, "a damaged file of code is told")
+    (folder / "work.code").unlink()
+    told = json.dumps(page("asm/busy", folder)["text"])
+    tap.check("not recorded" in told, "no file of code is told")
+    lib.must([lib.FATHOM, "record", "-o", "work", "--", "./work"], folder)
 
 
 def check_files(tap, folder):
@@ -113,6 +180,8 @@ def main():
         for grade in ("deep", "full"):
             (folder / "work.c").write_text(WORK)
             check(tap, folder, grade)
+            check_instructions(tap, folder, grade)
+        check_program_is_gone(tap, folder)
         check_files(tap, folder)
         check_without_ticks(tap, folder)
         check_kept_sources(tap, folder)

@@ -10,15 +10,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import finish_lib as lib
 
-FIB = {3: 5, 4: 9, 5: 15, 7: 41}  # calls of fib(n)
+FIB = {3: 5, 4: 9, 5: 15, 7: 41, 15: 1973}  # calls of fib(n)
 
 
 def processes(tap, folder):
     command = lib.build("processes.c", folder, "gcc", ["-O1"])
-    done = lib.must([lib.FATHOM, "record", "-o", "all", "--"] + command, folder)
+    done = lib.must([lib.FATHOM, "record", "--join=none", "-o", "all", "--"] + command, folder)
     found = sorted(pathlib.Path(folder).glob("all*.data"))
     profiles = [lib.Profile(path) for path in found]
     fibs = sorted(profile.calls()["fib"] for profile in profiles)
@@ -42,10 +43,15 @@ def processes(tap, folder):
     tap.check(not list(pathlib.Path(folder).glob("*.rec")), "raw recordings are removed")
     tap.same(sum(profile.calls()["main"] for profile in profiles), 2,
              "the parent's open frames are not counted again in its children")
-    lib.must([lib.FATHOM, "record", "--all", "--keep", "-o", "kept", "--"] + command, folder)
+    lib.must([lib.FATHOM, "record", "--join=none", "--all", "--keep", "-o", "kept", "--"] + command, folder)
     kept = {path.stem for path in pathlib.Path(folder).glob("kept*.rec")}
     tap.same((kept, len(kept)), ({path.stem for path in pathlib.Path(folder).glob("kept*.data")}, 5),
              "--keep keeps them, --all finishes those that only became another program")
+    done = lib.must([lib.FATHOM, "record", "--join=none", "-o", "work", "--"] + command + ["work"], folder)
+    fibs = sorted(lib.Profile(path).calls()["fib"]
+                  for path in pathlib.Path(folder).glob("work*.data"))
+    tap.same((fibs, "few calls" in done.stderr), ([0, FIB[7], FIB[15]], False),
+             "what a child did much of before it became another program has a profile")
 
 
 def executing(tap, folder):
@@ -105,6 +111,7 @@ def not_recorded(tap, folder):
 ONE = "int two(int); int one(int n) { return n + 1; } int main(void) { return one(1) + two(2) - 5; }"
 TWO = "int two(int n) { return n + 1; }"
 TINY = """
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 __attribute__((noinline)) unsigned tiny(unsigned n) { return n * 2654435761u; }
@@ -115,6 +122,8 @@ int main(int argc, char **argv)
         sum += tiny(i);
     if (argc > 1 && fork() == 0) {
         setsid();
+        if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
+            return 1;
         sleep((unsigned)atoi(argv[1]));
         sum += tiny(1);
     }
@@ -153,8 +162,23 @@ def said_rightly(tap, folder):
     done = lib.run([lib.FATHOM, "record", "-o", "left", "--", "./tiny", "20"], folder)
     notes = [line for line in done.stderr.splitlines() if "still runs" in line]
     tap.check(len(notes) == 1, "a daemon that goes on is told, once", done.stderr)
-    number = int(notes[0].split("process ")[1].split()[0].rstrip("):"))
-    os.kill(number, signal.SIGKILL)
+    first = int(notes[0].split("process ")[1].split()[0].rstrip("):"))
+    time.sleep(0.02)  # the system counts processes' starts in hundredths of a second
+    done = lib.run([lib.FATHOM, "record", "-o", "left", "--", "./tiny", "20"], folder)
+    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
+    tap.check(len(notes) == 1 and f"process {first}" not in notes[0],
+              "one of an earlier run of that name is not told as of this one", done.stderr)
+    for number in first, int(notes[0].split("process ")[1].split()[0].rstrip("):")):
+        os.kill(number, signal.SIGKILL)
+    # A child whose recording has a name, but no header yet: it has just been forked.
+    done = lib.run([lib.FATHOM, "record", "-o", "begun", "--", "sh", "-c",
+                    "sleep 60 >/dev/null 2>&1 & : >begun.$!.0.rec; exec ./part"], folder)
+    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
+    tap.check(len(notes) == 1 and "has recorded nothing yet" in notes[0],
+              "a child that has just begun is told", done.stderr)
+    tap.check(done.returncode == 0 and "offset 0" not in done.stderr and
+              len(list(folder.glob("begun.*.0.rec"))) == 1, "and its recording left alone", done.stderr)
+    os.kill(int(notes[0].split("process ")[1].split()[0]), signal.SIGKILL)
     lib.run([lib.FATHOM, "record", "-k", "-q", "-o", "kept", "--", "./part"], folder)
     for given in "given", "given.data", "given.rec":
         lib.must([lib.FATHOM, "finish", "-k", "-q", "-o", given, "kept.rec"], folder)

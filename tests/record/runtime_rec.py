@@ -18,7 +18,21 @@ class Rec:
          self.module_epoch, program, arguments, directory, self.dropped_nodes,
          self.dropped_threads, self.dropped_modules, self.live, self.peak, _,
          self.on, self.snapshot) = struct.unpack_from("<6I3Q4I5Q8I3Q2q3Q", b, 8)
-        assert (self.version, self.order, self.header_bytes) == (2, 0x01020304, 4096)
+        assert (self.version, self.order, self.header_bytes) == (3, 0x01020304, 4096)
+        (self.wait_clock, self.threshold_ns, at_latest, _, first, first_ns, *latest) = \
+            struct.unpack_from("<4I9Q", b, 208)
+        self.wait_backwards, self.wait_dropped, self.blame_dropped = latest[4:]
+        last, last_ns = latest[2 * at_latest:2 * at_latest + 2]
+        self.ns_per_tick = (last_ns - first_ns) / (last - first) if last > first else 1.0
+        held, = U32.unpack_from(b, 296)
+        self.held = None
+        if held:
+            self.held = dict(zip(
+                ("epoch", "rising", "step", "peak_ns", "unknown_frees", "unknown_freed",
+                 "inherited_frees", "inherited_freed", "unseen_frees", "unseen_freed",
+                 "untold_blocks", "untold_bytes", "dropped_flows"),
+                struct.unpack_from("<2I11Q", b, held * 8)))
+        assert bool(held) == bool(self.grade_flags & 64)
         self.program = self.text(program)
         self.modules = []
         for at in self.chain(first_module):
@@ -52,6 +66,47 @@ class Rec:
             out[kind] = value
         return out
 
+    def waits(self, ref):
+        """{kind: {calls, waits, ns, ..., blames}} from a list of fm_rec_wait."""
+        out = {}
+        for at in self.chain(ref):
+            (_, kind, calls, waits, ticks, longest, short, cpu, left,
+             blame) = struct.unpack_from("<2I6Q2I", self.bytes, at)
+            assert kind not in out, "a kind twice"
+            blames = [struct.unpack_from("<2IQ2I3Q", self.bytes, b) for b in self.chain(blame)]
+            out[kind] = dict(calls=calls, waits=waits, ns=ticks * self.ns_per_tick,
+                             longest_ns=longest * self.ns_per_tick,
+                             short_ns=short * self.ns_per_tick, cpu=cpu, left=left,
+                             blames=[dict(holder=b[1], lock=b[2], waits=b[5],
+                                          ns=b[6] * self.ns_per_tick) for b in blames])
+        return out
+
+    def flow(self, at):
+        """(from, blocks, bytes, ns held, longest)"""
+        return struct.unpack_from("<I2Q8x2Q", self.bytes, at + 4)
+
+    def alloc(self, ref):
+        """(allocs, bytes, usable bytes, frees, freed bytes), and what is known of blocks."""
+        five = struct.unpack_from("<5Q", self.bytes, ref * 8)
+        if self.held is None:
+            return five, None
+        (own, own_freed, stamp, _, at_peak, at_peak_blocks, far, far_freed, first, out, moved, kept,
+         lifetimes) = struct.unpack_from("<2Q2I4Q2I2QI", self.bytes, ref * 8 + 40)
+        flows = [self.flow(at) for at in self.chain(first)]
+        while out:
+            origin, blocks, size, *_ = self.flow(out * 8)
+            assert origin == ref, "a flow of another record"
+            own, own_freed = own + blocks, own_freed + size
+            out, = struct.unpack_from("<I", self.bytes, out * 8 + 24)
+        live, live_blocks = five[1] - own_freed - far_freed, five[0] - own - far
+        now = self.held["rising"] or stamp != self.held["epoch"]
+        held = dict(ref=ref, own=(own, own_freed), far=(far, far_freed), live=live,
+                    live_blocks=live_blocks, flows=flows, moved=moved, kept=kept,
+                    lifetimes=lifetimes,
+                    peak=live if now else at_peak, peak_blocks=live_blocks if now else at_peak_blocks)
+        return (*five[:3], five[3] + sum(f[1] for f in flows),
+                five[4] + sum(f[2] for f in flows)), held
+
     def csd(self, ref):
         (calls, hook, site, caller, callee, nxt, alloc, side, quanta, excps,
          ef) = struct.unpack_from("<3Q8I", self.bytes, ref * 8)
@@ -59,7 +114,7 @@ class Rec:
                  next=nxt, side=self.side(side), quanta=quanta, excps=excps, epoch=ef >> 8,
                  inlined=bool(ef & 1), callback=bool(ef & 2), made=bool(ef & 4),
                  signal=bool(ef & 8), open=0)
-        c["alloc"] = struct.unpack_from("<5Q", self.bytes, alloc * 8) if alloc else (0,) * 5
+        c["alloc"], c["held"] = self.alloc(alloc) if alloc else ((0,) * 5, None)
         c["quanta"] += c["side"].get(2, 0) << 32
         c["excps"] += c["side"].get(3, 0) << 32
         return c
@@ -78,6 +133,9 @@ class Rec:
                  unmatched=unmatched, inexact=inexact, unresolved=unresolved, started_in=started,
                  charges=charges, squares=squares,
                  name=name.rstrip(b"\0").decode(), pds={}, csds={})
+        (t["stack"], t["wait_kind"], t["wait_since"], t["wait_object"], t["wait_csd"],
+         t["wait_holder"], t["wait_away"], t["wait_quanta"], t["queued_first"], t["queued"],
+         t["cpu_last"]) = struct.unpack_from("<2I2Q2I5Q", b, at + 152)
         root = self.csd(root_csd)
         assert root["made"] and root["caller"] == 0 and root["callee"] == root_pd
         t["root_csd"] = root

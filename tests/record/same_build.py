@@ -19,19 +19,8 @@ LEVELS = [["-O1"], ["-O2"], ["-O3"], ["-Os"], ["-O2", "-fPIC"], ["-O2", "-flto"]
           ["-O2", "-freorder-blocks-and-partition"]]
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "exceptions.cc",
             "threads.c", "inlining.c", "jumps.c", "unwinding.cc", "room.c", "arguments.c",
-            "nested.c", "deep.c", "bodies.c", "bodies.cc"]
+            "nested.c", "deep.c", "bodies.c", "bodies.cc", "names.c"]
 NOT_SEEN = {"handler", "eight", "eight_doubles"}  # body_callgrind.py
-
-
-def functions_of(paths):
-    """Symbols of functions with hooks, by file: what was met is among them."""
-    names = {}
-    for path in paths:
-        for line in lib.must(["nm", path], "/").stdout.splitlines():
-            words = line.split()
-            if len(words) == 3 and words[1] in "tTwW" and ".cold" not in words[2]:
-                names.setdefault(str(path), {}).setdefault(int(words[0], 16), []).append(words[2])
-    return names
 
 
 class Recorded:
@@ -41,8 +30,10 @@ class Recorded:
     def __init__(self, path):
         self.rec = Rec(path)
         modules = {module["path"] for module in self.rec.modules if module["flags"] & 2}
-        self.names = functions_of(sorted(modules))
-        self.edges, self.known, self.inlined = collections.Counter(), set(), 0
+        self.names = {}
+        for module in modules:
+            self.names.update(body.entries_of(module))
+        self.edges, self.entries, self.inlined = collections.Counter(), {}, 0
         for thread in self.rec.threads:
             pds, csds = thread["pds"], thread["csds"]
             for csd in csds.values():
@@ -51,18 +42,19 @@ class Recorded:
                     self.inlined += csd["calls"]
                     continue
                 name = self.name(callee)
-                self.known.add(name)
+                self.entries[self.place(callee)] = name
                 caller = csd["caller"]
                 while pds[caller]["fn"] and csds[pds[caller]["maker"]]["inlined"]:
                     caller = csds[pds[caller]["maker"]]["caller"]
                 self.edges[self.name(pds[caller]), name] += csd["calls"]
 
-    def name(self, pd):
-        if pd["fn"] == 0:
-            return None
+    def place(self, pd):
+        """File and address: there may be several functions of a name, libfathom's own too."""
         module = self.rec.module(pd["fn"], pd["epoch"])
-        symbols = self.names[module["path"]][pd["fn"] - module["bias"]]
-        return body.plain_name(min(symbols))
+        return module["path"], pd["fn"] - module["bias"]
+
+    def name(self, pd):
+        return self.names[self.place(pd)] if pd["fn"] else None
 
 
 def compare(tap, command, folder, what, environment=None):
@@ -72,15 +64,14 @@ def compare(tap, command, folder, what, environment=None):
         old.unlink()
     out = folder / "same.cg"
     done = subprocess.run(
-        ["timeout", "120", "valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={out}", "--demangle=no",
-         f"--separate-callers={body.SEPARATE}", "--dump-instr=yes", "--compress-pos=no", *command],
+        ["timeout", "120", "valgrind", "-q", *body.CALLGRIND, f"--callgrind-out-file={out}", *command],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         env={**os.environ, "FATHOM_OUTPUT": str(path), "FATHOM_TICKS": "none",
              **(environment or {})})
     if done.returncode != 0:
         raise RuntimeError(f"{what}: status {done.returncode}\n{done.stdout}")
     recorded = Recorded(path)
-    expected = body.read_callgrind(out, recorded.known)
+    expected = body.read_callgrind(out, recorded.entries)
     found = collections.Counter({edge: n for edge, n in recorded.edges.items()
                                  if edge[1] not in NOT_SEEN})
     expected = collections.Counter({edge: n for edge, n in expected.items()

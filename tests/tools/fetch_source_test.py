@@ -18,6 +18,7 @@ esac
 mkdir "$package-1.0" && echo "$package" >"$package-1.0/file"
 tar cJf "${package}_1.0.orig.tar.xz" "$package-1.0" && rm -r "$package-1.0"
 [ "$package" != signed ] || echo signature >"${package}_1.0.orig.tar.xz.asc"
+[ "$package" != broken ] || truncate -s 40 "${package}_1.0.orig.tar.xz"
 echo description >"${package}_1.0.dsc"
 """
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -33,18 +34,18 @@ def main():
         apt.parent.mkdir()
         apt.write_text(APT)
         apt.chmod(0o755)
-        done = subprocess.run([sys.argv[1], folder / "out", "plain", "missing", "signed"],
+        done = subprocess.run([sys.argv[1], folder / "out", "plain", "missing", "broken", "signed"],
                               env={**os.environ, "PATH": f"{apt.parent}:{os.environ['PATH']}"},
                               capture_output=True, text=True)
         found = {package: (folder / "out" / package / "file").read_text().strip()
-                 for package in ("plain", "missing", "signed")
+                 for package in ("plain", "missing", "broken", "signed")
                  if (folder / "out" / package).is_dir()}
     failed = 0
     for number, (good, what) in enumerate((
             (found == {"plain": "plain", "signed": "signed"},
              "a signature beside the archive, and a package that is missing before it, are no harm"),
-            (done.returncode == 1 and "not fetched: missing\n" in done.stderr,
-             "what is missing is told")), 1):
+            (done.returncode == 1 and "not fetched: missing broken\n" in done.stderr,
+             "what is missing, or cannot be unpacked, is told, and nothing of it is there")), 1):
         print(f"{'ok' if good else 'not ok'} {number} - {what}")
         failed += not good
         if not good:

@@ -48,6 +48,7 @@ struct run {
     uint64_t seed, random;
     uint64_t number; /* 0: the run; else one of many runs of the program, alike but not the same */
     enum fm_flavour flavour;
+    uint32_t fan; /* 0, or: procedures that the one call site of the first one calls once each */
     uint32_t ps_count, css_count;
     struct proc *procs;
     uint32_t *outermost; /* [ps_count + 1] active pd */
@@ -107,12 +108,16 @@ static void make_program(struct run *run)
         bool leaf = ps > run->ps_count - run->ps_count / 6;
         uint32_t sites =
             leaf ? random_below(run, 2) : 1 + random_below(run, 3) + random_below(run, 4);
+        if (run->fan > 0)
+            sites = ps == 2;
         proc->site_count = (uint8_t)(ps == 1 ? 1 : MIN(sites, SITES_MAX));
         proc->point_count = (uint8_t)(ps == 1 ? 0 : random_below(run, POINTS_MAX + 1));
         proc->css_first = css;
         css += proc->site_count;
         for (uint32_t i = 0; i < proc->site_count; i++) {
-            proc->sites[i].kind = ps == 1 ? FM_SITE_CALLBACK : choose_kind(run);
+            proc->sites[i].kind = ps == 1         ? FM_SITE_CALLBACK
+                                  : run->fan == 0 ? choose_kind(run)
+                                                  : FM_SITE_HIGHER_ORDER;
             proc->sites[i].callee = ps == 1 ? 2 : choose_callee(run, ps);
         }
     }
@@ -128,11 +133,13 @@ static uint32_t list_length(struct run *run, uint64_t budget)
     return budget > 1000 && random_below(run, 4) == 0 ? few + 1 + random_below(run, 12) : few;
 }
 
-static void plan_call(struct run *run, uint32_t ps, uint32_t site, uint64_t path)
+static void plan_call(struct run *run, uint32_t ps, uint32_t site, uint32_t number, uint64_t path)
 {
     const struct site *from = &run->procs[ps].sites[site];
     uint32_t callee = from->callee;
-    if (from->kind != FM_SITE_NORMAL && ps != 1)
+    if (run->fan > 0 && ps != 1)
+        callee = 3 + number;
+    else if (from->kind != FM_SITE_NORMAL && ps != 1)
         callee = choose_callee(run, callee);
     struct call call = {
         .csd = ++run->csds,
@@ -173,7 +180,7 @@ static void write_pd(struct run *run, uint32_t pd, uint32_t ps, const uint32_t *
             fm_writer_num(run->writer, calls / (i + 1));
     }
     for (uint32_t i = 0; i < proc->site_count; i++) {
-        uint32_t ids[64];
+        g_autofree uint32_t *ids = g_new(uint32_t, lengths[i]);
         for (uint32_t j = 0; j < lengths[i]; j++)
             ids[j] = csd++;
         fm_encode_slot(run->writer, (enum fm_site_kind)proc->sites[i].kind, ids, lengths[i]);
@@ -203,9 +210,12 @@ static void enter(struct run *run, uint32_t ps, uint64_t budget, uint32_t calls,
     begin_context(run, path);
     for (uint32_t i = 0; i < proc->site_count && budget > 0; i++) {
         bool normal = proc->sites[i].kind == FM_SITE_NORMAL;
-        lengths[i] = ps == 1 ? 5 : normal ? random_below(run, 8) > 0 : list_length(run, budget);
+        if (run->fan > 0)
+            lengths[i] = ps == 1 ? 1 : run->fan;
+        else
+            lengths[i] = ps == 1 ? 5 : normal ? random_below(run, 8) > 0 : list_length(run, budget);
         for (uint32_t j = 0; j < lengths[i]; j++)
-            plan_call(run, ps, i, path + j);
+            plan_call(run, ps, i, j, path + j);
     }
     frame.next = frame.first;
     frame.count = run->calls->len - frame.first;
@@ -379,12 +389,13 @@ static uint64_t find_budget(struct run *run, uint64_t nodes)
 
 int main(int argc, char **argv)
 {
-    gint64 nodes = 2000, procs = 0, seed = 1, number = 0;
+    gint64 nodes = 2000, procs = 0, seed = 1, number = 0, fan = 0;
     gboolean c = FALSE, no_coverage = FALSE, old = FALSE;
     const GOptionEntry entries[] = {
         {"nodes", 'n', 0, G_OPTION_ARG_INT64, &nodes, "about so many dynamic nodes", "N"},
         {"procs", 'p', 0, G_OPTION_ARG_INT64, &procs, "so many procedures", "N"},
         {"seed", 's', 0, G_OPTION_ARG_INT64, &seed, "another seed, another program", "N"},
+        {"fan", 0, 0, G_OPTION_ARG_INT64, &fan, "one call site alone, that calls so many", "N"},
         {"run", 0, 0, G_OPTION_ARG_INT64, &number, "one of many runs of the program", "N"},
         {"c", 0, 0, G_OPTION_ARG_NONE, &c, "of a C program", NULL},
         {"no-coverage", 0, 0, G_OPTION_ARG_NONE, &no_coverage, "without coverage counts", NULL},
@@ -397,14 +408,17 @@ int main(int argc, char **argv)
         fprintf(stderr, "generate-profile: %s\n", error ? error->message : "expected FILE.data");
         return 2;
     }
-    if (procs <= 0)
+    if (fan > 0)
+        procs = (fan = MIN(fan, 2000000)) + 2;
+    else if (procs <= 0)
         procs = CLAMP(nodes / 10, 40, 20000);
     struct run run = {
         .seed = (uint64_t)seed,
         .random = (uint64_t)seed,
         .number = (uint64_t)number,
         .flavour = c ? FM_FLAVOUR_C : FM_FLAVOUR_MERCURY,
-        .ps_count = (uint32_t)MIN(procs, 1000000),
+        .fan = (uint32_t)fan,
+        .ps_count = (uint32_t)MIN(procs, 2000002),
         .encoding = {.flavour = c ? FM_FLAVOUR_C : FM_FLAVOUR_MERCURY,
                      .version = old ? 8 : 9,
                      .coverage = no_coverage ? FM_COVERAGE_NONE : FM_COVERAGE_DYNAMIC},
@@ -414,7 +428,9 @@ int main(int argc, char **argv)
     };
     run.outermost = g_new0(uint32_t, run.ps_count + 1u);
     make_program(&run);
-    uint64_t budget = find_budget(&run, (uint64_t)nodes);
+    uint64_t budget = fan > 0 ? 100 : find_budget(&run, (uint64_t)nodes);
+    if (fan > 0)
+        run_program(&run, budget);
     bool done = write_profile(&run, budget, argv[1], &error);
     if (done)
         printf("%s: %u proc dynamics, %u call site dynamics, %u procedures, %u call sites\n",

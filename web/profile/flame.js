@@ -51,6 +51,7 @@ export class Flame {
     this.tip.setAttribute("role", "tooltip");
     this.said = element("p", { className: "said", id: `${this.id}-said` });
     this.said.setAttribute("role", "status");
+    this.said.append("A click on a box zooms, a double click shows its function; with arrow keys you walk, Enter zooms.");
     this.svg.replaceWith(this.canvas);
     this.figure.append(this.said);
     document.body.append(this.tip);

@@ -117,29 +117,65 @@ function showPart(parts) {
   else if (isNew) window.scrollTo(0, 0);
 }
 
-// Names of the pages that are here.
-function addSearch(parts) {
+// Pages of one file by their headings.
+function pagesOfParts(parts) {
+  return parts.map((part) => ({ name: part.querySelector("h1")?.textContent ?? "", note: "", address: `#${part.id}` }));
+}
+
+// Pages of a folder, from the script beside this one: browsers read nothing else from files.
+function pagesOfFolder() {
+  return new Promise((resolve) => {
+    const script = document.createElement("script");
+    const told = () => resolve((globalThis.fathomNames ?? [])
+      .map(([name, note, address]) => ({ name, note, address })));
+    script.src = new URL("names.js", document.querySelector("script[src*='kept.js']").src);
+    script.addEventListener("load", told);
+    script.addEventListener("error", told);
+    document.head.append(script);
+  });
+}
+
+// What is meant: a name in full, else the first that begins so, else that holds it.
+function findPage(pages, text) {
+  const wanted = text.trim().toLowerCase();
+  if (!wanted) return null;
+  const of = ({ name, note }) => [name.toLowerCase(), note ? `${name} ${note}`.toLowerCase() : ""];
+  return pages.find((page) => of(page).includes(wanted)) ?? pages.find((page) => of(page)[0].startsWith(wanted)) ??
+    pages.find((page) => of(page)[0].includes(wanted)) ?? null;
+}
+
+const OFFERED = 20;
+
+function addSearch(label, load) {
   const field = document.createElement("input"), list = document.createElement("datalist");
-  const form = document.createElement("form");
-  const pages = parts.map((part) => [part.querySelector("h1")?.textContent ?? "", part.id]);
-  Object.assign(field, { type: "search", id: "search", placeholder: "Page of this file   ( / )" });
-  field.setAttribute("aria-label", "Pages of this file");
+  const form = document.createElement("form"), said = document.createElement("output");
+  let pages = null;
+  Object.assign(field, { type: "search", id: "search", placeholder: `${label}   ( / )` });
+  field.setAttribute("aria-label", label);
   field.setAttribute("list", "kept-pages");
   list.id = "kept-pages";
-  for (const [title] of pages) list.append(Object.assign(document.createElement("option"), { value: title }));
   form.className = "search";
   form.setAttribute("role", "search");
-  form.append(field, list);
-  function follow(exactly) {
-    const text = field.value.trim().toLowerCase();
-    const found = text && (pages.find(([title]) => title.toLowerCase() === text) ??
-      (exactly ? null : pages.find(([title]) => title.toLowerCase().includes(text))));
-    if (found) location.hash = `#${found[1]}`;
+  form.append(field, list, said);
+  async function known() {
+    pages ??= await load();
+    return pages;
   }
-  field.addEventListener("input", () => follow(true));
-  form.addEventListener("submit", (event) => {
+  async function offer() {
+    const text = field.value.trim().toLowerCase();
+    const found = (await known()).filter(({ name }) => name.toLowerCase().includes(text)).slice(0, OFFERED);
+    list.replaceChildren(...found.map(({ name, note }) =>
+      Object.assign(document.createElement("option"), { value: note ? `${name} ${note}` : name })));
+    const exact = text && found.find(({ name, note }) => `${name} ${note}`.toLowerCase() === text && note);
+    if (exact) location.assign(exact.address);
+  }
+  field.addEventListener("input", offer);
+  field.addEventListener("focus", offer);
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    follow(false);
+    const page = findPage(await known(), field.value);
+    said.textContent = page || !field.value.trim() ? "" : "No page here has such a name.";
+    if (page) location.assign(page.address);
   });
   document.querySelector("header nav").before(form);
 }
@@ -149,7 +185,7 @@ export function startKept() {
   const flames = [...document.querySelectorAll("figure.flame[data-kept]")].map((figure) => new KeptFlame(figure));
   if (parts.length) {
     document.body.classList.add("one-part");
-    addSearch(parts);
+    addSearch("Page of this file", () => pagesOfParts(parts));
     showPart(parts);
     const show = () => {
       showPart(parts);
@@ -158,6 +194,7 @@ export function startKept() {
     window.addEventListener("hashchange", show);
     window.addEventListener("popstate", show);
   }
+  if (!parts.length && document.querySelector("header nav")) addSearch("Function or file", pagesOfFolder);
   for (const flame of flames) flame.start().catch(() => {});
   for (const table of document.querySelectorAll("table.ranked:has([data-depth] .open)")) startTree(table);
 }

@@ -74,7 +74,8 @@ export function formatSeconds(seconds) {
   return seconds === 0 ? "0" : `${threeDigits(seconds / 1e-9)}${NBSP}ns`;
 }
 
-const UNITS = { calls: "calls", callseqs: "call sequence numbers", allocs: "allocations", words: "words", bytes: "bytes" };
+const UNITS = { calls: "calls", callseqs: "call sequence numbers", allocs: "allocations", words: "words", bytes: "bytes",
+  live: "bytes held at the end", peak: "bytes held when most were" };
 
 // An amount of a measure, exactly: "117 ms", "3,130,332 calls", "1,024 bytes".
 export function formatAmount(amount, measure, unitSeconds) {

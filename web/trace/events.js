@@ -165,6 +165,7 @@ export class Events {
     const fields = element("td", { className: "fields" });
     for (const [name, value] of Object.entries(row.fields))
       if (!this.columns.includes(name)) fields.append(element("span", { className: "field" }, element("i", {}, name), ` ${value}`), " ");
+    if (row.context_url) fields.append(element("a", { href: row.context_url }, "profile"));
     return element("tr", {}, element("td", { className: "number" }, seconds(row.time_ns)),
       element("td", { className: many ? `where t${row.trace % 6} many` : "where" }, row.source),
       element("td", { className: "event-name" }, row.name),

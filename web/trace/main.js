@@ -214,8 +214,9 @@ class Page {
     this.progressText.textContent = set.progress < 1 ? `reading ${Math.floor(100 * set.progress)} %` : set.grows ? "live" : "";
     this.showWindow();
     if (first) {
+      this.changed({ history: false });
+      this.timeline.ask(); // the page is ready when its answer is there
       this.overview.ask();
-      this.changed({ ask: true, history: false });
       this.panels[this.panel].ask();
     } else if (set.event === "grown") {
       this.overview.ask();

@@ -31,6 +31,7 @@ bool fm_el_control_feed(struct fm_el_control *c, uint8_t byte, struct fm_el_comm
         c->state = AT_NAME;
         return false;
     case AT_NAME:
+        FM_EL_ASSERT(c->got < c->name_bytes);
         c->name[c->got++] = (char)byte;
         if (c->got == c->name_bytes)
             c->state = AT_NUMBER;
@@ -84,6 +85,7 @@ static int change(const char *name, uint8_t bytes, uint8_t number, fm_eventlog_c
         return -ENOENT;
     if (count == COMMANDS_MAX)
         return -ENOSPC;
+    FM_EL_ASSERT(bytes > 0 && count < COMMANDS_MAX);
     struct registration *r = &commands[count++];
     *r = (struct registration){
         .name_bytes = bytes, .number = number, .handler = handler, .context = context};

@@ -28,5 +28,6 @@ enum fm_el_said fm_el_frames_feed(struct fm_el_frames *f, uint8_t byte, struct f
     }
     if (f->got < sizeof(f->data))
         f->data[f->got++] = byte;
+    FM_EL_ASSERT(f->left > 0 && f->left <= FM_EL_FRAME_MAX);
     return --f->left > 0 ? FM_EL_SAID_NOTHING : end_of_frame(f);
 }

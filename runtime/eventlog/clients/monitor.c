@@ -62,6 +62,7 @@ static void frame_end(struct fm_el_bytes *b, size_t begin)
     if (b->failed)
         return;
     uint32_t n = fm_eventlog_be32_((uint32_t)(b->used - begin));
+    FM_EL_ASSERT(begin >= 4 && begin <= b->used);
     memcpy(b->data + begin - 4, &n, 4);
 }
 
@@ -127,6 +128,7 @@ static void put_partial(struct fm_el_monitor *m, struct fm_el_bytes *out, const 
     number(out, id);
     number(out, pieces);
     frame_end(out, at);
+    FM_EL_ASSERT(pieces > 1 && (pieces - 1) * m->datagram_max < bytes);
     for (uint64_t i = 0; i < pieces; i++) {
         size_t from = (size_t)i * m->datagram_max;
         at = frame_begin(out);
@@ -192,6 +194,7 @@ void fm_el_monitor_event(struct fm_el_monitor *m, const unsigned char *data, siz
         *at = bytes;
         return;
     }
+    FM_EL_ASSERT(*at < bytes && n > 0 && n <= left);
     *at += n;
     if (fm_el_get16(p) == FM_EVENT_BLOCK_MARKER) {
         block_head(m, p, left, out);

@@ -46,6 +46,7 @@ static bool enqueue(struct fm_el_client *c, struct fm_el_shared_block *s, bool f
         c->head = n;
     if (!front || !c->tail)
         c->tail = n;
+    FM_EL_ASSERT(c->head && c->tail && !c->tail->next);
     c->queued += s->bytes;
     return true;
 }
@@ -56,6 +57,7 @@ void fm_el_queue_pop(struct fm_el_client *c)
     c->head = n->next;
     if (!c->head)
         c->tail = NULL;
+    FM_EL_ASSERT(c->queued >= n->block->bytes && (c->head || c->queued == n->block->bytes));
     c->queued -= n->block->bytes;
     shared_drop(n->block);
     fm_el_pool_free(n, sizeof(*n));

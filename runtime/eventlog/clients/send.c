@@ -50,6 +50,7 @@ static bool send_out(struct fm_el_client *c)
 {
     bool ok = c->kind == FM_EL_UDP ? send_datagrams(c)
                                    : send_some(c, c->out.data, c->out.used, &c->out_at);
+    FM_EL_ASSERT(c->out_at <= c->out.used);
     if (ok) {
         c->out.used = c->out_at = 0;
         c->out.failed = false;
@@ -69,6 +70,7 @@ static struct fm_el_shared_block *head_block(struct fm_el_client *c)
 static void next_block(struct fm_el_client *c)
 {
     pthread_mutex_lock(&fm_el_server.mutex);
+    FM_EL_ASSERT(c->head && (c->dead || c->at == c->head->block->bytes));
     uint64_t gap_ns = c->head->block->gap_ns;
     fm_el_queue_pop(c);
     pthread_mutex_unlock(&fm_el_server.mutex);

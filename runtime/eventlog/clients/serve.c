@@ -140,16 +140,28 @@ bool fm_el_clients_listen(void)
     return any && !fm_el.no_state;
 }
 
+static void end_wait(void *cancelled)
+{
+    pthread_mutex_unlock(&fm_el_server.mutex);
+    if (*(bool *)cancelled)
+        fm_el_leave(0);
+}
+
 static int wait_first(uint64_t before, int timeout_ms)
 {
     struct timespec until = fm_el_deadline(timeout_ms);
     int result = 0;
+    bool cancelled = true;
     pthread_mutex_lock(&fm_el_server.mutex);
+    pthread_cleanup_push(end_wait, &cancelled);
+    fm_el_cancellable(true);
     while (fm_el_server.served == before && result == 0)
         result = timeout_ms
                      ? -pthread_cond_timedwait(&fm_el_server.changed, &fm_el_server.mutex, &until)
                      : -pthread_cond_wait(&fm_el_server.changed, &fm_el_server.mutex);
-    pthread_mutex_unlock(&fm_el_server.mutex);
+    fm_el_cancellable(false);
+    cancelled = false;
+    pthread_cleanup_pop(1);
     return result;
 }
 

@@ -180,6 +180,7 @@ static struct fm_live_slot *extend(size_t bytes)
     s->generation = live.generations;
     in_order();
     s->bytes = bytes;
+    FM_EL_ASSERT(s->offset % FM_LIVE_HEAD_BYTES == 0 && bytes >= FM_LIVE_SLOT_BYTES);
     live.bytes += bytes;
     return s;
 }
@@ -211,6 +212,7 @@ void fm_el_live_free(struct fm_live_slot *slot)
 {
     if (!slot)
         return;
+    FM_EL_ASSERT(slot->bytes >= FM_LIVE_SLOT_BYTES);
     slot->kind = FM_LIVE_FREE;
     pthread_mutex_lock(&mutex);
     bool keep = live.head && slot->generation == live.generations && live.free_count < FREE_MAX;
@@ -232,6 +234,8 @@ void fm_el_live_note(struct fm_live_slot *slot, const struct fm_live_state *stat
 
 void fm_el_live_seal(struct fm_live_slot *block, size_t bytes, const struct fm_live_slot *source)
 {
+    FM_EL_ASSERT(bytes <= block->bytes - FM_LIVE_SLOT_BYTES &&
+                 source->generation == block->generation);
     block->data_bytes = bytes;
     block->source = source->offset;
     block->source_turn = source->turn;

@@ -63,6 +63,7 @@ static struct fm_el_name *name_new(const char *text, size_t bytes, bool in_libra
         if (id >= FM_EL_NAMES_MAX)
             return NULL;
     } while (!atomic_compare_exchange_weak(&last_id, &id, id + 1));
+    FM_EL_ASSERT(id < FM_EL_NAMES_MAX && bytes <= FM_EL_NAME_MAX);
     size_t size = sizeof(struct fm_el_name) + bytes + 1;
     struct fm_el_name *n = in_library ? arena_alloc(size) : fm_el_pool_alloc(size);
     if (!n)

@@ -18,6 +18,7 @@ static size_t cached;
 
 static unsigned class_of(size_t bytes)
 {
+    FM_EL_ASSERT(bytes <= (size_t)1 << CLASS_MAX);
     unsigned c = CLASS_MIN;
     while (((size_t)1 << c) < bytes)
         c++;
@@ -70,6 +71,7 @@ static void make_space(unsigned c)
         while (other != c && pieces[other] && cached + ((size_t)1 << c) > cached_max) {
             struct free_piece *p = pieces[other];
             pieces[other] = p->next;
+            FM_EL_ASSERT(cached >= (size_t)1 << other);
             cached -= (size_t)1 << other;
             munmap(p, (size_t)1 << other);
         }
@@ -121,6 +123,7 @@ void fm_el_put(struct fm_el_bytes *b, const void *data, size_t bytes)
         b->data = bigger;
         b->capacity = capacity;
     }
+    FM_EL_ASSERT(bytes <= b->capacity - b->used);
     memcpy(b->data + b->used, data, bytes);
     b->used += bytes;
 }

@@ -2,6 +2,8 @@
 /* Pages from the kernel in powers of two, never malloc, so that a flush inside a signal handler
  * meets no lock of the C library. */
 #pragma once
+#include "core/check.h"
+
 #include <fathom/eventlog.h>
 
 #include <string.h>

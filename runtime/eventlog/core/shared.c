@@ -4,6 +4,8 @@
 #include "core/shared.h"
 #include "core/clock.h"
 
+#include <pthread.h>
+
 int fm_eventlog_active_;
 struct fm_el_shared fm_el = {.failures_max = 3};
 const struct fm_el_copy *fm_el_leader;
@@ -30,7 +32,7 @@ extern void AnnotateIgnoreWritesBegin(const char *, int) __attribute__((weak));
 extern void AnnotateIgnoreWritesEnd(const char *, int) __attribute__((weak));
 #endif
 
-void fm_el_look_away(bool begin)
+static void look_away(bool begin)
 {
 #ifndef WATCHED
     if (!AnnotateIgnoreReadsBegin || !AnnotateIgnoreReadsEnd || !AnnotateIgnoreWritesBegin ||
@@ -48,20 +50,39 @@ void fm_el_look_away(bool begin)
 #endif
 }
 
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+static __thread int cancel_state __attribute__((tls_model("initial-exec")));
+
+void fm_el_inside(bool begin)
+{
+    int other;
+    if (begin && depth++ == 0)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    look_away(begin);
+    if (!begin && --depth == 0)
+        pthread_setcancelstate(cancel_state, &other);
+}
+
+void fm_el_cancellable(bool begin)
+{
+    int other;
+    pthread_setcancelstate(begin && depth == 1 ? cancel_state : PTHREAD_CANCEL_DISABLE, &other);
+}
+
 uint32_t fm_el_enter(void)
 {
     uint32_t before = fm_eventlog_head_.busy;
     fm_eventlog_head_.busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
     if (before == 0)
-        fm_el_look_away(true);
+        fm_el_inside(true);
     return before;
 }
 
 void fm_el_leave(uint32_t before)
 {
     if (before == 0)
-        fm_el_look_away(false);
+        fm_el_inside(false);
     atomic_signal_fence(memory_order_seq_cst);
     fm_eventlog_head_.busy = before;
 }

@@ -36,7 +36,12 @@ bool fm_el_has_destination(void);
 /* While inside, this thread's events (from handlers and callbacks) are queued aside. */
 uint32_t fm_el_enter(void);
 void fm_el_leave(uint32_t before);
-void fm_el_look_away(bool begin); /* ThreadSanitizer, from what follows */
+/* What the outermost of both do: no cancellation ends the thread inside, with locks held;
+ * ThreadSanitizer looks away from what follows. */
+void fm_el_inside(bool begin);
+/* In between, where the thread waits for others: it may be cancelled, and what it pushed with
+ * pthread_cleanup_push unlocks and leaves. */
+void fm_el_cancellable(bool begin);
 
 static inline void fm_el_count(_Atomic uint64_t *counter, uint64_t n)
 {

@@ -80,6 +80,7 @@ size_t fm_el_side_ready(struct fm_el_side *s, unsigned char **data)
     if (reserved != (state & MASK))
         return 0;
     *data = s->data + FM_EL_MARKER_BYTES + s->done;
+    FM_EL_ASSERT(s->done <= reserved && reserved <= FM_EL_SIDE_BYTES);
     return reserved - s->done;
 }
 
@@ -87,6 +88,7 @@ size_t fm_el_side_ready(struct fm_el_side *s, unsigned char **data)
 void fm_el_side_done(struct fm_el_side *s, size_t bytes)
 {
     s->done += (uint32_t)bytes;
+    FM_EL_ASSERT(s->done <= FM_EL_SIDE_BYTES);
     uint64_t state = atomic_load(&s->state);
     uint64_t all = turns_of(state) | (uint64_t)s->done << BITS | s->done;
     if (state != all)
@@ -118,6 +120,7 @@ static unsigned sort_events(const unsigned char *data, size_t bytes, uint16_t *a
         uint64_t stamp = stamp_of(data + p);
         for (; i > 0 && (int64_t)(stamp_of(data + at[i - 1]) - stamp) > 0; i--)
             at[i] = at[i - 1];
+        FM_EL_ASSERT(i < n && n <= EVENTS_MAX);
         at[i] = (uint16_t)p;
     }
     return n;
@@ -137,6 +140,7 @@ void fm_el_side_merge(unsigned char *events, size_t bytes, const unsigned char *
     }
     for (; placed < n; placed++)
         before[placed] = (uint32_t)bytes;
+    FM_EL_ASSERT(placed == n);
     size_t to = bytes + side_bytes, from = bytes;
     while (n-- > 0) { /* from the end, as the room is there */
         to -= from - before[n];

@@ -41,6 +41,7 @@ struct fm_el_thread *fm_el_state_thread(uint32_t id)
 
 static struct fm_el_thread *thread_place(uint32_t id)
 {
+    FM_EL_ASSERT(threads.count < threads.slots_max); /* searches end at a free slot */
     uint32_t at = thread_home(id);
     while (threads.slots[at].state != 255)
         at = (at + 1) & (threads.slots_max - 1);
@@ -93,6 +94,7 @@ void fm_el_state_thread_gone(uint32_t id)
     struct fm_el_thread *t = fm_el_state_thread(id);
     if (!t)
         return;
+    FM_EL_ASSERT(threads.count > 0);
     threads.count--;
     uint32_t mask = threads.slots_max - 1, hole = (uint32_t)(t - threads.slots);
     for (uint32_t at = (hole + 1) & mask; threads.slots[at].state != 255; at = (at + 1) & mask) {
@@ -129,6 +131,7 @@ struct fm_el_thread *fm_el_state_threads(uint32_t *count, size_t *ret_bytes)
     for (uint32_t i = 0; i < threads.slots_max; i++)
         if (threads.slots[i].state != 255)
             list[n++] = threads.slots[i];
+    FM_EL_ASSERT(n == threads.count);
     for (uint32_t i = n / 2; i-- > 0;) /* heap sort: needs no memory */
         sift(list, i, n);
     for (uint32_t i = n; i-- > 1;) {

@@ -6,8 +6,6 @@
 #include "core/shared.h"
 #include "core/types.h"
 
-#include <assert.h>
-
 enum {
     TYPES_MAX = FM_EVENTLOG_EVENT_END - FM_EVENTLOG_EVENT_FIRST,
     NAME_BYTES_MAX = 256,
@@ -46,6 +44,7 @@ static int32_t add(const struct fm_eventlog_event_type_ *t)
         return -1;
     memcpy(text, t->name, name);
     memcpy(text + name, t->fields, fields);
+    FM_EL_ASSERT(!closed || count >= atomic_load(&usable));
     types[count] = (struct user_type){text, text + name};
     *size_at(count) = t->size;
     return (int32_t)count++;
@@ -93,7 +92,7 @@ void fm_el_user_types_after_fork(void)
 
 void fm_el_user_type(unsigned index, const char **ret_name, const char **ret_fields)
 {
-    assert(index < atomic_load(&usable));
+    FM_EL_ASSERT(index < atomic_load(&usable));
     *ret_name = types[index].name;
     *ret_fields = types[index].fields;
 }

@@ -43,6 +43,7 @@ bool fm_el_lane_take_buffer(struct fm_el_lane *l, size_t wanted)
     l->size = slot ? size : wanted;
     l->live = slot;
     l->generation = generation;
+    FM_EL_ASSERT(l->size > FM_EL_MARKER_BYTES);
     fm_el_lane_note(l, 0);
     if (slot)
         side = (struct fm_el_side *)(void *)((unsigned char *)slot + FM_LIVE_SIDE_AT);

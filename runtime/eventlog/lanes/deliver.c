@@ -25,11 +25,14 @@ void fm_el_deliver_release(void)
 
 void fm_el_sink_register(enum fm_el_sink_place place, const struct fm_el_sink *sink)
 {
+    FM_EL_ASSERT((unsigned)place < FM_EL_SINKS && sink->write && sink->fork_lock &&
+                 sink->after_fork);
     sinks[place] = sink;
 }
 
 void fm_el_deliver(const struct fm_el_block *b)
 {
+    FM_EL_ASSERT(b->bytes >= FM_EL_MARKER_BYTES && fm_el_get32(b->data + 10) == b->bytes);
     bool taken = false;
     fm_el_count(&fm_el.produced, b->events);
     pthread_rwlock_rdlock(&passing);

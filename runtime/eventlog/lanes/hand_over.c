@@ -27,6 +27,7 @@ void fm_el_lane_note(struct fm_el_lane *l, uint64_t side)
 static uint32_t convert(unsigned char *p, const unsigned char *end, const struct fm_el_sample *from,
                         const struct fm_el_sample *to)
 {
+    FM_EL_ASSERT(p <= end && to->ns >= from->ns);
     uint64_t ticks = to->ticks - from->ticks, scale = 0;
     if (to->ticks > from->ticks)
         scale = (uint64_t)(((unsigned __int128)(to->ns - from->ns) << 32) / ticks);
@@ -54,6 +55,7 @@ static uint32_t convert(unsigned char *p, const unsigned char *end, const struct
         }
         events++;
     }
+    FM_EL_ASSERT(p == end); /* whole events */
     return events;
 }
 
@@ -84,6 +86,7 @@ static bool hand_over_live(struct fm_el_lane *l, unsigned char *pos, const unsig
         fm_el_live_free(slot);
         return false;
     }
+    FM_EL_ASSERT(all <= slot->bytes - FM_LIVE_SLOT_BYTES && pos >= l->taken);
     unsigned char *data = fm_el_live_data(slot), *first = data + FM_EL_MARKER_BYTES;
     memcpy(first, l->taken, bytes);
     if (waiting)
@@ -112,6 +115,7 @@ static bool hand_over_live(struct fm_el_lane *l, unsigned char *pos, const unsig
 static void hand_over_all(struct fm_el_lane *l, unsigned char *pos, unsigned char *side,
                           size_t waiting)
 {
+    FM_EL_ASSERT(pos >= l->taken && waiting <= FM_EL_SIDE_BYTES);
     bool owner = l->head == &fm_eventlog_head_;
     size_t bytes = (size_t)(pos - l->taken), all = FM_EL_MARKER_BYTES + bytes + waiting;
     unsigned char *data = l->taken, *copy = NULL;

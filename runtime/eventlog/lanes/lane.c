@@ -8,7 +8,6 @@
 #include "lanes/deliver.h"
 #include "lanes/lane.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -123,7 +122,7 @@ static void set_limit(struct fm_el_lane *l)
 
 static bool append_locked(struct fm_el_lane *l, const struct record *r)
 {
-    assert(r->variable || r->bytes == fm_el_sizes[r->type]);
+    FM_EL_ASSERT(r->variable || r->bytes == fm_el_sizes[r->type]);
     size_t need = record_bytes(r);
     unsigned char *pos = l->head->pos;
     bool handed = l->taken == pos && pos != l->buffer + FM_EL_MARKER_BYTES;
@@ -339,8 +338,8 @@ static bool append_nested(const struct record *r)
 
 void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 {
-    assert(fm_eventlog_head_.busy == 1);
-    fm_el_look_away(true); /* until fm_el_leave */
+    FM_EL_ASSERT(fm_eventlog_head_.busy == 1);
+    fm_el_inside(true); /* until fm_el_leave */
     struct fm_eventlog_piece_ piece = {payload, bytes};
     struct record r = {type, false, &piece, 1, bytes};
     if (fm_el_leader)
@@ -352,14 +351,14 @@ void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 
 void fm_eventlog_nested_(uint16_t type, const void *payload, size_t bytes)
 {
-    fm_el_look_away(true);
+    fm_el_inside(true);
     struct fm_eventlog_piece_ piece = {payload, bytes};
     struct record r = {type, false, &piece, 1, bytes};
     if (fm_el_leader)
         fm_el_leader->append(type, payload, bytes, NULL, 0);
     else
         append_nested(&r);
-    fm_el_look_away(false);
+    fm_el_inside(false);
 }
 
 bool fm_el_append_pieces(uint16_t type, const struct fm_eventlog_piece_ *pieces, unsigned count)

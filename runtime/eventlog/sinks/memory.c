@@ -14,7 +14,6 @@
 #include "state/state.h"
 #include "core/clock.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -105,6 +104,7 @@ static struct chunk *pop(void)
     list.head = c->next;
     if (!list.head)
         list.tail = NULL;
+    FM_EL_ASSERT(list.bytes >= c->capacity && (!c->closed || list.full_count > 0));
     list.bytes -= c->capacity;
     if (c->closed)
         list.full_count--;
@@ -171,6 +171,7 @@ static bool append(const unsigned char *data, size_t bytes, uint64_t events, boo
     while (bytes > 0) {
         size_t n = c->capacity - c->used < bytes ? c->capacity - c->used : bytes;
         memcpy(c->data + c->used, data, n);
+        FM_EL_ASSERT(n <= c->capacity - c->used && !c->closed);
         c->used += n;
         data += n;
         bytes -= n;
@@ -206,6 +207,7 @@ static void fill_gap(struct chunk *gap, const struct chunk *next)
         marker[i] = next->data[at];
     }
     gap->used = fm_el_missing_block(gap->data, &gap->blocks, marker);
+    FM_EL_ASSERT(gap->used > 0 && gap->used <= gap->capacity);
     gap->begin = 0;
 }
 
@@ -272,6 +274,7 @@ static bool drop_oldest(void)
         chunk_free(c);
         c = next;
     }
+    FM_EL_ASSERT(to->first_block < to->capacity);
     gap->next = to;
     to->begin = to->first_block;
     fill_gap(gap, to);
@@ -466,6 +469,12 @@ size_t fm_eventlog_chunk_get(void **out)
     return 0;
 }
 
+static void end_wait(void *before)
+{
+    pthread_mutex_unlock(&mutex);
+    fm_el_leave(*(uint32_t *)before);
+}
+
 int fm_eventlog_chunk_wait(int timeout_ms)
 {
     FM_EL_FORWARD(chunk_wait, timeout_ms);
@@ -477,18 +486,20 @@ int fm_eventlog_chunk_wait(int timeout_ms)
     int result = 0;
     if (list.fd < 0)
         result = -ENOTSUP;
+    pthread_cleanup_push(end_wait, &before);
+    fm_el_cancellable(true);
     while (result == 0 && list.full_count == 0 && !list.finished) {
         int rc = timeout_ms < 0 ? pthread_cond_wait(&full, &mutex)
                                 : pthread_cond_timedwait(&full, &mutex, &until);
         if (rc == ETIMEDOUT)
             break;
     }
+    fm_el_cancellable(false);
     if (result == 0 && list.full_count > 0)
         result = 1;
     else if (result == 0 && list.finished)
         result = -ENODATA;
-    pthread_mutex_unlock(&mutex);
-    fm_el_leave(before);
+    pthread_cleanup_pop(1);
     return result;
 }
 

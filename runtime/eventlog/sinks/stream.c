@@ -132,6 +132,7 @@ static void *write_queue(void *context)
         queue.head = q->next;
         if (!queue.head)
             queue.tail = NULL;
+        FM_EL_ASSERT(queue.bytes >= q->block.bytes && queue.out < queue.in);
         queue.bytes -= q->block.bytes;
         queue.out++;
         if (q->block.live)
@@ -167,6 +168,7 @@ static void wait_empty(void)
     queue.holds++;
     while (queue.head)
         pthread_cond_wait(&room, &mutex);
+    FM_EL_ASSERT(queue.holds > 0 && queue.bytes == 0);
     queue.holds--;
     pthread_cond_broadcast(&room);
 }
@@ -273,6 +275,7 @@ static int replace(const struct fm_el_output *next, unsigned flags)
             return -EINVAL;
         return flags & FM_EVENTLOG_HEADER ? write_header() : 0;
     }
+    FM_EL_ASSERT(!queue.head && queue.in == queue.out);
     int result = release_old(flags & FM_EVENTLOG_CLOSE_PREV);
     memset(&missing, 0, sizeof(missing)); /* what the old one lost, or gave up over */
     failures = 0;

@@ -60,6 +60,7 @@ static size_t read_args(char *out, size_t room)
         close(fd);
     while (used > 0 && out[used - 1] != '\0') /* whole arguments only */
         used--;
+    FM_EL_ASSERT(used <= room);
     return used;
 }
 

@@ -54,6 +54,7 @@ static bool is_stale(uint64_t ns)
 
 static void take_out(uint32_t hole)
 {
+    FM_EL_ASSERT(count > 0 && table[hole].type != 0);
     count--;
     uint32_t mask = ENTRIES_MAX - 1;
     for (uint32_t at = (hole + 1) & mask; table[at].type != 0; at = (at + 1) & mask) {
@@ -99,6 +100,7 @@ static void set(const struct value *v)
     if (slot->type == 0 && count >= ENTRIES_MAX * 3 / 4)
         return; /* the rest is not known to who comes late */
     count += slot->type == 0;
+    FM_EL_ASSERT(v->type != 0 && count <= ENTRIES_MAX * 3 / 4);
     *slot = *v;
 }
 
@@ -106,6 +108,7 @@ static void span(uint16_t cap, bool begins, uint32_t name, uint64_t ns)
 {
     if (cap == FM_EL_NO_CAP)
         return;
+    FM_EL_ASSERT(cap < FM_EL_LANES_MAX);
     struct lane_spans *l = spans[cap];
     if (!l) {
         if (!begins || !(l = fm_el_pool_alloc(sizeof(*l))))
@@ -188,6 +191,7 @@ void fm_el_values_take(const struct fm_el_block *b)
         n = fm_el_event_bytes(p);
         take(type, b->cap, fm_el_get64(p + 2), p + 10);
     }
+    FM_EL_ASSERT(p == end); /* whole events */
     pthread_mutex_unlock(&mutex);
 }
 

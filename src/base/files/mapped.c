@@ -160,6 +160,30 @@ bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError *
     return fm_mapped_file_open_below(NULL, path, ret, error);
 }
 
+bool fm_mapped_file_exists(const struct fm_roots *roots, const char *path)
+{
+    g_autofree char *real = roots == NULL ? NULL : fm_roots_find(roots, path);
+    return roots == NULL ? g_file_test(path, G_FILE_TEST_EXISTS) : real != NULL;
+}
+
+bool fm_mapped_file_find(const struct fm_roots *roots, const char *path,
+                         struct fm_mapped_file **ret, GError **error)
+{
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
+    if (!fm_mapped_file_exists(roots, path)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND, "%s: there is no such file", path);
+        return false;
+    }
+    return fm_mapped_file_open_below(roots, path, ret, error);
+}
+
+const uint8_t *fm_mapped_file_begin(const struct fm_mapped_file *file)
+{
+    static const uint8_t nothing[1];
+    g_assert(file->bytes != NULL || file->size == 0);
+    return file->bytes == NULL ? nothing : file->bytes;
+}
+
 bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error)
 {
     /* Within its last page a shorter file reads as zeros without a signal, hence the size too. */

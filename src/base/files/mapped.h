@@ -28,6 +28,15 @@ FM_MUST_USE bool fm_mapped_file_open(const char *path, struct fm_mapped_file **r
 /* The same beneath roots, with the errors of fm_roots_open(); roots NULL: anywhere. */
 FM_MUST_USE bool fm_mapped_file_open_below(const struct fm_roots *roots, const char *path,
                                            struct fm_mapped_file **ret, GError **error);
+/* A link out of the folders is no file, whether it leads to something or not. */
+bool fm_mapped_file_exists(const struct fm_roots *roots, const char *path);
+/* To open a file that need not be there, as those beside a profile: FM_ERROR_NOT_FOUND when none
+ * is.
+ */
+FM_MUST_USE bool fm_mapped_file_find(const struct fm_roots *roots, const char *path,
+                                     struct fm_mapped_file **ret, GError **error);
+/* Where its bytes begin, of an empty file too: never NULL. */
+const uint8_t *fm_mapped_file_begin(const struct fm_mapped_file *file);
 /* False with FM_ERROR_IO when the file has become shorter: bytes that were looked at may have been
  * zeros. */
 FM_MUST_USE bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error);

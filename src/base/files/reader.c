@@ -72,6 +72,21 @@ bool fm_reader_num_max(struct fm_reader *reader, const char *what, uint64_t max,
     return true;
 }
 
+bool fm_reader_ascending(struct fm_reader *reader, const char *what, uint32_t max, uint32_t *last,
+                         GError **error)
+{
+    const uint8_t *before = reader->at;
+    uint64_t value;
+    if (!fm_reader_num_max(reader, what, max, &value, error))
+        return false;
+    if (value != 0 && value <= *last)
+        return fm_reader_fail(reader, before, FM_ERROR_FORMAT, error,
+                              "%s %u, expected more than %u", what, (unsigned)value,
+                              (unsigned)*last);
+    *last = (uint32_t)value;
+    return true;
+}
+
 bool fm_reader_u32(struct fm_reader *reader, const char *what, uint32_t *ret, GError **error)
 {
     uint64_t value;

@@ -78,6 +78,10 @@ FM_MUST_USE static inline bool fm_reader_num(struct fm_reader *reader, const cha
 /* A num that must not be above max: FM_ERROR_FORMAT. */
 FM_MUST_USE bool fm_reader_num_max(struct fm_reader *reader, const char *what, uint64_t max,
                                    uint64_t *ret, GError **error);
+/* The next of numbers that ascend, from 1 to max, or the 0 behind the last. *last: the one before,
+ * 0 at first; becomes this one. FM_ERROR_FORMAT. */
+FM_MUST_USE bool fm_reader_ascending(struct fm_reader *reader, const char *what, uint32_t max,
+                                     uint32_t *last, GError **error);
 FM_MUST_USE bool fm_reader_u32(struct fm_reader *reader, const char *what, uint32_t *ret,
                                GError **error);
 FM_MUST_USE bool fm_reader_fixed(struct fm_reader *reader, const char *what, uint64_t *ret,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/unfinished.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
@@ -22,6 +23,7 @@ struct fm_writer {
     int failure;      /* errno of the first failed call */
     char *path;
     char *temporary_path; /* NULL: path is written directly */
+    bool done;            /* it is renamed */
 };
 
 static struct fm_writer *writer_alloc(size_t capacity)
@@ -66,7 +68,7 @@ static bool open_temporary(struct fm_writer *writer, GError **error)
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot create: %s", temporary,
                     g_strerror(errno));
     else
-        writer->temporary_path = g_steal_pointer(&temporary);
+        fm_unfinished_note(writer->temporary_path = g_steal_pointer(&temporary));
     return writer->descriptor >= 0;
 }
 
@@ -207,8 +209,7 @@ bool fm_writer_finish(struct fm_writer *writer, GError **error)
     if (!done)
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot write: %s", writer->path,
                     g_strerror(writer->failure));
-    else
-        g_clear_pointer(&writer->temporary_path, g_free);
+    writer->done = done;
     fm_writer_discard(writer);
     return done;
 }
@@ -226,9 +227,12 @@ void fm_writer_discard(struct fm_writer *writer)
         return;
     if (writer->descriptor >= 0)
         close(writer->descriptor);
-    if (writer->temporary_path)
-        unlink(writer->temporary_path);
-    g_free(writer->temporary_path);
+    if (writer->temporary_path != NULL) {
+        if (!writer->done)
+            unlink(writer->temporary_path);
+        fm_unfinished_forget(writer->temporary_path);
+        g_free(writer->temporary_path);
+    }
     g_free(writer->path);
     g_free(writer->buffer);
     g_free(writer);

@@ -16,9 +16,9 @@ struct fm_writer;
 
 /* Nothing stands beside it: path is a device or pipe, which is written to as it is. */
 bool fm_writer_is_stream(const char *path);
-/* Creates a temporary file beside path; waits for the reader of a pipe. FM_ERROR_IO when that is
- * not possible, or when path is a folder, socket or disk. The caller owns *ret and ends it with
- * finish or discard. */
+/* Creates a temporary file beside path, which is among the unfinished (unfinished.h); waits for the
+ * reader of a pipe. FM_ERROR_IO when that is not possible, or when path is a folder, socket or
+ * disk. The caller owns *ret and ends it with finish or discard. */
 FM_MUST_USE bool fm_writer_new(const char *path, struct fm_writer **ret, GError **error);
 struct fm_writer *fm_writer_new_memory(void);
 

@@ -214,6 +214,18 @@ static void read_bracket(struct reading *in, GString *out)
     in->depth--;
 }
 
+/* The size of an operator's sign with brackets in it, or one that could be taken for some: what
+ * follows may be those of a template. */
+static size_t sign_size(const char *at)
+{
+    static const char *const signs[] = {"()", "[]", "->*", "->", "<<=", ">>=", "<=>", "<<",
+                                        ">>", "<=", ">=",  "<",  ">",   "-=",  "-",   ","};
+    for (size_t i = 0; i < G_N_ELEMENTS(signs); i++)
+        if (g_str_has_prefix(at, signs[i]))
+            return strlen(signs[i]);
+    return 0;
+}
+
 /* A word; the name spaces that only tell versions of the library apart are left out. */
 static void read_word(struct reading *in, GString *out)
 {
@@ -229,10 +241,8 @@ static void read_word(struct reading *in, GString *out)
     while (is_letter(in->at[size]))
         size++;
     bool symbol = size == strlen("operator") && strncmp(in->at, "operator", size) == 0;
-    if (symbol && strncmp(in->at + size, "()", 2) == 0)
-        size += 2;
-    else if (symbol)
-        size += strspn(in->at + size, "<>=-*,");
+    if (symbol)
+        size += sign_size(in->at + size);
     g_string_append_len(out, in->at, (gssize)size);
     in->at += size;
 }

@@ -82,11 +82,11 @@ int fm_cmd_log_cat(int argc, char **argv)
 {
     struct fm_cmd_log_printer printer = {0};
     gboolean sort = FALSE;
-    g_autofree char *filter = NULL;
+    g_auto(GStrv) filters = NULL;
     const GOptionEntry own[] = {
-        {"filter", 0, 0, G_OPTION_ARG_STRING, &filter,
+        {"filter", 0, 0, G_OPTION_ARG_STRING_ARRAY, &filters,
          "Only events that a filter accepts, such as 'event.name = Run* & state.thread = 3'; in "
-         "the order of time",
+         "the order of time; may be repeated: all accept",
          "EXPR"},
         {"sort", 0, 0, G_OPTION_ARG_NONE, &sort,
          "In the order of time over all capabilities; needs a regular file", NULL},
@@ -102,8 +102,8 @@ int fm_cmd_log_cat(int argc, char **argv)
     if (status < 0 && argc != 2)
         status = fm_cli_usage("log cat", "expected one FILE, got %d arguments", argc - 1);
     if (status < 0)
-        status = filter != NULL || fm_cmd_log_is_folder(argv[1])
-                     ? fm_cmd_log_cat_trace(&printer, argv[1], filter)
+        status = filters != NULL || fm_cmd_log_is_folder(argv[1])
+                     ? fm_cmd_log_cat_trace(&printer, argv[1], filters)
                      : cat_file(&printer, argv[1], sort);
     fm_cmd_log_printer_done(&printer);
     return status;

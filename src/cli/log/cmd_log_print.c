@@ -110,6 +110,7 @@ void fm_cmd_log_printer_event(struct fm_cmd_log_printer *printer,
                               const struct fm_eventlog_event *event,
                               const struct fm_eventlog_header *header)
 {
+    g_assert(event->capability >= FM_EVENTLOG_NO_CAPABILITY && event->capability <= 65534);
     fm_eventlog_names_learn(printer->names, event);
     if ((event->number == FM_EVENTLOG_BLOCK_MARKER && !printer->markers) ||
         event->time_ns < printer->from_ns || event->time_ns > printer->to_ns ||
@@ -124,6 +125,7 @@ void fm_cmd_log_printer_event(struct fm_cmd_log_printer *printer,
 
 void fm_cmd_log_printer_flush(struct fm_cmd_log_printer *printer)
 {
+    g_assert(printer->out != NULL); /* it has begun */
     size_t length = printer->out->len;
     if (fwrite(printer->out->str, 1, length, stdout) != length || fflush(stdout) != 0)
         printer->failed = true;

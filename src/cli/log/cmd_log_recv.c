@@ -191,6 +191,7 @@ static void take_answer(void *user, const struct fm_control_message *message)
 /* Reads the stream until the answer comes. */
 static int wait_answer(struct fm_eventlog_source *source, double timeout_s)
 {
+    g_assert(timeout_s >= 0);
     struct answer answer = {0};
     GError *error = NULL;
     struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);

@@ -27,6 +27,7 @@ struct sender {
     char *token;
     int payload_max;
     gboolean single_events;
+    uint64_t from_ns; /* messages: what is over by then is told by the state */
 };
 
 /* One peer. */
@@ -58,39 +59,83 @@ static bool send_message(void *user, const struct fm_monitor_message *message, G
     return link->held->len < HELD_BYTES || flush_link(link, error);
 }
 
-/* The file as the monitor's messages: state, header, events. */
+/* What the monitor sends: the state that the events before left, the header, then events. */
+struct message_stream {
+    struct fm_monitor_splitter splitter;
+    struct fm_monitor_state *state;
+    struct fm_eventlog_header *header; /* NULL = not read yet */
+    uint64_t from_ns;
+    bool begun; /* state and header have been sent */
+};
+
+static bool begin_messages(struct message_stream *stream, GError **error)
+{
+    g_assert(!stream->begun);
+    g_autoptr(GByteArray) encoded = g_byte_array_new();
+    fm_monitor_state_encode(stream->state, encoded);
+    stream->begun = true;
+    return fm_monitor_split_state(&stream->splitter, encoded->data, encoded->len, error) &&
+           (stream->header == NULL ||
+            fm_monitor_split_header(&stream->splitter, stream->header, error));
+}
+
+/* Whole blocks: the first that ends at from_ns or later, or has no end, begins the stream. */
+static bool send_event(struct message_stream *stream, const struct fm_eventlog_event *event,
+                       GError **error)
+{
+    bool marker = event->number == FM_EVENTLOG_BLOCK_MARKER && event->payload_length >= 14;
+    uint64_t end_ns = marker ? fm_eventlog_u64(event, 4) : event->time_ns;
+    bool over = end_ns < stream->from_ns && !(marker && end_ns < event->time_ns);
+    if (!stream->begun && over) {
+        fm_monitor_state_event(stream->state, event);
+        return true;
+    }
+    return (stream->begun || begin_messages(stream, error)) &&
+           fm_monitor_split_event(&stream->splitter, event, error);
+}
+
+static bool read_messages(struct message_stream *stream, struct fm_eventlog_source *source,
+                          GError **error)
+{
+    struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
+    for (;;) {
+        struct fm_eventlog_event event;
+        switch (fm_eventlog_source_next(source, &event, error)) {
+        case FM_EVENTLOG_HAS_EVENT:
+            if (!send_event(stream, &event, error))
+                return false;
+            break;
+        case FM_EVENTLOG_HAS_HEADER:
+            if (stream->header != NULL) /* one connection carries one log */
+                return true;
+            stream->header = fm_eventlog_header_ref(fm_eventlog_reader_header(reader));
+            break;
+        case FM_EVENTLOG_FINISHED:
+            return true;
+        case FM_EVENTLOG_FAILED:
+            return false;
+        default:
+            break;
+        }
+    }
+}
+
+/* The file as the monitor's messages. */
 static bool send_messages(struct link *link, struct fm_eventlog_source *source, GError **error)
 {
-    struct fm_monitor_splitter splitter;
-    bool datagrams = link->sender->address.kind == FM_TRANSPORT_UDP;
-    size_t most = link->sender->payload_max > 0 ? (size_t)link->sender->payload_max
-                                                : (datagrams ? DATAGRAM_PAYLOAD : 0);
-    fm_monitor_splitter_init(&splitter, most, send_message, link);
-    splitter.single_events = link->sender->single_events;
-    struct fm_monitor_state *state = fm_monitor_state_new();
-    g_autoptr(GByteArray) encoded = g_byte_array_new();
-    fm_monitor_state_encode(state, encoded);
-    fm_monitor_state_free(state);
-    bool good = fm_monitor_split_state(&splitter, encoded->data, encoded->len, error);
-    struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
-    bool headed = false;
-    for (bool more = true; good && more;) {
-        struct fm_eventlog_event event;
-        enum fm_eventlog_status status = fm_eventlog_source_next(source, &event, error);
-        if (status == FM_EVENTLOG_HAS_EVENT)
-            good = fm_monitor_split_event(&splitter, &event, error);
-        else if (status == FM_EVENTLOG_HAS_HEADER && !headed)
-            good = headed =
-                fm_monitor_split_header(&splitter, fm_eventlog_reader_header(reader), error);
-        else if (status == FM_EVENTLOG_HAS_HEADER || status == FM_EVENTLOG_FINISHED)
-            more = false; /* one connection carries one log */
-        else if (status == FM_EVENTLOG_FAILED)
-            good = false;
-    }
-    good = good && fm_monitor_split_flush(&splitter, error);
-    if (good && !datagrams)
-        good = flush_link(link, error);
-    fm_monitor_splitter_clear(&splitter);
+    const struct sender *sender = link->sender;
+    struct message_stream stream = {.from_ns = sender->from_ns, .state = fm_monitor_state_new()};
+    bool datagrams = sender->address.kind == FM_TRANSPORT_UDP;
+    size_t most =
+        sender->payload_max > 0 ? (size_t)sender->payload_max : (datagrams ? DATAGRAM_PAYLOAD : 0);
+    fm_monitor_splitter_init(&stream.splitter, most, send_message, link);
+    stream.splitter.single_events = sender->single_events;
+    bool good =
+        read_messages(&stream, source, error) && (stream.begun || begin_messages(&stream, error)) &&
+        fm_monitor_split_flush(&stream.splitter, error) && (datagrams || flush_link(link, error));
+    fm_monitor_splitter_clear(&stream.splitter);
+    fm_monitor_state_free(stream.state);
+    fm_eventlog_header_unref(stream.header);
     return good;
 }
 
@@ -112,13 +157,17 @@ static bool send_plain(struct link *link, struct fm_eventlog_source *source, GEr
     return good;
 }
 
+static bool carries_messages(const struct fm_transport_address *address)
+{
+    return address->kind == FM_TRANSPORT_MONITOR || address->kind == FM_TRANSPORT_UDP;
+}
+
 static bool send_file(struct link *link, GError **error)
 {
     struct fm_eventlog_source *source = fm_eventlog_source_open(link->sender->file, error);
     if (source == NULL)
         return false;
-    bool messages = link->sender->address.kind == FM_TRANSPORT_MONITOR ||
-                    link->sender->address.kind == FM_TRANSPORT_UDP;
+    bool messages = carries_messages(&link->sender->address);
     bool good = messages ? send_messages(link, source, error) : send_plain(link, source, error);
     fm_eventlog_source_free(source);
     return good;
@@ -266,6 +315,7 @@ static int serve(const struct sender *sender, int clients)
 
 static int send_to(const struct sender *sender, double wait_s)
 {
+    g_assert(wait_s >= 0);
     GError *error = NULL;
     int fd = fm_transport_connect(&sender->address, (int)(wait_s * 1000), sender->token, &error);
     if (fd < 0)
@@ -284,6 +334,7 @@ int fm_cmd_log_send(int argc, char **argv)
     gboolean listening = FALSE;
     int clients = 1;
     double wait_s = 0;
+    g_autofree char *from = NULL;
     const GOptionEntry options[] = {
         {"listen", 'l', 0, G_OPTION_ARG_NONE, &listening,
          "Wait for clients at the address instead of connecting to it", NULL},
@@ -295,6 +346,10 @@ int fm_cmd_log_send(int argc, char **argv)
          "What clients must send first; needed beyond loopback addresses", "TOKEN"},
         {"payload-max", 0, 0, G_OPTION_ARG_INT, &sender.payload_max,
          "Messages: split longer payloads (default: never over TCP, 1400 over UDP)", "BYTES"},
+        {"from", 0, 0, G_OPTION_ARG_STRING, &from,
+         "Messages: from the first block on that ends then or later; what was before is told by "
+         "the state",
+         "TIME"},
         {"single-events", 0, 0, G_OPTION_ARG_NONE, &sender.single_events,
          "Messages: events after the head of their block, for monitors of 2016", NULL},
         {NULL},
@@ -308,6 +363,11 @@ int fm_cmd_log_send(int argc, char **argv)
         status = fm_cli_usage("log send", "expected FILE and ADDRESS, got %d arguments", argc - 1);
     if (status < 0 && !fm_transport_parse(argv[2], &sender.address, &error))
         status = fm_cli_fail("log send", error);
+    if (status < 0 && from != NULL && !fm_cmd_log_parse_time(from, &sender.from_ns, &error))
+        status = fm_cli_fail("log send", error);
+    if (status < 0 && from != NULL && !carries_messages(&sender.address))
+        status = fm_cli_usage("log send", "--from needs an address with messages, which tell the "
+                                          "state: monitor:HOST:PORT or udp:HOST:PORT");
     if (status < 0) {
         sender.file = argv[1];
         fm_cmd_log_catch_signals();

@@ -42,7 +42,7 @@ static void list_types(struct stat *stat)
                                     count};
         g_array_append_val(stat->types, named);
     }
-    qsort(stat->types->data, stat->types->len, sizeof(struct named_count), compare_names);
+    g_array_sort(stat->types, compare_names);
 }
 
 /* Reads all; false with an error when not even a header could be read. */
@@ -91,6 +91,7 @@ static double rate(const struct stat *stat, uint64_t count)
 /* A real number with the given decimals, with a point in every locale. */
 static void append_real(GString *out, const char *before, double value, int decimals)
 {
+    g_assert(decimals == 0 || decimals == 1);
     char text[G_ASCII_DTOSTR_BUF_SIZE + 320];
     g_string_append(out, before);
     g_string_append(out,
@@ -306,7 +307,8 @@ static int stat_file(const char *path, bool json, bool by_capability)
 
 /* How much of what; NULL words where nothing was said. */
 struct wanted {
-    char *by, *from, *to, *filter;
+    char *by, *from, *to;
+    char **filters;
     gboolean json, csv, by_capability;
 };
 
@@ -317,15 +319,15 @@ static int check_wanted(const struct wanted *wanted)
         return fm_cli_usage("log stat", "--from, --to and --csv need --by");
     if (wanted->json && wanted->csv)
         return fm_cli_usage("log stat", "choose one of --json and --csv");
-    if (wanted->filter != NULL && wanted->by != NULL)
+    if (wanted->filters != NULL && wanted->by != NULL)
         return fm_cli_usage("log stat", "--filter chooses events: it cannot go with --by");
     return -1;
 }
 
 static int stat_path(const char *path, const struct wanted *wanted)
 {
-    if (wanted->by == NULL && (wanted->filter != NULL || fm_cmd_log_is_folder(path)))
-        return fm_cmd_log_stat_trace(path, wanted->filter, wanted->json);
+    if (wanted->by == NULL && (wanted->filters != NULL || fm_cmd_log_is_folder(path)))
+        return fm_cmd_log_stat_trace(path, wanted->filters, wanted->json);
     if (wanted->by == NULL)
         return stat_file(path, wanted->json, wanted->by_capability);
     struct fm_log_stat_by by = {
@@ -349,8 +351,8 @@ int fm_cmd_log_stat(int argc, char **argv)
          "Where time went: by state, type, tree, thread, lock, counter, ...", "WORD"},
         {"from", 0, 0, G_OPTION_ARG_STRING, &wanted.from, "With --by: from this time on", "TIME"},
         {"to", 0, 0, G_OPTION_ARG_STRING, &wanted.to, "With --by: before this time", "TIME"},
-        {"filter", 0, 0, G_OPTION_ARG_STRING, &wanted.filter, "Only events that a filter accepts",
-         "EXPR"},
+        {"filter", 0, 0, G_OPTION_ARG_STRING_ARRAY, &wanted.filters,
+         "Only events that a filter accepts; may be repeated: all accept", "EXPR"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "FILE",
@@ -369,6 +371,6 @@ int fm_cmd_log_stat(int argc, char **argv)
     g_free(wanted.by);
     g_free(wanted.from);
     g_free(wanted.to);
-    g_free(wanted.filter);
+    g_strfreev(wanted.filters);
     return status;
 }

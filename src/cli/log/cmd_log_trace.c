@@ -3,7 +3,6 @@
 #include "cli/log/cmd_log_trace.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,12 +41,24 @@ bool fm_cmd_log_trace_read_whole(struct fm_trace *trace, GError **error)
     return true;
 }
 
-bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const char *path, const char *filter,
+/* All of them together; each has to be a filter by itself. */
+static bool begin_filter(struct fm_cmd_log_trace *reading, char **filters, GError **error)
+{
+    if (filters == NULL)
+        return true;
+    reading->filter = fm_filter_new(filters[0], error);
+    for (unsigned i = 1; reading->filter != NULL && filters[i] != NULL; i++) {
+        if (!fm_filter_add(reading->filter, filters[i], error))
+            return false;
+    }
+    return reading->filter != NULL;
+}
+
+bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const char *path, char **filters,
                            GError **error)
 {
     g_autofree char *identity = NULL;
-    reading->filter = filter == NULL ? NULL : fm_filter_new(filter, error);
-    if ((filter != NULL && reading->filter == NULL) ||
+    if (!begin_filter(reading, filters, error) ||
         (identity = fm_trace_identity(path, error)) == NULL ||
         (reading->trace = fm_trace_open(path, identity, error)) == NULL ||
         !fm_cmd_log_trace_read_whole(reading->trace, error))
@@ -76,6 +87,7 @@ void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading)
     /* The state must be read from the begin. */
     uint64_t begin = reading->state == NULL ? reading->from_ns : 0;
     uint64_t end = reading->to_ns == UINT64_MAX ? FM_TIME_INF : reading->to_ns + 1;
+    g_assert(begin <= end);
     fm_trace_each_event(reading->trace, begin, end, hooks);
 }
 
@@ -110,24 +122,13 @@ static const char *name_of(const struct fm_tracefile_context *at)
     return name == NULL ? "unknown" : name;
 }
 
-static void append_text(GString *out, const char *text, size_t length, bool json)
-{
-    if (json) {
-        fm_eventlog_format_json_text(out, (const uint8_t *)text, length);
-        return;
-    }
-    g_string_append_c(out, '"');
-    fm_eventlog_format_text(out, (const uint8_t *)text, length, '"');
-    g_string_append_c(out, '"');
-}
-
-static void append_value(GString *out, const struct fm_event_value *value, bool json)
+static void append_value(GString *out, const struct fm_event_value *value)
 {
     char real[G_ASCII_DTOSTR_BUF_SIZE];
     switch (value->kind) {
     case FM_VALUE_UNSIGNED:
         g_string_append_printf(out, "%" PRIu64, value->number);
-        if (!json && value->text != NULL) {
+        if (value->text != NULL) {
             g_string_append(out, " (");
             fm_eventlog_format_text(out, (const uint8_t *)value->text, value->text_length, ')');
             g_string_append_c(out, ')');
@@ -137,50 +138,91 @@ static void append_value(GString *out, const struct fm_event_value *value, bool 
         g_string_append_printf(out, "%" PRId64, (int64_t)value->number);
         break;
     case FM_VALUE_ADDRESS:
-        g_string_append_printf(out, json ? "%" PRIu64 : "0x%" PRIx64, value->number);
+        g_string_append_printf(out, "0x%" PRIx64, value->number);
         break;
     case FM_VALUE_REAL:
-        g_string_append(out, json && !isfinite(value->real)
-                                 ? "null"
-                                 : g_ascii_dtostr(real, sizeof real, value->real));
+        g_string_append(out, g_ascii_dtostr(real, sizeof real, value->real));
         break;
     case FM_VALUE_TEXT:
-        append_text(out, value->text, value->text_length, json);
+        g_string_append_c(out, '"');
+        fm_eventlog_format_text(out, (const uint8_t *)value->text, value->text_length, '"');
+        g_string_append_c(out, '"');
         break;
     }
 }
 
-static void append_fields(GString *out, const struct fm_tracefile_context *at, bool json)
+static void write_value(struct fm_json *json, const struct fm_event_value *value)
 {
-    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    switch (value->kind) {
+    case FM_VALUE_UNSIGNED:
+    case FM_VALUE_ADDRESS:
+        fm_json_uint(json, value->name, value->number);
+        break;
+    case FM_VALUE_SIGNED:
+        fm_json_int(json, value->name, (int64_t)value->number);
+        break;
+    case FM_VALUE_REAL:
+        fm_json_digits(json, value->name, value->real, 17);
+        break;
+    case FM_VALUE_TEXT:
+        fm_json_bytes(json, value->name, value->text, value->text_length);
+        break;
+    }
+}
+
+/* At most FM_EVENT_VALUES_MAX. */
+static unsigned values_of(const struct fm_tracefile_context *at, struct fm_event_value *ret)
+{
     const struct fm_tracefile_class *class_ = at->tracefile->class_;
     unsigned count =
-        class_->event_values == NULL ? 0 : class_->event_values(at->tracefile, &at->event, values);
-    for (unsigned i = 0; i < count; i++) {
-        g_string_append(out, i == 0 ? "" : json ? "," : " ");
-        g_string_append_printf(out, json ? "\"%s\":" : "%s=", values[i].name);
-        append_value(out, &values[i], json);
-    }
+        class_->event_values == NULL ? 0 : class_->event_values(at->tracefile, &at->event, ret);
+    g_assert(count <= FM_EVENT_VALUES_MAX);
+    return count;
+}
+
+static void write_event(GString *out, const struct fm_tracefile_context *at)
+{
+    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    unsigned count = values_of(at, values);
+    struct fm_json json;
+    fm_json_init(&json, out);
+    fm_json_object(&json, NULL);
+    fm_json_uint(&json, "time_ns", at->event.time);
+    if (at->event.cpu >= 0)
+        fm_json_int(&json, "cap", at->event.cpu);
+    else
+        fm_json_null(&json, "cap");
+    fm_json_text(&json, "type", name_of(at));
+    fm_json_object(&json, "fields");
+    for (unsigned i = 0; i < count; i++)
+        write_value(&json, &values[i]);
+    fm_json_end(&json);
+    fm_json_end(&json);
+    g_string_append_c(out, '\n');
 }
 
 static void append_event(GString *out, const struct fm_tracefile_context *at,
                          enum fm_eventlog_format as)
 {
+    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    if (as == FM_EVENTLOG_AS_JSON) {
+        write_event(out, at);
+        return;
+    }
     const char *name = name_of(at);
     uint64_t time = at->event.time;
     g_autofree char *lane = at->event.cpu < 0 ? NULL : g_strdup_printf("%d", at->event.cpu);
     g_autoptr(GString) fields = g_string_new(NULL);
-    append_fields(fields, at, as == FM_EVENTLOG_AS_JSON);
+    unsigned count = values_of(at, values);
+    for (unsigned i = 0; i < count; i++) {
+        g_string_append_printf(fields, "%s%s=", i == 0 ? "" : " ", values[i].name);
+        append_value(fields, &values[i]);
+    }
     if (as == FM_EVENTLOG_AS_TEXT) {
         g_string_append_printf(out, "%4" PRIu64 ".%09" PRIu64 " %4s ", time / 1000000000,
                                time % 1000000000, lane == NULL ? "-" : lane);
         fm_eventlog_format_text(out, (const uint8_t *)name, strlen(name), 0);
         g_string_append_printf(out, "%s%s\n", fields->len == 0 ? "" : " ", fields->str);
-    } else if (as == FM_EVENTLOG_AS_JSON) {
-        g_string_append_printf(out, "{\"time_ns\":%" PRIu64 ",\"cap\":%s,\"type\":", time,
-                               lane == NULL ? "null" : lane);
-        append_text(out, name, strlen(name), true);
-        g_string_append_printf(out, ",\"fields\":{%s}}\n", fields->str);
     } else {
         g_string_append_printf(out, "%" PRIu64 ",%s,", time, lane == NULL ? "none" : lane);
         fm_csv_append_text(out, name);
@@ -211,13 +253,13 @@ static bool print_event(void *user, const struct fm_tracefile_context *at)
     return printer->failed;
 }
 
-int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, const char *filter)
+int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, char **filters)
 {
     GError *error = NULL;
     struct fm_cmd_log_trace reading = {.event = print_event, .user = printer};
     int status = FM_EXIT_DONE;
     if (fm_cmd_log_printer_begin(printer, &error) &&
-        fm_cmd_log_trace_open(&reading, path, filter, &error)) {
+        fm_cmd_log_trace_open(&reading, path, filters, &error)) {
         reading.from_ns = printer->from_ns;
         reading.to_ns = printer->to_ns;
         fm_cmd_log_trace_read(&reading);
@@ -251,6 +293,7 @@ static bool count_event(void *user, const struct fm_tracefile_context *at)
 {
     struct counted *counted = user;
     counted->min_ns = counted->events == 0 ? at->event.time : counted->min_ns;
+    g_assert(at->event.time >= counted->min_ns); /* events come in order */
     counted->max_ns = at->event.time;
     counted->events++;
     /* Names live as long as the trace. */
@@ -342,7 +385,7 @@ static void print_counts(const struct counted *counted, bool json)
     fputs(out->str, stdout);
 }
 
-int fm_cmd_log_stat_trace(const char *path, const char *filter, bool json)
+int fm_cmd_log_stat_trace(const char *path, char **filters, bool json)
 {
     GError *error = NULL;
     struct counted counted = {
@@ -351,7 +394,7 @@ int fm_cmd_log_stat_trace(const char *path, const char *filter, bool json)
     };
     struct fm_cmd_log_trace reading = {.event = count_event, .user = &counted, .to_ns = UINT64_MAX};
     int status = FM_EXIT_DONE;
-    if (fm_cmd_log_trace_open(&reading, path, filter, &error)) {
+    if (fm_cmd_log_trace_open(&reading, path, filters, &error)) {
         fm_cmd_log_trace_read(&reading);
         print_counts(&counted, json);
     } else {

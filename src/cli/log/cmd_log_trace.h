@@ -21,17 +21,17 @@ struct fm_cmd_log_trace {
     void *user;
 };
 
-/* Opens the trace and waits until all of it is there; filter may be NULL. */
+/* Opens the trace and waits until all of it is there; filters, ended by NULL, may be NULL. */
 FM_MUST_USE bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const char *path,
-                                       const char *filter, GError **error);
+                                       char **filters, GError **error);
 /* Until nothing more comes, or, of a file that may still be written, nothing more is there. */
 FM_MUST_USE bool fm_cmd_log_trace_read_whole(struct fm_trace *trace, GError **error);
 void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading);
 /* What could not be read goes to standard error. Returns the exit status. */
 int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command);
 
-int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, const char *filter);
-int fm_cmd_log_stat_trace(const char *path, const char *filter, bool json);
+int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, char **filters);
+int fm_cmd_log_stat_trace(const char *path, char **filters, bool json);
 
 /* Finds the corrections of the clocks of these traces and expects them of those opened from now on.
  * Returns the table for people (caller frees); NULL with an error. */

@@ -11,6 +11,7 @@
 #include "base/text/json.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
+#include "cli/profile/dump_facts.h"
 #include "deep/profile.h"
 
 #define WRITE_BYTES 65536
@@ -21,9 +22,17 @@ static const char *const site_kinds[FM_SITE_KINDS] = {
     [FM_SITE_HIGHER_ORDER] = "higher_order_call",
     [FM_SITE_METHOD] = "method_call",
     [FM_SITE_CALLBACK] = "callback",
+    [FM_SITE_UNKNOWN] = "unknown_calls",
 };
 
-enum { SECTION_CSD = 1, SECTION_PD = 2, SECTION_CSS = 4, SECTION_PS = 8, SECTION_ALL = 15 };
+enum {
+    SECTION_CSD = 1,
+    SECTION_PD = 2,
+    SECTION_CSS = 4,
+    SECTION_PS = 8,
+    SECTION_FACTS = 16,
+    SECTION_ALL = 31
+};
 
 struct dump {
     const struct fm_profile *profile;
@@ -108,6 +117,7 @@ static void dump_point(const struct fm_coverage_point *point, uint32_t number, c
 
 static void dump_slot(const struct fm_profile *profile, uint32_t pd, uint32_t slot)
 {
+    g_assert(pd >= 1 && pd <= profile->pd_count);
     uint32_t count;
     const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
     const struct fm_ps *ps = &profile->ps[profile->pd_ps[pd]];
@@ -151,6 +161,7 @@ static void dump_pds(const struct dump *dump)
 
 static void dump_css(const struct fm_profile *profile, uint32_t id)
 {
+    g_assert(id >= 1 && id <= profile->css_count);
     const struct fm_css *css = &profile->css[id];
     printf("css%" PRIu32 ":\n\tcss_container = ps%" PRIu32 "\n", id, css->ps);
     print_number_field("css_slot_num", css->slot);
@@ -177,6 +188,7 @@ static void dump_csss(const struct dump *dump)
 
 static void dump_ps(const struct fm_profile *profile, uint32_t id)
 {
+    g_assert(id >= 1 && id <= profile->ps_count);
     const struct fm_ps *ps = &profile->ps[id];
     printf("ps%" PRIu32 ":\n", id);
     print_text_field("ps_decl_module", ps->decl_module);
@@ -290,6 +302,7 @@ static void json_point(struct fm_json *json, const struct fm_coverage_point *poi
 /* Each slot is the list of its csds. */
 static void json_slots(struct fm_json *json, const struct fm_profile *profile, uint32_t pd)
 {
+    g_assert(pd >= 1 && pd <= profile->pd_count);
     const struct fm_ps *ps = &profile->ps[profile->pd_ps[pd]];
     fm_json_array(json, "sites");
     for (uint32_t slot = 0; slot < ps->css_count; slot++) {
@@ -350,6 +363,7 @@ static void json_csss(struct fm_json *json, const struct dump *dump)
 
 static void json_ps(struct fm_json *json, const struct fm_profile *profile, uint32_t id)
 {
+    g_assert(id >= 1 && id <= profile->ps_count);
     const struct fm_ps *ps = &profile->ps[id];
     json_node(json, id);
     fm_json_uint(json, "line", ps->line);
@@ -398,6 +412,8 @@ static void dump_json(const struct dump *dump)
         json_csss(&json, dump);
     if (dump->sections & SECTION_PS)
         json_pss(&json, dump);
+    if (dump->sections & SECTION_FACTS)
+        fm_dump_facts_json(&json, dump->profile);
     fm_json_end(&json);
     g_string_append_c(out, '\n');
     write_some(&json, 0);
@@ -414,6 +430,8 @@ static void dump_text(const struct dump *dump)
         dump_csss(dump);
     if (dump->sections & SECTION_PS)
         dump_pss(dump);
+    if (dump->sections & SECTION_FACTS)
+        fm_dump_facts(dump->profile);
 }
 
 static int dump_file(const char *path, unsigned sections, bool restricted, bool json)
@@ -449,18 +467,15 @@ static unsigned parse_sections(char **only)
     static const struct {
         const char *name;
         unsigned section;
-    } names[] = {{"csd", SECTION_CSD},
-                 {"pd", SECTION_PD},
-                 {"css", SECTION_CSS},
-                 {"ps", SECTION_PS},
-                 {"all", SECTION_ALL}};
+    } names[] = {{"csd", SECTION_CSD}, {"pd", SECTION_PD},       {"css", SECTION_CSS},
+                 {"ps", SECTION_PS},   {"facts", SECTION_FACTS}, {"all", SECTION_ALL}};
     unsigned sections = 0;
     for (char **name = only; name != NULL && *name != NULL; name++) {
         unsigned found = 0;
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
             found |= strcmp(*name, names[i].name) == 0 ? names[i].section : 0;
         if (found == 0) {
-            fm_cli_usage("dump", "--only is csd, pd, css, ps or all, not '%s'", *name);
+            fm_cli_usage("dump", "--only is csd, pd, css, ps, facts or all, not '%s'", *name);
             return 0;
         }
         sections |= found;
@@ -485,7 +500,7 @@ int fm_cmd_dump(int argc, char **argv)
     gboolean restricted = FALSE, json = FALSE;
     const GOptionEntry entries[] = {
         {"only", 'D', 0, G_OPTION_ARG_STRING_ARRAY, &only,
-         "Only this kind of node: csd, pd, css, ps or all; may be given again", "KIND"},
+         "Only this kind of node: csd, pd, css, ps, facts or all; may be given again", "KIND"},
         {"restrict", 'r', 0, G_OPTION_ARG_NONE, &restricted,
          "Only procedures that were called, and their call sites", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},

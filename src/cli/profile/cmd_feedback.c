@@ -54,6 +54,16 @@ static bool parse_least(const char *text, const char *option, double least, bool
     return false;
 }
 
+/* Levels beyond the ends mean those. */
+static void check_verbosity(const char *command, int verbosity)
+{
+    if (verbosity < 0)
+        fprintf(stderr, "fathom %s: warning: verbosity level should not be negative.\n", command);
+    if (verbosity > VERBOSITY_MAX)
+        fprintf(stderr, "fathom %s: warning: verbosity level should not exceed %d.\n", command,
+                VERBOSITY_MAX);
+}
+
 /* All that is wrong is told. */
 static bool set_params(struct creating *options)
 {
@@ -82,16 +92,12 @@ static bool set_params(struct creating *options)
             options->best);
         ok = false;
     }
-    if (options->verbosity < 0 || options->verbosity > VERBOSITY_MAX) {
-        fm_cli_usage("feedback create", "--verbosity is from 0 to %d, not %d", VERBOSITY_MAX,
-                     options->verbosity);
-        ok = false;
-    }
     if (!options->implicit && !options->conjunctions) {
         fm_cli_usage("feedback create", "options do not request any form of feedback: "
                                         "--implicit-parallelism does");
         ok = false;
     }
+    check_verbosity("feedback create", options->verbosity);
     params->intermodule = options->intermodule;
     return ok;
 }
@@ -180,6 +186,16 @@ static int create(const struct creating *options, const char *data_path, const c
     return status;
 }
 
+/* -v5 */
+static void lengthen_verbosity(char **argument)
+{
+    const char *text = *argument;
+    if (text[0] != '-' || text[1] != 'v' || !g_ascii_isdigit(text[2]))
+        return;
+    g_autofree char *whole = g_strconcat("--verbosity=", text + 2, NULL);
+    *argument = (char *)(uintptr_t)g_intern_string(whole);
+}
+
 /* What GLib's parser does not know: -v3, and --no-NAME of a boolean, which takes back an earlier
  * --NAME and is taken back by a later one. */
 static void settle(int *argc, char **argv)
@@ -192,10 +208,7 @@ static void settle(int *argc, char **argv)
     for (int i = 1; i < *argc; i++) {
         if (strcmp(argv[i], "--") == 0)
             return;
-        if (argv[i][0] == '-' && argv[i][1] == 'v' && g_ascii_isdigit(argv[i][2])) {
-            g_autofree char *whole = g_strconcat("--verbosity=", argv[i] + 2, NULL);
-            argv[i] = (char *)(uintptr_t)g_intern_string(whole);
-        }
+        lengthen_verbosity(&argv[i]);
         for (size_t b = 0; b < G_N_ELEMENTS(booleans); b++) {
             g_autofree char *on = g_strconcat("--", booleans[b], NULL);
             g_autofree char *off = g_strconcat("--no-", booleans[b], NULL);
@@ -218,14 +231,17 @@ static void settle(int *argc, char **argv)
     }
 }
 
-static int parse_create(struct creating *o, int *argc, char ***argv)
+/* What `create` takes, writing into o; g_free. */
+static GOptionEntry *create_entries(struct creating *o)
 {
 /* Each of these exists under a second, longer name. */
-#define BOTH(name, kind, where, text, value)                                            \
-    {"ipar-" name, 0, 0, kind, where, text, value},                                     \
-    {                                                                                   \
-        "implicit-parallelism-" name, 0, G_OPTION_FLAG_HIDDEN, kind, where, text, value \
+#define NAMED(name, longer, kind, where, text, value)           \
+    {name, 0, 0, kind, where, text, value},                     \
+    {                                                           \
+        longer, 0, G_OPTION_FLAG_HIDDEN, kind, where, "", value \
     }
+#define BOTH(name, kind, where, text, value) \
+    NAMED("ipar-" name, "implicit-parallelism-" name, kind, where, text, value)
     const GOptionEntry entries[] = {
         {"implicit-parallelism", 0, 0, G_OPTION_ARG_NONE, &o->implicit,
          "Advise on implicit parallelism: candidate parallel conjunctions", NULL},
@@ -255,31 +271,33 @@ static int parse_create(struct creating *o, int *argc, char ***argv)
              "Look only into cliques that cost so much a call (default: 2000)", "N"),
         BOTH("call-site-cost-threshold", G_OPTION_ARG_INT64, &o->params.call_site_threshold,
              "Only calls that cost more are made parallel (default: 2000)", "N"),
-        {"ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o->dependent,
-         "Also conjunctions that share variables (default)", NULL},
-        {"no-ipar-dep-conjs", 0, 0, G_OPTION_ARG_NONE, &o->no_dependent,
-         "Only conjunctions that share no variables", NULL},
-        {"implicit-parallelism-dependant-conjunctions", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
-         &o->dependent, "", NULL},
-        {"no-implicit-parallelism-dependant-conjunctions", 0, G_OPTION_FLAG_HIDDEN,
-         G_OPTION_ARG_NONE, &o->no_dependent, "", NULL},
-        {"ipar-speedup-alg", 0, 0, G_OPTION_ARG_STRING, &o->speedup,
-         "How speedups are estimated: overlap (default), naive", "ALG"},
-        {"implicit-parallelism-dependant-conjunctions-algorithm", 0, G_OPTION_FLAG_HIDDEN,
-         G_OPTION_ARG_STRING, &o->speedup, "", "ALG"},
+        NAMED("ipar-dep-conjs", "implicit-parallelism-dependant-conjunctions", G_OPTION_ARG_NONE,
+              &o->dependent, "Also conjunctions that share variables (default)", NULL),
+        NAMED("no-ipar-dep-conjs", "no-implicit-parallelism-dependant-conjunctions",
+              G_OPTION_ARG_NONE, &o->no_dependent, "Only conjunctions that share no variables",
+              NULL),
+        NAMED("ipar-speedup-alg", "implicit-parallelism-dependant-conjunctions-algorithm",
+              G_OPTION_ARG_STRING, &o->speedup,
+              "How speedups are estimated: overlap (default), naive", "ALG"),
         BOTH("speedup-threshold", G_OPTION_ARG_STRING, &o->speedup_threshold,
              "The least speedup that is worth it, >= 1 (default: 1.01)", "F"),
-        {"ipar-best-par-alg", 0, 0, G_OPTION_ARG_STRING, &o->best,
-         "How the best cut is sought: greedy, complete, complete-size(N), complete-branches(N) "
-         "(default: complete-branches(1000))",
-         "ALG"},
-        {"implicit-parallelism-best-parallelisation-algorithm", 0, G_OPTION_FLAG_HIDDEN,
-         G_OPTION_ARG_STRING, &o->best, "", "ALG"},
+        NAMED("ipar-best-par-alg", "implicit-parallelism-best-parallelisation-algorithm",
+              G_OPTION_ARG_STRING, &o->best,
+              "How the best cut is sought: greedy, complete, complete-size(N), "
+              "complete-branches(N) (default: complete-branches(1000))",
+              "ALG"),
         {"ipar-alg-for-finding-best-par", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o->best,
          "", "ALG"},
         {NULL},
     };
 #undef BOTH
+#undef NAMED
+    return g_memdup2(entries, sizeof entries);
+}
+
+static int parse_create(struct creating *o, int *argc, char ***argv)
+{
+    g_autofree GOptionEntry *entries = create_entries(o);
     settle(argc, *argv);
     return fm_cli_parse(argc, argv, entries, "PROFILE FEEDBACK",
                         "Searches a Mercury program's profile for conjunctions that are worth "
@@ -320,12 +338,15 @@ static int run_report(int argc, char **argv)
     GError *error = NULL;
     g_autoptr(FmFeedback) feedback = NULL;
     g_autoptr(GString) text = g_string_new(NULL);
+    for (int i = 1; i < argc; i++)
+        lengthen_verbosity(&argv[i]);
     int status = fm_cli_parse(&argc, &argv, entries, "FEEDBACK", "Prints a feedback file.",
                               "fathom feedback report Deep.feedback");
     if (status >= 0)
         return status;
     if (argc != 2)
         return fm_cli_usage("feedback report", "expected one FEEDBACK");
+    check_verbosity("feedback report", verbosity);
     if (json && csv)
         return fm_cli_usage("feedback report", "--json and --csv are one or the other");
     if (!fm_feedback_read(argv[1], NULL, &feedback, &error))

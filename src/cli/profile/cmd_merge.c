@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles added up into one; one alone in its canonical form. */
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <glib/gstdio.h>
+
+#include "base/files/helper.h"
+#include "base/files/unfinished.h"
 #include "base/files/writer.h"
 #include "base/error.h"
-#include "base/files/mapped.h"
 #include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/profile/merge_bodies.h"
+#include "cli/profile/merge_ranks.h"
+#include "deep/write.h"
 #include "merge/merge.h"
 
-#define HASHED_AT_ONCE ((size_t)1 << 20)
+#define PROBE_BYTES (64 << 10)
+#define PROFILE_VERSION 9
 
 struct merging {
-    gboolean across_builds, common, union_programs, keep_going, allow_repeats;
+    gboolean across_builds, common, union_programs, keep_going, allow_repeats, mpi, ranks, no_ranks;
     char *output;
+    char *ranks_of, *ranks_from; /* what fathom-merge-mpi asks for: merge_ranks.h */
+    gboolean ranks_later;        /* likewise: it will, when all is added */
 };
+
+static bool is_stdout(const char *output)
+{
+    return g_strcmp0(output, "-") == 0;
+}
 
 /* The same file again, whatever it is called. */
 static bool is_repeat(GHashTable *seen, const char *path)
@@ -35,23 +54,10 @@ struct reading {
     const char *path;
     struct fm_profile *profile; /* NULL: error */
     uint8_t hash[FM_PART_HASH_BYTES];
-    struct fm_source_map *lines; /* of a C program; NULL = none */
+    struct fm_source_map *lines;  /* of a C program; NULL = none */
+    struct fm_machine_code *code; /* likewise */
     GError *error;
 };
-
-/* Of the bytes that were read, unless the file is exchanged meanwhile. */
-static bool hash_file(const char *path, uint8_t ret[FM_PART_HASH_BYTES], GError **error)
-{
-    g_autoptr(FmMappedFile) file = NULL;
-    if (!fm_mapped_file_open(path, &file, error))
-        return false;
-    gsize size = FM_PART_HASH_BYTES;
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    for (size_t at = 0; at < file->size; at += MIN(file->size - at, HASHED_AT_ONCE))
-        g_checksum_update(checksum, file->bytes + at, (gssize)MIN(file->size - at, HASHED_AT_ONCE));
-    g_checksum_get_digest(checksum, ret, &size);
-    return fm_mapped_file_check(file, error);
-}
 
 static gpointer read_file(gpointer data)
 {
@@ -59,36 +65,83 @@ static gpointer read_file(gpointer data)
     g_clear_pointer(&reading->added, fm_profile_free);
     if (!fm_profile_read(reading->path, NULL, &reading->profile, &reading->error))
         reading->profile = NULL;
-    if (reading->profile == NULL || reading->profile->flavour != FM_FLAVOUR_C)
-        return NULL;
-    if (reading->profile->run_info.part_count == 0 &&
-        !hash_file(reading->path, reading->hash, &reading->error))
+    if (reading->profile != NULL && reading->profile->run_info.part_count == 0 &&
+        !fm_content_hash(reading->path, reading->hash, &reading->error))
         g_clear_pointer(&reading->profile, fm_profile_free);
-    if (reading->profile != NULL &&
+    if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
         !fm_source_map_read_beside(NULL, reading->path, reading->profile, &reading->lines, NULL))
         reading->lines = NULL; /* the profile alone then: its pages say what is wrong with them */
+    if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
+        !fm_machine_code_read_beside(NULL, reading->path, reading->profile, &reading->code, NULL))
+        reading->code = NULL;
     return NULL;
+}
+
+/* Files of Mercury's tools do not say which process they are of: what has the same bytes is taken
+ * for a copy. *ret: the path of the first. */
+static bool is_copy(GHashTable *contents, const struct reading *done, const char **ret)
+{
+    if (done->profile->flavour != FM_FLAVOUR_MERCURY)
+        return false;
+    g_autoptr(GBytes) hash = g_bytes_new(done->hash, sizeof done->hash);
+    *ret = g_hash_table_lookup(contents, hash);
+    if (*ret == NULL)
+        g_hash_table_insert(contents, g_steal_pointer(&hash), (gpointer)(uintptr_t)done->path);
+    return *ret != NULL;
 }
 
 static void begin_reading(struct reading *reading, const char *path, struct fm_profile *added)
 {
     *reading = (struct reading){.path = path, .added = added};
-    reading->thread = g_thread_new("reading", read_file, reading);
+    reading->thread = g_thread_try_new("reading", read_file, reading, NULL);
+    if (reading->thread == NULL)
+        read_file(reading); /* no thread can be had: not meanwhile, then */
+}
+
+/* What is known of the files so far. */
+struct seen {
+    GHashTable *files;    /* by device and inode */
+    GHashTable *contents; /* hash -> path, of Mercury's */
+    struct fm_merge_bodies bodies;
+    GPtrArray *of_ranks; /* paths of those added that are of one process each, or of one rank */
+    GArray *ranks_of;    /* uint32_t: each one's rank + 1; 0 = none */
+    bool sums;           /* there were others */
+    struct fm_rank_info ranks; /* of the last sum */
+};
+
+/* Takes the statistics of a sum. */
+static void see_ranks(struct seen *seen, struct fm_profile *profile, const char *path)
+{
+    const uint32_t rank = fm_profile_rank(profile);
+    if (profile->run_info.part_count > 0) {
+        fm_rank_info_clear(&seen->ranks);
+        seen->ranks = profile->run_info.rank_info;
+        profile->run_info.rank_info = (struct fm_rank_info){0};
+    }
+    if (profile->run_info.part_count > 0 && rank == 0) {
+        seen->sums = true;
+        return;
+    }
+    g_ptr_array_add(seen->of_ranks, (gpointer)(uintptr_t)path);
+    g_array_append_val(seen->ranks_of, rank);
 }
 
 /* The file that is being read; *reading goes on with the next, unless it is NULL. *added: the
  * profile added before, then this one. */
-static bool add_file(const struct merging *o, struct fm_merge *merge, struct reading *reading,
-                     const char *next, struct fm_profile **added, GError **error)
+static bool add_file(const struct merging *o, struct fm_merge *merge, struct seen *seen,
+                     struct reading *reading, const char *next, struct fm_profile **added,
+                     GError **error)
 {
-    g_thread_join(reading->thread);
+    if (reading->thread != NULL)
+        g_thread_join(reading->thread);
     struct reading done = *reading;
-    reading->thread = NULL;
+    *reading = (struct reading){0};
     if (next != NULL)
         begin_reading(reading, next, g_steal_pointer(added));
     g_clear_pointer(added, fm_profile_free);
     *added = done.profile;
     g_autoptr(FmSourceMap) lines = done.lines;
+    g_autoptr(FmMachineCode) code = done.code;
     if (done.error != NULL) {
         g_propagate_error(error, done.error);
         return false;
@@ -99,47 +152,59 @@ static bool add_file(const struct merging *o, struct fm_merge *merge, struct rea
                     done.path);
         return false;
     }
+    const char *first = NULL;
+    if (!o->allow_repeats && is_copy(seen->contents, &done, &first)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s: a copy of %s, which was added before (--allow-repeats adds it twice)",
+                    done.path, first);
+        return false;
+    }
     if (!fm_merge_add(merge, done.profile, done.path, error))
         return false;
+    if (done.profile->flavour == FM_FLAVOUR_MERCURY)
+        fm_merge_bodies_see(&seen->bodies, done.path);
+    see_ranks(seen, done.profile, done.path);
     fm_merge_add_part(merge, done.profile, done.hash);
     if (lines != NULL)
         fm_merge_add_lines(merge, lines);
+    if (code != NULL)
+        fm_merge_add_code(merge, code);
     return true;
 }
 
 static void end_reading(struct reading *reading)
 {
-    if (reading->thread == NULL)
-        return;
-    g_thread_join(reading->thread);
+    if (reading->thread != NULL)
+        g_thread_join(reading->thread);
     fm_profile_free(reading->profile);
     fm_source_map_free(reading->lines);
+    fm_machine_code_free(reading->code);
     g_clear_error(&reading->error);
+    *reading = (struct reading){0};
 }
 
 /* How many files could not be added; all of them when one could not and the others are not wanted.
  */
-static unsigned add_files(const struct merging *o, struct fm_merge *merge, char **paths,
-                          unsigned count, bool *ret_stopped)
+static unsigned add_files(const struct merging *o, struct fm_merge *merge, struct seen *seen,
+                          char **paths, unsigned count, bool *ret_stopped)
 {
     unsigned failed = 0;
     struct fm_progress progress;
     struct reading reading;
     g_autoptr(FmProfile) added = NULL;
-    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     fm_cli_progress_begin(&progress);
     begin_reading(&reading, paths[0], NULL);
     for (unsigned i = 0; i < count && !*ret_stopped; i++) {
         GError *error = NULL;
         const char *next = i + 1 < count ? paths[i + 1] : NULL;
-        if (!o->allow_repeats && is_repeat(seen, paths[i])) {
+        if (!o->allow_repeats && is_repeat(seen->files, paths[i])) {
             g_set_error(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                         "%s: given twice (--allow-repeats adds it twice)", paths[i]);
             end_reading(&reading);
-            reading.thread = NULL;
             if (next != NULL)
                 begin_reading(&reading, next, NULL);
-        } else if (add_file(o, merge, &reading, next, &added, &error) && progress.report != NULL) {
+        } else if (add_file(o, merge, seen, &reading, next, &added, &error) &&
+                   progress.report != NULL) {
             progress.report(progress.user, "merging", i + 1, count);
         }
         if (error == NULL)
@@ -153,46 +218,256 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, char 
     return failed;
 }
 
-static bool write_lines(const struct fm_source_map *lines, const struct fm_profile *profile,
-                        const char *output, GError **error)
+/* To a file, or to standard output. */
+static bool write_profile(const struct fm_profile *profile, const char *output, GError **error)
 {
-    if (lines == NULL || fm_writer_is_stream(output))
-        return true;
-    g_autofree char *path = fm_source_map_path(output);
-    return fm_source_map_write(lines, profile, path, error);
+    struct fm_writer *writer;
+    if (!is_stdout(output))
+        return fm_profile_write(profile, output, false, error);
+    return fm_cli_output_begin(output, &writer, error) &&
+           fm_profile_encode(profile, "standard output", PROFILE_VERSION, false, writer, error) &&
+           fm_cli_output_finish(output, writer, error);
 }
 
-static int merge_files(const struct merging *o, char **paths, unsigned count)
+/* Nothing stands beside a stream. */
+static bool write_beside(const struct fm_merge_beside *beside, const struct fm_profile *profile,
+                         const char *output, GError **error)
 {
-    const struct fm_merge_options options = {.across_builds = o->across_builds,
-                                             .common = o->common,
-                                             .union_programs = o->union_programs};
+    if (is_stdout(output) || fm_writer_is_stream(output))
+        return true;
+    g_autofree char *lines_path = fm_source_map_path(output);
+    g_autofree char *code_path = fm_machine_code_path(output);
+    if (beside->lines == NULL) /* what is there is of an older sum */
+        g_unlink(lines_path);
+    if (beside->code == NULL)
+        g_unlink(code_path);
+    return (beside->lines == NULL ||
+            fm_source_map_write(beside->lines, profile, lines_path, error)) &&
+           (beside->code == NULL || fm_machine_code_write(beside->code, profile, code_path, error));
+}
+
+/* GLib ends the process when memory cannot be had: with a message and the status of failures, not
+ * with a core file; nor with what was written so far. */
+static void end_without_memory(void)
+{
+    static const char text[] = "fathom merge: not enough memory\n";
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    fm_unfinished_remove();
+    _exit(FM_EXIT_FAILED);
+}
+
+static void tell_no_memory(const char *domain, GLogLevelFlags level, const char *message,
+                           gpointer user)
+{
+    if ((level & G_LOG_LEVEL_ERROR) == 0 ||
+        (strstr(message, "failed to allocate") == NULL && strstr(message, "memory") == NULL)) {
+        g_log_default_handler(domain, level, message, user);
+        return;
+    }
+    end_without_memory();
+}
+
+/* GLib's slices do not log that nothing is left to slice, they abort. */
+static void on_abort(int number)
+{
+    void *more = mmap(NULL, PROBE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (more == MAP_FAILED)
+        end_without_memory();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch_memory(void)
+{
+    const struct sigaction action = {.sa_handler = on_abort};
+    g_log_set_default_handler(tell_no_memory, NULL);
+    sigaction(SIGABRT, &action, NULL);
+}
+
+static struct fm_merge_ranks ranks_options(const struct merging *o)
+{
+    return (struct fm_merge_ranks){.options = {.across_builds = o->across_builds,
+                                               .common = o->common,
+                                               .union_programs = o->union_programs},
+                                   .asked = o->ranks,
+                                   .no = o->no_ranks};
+}
+
+static int compare_ranks(const void *a, const void *b, void *user)
+{
+    const uint32_t *ranks = user, i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    return ranks[i] != ranks[j] ? (ranks[i] < ranks[j] ? -1 : 1) : i < j ? -1 : i > j;
+}
+
+/* Those of one rank one after another. */
+static GPtrArray *files_by_rank(const struct seen *seen)
+{
+    GPtrArray *paths = g_ptr_array_new();
+    guint count = seen->of_ranks->len;
+    g_autofree uint32_t *order = g_new(uint32_t, count + 1u);
+    for (guint i = 0; i < count; i++)
+        order[i] = i;
+    g_qsort_with_data(order, (gint)count, sizeof *order, compare_ranks, seen->ranks_of->data);
+    for (guint i = 0; i < count; i++)
+        g_ptr_array_add(paths, seen->of_ranks->pdata[order[i]]);
+    return paths;
+}
+
+/* One sum alone is its own canonical form, and keeps its statistics, which are of its contexts: a
+ * root above them makes others. */
+static bool add_ranks(const struct merging *o, struct seen *seen, unsigned added,
+                      struct fm_profile *sum)
+{
+    const struct fm_merge_ranks ranks = ranks_options(o);
+    if (added == 1 && seen->ranks.count > 0 && !o->no_ranks && !o->union_programs) {
+        fm_profile_set_ranks(sum, &seen->ranks);
+        return true;
+    }
+    if (o->ranks_later)
+        return true;
+    g_autoptr(GPtrArray) paths = files_by_rank(seen);
+    return fm_merge_ranks_add(&ranks, (char **)paths->pdata, paths->len, seen->sums, sum);
+}
+
+static int merge_files(const struct merging *o, struct seen *seen, char **paths, unsigned count)
+{
+    const struct fm_merge_options options = ranks_options(o).options;
     struct fm_merge *merge = fm_merge_new(&options);
     g_autoptr(FmProfile) profile = NULL;
     GError *error = NULL;
     bool stopped = false;
-    unsigned failed = add_files(o, merge, paths, count, &stopped);
+    unsigned failed = add_files(o, merge, seen, paths, count, &stopped);
     if (stopped) {
         fm_merge_free(merge);
         return FM_EXIT_FAILED;
     }
     for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
         fprintf(stderr, "fathom merge: note: %s\n", *note);
-    g_autoptr(FmSourceMap) lines = NULL;
-    if (!fm_merge_finish_lines(merge, &profile, &lines, &error) ||
-        !fm_profile_write(profile, o->output, false, &error) ||
-        !write_lines(lines, profile, o->output, &error))
+    if (seen->bodies.differ)
+        fputs("fathom merge: note: the bodies (.procrep) of the profiles differ: none is carried "
+              "on\n",
+              stderr);
+    struct fm_merge_beside beside;
+    if (!fm_merge_finish_with(merge, &profile, &beside, &error)) {
+        fm_merge_beside_clear(&beside);
+        return fm_cli_fail("merge", error);
+    }
+    bool whole = add_ranks(o, seen, count - failed, profile);
+    bool written =
+        write_profile(profile, o->output, &error) &&
+        write_beside(&beside, profile, o->output, &error) &&
+        (is_stdout(o->output) || fm_merge_bodies_write(&seen->bodies, o->output, &error));
+    fm_merge_beside_clear(&beside);
+    if (!written)
         return fm_cli_fail("merge", error);
     if (failed > 0)
         fprintf(stderr, "fathom merge: %u of %u files are left out\n", failed, count);
-    return failed > 0 ? FM_EXIT_FAILED : FM_EXIT_DONE;
+    return failed > 0 || !whole ? FM_EXIT_FAILED : FM_EXIT_DONE;
+}
+
+/* @LIST stands for the files whose names are the lines of LIST, of which empty ones are none:
+ * more than a command line holds. NULL: it cannot be read, or nothing is in all lists. */
+static GPtrArray *name_files(char **words, unsigned count, GError **error)
+{
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned i = 0; i < count; i++) {
+        g_autofree char *text = NULL;
+        if (words[i][0] != '@') {
+            g_ptr_array_add(paths, g_strdup(words[i]));
+            continue;
+        }
+        if (!g_file_get_contents(words[i] + 1, &text, NULL, error))
+            return NULL;
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line != NULL; line++) {
+            if (**line != '\0')
+                g_ptr_array_add(paths, g_strdup(*line));
+        }
+    }
+    if (paths->len > 0)
+        return g_steal_pointer(&paths);
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: no line of it names a file", words[0] + 1);
+    return NULL;
+}
+
+/* The names of the files, each ended by NUL, behind a descriptor that the next program has, too. */
+static int pass_names(const GPtrArray *paths, GError **error)
+{
+    int descriptor = memfd_create("fathom-merge", 0);
+    FILE *names = descriptor < 0 ? NULL : fdopen(dup(descriptor), "w");
+    bool ok = names != NULL;
+    for (guint i = 0; ok && i < paths->len; i++)
+        ok = fwrite(paths->pdata[i], 1, strlen(paths->pdata[i]) + 1, names) > 0;
+    ok = (names == NULL || fclose(names) == 0) && ok && lseek(descriptor, 0, SEEK_SET) == 0;
+    if (!ok)
+        g_set_error_literal(error, FM_ERROR, FM_ERROR_IO,
+                            "cannot pass the names of the files on to fathom-merge-mpi");
+    return ok ? descriptor : -1;
+}
+
+/* Goes on as the program that talks to the other processes: under mpirun this process is one of
+ * many. It returns only when that cannot be. */
+static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
+{
+    const struct {
+        gboolean given;
+        const char *option;
+    } passed[] = {{o->across_builds, "--across-builds"},
+                  {o->common, "--common"},
+                  {o->union_programs, "--union"},
+                  {o->allow_repeats, "--allow-repeats"},
+                  {o->ranks, "--ranks"},
+                  {o->no_ranks, "--no-ranks"}};
+    GError *error = NULL;
+    g_autofree char *program = fm_helper_path("fathom-merge-mpi", "merge-mpi");
+    g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+    for (guint i = 0; i < paths->len; i++) {
+        if (strchr(paths->pdata[i], '\n') != NULL)
+            return fm_cli_usage("merge", "%s: --mpi takes no names with line breaks",
+                                (const char *)paths->pdata[i]);
+    }
+    int names = program == NULL || self == NULL ? -1 : pass_names(paths, &error);
+    if (names >= 0) {
+        g_autofree char *descriptor = g_strdup_printf("%d", names);
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        const char *const first[] = {program, self, o->output, descriptor};
+        for (size_t i = 0; i < G_N_ELEMENTS(first); i++)
+            g_ptr_array_add(words, (gpointer)(uintptr_t)first[i]);
+        for (size_t i = 0; i < G_N_ELEMENTS(passed); i++) {
+            if (passed[i].given)
+                g_ptr_array_add(words, (gpointer)(uintptr_t)passed[i].option);
+        }
+        g_ptr_array_add(words, NULL);
+        execv(program, (char **)words->pdata);
+    }
+    if (error == NULL)
+        g_set_error_literal(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                            "--mpi: the program fathom-merge-mpi is not installed; fathom has it "
+                            "when OpenMPI (libopenmpi-dev) was there as it was built");
+    return fm_cli_fail("merge", error);
+}
+
+/* -1, or the status when they do not go together. */
+static int check_options(const struct merging *o, bool has_files)
+{
+    if (!has_files)
+        return fm_cli_usage("merge", "expected a FILE; --help tells more");
+    if (o->output == NULL)
+        return fm_cli_usage("merge", "expected --output FILE");
+    if (o->ranks && o->no_ranks && o->ranks_of == NULL)
+        return fm_cli_usage("merge", "--ranks and --no-ranks do not go together");
+    if (o->mpi && is_stdout(o->output))
+        return fm_cli_usage("merge", "--mpi writes to a file, not to standard output");
+    return -1;
 }
 
 int fm_cmd_merge(int argc, char **argv)
 {
     struct merging o = {0};
     const GOptionEntry entries[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "The file to write", "FILE"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output,
+         "The file to write; - = standard output", "FILE"},
         {"across-builds", 0, 0, G_OPTION_ARG_NONE, &o.across_builds,
          "Add different builds up, of C or Mercury: by names and labels, wherever they stand",
          NULL},
@@ -204,19 +479,55 @@ int fm_cmd_merge(int argc, char **argv)
          "Leave out what cannot be merged; the status is 1 then, too", NULL},
         {"allow-repeats", 0, 0, G_OPTION_ARG_NONE, &o.allow_repeats,
          "Add a file as often as it is given", NULL},
+        {"mpi", 0, 0, G_OPTION_ARG_NONE, &o.mpi,
+         "Share the work with the other processes that mpirun has started; implies --keep-going",
+         NULL},
+        {"ranks", 0, 0, G_OPTION_ARG_NONE, &o.ranks,
+         "Keep how what the profiles have is spread, also where they are of no MPI program", NULL},
+        {"no-ranks", 0, 0, G_OPTION_ARG_NONE, &o.no_ranks, "Do not, of no program", NULL},
+        {"ranks-of", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.ranks_of, NULL, NULL},
+        {"ranks-from", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.ranks_from, NULL, NULL},
+        {"ranks-later", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o.ranks_later, NULL, NULL},
         {NULL},
     };
-    int status = fm_cli_parse(&argc, &argv, entries, "FILE...",
+    watch_memory();
+    int status = fm_cli_parse(&argc, &argv, entries, "FILE|@LIST...",
                               "Adds profiles of one program up. The result does not depend on "
                               "their order or grouping; one alone is written in its canonical "
                               "form.",
                               "fathom merge monday.data tuesday.data -o both.data");
-    if (status < 0 && argc < 2)
-        status = fm_cli_usage("merge", "expected a FILE; --help tells more");
-    if (status < 0 && o.output == NULL)
-        status = fm_cli_usage("merge", "expected --output FILE");
+    bool joins = o.ranks_of != NULL && argc < 2;
     if (status < 0)
-        status = merge_files(&o, argv + 1, (unsigned)argc - 1);
+        status = check_options(&o, argc > 1 || joins);
+    GError *error = NULL;
+    g_autoptr(GPtrArray) paths =
+        status < 0 && !joins ? name_files(argv + 1, (unsigned)argc - 1, &error) : NULL;
+    if (error != NULL)
+        status = fm_cli_fail("merge", error);
+    const struct fm_merge_ranks ranks = ranks_options(&o);
+    if (status < 0 && joins)
+        status = fm_merge_ranks_join(&ranks, o.ranks_of, o.ranks_from, o.output);
+    else if (status < 0 && o.ranks_of != NULL)
+        status =
+            fm_merge_ranks_share(&ranks, o.ranks_of, (char **)paths->pdata, paths->len, o.output);
+    if (status < 0 && o.mpi)
+        status = merge_on_mpi(&o, paths);
+    if (status < 0 && paths != NULL) {
+        struct seen seen = {.of_ranks = g_ptr_array_new(),
+                            .ranks_of = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                            .files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                            .contents = g_hash_table_new_full(g_bytes_hash, g_bytes_equal,
+                                                              (GDestroyNotify)g_bytes_unref, NULL)};
+        status = merge_files(&o, &seen, (char **)paths->pdata, paths->len);
+        g_hash_table_unref(seen.files);
+        g_hash_table_unref(seen.contents);
+        fm_merge_bodies_done(&seen.bodies);
+        g_ptr_array_unref(seen.of_ranks);
+        g_array_unref(seen.ranks_of);
+        fm_rank_info_clear(&seen.ranks);
+    }
     g_free(o.output);
+    g_free(o.ranks_of);
+    g_free(o.ranks_from);
     return status;
 }

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/record/call_log.h"
+#include "cli/record/compiling.h"
+#include "record/toolchain/note_filter.h"
 #include "record/toolchain/toolchain.h"
 
 struct wrapper {
@@ -32,6 +34,7 @@ static const char help[] =
     "                              functions whose name holds PATTERN; may be repeated\n"
     "  --only=PATTERN              record these files, folders or functions alone; may be "
     "repeated\n"
+    "  --trace=NAME[,NAME...]      time each call of these functions, in each run\n"
     "  --include-system            record functions of the system's headers, too\n"
     "  --cc=COMPILER               the real compiler (default: cc or c++; also $FATHOM_CC,\n"
     "                              $FATHOM_CXX, or the first argument as with launchers);\n"
@@ -82,6 +85,9 @@ static bool take_option(struct wrapper *wrapper, const char *argument, GError **
         fm_choice_add(&toolchain->exclude, argument + strlen("--exclude="));
     } else if (g_str_has_prefix(argument, "--only=")) {
         fm_choice_add(&toolchain->only, argument + strlen("--only="));
+    } else if (g_str_has_prefix(argument, "--trace=")) {
+        toolchain->traced = argument + strlen("--trace=");
+        return fm_call_log_check_names(toolchain->traced, error);
     } else if (g_str_has_prefix(argument, "--cc=")) {
         choose_compiler(wrapper, argument + strlen("--cc="));
     } else if (strcmp(argument, "--include-system") == 0) {
@@ -131,24 +137,6 @@ static void identify(struct wrapper *wrapper)
     }
 }
 
-static int run_and_wait(char **arguments)
-{
-    pid_t pid = fork();
-    if (pid == 0) {
-        execvp(arguments[0], arguments);
-        fprintf(stderr, "fathom cc: %s: %s\n", arguments[0], g_strerror(errno));
-        _exit(127);
-    }
-    int status = 0;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (pid < 0) {
-        fprintf(stderr, "fathom cc: %s\n", g_strerror(errno));
-        return FM_EXIT_FAILED;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 static void show(char **arguments)
 {
     for (char **argument = arguments; *argument != NULL; argument++) {
@@ -179,14 +167,14 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
         show(arguments);
         return FM_EXIT_DONE;
     }
-    if (!links) {
+    if (!links && !fm_note_filter_is_needed((const char *const *)arguments)) {
         execvp(arguments[0], arguments);
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", arguments[0], g_strerror(errno));
         return FM_EXIT_FAILED;
     }
-    int status = run_and_wait(arguments);
+    int status = fm_compiling_run(wrapper->name, arguments);
     const char *output = line->output == NULL ? "a.out" : line->output;
-    bool whole = !line->shared && !line->relocatable && !line->no_start_files;
+    bool whole = links && !line->shared && !line->relocatable && !line->no_start_files;
     if (status == 0 && whole && !fm_toolchain_verify(output, error))
         return FM_EXIT_FAILED;
     if (status == 0 && whole && strcmp(wrapper->toolchain.grade, "fast") == 0)

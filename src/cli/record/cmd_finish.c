@@ -1,19 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "cli/cli.h"
-#include "cli/record/finishing.h"
+#include "cli/record/joining.h"
 #include "record/known/known.h"
+
+/* NAME of NAME.rec and NAME.PID.N.rec; g_free(). */
+static char *run_of(const char *path)
+{
+    char *name = g_strdup(path);
+    if (!g_str_has_suffix(name, ".rec"))
+        return name;
+    *strrchr(name, '.') = '\0';
+    size_t length = strlen(name), at = length;
+    for (int part = 0; part < 2; part++) {
+        size_t end = at;
+        while (at > 0 && g_ascii_isdigit(name[at - 1]))
+            at--;
+        if (at == end || at < 2 || name[at - 1] != '.')
+            return name;
+        at--;
+    }
+    name[at] = '\0';
+    return name;
+}
+
+static int finish_joined(const struct fm_finishing *how, enum fm_join join, const char *output,
+                         char **names, unsigned count)
+{
+    g_autofree char *data = output == NULL ? NULL : fm_cli_data_path(output);
+    g_autofree char *base = data == NULL ? run_of(names[0]) : g_strndup(data, strlen(data) - 5);
+    g_autoptr(GPtrArray) paths = g_ptr_array_new();
+    g_autofree char *run = run_of(names[0]);
+    g_autofree char *again = fm_cli_join_command(join, run, output);
+    struct fm_finishing joined = *how;
+    uint64_t calls = 0;
+    joined.again = again;
+    for (unsigned i = 0; i < count; i++) {
+        g_autofree char *own = run_of(names[i]);
+        if (output == NULL && strcmp(own, base) != 0 && strstr(names[i], ".snap") == NULL)
+            return fm_cli_usage("finish",
+                                "%s and %s are of two runs by their names: join those of one, or "
+                                "say what to write (--output)",
+                                names[0], names[i]);
+        g_ptr_array_add(paths, names[i]);
+    }
+    return fm_cli_join(&joined, join, base, paths, false, &calls) ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}
 
 int fm_cmd_finish(int argc, char **argv)
 {
-    g_autofree char *output = NULL, *debug_path = NULL;
+    g_autofree char *output = NULL, *debug_path = NULL, *when = NULL, *since = NULL;
+    g_autofree char *join_text = NULL;
+    enum fm_join join = FM_JOIN_NONE;
     gboolean keep = FALSE, quiet = FALSE, keep_sources = FALSE;
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
-         "Write NAME.data (of one recording only; default: beside the recording)", "NAME"},
+         "Write NAME.data (of one recording, or joined; default: beside the recording)", "NAME"},
+        {"join", 0, 0, G_OPTION_ARG_STRING, &join_text,
+         "One profile of all processes of a program, or of all: program, all, none", "HOW"},
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recording", NULL},
         {"keep-sources", 0, 0, G_OPTION_ARG_NONE, &keep_sources,
          "Store the source files beside the profile (NAME.sources)", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
+        {"when", 0, 0, G_OPTION_ARG_STRING, &when,
+         "Keep only what happens within calls of this function", "FUNCTION"},
+        {"since", 0, 0, G_OPTION_ARG_FILENAME, &since,
+         "Keep only what was counted since this snapshot of it was made", "NAME.snapN.rec"},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
          "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
         {NULL},
@@ -26,17 +79,27 @@ int fm_cmd_finish(int argc, char **argv)
         return status;
     if (argc < 2)
         return fm_cli_usage("finish", "which recording? `fathom finish NAME.rec`");
-    if (output != NULL && argc > 2)
-        return fm_cli_usage("finish", "--output is for one recording, not %d", argc - 1);
+    if (join_text != NULL && !fm_join_parse(join_text, &join))
+        return fm_cli_usage("finish", "--join=%s: expected program, all or none", join_text);
+    if (output != NULL && argc > 2 && join == FM_JOIN_NONE)
+        return fm_cli_usage(
+            "finish", "--output is for one recording, not %d, unless they are joined (--join)",
+            argc - 1);
+    if (since != NULL && (argc > 2 || output == NULL || join != FM_JOIN_NONE))
+        return fm_cli_usage("finish", "--since is for one recording, and needs a name (-o)");
     struct fm_known *known = fm_known_new();
     struct fm_finishing how = {.command = "finish",
                                .debug_path = debug_path,
+                               .when = when,
+                               .since = since,
                                .keep = keep,
                                .keep_sources = keep_sources,
                                .quiet = quiet,
                                .known = known};
     status = FM_EXIT_DONE;
-    for (int i = 1; i < argc; i++) {
+    if (join != FM_JOIN_NONE)
+        status = finish_joined(&how, join, output, argv + 1, (unsigned)argc - 1);
+    for (int i = 1; i < argc && join == FM_JOIN_NONE; i++) {
         if (!fm_cli_finish(&how, argv[i], output, NULL))
             status = FM_EXIT_FAILED;
     }

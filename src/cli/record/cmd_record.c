@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,18 +11,18 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/record/finishing.h"
-#include "record/known/known.h"
+#include "cli/live/run.h"
+#include "cli/record/call_log.h"
+#include "cli/record/joining.h"
+#include "cli/record/kept.h"
+#include "cli/record/run_end.h"
+#include "cli/record/tick_event.h"
 #include "record/raw/of_run.h"
-#include "record/raw/recording.h"
-#include "record/statics/statics.h"
-#include "record/toolchain/toolchain.h"
 
 /* The shell's statuses for what could not be run. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
 
-/* Of more processes only the first has all of its summary printed. */
-#define WHOLE_SUMMARIES 3
+#define RUNS_MAX 100000u
 
 static volatile sig_atomic_t child_pid;
 
@@ -52,8 +51,23 @@ static void restore_signals(const struct sigaction *old)
         sigaction(passed[i], &old[i], NULL);
 }
 
-/* Runs the program and waits for it; its wait status, or -1 after a message. */
-static int run(char **argv, int *ret_exit)
+/* Whoever starts it has had all that is recorded; what we start (a browser) is not of the run. */
+static int wait_for(pid_t pid, struct fm_live_run *live)
+{
+    int status = -1;
+    if (live != NULL) {
+        g_unsetenv("FATHOM_OUTPUT");
+        if (fm_live_run_watch(live, pid, &status))
+            return status;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* Runs the program and waits for it; its wait status, or -1 after a message. live: NULL, or what
+ * shows it meanwhile. */
+static int run(char **argv, struct fm_live_run *live, int *ret_exit)
 {
     struct sigaction old[G_N_ELEMENTS(passed)];
     int report[2];
@@ -83,8 +97,8 @@ static int run(char **argv, int *ret_exit)
     if (pid > 0 && read(report[0], &failure, sizeof failure) != (ssize_t)sizeof failure)
         failure = 0;
     close(report[0]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    if (pid > 0)
+        status = wait_for(pid, failure == 0 ? live : NULL);
     child_pid = 0;
     restore_signals(old);
     if (failure != 0) {
@@ -95,145 +109,10 @@ static int run(char **argv, int *ret_exit)
     return status;
 }
 
-/* The processes of the run that live on and have no recording yet: they have not called any
- * function with hooks since their fork, or not yet. */
-static void tell_of_others(const char *base, GPtrArray *found)
-{
-    g_autofree char *wanted = g_strdup_printf("FATHOM_OUTPUT=%s", base);
-    g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
-    for (guint i = 0; i < found->len; i++) {
-        const char *path = g_ptr_array_index(found, i);
-        int writer = fm_raw_recording_writer(path);
-        if (writer == 0 && path[strlen(base)] == '.') /* it may just begin: BASE.PID.N.rec */
-            writer = atoi(path + strlen(base) + 1);
-        g_hash_table_add(known, GINT_TO_POINTER(writer));
-    }
-    GDir *processes = g_dir_open("/proc", 0, NULL);
-    for (const char *name; processes != NULL && (name = g_dir_read_name(processes)) != NULL;) {
-        int pid = atoi(name);
-        if (pid <= 0 || g_hash_table_contains(known, GINT_TO_POINTER(pid)))
-            continue;
-        g_autofree char *path = g_strdup_printf("/proc/%d/environ", pid);
-        g_autofree char *environment = NULL;
-        gsize size = 0;
-        if (!g_file_get_contents(path, &environment, &size, NULL))
-            continue;
-        bool ours = false;
-        for (const char *at = environment; at < environment + size && !ours; at += strlen(at) + 1)
-            ours = strcmp(at, wanted) == 0;
-        if (ours)
-            fprintf(
-                stderr,
-                "fathom record: note: process %d of this run still runs and has recorded nothing "
-                "yet; when it has ended, `fathom finish %s.%d.*.rec` makes its profile\n",
-                pid, base, pid);
-    }
-    if (processes != NULL)
-        g_dir_close(processes);
-}
-
-static void say_nothing_recorded(const char *program)
-{
-    g_autofree char *path = g_find_program_in_path(program);
-    bool instrumented = path != NULL && fm_toolchain_is_instrumented(path);
-    if (instrumented && !fm_statics_file_has_hooks(path))
-        fprintf(stderr,
-                "fathom record: %s was linked with `fathom cc`, but no function of it is "
-                "instrumented: its objects were compiled without, in an earlier build perhaps. "
-                "Rebuild from clean.\n",
-                program);
-    else if (instrumented)
-        fprintf(stderr,
-                "fathom record: %s is built with `fathom cc` but made no recording: could it not "
-                "write to this folder, or did it never start?\n",
-                program);
-    else
-        fprintf(stderr,
-                "fathom record: %s is not built with `fathom cc` (or is a script that runs no "
-                "program built so), so there is nothing to record. Build it with, for example, "
-                "`make CC=\"fathom cc\" CXX=\"fathom c++\"`.\n",
-                program);
-}
-
-#define FEW_CALLS 1000
-
-/* A child that has only become another program: what it did between fork and exec is hardly worth a
- * profile. Removes the recording then, unless it is to be kept. */
-static bool is_only_exec(const struct fm_finishing *how, const char *path)
-{
-    g_autoptr(FmRawRecording) recording = NULL;
-    if (how->all || !fm_raw_recording_load(path, &recording, NULL))
-        return false;
-    const struct fm_rec_header *header = &recording->header;
-    if (header->state != FM_REC_EXECED || (header->grade_flags & FM_REC_FORKED) == 0)
-        return false;
-    uint64_t calls = 0;
-    for (uint32_t i = 0; i < recording->csd_count; i++)
-        if (recording->csds[i].caller != FM_RAW_NONE)
-            calls += recording->csds[i].calls;
-    if (calls > FEW_CALLS)
-        return false;
-    if (!how->keep)
-        g_unlink(path);
-    return true;
-}
-
-static unsigned leave_out_execs(const struct fm_finishing *how, GPtrArray *found)
-{
-    unsigned count = 0;
-    for (guint i = found->len; i-- > 1;) { /* the first is the program itself */
-        if (!is_only_exec(how, g_ptr_array_index(found, i)))
-            continue;
-        g_ptr_array_remove_index(found, i);
-        count++;
-    }
-    return count;
-}
-
-static int finish_all(const struct fm_finishing *how, const char *base, GPtrArray *before,
-                      const char *program)
-{
-    g_autoptr(GPtrArray) found = fm_raw_recordings_of_run(base, before);
-    int status = FM_EXIT_DONE;
-    if (!how->quiet)
-        tell_of_others(base, found);
-    if (found->len == 0) {
-        say_nothing_recorded(program);
-        return FM_EXIT_FAILED;
-    }
-    unsigned execs = leave_out_execs(how, found);
-    if (execs > 0 && !how->quiet)
-        fprintf(stderr,
-                "fathom record: %u child process%s made few calls between fork and exec and got no "
-                "profile (--all makes it)\n",
-                execs, execs == 1 ? "" : "es");
-    uint64_t calls = 0;
-    struct fm_known *known = fm_known_new();
-    for (guint i = 0; i < found->len; i++) {
-        uint64_t some = 0;
-        struct fm_finishing one = *how;
-        one.known = known;
-        one.several = found->len > 1;
-        one.brief = found->len > WHOLE_SUMMARIES && i > 0;
-        if (one.several && !one.brief && !how->quiet)
-            fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "",
-                    (const char *)g_ptr_array_index(found, i));
-        if (!fm_cli_finish(&one, g_ptr_array_index(found, i), NULL, &some))
-            status = FM_EXIT_FAILED;
-        calls += some;
-    }
-    fm_known_free(known);
-    if (status == FM_EXIT_DONE && calls == 0)
-        fprintf(stderr,
-                "fathom record: not one call was recorded: the functions of %s are not "
-                "built with `fathom cc`\n",
-                program);
-    return status;
-}
-
 /* Ends as the program did, so that who called us sees no difference. */
 static int end_like(int wait_status)
 {
+    g_assert(WIFEXITED(wait_status) || WIFSIGNALED(wait_status));
     if (WIFEXITED(wait_status))
         return WEXITSTATUS(wait_status);
     int number = WTERMSIG(wait_status);
@@ -245,72 +124,345 @@ static int end_like(int wait_status)
     return 128 + number;
 }
 
-static int record(const struct fm_finishing *how, const char *name, char **command)
+/* Launchers of MPI programs tell each process its rank: many are started with one name, which would
+ * take each other's recordings for processes of their own. NULL: there is none. */
+static const char *rank_of_process(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        const char *rank = g_getenv(names[i]);
+        size_t digits = rank == NULL ? 0 : strspn(rank, "0123456789");
+        if (digits > 0 && digits <= 9 && rank[digits] == '\0')
+            return rank;
+    }
+    return NULL;
+}
+
+/* What the options say of when to record: "2s", "500ms", "1.5m"; without a unit: seconds. */
+static bool parse_duration(const char *text, uint64_t *ret_ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}, {"h", 3600e9}};
+    char *end;
+    double number = g_ascii_strtod(text, &end);
+    for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
+        if (end == text || strcmp(end, units[i].unit) != 0 || !(number >= 0) ||
+            number * units[i].ns > 1e18)
+            continue;
+        *ret_ns = (uint64_t)(number * units[i].ns);
+        return true;
+    }
+    return false;
+}
+
+struct times {
+    gboolean begin_stopped;
+    char *after, *for_; /* NULL = not given */
+};
+
+static void set_moment(const char *variable, uint64_t ns)
+{
+    g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)ns);
+    g_setenv(variable, text, TRUE);
+}
+
+/* The moments hold for all programs of the run. Returns an exit status, or -1 to go on. */
+static int set_times(const struct times *times)
+{
+    uint64_t after = 0, for_ = 0;
+    if (times->after != NULL && !parse_duration(times->after, &after))
+        return fm_cli_usage("record", "--after=%s: expected a time such as 2s or 500ms",
+                            times->after);
+    if (times->for_ != NULL && (!parse_duration(times->for_, &for_) || for_ == 0))
+        return fm_cli_usage("record", "--for=%s: expected a time such as 10s or 500ms",
+                            times->for_);
+    if (times->begin_stopped && (times->after != NULL || times->for_ != NULL))
+        return fm_cli_usage("record", "--begin-stopped goes with neither --after nor --for");
+    uint64_t now = (uint64_t)g_get_monotonic_time() * 1000;
+    if (times->begin_stopped)
+        g_setenv("FATHOM_RECORDING", "off", TRUE);
+    if (times->after != NULL)
+        set_moment("FATHOM_START_AT", now + after);
+    if (times->for_ != NULL)
+        set_moment("FATHOM_STOP_AT", now + after + for_);
+    return -1;
+}
+
+/* What is finished when the program has ended. */
+struct ended_run {
+    struct fm_finishing *how;
+    const char *base, *program;
+    GPtrArray *before;
+};
+
+static int finish_ended(void *user)
+{
+    const struct ended_run *run = user;
+    return fm_cli_finish_run(run->how, run->base, run->before, run->program);
+}
+
+/* What the files of NAME begin with; g_free(). */
+static char *base_of(const char *name)
 {
     g_autofree char *trimmed = g_strdup(name);
     if (g_str_has_suffix(trimmed, ".data") || g_str_has_suffix(trimmed, ".rec"))
         *strrchr(trimmed, '.') = '\0';
-    g_autofree char *base = g_canonicalize_filename(trimmed, NULL);
+    const char *rank = rank_of_process();
+    g_autofree char *own =
+        rank == NULL ? g_strdup(trimmed) : g_strdup_printf("%s.rank%s", trimmed, rank);
+    return g_canonicalize_filename(own, NULL);
+}
+
+/* *ret_wait_status: how the program ended; -1: it was not started. view: NULL, or how its pages are
+ * served. */
+static int record(struct fm_finishing *how, const char *base, const struct fm_live_options *view,
+                  char **command, int *ret_wait_status)
+{
     GError *error = NULL;
+    *ret_wait_status = -1;
     if (!fm_raw_recording_make_room(base, &error))
         return fm_cli_fail("record", error);
     g_autoptr(GPtrArray) before = fm_raw_recordings_of_run(base, NULL);
     g_setenv("FATHOM_OUTPUT", base, TRUE);
+    struct fm_live_run *live = NULL;
+    if (view != NULL && !fm_live_run_new(view, base, before, &live, &error))
+        return fm_cli_fail("record", error);
     int status = FM_EXIT_FAILED;
-    int wait_status = run(command, &status);
+    int wait_status = run(command, live, &status);
     g_unsetenv("FATHOM_OUTPUT");
-    if (wait_status < 0)
+    if (wait_status < 0) {
+        fm_live_run_free(live);
         return status;
+    }
     if (WIFSIGNALED(wait_status) && !how->quiet)
         fprintf(stderr, "fathom record: %s was ended by signal %d (%s)\n", command[0],
                 WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
-    status = finish_all(how, base, before, command[0]);
-    int own = end_like(wait_status);
-    return own != 0 ? own : status;
+    how->ended_ns = (uint64_t)g_get_monotonic_time() * 1000;
+    struct ended_run ended_run = {how, base, command[0], before};
+    g_autoptr(GHashTable) profiles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    how->profiles = profiles;
+    status = live == NULL ? finish_ended(&ended_run)
+                          : fm_live_run_finish(live, finish_ended, &ended_run, profiles);
+    how->profiles = NULL;
+    fm_live_run_free(live);
+    *ret_wait_status = wait_status;
+    return status;
 }
 
-int fm_cmd_record(int argc, char **argv)
+/* keep: so many of the runs of NAME are kept; 0: there is one, which takes the place of the last.
+ */
+static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
+                      const struct fm_live_options *view, char **command)
 {
-    g_autofree char *output = NULL, *debug_path = NULL;
-    gboolean keep = FALSE, quiet = FALSE, all = FALSE, keep_sources = FALSE;
+    g_autofree char *base = base_of(name);
+    struct fm_kept_run kept = {0};
+    GError *error = NULL;
+    int wait_status;
+    if (keep > 0 && !fm_kept_begin(base, &kept, &error))
+        return fm_cli_fail("record", error);
+    int status = record(how, keep > 0 ? kept.base : base, view, command, &wait_status);
+    if (keep > 0)
+        fm_kept_end(base, keep, &kept);
+    int ended = wait_status == -1 ? 0 : end_like(wait_status);
+    return ended != 0 ? ended : status;
+}
+
+static bool takes_value(const char *option)
+{
+    static const char *const names[] = {"-o",       "--output", "--debug-path", "--after", "--for",
+                                        "--when",   "--trace",  "--port",       "--tick",  "-p",
+                                        "--listen", "--token",  "--join"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(option, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Options end at the program's name: what follows is the program's, also without "--". */
+static int own_options(int argc, char **argv)
+{
+    int own = 1;
+    while (own < argc && argv[own][0] == '-' && strcmp(argv[own], "--") != 0)
+        own += takes_value(argv[own]) ? 2 : 1;
+    return own;
+}
+
+struct record_options {
+    char *output, *debug_path, *trace, *tick, *when, *join_text;
+    enum fm_join join;
+    unsigned runs; /* that are kept; 0 = one, without a time in its name */
+    gboolean keep, quiet, all, keep_sources, no_heap, no_waiting, lifetimes, live;
+    struct times times;
+    struct fm_live_options view;
+};
+
+static void record_options_clear(struct record_options *options)
+{
+    char *texts[] = {options->output,     options->debug_path,  options->trace,
+                     options->tick,       options->when,        options->times.after,
+                     options->times.for_, options->view.listen, options->view.token,
+                     options->join_text};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+}
+
+/* --keep=N, which is not --keep, is taken out of the words; the last one counts. Returns an exit
+ * status, or -1. */
+static int take_runs(int *count, char **words, unsigned *ret)
+{
+    static const char option[] = "--keep=";
+    int left = 0;
+    for (int i = 0; i < *count; i++) {
+        if (!g_str_has_prefix(words[i], option)) {
+            words[left++] = words[i];
+            continue;
+        }
+        guint64 number;
+        if (!g_ascii_string_to_unsigned(words[i] + strlen(option), 10, 1, RUNS_MAX, &number, NULL))
+            return fm_cli_usage("record", "%s: expected how many runs are kept, 1 to %u", words[i],
+                                RUNS_MAX);
+        *ret = (unsigned)number;
+    }
+    *count = left;
+    words[left] = NULL;
+    return -1;
+}
+
+/* Returns an exit status, or -1 to go on with the program at *ret_command. */
+static int parse(int argc, char **argv, struct record_options *ret, int *ret_command)
+{
     const GOptionEntry options[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
-         "Write NAME.data (and NAME.PID.N.data for further processes); default: Deep", "NAME"},
-        {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recordings (NAME.rec)", NULL},
-        {"keep-sources", 0, 0, G_OPTION_ARG_NONE, &keep_sources,
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &ret->output,
+         "Write NAME.data (and NAME.PROGRAM.data for further programs); default: Deep", "NAME"},
+        {"keep", 'k', 0, G_OPTION_ARG_NONE, &ret->keep,
+         "Keep the raw recordings (NAME.rec); --keep=N: of a program that is started again and "
+         "again "
+         "the profiles of the last N runs, NAME.TIME.data",
+         NULL},
+        {"keep-sources", 0, 0, G_OPTION_ARG_NONE, &ret->keep_sources,
          "Store the source files beside the profile (NAME.sources)", NULL},
-        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
-        {"all", 'a', 0, G_OPTION_ARG_NONE, &all,
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &ret->quiet, "Print no summary", NULL},
+        {"all", 'a', 0, G_OPTION_ARG_NONE, &ret->all,
          "A profile also of what children do between fork and exec", NULL},
-        {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
+        {"no-heap", 0, 0, G_OPTION_ARG_NONE, &ret->no_heap,
+         "Count allocations alone: not which blocks are held", NULL},
+        {"lifetimes", 0, 0, G_OPTION_ARG_NONE, &ret->lifetimes,
+         "Note when blocks are allocated, too: how long each was held", NULL},
+        {"no-waiting", 0, 0, G_OPTION_ARG_NONE, &ret->no_waiting,
+         "Do not look at calls that wait: locks, reads, sleeps", NULL},
+        {"begin-stopped", 0, 0, G_OPTION_ARG_NONE, &ret->times.begin_stopped,
+         "Record nothing until `fathom ctl ... start`, or fathom_start()", NULL},
+        {"after", 0, 0, G_OPTION_ARG_STRING, &ret->times.after,
+         "Record nothing until then: 2s, 500ms", "TIME"},
+        {"for", 0, 0, G_OPTION_ARG_STRING, &ret->times.for_, "Record no longer than that: 10s",
+         "TIME"},
+        {"when", 0, 0, G_OPTION_ARG_STRING, &ret->when,
+         "Keep only what happens within calls of this function", "FUNCTION"},
+        {"trace", 0, 0, G_OPTION_ARG_STRING, &ret->trace,
+         "Time each call of these functions, and write NAME.calls.eventlog", "NAME[,NAME...]"},
+        {"tick", 0, 0, G_OPTION_ARG_STRING, &ret->tick,
+         "Sample by this instead of CPU time: page-faults, context-switches, cycles, ...",
+         "EVENT[:PERIOD]"},
+        {"join", 0, 0, G_OPTION_ARG_STRING, &ret->join_text,
+         "One profile of all processes of a program (default), of all, or none: program, all, none",
+         "HOW"},
+        {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &ret->debug_path,
          "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
+        {"live", 0, 0, G_OPTION_ARG_NONE, &ret->live,
+         "Serve the pages while the program runs, and afterwards until Ctrl-C", NULL},
+        {"port", 'p', 0, G_OPTION_ARG_INT, &ret->view.port, "With --live: port; 0 = any free one",
+         "N"},
+        {"no-open", 'n', 0, G_OPTION_ARG_NONE, &ret->view.no_open, "With --live: start no browser",
+         NULL},
+        {"listen", 0, 0, G_OPTION_ARG_STRING, &ret->view.listen,
+         "With --live: listen there instead of loopback; needs --token", "ADDRESS"},
+        {"token", 0, 0, G_OPTION_ARG_STRING, &ret->view.token,
+         "With --live: answer only who knows this secret", "TOKEN"},
         {NULL},
     };
-    /* Options end at the program's name: what follows is the program's, also without "--". */
-    int own = 1;
-    while (own < argc && argv[own][0] == '-' && strcmp(argv[own], "--") != 0) {
-        bool value = strcmp(argv[own], "-o") == 0 || strcmp(argv[own], "--output") == 0 ||
-                     strcmp(argv[own], "--debug-path") == 0;
-        own += value ? 2 : 1;
-    }
-    int command = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
+    int own = own_options(argc, argv);
+    *ret_command = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
     int own_count = MIN(own, argc);
     g_autofree char **own_arguments = g_new0(char *, (gsize)own_count + 1);
     memcpy(own_arguments, argv, (size_t)own_count * sizeof *argv);
     char **parsed = own_arguments;
-    int status = fm_cli_parse(&own_count, &parsed, options, "[--] PROGRAM [ARGUMENT...]",
-                              "Runs a program built with `fathom cc` and makes its profile. "
-                              "Signals and the exit status pass through.",
-                              "fathom record -o lua -- ./lua script.lua");
+    int status = take_runs(&own_count, own_arguments, &ret->runs);
     if (status >= 0)
         return status;
-    if (command >= argc)
-        return fm_cli_usage("record", "which program? `fathom record -- PROGRAM [ARGUMENT...]`");
-    struct fm_finishing how = {.command = "record",
-                               .debug_path = debug_path,
-                               .keep = keep,
-                               .keep_sources = keep_sources,
-                               .quiet = quiet,
-                               .all = all};
-    return record(&how, output == NULL ? "Deep" : output, argv + command);
+    return fm_cli_parse(&own_count, &parsed, options, "[--] PROGRAM [ARGUMENT...]",
+                        "Runs a program built with `fathom cc` and makes its profile. "
+                        "Signals and the exit status pass through.",
+                        "fathom record -o lua -- ./lua script.lua\n"
+                        "  fathom record --live -- ./server\n"
+                        "  fathom record --keep=7 -o web -- ./server");
+}
+
+/* What is recorded, in the environment of the program. -1: done. */
+static int tell_runtime(const struct record_options *options)
+{
+    GError *error = NULL;
+    const char *trace = options->trace, *tick = options->tick;
+    if (trace != NULL && !fm_call_log_check_names(trace, &error))
+        return fm_cli_fail("record", error);
+    if (tick != NULL && !fm_tick_event_check(tick, &error))
+        return fm_cli_fail("record", error);
+    if (tick != NULL)
+        g_setenv("FATHOM_TICKS", tick, TRUE);
+    if (trace != NULL)
+        g_setenv("FATHOM_TRACE", trace, TRUE);
+    if (options->no_heap)
+        g_setenv("FATHOM_HEAP", "off", TRUE);
+    if (options->lifetimes)
+        g_setenv("FATHOM_LIFETIMES", "on", TRUE);
+    if (options->no_waiting)
+        g_setenv("FATHOM_WAITING", "off", TRUE);
+    return -1;
+}
+
+/* Returns an exit status, or -1: the environment of the program is what the options say. */
+static int take(struct record_options *options)
+{
+    const char *join = options->join_text, *trace = options->trace;
+    const struct fm_live_options *view = &options->view;
+    if (view->port < 0 || view->port > 65535)
+        return fm_cli_usage("record", "--port is 0 to 65535");
+    if (!options->live && (view->port != 0 || view->no_open || view->listen || view->token))
+        return fm_cli_usage("record", "--port, --no-open, --listen and --token go with --live");
+    options->join = trace == NULL ? FM_JOIN_PROGRAM : FM_JOIN_NONE;
+    if (join != NULL && !fm_join_parse(join, &options->join))
+        return fm_cli_usage("record", "--join=%s: expected program, all or none", join);
+    if (trace != NULL && options->join != FM_JOIN_NONE)
+        return fm_cli_usage("record", "--trace keeps the calls of each process apart: it goes with "
+                                      "--join=none alone");
+    if (options->lifetimes && options->no_heap)
+        return fm_cli_usage("record", "--lifetimes is of blocks, which --no-heap does not know");
+    int status = set_times(&options->times);
+    return status >= 0 ? status : tell_runtime(options);
+}
+
+int fm_cmd_record(int argc, char **argv)
+{
+    struct record_options options = {0};
+    int command, status = parse(argc, argv, &options, &command);
+    if (status < 0 && command >= argc)
+        status = fm_cli_usage("record", "which program? `fathom record -- PROGRAM [ARGUMENT...]`");
+    if (status < 0)
+        status = take(&options);
+    if (status < 0) {
+        struct fm_finishing how = {.command = "record",
+                                   .debug_path = options.debug_path,
+                                   .when = options.when,
+                                   .join = options.join,
+                                   .keep = options.keep,
+                                   .keep_sources = options.keep_sources,
+                                   .quiet = options.quiet,
+                                   .all = options.all};
+        status = record_run(&how, options.output == NULL ? "Deep" : options.output, options.runs,
+                            options.live ? &options.view : NULL, argv + command);
+    }
+    record_options_clear(&options);
+    return status;
 }

@@ -1,226 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record/finishing.h"
 
+#include "cli/record/call_log.h"
+
+#include "deep/machine/binary.h"
 #include "deep/source_texts.h"
 
 #include <glib/gstdio.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
-#include "record/finish/finish.h"
-
-#define SUMMARY_ROWS 10
-#define NAME_BYTES 100
-
-/* "12.3k": four significant places are enough for a glance. */
-static const char *short_number(double value, char *buffer, size_t size)
-{
-    static const char suffixes[] = " kMGTP";
-    size_t step = 0;
-    while (value >= 9999.5 && step + 2 < sizeof suffixes) {
-        value /= 1000;
-        step++;
-    }
-    if (step == 0)
-        snprintf(buffer, size, "%.0f", value);
-    else
-        snprintf(buffer, size, "%.1f%c", value, suffixes[step]);
-    return buffer;
-}
-
-/* C++ names may be longer than a screen is wide: leaves out what stands in brackets, those of
- * templates first. */
-static char *folded(const char *name)
-{
-    GString *text = g_string_new(name);
-    static const char pairs[][2] = {{'<', '>'}, {'(', ')'}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(pairs) && text->len > NAME_BYTES; i++) {
-        g_autofree char *whole = g_strdup(text->str);
-        g_string_truncate(text, 0);
-        unsigned depth = 0;
-        for (const char *at = whole; *at != '\0'; at++) {
-            if (depth == 0 && g_str_has_suffix(text->str, "operator")) {
-                size_t symbol = strncmp(at, "()", 2) == 0 ? 2 : strspn(at, "<>=-");
-                g_string_append_len(text, at, (gssize)symbol);
-                at += symbol;
-                if (*at == '\0')
-                    break;
-            }
-            bool arrow = at > whole && at[-1] == '-' && *at == '>';
-            if (*at == pairs[i][1] && !arrow && depth > 0 && --depth == 0)
-                g_string_append(text, "...");
-            if (depth == 0)
-                g_string_append_c(text, *at);
-            if (*at == pairs[i][0])
-                depth++;
-        }
-    }
-    return g_string_free(text, FALSE);
-}
-
-/* One that another procedure's name folds into, too, stays whole. */
-static char *short_name(const struct fm_profile *profile, uint32_t ps)
-{
-    const char *name = profile->ps[ps].brief_name;
-    char *brief = folded(name);
-    for (uint32_t i = 1; strcmp(brief, name) != 0 && i <= profile->ps_count; i++) {
-        g_autofree char *other = i == ps ? NULL : folded(profile->ps[i].brief_name);
-        if (other != NULL && strcmp(brief, other) == 0) {
-            g_free(brief);
-            return g_strdup(name);
-        }
-    }
-    return brief;
-}
-
-static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_measure_id measure,
-                      double unit)
-{
-    struct fm_cost cost;
-    fm_analysis_ps_cost(analysis, ps, &cost);
-    double all = (double)fm_cost_total(&analysis->root_total, measure);
-    double own = (double)cost.own[measure], total = (double)fm_cost_total(&cost, measure);
-    char own_text[32], total_text[32], calls_text[32];
-    if (measure == FM_QUANTA) {
-        snprintf(own_text, sizeof own_text, "%.2f s", own * unit);
-        snprintf(total_text, sizeof total_text, "%.2f s", total * unit);
-    } else {
-        short_number(own, own_text, sizeof own_text);
-        short_number(total, total_text, sizeof total_text);
-    }
-    if (all <= 0)
-        all = 1;
-    g_autofree char *name = short_name(analysis->profile, ps);
-    short_number((double)cost.calls, calls_text, sizeof calls_text);
-    if (cost.inlined && cost.calls == 0)
-        g_strlcpy(calls_text, "inlined", sizeof calls_text);
-    else if (cost.inlined)
-        g_strlcat(calls_text, "+", sizeof calls_text);
-    fprintf(stderr, "%10s %5.1f%% %10s %5.1f%% %10s  %s\n", own_text, 100 * own / all, total_text,
-            100 * total / all, calls_text, name);
-}
-
-static void print_table(const struct fm_profile *profile, const struct fm_analysis *analysis)
-{
-    bool sampled = fm_cost_total(&analysis->root_total, FM_QUANTA) > FM_FEW_QUANTA;
-    enum fm_measure_id measure = sampled ? FM_QUANTA : FM_CALLSEQS;
-    double unit = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
-    struct fm_top_query query = {
-        .kind = sampled ? FM_BY_TIME : FM_BY_CALLSEQS,
-        .scope = FM_OVERALL,
-        .limit = FM_LIMIT_RANK,
-        .first = 1,
-        .last = SUMMARY_ROWS,
-    };
-    g_autofree uint32_t *top = NULL;
-    uint32_t count = 0;
-    fm_analysis_top(analysis, &query, &top, &count);
-    fprintf(stderr, "%17s %17s %10s\n", sampled ? "self time" : "own calls",
-            sampled ? "total time" : "total calls", "calls");
-    bool inlined = false;
-    for (uint32_t i = 0; i < count; i++) {
-        print_row(analysis, top[i], measure, unit);
-        inlined = inlined || profile->ps[top[i]].inlined;
-    }
-    if (inlined)
-        fputs("+, inlined: bodies inlined into others are not counted; --grade=full of fathom cc "
-              "counts them\n",
-              stderr);
-}
-
-/* Those that the program marked, with their CPU time. */
-static void print_phases(const struct fm_profile *profile)
-{
-    const struct fm_run_info *run_info = &profile->run_info;
-    const struct fm_mark *begun = NULL;
-    for (uint32_t i = 0; i <= run_info->mark_count; i++) {
-        bool last = i == run_info->mark_count;
-        if (!last && run_info->marks[i].snapshot != 0)
-            continue;
-        uint64_t quanta = last ? profile->user_quanta : run_info->marks[i].quanta;
-        uint64_t end = last ? run_info->duration_ns : run_info->marks[i].ns;
-        if (begun != NULL && profile->ticks_per_second > 0) {
-            uint64_t used = quanta > begun->quanta ? quanta - begun->quanta : 0;
-            fprintf(stderr, "phase %s: %.2f s CPU time", begun->name,
-                    (double)used / (double)profile->ticks_per_second);
-            if (end > begun->ns)
-                fprintf(stderr, " in %.2f s", (double)(end - begun->ns) / 1e9);
-            fputs("\n", stderr);
-        }
-        begun = last ? NULL : &run_info->marks[i];
-    }
-}
-
-static void print_totals(const struct fm_profile *profile, const struct fm_finish_notes *notes)
-{
-    char calls[32];
-    fprintf(stderr, "%s calls in %" PRIu32 " contexts, %" PRIu32 " thread%s",
-            short_number((double)notes->calls, calls, sizeof calls), profile->pd_count,
-            notes->threads, notes->threads == 1 ? "" : "s");
-    if (profile->ticks_per_second > 0 && profile->user_quanta > 0)
-        fprintf(stderr, ", %.2f s CPU time in %" PRIu64 " samples",
-                (double)profile->user_quanta / (double)profile->ticks_per_second, notes->samples);
-    if (profile->run_info.peak_bytes > 0)
-        fprintf(stderr, ", %sB of heap at most",
-                short_number((double)profile->run_info.peak_bytes, calls, sizeof calls));
-    fputs("\n", stderr);
-}
-
-/* When the hooks take more time than the program: what to leave out. */
-static void print_hooks_share(const struct fm_profile *profile)
-{
-    double unit = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
-    if (profile->instrumentation_quanta == 0)
-        return;
-    fprintf(stderr, "%.2f s of your code, %.2f s of fathom's hooks",
-            (double)profile->user_quanta * unit, (double)profile->instrumentation_quanta * unit);
-    g_autofree uint64_t *calls = g_new0(uint64_t, profile->ps_count + 1);
-    uint64_t all = 0;
-    uint32_t most = 0;
-    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
-        uint32_t ps = profile->pd_ps[profile->csd_callee[csd]];
-        uint64_t some = (uint64_t)fm_profile_calls(profile, csd);
-        calls[ps] += some;
-        all += some;
-        most = calls[ps] > calls[most] ? ps : most;
-    }
-    if (profile->instrumentation_quanta > FM_FEW_QUANTA && profile->user_quanta > FM_FEW_QUANTA &&
-        all > 0) {
-        char rate[32];
-        double second = (double)profile->user_quanta * unit;
-        fprintf(stderr, ": about %.1f ns for each of %s calls a second",
-                (double)profile->instrumentation_quanta * unit * 1e9 / (double)all,
-                short_number((double)all / second, rate, sizeof rate));
-    }
-    if (profile->instrumentation_quanta > profile->user_quanta && calls[most] > all / 2) {
-        g_autofree char *name = short_name(profile, most);
-        fprintf(stderr, "; %s made %.0f %% of the calls: --exclude it when building", name,
-                100.0 * (double)calls[most] / (double)all);
-    }
-    fputs("\n", stderr);
-}
-
-static void print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
-                          const char *data_path)
-{
-    g_autoptr(FmAnalysis) analysis = NULL;
-    g_autoptr(GError) error = NULL;
-    if (!fm_analysis_new(profile, NULL, &analysis, &error)) {
-        fm_cli_print_error("%s: %s", data_path, error->message);
-        return;
-    }
-    print_totals(profile, notes);
-    print_hooks_share(profile);
-    print_table(profile, analysis);
-    print_phases(profile);
-    g_autofree char *quoted = g_shell_quote(data_path);
-    bool plain = strpbrk(data_path, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
-    fprintf(stderr, "open the pages:  fathom view %s\n", plain ? data_path : quoted);
-}
+#include "cli/record/summary.h"
 
 char *fm_cli_data_path(const char *name)
 {
@@ -266,25 +58,82 @@ static bool keep_sources(const struct fm_finishing *how, const struct fm_profile
     return true;
 }
 
-static bool finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
-                   uint64_t *ret_calls, GError **error)
+/* The code of the functions that ran, from the files that are there. */
+static void keep_code(struct fm_machine_code *code)
+{
+    for (guint i = 0; i < code->images->len; i++) {
+        const struct fm_code_image *image = &g_array_index(code->images, struct fm_code_image, i);
+        g_autoptr(FmBinary) binary = NULL;
+        if (!fm_binary_open(image->path, image->build_id, &binary, NULL))
+            continue; /* pages say why it is not there */
+        for (guint p = 0; p < code->parts->len; p++) {
+            const struct fm_code_part *part = &g_array_index(code->parts, struct fm_code_part, p);
+            g_autofree uint8_t *bytes = part->image == i ? g_malloc(part->size + 1) : NULL;
+            if (bytes != NULL && fm_binary_read(binary, part->start, part->size, bytes, NULL))
+                fm_machine_code_keep(code, p, bytes);
+        }
+    }
+}
+
+bool fm_cli_finish_profile(const struct fm_finishing *how, const char *rec_path,
+                           struct fm_profile **ret, struct fm_finish_notes *ret_notes,
+                           GError **error)
 {
     struct fm_finish_opts opts = {
         .debug_path = how->debug_path,
+        .when = how->when,
+        .since = how->since,
         .only_existing = g_strcmp0(g_getenv("FATHOM_INLINED"), "off") == 0,
         .known = how->known,
+        .ended_ns = how->ended_ns,
+        .again = how->again,
     };
+    return fm_finish(rec_path, &opts, ret, ret_notes, error);
+}
+
+bool fm_cli_write_profile(const struct fm_finishing *how, const struct fm_profile *profile,
+                          struct fm_finish_notes *notes, const char *data_path, GError **error)
+{
+    g_autofree char *lines_path = fm_source_map_path(data_path);
+    g_autofree char *code_path = fm_machine_code_path(data_path);
+    if (how->keep_sources && notes->machine_code != NULL)
+        keep_code(notes->machine_code);
+    if (notes->source_map == NULL)
+        g_unlink(lines_path);
+    if (notes->machine_code == NULL)
+        g_unlink(code_path);
+    return fm_profile_write(profile, data_path, false, error) &&
+           (notes->source_map == NULL ||
+            fm_source_map_write(notes->source_map, profile, lines_path, error)) &&
+           (notes->machine_code == NULL ||
+            fm_machine_code_write(notes->machine_code, profile, code_path, error)) &&
+           keep_sources(how, profile, data_path, error);
+}
+
+void fm_cli_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path)
+{
+    if (how->profiles != NULL && !g_hash_table_contains(how->profiles, rec_path))
+        g_hash_table_insert(how->profiles, g_strdup(rec_path), g_strdup(data_path));
+}
+
+static bool finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
+                   struct fm_finished *ret, GError **error)
+{
     struct fm_finish_notes notes;
     g_autoptr(FmProfile) profile = NULL;
-    if (!fm_finish(rec_path, &opts, &profile, &notes, error))
+    if (!fm_cli_finish_profile(how, rec_path, &profile, &notes, error))
         return false;
-    g_autofree char *lines_path = fm_source_map_path(data_path);
-    if (!fm_profile_write(profile, data_path, false, error) ||
-        !fm_source_map_write(notes.source_map, profile, lines_path, error) ||
-        !keep_sources(how, profile, data_path, error)) {
+    if (!fm_cli_write_profile(how, profile, &notes, data_path, error)) {
         fm_finish_notes_done(&notes);
         return false;
     }
+    g_autofree char *log_path = fm_call_log_path(data_path);
+    if (notes.spans != NULL && !fm_call_log_write(&notes, profile, log_path, error)) {
+        fm_finish_notes_done(&notes);
+        return false;
+    }
+    if (notes.spans != NULL && !how->quiet)
+        fprintf(stderr, "%u timed calls: %s\n", notes.spans->len, log_path);
     for (guint i = 0; i < notes.lines->len; i++)
         fprintf(stderr, "fathom %s: note: %s%s%s\n", how->command, how->several ? rec_path : "",
                 how->several ? ": " : "", (const char *)g_ptr_array_index(notes.lines, i));
@@ -294,13 +143,15 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         fprintf(stderr, "%s: ", data_path);
         if (command != NULL)
             fprintf(stderr, "%s (started by %u): ", command, process->parent_pid);
-        print_totals(profile, &notes);
+        fm_cli_print_totals(profile, &notes);
     } else if (!how->quiet) {
-        print_summary(profile, &notes, data_path);
+        fm_cli_print_summary(profile, &notes, data_path);
     }
-    if (ret_calls != NULL)
-        *ret_calls = notes.calls;
-    if (!how->keep && !notes.live && !notes.incomplete)
+    fm_cli_finished(how, rec_path, data_path);
+    if (ret != NULL)
+        *ret = (struct fm_finished){.calls = notes.calls,
+                                    .unfinished = notes.live || notes.incomplete};
+    if (!how->keep && how->since == NULL && !notes.live && !notes.incomplete)
         g_unlink(rec_path);
     if (notes.incomplete)
         fprintf(stderr,
@@ -312,11 +163,11 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
 }
 
 bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
-                   uint64_t *ret_calls)
+                   struct fm_finished *ret)
 {
     g_autofree char *whole = fm_cli_data_path(data_path == NULL ? rec_path : data_path);
     GError *error = NULL;
-    if (finish(how, rec_path, whole, ret_calls, &error))
+    if (finish(how, rec_path, whole, ret, &error))
         return true;
     fm_cli_fail_file(how->command, rec_path, FM_FILE_RECORDING, error);
     return false;

@@ -7,24 +7,59 @@
 
 #include <glib.h>
 
+#include "base/compiler.h"
+
+enum fm_join {
+    FM_JOIN_NONE,    /* each process has a profile of its own */
+    FM_JOIN_PROGRAM, /* one profile for all processes of a program, */
+    FM_JOIN_ALL,     /* or for all of the run */
+};
+
 struct fm_finishing {
     const char *command;    /* for messages */
     const char *debug_path; /* folders of separate debug files; NULL */
+    const char *when;       /* only what is below this function; NULL: all */
+    const char *since;      /* an earlier copy of the recording: only what came then; NULL */
+    const char *again;      /* what makes the profile of a process that still runs again; NULL */
+    enum fm_join join;      /* several recordings */
     bool keep;              /* do not remove the raw recording */
     bool keep_sources;      /* store the source files beside the profile */
     bool quiet;             /* no summary */
     bool all;               /* children that only became another program, too */
     bool brief;             /* a line instead of the summary */
     bool several;           /* notes name the recording that they are of */
+    uint64_t ended_ns;      /* when the program ended, by CLOCK_MONOTONIC; 0 = not known */
     struct fm_known *known; /* what the files say, for several recordings; NULL */
+    GHashTable *profiles;   /* to be filled: path of a recording -> of the profile that has it, both
+                               owned; NULL */
 };
 
-/* NAME.data, of NAME, NAME.data or NAME.rec: what -o NAME means. Caller frees. */
-char *fm_cli_data_path(const char *name);
+/* What came of it. */
+struct fm_finished {
+    uint64_t calls;
+    bool unfinished; /* the program still runs, or files of it are missing: its recording stays */
+};
 
 /* Turns the recording at rec_path into fm_cli_data_path(data_path) (NULL: beside it), prints notes
  * and, unless quiet, the summary on standard error. A recording that still grows, or whose modules
- * could not all be read, is kept in any case. *ret_calls may be NULL. False after a message on
- * standard error. */
+ * could not all be read, is kept in any case. ret may be NULL. False after a message on standard
+ * error. */
 bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
-                   uint64_t *ret_calls);
+                   struct fm_finished *ret);
+
+struct fm_finish_notes;
+struct fm_profile;
+/* The two steps of it, for sums: the profile of a recording, as fm_finish() gives it, */
+FM_MUST_USE bool fm_cli_finish_profile(const struct fm_finishing *how, const char *rec_path,
+                                       struct fm_profile **ret, struct fm_finish_notes *ret_notes,
+                                       GError **error);
+/* and what stands beside it: NAME.lines, .code and .sources; those of an older profile are removed
+ * where there is nothing to write. */
+FM_MUST_USE bool fm_cli_write_profile(const struct fm_finishing *how,
+                                      const struct fm_profile *profile,
+                                      struct fm_finish_notes *notes, const char *data_path,
+                                      GError **error);
+/* The recording is in that profile now, unless it has one of its own already. */
+void fm_cli_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path);
+/* NAME.data, of NAME, NAME.data or NAME.rec: what -o NAME means. g_free(). */
+char *fm_cli_data_path(const char *name);

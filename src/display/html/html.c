@@ -7,6 +7,7 @@
 #include "display/html/html_internal.h"
 
 #define HEADING_DEPTH_MAX 6
+#define CONTROLS_UNFOLDED 12u
 #define KEPT_SCRIPT "kept.js" /* tools/bundle_scripts.py */
 
 static void append_items(struct html *html, const struct fm_list *list, unsigned depth,
@@ -73,10 +74,15 @@ static void append_list(struct html *html, const struct fm_list *list, unsigned 
     g_string_append(html->out, one_line ? "<div class=\"list line\"" : "<div class=\"list\"");
     fm_html_id(html, list->id);
     g_string_append(html->out, ">\n");
-    if (list->title)
+    if (list->folded) {
+        g_string_append(html->out, "<details><summary>");
+        fm_html_escape(html->out, list->title, HTML_TEXT);
+        g_string_append(html->out, "</summary>\n");
+    } else if (list->title) {
         append_heading(html, list->title, depth);
+    }
     append_list_items(html, list, depth + (list->title ? 1 : 0));
-    g_string_append(html->out, "</div>\n");
+    g_string_append(html->out, list->folded ? "</details></div>\n" : "</div>\n");
 }
 
 static void append_item(struct html *html, const struct item *item, unsigned depth)
@@ -124,6 +130,9 @@ static void append_item(struct html *html, const struct item *item, unsigned dep
     case ITEM_GRAPH:
         fm_html_graph(html, item);
         break;
+    case ITEM_CHART:
+        fm_html_chart(html, item);
+        break;
     }
 }
 
@@ -164,8 +173,40 @@ static bool item_is_control_list(const struct html *html, const struct item *ite
     return item->kind == ITEM_LIST && fm_list_is_controls(item->list, html->developer);
 }
 
+static unsigned count_controls(const struct html *html, const struct fm_list *list)
+{
+    unsigned count = 0;
+
+    for (const struct item *item = list->first; item; item = item->next) {
+        if (item->kind == ITEM_LIST && item_is_shown(html, item, false))
+            count += count_controls(html, item->list);
+        count += item->kind == ITEM_CONTROL;
+    }
+    return count;
+}
+
+/* More controls than one wants to see below each page fold up. From the item on. */
+static bool folds(const struct html *html, const struct item *item)
+{
+    unsigned count = 0;
+
+    for (; item; item = item->next) {
+        if (item->kind != ITEM_LIST || !item_is_shown(html, item, false))
+            continue;
+        if (!item_is_control_list(html, item))
+            return false;
+        count += count_controls(html, item->list);
+    }
+    return count > CONTROLS_UNFOLDED;
+}
+
+static void end_controls(const struct html *html, bool folded)
+{
+    g_string_append(html->out, folded ? "</div></details></nav>\n" : "</nav>\n");
+}
+
 /* Opens the panel of a run of control lists. */
-static void begin_controls(struct html *html)
+static void begin_controls(struct html *html, bool folded)
 {
     unsigned number = ++html->nav_count;
 
@@ -175,6 +216,9 @@ static void begin_controls(struct html *html)
     else
         g_string_append_printf(html->out, "<nav class=\"controls\" aria-label=\"Controls %u\">\n",
                                number);
+    if (folded)
+        g_string_append(html->out, "<details><summary>Other columns, orders and formats</summary>"
+                                   "<div>\n");
 }
 
 static bool in_crumbs(const struct html *html, const struct fm_list *list)
@@ -185,7 +229,7 @@ static bool in_crumbs(const struct html *html, const struct fm_list *list)
 static void append_items(struct html *html, const struct fm_list *list, unsigned depth,
                          bool in_list)
 {
-    bool in_controls = false;
+    bool in_controls = false, folded = false;
 
     for (const struct item *item = list->first; item; item = item->next) {
         if (!item_is_shown(html, item,
@@ -194,9 +238,9 @@ static void append_items(struct html *html, const struct fm_list *list, unsigned
         bool controls = !in_list && item_is_control_list(html, item);
         if (controls != in_controls) {
             if (controls)
-                begin_controls(html);
+                begin_controls(html, folded = folds(html, item));
             else
-                g_string_append(html->out, "</nav>\n");
+                end_controls(html, folded);
             in_controls = controls;
         }
         if (item->kind == ITEM_LIST && item->list->developer) {
@@ -209,7 +253,7 @@ static void append_items(struct html *html, const struct fm_list *list, unsigned
         g_string_append(html->out, in_list ? "</li>\n" : block ? "</p>\n" : "");
     }
     if (in_controls)
-        g_string_append(html->out, "</nav>\n");
+        end_controls(html, folded);
 }
 
 static void append_more(const struct html *html)
@@ -221,6 +265,11 @@ static void append_more(const struct html *html)
         g_string_append(out, "<link rel=\"stylesheet\" href=\"");
         fm_html_escape(out, options->asset_prefix, HTML_TEXT);
         g_string_append_printf(out, "%s\">\n", *style);
+    }
+    for (const char *const *module = options->modules; module && *module; module++) {
+        g_string_append(out, "<link rel=\"modulepreload\" href=\"");
+        fm_html_escape(out, options->asset_prefix, HTML_TEXT);
+        g_string_append_printf(out, "%s\">\n", *module);
     }
     for (const char *const *script = options->scripts; script && *script; script++) {
         bool module = !g_str_has_suffix(*script, ".min.js");
@@ -312,6 +361,8 @@ static void append_head(const struct html *html)
     if (html->display->incomplete)
         g_string_append(out, "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>\n");
     append_style(html);
+    if (fm_html_has_chart(html->display))
+        fm_html_chart_style(html);
     append_alternates(html, "<link rel=\"alternate\" type=\"", ">\n");
     g_string_append(out, "</head>\n");
 }
@@ -327,21 +378,11 @@ static void append_foot(const struct html *html)
     g_string_append(out, "</ul>\n</nav>\n</footer>\n");
 }
 
-const struct fm_html_way fm_html_usual_ways[] = {
-    {"nav-menu", "menu", "Menu", "menu"},
-    {"nav-flame", "flame/auto/down/_/all", "Flame graph", "flame"},
-    {"nav-tree", "tree/auto/down/3/all", "Tree", "tree"},
-    {"nav-root", "root/no", "Root", "root"},
-    {"nav-modules", "program_modules", "Modules", "program_modules"},
-    {"nav-top", "top_procs/1-100/callseqs/self/oa", "Top procedures", "top_procs"},
-    {"nav-help", "help/all", "Help", "help"},
-    {0},
-};
-
 /* The ways into a recording, at the top of each of its pages. */
 static void append_navigation(const struct html *html)
 {
-    const struct fm_html_way *way = html->options->ways ? html->options->ways : fm_html_usual_ways;
+    const struct fm_html_way *way =
+        html->options->ways ? html->options->ways : fm_html_ways_of_mercury;
     GString *out = html->out;
 
     g_string_append(out, "<nav aria-label=\"Recording\">\n<ul>\n");
@@ -436,7 +477,13 @@ static void append_page(struct html *html)
     if (display->title)
         append_heading(html, display->title, 1);
     if (display->notice) {
-        g_string_append(out, "<p class=\"notice\" role=\"status\">");
+        g_string_append(out, "<p class=\"notice\" role=\"status\"");
+        if (html->options->live_url) {
+            g_string_append(out, " data-live=\"");
+            fm_html_escape(out, html->options->live_url, HTML_TEXT);
+            g_string_append_c(out, '"');
+        }
+        g_string_append(out, ">");
         fm_html_escape(out, display->notice, HTML_TEXT);
         g_string_append(out, "</p>\n");
     }
@@ -486,6 +533,8 @@ static void end_document(struct html *html)
     g_string_append(html->out, "</main>\n");
     append_foot(html);
     append_kept_script(html);
+    if (fm_html_has_chart(html->display))
+        fm_html_chart_scripts(html);
     g_string_append(html->out, "</body>\n</html>\n");
     g_hash_table_unref(html->ids);
     g_free(html->current);

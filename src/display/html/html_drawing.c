@@ -23,6 +23,7 @@ struct place {
 static void append_number(GString *out, double value)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_assert(isfinite(value));
     double rounded = round(value * 100) / 100;
     g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", rounded));
 }
@@ -36,6 +37,7 @@ static void append_attribute(GString *out, const char *name, double value)
 
 static double x_of(const struct place *place, double fraction)
 {
+    g_assert(!isnan(fraction) && place->drawing->width > 0);
     return LABEL_WIDTH + CLAMP(fraction, 0.0, 1.0) * place->drawing->width;
 }
 
@@ -128,6 +130,7 @@ static void append_box(const struct place *place, const struct drawing_part *par
     GString *out = place->html->out;
     double x = x_of(place, part->from), height = part->row->row.height;
     double width = MAX(x_of(place, part->to) - x, BOX_WIDTH_LEAST);
+    g_assert(part->level < part->row->row.levels);
     double top = place->top + part->row->top + part->level * height;
 
     begin_link(place, part->url);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Escaping for HTML; links and ids as attributes. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "display/html/html_internal.h"
@@ -96,6 +97,13 @@ bool fm_html_leads(const struct html *html, const struct link *link)
     return !html->options->kept || kept_address(html, link);
 }
 
+/* The anchor that fm_html_source() gives the line. */
+static void append_line(GString *out, const struct link *link)
+{
+    if (link->line > 0)
+        g_string_append_printf(out, "#L%" PRIu32, link->line);
+}
+
 void fm_html_href(const struct html *html, const struct link *link)
 {
     GString *out = html->out;
@@ -106,6 +114,8 @@ void fm_html_href(const struct html *html, const struct link *link)
             return;
         g_string_append(out, " href=\"");
         fm_html_escape(out, address, HTML_TEXT);
+        if (address[0] != '#') /* pages of one file share their lines' numbers */
+            append_line(out, link);
         g_string_append_c(out, '"');
         return;
     }
@@ -124,6 +134,7 @@ void fm_html_href(const struct html *html, const struct link *link)
     }
     if (html->options->url_suffix)
         fm_html_escape(out, html->options->url_suffix, HTML_TEXT);
+    append_line(out, link);
     g_string_append_c(out, '"');
 }
 
@@ -134,4 +145,18 @@ void fm_html_id(struct html *html, const char *id)
     g_string_append(html->out, " id=\"");
     fm_html_escape(html->out, id, HTML_TEXT);
     g_string_append_c(html->out, '"');
+}
+
+void fm_html_data(const struct html *html, const GString *json)
+{
+    g_string_append(html->out, "<script type=\"application/json\">");
+    for (const char *c = json->str; *c; c++) {
+        if (*c == '<')
+            g_string_append(html->out, "\\u003c");
+        else if (*c != '\n')
+            g_string_append_c(html->out, *c);
+        else
+            c += strspn(c + 1, " ");
+    }
+    g_string_append(html->out, "</script>\n");
 }

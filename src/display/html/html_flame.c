@@ -19,6 +19,7 @@
 static void append_percent(GString *out, const char *name, double fraction)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_assert(fraction >= 0 && fraction <= 1.001);
     double rounded = round(fraction * 1e5) / 1e3;
     g_string_append_printf(out, " %s=\"%s%%\"", name,
                            g_ascii_formatd(text, sizeof text, "%.6g", rounded));
@@ -26,7 +27,9 @@ static void append_percent(GString *out, const char *name, double fraction)
 
 static void append_colour_class(GString *out, unsigned colour)
 {
-    if (colour >= 10)
+    if (colour >= 20)
+        g_string_append_printf(out, "v%u", colour - 20);
+    else if (colour >= 10)
         g_string_append_printf(out, "h%u", colour - 10);
     else
         g_string_append_printf(out, "m%u", colour);
@@ -37,8 +40,9 @@ static void append_box(const struct html *html, const struct fm_flame *flame,
 {
     GString *out = html->out;
     const struct fm_flame_box *box = &at->box;
+    g_assert(box->row < flame->rows);
     unsigned row = flame->upwards ? flame->rows - 1 - box->row : box->row;
-    bool leads = at->link.command && fm_html_leads(html, &at->link);
+    bool leads = (at->link.command || at->link.url) && fm_html_leads(html, &at->link);
     if (leads) {
         g_string_append(out, "<a");
         fm_html_href(html, &at->link);
@@ -60,6 +64,10 @@ static void append_box(const struct html *html, const struct fm_flame *flame,
         g_string_append(out, "</title>");
     }
     g_string_append(out, "<rect width=\"100%\" height=\"100%\"/>");
+    if (box->flags & (FM_BOX_NEW | FM_BOX_GONE))
+        g_string_append_printf(out,
+                               "<path class=\"hatch\" d=\"M0 0h4000v%uH0z\" fill=\"url(#%s)\"/>",
+                               BOX_HEIGHT, box->flags & FM_BOX_NEW ? "hatch-new" : "hatch-gone");
     if (box->width * WIDTH_USUAL >= LABEL_LEAST) {
         g_string_append(out, "<text x=\"4\" y=\"13\">");
         fm_html_escape(out, box->label, HTML_TEXT);
@@ -70,6 +78,24 @@ static void append_box(const struct html *html, const struct fm_flame *flame,
         g_string_append(out, "</text>");
     }
     g_string_append(out, leads ? "</svg></a>\n" : "</svg>\n");
+}
+
+/* What boxes of one run alone are filled with, if there are any. */
+static void append_hatches(GString *out, const struct fm_flame *flame)
+{
+    static const char pattern[] =
+        "<pattern id=\"%s\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+        "<path class=\"line\" d=\"%s\" fill=\"none\" stroke=\"#7f8b97\"/></pattern>";
+    unsigned flags = 0;
+
+    for (const struct flame_box *at = flame->first; at; at = at->next)
+        flags |= at->box.flags;
+    if (!(flags & (FM_BOX_NEW | FM_BOX_GONE)))
+        return;
+    g_string_append(out, "<defs>");
+    g_string_append_printf(out, pattern, "hatch-new", "M0 6L6 0");
+    g_string_append_printf(out, pattern, "hatch-gone", "M0 0L6 6");
+    g_string_append(out, "</defs>\n");
 }
 
 /* Beside boxes for scripts, kept pages have a picture of those that one can see. */
@@ -104,8 +130,7 @@ static void write_pages(const struct html *html, const struct fm_flame *flame, s
     fm_json_end(json);
 }
 
-/* All boxes, for the script: there is no server to ask for them. Line ends stand between values
- * only, and "<" within texts only. */
+/* All boxes, for the script: there is no server to ask for them. */
 static void append_kept_boxes(const struct html *html, const struct fm_flame *flame)
 {
     g_autoptr(GString) text = g_string_new(NULL);
@@ -126,16 +151,7 @@ static void append_kept_boxes(const struct html *html, const struct fm_flame *fl
     fm_flame_write_json(&plain, &json, "flame");
     write_pages(html, flame, &json);
     fm_json_end(&json);
-    g_string_append(html->out, "<script type=\"application/json\">");
-    for (const char *c = text->str; *c; c++) {
-        if (*c == '<')
-            g_string_append(html->out, "\\u003c");
-        else if (*c != '\n')
-            g_string_append_c(html->out, *c);
-        else
-            c += strspn(c + 1, " ");
-    }
-    g_string_append(html->out, "</script>\n");
+    fm_html_data(html, text);
 }
 
 static void append_legend(const struct html *html, const struct fm_flame *flame)
@@ -173,6 +189,7 @@ void fm_html_flame(struct html *html, const struct item *item)
     g_string_append(out, ">\n<svg role=\"group\" aria-label=\"");
     fm_html_escape(out, flame->label, HTML_TEXT);
     g_string_append_printf(out, "\" width=\"100%%\" height=\"%u\">\n", flame->rows * ROW_HEIGHT);
+    append_hatches(out, flame);
     append_boxes(html, flame);
     g_string_append(out, "</svg>\n");
     append_legend(html, flame);
@@ -201,7 +218,9 @@ bool fm_flame_write_svg(const struct fm_display *display, const struct fm_html_o
         "stroke-width:.6}.rec rect{stroke-dasharray:4 2;stroke-opacity:1}.m0 rect{fill:#e3e6ea}"
         ".m1 rect{fill:#8ca9ee}.m2 rect{fill:#f1a8c2}.m3 rect{fill:#abe8aa}.m4 rect{fill:#c0c472}"
         ".m5 rect{fill:#e6bdf7}.m6 rect{fill:#c8a18d}.h1 rect{fill:#fff2e8}.h2 rect{fill:#ffe1c7}"
-        ".h3 rect{fill:#ffcb9f}.h4 rect{fill:#ffb474}.h5 rect{fill:#f99b44}";
+        ".h3 rect{fill:#ffcb9f}.h4 rect{fill:#ffb474}.h5 rect{fill:#f99b44}.v0 rect{fill:#4d97de}"
+        ".v1 rect{fill:#8bbcef}.v2 rect{fill:#c5def8}.v3 rect{fill:#e6e8ea}.v4 rect{fill:#f7d7bd}"
+        ".v5 rect{fill:#f1b27e}.v6 rect{fill:#e9833d}";
     const struct item *item = find_flame(&display->body);
     if (!item)
         return false;
@@ -212,9 +231,10 @@ bool fm_flame_write_svg(const struct fm_display *display, const struct fm_html_o
                            item->flame->rows * ROW_HEIGHT + 44, style);
     fm_html_escape(out, display->title ? display->title : item->flame->label, HTML_TEXT);
     g_string_append(out, "</text>\n<svg y=\"22\" width=\"100%\">\n");
+    append_hatches(out, item->flame);
     for (struct flame_box *at = item->flame->first; at; at = at->next) {
         struct flame_box plain = *at;
-        plain.link.command = NULL; /* a file of its own has no pages beside it */
+        plain.link = (struct link){0}; /* a file of its own has no pages beside it */
         append_box(&html, item->flame, &plain);
     }
     g_string_append_printf(out, "</svg>\n<g transform=\"translate(0 %u)\">",

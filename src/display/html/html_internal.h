@@ -34,6 +34,13 @@ void fm_html_source(struct html *html, const struct source *source);
 void fm_html_drawing(struct html *html, const struct item *item);
 void fm_html_flame(struct html *html, const struct item *item);
 void fm_html_graph(struct html *html, const struct item *item);
+void fm_html_chart(struct html *html, const struct item *item);
+/* Whether one stands in the page's body; what it needs, in the page itself or as links. */
+bool fm_html_has_chart(const struct fm_display *display);
+void fm_html_chart_style(const struct html *html);
+void fm_html_chart_scripts(const struct html *html);
+/* JSON as data for scripts: "<" stands within texts only, line ends between values only. */
+void fm_html_data(const struct html *html, const GString *json);
 void fm_html_form(struct html *html, const struct item *item);
 /* An id attribute, unless the id was given out before or cannot be one. */
 void fm_html_id(struct html *html, const char *id);

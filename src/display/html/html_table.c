@@ -27,6 +27,7 @@ static const char *column_class(const struct fm_table *table, unsigned column)
 {
     const struct group *group = fm_table_group_of(table, column);
 
+    g_assert(!group || (unsigned)group->column_class < G_N_ELEMENTS(class_names));
     return class_names[group ? group->column_class : FM_COLUMN_DEFAULT];
 }
 
@@ -167,6 +168,7 @@ static void append_header(const struct html *html, const struct fm_table *table)
         for (unsigned i = 0; i < table->column_count; i++) {
             const struct column *column = &table->columns[i];
 
+            g_assert(column->group < table->group_count);
             if (group_is_single(table, &table->groups[column->group]))
                 continue;
             g_string_append_printf(out, "<th scope=\"col\" class=\"%s\"%s", column_class(table, i),
@@ -307,6 +309,7 @@ static void append_cell(const struct html *html, const struct fm_table *table,
     GString *out = html->out;
     const struct group *group = fm_table_group_of(table, column);
     /* Places in a file are short and are better not broken. */
+    g_assert(column < table->width && cell->span >= 1);
     bool whole = group && group->column_class == FM_COLUMN_SOURCE_CONTEXT;
 
     g_string_append(out, heads_row ? "<th scope=\"row\" class=\"" : "<td class=\"");
@@ -462,113 +465,4 @@ void fm_html_table(const struct html *html, const struct fm_table *table)
         append_header(html, table);
     append_body(html, table);
     g_string_append(out, wide ? "</table>\n</div>\n" : "</table>\n");
-}
-
-static void append_share(GString *out, double percent)
-{
-    if (!(percent >= 0)) {
-        g_string_append(out, "<td></td>");
-        return;
-    }
-    if (percent < 0.005)
-        g_string_append(out, "<td class=\"zero\">");
-    else
-        g_string_append_printf(out, "<td class=\"pct p%d\">", (int)(MIN(percent, 100) + 0.5));
-    fm_append_percent(out, percent / 100);
-    g_string_append(out, "</td>");
-}
-
-/* Code that never ran says so in a word too: colour alone is not seen by all. */
-static void append_runs(GString *out, const struct fm_source_line *line)
-{
-    if (!line->runs_known) {
-        g_string_append(out, "<td></td>");
-        return;
-    }
-    g_string_append(out, line->runs == 0 ? "<td class=\"zero\">" : "<td>");
-    if (line->runs == 0)
-        g_string_append(out, "never");
-    else
-        fm_append_int(out, (int64_t)MIN(line->runs, (uint64_t)INT64_MAX));
-    g_string_append(out, "</td>");
-}
-
-static void append_line_time(GString *out, const struct fm_source_line *line)
-{
-    int64_t ms = (int64_t)(line->line_seconds * 1e3 + 0.5);
-    g_string_append(out, "<td>");
-    if (line->line_seconds > 0 && ms > 0)
-        fm_append_int(out, ms);
-    else if (line->line_seconds > 0)
-        g_string_append(out, "&lt;1");
-    g_string_append(out, "</td>");
-}
-
-static void append_line_bytes(GString *out, const struct fm_source_line *line)
-{
-    g_string_append(out, "<td>");
-    if (line->bytes > 0) {
-        g_autofree char *bytes = fm_format_bytes(line->bytes);
-        g_string_append(out, bytes);
-    }
-    g_string_append(out, "</td>");
-}
-
-void fm_html_source(struct html *html, const struct source *source)
-{
-    GString *out = html->out;
-    bool anchors = html->source_count++ == 0; /* ids must be unique on the page */
-
-    g_string_append(out, "<div class=\"wide\" tabindex=\"0\">\n<table class=\"source");
-    g_string_append(out, source->has_times ? " timed" : "");
-    g_string_append(out, source->has_bytes ? " bytes\">\n<caption>" : "\">\n<caption>");
-    fm_html_escape(out, source->file ? source->file : "source", HTML_TEXT);
-    g_string_append_printf(
-        out, "</caption>\n<thead><tr><th scope=\"col\">Line</th>%s%s",
-        source->has_runs ? "<th scope=\"col\">Runs</th>" : "",
-        source->has_times ? "<th scope=\"col\" title=\"Time in the line's own code\">Self ms</th>"
-                          : "");
-    g_string_append_printf(
-        out,
-        "<th scope=\"col\">Calls</th>%s%s<th scope=\"col\" class=\"code\">Source</th></tr>"
-        "</thead>\n<tbody>\n",
-        source->has_times ? "<th scope=\"col\" title=\"Of the program, in what the line calls\">"
-                            "Below %</th>"
-                          : "<th scope=\"col\">Self %</th><th scope=\"col\">Total %</th>",
-        source->has_bytes
-            ? "<th scope=\"col\" title=\"Allocated by what the line calls\">Bytes</th>"
-            : "");
-    for (uint32_t i = 0; i < source->count; i++) {
-        const struct fm_source_line *line = &source->lines[i];
-
-        bool dead = source->has_runs ? !line->runs_known : line->calls < 0;
-        bool never = line->runs_known && line->runs == 0;
-        if (line->heat > 0 && !never)
-            g_string_append_printf(out, "<tr class=\"h%u\">", MIN(line->heat, 5u));
-        else
-            g_string_append(out, never  ? "<tr class=\"never\">"
-                                 : dead ? "<tr class=\"dead\">"
-                                        : "<tr>");
-        g_string_append(out, "<th scope=\"row\"");
-        if (anchors)
-            g_string_append_printf(out, " id=\"L%u\"", line->line);
-        g_string_append_printf(out, ">%u</th>", line->line);
-        if (source->has_runs)
-            append_runs(out, line);
-        if (source->has_times)
-            append_line_time(out, line);
-        g_string_append(out, line->calls == 0 ? "<td class=\"zero\">" : "<td>");
-        if (line->calls >= 0)
-            fm_append_int(out, line->calls);
-        g_string_append(out, "</td>");
-        if (!source->has_times)
-            append_share(out, line->self_percent);
-        append_share(out, line->total_percent);
-        if (source->has_bytes)
-            append_line_bytes(out, line);
-        g_string_append(out, "<td class=\"code\"><code>");
-        fm_html_escape(out, line->text ? line->text : "", HTML_VERBATIM);
-        g_string_append(out, "</code></td></tr>\n");
-    }
-    g_string_append(out, "</tbody>\n</table>\n</div>\n");
 }

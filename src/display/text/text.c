@@ -192,6 +192,7 @@ static void append_item(const struct text *text, const struct item *item,
     case ITEM_FORM:
     case ITEM_FLAME:
     case ITEM_GRAPH:
+    case ITEM_CHART:
         break;
     case ITEM_SOURCE:
         begin_block(text);

@@ -44,6 +44,7 @@ size_t fm_text_take(const char *text, size_t size, unsigned columns)
         /* A blank may hang over the end of the line. */
         if (width + more > columns && at > 0 && text[at] != ' ')
             return good ? good : at;
+        g_assert(bytes > 0 && at + bytes <= size);
         width += more;
         at += bytes;
         if (strchr(BREAK_AFTER, text[at - 1]))

@@ -42,6 +42,7 @@ static struct piece add_piece(struct layout *layout, const char *raw)
 
 static unsigned gap_width(const struct layout *layout, unsigned before_column)
 {
+    g_assert(before_column > 0 && before_column <= layout->table->width);
     const struct group *left = fm_table_group_of(layout->table, before_column - 1);
     const struct group *right = fm_table_group_of(layout->table, before_column);
 
@@ -60,6 +61,7 @@ static void append_gap(const struct layout *layout, unsigned before_column, cons
 static unsigned span_width(const struct layout *layout, unsigned first, unsigned count)
 {
     unsigned width = 0;
+    g_assert(first + count <= layout->table->width);
 
     for (unsigned i = first; i < first + count; i++)
         width += layout->widths[i] + (i > first ? gap_width(layout, i) : 0);
@@ -154,6 +156,7 @@ static void measure_rows(struct layout *layout, bool spans)
             else if (!spans && cell->span == 1)
                 layout->widths[column] = MAX(layout->widths[column], width);
             column += cell->span;
+            g_assert(column <= table->width);
         }
     }
 }
@@ -208,6 +211,7 @@ static bool fit(struct layout *layout, unsigned columns, unsigned room)
         unsigned target = MIN(second, layout->widths[widest] - 1);
         unsigned give = MIN(layout->widths[widest] - target, total - room);
         layout->widths[widest] -= give;
+        g_assert(give > 0 && layout->widths[widest] >= target);
         total -= give;
     }
     return true;
@@ -247,6 +251,7 @@ static unsigned part_end(const struct layout *layout, unsigned first)
         used += more;
         end = group->first + group->count;
     }
+    g_assert(end >= first && end <= table->width);
     return end;
 }
 

@@ -65,6 +65,7 @@ static bool take_frames(struct fm_monitor_stream *stream, size_t length, GError 
     const uint8_t *bytes;
     size_t message_length;
     int got;
+    g_assert(length > 0 && length <= sizeof stream->buffer);
     fm_frame_parser_push(&stream->frames, stream->buffer, length);
     while ((got = fm_frame_parser_next(&stream->frames, &bytes, &message_length, error)) == 1) {
         struct fm_monitor_message message;

@@ -152,11 +152,6 @@ const char *fm_eventlog_source_name(const struct fm_eventlog_source *source)
     return source->name;
 }
 
-int fm_eventlog_source_fd(const struct fm_eventlog_source *source)
-{
-    return source->whole_bytes == 0 ? source->fd : -1;
-}
-
 bool fm_eventlog_source_grows(const struct fm_eventlog_source *source)
 {
     return source->growing;
@@ -174,6 +169,7 @@ uint64_t fm_eventlog_source_size(const struct fm_eventlog_source *source)
 static bool was_replaced(const struct fm_eventlog_source *source)
 {
     struct stat here, named;
+    g_assert(source->growing);
     if (fstat(source->fd, &here) < 0 || (uint64_t)here.st_size < source->read_bytes)
         return true;
     return stat(source->path, &named) == 0 &&
@@ -186,6 +182,7 @@ static bool restart(struct fm_eventlog_source *source, GError **error)
     int fd = open_path(source->path, &stat, error);
     if (fd < 0)
         return false;
+    g_assert(source->growing && source->path != NULL);
     close(source->fd);
     source->fd = fd;
     source->device = stat.st_dev;
@@ -236,6 +233,7 @@ static enum fm_eventlog_fill fill_read(struct fm_eventlog_source *source, GError
             g_propagate_error(error, refused);
         return refused != NULL ? FM_EVENTLOG_FILL_FAILED : FM_EVENTLOG_FILL_TIMEOUT;
     }
+    g_assert((size_t)got <= space);
     source->read_bytes += (uint64_t)got;
     fm_eventlog_reader_commit(source->reader, (size_t)got);
     return FM_EVENTLOG_FILL_BYTES;
@@ -256,6 +254,7 @@ enum fm_eventlog_fill fm_eventlog_source_fill(struct fm_eventlog_source *source,
             *ret_restarted = true;
         return FM_EVENTLOG_FILL_BYTES;
     }
+    g_assert(source->fd >= 0 && !source->growing);
     struct pollfd poll_fd = {source->fd, POLLIN, 0};
     if (source->monitor != NULL)
         return fm_monitor_stream_fill(source->monitor, source->reader, timeout_ms, error);

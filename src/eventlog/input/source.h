@@ -43,8 +43,6 @@ enum fm_eventlog_status fm_eventlog_source_next(struct fm_eventlog_source *sourc
                                                 struct fm_eventlog_event *ret, GError **error);
 struct fm_eventlog_reader *fm_eventlog_source_reader(struct fm_eventlog_source *source);
 const char *fm_eventlog_source_name(const struct fm_eventlog_source *source);
-/* For poll(); -1 for a regular file, which never waits. */
-int fm_eventlog_source_fd(const struct fm_eventlog_source *source);
 /* Opened by open_growing, and a regular file: it has no end of its own. */
 bool fm_eventlog_source_grows(const struct fm_eventlog_source *source);
 /* Bytes of a regular file, 0 for others: for progress. */

@@ -71,6 +71,7 @@ static void take_time(struct finding *finding, uint64_t time, uint64_t offset)
     struct fm_eventlog_stray stray = {time, offset};
     g_array_append_val(finding->strays, stray);
     found->min_ns = MIN(found->min_ns, time);
+    g_assert(finding->strays->len < found->events);
 }
 
 /* Goes over the whole events in the window. Returns how many bytes the next one needs; 0 when it
@@ -125,6 +126,7 @@ static void cut_block(struct finding *finding, struct fm_eventlog_block *block, 
         .capability = block->capability,
         .time_ns = finding->found.last_ns,
     };
+    g_assert(gap.length <= block->length);
     block->length -= gap.length;
     const uint8_t *at = run->window + run->pos;
     if (gap.length == 2 && run->end - run->pos == 2 &&

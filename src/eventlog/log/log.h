@@ -70,7 +70,7 @@ bool fm_eventlog_log_is_known(const struct fm_eventlog_log *log, guint block);
  *
  * Ties: events without capability first, then by capability, then by place in the file. Blocks are
  * read side by side only while their times overlap (in GHC's logs one a capability), each through
- * a window of at most 256 KiB; 16 bytes more for each event that stands out of order in its
+ * a window of at most 64 KiB; 16 bytes more for each event that stands out of order in its
  * block. Block markers are left out. */
 
 struct fm_eventlog_merge;
@@ -82,6 +82,9 @@ void fm_eventlog_merge_free(struct fm_eventlog_merge *merge);
  * go on. The payload is valid until the next call. */
 bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_event *ret,
                             GError **error);
+/* The same without a copy: NULL for false; the event is valid until the next call. */
+const struct fm_eventlog_event *fm_eventlog_merge_take(struct fm_eventlog_merge *merge,
+                                                       GError **error);
 /* The header that the last event belongs to. */
 const struct fm_eventlog_header *fm_eventlog_merge_header(const struct fm_eventlog_merge *merge);
 /* Its index in the log's headers. */
@@ -91,8 +94,6 @@ bool fm_eventlog_merge_seek_time(struct fm_eventlog_merge *merge, uint64_t time_
 /* Goes to an event that was read before (its time, capability and offset): it comes next. */
 bool fm_eventlog_merge_seek_event(struct fm_eventlog_merge *merge, uint64_t time_ns,
                                   int32_t capability, uint64_t offset, GError **error);
-/* Bytes of memory that the merge holds now. */
-size_t fm_eventlog_merge_memory(const struct fm_eventlog_merge *merge);
 
 /* ---- One block, in file order ---- */
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/priority_queue.h"
 #include "eventlog/log/run.h"
 
 enum { WINDOWS_BYTES = 32 << 20, WINDOW_BYTES_MIN = 16 << 10 };
@@ -32,6 +31,12 @@ struct cursor {
     int32_t capability;
 };
 
+/* The times stand in the heap itself: most comparisons need no cursor. */
+struct head {
+    uint64_t time_ns;
+    struct cursor *cursor;
+};
+
 struct pending {
     uint64_t key; /* the time at which the block must be looked at */
     guint block;
@@ -41,14 +46,17 @@ struct fm_eventlog_merge {
     struct fm_eventlog_log *log;
     struct pending *pending; /* by key, then file order */
     size_t pending_count, pending_next;
-    GPtrArray *heap;     /* of struct cursor */
-    struct cursor *used; /* its head was given out; step it before going on */
+    struct head *heap;
+    size_t open, capacity; /* of heap */
+    struct cursor *used;   /* its head was given out; step it before going on */
     uint32_t header;
-    uint8_t *stray_bytes; /* of the stray given out last */
+    struct fm_eventlog_event stray; /* given out last */
+    uint8_t *stray_bytes;
 };
 
 static const struct fm_eventlog_block *block_at(const struct fm_eventlog_merge *merge, guint index)
 {
+    g_assert(index < merge->log->blocks->len);
     return &g_array_index(merge->log->blocks, struct fm_eventlog_block, index);
 }
 
@@ -68,11 +76,11 @@ static int compare_pending(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static bool before(const void *first, const void *second)
+static bool before(const struct head *first, const struct head *second)
 {
-    const struct cursor *a = first, *b = second;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns;
+    if (FM_LIKELY(first->time_ns != second->time_ns))
+        return first->time_ns < second->time_ns;
+    const struct cursor *a = first->cursor, *b = second->cursor;
     if (a->capability != b->capability)
         return a->capability < b->capability;
     return a->offset < b->offset;
@@ -85,6 +93,7 @@ static void list_pending(struct fm_eventlog_merge *merge)
         if (!fm_eventlog_log_is_known(merge->log, i) || block_at(merge, i)->events > 0)
             merge->pending[merge->pending_count++] = (struct pending){key_of(merge, i), i};
     }
+    g_assert(merge->pending_count <= merge->log->blocks->len);
     for (size_t i = 1; i < merge->pending_count; i++) {
         if (compare_pending(&merge->pending[i - 1], &merge->pending[i]) > 0) {
             qsort(merge->pending, merge->pending_count, sizeof *merge->pending, compare_pending);
@@ -97,7 +106,6 @@ struct fm_eventlog_merge *fm_eventlog_merge_new(struct fm_eventlog_log *log)
 {
     struct fm_eventlog_merge *merge = g_new0(struct fm_eventlog_merge, 1);
     merge->log = log;
-    merge->heap = g_ptr_array_new();
     merge->pending = g_new(struct pending, log->blocks->len);
     list_pending(merge);
     return merge;
@@ -112,9 +120,9 @@ static void cursor_free(struct cursor *cursor)
 
 static void drop_cursors(struct fm_eventlog_merge *merge)
 {
-    for (guint i = 0; i < merge->heap->len; i++)
-        cursor_free(merge->heap->pdata[i]);
-    g_ptr_array_set_size(merge->heap, 0);
+    for (size_t i = 0; i < merge->open; i++)
+        cursor_free(merge->heap[i].cursor);
+    merge->open = 0;
     merge->used = NULL;
 }
 
@@ -123,25 +131,15 @@ void fm_eventlog_merge_free(struct fm_eventlog_merge *merge)
     if (merge == NULL)
         return;
     drop_cursors(merge);
-    g_ptr_array_unref(merge->heap);
+    g_free(merge->heap);
     g_free(merge->pending);
     g_free(merge->stray_bytes);
     g_free(merge);
 }
 
-size_t fm_eventlog_merge_memory(const struct fm_eventlog_merge *merge)
-{
-    size_t sum = merge->pending_count * sizeof *merge->pending;
-    for (guint i = 0; i < merge->heap->len; i++) {
-        const struct cursor *cursor = merge->heap->pdata[i];
-        sum += sizeof *cursor + cursor->run->window_size +
-               (cursor->own_strays != NULL ? cursor->stray_count * sizeof *cursor->strays : 0);
-    }
-    return sum;
-}
-
 const struct fm_eventlog_header *fm_eventlog_merge_header(const struct fm_eventlog_merge *merge)
 {
+    g_assert(merge->header < merge->log->headers->len);
     return merge->log->headers->pdata[merge->header];
 }
 
@@ -161,6 +159,7 @@ static bool next_plain(struct cursor *cursor, GError **error)
         g_propagate_error(error, failure);
         return false;
     }
+    g_assert(!cursor->has_plain || cursor->plain.time_ns >= cursor->greatest);
     if (cursor->has_plain)
         cursor->greatest = cursor->plain.time_ns;
     return true;
@@ -192,23 +191,42 @@ static int step(struct cursor *cursor, GError **error)
     return set_head(cursor) ? 1 : 0;
 }
 
-static void push_cursor(GPtrArray *heap, struct cursor *cursor)
+static void push_cursor(struct fm_eventlog_merge *merge, struct cursor *cursor)
 {
-    g_ptr_array_add(heap, cursor);
-    fm_queue_sift_up(heap->pdata, heap->len - 1, before);
+    if (merge->open == merge->capacity) {
+        merge->capacity = MAX(8, 2 * merge->capacity);
+        merge->heap = g_renew(struct head, merge->heap, merge->capacity);
+    }
+    const struct head moving = {cursor->time_ns, cursor};
+    size_t at = merge->open++;
+    for (; at > 0 && before(&moving, &merge->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        merge->heap[at] = merge->heap[(at - 1) / 2];
+    merge->heap[at] = moving;
 }
 
-static void sift_first(GPtrArray *heap)
+/* Puts the first one, which may have moved back in the order, where it belongs. */
+static void sift_first(struct head *heap, size_t count)
 {
-    if (heap->len > 0)
-        fm_queue_sift_down(heap->pdata, heap->len, 0, before);
+    if (count == 0)
+        return;
+    const struct head moving = {heap[0].cursor->time_ns, heap[0].cursor};
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && before(&heap[child + 1], &heap[child]);
+        if (!before(&heap[child], &moving))
+            break;
+        heap[at].time_ns = heap[child].time_ns;
+        heap[at].cursor = heap[child].cursor;
+    }
+    heap[at].time_ns = moving.time_ns;
+    heap[at].cursor = moving.cursor;
 }
 
-static void pop_cursor(GPtrArray *heap)
+static void pop_cursor(struct fm_eventlog_merge *merge)
 {
-    cursor_free(heap->pdata[0]);
-    g_ptr_array_remove_index_fast(heap, 0);
-    sift_first(heap);
+    cursor_free(merge->heap[0].cursor);
+    merge->heap[0] = merge->heap[--merge->open];
+    sift_first(merge->heap, merge->open);
 }
 
 /* The events out of order, from what is known of the block; NULL with error. */
@@ -266,6 +284,7 @@ static int seek_cursor(struct cursor *cursor, uint64_t time, uint64_t offset, GE
         else
             high = middle;
     }
+    g_assert(low <= cursor->stray_count);
     cursor->stray_next = low;
     return set_head(cursor) ? 1 : 0;
 }
@@ -277,7 +296,7 @@ static bool open_cursor(struct fm_eventlog_merge *merge, guint index, uint64_t t
     if ((block->backward_steps > 0 || merge->log->scan != NULL) &&
         !fm_eventlog_log_learn(merge->log, index, error))
         return false;
-    size_t window = WINDOWS_BYTES / (merge->heap->len + 1);
+    size_t window = WINDOWS_BYTES / (merge->open + 1);
     struct fm_eventlog_sample place = place_before(fm_eventlog_facts(merge->log, index), time);
     struct cursor *cursor = g_new0(struct cursor, 1);
     cursor->capability = block->capability;
@@ -287,7 +306,7 @@ static bool open_cursor(struct fm_eventlog_merge *merge, guint index, uint64_t t
     int found =
         take_strays(merge, cursor, index, error) ? seek_cursor(cursor, time, offset, error) : -1;
     if (found > 0)
-        push_cursor(merge->heap, cursor);
+        push_cursor(merge, cursor);
     else
         cursor_free(cursor);
     return found >= 0;
@@ -304,6 +323,7 @@ static void put_back(struct fm_eventlog_merge *merge)
         merge->pending[place] = merge->pending[place + 1];
         place++;
     }
+    g_assert(place < merge->pending_count);
     merge->pending[place] = moving;
 }
 
@@ -313,8 +333,7 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
     while (merge->pending_next < merge->pending_count) {
         const struct pending *pending = &merge->pending[merge->pending_next];
         guint block = pending->block;
-        if (merge->heap->len > 0 &&
-            pending->key > ((const struct cursor *)merge->heap->pdata[0])->time_ns)
+        if (merge->open > 0 && pending->key > merge->heap[0].time_ns)
             return true;
         if (!fm_eventlog_log_is_known(merge->log, block)) {
             if (!fm_eventlog_log_learn(merge->log, block, error)) {
@@ -338,12 +357,13 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
 static bool settle(struct fm_eventlog_merge *merge, GError **error)
 {
     if (merge->used != NULL) {
+        g_assert(merge->open > 0 && merge->heap[0].cursor == merge->used);
         int stepped = step(merge->used, error);
         merge->used = NULL;
         if (stepped > 0)
-            sift_first(merge->heap);
+            sift_first(merge->heap, merge->open);
         else
-            pop_cursor(merge->heap);
+            pop_cursor(merge);
         if (stepped < 0)
             return false;
     }
@@ -390,18 +410,26 @@ static bool read_stray(struct fm_eventlog_merge *merge, const struct cursor *cur
                              cursor->offset + ret->head_length, error);
 }
 
+const struct fm_eventlog_event *fm_eventlog_merge_take(struct fm_eventlog_merge *merge,
+                                                       GError **error)
+{
+    if (!settle(merge, error) || merge->open == 0)
+        return NULL;
+    struct cursor *cursor = merge->heap[0].cursor;
+    merge->header = cursor->run->block.header;
+    merge->used = cursor;
+    if (FM_LIKELY(!cursor->head_is_stray))
+        return &cursor->plain;
+    return read_stray(merge, cursor, &merge->stray, error) ? &merge->stray : NULL;
+}
+
 bool fm_eventlog_merge_next(struct fm_eventlog_merge *merge, struct fm_eventlog_event *ret,
                             GError **error)
 {
-    if (!settle(merge, error) || merge->heap->len == 0)
-        return false;
-    struct cursor *cursor = merge->heap->pdata[0];
-    merge->header = cursor->run->block.header;
-    merge->used = cursor;
-    if (cursor->head_is_stray)
-        return read_stray(merge, cursor, ret, error);
-    *ret = cursor->plain;
-    return true;
+    const struct fm_eventlog_event *event = fm_eventlog_merge_take(merge, error);
+    if (event != NULL)
+        *ret = *event;
+    return event != NULL;
 }
 
 /* Whether the block can hold an event at or after time. */

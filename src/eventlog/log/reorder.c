@@ -90,6 +90,7 @@ static void note_marker(struct stream *stream, const struct fm_eventlog_event *e
 
 static struct stream *stream_of(struct fm_eventlog_reorder *reorder, int32_t capability)
 {
+    g_assert(capability >= FM_EVENTLOG_NO_CAPABILITY && capability <= UINT16_MAX);
     guint index = (guint)(capability + 1);
     if (index >= reorder->streams->len)
         g_array_set_size(reorder->streams, index + 1);
@@ -145,6 +146,7 @@ static void note_batch(struct fm_eventlog_reorder *reorder, uint64_t time_ns, ui
         *last = (struct batch){now_us, time_ns};
         g_queue_push_tail(&reorder->batches, last);
     }
+    g_assert(now_us >= last->came_us);
     last->max_ns = MAX(last->max_ns, time_ns);
 }
 
@@ -195,6 +197,7 @@ bool fm_eventlog_reorder_pop(struct fm_eventlog_reorder *reorder, uint64_t now_u
     struct held *first = fm_queue_pop(heap->pdata, &count, before);
     heap->pdata[count] = NULL; /* else its free function is called */
     g_ptr_array_set_size(heap, (gint)count);
+    g_assert(reorder->bytes >= sizeof *first + first->event.payload_length);
     reorder->bytes -= sizeof *first + first->event.payload_length;
     reorder->given = first;
     reorder->given_ns = MAX(reorder->given_ns, first->event.time_ns);

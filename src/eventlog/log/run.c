@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 enum {
-    WINDOW_BYTES = 256 << 10,
+    WINDOW_BYTES = 64 << 10, /* what all open blocks have in them stays in the cache */
     AHEAD_BYTES = 16 << 10,
     SPARE_WINDOWS = 16,
     EVENT_BYTES_MAX = 12 + 65535
@@ -25,6 +25,7 @@ struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
     run->steps = g_ptr_array_index(log->steps, block->header);
     run->limit = block->offset + block->length;
     run->base = MAX(block->offset, skip_to);
+    g_assert(run->base <= run->limit && block->header < log->headers->len);
     run->window_size = MAX((size_t)MIN(run->limit - run->base, MIN(window_max, WINDOW_BYTES)), 1);
     GPtrArray *spare = log->spare_windows;
     if (run->window_size == WINDOW_BYTES && spare->len > 0)
@@ -89,6 +90,7 @@ bool fm_eventlog_run_fill(struct fm_eventlog_run *run, size_t wanted, GError **e
     } else {
         memmove(run->window, run->window + run->pos, kept);
     }
+    g_assert(kept <= run->window_size);
     run->base += run->pos;
     run->pos = 0;
     run->end = kept;
@@ -98,6 +100,7 @@ bool fm_eventlog_run_fill(struct fm_eventlog_run *run, size_t wanted, GError **e
     if (!fm_eventlog_pread(run->log, run->window + kept, length, at, error))
         return false;
     run->end += length;
+    g_assert(run->end <= run->window_size && run->base + run->end <= run->limit);
     return true;
 }
 

@@ -18,7 +18,7 @@ struct fm_eventlog_run {
     uint64_t limit; /* stream offset of the block's end */
 };
 
-/* window_max: bytes, at most 256 KiB are used. */
+/* window_max: bytes, at most 64 KiB are used. */
 struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
                                              const struct fm_eventlog_block *block,
                                              uint64_t skip_to, size_t window_max);

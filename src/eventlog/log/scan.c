@@ -62,6 +62,7 @@ static void take_block(void *user, const struct fm_eventlog_block *block)
     if (block->events == 0)
         return;
     struct fm_eventlog_block taken = *block;
+    g_assert(log->headers->len > 0);
     taken.header = log->headers->len - 1;
     g_array_append_val(log->blocks, taken);
 }
@@ -70,6 +71,7 @@ static void take_block(void *user, const struct fm_eventlog_block *block)
 static void begin_reading(struct fm_eventlog_log *log, struct fm_eventlog_header *header)
 {
     struct fm_eventlog_scan *scan = log->scan;
+    g_assert(scan->reader == NULL && scan->counts == NULL);
     scan->state = SCAN_READING;
     scan->reader = fm_eventlog_reader_new_at(log->name, header, scan->at);
     scan->reader->capability_max = scan->capability_max;
@@ -147,6 +149,7 @@ static void add_block(struct fm_eventlog_log *log, const uint8_t *marker, uint64
         .end_ns = fm_eventlog_get64(marker + 14),
         .header = log->headers->len - 1,
     };
+    g_assert(size >= FM_EVENTLOG_MARKER_LENGTH && scan->at + size <= scan->size);
     scan->capability_max = MAX(scan->capability_max, block.capability);
     log->tail.end_mark = false;
     if (size > FM_EVENTLOG_MARKER_LENGTH)
@@ -174,6 +177,7 @@ static enum step hop(struct fm_eventlog_log *log, GError **error)
 {
     struct fm_eventlog_scan *scan = log->scan;
     uint8_t marker[FM_EVENTLOG_MARKER_LENGTH], next[FM_EVENTLOG_MARKER_LENGTH];
+    g_assert(scan->at <= scan->size);
     uint64_t left = scan->size - scan->at;
     if (left == 0)
         return at_clean_end(log, error);

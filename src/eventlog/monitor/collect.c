@@ -85,6 +85,7 @@ static size_t block_cost(const struct open_block *block)
 static void drop_pending(struct fm_monitor_collector *collector, struct pending *pending)
 {
     GList *link = g_hash_table_lookup(collector->pending, (gpointer)(uintptr_t)pending->id);
+    g_assert(link != NULL && collector->counts.pending_bytes >= pending_cost(pending));
     collector->counts.pending_bytes -= pending_cost(pending);
     g_hash_table_remove(collector->pending, (gpointer)(uintptr_t)pending->id);
     g_queue_delete_link(&collector->pending_order, link);
@@ -95,6 +96,7 @@ static void drop_pending(struct fm_monitor_collector *collector, struct pending 
 static void drop_block(struct fm_monitor_collector *collector, struct open_block *block)
 {
     GList *link = g_hash_table_lookup(collector->blocks, (gpointer)(uintptr_t)block->id);
+    g_assert(link != NULL && collector->counts.pending_bytes >= block_cost(block));
     collector->counts.pending_bytes -= block_cost(block);
     g_hash_table_remove(collector->blocks, (gpointer)(uintptr_t)block->id);
     g_queue_delete_link(&collector->block_order, link);
@@ -112,6 +114,7 @@ void fm_monitor_collector_free(struct fm_monitor_collector *collector)
         drop_pending(collector, collector->pending_order.head->data);
     while (collector->block_order.head != NULL)
         drop_block(collector, collector->block_order.head->data);
+    g_assert(collector->counts.pending_bytes == 0);
     g_hash_table_unref(collector->pending);
     g_hash_table_unref(collector->blocks);
     g_byte_array_unref(collector->header_bytes);
@@ -143,6 +146,7 @@ static void put_big_endian(uint8_t *at, uint64_t value, int bytes)
 static void emit_block(struct fm_monitor_collector *collector, struct open_block *block,
                        bool complete, GByteArray *log)
 {
+    g_assert(block->bytes->len >= FM_EVENTLOG_MARKER_LENGTH);
     uint8_t *at = block->bytes->data;
     uint16_t capability = block->has_head && block->head.capability > 0
                               ? (uint16_t)(block->head.capability - 1)
@@ -213,6 +217,7 @@ static bool is_event(const struct fm_monitor_collector *collector, const uint8_t
     if (!collector->complete || length < 10)
         return false;
     uint16_t number = fm_eventlog_get16(bytes);
+    g_assert(collector->header != NULL && collector->steps != NULL);
     if (number >= collector->header->number_count || number == FM_EVENTLOG_BLOCK_MARKER ||
         number == FM_EVENTLOG_END_MARK || collector->steps[number].length == 0)
         return false;

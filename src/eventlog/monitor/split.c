@@ -34,6 +34,7 @@ static bool send_partial(struct fm_monitor_splitter *splitter, enum fm_monitor_k
     if (most == 0 || length <= most)
         return splitter->send(splitter->user, &message, error);
     uint64_t pieces = (length + most - 1) / most;
+    g_assert(pieces > 1 && (pieces - 1) * most < length);
     message.form = FM_MONITOR_FIRST;
     message.message_id = splitter->next_message++;
     message.number = pieces;
@@ -91,6 +92,7 @@ bool fm_monitor_split_flush(struct fm_monitor_splitter *splitter, GError **error
                             head.block.id, at, length, error);
         at += length;
     }
+    g_assert(!sent || at == splitter->events->data + splitter->events->len);
     g_byte_array_set_size(splitter->events, 0);
     g_array_set_size(splitter->lengths, 0);
     return sent;

@@ -4,6 +4,8 @@
 
 #include "eventlog/monitor/state.h"
 
+#include "base/hash.h"
+
 enum { TRACKED_MAX = 1000000 }; /* threads, tasks; more are not followed */
 
 static void thread_free(void *data)
@@ -38,10 +40,10 @@ struct capset *fm_monitor_capset_new(uint64_t id)
 struct fm_monitor_state *fm_monitor_state_new(void)
 {
     struct fm_monitor_state *state = g_new0(struct fm_monitor_state, 1);
-    state->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, thread_free);
-    state->capsets = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, capset_free);
-    state->capabilities = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
-    state->tasks = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+    state->threads = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, thread_free);
+    state->capsets = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, capset_free);
+    state->capabilities = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, g_free);
+    state->tasks = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, g_free);
     state->collection_begin = -1;
     return state;
 }
@@ -84,6 +86,7 @@ static struct thread *thread_of(struct fm_monitor_state *state,
         thread->capability = event->capability;
         g_hash_table_insert(state->threads, &thread->id, thread);
     }
+    g_assert(thread->id == id && g_hash_table_size(state->threads) <= TRACKED_MAX);
     thread->changed = event->time_ns;
     return thread;
 }
@@ -109,6 +112,7 @@ static void stop_thread(struct fm_monitor_state *state, const struct fm_eventlog
     thread->execution = STOPPED;
     thread->capability = event->capability;
     thread->status = old_status(status);
+    g_assert(thread->status <= STATUS_MAX);
     thread->owner = fm_eventlog_u32(event, 6);
     if (status == 8 && thread->owner != 0)
         thread->status = STATUS_BLACK_HOLE_OWNED;

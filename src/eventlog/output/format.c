@@ -2,7 +2,6 @@
 #include "base/text/csv.h"
 #include "eventlog/output/format.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Length of the UTF-8 character at the place, 0 when there is none. */
@@ -14,24 +13,6 @@ static size_t character(const uint8_t *bytes, size_t length)
     if (c == (gunichar)-1 || c == (gunichar)-2)
         return 0;
     return (size_t)g_utf8_skip[bytes[0]];
-}
-
-void fm_eventlog_format_json_text(GString *out, const uint8_t *bytes, size_t length)
-{
-    g_string_append_c(out, '"');
-    for (size_t i = 0; i < length;) {
-        size_t size = character(bytes + i, length - i);
-        if (size == 0)
-            g_string_append(out, "\\ufffd");
-        else if (bytes[i] == '"' || bytes[i] == '\\')
-            g_string_append_printf(out, "\\%c", bytes[i]);
-        else if (bytes[i] < 0x20 || bytes[i] == 0x7F)
-            g_string_append_printf(out, "\\u%04x", bytes[i]);
-        else
-            g_string_append_len(out, (const char *)bytes + i, (gssize)size);
-        i += MAX(size, 1);
-    }
-    g_string_append_c(out, '"');
 }
 
 void fm_eventlog_format_text(GString *out, const uint8_t *bytes, size_t length, char quote)
@@ -59,31 +40,24 @@ static void append_hex(GString *out, const uint8_t *bytes, size_t length)
         g_string_append_printf(out, "%02x", bytes[i]);
 }
 
-static void append_real(GString *out, double real, bool json)
+static void append_real(GString *out, double real)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
-    if (json && !isfinite(real))
-        g_string_append(out, "null");
-    else
-        g_string_append(out, g_ascii_dtostr(text, sizeof text, real));
+    g_string_append(out, g_ascii_dtostr(text, sizeof text, real));
 }
 
 /* The texts of a list, each to its zero byte; the last may lack it. */
-static void append_texts(GString *out, const struct fm_eventlog_value *value, bool json)
+static void append_texts(GString *out, const struct fm_eventlog_value *value)
 {
     g_string_append_c(out, '[');
     for (uint32_t at = 0; at < value->length;) {
         const uint8_t *zero = memchr(value->bytes + at, 0, value->length - at);
         uint32_t end = zero == NULL ? value->length : (uint32_t)(zero - value->bytes);
         if (at > 0)
-            g_string_append(out, json ? "," : ", ");
-        if (json) {
-            fm_eventlog_format_json_text(out, value->bytes + at, end - at);
-        } else {
-            g_string_append_c(out, '"');
-            fm_eventlog_format_text(out, value->bytes + at, end - at, '"');
-            g_string_append_c(out, '"');
-        }
+            g_string_append(out, ", ");
+        g_string_append_c(out, '"');
+        fm_eventlog_format_text(out, value->bytes + at, end - at, '"');
+        g_string_append_c(out, '"');
         at = end + 1;
     }
     g_string_append_c(out, ']');
@@ -98,21 +72,16 @@ static void append_numbers(GString *out, const struct fm_eventlog_value *value)
     g_string_append_c(out, ']');
 }
 
-static void append_name(GString *out, const char *name, bool json)
+static void append_name(GString *out, const char *name)
 {
     if (name == NULL)
         return;
-    if (json) {
-        fm_eventlog_format_json_text(out, (const uint8_t *)name, strlen(name));
-        return;
-    }
     g_string_append(out, " \"");
     fm_eventlog_format_text(out, (const uint8_t *)name, strlen(name), '"');
     g_string_append_c(out, '"');
 }
 
-static void append_integer(GString *out, const struct fm_eventlog_value *value, bool json,
-                           GHashTable *names)
+static void append_integer(GString *out, const struct fm_eventlog_value *value, GHashTable *names)
 {
     uint64_t number = value->number;
     uint8_t unit = value->field->unit;
@@ -121,106 +90,89 @@ static void append_integer(GString *out, const struct fm_eventlog_value *value, 
     if (value->field->kind == FM_EVENTLOG_I64)
         g_string_append_printf(out, "%" G_GINT64_FORMAT, (gint64)number);
     else if (none)
-        g_string_append(out, json ? "null" : "none");
-    else if (!json && (unit == FM_EVENTLOG_UNIT_ADDRESS || unit == FM_EVENTLOG_UNIT_TASK))
+        g_string_append(out, "none");
+    else if (unit == FM_EVENTLOG_UNIT_ADDRESS || unit == FM_EVENTLOG_UNIT_TASK)
         g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", number);
     else
         g_string_append_printf(out, "%" G_GUINT64_FORMAT, number);
-    const char *word = json ? NULL : fm_eventlog_enum_name(unit, number);
+    const char *word = fm_eventlog_enum_name(unit, number);
     if (word != NULL)
         g_string_append_printf(out, " (%s)", word);
     const char *name = unit != FM_EVENTLOG_UNIT_STRING || names == NULL
                            ? NULL
                            : g_hash_table_lookup(names, GUINT_TO_POINTER((guint)number));
-    if (name != NULL && json)
-        g_string_append_printf(out, ",\"%s_text\":", value->field->name);
-    append_name(out, name, json);
+    append_name(out, name);
 }
 
-static void append_value(GString *out, const struct fm_eventlog_value *value, bool json,
-                         GHashTable *names)
+static void append_value(GString *out, const struct fm_eventlog_value *value, GHashTable *names)
 {
     switch ((enum fm_eventlog_kind)value->field->kind) {
     case FM_EVENTLOG_TEXT:
     case FM_EVENTLOG_TEXT_BEFORE_4:
     case FM_EVENTLOG_TEXTZ:
-        if (json) {
-            fm_eventlog_format_json_text(out, value->bytes, value->length);
-            break;
-        }
         g_string_append_c(out, '"');
         fm_eventlog_format_text(out, value->bytes, value->length, '"');
         g_string_append_c(out, '"');
         break;
     case FM_EVENTLOG_TEXTZ_LIST:
-        append_texts(out, value, json);
+        append_texts(out, value);
         break;
     case FM_EVENTLOG_U32_LIST:
         append_numbers(out, value);
         break;
     case FM_EVENTLOG_DATA:
-        g_string_append(out, json ? "\"" : "");
         append_hex(out, value->bytes, value->length);
-        g_string_append(out, json ? "\"" : "");
         break;
     case FM_EVENTLOG_F64:
-        append_real(out, value->real, json);
+        append_real(out, value->real);
         break;
     case FM_EVENTLOG_U8:
     case FM_EVENTLOG_U16:
     case FM_EVENTLOG_U32:
     case FM_EVENTLOG_U64:
     case FM_EVENTLOG_I64:
-        append_integer(out, value, json, names);
+        append_integer(out, value, names);
         break;
     }
 }
 
-/* "name=value name=value", or the members of a JSON object. */
-static void append_fields(GString *out, const struct fm_eventlog_event *event, bool json,
-                          GHashTable *names)
+/* "name=value name=value" */
+static void append_fields(GString *out, const struct fm_eventlog_event *event, GHashTable *names)
 {
     struct fm_eventlog_value values[FM_EVENTLOG_FIELDS_MAX];
     bool malformed;
     size_t count = fm_eventlog_decode(event, values, &malformed);
-    const char *separator = json ? "," : " ";
     for (size_t i = 0; i < count; i++) {
-        g_string_append(out, i == 0 ? "" : separator);
-        g_string_append_printf(out, json ? "\"%s\":" : "%s=", values[i].field->name);
-        append_value(out, &values[i], json, names);
+        g_string_append(out, i == 0 ? "" : " ");
+        g_string_append_printf(out, "%s=", values[i].field->name);
+        append_value(out, &values[i], names);
     }
     if (!malformed && (event->type != NULL || event->payload_length == 0))
         return;
-    g_string_append(out, count == 0 ? "" : separator);
+    g_string_append(out, count == 0 ? "" : " ");
     if (malformed)
-        g_string_append(out, json ? "\"malformed\":true," : "malformed ");
-    g_string_append(out, json ? "\"payload\":\"" : "payload=");
+        g_string_append(out, "malformed ");
+    g_string_append(out, "payload=");
     append_hex(out, event->payload, event->payload_length);
-    g_string_append(out, json ? "\"" : "");
 }
 
 static void append_label(GString *out, const struct fm_eventlog_event *event,
-                         const struct fm_eventlog_header *header, bool json)
+                         const struct fm_eventlog_header *header)
 {
     if (event->type != NULL) {
-        g_string_append_printf(out, json ? "\"%s\"" : "%s", event->type->name);
+        g_string_append(out, event->type->name);
         return;
     }
     g_autofree char *label = fm_eventlog_type_label(event->number);
-    g_string_append_printf(out, json ? "\"%s\"" : "%s", label);
+    g_string_append(out, label);
     const struct fm_eventlog_declared *declared =
         header == NULL ? NULL : fm_eventlog_header_find(header, event->number);
     if (declared == NULL || declared->name_length == 0)
         return;
     const uint8_t *name = header->bytes->data + declared->name_at;
-    if (json) {
-        g_string_append(out, ",\"description\":");
-        fm_eventlog_format_json_text(out, name, declared->name_length);
-    } else {
-        g_string_append(out, " [");
-        fm_eventlog_format_text(out, name, declared->name_length, ']');
-        g_string_append_c(out, ']');
-    }
+    g_string_append(out, " [");
+    fm_eventlog_format_text(out, name, declared->name_length, ']');
+    g_string_append_c(out, ']');
 }
 
 static void format_csv(GString *out, const struct fm_eventlog_event *event, GHashTable *names)
@@ -230,10 +182,10 @@ static void format_csv(GString *out, const struct fm_eventlog_event *event, GHas
     else
         g_string_append_printf(out, "%" G_GUINT64_FORMAT ",none,", event->time_ns);
     g_autoptr(GString) text = g_string_new(NULL);
-    append_label(text, event, NULL, false);
+    append_label(text, event, NULL);
     fm_csv_append_text(out, text->str);
     g_string_truncate(text, 0);
-    append_fields(text, event, false, names);
+    append_fields(text, event, names);
     g_string_append_c(out, ',');
     fm_csv_append_text(out, text->str);
     g_string_append(out, "\r\n");
@@ -258,23 +210,15 @@ void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
             g_string_append_printf(out, " %4d ", event->capability);
         else
             g_string_append(out, "    - ");
-        append_label(out, event, header, false);
+        append_label(out, event, header);
         g_string_append_c(out, ' ');
-        append_fields(out, event, false, names);
+        append_fields(out, event, names);
         if (out->str[out->len - 1] == ' ')
             g_string_truncate(out, out->len - 1);
         g_string_append_c(out, '\n');
         break;
     case FM_EVENTLOG_AS_JSON:
-        g_string_append_printf(out, "{\"time_ns\":%" G_GUINT64_FORMAT ",\"cap\":", event->time_ns);
-        if (event->capability >= 0)
-            g_string_append_printf(out, "%d,\"type\":", event->capability);
-        else
-            g_string_append(out, "null,\"type\":");
-        append_label(out, event, header, true);
-        g_string_append(out, ",\"fields\":{");
-        append_fields(out, event, true, names);
-        g_string_append(out, "}}\n");
+        fm_eventlog_format_json(out, event, header, names);
         break;
     case FM_EVENTLOG_AS_CSV:
         format_csv(out, event, names);

@@ -19,8 +19,10 @@ void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
                               const struct fm_eventlog_header *header, GHashTable *names);
 /* Remembers the text of an event InternString; others are passed over. */
 void fm_eventlog_names_learn(GHashTable *names, const struct fm_eventlog_event *event);
-/* A JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
-void fm_eventlog_format_json_text(GString *out, const uint8_t *bytes, size_t length);
+/* One event as a JSON object on a line: what fm_eventlog_format_event appends for
+ * FM_EVENTLOG_AS_JSON. */
+void fm_eventlog_format_json(GString *out, const struct fm_eventlog_event *event,
+                             const struct fm_eventlog_header *header, GHashTable *names);
 /* Text without control characters: \n, \t, \\ and \xNN for them and for what is no UTF-8. quote
  * (0 = none) is escaped too. */
 void fm_eventlog_format_text(GString *out, const uint8_t *bytes, size_t length, char quote);

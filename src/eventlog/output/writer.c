@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "eventlog/reader/internal.h"
 
-enum { HELD_BYTES = 64 << 10, BLOCK_BYTES = 2 << 20 };
+enum { HEAD_BYTES_MAX = 12, HELD_BYTES = 64 << 10, BLOCK_BYTES = 2 << 20 };
 
 struct fm_eventlog_writer {
     fm_eventlog_write *write;
@@ -83,6 +83,7 @@ static bool hold(struct fm_eventlog_writer *writer, const void *bytes, size_t le
     if (length > HELD_BYTES)
         return writer->write(writer->user, bytes, length, error);
     g_byte_array_append(writer->held, bytes, (guint)length);
+    g_assert(writer->held->len <= HELD_BYTES);
     return true;
 }
 
@@ -91,14 +92,17 @@ bool fm_eventlog_writer_header(struct fm_eventlog_writer *writer,
 {
     g_free(writer->steps);
     writer->steps = fm_eventlog_header_steps(header);
+    g_assert(header->slots != NULL); /* it is whole */
     writer->step_count = header->number_count;
     return fm_eventlog_writer_end_block(writer, error) &&
            hold(writer, header->bytes->data, header->bytes->len, error);
 }
 
+/* head: HEAD_BYTES_MAX. Returns how many of them are its. */
 static uint32_t put_head(uint8_t *head, uint16_t number, uint64_t time_ns, bool variable,
                          uint32_t payload_length)
 {
+    g_assert(payload_length <= UINT16_MAX);
     uint16_t number_be = GUINT16_TO_BE(number);
     uint64_t time_be = GUINT64_TO_BE(time_ns);
     uint16_t length_be = GUINT16_TO_BE((uint16_t)payload_length);
@@ -108,17 +112,19 @@ static uint32_t put_head(uint8_t *head, uint16_t number, uint64_t time_ns, bool 
     return variable ? 12 : 10;
 }
 
-/* Whether the header declares this event as it is; *ret_variable: with a length field. */
-static bool check_declared(const struct fm_eventlog_writer *writer,
-                           const struct fm_eventlog_event *event, bool *ret_variable,
-                           GError **error)
+/* An event's head, if the header declares the event as it is. */
+static bool put_declared(const struct fm_eventlog_writer *writer,
+                         const struct fm_eventlog_event *event, uint8_t *head, uint32_t *ret_length,
+                         GError **error)
 {
     const struct fm_eventlog_step *step =
         event->number < writer->step_count ? &writer->steps[event->number] : NULL;
-    *ret_variable = step != NULL && step->variable;
     if (step != NULL && step->length != 0 && event->payload_length <= 65535 &&
-        (step->variable || step->length == 10 + event->payload_length))
+        (step->variable || step->length == 10 + event->payload_length)) {
+        *ret_length =
+            put_head(head, event->number, event->time_ns, step->variable, event->payload_length);
         return true;
+    }
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                 "event %u with %u bytes is not what the header declares", event->number,
                 event->payload_length);
@@ -128,12 +134,10 @@ static bool check_declared(const struct fm_eventlog_writer *writer,
 bool fm_eventlog_writer_raw(struct fm_eventlog_writer *writer,
                             const struct fm_eventlog_event *event, GError **error)
 {
-    bool variable;
-    uint8_t head[12];
-    if (!check_declared(writer, event, &variable, error))
+    uint8_t head[HEAD_BYTES_MAX];
+    uint32_t length;
+    if (!put_declared(writer, event, head, &length, error))
         return false;
-    uint32_t length =
-        put_head(head, event->number, event->time_ns, variable, event->payload_length);
     return hold(writer, head, length, error) &&
            hold(writer, event->payload, event->payload_length, error);
 }
@@ -159,12 +163,10 @@ bool fm_eventlog_writer_end_block(struct fm_eventlog_writer *writer, GError **er
 bool fm_eventlog_writer_event(struct fm_eventlog_writer *writer,
                               const struct fm_eventlog_event *event, GError **error)
 {
-    bool variable;
-    uint8_t head[12];
-    if (!check_declared(writer, event, &variable, error))
+    uint8_t head[HEAD_BYTES_MAX];
+    uint32_t length;
+    if (!put_declared(writer, event, head, &length, error))
         return false;
-    uint32_t length =
-        put_head(head, event->number, event->time_ns, variable, event->payload_length);
     GByteArray *block = writer->block;
     bool full = block->len + length + event->payload_length > BLOCK_BYTES;
     if (block->len > 0 && (full || writer->capability != event->capability) &&

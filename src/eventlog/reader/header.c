@@ -55,6 +55,7 @@ static void index_numbers(struct fm_eventlog_header *header)
     for (uint32_t i = 0; i < header->number_count; i++)
         header->slots[i] = -1;
     for (guint i = 0; i < header->declared->len; i++) {
+        g_assert(declared[i].number < header->number_count);
         int32_t *slot = &header->slots[declared[i].number];
         if (*slot >= 0)
             declared[*slot].replaced = true;
@@ -66,6 +67,7 @@ void fm_eventlog_header_complete(struct fm_eventlog_header *header, const uint8_
                                  size_t length)
 {
     g_byte_array_append(header->bytes, bytes, (guint)length);
+    g_assert(header->slots == NULL); /* once */
     index_numbers(header);
 }
 
@@ -292,6 +294,7 @@ void fm_eventlog_header_add_extra(struct fm_eventlog_header *header, uint16_t nu
 
 void fm_eventlog_header_end(struct fm_eventlog_header *header)
 {
+    g_assert(header->slots == NULL && header->bytes->len >= 8);
     g_byte_array_append(header->bytes, (const uint8_t *)"hetehdredatb", 12);
     index_numbers(header);
 }

@@ -61,12 +61,14 @@ uint8_t *fm_eventlog_reader_space(struct fm_eventlog_reader *reader, size_t want
         reader->buffer_size = size;
     }
     reader->data = reader->buffer;
+    g_assert(reader->pos <= reader->end && reader->buffer_size - reader->end >= wanted);
     *ret_length = reader->buffer_size - reader->end;
     return reader->buffer + reader->end;
 }
 
 void fm_eventlog_reader_commit(struct fm_eventlog_reader *reader, size_t length)
 {
+    g_assert(length <= reader->buffer_size - reader->end && !reader->final);
     reader->end += length;
 }
 
@@ -136,6 +138,7 @@ static int take_answer(struct fm_eventlog_reader *reader)
         return 0;
     if (!found)
         return reader->final ? 0 : -1;
+    g_assert(taken > 0 && taken <= left);
     reader->pos += taken;
     reader->on_answer(reader->answer_user, &answer);
     return 1;
@@ -167,6 +170,7 @@ static enum fm_eventlog_status read_header(struct fm_eventlog_reader *reader, GE
         return FM_EVENTLOG_FAILED;
     }
     fm_eventlog_header_complete(reader->reading, reader->data + reader->pos, reader->header_at);
+    g_assert(reader->header_at <= reader->end - reader->pos);
     reader->pos += reader->header_at;
     fm_eventlog_header_unref(reader->header);
     reader->header = g_steal_pointer(&reader->reading);
@@ -208,6 +212,7 @@ static enum fm_eventlog_status finished(struct fm_eventlog_reader *reader)
     reader->tail.length = reader->end - reader->pos;
     reader->tail.bytes = fm_eventlog_reader_at(reader, reader->end);
     reader->tail.block_cut = reader->block_end > reader->tail.bytes;
+    g_assert(reader->final && reader->tail.offset <= reader->tail.bytes);
     reader->state = READER_FINISHED;
     return FM_EVENTLOG_FINISHED;
 }
@@ -243,6 +248,7 @@ static enum fm_eventlog_status after_end(struct fm_eventlog_reader *reader)
 static void begin_block(struct fm_eventlog_reader *reader, const struct fm_eventlog_event *event)
 {
     uint32_t size = fm_eventlog_get32(event->payload);
+    g_assert(event->payload_length >= 14);
     uint16_t capability = fm_eventlog_get16(event->payload + 12);
     reader->block = event->offset;
     /* Size and end time of 0: the writer died before it could say; up to the next marker. */
@@ -269,6 +275,7 @@ static enum fm_eventlog_status take_event(struct fm_eventlog_reader *reader,
                                           const struct fm_eventlog_step *step, uint32_t length)
 {
     const uint8_t *at = reader->data + reader->pos;
+    g_assert(length >= (step->variable ? 12u : 10u) && length <= reader->end - reader->pos);
     ret->number = fm_eventlog_get16(at);
     ret->time_ns = fm_eventlog_get64(at + 2);
     ret->head_length = step->variable ? 12 : 10;

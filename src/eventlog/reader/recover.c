@@ -89,6 +89,7 @@ static enum verdict judge_marker(const struct fm_eventlog_reader *reader, size_t
 static enum fm_eventlog_status found(struct fm_eventlog_reader *reader, size_t pos,
                                      enum reader_state state)
 {
+    g_assert(pos <= reader->end && fm_eventlog_reader_at(reader, pos) >= reader->gap.offset);
     reader->pos = pos;
     reader->gap.length = fm_eventlog_reader_at(reader, pos) - reader->gap.offset;
     reader->block = FM_EVENTLOG_NO_BLOCK;
@@ -116,6 +117,7 @@ static size_t next_candidate(const struct fm_eventlog_reader *reader, size_t pos
 
 static enum fm_eventlog_status search(struct fm_eventlog_reader *reader)
 {
+    g_assert(reader->search_from >= reader->base && reader->search_from > reader->gap.offset);
     size_t pos = (size_t)(reader->search_from - reader->base);
     while ((pos = next_candidate(reader, pos)) < reader->end) {
         size_t left = reader->end - pos;

@@ -30,6 +30,7 @@ static void resynchronise(struct fm_control_parser *parser)
                                   ? NULL
                                   : memchr(parser->held + 1, magic[0], parser->held_length - 1);
         size_t dropped = next == NULL ? parser->held_length : (size_t)(next - parser->held);
+        g_assert(dropped > 0 && dropped <= parser->held_length);
         memmove(parser->held, parser->held + dropped, parser->held_length - dropped);
         parser->held_length -= dropped;
         parser->skipped += dropped;
@@ -64,12 +65,14 @@ size_t fm_control_parse(struct fm_control_parser *parser, const uint8_t *bytes, 
         }
         if (taken == length)
             return taken;
+        g_assert(parser->held_length < sizeof parser->held);
         parser->held[parser->held_length++] = bytes[taken++];
     }
 }
 
 void fm_control_append(GByteArray *out, const struct fm_control_message *message, bool with_status)
 {
+    g_assert(message->space_length > 0);
     g_byte_array_append(out, magic, sizeof magic);
     g_byte_array_append(out, &message->version, 1);
     g_byte_array_append(out, &message->space_length, 1);

@@ -48,6 +48,7 @@ int fm_frame_parser_next(struct fm_frame_parser *parser, const uint8_t **ret_mes
     *ret_message = at + 4;
     *ret_length = length;
     parser->used += 4 + length;
+    g_assert(parser->used <= parser->bytes->len);
     return 1;
 }
 
@@ -58,6 +59,7 @@ bool fm_frame_parser_inside(const struct fm_frame_parser *parser)
 
 void fm_frame_append(GByteArray *out, const uint8_t *message, size_t length)
 {
+    g_assert(length <= FM_FRAME_MAX);
     uint32_t length_be = GUINT32_TO_BE((uint32_t)length);
     g_byte_array_append(out, (const uint8_t *)&length_be, 4);
     g_byte_array_append(out, message, (guint)length);

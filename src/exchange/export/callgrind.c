@@ -7,6 +7,9 @@
 #include "exchange/arcs.h"
 #include "exchange/export/internal.h"
 
+/* Of an arc: the format has no way to say that its calls were not counted. */
+#define LEAST_CALLS 1
+
 struct callgrind {
     const struct fm_exchange_nodes *nodes;
     const struct fm_profile *profile;
@@ -72,6 +75,7 @@ static void put_head(struct callgrind *x, const GPtrArray *notes)
 /* "fl=(3) src/a.c": a name is spelled out the first time. */
 static void put_file(struct callgrind *x, const char *key, uint32_t ps)
 {
+    g_assert(ps >= 1 && ps <= x->profile->ps_count);
     const char *file = *x->names.file[ps] != '\0' ? x->names.file[ps] : "???";
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(x->files, file));
     if (number != 0) {
@@ -86,6 +90,7 @@ static void put_file(struct callgrind *x, const char *key, uint32_t ps)
 /* A function with callers in its name: "leaf'work'main". */
 static void put_function(struct callgrind *x, const char *key, uint32_t function)
 {
+    g_assert(function < x->arcs.function_count);
     g_autoptr(GString) name = g_string_new(NULL);
     if (x->function_known[function]) {
         fm_export_put(x->out, "%s=(%u)\n", key, function + 1);
@@ -100,13 +105,14 @@ static void put_function(struct callgrind *x, const char *key, uint32_t function
 
 static void put_arc(struct callgrind *x, const struct fm_exchange_arc *arc, size_t index)
 {
+    g_assert(index < x->arcs.arc_count && arc->caller < x->arcs.function_count);
     g_autofree char *line = g_strdup_printf("%u ", fm_exchange_call_line(x->profile, arc->css));
     uint32_t caller = x->arcs.functions[arc->caller].ps;
     uint32_t callee = x->arcs.functions[arc->callee].ps;
     if (strcmp(x->names.file[caller], x->names.file[callee]) != 0)
         put_file(x, "cfi", callee);
     put_function(x, "cfn", arc->callee);
-    fm_export_put(x->out, "calls=%" G_GINT64_FORMAT " %u\n", MAX(arc->calls, 0),
+    fm_export_put(x->out, "calls=%" G_GINT64_FORMAT " %u\n", MAX(arc->calls, LEAST_CALLS),
                   x->profile->ps[callee].line);
     put_costs(x, line, &x->arcs.costs[index * x->nodes->column_count]);
 }
@@ -129,11 +135,28 @@ static void put_body(struct callgrind *x)
 
 static void note_merged_cycles(const struct callgrind *x, GPtrArray *notes)
 {
-    uint32_t merged = fm_exchange_merged_cycles(&x->arcs, x->nodes);
+    bool arcs = fm_profile_is(x->profile, FM_NATURE_ARCS); /* nobody merged them here */
+    uint32_t merged = arcs ? 0 : fm_exchange_merged_cycles(&x->arcs, x->nodes);
     if (merged > 0)
         fm_export_note(notes,
                        "%u cycle%s below exist%s only because contexts are merged: no run had them",
                        merged, merged == 1 ? "" : "s", merged == 1 ? "s" : "");
+}
+
+/* Readers take an arc that was called 0 times for one that is not there. */
+static void note_uncounted(const struct callgrind *x, GPtrArray *notes)
+{
+    size_t arcs = 0;
+    for (size_t i = 0; i < x->arcs.arc_count; i++)
+        arcs += x->arcs.arcs[i].calls <= 0;
+    if (!fm_profile_knows(x->profile, FM_EXITS))
+        fm_export_note(notes, "how often functions were called is not known: every arc says 1, "
+                              "which counts nothing");
+    else if (arcs > 0)
+        fm_export_note(notes,
+                       "the calls of %zu arc%s were not counted (inlined, or never returned): they "
+                       "say 1",
+                       arcs, arcs == 1 ? "" : "s");
 }
 
 bool fm_export_callgrind(const struct fm_analysis *a, const struct fm_export_options *options,
@@ -148,6 +171,7 @@ bool fm_export_callgrind(const struct fm_analysis *a, const struct fm_export_opt
     x.files = g_hash_table_new(g_str_hash, g_str_equal);
     x.function_known = g_new0(bool, x.arcs.function_count);
     fm_export_note_folding(notes, &nodes);
+    note_uncounted(&x, notes);
     note_merged_cycles(&x, notes);
     put_head(&x, notes);
     put_body(&x);

@@ -3,18 +3,25 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 const struct fm_export_format fm_export_formats[] = {
     {"pprof", "pb.gz", "Go's pprof and what reads its files: all measures, contexts whole", true,
      fm_export_pprof},
-    {"callgrind", "out", "KCachegrind, callgrind_annotate: calls and costs from caller to callee",
-     false, fm_export_callgrind},
+    {"callgrind", "callgrind",
+     "KCachegrind, callgrind_annotate: calls and costs from caller to callee", false,
+     fm_export_callgrind},
     {"speedscope", "speedscope.json", "speedscope.app: one flame graph a thread and measure", true,
      fm_export_speedscope},
     {"firefox", "firefox.json.gz", "profiler.firefox.com: one track a thread and measure", true,
      fm_export_firefox},
     {"folded", "folded", "a line a stack, of one measure: FlameGraph and others", true,
      fm_export_folded},
+    {"otlp", "otlp.pb", "OpenTelemetry's profiles, which are not settled yet: all measures", true,
+     fm_export_otlp},
     {"lcov", "info", "lcov, genhtml: how often lines ran (coverage grade)", false, fm_export_lcov},
+    {"gcov", "gcov.json.gz", "gcov's JSON, for gcovr and others (coverage grade)", false,
+     fm_export_gcov},
     {NULL, NULL, NULL, false, NULL},
 };
 
@@ -31,6 +38,13 @@ bool fm_export(const struct fm_export_format *format, const struct fm_analysis *
                GError **error)
 {
     g_assert(format != NULL && a != NULL && options != NULL && out != NULL && notes != NULL);
+    if (format->stacks && fm_profile_is(a->profile, FM_NATURE_ARCS)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s has stacks, and the profile knows calls by function and caller, not by "
+                    "context: only callgrind can say that",
+                    format->name);
+        return false;
+    }
     /* What the recording says of itself holds for what is made of it, too. */
     for (uint32_t i = 0; i < a->profile->run_info.note_count; i++)
         fm_export_note(notes, "%s", a->profile->run_info.notes[i]);

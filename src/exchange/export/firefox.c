@@ -109,14 +109,25 @@ static void write_meta(struct firefox *x)
     fm_json_end(json);
 }
 
+/* The number of a function in the thread's tables, which has it from now on. */
+static uint32_t function_row(struct firefox *x, uint32_t ps)
+{
+    if (x->function_of[ps] == 0) {
+        g_array_append_val(x->functions, ps);
+        x->function_of[ps] = x->functions->len;
+    }
+    return x->function_of[ps] - 1;
+}
+
 /* The thread's nodes are first to end - 1, its stack table's rows in that order. */
 static void write_stacks(struct firefox *x, uint32_t first, uint32_t end)
 {
+    g_assert(first <= end);
     struct fm_json *json = &x->json;
     fm_json_object(json, "stackTable");
     fm_json_array(json, "frame");
     for (uint32_t i = first; i < end; i++, flush(x, PIECE))
-        fm_json_uint(json, NULL, x->row[i]);
+        fm_json_uint(json, NULL, function_row(x, x->nodes->nodes[i].ps));
     fm_json_end(json);
     fm_json_array(json, "prefix");
     for (uint32_t i = first; i < end; i++, flush(x, PIECE)) {
@@ -131,31 +142,31 @@ static void write_stacks(struct firefox *x, uint32_t first, uint32_t end)
     fm_json_end(json);
 }
 
-/* A frame is a context's function with the line at which it is called from. */
-static void write_frames(struct firefox *x, uint32_t first, uint32_t end)
+/* Where each of the thread's functions begins. */
+static void write_lines(struct firefox *x, const char *name)
+{
+    fm_json_array(&x->json, name);
+    for (guint i = 0; i < x->functions->len; i++, flush(x, PIECE)) {
+        uint32_t ps = g_array_index(x->functions, uint32_t, i);
+        if (ps == 0 || x->profile->ps[ps].line == 0)
+            fm_json_null(&x->json, NULL);
+        else
+            fm_json_uint(&x->json, NULL, x->profile->ps[ps].line);
+    }
+    fm_json_end(&x->json);
+}
+
+/* A frame is a function: what else a frame may say is the same in all contexts. */
+static void write_frames(struct firefox *x)
 {
     struct fm_json *json = &x->json;
-    uint32_t count = end - first;
+    uint32_t count = x->functions->len;
     fm_json_object(json, "frameTable");
     fm_json_array(json, "func");
-    for (uint32_t i = first; i < end; i++, flush(x, PIECE)) {
-        uint32_t ps = x->nodes->nodes[i].ps;
-        if (x->function_of[ps] == 0) {
-            g_array_append_val(x->functions, ps);
-            x->function_of[ps] = x->functions->len;
-        }
-        fm_json_uint(json, NULL, x->function_of[ps] - 1);
-    }
+    for (uint32_t i = 0; i < count; i++, flush(x, PIECE))
+        fm_json_uint(json, NULL, i);
     fm_json_end(json);
-    fm_json_array(json, "line");
-    for (uint32_t i = first; i < end; i++, flush(x, PIECE)) {
-        uint32_t line = x->nodes->nodes[i].ps == 0 ? 0 : x->profile->ps[x->nodes->nodes[i].ps].line;
-        if (line == 0)
-            fm_json_null(json, NULL);
-        else
-            fm_json_uint(json, NULL, line);
-    }
-    fm_json_end(json);
+    write_lines(x, "line");
     same(x, "column", count, "null");
     same(x, "address", count, "-1");
     same(x, "inlineDepth", count, "0");
@@ -194,15 +205,7 @@ static void write_functions(struct firefox *x)
             fm_json_uint(json, NULL, string_id(x, x->names.file[ps]));
     }
     fm_json_end(json);
-    fm_json_array(json, "lineNumber");
-    for (uint32_t i = 0; i < count; i++, flush(x, PIECE)) {
-        uint32_t ps = g_array_index(x->functions, uint32_t, i);
-        if (ps == 0 || x->profile->ps[ps].line == 0)
-            fm_json_null(json, NULL);
-        else
-            fm_json_uint(json, NULL, x->profile->ps[ps].line);
-    }
-    fm_json_end(json);
+    write_lines(x, "lineNumber");
     same(x, "columnNumber", count, "null");
     fm_json_uint(json, "length", count);
     fm_json_end(json);
@@ -226,6 +229,7 @@ static void put_number(struct firefox *x, double value)
 
 static void write_samples(struct firefox *x, uint32_t first, uint32_t end, unsigned column)
 {
+    g_assert(first <= end && column < x->nodes->column_count);
     struct fm_json *json = &x->json;
     const char *unit = x->nodes->columns[column].unit;
     uint32_t count = 0;
@@ -263,7 +267,8 @@ static void write_thread(struct firefox *x, uint32_t first, uint32_t end, unsign
                          unsigned number)
 {
     struct fm_json *json = &x->json;
-    const char *thread = function_name(x, x->nodes->nodes[first].ps);
+    uint32_t ps = fm_exchange_thread_ps(x->nodes, first);
+    const char *thread = ps == 0 ? x->profile->program_name : function_name(x, ps);
     g_autofree char *name = g_strdup_printf("%s: %s", thread, x->nodes->columns[column].name);
     g_autofree char *pid = g_strdup_printf("%u", x->profile->run_info.process.pid);
     fm_json_object(json, NULL);
@@ -284,7 +289,7 @@ static void write_thread(struct firefox *x, uint32_t first, uint32_t end, unsign
     g_array_set_size(x->functions, 0);
     write_samples(x, first, end, column);
     write_stacks(x, first, end);
-    write_frames(x, first, end);
+    write_frames(x);
     write_functions(x);
     for (guint i = 0; i < x->functions->len; i++)
         x->function_of[g_array_index(x->functions, uint32_t, i)] = 0;
@@ -301,6 +306,15 @@ static void write_thread(struct firefox *x, uint32_t first, uint32_t end, unsign
     fm_json_end(json);
 }
 
+static bool has_any(const struct firefox *x, uint32_t first, uint32_t end, unsigned column)
+{
+    for (uint32_t i = first; i < end; i++) {
+        if (fm_exchange_own(x->nodes, column, i) > 0)
+            return true;
+    }
+    return false;
+}
+
 static void write_threads(struct firefox *x)
 {
     unsigned number = 0;
@@ -309,7 +323,7 @@ static void write_threads(struct firefox *x)
         unsigned column = fm_exchange_column_in_turn(x->nodes, turn);
         for (uint32_t first = 1, end; first < x->nodes->count; first = end) {
             end = fm_exchange_thread_end(x->nodes, first);
-            if (fm_exchange_total(x->nodes, column, first) > 0)
+            if (has_any(x, first, end, column))
                 write_thread(x, first, end, column, number++);
         }
     }

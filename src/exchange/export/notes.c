@@ -23,7 +23,7 @@ void fm_export_note(GPtrArray *notes, const char *format, ...)
 
 void fm_export_note_folding(GPtrArray *notes, const struct fm_exchange_nodes *nodes)
 {
-    if (nodes->recursions > 0)
+    if (nodes->recursions > 0 && !fm_profile_is(nodes->a->profile, FM_NATURE_ARCS))
         fm_export_note(notes,
                        "recursions are folded: %u of several functions, the largest of %u; all "
                        "depths stand at one",

@@ -2,6 +2,7 @@
 /* pprof: one message Profile in gzip. Written piece by piece, since messages one behind the other
  * are one whose lists are joined: memory goes by locations and strings, not by samples. */
 #include "exchange/export/internal.h"
+#include "exchange/export/tables.h"
 #include "exchange/gzip.h"
 #include "pprof.pb-c.h"
 
@@ -10,62 +11,20 @@
 struct pprof {
     const struct fm_exchange_nodes *nodes;
     const struct fm_profile *profile;
-    struct fm_exchange_names names;
+    struct fm_export_tables tables;
     struct fm_gzip *gzip;
     GByteArray *packed;
-    GHashTable *string_ids;   /* char* -> index */
-    GPtrArray *strings;       /* const char*, keys of string_ids */
-    GHashTable *location_ids; /* guint64* (ps << 32 | line) -> id */
-    GArray *locations;        /* guint64 */
-    GHashTable *joined_names; /* for nodes that stand for several: function of their name */
-    GPtrArray *joined;        /* char*: names of functions ps_count + 1, ... */
 };
 
 static int64_t string_id(struct pprof *x, const char *text)
 {
-    gpointer id;
-    if (g_hash_table_lookup_extended(x->string_ids, text, NULL, &id))
-        return GPOINTER_TO_INT(id);
-    char *copy = g_utf8_make_valid(text, -1);
-    int64_t index = x->strings->len;
-    g_ptr_array_add(x->strings, copy);
-    g_hash_table_insert(x->string_ids, g_strdup(text), GINT_TO_POINTER((gint)index));
-    return index;
-}
-
-static uint64_t location_id(struct pprof *x, uint64_t function, uint32_t line)
-{
-    guint64 key = function << 32 | line;
-    gpointer id = g_hash_table_lookup(x->location_ids, &key);
-    if (id != NULL)
-        return GPOINTER_TO_UINT(id);
-    g_array_append_val(x->locations, key);
-    g_hash_table_insert(x->location_ids, g_memdup2(&key, sizeof key),
-                        GUINT_TO_POINTER(x->locations->len));
-    return x->locations->len;
+    return fm_export_string(&x->tables, text);
 }
 
 static void put(struct pprof *x, const FathomPprof__Profile *part)
 {
     g_byte_array_set_size(x->packed, (guint)fathom_pprof__profile__get_packed_size(part));
     fm_gzip_write(x->gzip, x->packed->data, fathom_pprof__profile__pack(part, x->packed->data));
-}
-
-static uint64_t function_of(struct pprof *x, const struct fm_exchange_node *node)
-{
-    g_autoptr(GString) name = NULL;
-    if (node->ps != 0)
-        return node->ps;
-    name = g_string_new(NULL);
-    fm_exchange_node_name(&x->names, node, name);
-    gpointer id = g_hash_table_lookup(x->joined_names, name->str);
-    if (id == NULL) {
-        char *copy = g_strdup(name->str);
-        g_ptr_array_add(x->joined, copy);
-        id = GUINT_TO_POINTER(x->profile->ps_count + x->joined->len);
-        g_hash_table_insert(x->joined_names, copy, id);
-    }
-    return GPOINTER_TO_UINT(id);
 }
 
 static void put_types(struct pprof *x)
@@ -101,23 +60,17 @@ static void put_sample(struct pprof *x, uint32_t index, GArray *stack)
     FathomPprof__Sample sample = FATHOM_PPROF__SAMPLE__INIT, *one = &sample;
     FathomPprof__Label label = FATHOM_PPROF__LABEL__INIT, *labels = &label;
     int64_t values[FM_EXCHANGE_COLUMNS_MAX];
-    const struct fm_exchange_node *node = &x->nodes->nodes[index];
-    uint32_t line = node->ps != 0 ? x->profile->ps[node->ps].line : 0;
-    g_array_set_size(stack, 0);
-    for (uint32_t i = index; i != 0; i = x->nodes->nodes[i].parent) {
-        uint64_t id = location_id(x, function_of(x, &x->nodes->nodes[i]), line);
-        g_array_append_val(stack, id);
-        line = fm_exchange_call_line(x->profile, x->nodes->nodes[i].css);
-    }
+    fm_export_stack(&x->tables, x->nodes, index, stack);
     for (unsigned i = 0; i < x->nodes->column_count; i++)
         values[i] = fm_exchange_own(x->nodes, i, index);
     sample.n_location_id = stack->len;
     sample.location_id = (uint64_t *)(void *)stack->data;
     sample.n_value = x->nodes->column_count;
     sample.value = values;
-    if (x->profile->flavour == FM_FLAVOUR_C && x->nodes->nodes[node->thread].ps != 0) {
+    uint32_t thread = fm_exchange_thread_ps(x->nodes, index);
+    if (thread != 0) {
         label.key = string_id(x, "thread");
-        label.str = string_id(x, x->names.name[x->nodes->nodes[node->thread].ps]);
+        label.str = string_id(x, x->tables.names.name[thread]);
         sample.n_label = 1;
         sample.label = &labels;
     }
@@ -128,8 +81,8 @@ static void put_sample(struct pprof *x, uint32_t index, GArray *stack)
 
 static void put_locations(struct pprof *x)
 {
-    for (guint i = 0; i < x->locations->len; i++) {
-        guint64 key = g_array_index(x->locations, guint64, i);
+    for (guint i = 0; i < x->tables.locations->len; i++) {
+        guint64 key = g_array_index(x->tables.locations, guint64, i);
         FathomPprof__Profile part = FATHOM_PPROF__PROFILE__INIT;
         FathomPprof__Location location = FATHOM_PPROF__LOCATION__INIT, *one = &location;
         FathomPprof__Line line = FATHOM_PPROF__LINE__INIT, *lines = &line;
@@ -165,18 +118,18 @@ static void put_functions(struct pprof *x)
 {
     uint32_t count = x->profile->ps_count;
     g_autofree bool *used = g_new0(bool, count + 1);
-    for (guint i = 0; i < x->locations->len; i++) {
-        guint64 function = g_array_index(x->locations, guint64, i) >> 32;
+    for (guint i = 0; i < x->tables.locations->len; i++) {
+        guint64 function = g_array_index(x->tables.locations, guint64, i) >> 32;
         if (function <= count)
             used[function] = true;
     }
     for (uint32_t ps = 1; ps <= count; ps++) {
         if (used[ps])
-            put_function(x, ps, x->names.name[ps], x->names.system[ps], x->names.file[ps],
-                         x->profile->ps[ps].line);
+            put_function(x, ps, x->tables.names.name[ps], x->tables.names.system[ps],
+                         x->tables.names.file[ps], x->profile->ps[ps].line);
     }
-    for (guint i = 0; i < x->joined->len; i++)
-        put_function(x, count + 1 + i, g_ptr_array_index(x->joined, i), "", "", 0);
+    for (guint i = 0; i < x->tables.joined->len; i++)
+        put_function(x, count + 1 + i, g_ptr_array_index(x->tables.joined, i), "", "", 0);
 }
 
 /* The program, the comments, and the strings: last, when all are known. */
@@ -197,34 +150,9 @@ static void put_rest(struct pprof *x, const GPtrArray *notes)
     part.mapping = &one;
     part.n_comment = comments->len;
     part.comment = (int64_t *)(void *)comments->data;
-    part.n_string_table = x->strings->len;
-    part.string_table = (char **)x->strings->pdata;
+    part.n_string_table = x->tables.strings->len;
+    part.string_table = (char **)x->tables.strings->pdata;
     put(x, &part);
-}
-
-static void begin(struct pprof *x, const struct fm_export_options *options)
-{
-    fm_exchange_names_init(&x->names, x->profile, false, options->strip_path);
-    x->packed = g_byte_array_new();
-    x->string_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    x->strings = g_ptr_array_new_with_free_func(g_free);
-    x->location_ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    x->locations = g_array_new(FALSE, FALSE, sizeof(guint64));
-    x->joined_names = g_hash_table_new(g_str_hash, g_str_equal);
-    x->joined = g_ptr_array_new_with_free_func(g_free);
-    string_id(x, ""); /* readers demand it as the first */
-}
-
-static void end(struct pprof *x)
-{
-    fm_exchange_names_clear(&x->names);
-    g_byte_array_free(x->packed, TRUE);
-    g_hash_table_destroy(x->string_ids);
-    g_ptr_array_free(x->strings, TRUE);
-    g_hash_table_destroy(x->location_ids);
-    g_array_free(x->locations, TRUE);
-    g_hash_table_destroy(x->joined_names);
-    g_ptr_array_free(x->joined, TRUE);
 }
 
 bool fm_export_pprof(const struct fm_analysis *a, const struct fm_export_options *options,
@@ -236,7 +164,8 @@ bool fm_export_pprof(const struct fm_analysis *a, const struct fm_export_options
     struct pprof x = {.nodes = &nodes, .profile = a->profile, .gzip = fm_gzip_new(out, 6)};
     g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     fm_export_note_folding(notes, &nodes);
-    begin(&x, options);
+    fm_export_tables_init(&x.tables, a->profile, options->strip_path);
+    x.packed = g_byte_array_new();
     put_types(&x);
     for (uint32_t i = 1; i < nodes.count; i++) {
         if (fm_exchange_has_own(&nodes, i))
@@ -246,7 +175,8 @@ bool fm_export_pprof(const struct fm_analysis *a, const struct fm_export_options
     put_functions(&x);
     put_rest(&x, notes);
     fm_gzip_finish(x.gzip);
-    end(&x);
+    g_byte_array_free(x.packed, TRUE);
+    fm_export_tables_clear(&x.tables);
     fm_exchange_nodes_clear(&nodes);
     return true;
 }

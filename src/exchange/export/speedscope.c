@@ -68,10 +68,12 @@ static void write_stack(struct speedscope *x, uint32_t node)
 /* The nodes of the thread that have own cost in the column. */
 static void write_profile(struct speedscope *x, uint32_t first, uint32_t end, unsigned column)
 {
+    g_assert(first <= end && column < x->nodes->column_count);
     const struct fm_exchange_column *c = &x->nodes->columns[column];
-    uint32_t ps = x->nodes->nodes[first].ps;
-    g_autofree char *name = g_strdup_printf(
-        "%s: %s (order is not time)", ps == 0 ? "(small contexts)" : x->names.name[ps], c->name);
+    uint32_t ps = fm_exchange_thread_ps(x->nodes, first);
+    g_autofree char *name =
+        g_strdup_printf("%s%s%s (order is not time)", ps == 0 ? "" : x->names.name[ps],
+                        ps == 0 ? "" : ": ", c->name);
     int64_t sum = 0;
     fm_json_object(&x->json, NULL);
     fm_json_text(&x->json, "type", "sampled");

@@ -41,6 +41,7 @@ static GArray *items_of(struct fm_trace_export *x, const struct fm_lane *lane)
 static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
                        const struct fm_state_entry *entry, uint64_t end)
 {
+    g_assert(depth <= UINT16_MAX);
     struct item item = {.kind = ITEM_SEGMENT,
                         .time = entry->since,
                         .end = MAX(end, entry->since),
@@ -96,6 +97,7 @@ static void write_packet(struct fm_trace_export *x, const FathomPerfetto__TraceP
 static void write_track(struct fm_trace_export *x, uint64_t uuid, uint64_t parent, const char *name,
                         bool is_counter)
 {
+    g_assert(uuid != 0 && uuid != parent);
     FathomPerfetto__CounterDescriptor counter = FATHOM_PERFETTO__COUNTER_DESCRIPTOR__INIT;
     FathomPerfetto__TrackDescriptor track = FATHOM_PERFETTO__TRACK_DESCRIPTOR__INIT;
     FathomPerfetto__TracePacket packet = FATHOM_PERFETTO__TRACE_PACKET__INIT;

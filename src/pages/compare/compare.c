@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/compare/compare.h"
+#include "pages/compare/difference.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 /* A path shows so many of its innermost functions. */
 #define PATH_MAX_STEPS 8u
 #define MANY_MEMBERS 10u
-#define DEVIATIONS 2.576
+#define INLINED_NAMED 5u
 
 struct view {
     const struct fm_compare *c;
@@ -27,7 +28,7 @@ static const struct fm_profile *graph(const struct view *v)
 static void cell_value(struct view *v, enum fm_measure_id measure, double value)
 {
     value *= fm_compare_scale(v->c, measure);
-    if (measure == FM_QUANTA)
+    if (measure == FM_QUANTA && graph(v)->ticks_per_second > 0)
         fm_cell_time(v->table, value);
     else
         fm_cell_int(v->table, llround(value));
@@ -40,7 +41,7 @@ static void add_total(struct view *v, enum fm_measure_id measure)
     int64_t before = fm_compare_total(v->c, measure, FM_BEFORE);
     int64_t after = fm_compare_total(v->c, measure, FM_AFTER);
     fm_table_row(v->table, "total", false);
-    fm_cell_string(v->table, fm_compare_measure_title(v->c, measure), FM_STYLE_PLAIN);
+    fm_cell_string(v->table, fm_compare_measure_words(v->c, measure), FM_STYLE_PLAIN);
     cell_value(v, measure, (double)before);
     cell_value(v, measure, (double)after);
     cell_value(v, measure, (double)after - (double)before);
@@ -50,7 +51,7 @@ static void add_total(struct view *v, enum fm_measure_id measure)
         fm_cell_string(v->table, "new", FM_STYLE_PLAIN);
     else
         fm_cell_empty(v->table);
-    fm_cell_string(v->table, measure == FM_QUANTA ? "sampled" : "exact", FM_STYLE_PLAIN);
+    fm_cell_string(v->table, fm_compare_certainty(v->c, measure), FM_STYLE_PLAIN);
 }
 
 static void add_totals(struct view *v)
@@ -64,7 +65,8 @@ static void add_totals(struct view *v)
                        i == 0 || i == 5 ? FM_COLUMN_FIELD_NAME : FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
         fm_table_column(v->table, NULL, columns[i][1], NULL);
     }
-    add_total(v, FM_COMPARE_CALLS);
+    if (fm_compare_has(v->c, FM_COMPARE_CALLS))
+        add_total(v, FM_COMPARE_CALLS);
     for (unsigned m = FM_QUANTA; m < graph(v)->measure_count; m++) {
         if (m != FM_CALLSEQS && fm_compare_has(v->c, (enum fm_measure_id)m))
             add_total(v, (enum fm_measure_id)m);
@@ -75,16 +77,14 @@ static void add_totals(struct view *v)
 
 static const char *kind_name(enum fm_cause_kind kind)
 {
-    static const char *const names[] = {"calls", "self", "appeared", "vanished", "replaced"};
+    static const char *const names[] = {"calls",    "self",     "appeared",
+                                        "vanished", "replaced", "inlined"};
     return names[kind];
 }
 
 static void cause_header(struct view *v)
 {
-    static const struct {
-        const char *title, *name;
-        enum fm_column_class column;
-    } columns[] = {
+    static const struct fm_column_head columns[] = {
         {"Difference", "difference", FM_COLUMN_NUMBER},
         {"Share", "share_percent", FM_COLUMN_NUMBER},
         {"What", "what", FM_COLUMN_PROC},
@@ -94,41 +94,35 @@ static void cause_header(struct view *v)
         {"Calls after", "calls_after_count", FM_COLUMN_NUMBER},
         {"Before", "before", FM_COLUMN_NUMBER},
         {"After", "after", FM_COLUMN_NUMBER},
-        {"Where", "context", FM_COLUMN_PROC},
+        {"Contexts", "contexts_count", FM_COLUMN_NUMBER},
     };
     v->table = fm_add_table(v->body, FM_BOX_IF_PREFERRED, "causes");
-    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
-        fm_table_group(v->table, columns[i].title, columns[i].column, FM_COLOUR_NEVER);
-        fm_table_column(v->table, NULL, columns[i].name, NULL);
-    }
+    fm_table_columns(v->table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
 }
 
-static void context_cells(struct view *v, const struct fm_cause_context *context, const char *where)
+static void context_cells(struct view *v, const struct fm_cause_context *context)
 {
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
-        fm_cell_int(v->table, context->calls[side]);
+        context->calls[side] >= 0 ? fm_cell_int(v->table, context->calls[side])
+                                  : fm_cell_empty(v->table);
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
         cell_value(v, v->causes.measure, (double)context->value[side]);
-    fm_cell_string(v->table, where, FM_STYLE_PLAIN);
 }
 
-/* A cause in several contexts: sums, then the largest of them. */
+/* The sums of a cause, then the paths to the largest of its contexts. */
 static void add_cause(struct view *v, const struct fm_cause *cause)
 {
-    g_autofree char *what = fm_cause_what(v->c, cause), *place = fm_cause_place(v->c, cause),
-                    *where = NULL;
+    g_autofree char *what = fm_cause_what(v->c, cause), *place = fm_cause_place(v->c, cause);
     struct fm_cause_context sum = {0};
     const struct fm_cause_context *contexts = (void *)cause->contexts->data;
     for (guint i = 0; i < cause->contexts->len; i++) {
         for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-            sum.calls[side] += contexts[i].calls[side];
+            sum.calls[side] = sum.calls[side] < 0 || contexts[i].calls[side] < 0
+                                  ? -1
+                                  : sum.calls[side] + contexts[i].calls[side];
             sum.value[side] += contexts[i].value[side];
         }
     }
-    if (cause->contexts->len == 1)
-        where = fm_compare_path(v->c, contexts[0].pd, PATH_MAX_STEPS);
-    else
-        where = g_strdup_printf("in %u contexts", cause->contexts->len);
     fm_table_row(v->table, "cause", false);
     cell_value(v, v->causes.measure, cause->net);
     if (v->causes.difference != 0)
@@ -138,23 +132,24 @@ static void add_cause(struct view *v, const struct fm_cause *cause)
     fm_cell_string(v->table, what, FM_STYLE_BOLD);
     fm_cell_string(v->table, kind_name(cause->kind), FM_STYLE_PLAIN);
     fm_cell_string(v->table, place, FM_STYLE_PLAIN);
-    context_cells(v, &sum, where);
-    for (guint i = 0;
-         cause->contexts->len > 1 && i < MIN(cause->contexts->len, v->options->contexts_max); i++) {
+    context_cells(v, &sum);
+    fm_cell_int(v->table, cause->contexts->len);
+    for (guint i = 0; i < MIN(cause->contexts->len, v->options->contexts_max); i++) {
         g_autofree char *path = fm_compare_path(v->c, contexts[i].pd, PATH_MAX_STEPS);
         fm_table_row(v->table, "context", false);
         cell_value(v, v->causes.measure, contexts[i].net);
-        for (unsigned blank = 0; blank < 4; blank++)
-            fm_cell_empty(v->table);
-        context_cells(v, &contexts[i], path);
+        fm_cell_empty(v->table);
+        fm_cell_string(v->table, path, FM_STYLE_PLAIN);
+        fm_cell_empty(v->table);
+        fm_cell_empty(v->table);
+        context_cells(v, &contexts[i]);
     }
 }
 
 static bool has_large_recursion(const struct view *v, const struct fm_cause *cause)
 {
-    const struct fm_analysis *a = v->c->a;
-    uint32_t clique = a->pd_clique[g_array_index(cause->contexts, struct fm_cause_context, 0).pd];
-    return a->clique_first[clique + 1] - a->clique_first[clique] > MANY_MEMBERS;
+    uint32_t pd = g_array_index(cause->contexts, struct fm_cause_context, 0).pd;
+    return v->c->clique_size[pd] > MANY_MEMBERS;
 }
 
 static void add_rest(struct view *v, guint from, double more, double less)
@@ -166,15 +161,45 @@ static void add_rest(struct view *v, guint from, double more, double less)
     fm_add_text(v->body, text->str);
 }
 
+/* Calls that one build does not count. */
+static void add_inlined(struct view *v)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    guint count = 0;
+    for (guint i = 0; i < v->causes.causes->len; i++) {
+        const struct fm_cause *cause = &g_array_index(v->causes.causes, struct fm_cause, i);
+        if (cause->kind != FM_CAUSE_INLINED)
+            continue;
+        g_autofree char *what = fm_cause_what(v->c, cause);
+        if (count++ < INLINED_NAMED)
+            g_string_append_printf(names, "%s%s", names->len > 0 ? "; " : "", what);
+    }
+    if (count == 0)
+        return;
+    g_autofree char *sum = fm_format_int(llround(v->causes.not_told));
+    g_autofree char *text = g_strdup_printf(
+        "%s of the difference is no change of the program: the builds do not inline the same "
+        "functions, and calls of inlined bodies are not counted (%s%s). Recorded with "
+        "--grade=full, both count every call.",
+        sum, names->str, count > INLINED_NAMED ? "; …" : "");
+    fm_add_text(v->body, text);
+}
+
 static void add_not_told(struct view *v, bool any)
 {
-    if (!v->causes.sampled)
+    if (!v->causes.sampled) {
+        add_inlined(v);
         return;
-    double scale = fm_compare_scale(v->c, FM_QUANTA);
-    g_autofree char *sum = fm_format_time(v->causes.not_told * scale);
-    g_autofree char *within = fm_format_time(DEVIATIONS * v->causes.not_told_deviation * scale);
+    }
+    double scale = fm_compare_scale(v->c, v->causes.measure);
+    double deviation = FM_COMPARE_DEVIATIONS * v->causes.not_told_deviation;
+    bool timed = v->causes.measure == FM_QUANTA && graph(v)->ticks_per_second > 0;
+    g_autofree char *sum = timed ? fm_format_time(v->causes.not_told * scale)
+                                 : fm_format_int(llround(v->causes.not_told * scale));
+    g_autofree char *within =
+        timed ? fm_format_time(deviation * scale) : fm_format_int(llround(deviation * scale));
     g_autofree char *text = g_strdup_printf(
-        "%s no change can be told: %s ± %s. Time is sampled: rows are what chance does "
+        "%s no change can be told: %s ± %s. It is sampled: rows are what chance does "
         "not "
         "explain (99 %%) in these two runs; two runs of one build differ by up to 2 %%, so less is "
         "never told.",
@@ -185,15 +210,21 @@ static void add_not_told(struct view *v, bool any)
 static void add_causes(struct view *v)
 {
     g_autofree char *title = g_strdup_printf("What explains the difference of %s",
-                                             fm_compare_measure_title(v->c, v->causes.measure));
+                                             fm_compare_measure_words(v->c, v->causes.measure));
     double more = 0, less = 0, shown = 0;
     guint rest = 0, rows = 0;
     bool large = false;
+    if (!fm_compare_has(v->c, v->causes.measure)) {
+        fm_add_text(v->body, "There is nothing to compare: no measure is known of both.");
+        return;
+    }
     fm_add_heading(v->body, title);
     for (guint i = 0; i < v->causes.causes->len; i++)
         rows += g_array_index(v->causes.causes, struct fm_cause, i).told;
     if (rows == 0) {
-        fm_add_text(v->body, v->causes.sampled ? "No change can be told." : "Nothing differs.");
+        fm_add_text(v->body, v->causes.sampled           ? "No change can be told."
+                             : v->causes.causes->len > 0 ? "Nothing differs of what both count."
+                                                         : "Nothing differs.");
         add_not_told(v, false);
         return;
     }
@@ -266,6 +297,44 @@ static void add_notes(struct view *v)
         fm_add_text(v->body, g_ptr_array_index(v->c->notes, i));
 }
 
+/* --- addresses --- */
+
+static char *address_of_focus(void *user, uint32_t focus)
+{
+    const struct fm_compare_page_options *options = user;
+    return options->address(options->user, options->by, focus);
+}
+
+static void add_picture(struct view *v)
+{
+    const struct fm_difference_options options = {
+        .by = v->options->by,
+        .focus = v->options->focus,
+        .address = v->options->address ? address_of_focus : NULL,
+        .user = (void *)(uintptr_t)v->options,
+    };
+    fm_difference_add(v->body, v->c, &options);
+}
+
+/* The same comparison by other measures. */
+static void add_switch(struct view *v)
+{
+    if (v->options->address == NULL)
+        return;
+    struct fm_list *list = fm_add_list(v->body, FM_LIST_HORIZONTAL, "Measure:");
+    for (unsigned m = FM_QUANTA; m <= graph(v)->measure_count; m++) {
+        enum fm_measure_id by =
+            m == graph(v)->measure_count ? FM_COMPARE_CALLS : (enum fm_measure_id)m;
+        if (by == FM_CALLSEQS || !fm_compare_has(v->c, by))
+            continue;
+        g_autofree char *url = v->options->address(v->options->user, by, v->options->focus);
+        if (by == v->options->by)
+            fm_add_text(list, fm_compare_measure_words(v->c, by));
+        else
+            fm_add_href(list, url, fm_compare_measure_words(v->c, by));
+    }
+}
+
 struct fm_display *fm_compare_page(const struct fm_compare *compare,
                                    const struct fm_compare_page_options *options)
 {
@@ -280,8 +349,13 @@ struct fm_display *fm_compare_page(const struct fm_compare *compare,
     fm_causes_find(compare, options->by, &v.causes);
     fm_display_fact_double(display, "difference",
                            v.causes.difference * fm_compare_scale(compare, options->by));
+    add_switch(&v);
+    if (options->runs != NULL)
+        fm_runs_add(v.body, compare, options->runs);
     add_totals(&v);
     add_causes(&v);
+    if (options->picture)
+        add_picture(&v);
     add_matches(&v);
     add_notes(&v);
     fm_causes_clear(&v.causes);

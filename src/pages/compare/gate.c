@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/compare/gate.h"
 
+#include <string.h>
+
 #include "display/ranked.h"
 
 static void header(struct fm_table *table)
 {
-    static const struct {
-        const char *title, *name;
-        enum fm_column_class column;
-    } columns[] = {
+    static const struct fm_column_head columns[] = {
         {"Verdict", "verdict", FM_COLUMN_FIELD_NAME},
         {"Limit", "limit", FM_COLUMN_PROC},
         {"Before", "before", FM_COLUMN_NUMBER},
@@ -19,17 +18,14 @@ static void header(struct fm_table *table)
         {"Where", "where", FM_COLUMN_PROC},
         {"Because", "because", FM_COLUMN_PROC},
     };
-    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
-        fm_table_group(table, columns[i].title, columns[i].column, FM_COLOUR_NEVER);
-        fm_table_column(table, NULL, columns[i].name, NULL);
-    }
+    fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
 }
 
 static void value(struct fm_table *table, const struct fm_judgement *it, bool known, double number)
 {
     if (!known || it->verdict == FM_VERDICT_ERROR)
         fm_cell_empty(table);
-    else if (it->estimated)
+    else if (it->estimated && strcmp(it->limit->measure, "time") == 0)
         fm_cell_time(table, number);
     else if (number == (double)(int64_t)number)
         fm_cell_int(table, (int64_t)number);

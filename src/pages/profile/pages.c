@@ -5,6 +5,7 @@
 #include "pages/profile/calls/calls.h"
 #include "pages/profile/dump/dump.h"
 #include "pages/profile/modules/modules.h"
+#include "pages/profile/overview/identity.h"
 #include "pages/profile/overview/overview.h"
 #include "pages/profile/overview/subject.h"
 #include "pages/profile/parts/page.h"
@@ -16,15 +17,17 @@ struct page_entry {
     fm_page_function c_function; /* of C profiles, where that is another one */
     enum fm_known needs;         /* 0 = FM_KNOWN_COSTS */
     bool partial;                /* the function makes a page of less, too, from the header on */
+    bool contexts;               /* it is about contexts, which not all profiles have */
 };
 
 static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_MENU] = {.function = fm_report_menu, .needs = FM_KNOWN_CHECKED, .partial = true},
-    [FM_CMD_ROOT] = {.function = fm_report_root},
-    [FM_CMD_CLIQUE] = {.function = fm_report_clique},
-    [FM_CMD_CLIQUE_RC] = {.function = fm_report_clique_rc},
+    [FM_CMD_ROOT] = {.function = fm_report_root, .contexts = true},
+    [FM_CMD_CLIQUE] = {.function = fm_report_clique, .contexts = true},
+    [FM_CMD_CLIQUE_RC] = {.function = fm_report_clique_rc, .contexts = true},
     [FM_CMD_RECURSION_TYPE_FREQ] = {.function = fm_report_recursion_type_freq,
-                                    .needs = FM_KNOWN_ALL},
+                                    .needs = FM_KNOWN_ALL,
+                                    .contexts = true},
     [FM_CMD_PROC] = {.function = fm_report_proc},
     [FM_CMD_PROC_CALLERS] = {.function = fm_report_proc_callers},
     [FM_CMD_PROGRAM_MODULES] = {.function = fm_report_program_modules},
@@ -36,24 +39,28 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
                                      .c_function = fm_report_source_coverage},
     [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.function = fm_report_body_coverage,
                                       .c_function = fm_report_source_coverage},
-    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.function = fm_report_var_use},
+    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.function = fm_report_var_use, .contexts = true},
     [FM_CMD_DUMP_PROC_STATIC] = {.function = fm_report_dump_proc_static, .needs = FM_KNOWN_PROFILE},
     [FM_CMD_DUMP_PROC_DYNAMIC] = {.function = fm_report_dump_proc_dynamic},
     [FM_CMD_DUMP_CALL_SITE_STATIC] = {.function = fm_report_dump_call_site_static,
                                       .needs = FM_KNOWN_PROFILE},
     [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
-    [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique},
+    [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique, .contexts = true},
     [FM_CMD_FIND] = {.function = fm_report_find},
     [FM_CMD_HELP] = {.function = fm_report_help, .needs = FM_KNOWN_PROFILE},
     [FM_CMD_ABOUT] = {.function = fm_report_about, .needs = FM_KNOWN_CHECKED},
-    [FM_CMD_RECURSIONS] = {.function = fm_report_recursions},
-    [FM_CMD_FLAME] = {.function = fm_report_flame},
-    [FM_CMD_TREE] = {.function = fm_report_tree},
-    [FM_CMD_CONTEXTS] = {.function = fm_report_contexts},
+    [FM_CMD_RECURSIONS] = {.function = fm_report_recursions, .contexts = true},
+    [FM_CMD_FLAME] = {.function = fm_report_flame, .contexts = true},
+    [FM_CMD_TREE] = {.function = fm_report_tree, .contexts = true},
+    [FM_CMD_CONTEXTS] = {.function = fm_report_contexts, .contexts = true},
     [FM_CMD_GRAPH] = {.function = fm_report_graph},
-    [FM_CMD_MEMORY] = {.function = fm_report_memory},
+    [FM_CMD_MEMORY] = {.function = fm_report_memory, .contexts = true},
     [FM_CMD_WAITS] = {.function = fm_report_waits},
+    [FM_CMD_LEAKS] = {.function = fm_report_leaks, .contexts = true},
+    [FM_CMD_DURATIONS] = {.function = fm_report_durations},
+    [FM_CMD_RANKS] = {.function = fm_report_ranks},
     [FM_CMD_SOURCE] = {.function = fm_report_source_file},
+    [FM_CMD_ASM] = {.function = fm_report_asm},
 };
 
 static enum fm_known needs_of(const struct page_entry *entry)
@@ -69,11 +76,84 @@ bool fm_report_is_complete(const struct fm_deep_recording *recording, const stru
     return recording->known >= needs_of(&pages[id]);
 }
 
+/* What the command orders or measures by; FM_MEASURES_MAX: nothing that a profile may lack, or what
+ * the page chooses itself. */
+static unsigned asked_measure(const struct fm_command *command)
+{
+    static const unsigned of_orders[] = {
+        [FM_QUERY_CALLS] = FM_EXITS,       [FM_QUERY_REDOS] = FM_REDOS,
+        [FM_QUERY_TIME] = FM_MEASURES_MAX, /* top_procs itself sees to it */
+        [FM_QUERY_CALLSEQS] = FM_CALLSEQS, [FM_QUERY_ALLOCS] = FM_ALLOCS,
+        [FM_QUERY_WORDS] = FM_WORDS,
+    };
+    switch (command->id) {
+    case FM_CMD_TOP_PROCS:
+        return of_orders[command->top.kind];
+    case FM_CMD_FLAME:
+    case FM_CMD_TREE:
+    case FM_CMD_RECURSIONS:
+    case FM_CMD_GRAPH:
+        break;
+    default:
+        return FM_MEASURES_MAX;
+    }
+    switch (command->measure) {
+    case FM_QUERY_BY_TIME:
+        return FM_QUANTA;
+    case FM_QUERY_BY_CALLS:
+    case FM_QUERY_BY_CALLSEQS:
+        return FM_CALLSEQS;
+    case FM_QUERY_BY_BYTES:
+    case FM_QUERY_BY_WORDS:
+        return FM_WORDS;
+    case FM_QUERY_BY_ALLOCS:
+        return FM_ALLOCS;
+    default:
+        return FM_MEASURES_MAX;
+    }
+}
+
+/* A table in the order of zeros that say nothing would say something. */
+static bool check_measure(const struct fm_deep_recording *recording,
+                          const struct fm_command *command, GError **error)
+{
+    static const char *const unknown[FM_MEASURES_MERCURY] = {
+        [FM_EXITS] = "how often functions were called was not recorded",
+        [FM_FAILS] = "how calls ended was not recorded",
+        [FM_REDOS] = "how calls ended was not recorded",
+        [FM_EXCPS] = "how calls ended was not recorded",
+        [FM_QUANTA] = "time was not recorded",
+        [FM_CALLSEQS] = "how many calls each call led to was not recorded",
+        [FM_ALLOCS] = "how often memory was allocated was not recorded",
+        [FM_WORDS] = "how much memory was allocated was not recorded",
+    };
+    unsigned measure = asked_measure(command);
+    if (measure == FM_MEASURES_MAX || fm_profile_knows(recording->profile, measure))
+        return true;
+    if (measure == FM_CALLSEQS && !fm_profile_knows(recording->profile, FM_EXITS))
+        measure = FM_EXITS;
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: not available for this file: %s",
+                recording->name, unknown[measure]);
+    return false;
+}
+
 /* The page of what the command names; of several to choose from where it names them. */
 static bool make_page(struct fm_page *page, const struct page_entry *entry, GError **error)
 {
     const struct fm_deep_recording *recording = page->recording;
     struct fm_command *command = &page->query.command;
+    bool by_context =
+        entry->contexts ||
+        (command->id == FM_CMD_PROC_CALLERS && command->group == FM_QUERY_GROUP_CLIQUE) ||
+        (command->id == FM_CMD_GRAPH && command->name != NULL &&
+         g_str_has_prefix(command->name, "clique/"));
+    if (by_context && recording->known >= FM_KNOWN_PROFILE && !fm_page_has_contexts(page)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: not available for this file: %s",
+                    recording->name, FM_NO_CONTEXTS);
+        return false;
+    }
+    if (recording->known >= FM_KNOWN_PROFILE && !check_measure(recording, command, error))
+        return false;
     bool complete = recording->known >= needs_of(entry);
     enum fm_known name_needs = fm_subject_needs(command);
     struct fm_subject subject = {0};
@@ -94,11 +174,27 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
     return function(page, error);
 }
 
-bool fm_report(const struct fm_deep_recording *recording, const struct fm_query *query,
-               struct fm_display **ret, GError **error)
+static bool name_link(const void *recording, struct fm_command *command,
+                      char buffer[FM_DISPLAY_NAME_BYTES])
 {
-    g_return_val_if_fail(recording->known >= FM_KNOWN_HEADER && query != NULL && ret != NULL,
-                         false);
+    G_STATIC_ASSERT(FM_IDENTITY_BYTES == FM_DISPLAY_NAME_BYTES);
+    return fm_identity_name(recording, command, buffer);
+}
+
+char *fm_report_lasting(const struct fm_deep_recording *recording, const struct fm_query *query)
+{
+    char buffer[FM_IDENTITY_BYTES];
+    struct fm_query named = *query;
+    if (recording->known < FM_KNOWN_COSTS || !fm_identity_name(recording, &named.command, buffer))
+        return NULL;
+    return fm_query_to_url(&named);
+}
+
+bool fm_report(const struct fm_deep_recording *recording, const struct fm_query *query,
+               struct fm_preferences *ret_preferences, struct fm_display **ret, GError **error)
+{
+    g_return_val_if_fail(recording->known >= FM_KNOWN_HEADER && query != NULL, false);
+    g_return_val_if_fail(ret_preferences != NULL && ret != NULL, false);
     const struct page_entry *entry =
         (unsigned)query->command.id < FM_CMD_COUNT ? &pages[query->command.id] : NULL;
     bool of_c = entry && entry->c_function && recording->profile->flavour == FM_FLAVOUR_C;
@@ -119,6 +215,7 @@ bool fm_report(const struct fm_deep_recording *recording, const struct fm_query 
         .terms = fm_terms_of(recording->profile->flavour),
         .query = *query,
         .links_carry_preferences = query->has_preferences,
+        .namer = query->lasting && recording->known >= FM_KNOWN_COSTS ? name_link : NULL,
     };
     page.query.has_preferences = true;
     fm_deep_recording_preferences(recording, query, &page.query.preferences);
@@ -126,8 +223,10 @@ bool fm_report(const struct fm_deep_recording *recording, const struct fm_query 
         fm_display_free(page.display);
         return false;
     }
+    fm_display_set_namer(page.display, NULL, NULL);
     if (recording->known < needs_of(entry))
         fm_display_set_incomplete(page.display, "The profile is still being read.");
+    *ret_preferences = page.query.preferences;
     *ret = page.display;
     return true;
 }

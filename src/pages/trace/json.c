@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "pages/trace/show.h"
 #include "trace/clock/synchronize.h"
 
 /* --- viewers: the members that each adds --- */
@@ -35,6 +36,9 @@ static void write_event(struct fm_json *json, const struct fm_trace_job *job,
         fm_json_int(json, "lane", row->cpu);
     fm_json_text(json, "source", row->source);
     fm_json_text(json, "name", row->name);
+    g_autofree char *context = fm_trace_context_url(job->set, row);
+    if (context != NULL)
+        fm_json_text(json, "context_url", context);
     fm_json_object(json, "fields");
     for (unsigned i = 0; i + 1 < row->fields->len; i += 2)
         fm_json_text(json, row->fields->pdata[i], row->fields->pdata[i + 1]);

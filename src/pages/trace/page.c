@@ -11,6 +11,7 @@
 #include "pages/trace/show.h"
 
 #define PATIENCE_US 60000
+#define PATIENCE_LONG_US 10000 /* of a long log's page: its script asks for the rest at once */
 #define TITLE_FILES_MAX 4u
 #define ZOOM 2
 #define SETTLED_BYTES_MAX (8u << 20)
@@ -43,7 +44,10 @@ struct page {
 
 static int64_t patience_of(const struct page *page)
 {
-    return page->patience_us == 0 ? PATIENCE_US : page->patience_us;
+    if (page->patience_us != 0)
+        return page->patience_us;
+    bool is_long = fm_trace_set_bytes(page->set) > SETTLED_BYTES_MAX;
+    return page->format == FM_FORMAT_HTML && is_long ? PATIENCE_LONG_US : PATIENCE_US;
 }
 
 /* A short log is known whole before its first page is written. */
@@ -297,6 +301,10 @@ static struct fm_display *make_display(struct page *page)
 static void write_display(const struct page *page, const struct fm_display *display, GString *out)
 {
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
+    static const char *const modules[] = {
+        "trace/activity.js",   "trace/counters.js", "trace/events.js",
+        "trace/lanes.js",      "trace/link.js",     "trace/overview.js",
+        "trace/statistics.js", "trace/util.js",     NULL};
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);
@@ -309,6 +317,7 @@ static void write_display(const struct page *page, const struct fm_display *disp
         .query = query,
         .no_navigation = true,
         .scripts = scripts,
+        .modules = modules,
         .styles = styles,
         .body_class = "trace",
     };

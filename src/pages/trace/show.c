@@ -271,21 +271,15 @@ static void draw_marks(const struct fm_trace_show *show, const struct fm_trace_t
 static void list_boxes(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
                        unsigned first, unsigned end)
 {
-    static const struct {
-        const char *title, *name;
-        enum fm_column_class column_class;
-    } columns[] = {{"Lane", "lane", FM_COLUMN_FIELD_NAME},
-                   {"Level", "level", FM_COLUMN_NUMBER},
-                   {"From (s)", "start_seconds", FM_COLUMN_NUMBER},
-                   {"To (s)", "end_seconds", FM_COLUMN_NUMBER},
-                   {"State", "state", FM_COLUMN_FIELD_NAME},
-                   {"Count", "count", FM_COLUMN_NUMBER},
-                   {"Share", "share_percent", FM_COLUMN_NUMBER}};
+    static const struct fm_column_head columns[] = {{"Lane", "lane", FM_COLUMN_FIELD_NAME},
+                                                    {"Level", "level", FM_COLUMN_NUMBER},
+                                                    {"From (s)", "start_seconds", FM_COLUMN_NUMBER},
+                                                    {"To (s)", "end_seconds", FM_COLUMN_NUMBER},
+                                                    {"State", "state", FM_COLUMN_FIELD_NAME},
+                                                    {"Count", "count", FM_COLUMN_NUMBER},
+                                                    {"Share", "share_percent", FM_COLUMN_NUMBER}};
     struct fm_table *table = fm_add_table(show->body, FM_BOX_NEVER, timeline->job.viewer->name);
-    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
-        fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
-        fm_table_column(table, NULL, columns[i].name, NULL);
-    }
+    fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
     for (unsigned i = first; i < end; i++) {
         const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
         unsigned count;

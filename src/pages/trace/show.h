@@ -27,6 +27,10 @@ void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_co
 /* "?file=...&..." with one thing changed; caller frees. */
 char *fm_trace_url(const struct fm_trace_query *query);
 
+/* The page of the context that an event names, of a log of calls that were timed for a profile
+ * beside it: "deep?clique/..."; NULL: it names none. Caller frees. */
+char *fm_trace_context_url(const struct fm_trace_set *set, const struct fm_trace_event_row *row);
+
 /* Each returns a text for the caller to free. */
 char *fm_trace_duration_text(uint64_t ns);                /* "1.23 ms" */
 char *fm_trace_time_text(uint64_t ns, unsigned decimals); /* "0.001234 s", relative to the origin */

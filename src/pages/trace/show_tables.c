@@ -8,19 +8,11 @@
 
 #define INDENT "\xE2\x80\x83" /* em space */
 
-struct column {
-    const char *title, *name;
-    enum fm_column_class column_class;
-};
-
 static struct fm_table *add_table(const struct fm_trace_show *show, const char *name,
-                                  const struct column *columns, unsigned count)
+                                  const struct fm_column_head *columns, unsigned count)
 {
     struct fm_table *table = fm_add_table(show->body, FM_BOX_IF_PREFERRED, name);
-    for (unsigned i = 0; i < count; i++) {
-        fm_table_group(table, columns[i].title, columns[i].column_class, FM_COLOUR_NEVER);
-        fm_table_column(table, NULL, columns[i].name, NULL);
-    }
+    fm_table_columns(table, columns, count, FM_COLOUR_NEVER);
     return table;
 }
 
@@ -34,6 +26,28 @@ static char *fields_text(const struct fm_trace_event_row *row)
                                (const char *)row->fields->pdata[i],
                                (const char *)row->fields->pdata[i + 1]);
     return g_string_free(text, FALSE);
+}
+
+#define DATA ".data"
+#define CALLS ".calls.eventlog"
+
+char *fm_trace_context_url(const struct fm_trace_set *set, const struct fm_trace_event_row *row)
+{
+    const char *log = set->parts[row->part].name, *text = NULL, *value = NULL;
+    for (unsigned i = 0; i + 1 < row->fields->len; i += 2) {
+        if (strcmp(row->fields->pdata[i], "text") == 0)
+            text = row->fields->pdata[i + 1];
+        else if (strcmp(row->fields->pdata[i], "value") == 0)
+            value = row->fields->pdata[i + 1];
+    }
+    if (text == NULL || value == NULL || !g_str_has_prefix(text, "context") ||
+        !g_str_has_suffix(log, CALLS) || value[0] == '\0' ||
+        value[strspn(value, "0123456789")] != '\0')
+        return NULL;
+    g_autofree char *profile =
+        g_strdup_printf("%.*s" DATA, (int)(strlen(log) - strlen(CALLS)), log);
+    g_autofree char *file = g_uri_escape_string(profile, "/", FALSE);
+    return g_strdup_printf("deep?clique/csd:%s&%s", value, file);
 }
 
 static char *source_text(const struct fm_trace_show *show, const struct fm_trace_event_row *row)
@@ -72,10 +86,10 @@ static void show_steps(const struct fm_trace_show *show, const struct fm_trace_e
 
 void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trace_events *events)
 {
-    static const struct column columns[] = {{"Time (s)", "time_seconds", FM_COLUMN_NUMBER},
-                                            {"Where", "source", FM_COLUMN_FIELD_NAME},
-                                            {"Event", "event", FM_COLUMN_FIELD_NAME},
-                                            {"Fields", "fields", FM_COLUMN_FIELD_NAME}};
+    static const struct fm_column_head columns[] = {{"Time (s)", "time_seconds", FM_COLUMN_NUMBER},
+                                                    {"Where", "source", FM_COLUMN_FIELD_NAME},
+                                                    {"Event", "event", FM_COLUMN_FIELD_NAME},
+                                                    {"Fields", "fields", FM_COLUMN_FIELD_NAME}};
     if (show->format == FM_FORMAT_HTML)
         show_steps(show, events);
     if (events->rows->len == 0)
@@ -101,7 +115,11 @@ void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trac
             fm_cell_string(table, time, FM_STYLE_PLAIN);
         fm_cell_string(table, source, FM_STYLE_PLAIN);
         fm_cell_string(table, row->name, selected ? FM_STYLE_BOLD : FM_STYLE_PLAIN);
-        fm_cell_string(table, fields, FM_STYLE_PLAIN);
+        g_autofree char *context = fm_trace_context_url(show->set, row);
+        if (show->format == FM_FORMAT_HTML && context != NULL)
+            fm_cell_href(table, context, fields, FM_STYLE_PLAIN);
+        else
+            fm_cell_string(table, fields, FM_STYLE_PLAIN);
     }
 }
 
@@ -145,7 +163,7 @@ void fm_trace_show_statistics(const struct fm_trace_show *show,
                               struct fm_trace_statistics *statistics)
 {
     g_assert(show->start < show->end);
-    static const struct column columns[] = {
+    static const struct fm_column_head columns[] = {
         {"Depth", "depth", FM_COLUMN_NUMBER},
         {"What", "name", FM_COLUMN_FIELD_NAME},
         {"Count", "count", FM_COLUMN_NUMBER},
@@ -207,11 +225,11 @@ static void draw_series(const struct fm_trace_counters *counters,
 
 void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_counters *counters)
 {
-    static const struct column columns[] = {{"Counter", "name", FM_COLUMN_FIELD_NAME},
-                                            {"Kind", "kind", FM_COLUMN_FIELD_NAME},
-                                            {"Least", "least", FM_COLUMN_NUMBER},
-                                            {"Greatest", "greatest", FM_COLUMN_NUMBER},
-                                            {"Last", "last", FM_COLUMN_NUMBER}};
+    static const struct fm_column_head columns[] = {{"Counter", "name", FM_COLUMN_FIELD_NAME},
+                                                    {"Kind", "kind", FM_COLUMN_FIELD_NAME},
+                                                    {"Least", "least", FM_COLUMN_NUMBER},
+                                                    {"Greatest", "greatest", FM_COLUMN_NUMBER},
+                                                    {"Last", "last", FM_COLUMN_NUMBER}};
     fm_trace_counters_bounds(counters);
     if (counters->series->len == 0) {
         fm_add_text(show->body, fm_trace_job_is_done(&counters->job)

@@ -13,7 +13,8 @@ static char *kind_word(unsigned kind)
     return g_strdelimit(g_strdup(fm_lane_kind_name((enum fm_lane_kind)kind)), " ", '-');
 }
 
-char *fm_trace_statistics_words(void)
+/* The words, "state", "type", ..., one after the other with ", " between. Caller frees. */
+static char *statistics_words(void)
 {
     GString *words = g_string_new("state, type, tree");
     for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++) {
@@ -39,11 +40,13 @@ static const struct fm_statistics_node *child_at(const struct fm_statistics_node
     return g_ptr_array_index(node->children, i);
 }
 
-static void add_column(struct fm_table *table, const char *title, const char *name,
-                       enum fm_column_class column_class)
+/* Of a page about a trace: readers may have its columns coloured. */
+static struct fm_table *add_table(struct fm_list *body, const char *name,
+                                  const struct fm_column_head *columns, size_t count)
 {
-    fm_table_group(table, title, column_class, FM_COLOUR_IF_PREFERRED);
-    fm_table_column(table, "", name, NULL);
+    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, name);
+    fm_table_columns(table, columns, count, FM_COLOUR_IF_PREFERRED);
+    return table;
 }
 
 static bool is_marks(const struct fm_statistics_node *node)
@@ -117,16 +120,18 @@ static void add_states(struct fm_list *body, const struct fm_statistics_node *ro
             collect_states(&rows, kind->name, child_at(kind, j));
     }
     g_ptr_array_sort(rows.rows, by_self_time);
-    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "states");
-    add_column(table, "Lanes", "lanes", FM_COLUMN_FIELD_NAME);
-    add_column(table, "State", "state", FM_COLUMN_PROC);
-    add_column(table, "Class", "class", FM_COLUMN_FIELD_NAME);
-    add_column(table, "Count", "count", FM_COLUMN_NUMBER);
-    add_column(table, "Own time", "own_time_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Share", "share_percent", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "At", "longest_at_ns", FM_COLUMN_NUMBER);
-    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
+    static const struct fm_column_head columns[] = {
+        {"Lanes", "lanes", FM_COLUMN_FIELD_NAME},
+        {"State", "state", FM_COLUMN_PROC},
+        {"Class", "class", FM_COLUMN_FIELD_NAME},
+        {"Count", "count", FM_COLUMN_NUMBER},
+        {"Own time", "own_time_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Share", "share_percent", FM_COLUMN_TICKS_AND_TIMES},
+        {"Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"At", "longest_at_ns", FM_COLUMN_NUMBER},
+        {"Events", "events", FM_COLUMN_NUMBER},
+    };
+    struct fm_table *table = add_table(body, "states", columns, G_N_ELEMENTS(columns));
     for (guint i = 0; i < rows.rows->len; i++) {
         const struct state_row *row = g_ptr_array_index(rows.rows, i);
         fm_table_row(table, "state", false);
@@ -149,10 +154,12 @@ static void add_states(struct fm_list *body, const struct fm_statistics_node *ro
 static void add_types(struct fm_list *body, const struct fm_statistics_node *root)
 {
     const struct fm_statistics_node *types = fm_statistics_find(root, "event types", NULL);
-    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "types");
-    add_column(table, "Type", "type", FM_COLUMN_PROC);
-    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
-    add_column(table, "Share", "share_percent", FM_COLUMN_NUMBER);
+    static const struct fm_column_head columns[] = {
+        {"Type", "type", FM_COLUMN_PROC},
+        {"Events", "events", FM_COLUMN_NUMBER},
+        {"Share", "share_percent", FM_COLUMN_NUMBER},
+    };
+    struct fm_table *table = add_table(body, "types", columns, G_N_ELEMENTS(columns));
     for (guint i = 0; i < child_count(types); i++) {
         const struct fm_statistics_node *type = child_at(types, i);
         fm_table_row(table, "type", false);
@@ -194,13 +201,12 @@ static uint64_t class_count(const struct fm_statistics_node *node, const char *n
 
 static void add_numbers(struct fm_list *body, const struct fm_statistics_node *kind)
 {
-    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "numbers");
-    add_column(table, "Name", "name", FM_COLUMN_PROC);
-    add_column(table, "Set", "count", FM_COLUMN_NUMBER);
-    add_column(table, "Least", "least", FM_COLUMN_NUMBER);
-    add_column(table, "Mean over time", "mean", FM_COLUMN_NUMBER);
-    add_column(table, "Greatest", "greatest", FM_COLUMN_NUMBER);
-    add_column(table, "Last", "last", FM_COLUMN_NUMBER);
+    static const struct fm_column_head columns[] = {
+        {"Name", "name", FM_COLUMN_PROC},           {"Set", "count", FM_COLUMN_NUMBER},
+        {"Least", "least", FM_COLUMN_NUMBER},       {"Mean over time", "mean", FM_COLUMN_NUMBER},
+        {"Greatest", "greatest", FM_COLUMN_NUMBER}, {"Last", "last", FM_COLUMN_NUMBER},
+    };
+    struct fm_table *table = add_table(body, "numbers", columns, G_N_ELEMENTS(columns));
     for (guint i = 0; i < child_count(kind); i++) {
         const struct fm_statistics_node *lane = child_at(kind, i);
         if (lane->numbers == 0)
@@ -231,14 +237,16 @@ static void add_waits(struct fm_table *table, const struct fm_statistics_node *r
 static void add_locks(struct fm_list *body, const struct fm_statistics_node *root,
                       const struct fm_statistics_node *kind)
 {
-    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "locks");
-    add_column(table, "Lock", "name", FM_COLUMN_PROC);
-    add_column(table, "Held", "held_count", FM_COLUMN_NUMBER);
-    add_column(table, "Time held", "held_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Longest", "held_longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Waits", "wait_count", FM_COLUMN_NUMBER);
-    add_column(table, "Time waited", "wait_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Longest", "wait_longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
+    static const struct fm_column_head columns[] = {
+        {"Lock", "name", FM_COLUMN_PROC},
+        {"Held", "held_count", FM_COLUMN_NUMBER},
+        {"Time held", "held_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Longest", "held_longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Waits", "wait_count", FM_COLUMN_NUMBER},
+        {"Time waited", "wait_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Longest", "wait_longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
+    };
+    struct fm_table *table = add_table(body, "locks", columns, G_N_ELEMENTS(columns));
     for (guint i = 0; i < child_count(kind); i++) {
         const struct fm_statistics_node *lane = child_at(kind, i);
         fm_table_row(table, "lane", false);
@@ -258,17 +266,19 @@ static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kin
                   1 << FM_STATE_READING | 1 << FM_STATE_WRITING,
         READY = 1 << FM_STATE_READY | 1 << FM_STATE_CREATED,
     };
-    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "lanes");
-    add_column(table, "Name", "name", FM_COLUMN_PROC);
-    add_column(table, "States", "count", FM_COLUMN_NUMBER);
-    add_column(table, "Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Working", "working_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Waiting", "waiting_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Ready", "ready_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Collecting", "collecting_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Idle", "idle_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
+    static const struct fm_column_head columns[] = {
+        {"Name", "name", FM_COLUMN_PROC},
+        {"States", "count", FM_COLUMN_NUMBER},
+        {"Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Working", "working_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Waiting", "waiting_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Ready", "ready_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Collecting", "collecting_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Idle", "idle_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Events", "events", FM_COLUMN_NUMBER},
+    };
+    struct fm_table *table = add_table(body, "lanes", columns, G_N_ELEMENTS(columns));
     for (guint i = 0; i < child_count(kind); i++) {
         const struct fm_statistics_node *lane = child_at(kind, i);
         fm_table_row(table, "lane", false);
@@ -309,14 +319,16 @@ static void add_branch(struct fm_table *table, const struct fm_statistics_node *
 
 static void add_tree(struct fm_list *body, const struct fm_statistics_node *root)
 {
-    struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "tree");
-    add_column(table, "Depth", "depth", FM_COLUMN_NUMBER);
-    add_column(table, "Name", "name", FM_COLUMN_PROC);
-    add_column(table, "Count", "count", FM_COLUMN_NUMBER);
-    add_column(table, "Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Own time", "own_time_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES);
-    add_column(table, "Events", "events", FM_COLUMN_NUMBER);
+    static const struct fm_column_head columns[] = {
+        {"Depth", "depth", FM_COLUMN_NUMBER},
+        {"Name", "name", FM_COLUMN_PROC},
+        {"Count", "count", FM_COLUMN_NUMBER},
+        {"Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Own time", "own_time_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Events", "events", FM_COLUMN_NUMBER},
+    };
+    struct fm_table *table = add_table(body, "tree", columns, G_N_ELEMENTS(columns));
     add_branch(table, root, 0);
 }
 
@@ -362,7 +374,7 @@ struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *roo
     int kind = find_kind(by);
     bool tree = strcmp(by, "tree") == 0, type = strcmp(by, "type") == 0;
     if (kind < 0 && !tree && !type && strcmp(by, "state") != 0) {
-        char *words = fm_trace_statistics_words();
+        char *words = statistics_words();
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%s' is none of %s", by, words);
         g_free(words);
         return NULL;

@@ -11,5 +11,3 @@
 FM_MUST_USE struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *root,
                                                         const char *by, uint64_t start,
                                                         uint64_t end, GError **error);
-/* The words, "state", "type", ..., one after the other with ", " between. Caller frees. */
-char *fm_trace_statistics_words(void);

@@ -225,7 +225,7 @@ void fm_coverage_done(struct fm_coverage *c)
     g_hash_table_unref(c->ids);
 }
 
-const struct fm_node_point *fm_coverage_point(const struct fm_coverage *c, uint32_t index)
+static const struct fm_node_point *point_at(const struct fm_coverage *c, uint32_t index)
 {
     g_assert(index < c->points->len);
     return &g_array_index(c->points, struct fm_node_point, index);
@@ -275,9 +275,9 @@ static uint32_t point_number(const struct fm_coverage *c, uint32_t image, uint32
     if (c->node_of_point[image] == NULL || point == FM_NONE)
         return FM_NONE;
     uint32_t node = point == FM_POINT_ENTRY ? c->entry_of_ps[ps] : c->node_of_point[image][point];
-    if (node == FM_NONE || fm_coverage_point(c, node)->ps != ps)
+    if (node == FM_NONE || point_at(c, node)->ps != ps)
         return FM_NONE;
-    return fm_coverage_point(c, node)->number;
+    return point_at(c, node)->number;
 }
 
 static void collect_lines(const struct fm_coverage *c, uint32_t index, const uint32_t *ps_ids,

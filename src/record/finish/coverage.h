@@ -33,6 +33,7 @@ struct fm_coverage {
     GHashTable *ids;          /* key text -> point + 1 */
     bool has_losses;          /* the recording was full: what has no count may have run */
     const GArray *times;      /* struct fm_line_time; borrowed; NULL = not known */
+    const GArray *samples;    /* struct fm_fallen, code.h; likewise */
     unsigned unknown;         /* met in code that could not be read */
 };
 
@@ -40,7 +41,6 @@ struct fm_coverage {
 void fm_coverage_join(struct fm_coverage *coverage, const struct fm_raw_recording *recording,
                       struct fm_nodes *nodes, struct fm_finish_notes *notes);
 void fm_coverage_done(struct fm_coverage *coverage);
-const struct fm_node_point *fm_coverage_point(const struct fm_coverage *coverage, uint32_t index);
 char *fm_coverage_path(const struct fm_coverage *coverage, const struct fm_node_point *point);
 /* The lines that have code, with the points that they stand for and their times. ps_ids: of the
  * profile, for each ps. */

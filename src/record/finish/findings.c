@@ -3,12 +3,11 @@
 
 #include "record/finish/notes.h"
 
-void fm_findings_of_recording(const struct fm_raw_recording *recording,
+void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,
                               struct fm_finish_notes *notes)
 {
     const struct fm_rec_header *header = &recording->header;
     uint64_t ticks = 0, charges = 0, cpu_ns = 0, unmatched = 0, dropped = 0, lost = 0;
-    notes->threads = recording->thread_count;
     notes->live = fm_raw_recording_is_live(recording);
     notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
     for (uint32_t i = 0; i < recording->csd_count; i++) {
@@ -21,6 +20,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording,
         cpu_ns += recording->threads[i].cpu_ns;
         unmatched += recording->threads[i].exits_unmatched;
         dropped += recording->threads[i].calls_dropped;
+        notes->threads += !recording->threads[i].before;
     }
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         if (recording->pds[recording->csds[i].callee].fn == FM_REC_FN_LOST)
@@ -37,6 +37,19 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording,
                      (guint64)(lost + dropped));
     if (header->dropped_points != 0)
         fm_notes_add(notes, "the recording was full: code whose count is missing may have run");
+    if (header->wait_dropped != 0)
+        fm_notes_add(notes,
+                     "the recording was full: %" G_GUINT64_FORMAT
+                     " calls that can wait, and how long they did, are not counted",
+                     (guint64)header->wait_dropped);
+    if (header->blame_dropped != 0)
+        fm_notes_add(notes,
+                     "of %" G_GUINT64_FORMAT " waits for locks it is not kept which lock it was, "
+                     "and who held it: there were too many",
+                     (guint64)header->blame_dropped);
+    if (header->wait_backwards != 0)
+        fm_notes_add(notes, "%" G_GUINT64_FORMAT " waits count as no time: the clock ran backwards",
+                     (guint64)header->wait_backwards);
     if (header->dropped_threads != 0)
         fm_notes_add(notes, "%" G_GUINT64_FORMAT " threads are not in the recording",
                      (guint64)header->dropped_threads);
@@ -46,11 +59,12 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording,
                          ? "recording was stopped then"
                          : "of calls made before the recording began, or on stacks that the "
                            "program changes by itself");
+    g_autofree char *alone = g_strdup_printf("fathom finish %s", recording->path);
     if (notes->live)
         fm_notes_add(notes,
-                     "the program still runs (process %u): this is the profile so far; `fathom "
-                     "finish %s` makes it again when it has ended",
-                     header->pid, recording->path);
+                     "the program still runs (process %u): this is the profile so far; `%s` makes "
+                     "it again when it has ended",
+                     header->pid, again != NULL ? again : alone);
     if (notes->killed)
         fm_notes_add(notes, "the program ended without exit(): functions that were open then are "
                             "counted as left by an exceptional exit");

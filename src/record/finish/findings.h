@@ -4,7 +4,7 @@
 
 #include "record/finish/images.h"
 
-void fm_findings_of_recording(const struct fm_raw_recording *recording,
+void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,
                               struct fm_finish_notes *notes);
 /* Source files that were not compiled with hooks. */
 void fm_findings_of_images(const struct fm_images *images, struct fm_finish_notes *notes);

@@ -2,15 +2,32 @@
 /* Makes the profile of a C program from its recording and from the files of the program. */
 #pragma once
 
+#include "deep/machine/machine_code.h"
 #include "deep/profile.h"
 #include "deep/source_map.h"
 
 struct fm_known;
 struct fm_finish_opts {
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
-    bool only_existing;     /* bodies that were inlined and have no hooks are not put back */
+    const char *when;       /* keep only what is below calls of this function; NULL = all */
+    const char
+        *since; /* an earlier copy of the recording: what was counted since then; NULL = all */
+    uint64_t since_ns;  /* when that was made, by CLOCK_MONOTONIC; 0 = as the marks tell */
+    bool only_existing; /* bodies that were inlined and have no hooks are not put back */
+    const char *again;  /* the command that makes the profile again when a process that still runs
+                           has  ended; NULL: `fathom finish` of the recording */
+    uint64_t ended_ns;  /* when the program ended, by CLOCK_MONOTONIC, for one that was killed; 0 */
     struct fm_known
         *known; /* what other recordings learned of the files, record/known/known.h; NULL */
+};
+
+/* One call of a function that was chosen. */
+struct fm_call_span {
+    uint32_t csd;         /* of the profile */
+    uint32_t thread, tid; /* thread: its number, from 1 */
+    uint64_t start_ns;    /* since the recording's start */
+    uint64_t ns;
+    bool left; /* by longjmp, an exception, or the thread's end */
 };
 
 /* What to tell the user beside the profile. */
@@ -23,8 +40,11 @@ struct fm_finish_notes {
     uint64_t calls;
     uint64_t samples; /* that the times are of */
     uint32_t threads;
-    double achieved_hz;               /* sampling rate that the machine gave; 0 = no ticks */
-    struct fm_source_map *source_map; /* lines of the procedures; may be taken */
+    bool threads_unknown, samples_unknown; /* of some that are added up: the numbers say nothing */
+    double achieved_hz;                    /* sampling rate that the machine gave; 0 = no ticks */
+    struct fm_source_map *source_map;      /* lines of the procedures; may be taken */
+    GArray *spans;                         /* of struct fm_call_span; NULL = none were chosen */
+    struct fm_machine_code *machine_code;  /* where their instructions are; may be taken */
 };
 
 /* Reads the recording at path and the modules that it names. On success the caller owns *ret

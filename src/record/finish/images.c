@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "record/finish/notes.h"
 #include "record/known/known.h"
-#include "record/statics/extract/demangle.h"
+#include "base/text/demangle.h"
 
 struct fm_image *fm_images_at(const struct fm_images *images, uint32_t index)
 {
@@ -43,8 +43,9 @@ static void mark_used(const struct fm_images *images, bool *used, uint64_t addre
 static bool extract(const struct fm_images *images, struct fm_image *image,
                     const struct fm_statics_opts *opts, GError **error)
 {
-    return fm_known_extract(images->opts->known, image->raw->path, opts, &image->statics,
-                            &image->statics_kept, error);
+    image->unreadable = !fm_known_extract(images->opts->known, image->raw->path, opts,
+                                          &image->statics, &image->statics_kept, error);
+    return !image->unreadable;
 }
 
 static void read_image(const struct fm_images *images, struct fm_image *image,
@@ -130,7 +131,8 @@ uint32_t fm_images_find(const struct fm_images *images, uint64_t address, uint32
 static const char *symbol_in(const struct fm_images *images, struct fm_image *image,
                              uint64_t address, uint64_t *ret_offset)
 {
-    if (image->statics == NULL && (image->raw->flags & FM_REC_MODULE_VDSO) == 0) {
+    if (image->statics == NULL && !image->unreadable &&
+        (image->raw->flags & FM_REC_MODULE_VDSO) == 0) {
         struct fm_statics_opts opts = {.build_id = image->raw->build_id,
                                        .build_id_size = image->raw->build_id_size};
         if (!extract(images, image, &opts, NULL))

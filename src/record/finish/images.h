@@ -11,6 +11,7 @@ struct fm_image {
     const struct fm_raw_module *raw; /* one of its loadings */
     struct fm_statics *statics;      /* NULL: could not be read, or not asked for yet */
     bool statics_kept;               /* they are not ours */
+    bool unreadable;                 /* was tried in vain: the file is gone, or another one */
     GHashTable *proc_of_name;        /* linker's name -> proc + 1; NULL = not asked for yet */
     char *name;                      /* last part of the path */
 };

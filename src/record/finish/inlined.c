@@ -7,6 +7,8 @@
  * or open one that later calls close. */
 #include "record/finish/inlined.h"
 
+#include "base/hash.h"
+
 struct inserting {
     struct fm_raw_recording *recording;
     struct fm_nodes *nodes;
@@ -129,7 +131,7 @@ static uint32_t insert_around(struct inserting *in, uint32_t caller,
                               const struct fm_image_nodes *image, uint32_t scope)
 {
     uint32_t until = scope == FM_NONE ? FM_NONE : scope_of_caller(in, caller, image, scope);
-    if (until == FM_NONE)
+    if (until == FM_NONE || scope == until)
         return FM_NONE;
     const struct fm_statics *statics = image->statics;
     g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -238,7 +240,7 @@ void fm_inlined_insert(struct fm_raw_recording *recording, struct fm_nodes *node
     struct inserting in = {
         .recording = recording,
         .nodes = nodes,
-        .known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+        .known = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL),
         .pd_ps = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
         .inserted = g_array_new(FALSE, FALSE, sizeof(bool)),
         .alias = g_array_new(FALSE, FALSE, sizeof(uint32_t)),

@@ -26,25 +26,38 @@ static int compare_times(const void *a, const void *b)
     return ta->line < tb->line ? -1 : ta->line > tb->line;
 }
 
-/* The samples of an image, by address. */
-static GArray *fallen_on(const struct fm_raw_recording *recording, const struct fm_nodes *nodes,
-                         uint32_t image)
+static void free_fallen(void *data)
 {
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct fallen));
+    if (data != NULL)
+        g_array_unref(data);
+}
+
+/* For each image its samples by address; NULL = none. */
+static GPtrArray *fallen_on_images(const struct fm_raw_recording *recording,
+                                   const struct fm_nodes *nodes)
+{
+    GPtrArray *images = g_ptr_array_new_with_free_func(free_fallen);
+    g_ptr_array_set_size(images, (gint)nodes->images->all->len);
     for (uint32_t i = 0; i < recording->sample_count; i++) {
         const struct fm_raw_sample *sample = &recording->samples[i];
         const struct fm_raw_csd *csd = &recording->csds[sample->csd];
         struct fallen one = {.quanta = sample->quanta};
-        if (fm_images_find(nodes->images, sample->pc, sample->epoch, &one.address) != image ||
-            csd->caller == FM_RAW_NONE)
+        uint32_t image = fm_images_find(nodes->images, sample->pc, sample->epoch, &one.address);
+        if (image >= images->len || csd->caller == FM_RAW_NONE)
             continue;
         one.ps = nodes->pd_ps[csd->callee];
-        if (one.ps != FM_NONE)
-            g_array_append_val(all, one);
+        if (one.ps == FM_NONE)
+            continue;
+        if (images->pdata[image] == NULL)
+            images->pdata[image] = g_array_new(FALSE, FALSE, sizeof(struct fallen));
+        g_array_append_val((GArray *)images->pdata[image], one);
     }
-    if (all->len > 0)
-        qsort(all->data, all->len, sizeof(struct fallen), compare_fallen);
-    return all;
+    for (guint i = 0; i < images->len; i++) {
+        GArray *all = images->pdata[i];
+        if (all != NULL)
+            qsort(all->data, all->len, sizeof(struct fallen), compare_fallen);
+    }
+    return images;
 }
 
 /* The line of the procedure's own text: of bodies within it, the line that calls them. */
@@ -101,11 +114,12 @@ GArray *fm_line_times(const struct fm_raw_recording *recording, struct fm_nodes 
 {
     g_return_val_if_fail(nodes->recording == recording, NULL);
     GArray *times = g_array_new(FALSE, FALSE, sizeof(struct fm_line_time));
+    g_autoptr(GPtrArray) fallen = fallen_on_images(recording, nodes);
     for (guint i = 0; i < nodes->images->all->len; i++) {
         const struct fm_image *image = fm_images_at(nodes->images, i);
-        if (nodes->of_image[i].ps_of_proc == NULL || !image->statics->has_debug)
+        const GArray *all = fallen->pdata[i];
+        if (all == NULL || nodes->of_image[i].ps_of_proc == NULL || !image->statics->has_debug)
             continue;
-        g_autoptr(GArray) all = fallen_on(recording, nodes, i);
         g_autofree struct fm_code_place *places = g_new0(struct fm_code_place, all->len + 1u);
         g_autoptr(GError) error = NULL;
         const struct fm_statics_opts opts = {
@@ -115,8 +129,6 @@ GArray *fm_line_times(const struct fm_raw_recording *recording, struct fm_nodes 
         };
         for (guint j = 0; j < all->len; j++)
             places[j].address = g_array_index(all, struct fallen, j).address;
-        if (all->len == 0)
-            continue;
         if (!fm_statics_places(image->raw->path, &opts, nodes->strings, places, all->len, &error))
             fm_notes_add(notes, "%s; time by line is not known there", error->message);
         else

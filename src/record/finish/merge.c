@@ -137,6 +137,20 @@ static void add_edge(struct merger *merger, uint32_t index)
     place_edge(merger, index);
 }
 
+/* A pd that is found to be entered within itself: its depths are those of a part of the clique. */
+static void forget_depths(struct fm_raw_recording *recording, uint32_t pd)
+{
+    struct fm_raw_pd *forgotten = &recording->pds[pd];
+    forgotten->depths_unknown += recording->csds[forgotten->maker].calls;
+    if (forgotten->depths == 0)
+        return;
+    const struct fm_rec_depths *depths = &recording->depths[forgotten->depths];
+    forgotten->depths_unknown += depths->unknown;
+    for (unsigned i = 0; i < FM_REC_DEPTH_CLASSES; i++)
+        forgotten->depths_unknown += depths->calls[i];
+    forgotten->depths = 0;
+}
+
 /* Per procedure: does its code exist more than once, as the compiler made clones of it? */
 static bool *find_cloned(const struct merger *merger)
 {
@@ -162,7 +176,7 @@ static bool *find_cloned(const struct merger *merger)
  * seen to that for each piece of code; here for clones of one procedure that call one another. */
 static void close_recursion_of_clones(struct merger *merger)
 {
-    const struct fm_raw_recording *recording = merger->recording;
+    struct fm_raw_recording *recording = merger->recording;
     g_autofree bool *cloned = find_cloned(merger);
     for (uint32_t pd = 0; pd < recording->pd_count; pd++) {
         if (merger->pd_ps[pd] == FM_RAW_NONE || !cloned[merger->pd_ps[pd]])
@@ -177,6 +191,7 @@ static void close_recursion_of_clones(struct merger *merger)
                 continue;
             struct pair pair = {above, pd};
             g_array_append_val(merger->unions, pair);
+            forget_depths(recording, pd);
             break;
         }
     }

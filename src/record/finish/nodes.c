@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "record/statics/extract/demangle.h"
+#include "base/text/demangle.h"
 #include "record/statics/hooks_named.h"
 
 struct fm_node_ps *fm_nodes_ps(const struct fm_nodes *nodes, uint32_t index)

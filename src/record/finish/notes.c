@@ -17,5 +17,7 @@ void fm_finish_notes_done(struct fm_finish_notes *notes)
     if (notes->lines != NULL)
         g_ptr_array_unref(notes->lines);
     notes->lines = NULL;
+    g_clear_pointer(&notes->spans, g_array_unref);
     g_clear_pointer(&notes->source_map, fm_source_map_free);
+    g_clear_pointer(&notes->machine_code, fm_machine_code_free);
 }

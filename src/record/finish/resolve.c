@@ -93,14 +93,20 @@ static bool climb_to(const struct fm_image_nodes *image, uint32_t scope, uint32_
     return false;
 }
 
-/* The call instruction before a return address, as a site of ps. */
-static uint32_t css_of_return(struct resolver *r, uint64_t address, uint32_t epoch, uint32_t ps)
+/* The call instruction before a return address; NULL when it is not known. */
+static const struct fm_machine_site *machine_site(struct resolver *r, uint64_t address,
+                                                  uint32_t epoch,
+                                                  const struct fm_image_nodes **ret_image)
 {
     uint64_t file;
-    const struct fm_image_nodes *image = fm_nodes_image_of(r->nodes, address, epoch, &file);
-    if (image == NULL)
-        return FM_NONE;
-    const struct fm_machine_site *machine = fm_statics_site_at(image->statics, file);
+    *ret_image = fm_nodes_image_of(r->nodes, address, epoch, &file);
+    return *ret_image == NULL ? NULL : fm_statics_site_at((*ret_image)->statics, file);
+}
+
+/* A call instruction, as a site of ps. */
+static uint32_t css_of_machine(struct resolver *r, const struct fm_image_nodes *image,
+                               const struct fm_machine_site *machine, uint32_t ps)
+{
     if (machine == NULL)
         return FM_NONE;
     uint32_t css = css_of_site(r, image, machine->site, ps);
@@ -134,14 +140,13 @@ static void mend_caller(struct resolver *r, struct fm_raw_csd *csd,
     }
 }
 
-static void mend_caller_of_call(struct resolver *r, struct fm_raw_csd *csd)
+static uint32_t css_of_call(struct resolver *r, struct fm_raw_csd *csd)
 {
-    uint64_t file;
-    const struct fm_image_nodes *image = fm_nodes_image_of(r->nodes, csd->site, csd->epoch, &file);
-    const struct fm_machine_site *machine =
-        image == NULL ? NULL : fm_statics_site_at(image->statics, file);
+    const struct fm_image_nodes *image;
+    const struct fm_machine_site *machine = machine_site(r, csd->site, csd->epoch, &image);
     if (machine != NULL)
         mend_caller(r, csd, image, machine->scope);
+    return css_of_machine(r, image, machine, r->nodes->pd_ps[csd->caller]);
 }
 
 static uint32_t css_of_inlined(struct resolver *r, struct fm_raw_csd *csd, uint32_t callee)
@@ -178,7 +183,9 @@ static uint32_t css_of_callback(struct resolver *r, const struct fm_raw_csd *csd
 {
     static const struct place nowhere = {"", 0, 0};
     if (csd->via != 0) {
-        uint32_t css = css_of_return(r, csd->via, csd->epoch, ps);
+        const struct fm_image_nodes *image;
+        const struct fm_machine_site *machine = machine_site(r, csd->via, csd->epoch, &image);
+        uint32_t css = css_of_machine(r, image, machine, ps);
         if (css != FM_NONE)
             return css;
     }
@@ -202,8 +209,7 @@ static uint32_t css_of_csd(struct resolver *r, struct fm_raw_csd *csd)
     if ((csd->flags & FM_REC_CSD_INLINED) != 0)
         return css_of_inlined(r, csd, r->nodes->pd_ps[csd->callee]);
     if ((csd->flags & FM_REC_CSD_CALLBACK) == 0) {
-        mend_caller_of_call(r, csd);
-        uint32_t css = css_of_return(r, csd->site, csd->epoch, r->nodes->pd_ps[csd->caller]);
+        uint32_t css = css_of_call(r, csd);
         if (css != FM_NONE)
             return css;
     }

@@ -5,9 +5,16 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "record/raw/recording.h"
+
+#define GROWING_ROUNDS 10000u
+#define BEGUN_SECONDS 10 /* a file without a byte that is older is not just being begun */
+#define BEGUN_WAITS 200u
+#define BEGUN_WAIT_US 5000u
 
 bool fm_raw_bytes_fail(const struct fm_raw_bytes *bytes, uint32_t ref, const char *found,
                        const char *expected, GError **error)
@@ -48,10 +55,13 @@ const char *fm_raw_bytes_text(const struct fm_raw_bytes *bytes, uint32_t ref)
     return text->bytes;
 }
 
-static bool read_whole(struct fm_raw_bytes *bytes, int file, size_t size, GError **error)
+/* More of the file, up to size. */
+static bool read_until(struct fm_raw_bytes *bytes, int file, size_t size, GError **error)
 {
-    bytes->data = g_try_malloc0(size);
-    if (bytes->data == NULL) {
+    uint8_t *data = g_try_realloc(bytes->data, size);
+    if (data != NULL)
+        bytes->data = data;
+    if (data == NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "%s: no memory for %zu bytes", bytes->path,
                     size);
         return false;
@@ -72,8 +82,8 @@ static bool read_whole(struct fm_raw_bytes *bytes, int file, size_t size, GError
     return true;
 }
 
-static bool check_header(const struct fm_raw_bytes *bytes, const struct fm_rec_header *header,
-                         GError **error)
+bool fm_raw_bytes_check_header(const struct fm_raw_bytes *bytes, const struct fm_rec_header *header,
+                               GError **error)
 {
     if (memcmp(header->magic, FM_REC_MAGIC, sizeof header->magic) != 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
@@ -96,6 +106,52 @@ static bool check_header(const struct fm_raw_bytes *bytes, const struct fm_rec_h
     return true;
 }
 
+/* Another process makes it just now. What has no byte of its own yet is told by its age. */
+static bool is_begun(const struct fm_rec_header *header, const struct stat *status)
+{
+    static const char nothing[sizeof header->magic];
+    bool ours = memcmp(header->magic, FM_REC_MAGIC, sizeof header->magic) == 0;
+    if (ours ? header->state != 0 : memcmp(header->magic, nothing, sizeof nothing) != 0)
+        return false;
+    if (ours && header->pid != 0) {
+        uint64_t start = fm_raw_process_start((int)header->pid);
+        return start != 0 && (header->process_start == 0 || header->process_start == start);
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec - status->st_mtim.tv_sec < BEGUN_SECONDS;
+}
+
+bool fm_raw_bytes_read_header(const struct fm_raw_bytes *bytes, int file, struct fm_rec_header *ret,
+                              GError **error)
+{
+    struct stat status;
+    ssize_t got;
+    bool begun;
+    for (unsigned waits = 0;; waits++) {
+        *ret = (struct fm_rec_header){.state = 0};
+        got = pread(file, ret, sizeof *ret, 0);
+        begun = fstat(file, &status) == 0 && is_begun(ret, &status);
+        if (!begun || waits == BEGUN_WAITS)
+            break;
+        g_usleep(BEGUN_WAIT_US);
+    }
+    if (begun) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "%s: offset %zu: its program is only beginning to record, the header is not "
+                    "complete: try again",
+                    bytes->path, offsetof(struct fm_rec_header, state));
+        return false;
+    }
+    if (got != (ssize_t)sizeof *ret) {
+        g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
+                    "%s: offset %zd: the file ends inside the header of %zu bytes", bytes->path,
+                    MAX(got, 0), sizeof *ret);
+        return false;
+    }
+    return fm_raw_bytes_check_header(bytes, ret, error);
+}
+
 static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header *ret,
                       GError **error)
 {
@@ -110,24 +166,36 @@ static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header
                     S_ISDIR(status.st_mode) ? "is a folder" : "is not an ordinary file");
         return false;
     }
-    ssize_t got = pread(file, &header, sizeof header, 0);
-    if (got != (ssize_t)sizeof header) {
-        g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
-                    "%s: offset %zd: the file ends inside the header of %zu bytes", bytes->path,
-                    MAX(got, 0), sizeof header);
+    if (!fm_raw_bytes_read_header(bytes, file, &header, error))
+        return false;
+    if (fstat(file, &status) != 0) { /* it may have grown while it was waited for */
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", bytes->path, g_strerror(errno));
         return false;
     }
-    if (!check_header(bytes, &header, error))
+    /* What is in place leads to nothing that is not in place yet, and in a file that grows, nothing
+     * of what was read leads beyond the end that it has when all before is read. */
+    for (unsigned rounds = 0; rounds < GROWING_ROUNDS; rounds++) {
+        /* The file is sparse and may be reserved far beyond what it holds. */
+        uint64_t used = MIN(header.bytes_used, (uint64_t)status.st_size);
+        used = MIN(used, (uint64_t)UINT32_MAX * FM_REC_UNIT);
+        used = MAX(used, sizeof header);
+        if (used <= bytes->size)
+            break;
+        size_t before = bytes->size;
+        if (!read_until(bytes, file, (size_t)used, error))
+            return false;
+        if (before == bytes->size || fstat(file, &status) != 0 ||
+            pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header)
+            break;
+    }
+    if (bytes->size < sizeof header) {
+        g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
+                    "%s: offset %zu: the file ends inside the header of %zu bytes", bytes->path,
+                    bytes->size, sizeof header);
         return false;
-    /* The file is sparse and may be reserved far beyond what it holds. */
-    uint64_t used = MIN(header.bytes_used, (uint64_t)status.st_size);
-    used = MIN(used, (uint64_t)UINT32_MAX * FM_REC_UNIT);
-    if (used < sizeof header)
-        used = sizeof header;
-    if (!read_whole(bytes, file, (size_t)used, error))
-        return false;
+    }
     memcpy(ret, bytes->data, sizeof *ret);
-    return check_header(bytes, ret, error);
+    return fm_raw_bytes_check_header(bytes, ret, error);
 }
 
 bool fm_raw_bytes_read(struct fm_raw_bytes *bytes, const char *path, struct fm_rec_header *ret,
@@ -145,6 +213,14 @@ bool fm_raw_bytes_read(struct fm_raw_bytes *bytes, const char *path, struct fm_r
     if (!ok)
         fm_raw_bytes_done(bytes);
     return ok;
+}
+
+bool fm_raw_bytes_read_again(struct fm_raw_bytes *bytes, int file, struct fm_rec_header *ret,
+                             GError **error)
+{
+    g_assert(bytes->path != NULL && ret != NULL);
+    bytes->size = 0; /* its memory stays */
+    return read_file(bytes, file, ret, error);
 }
 
 void fm_raw_bytes_done(struct fm_raw_bytes *bytes)

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the lists and graphs of a recording: each node once, each reference checked. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "record/raw/durations.h"
 #include "record/raw/bytes.h"
+#include "record/raw/heap.h"
 #include "record/raw/storage.h"
-
-/* In the map from references to nodes: 0 = not seen, else 1 + index, with this bit for a csd. */
-#define CSD_MARK 0x80000000u
+#include "record/raw/waits.h"
 
 struct reading {
     struct fm_raw_recording *recording;
     struct fm_raw_recording_storage *storage;
     struct fm_raw_bytes bytes;
     uint32_t *seen; /* per reference */
-    GArray *queue;  /* references of pds, parallel to the storage's */
+    bool keep_seen;
+    GArray *queue; /* references of pds, parallel to the storage's */
+    struct fm_raw_heap_reading heap;
 };
 
 /* Arguments are told apart by their NULs; those of a very long line are not all there. */
@@ -94,7 +97,7 @@ static uint32_t pd_at(struct reading *in, uint32_t ref, uint32_t thread)
 {
     struct fm_raw_recording_storage *storage = in->storage;
     const struct fm_rec_pd *pd = fm_raw_bytes_at(&in->bytes, ref, sizeof *pd);
-    if (ref == 0 || pd == NULL || (in->seen[ref] & CSD_MARK) != 0)
+    if (ref == 0 || pd == NULL || (in->seen[ref] & FM_RAW_CSD_MARK) != 0)
         return FM_RAW_NONE;
     if (in->seen[ref] == 0) {
         struct fm_raw_pd raw = {
@@ -115,7 +118,7 @@ static bool read_samples(struct reading *in, uint64_t first, GError **error)
         if (sample == NULL || in->seen[ref] != 0)
             return fm_raw_bytes_fail(&in->bytes, (uint32_t)ref, "no sample",
                                      "the next of a call edge", error);
-        in->seen[ref] = CSD_MARK; /* no csd: just seen */
+        in->seen[ref] = FM_RAW_CSD_MARK; /* no csd: just seen */
         struct fm_raw_sample raw = {sample->pc, sample->quanta, storage->csds->len, sample->epoch};
         g_array_append_val(storage->samples, raw);
         ref = sample->next;
@@ -134,6 +137,20 @@ static void bound_samples(struct reading *in, uint32_t first, uint64_t quanta)
     }
 }
 
+/* Of the callee of the edge that made it. */
+static bool read_depths(struct reading *in, uint64_t ref, const struct fm_raw_csd *csd,
+                        GError **error)
+{
+    struct fm_raw_pd *pd = &g_array_index(in->storage->pds, struct fm_raw_pd, csd->callee);
+    const struct fm_rec_depths *depths =
+        ref > UINT32_MAX ? NULL : fm_raw_bytes_at(&in->bytes, (uint32_t)ref, sizeof *depths);
+    if (ref == 0 || depths == NULL || pd->depths != 0 || (csd->flags & FM_REC_CSD_MADE_CALLEE) == 0)
+        return fm_raw_bytes_fail(&in->bytes, (uint32_t)ref, "none", "counts by depth", error);
+    pd->depths = in->storage->depths->len;
+    g_array_append_vals(in->storage->depths, depths, 1);
+    return true;
+}
+
 static bool read_sides(struct reading *in, const struct fm_rec_csd *csd, struct fm_raw_csd *raw,
                        GError **error)
 {
@@ -150,6 +167,19 @@ static bool read_sides(struct reading *in, const struct fm_rec_csd *csd, struct 
         else if (side->kind == FM_REC_SIDE_EXCPS_CARRY)
             raw->excps += side->value << 32;
         else if (side->kind == FM_REC_SIDE_SAMPLES && !read_samples(in, side->value, error))
+            return false;
+        else if (side->kind == FM_REC_SIDE_DEPTHS && !read_depths(in, side->value, raw, error))
+            return false;
+        else if (side->kind == FM_REC_SIDE_WAITS && in->recording->header.version > 2 &&
+                 !fm_raw_waits_read(in->storage, &in->recording->header, &in->bytes, side->value,
+                                    in->seen, FM_RAW_CSD_MARK, &raw->waits, error))
+            return false;
+        else if (side->kind == FM_REC_SIDE_DURATIONS &&
+                 !fm_raw_durations_read(in->storage, &in->bytes, side->value, &raw->durations,
+                                        error))
+            return false;
+        else if (side->kind == FM_REC_SIDE_SPANS &&
+                 !fm_raw_spans_read(in->storage, &in->bytes, side->value, error))
             return false;
         ref = side->next;
     }
@@ -182,16 +212,8 @@ static bool read_csd(struct reading *in, uint32_t ref, uint32_t caller, uint32_t
     if (raw.callee == FM_RAW_NONE)
         return fm_raw_bytes_fail(&in->bytes, csd->callee, "no procedure",
                                  "the callee of a call edge", error);
-    if (csd->alloc != 0) {
-        const struct fm_rec_alloc *alloc = fm_raw_bytes_at(&in->bytes, csd->alloc, sizeof *alloc);
-        if (alloc == NULL)
-            return fm_raw_bytes_fail(&in->bytes, csd->alloc, "outside the file",
-                                     "allocation counts", error);
-        struct fm_raw_heap heap = {alloc->allocs, alloc->bytes, alloc->usable_bytes, alloc->frees,
-                                   alloc->freed_bytes};
-        raw.heap = storage->heaps->len;
-        g_array_append_val(storage->heaps, heap);
-    }
+    if (csd->alloc != 0 && !fm_raw_heap_read(&in->heap, csd->alloc, &raw.heap, error))
+        return false;
     uint32_t samples = storage->samples->len;
     if (!read_sides(in, csd, &raw, error))
         return false;
@@ -200,7 +222,7 @@ static bool read_csd(struct reading *in, uint32_t ref, uint32_t caller, uint32_t
     if ((raw.flags & FM_REC_CSD_MADE_CALLEE) != 0 && callee->maker == FM_RAW_NONE)
         callee->maker = storage->csds->len;
     g_array_append_val(storage->csds, raw);
-    in->seen[ref] = storage->csds->len | CSD_MARK;
+    in->seen[ref] = storage->csds->len | FM_RAW_CSD_MARK;
     return true;
 }
 
@@ -214,7 +236,7 @@ static bool read_points(struct reading *in, uint32_t index, uint32_t first, GErr
         if (point == NULL || in->seen[ref] != 0)
             return fm_raw_bytes_fail(&in->bytes, ref, "no coverage point",
                                      "the next of a procedure", error);
-        in->seen[ref] = CSD_MARK; /* no csd: just seen */
+        in->seen[ref] = FM_RAW_CSD_MARK; /* no csd: just seen */
         struct fm_raw_point raw = {point->pc, point->count, point->epoch};
         g_array_append_val(storage->points, raw);
         pd->point_count++;
@@ -264,8 +286,9 @@ static bool read_stacks(struct reading *in, const struct fm_rec_thread *thread, 
             if (lazy || inherited || offset % FM_REC_UNIT != 0 || offset >= in->bytes.size)
                 continue;
             uint32_t seen = in->seen[offset / FM_REC_UNIT];
-            if ((seen & CSD_MARK) != 0 && seen != CSD_MARK)
-                g_array_index(storage->csds, struct fm_raw_csd, (seen & ~CSD_MARK) - 1).open++;
+            if ((seen & FM_RAW_CSD_MARK) != 0 && seen != FM_RAW_CSD_MARK)
+                g_array_index(storage->csds, struct fm_raw_csd, (seen & ~FM_RAW_CSD_MARK) - 1)
+                    .open++;
         }
         ref = stack->next;
     }
@@ -281,6 +304,8 @@ static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, 
         .tid = thread->tid,
         .ended = thread->state == FM_REC_THREAD_ENDED,
         .started_in = thread->started_in,
+        .start_ns = thread->start_monotonic_ns,
+        .end_ns = thread->end_monotonic_ns,
         .user_quanta = thread->user_quanta,
         .instrumentation_quanta = thread->instrumentation_quanta,
         .ticks = thread->ticks,
@@ -293,6 +318,8 @@ static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, 
         raw.charges = thread->charges;
         raw.charge_squares = thread->charge_squares;
     }
+    if (in->recording->header.version > 2)
+        fm_raw_waits_of_thread(&in->recording->header, thread, &raw);
     uint32_t index = storage->threads->len, next;
     raw.root_pd = pd_at(in, thread->root_pd, index);
     if (raw.root_pd == FM_RAW_NONE)
@@ -305,12 +332,18 @@ static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, 
     return read_graph(in, at_pd, error) && read_stacks(in, thread, error);
 }
 
+static size_t thread_bytes(uint32_t version)
+{
+    return version > 2   ? sizeof(struct fm_rec_thread)
+           : version > 1 ? offsetof(struct fm_rec_thread, current_stack)
+                         : offsetof(struct fm_rec_thread, charges);
+}
+
 static bool read_threads(struct reading *in, GError **error)
 {
     uint64_t steps = 0;
     guint at_pd = 0;
-    size_t size = in->recording->header.version > 1 ? sizeof(struct fm_rec_thread)
-                                                    : offsetof(struct fm_rec_thread, charges);
+    size_t size = thread_bytes(in->recording->header.version);
     for (uint32_t ref = in->recording->header.first_thread; ref != 0;) {
         const struct fm_rec_thread *thread = fm_raw_bytes_at(&in->bytes, ref, size);
         if (thread == NULL || ++steps > in->bytes.size / size)
@@ -355,6 +388,8 @@ static void order_threads(struct fm_raw_recording *recording)
         memcpy(recording->threads, sorted, count * sizeof *sorted);
     for (uint32_t i = 0; i < recording->pd_count; i++)
         recording->pds[i].thread = place[recording->pds[i].thread];
+    for (uint32_t i = 0; i < recording->span_count; i++)
+        recording->spans[i].thread = place[recording->spans[i].thread];
 }
 
 /* Keeps the few texts: the file's bytes are as many as the nodes made of them. */
@@ -364,6 +399,7 @@ static void forget_file(struct reading *in)
     const struct fm_raw_recording_storage *storage = in->storage;
     GStringChunk *texts = storage->texts;
     recording->program = g_string_chunk_insert(texts, recording->program);
+    recording->traced = g_string_chunk_insert(texts, recording->traced);
     recording->directory = g_string_chunk_insert(texts, recording->directory);
     for (guint i = 0; i < storage->modules->len; i++) {
         struct fm_raw_module *module = &g_array_index(storage->modules, struct fm_raw_module, i);
@@ -375,9 +411,43 @@ static void forget_file(struct reading *in)
         struct fm_raw_mark *mark = &g_array_index(storage->marks, struct fm_raw_mark, i);
         mark->name = g_string_chunk_insert(texts, mark->name);
     }
+    if (in->keep_seen) {
+        in->storage->references = in->bytes.size / FM_REC_UNIT + 1;
+        in->storage->seen = g_steal_pointer(&in->seen);
+    }
     fm_raw_bytes_done(&in->bytes);
     g_clear_pointer(&in->seen, g_free);
     g_clear_pointer(&in->queue, g_array_unref);
+}
+
+/* What is no such text is none: it is not needed. */
+static void read_rank(struct reading *in)
+{
+    struct fm_raw_recording *recording = in->recording;
+    const char *text = fm_raw_bytes_text(&in->bytes, recording->header.rank);
+    unsigned rank = 0, count = 0;
+    int used = 0;
+    if (sscanf(text, "%9u %9u %n", &rank, &count, &used) < 2 || used == 0 ||
+        (count != 0 && rank >= count))
+        return;
+    recording->rank = rank + 1;
+    recording->rank_count = count;
+    if (text[used] != '\0')
+        recording->host = g_utf8_make_valid(text + used, -1);
+}
+
+/* Read as a note of where: what leads nowhere is none. */
+static uint32_t forked_in(const struct reading *in)
+{
+    const struct fm_rec_header *header = &in->recording->header;
+    uint32_t ref = header->version > 2 ? header->forked_in : 0;
+    if (ref == 0 || ref >= in->bytes.size / FM_REC_UNIT + 1)
+        return FM_RAW_NONE;
+    uint32_t seen = in->seen[ref];
+    if ((seen & FM_RAW_CSD_MARK) == 0 || seen == FM_RAW_CSD_MARK)
+        return FM_RAW_NONE;
+    return g_array_index(in->storage->csds, struct fm_raw_csd, (seen & ~FM_RAW_CSD_MARK) - 1)
+        .callee;
 }
 
 static bool read_all(struct reading *in, GError **error)
@@ -388,22 +458,66 @@ static bool read_all(struct reading *in, GError **error)
     recording->program = fm_raw_bytes_text(&in->bytes, recording->header.program);
     recording->directory = fm_raw_bytes_text(&in->bytes, recording->header.directory);
     recording->command = command_line(in);
-    bool ok = read_modules(in, error) && read_threads(in, error) && read_marks(in, error);
+    read_rank(in);
+    if (recording->header.version > 2)
+        recording->traced = fm_raw_bytes_text(&in->bytes, recording->header.traced);
+    bool ok = fm_raw_heap_begin(&in->heap, &in->bytes, recording, error) &&
+              read_modules(in, error) && read_threads(in, error) && read_marks(in, error);
+    fm_raw_heap_end(&in->heap);
     g_assert(in->queue->len == in->storage->pds->len);
+    recording->forked_in = forked_in(in);
+    fm_raw_spans_resolve(in->storage, in->seen, in->bytes.size / FM_REC_UNIT + 1, FM_RAW_CSD_MARK);
+    fm_raw_waits_resolve(in->storage, in->seen, in->bytes.size / FM_REC_UNIT + 1, FM_RAW_CSD_MARK);
     forget_file(in);
     return ok;
+}
+
+/* Edges by hooks that do not count by depth, of older recordings too. */
+static void add_unknown_depths(struct fm_raw_recording *recording)
+{
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        const struct fm_raw_csd *csd = &recording->csds[i];
+        if ((csd->flags & (FM_REC_CSD_MADE_CALLEE | FM_REC_CSD_DEPTHS)) == 0)
+            recording->pds[csd->callee].depths_unknown += csd->calls;
+    }
+}
+
+/* Ticks of one processor's counter are nanoseconds by two moments: the same for both. */
+static void take_clock(struct fm_rec_header *header, const struct fm_rec_header *clock)
+{
+    header->wait_first = clock->wait_first;
+    header->wait_latest_at = clock->wait_latest_at;
+    memcpy(header->wait_latest, clock->wait_latest, sizeof header->wait_latest);
+}
+
+static bool load(const char *path, bool keep_seen, const struct fm_rec_header *clock,
+                 struct fm_raw_recording **ret, GError **error)
+{
+    g_autoptr(FmRawRecording) recording = fm_raw_recording_new(path);
+    struct reading in = {
+        .recording = recording, .storage = recording->storage, .keep_seen = keep_seen};
+    if (!fm_raw_bytes_read(&in.bytes, recording->path, &recording->header, error))
+        return false;
+    if (clock != NULL)
+        take_clock(&recording->header, clock);
+    if (!read_all(&in, error))
+        return false;
+    fm_raw_recording_publish(recording);
+    order_threads(recording);
+    add_unknown_depths(recording);
+    *ret = g_steal_pointer(&recording);
+    return true;
 }
 
 bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);
-    g_autoptr(FmRawRecording) recording = fm_raw_recording_new(path);
-    struct reading in = {.recording = recording, .storage = recording->storage};
-    if (!fm_raw_bytes_read(&in.bytes, recording->path, &recording->header, error) ||
-        !read_all(&in, error))
-        return false;
-    fm_raw_recording_publish(recording);
-    order_threads(recording);
-    *ret = g_steal_pointer(&recording);
-    return true;
+    return load(path, false, NULL, ret, error);
+}
+
+bool fm_raw_recording_load_seen(const char *path, const struct fm_rec_header *clock,
+                                struct fm_raw_recording **ret, GError **error)
+{
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
+    return load(path, true, clock, ret, error);
 }

@@ -15,6 +15,18 @@ struct fm_raw_recording *fm_raw_recording_new(const char *path)
     storage->csds = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_csd));
     storage->heaps = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_heap));
     g_array_set_size(storage->heaps, 1);
+    storage->flows = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_flow));
+    storage->depths = g_array_new(FALSE, TRUE, sizeof(struct fm_rec_depths));
+    g_array_set_size(storage->depths, 1);
+    storage->waits = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_wait));
+    storage->blames = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_blame));
+    storage->durations = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_durations));
+    g_array_set_size(storage->durations, 1);
+    storage->steps = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_step));
+    storage->spans = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_span));
+    recording->traced = "";
+    g_array_set_size(storage->waits, 1);
+    g_array_set_size(storage->blames, 1);
     storage->texts = g_string_chunk_new(4096);
     storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
     storage->samples = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_sample));
@@ -34,6 +46,19 @@ void fm_raw_recording_publish(struct fm_raw_recording *recording)
     recording->csd_count = storage->csds->len;
     recording->heaps = (struct fm_raw_heap *)(void *)storage->heaps->data;
     recording->heap_count = storage->heaps->len;
+    recording->flows = (struct fm_raw_flow *)(void *)storage->flows->data;
+    recording->flow_count = storage->flows->len;
+    recording->depths = (struct fm_rec_depths *)(void *)storage->depths->data;
+    recording->depth_count = storage->depths->len;
+    recording->waits = (struct fm_raw_wait *)(void *)storage->waits->data;
+    recording->wait_count = storage->waits->len;
+    recording->blames = (struct fm_raw_blame *)(void *)storage->blames->data;
+    recording->blame_count = storage->blames->len;
+    recording->durations = (struct fm_raw_durations *)(void *)storage->durations->data;
+    recording->steps = (struct fm_raw_step *)(void *)storage->steps->data;
+    recording->spans = (struct fm_raw_span *)(void *)storage->spans->data;
+    recording->span_count = storage->spans->len;
+    recording->spans_dropped = storage->spans_dropped;
     recording->points = (struct fm_raw_point *)(void *)storage->points->data;
     recording->point_count = storage->points->len;
     recording->samples = (struct fm_raw_sample *)(void *)storage->samples->data;
@@ -66,28 +91,40 @@ void fm_raw_recording_move_costs(struct fm_raw_recording *recording, struct fm_r
     g_assert(to->heap < recording->heap_count && from->heap < recording->heap_count);
     to->quanta += from->quanta;
     from->quanta = 0;
-    if (to->heap != 0 && from->heap != 0) {
-        struct fm_raw_heap *sum = &recording->heaps[to->heap];
-        const struct fm_raw_heap *more = &recording->heaps[from->heap];
-        sum->allocs += more->allocs;
-        sum->bytes += more->bytes;
-        sum->usable_bytes += more->usable_bytes;
-        sum->frees += more->frees;
-        sum->freed_bytes += more->freed_bytes;
+    if (to->heap != 0 && from->heap != 0 && to->heap != from->heap) {
+        fm_raw_heap_add(&recording->heaps[to->heap], &recording->heaps[from->heap]);
+        recording->heaps[from->heap].into = to->heap;
+        fm_raw_durations_join(recording, &recording->heaps[to->heap].lifetimes,
+                              &recording->heaps[from->heap].lifetimes);
     } else if (from->heap != 0) {
         to->heap = from->heap;
     }
     from->heap = 0;
+    fm_raw_recording_move_waits(recording, to, from);
+    fm_raw_durations_join(recording, &to->durations, &from->durations);
+    from->flags |= FM_RAW_CSD_MERGED;
+    from->via = (uint64_t)(to - recording->csds);
+}
+
+uint32_t fm_raw_recording_final_csd(const struct fm_raw_recording *recording, uint32_t csd)
+{
+    g_return_val_if_fail(csd < recording->csd_count, FM_RAW_NONE);
+    while ((recording->csds[csd].flags & FM_RAW_CSD_MERGED) != 0)
+        csd = (uint32_t)recording->csds[csd].via;
+    return csd;
 }
 
 void fm_raw_recording_drop_graph(struct fm_raw_recording *recording)
 {
     struct fm_raw_recording_storage *storage = recording->storage;
-    GArray **arrays[] = {&storage->pds, &storage->csds, &storage->heaps, &storage->points,
-                         &storage->samples};
-    static const size_t sizes[] = {sizeof(struct fm_raw_pd), sizeof(struct fm_raw_csd),
-                                   sizeof(struct fm_raw_heap), sizeof(struct fm_raw_point),
-                                   sizeof(struct fm_raw_sample)};
+    GArray **arrays[] = {&storage->pds,     &storage->csds,      &storage->heaps,  &storage->flows,
+                         &storage->depths,  &storage->waits,     &storage->blames, &storage->points,
+                         &storage->samples, &storage->durations, &storage->steps,  &storage->spans};
+    static const size_t sizes[] = {
+        sizeof(struct fm_raw_pd),        sizeof(struct fm_raw_csd),    sizeof(struct fm_raw_heap),
+        sizeof(struct fm_raw_flow),      sizeof(struct fm_rec_depths), sizeof(struct fm_raw_wait),
+        sizeof(struct fm_raw_blame),     sizeof(struct fm_raw_point),  sizeof(struct fm_raw_sample),
+        sizeof(struct fm_raw_durations), sizeof(struct fm_raw_step),   sizeof(struct fm_raw_span)};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++) {
         g_array_unref(*arrays[i]);
         *arrays[i] = g_array_new(FALSE, TRUE, (guint)sizes[i]);
@@ -100,14 +137,18 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     if (recording == NULL)
         return;
     struct fm_raw_recording_storage *storage = recording->storage;
-    GArray *arrays[] = {storage->modules, storage->pds,     storage->csds,    storage->heaps,
-                        storage->points,  storage->samples, storage->threads, storage->marks};
+    GArray *arrays[] = {storage->modules,   storage->pds,     storage->csds,    storage->heaps,
+                        storage->flows,     storage->depths,  storage->waits,   storage->blames,
+                        storage->points,    storage->samples, storage->threads, storage->marks,
+                        storage->durations, storage->steps,   storage->spans};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_string_chunk_free(storage->texts);
     g_free(storage->path);
+    g_free(storage->seen);
     g_free(storage);
     g_free(recording->command);
+    g_free(recording->host);
     g_free(recording);
 }
 
@@ -124,4 +165,16 @@ const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recor
         found = module; /* an epoch that stopped counting, or a list read while it changed */
     }
     return found;
+}
+
+const char *fm_raw_tick_words(const struct fm_rec_header *header)
+{
+    static const char *const words[] = {
+#define WORDS(upper, number, name, words, type, config, counted, period) [number] = (words),
+        FM_REC_TICK_EVENTS(WORDS)
+#undef WORDS
+    };
+    uint32_t event = header->tick_source >> 8 & 0xff;
+    bool is_event = (header->tick_source & 0xff) == FM_REC_TICK_EVENT;
+    return is_event && event < G_N_ELEMENTS(words) ? words[event] : NULL;
 }

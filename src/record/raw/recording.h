@@ -5,6 +5,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
@@ -29,6 +30,8 @@ struct fm_raw_pd {
     uint32_t maker;       /* csd that made it, FM_RAW_NONE for roots */
     uint32_t point_first; /* into points */
     uint32_t point_count;
+    uint32_t depths;         /* into depths; 0 = not counted by depth */
+    uint64_t depths_unknown; /* calls of a depth that is not known, beside those there */
 };
 
 /* There are millions: what few have stands elsewhere. */
@@ -38,17 +41,75 @@ struct fm_raw_csd {
     uint32_t callee; /* pd */
     uint32_t flags;  /* enum fm_rec_csd_flags */
     uint32_t epoch;
-    uint32_t css;  /* made by finishing: its site in the profile; of the recording: FM_RAW_NONE */
-    uint32_t heap; /* into heaps; 0 = it did not use the heap */
-    uint32_t open; /* frames still open, their calls counted here */
+    uint32_t css;   /* made by finishing: its site in the profile; of the recording: FM_RAW_NONE */
+    uint32_t heap;  /* into heaps; 0 = it did not use the heap */
+    uint32_t open;  /* frames still open, their calls counted here */
+    uint32_t waits; /* into waits, a list; 0 = none */
+    uint32_t durations; /* into durations, a list; 0 = its calls were not timed */
     uint64_t hook_pc, site;
-    uint64_t via; /* 0 = none */
+    uint64_t via; /* 0 = none; FM_RAW_CSD_MERGED: the index of the one that has it all */
     uint64_t calls, excps, quanta;
 };
+/* In flags: it was merged into another. */
+#define FM_RAW_CSD_MERGED (1u << 31)
 
-/* bytes: as requested; usable and freed ones: as malloc rounds them up. */
+/* Calls of one kind that can wait, of a csd; docs/format-recording.md, "Waiting". */
+struct fm_raw_wait {
+    uint32_t next; /* of the csd, 0 = the end */
+    uint32_t kind; /* enum fm_rec_wait_kind */
+    uint32_t left, open;
+    uint32_t first_blame; /* into blames, a list; 0 = none */
+    uint64_t calls, waits, ns, longest_ns, short_ns, cpu_quanta;
+};
+
+/* Waits for one lock that one context held. */
+struct fm_raw_blame {
+    uint32_t next;
+    uint32_t holder; /* csd, FM_RAW_NONE = not known */
+    uint32_t epoch;
+    uint64_t lock; /* address; 0 = one of many */
+    uint64_t waits, ns, longest_ns;
+};
+
+/* Bytes are as requested. From given_back on only where is_held; else freed_bytes are as malloc
+ * rounds them up, as usable_bytes are. Only counts stand before `into`. */
 struct fm_raw_heap {
-    uint64_t allocs, bytes, usable_bytes, frees, freed_bytes;
+    uint64_t allocs, bytes, usable_bytes;
+    uint64_t frees, freed_bytes;           /* blocks that the edge gave back */
+    uint64_t given_back, given_back_bytes; /* blocks that the edge allocated, by whomsoever */
+    uint64_t live_blocks, live_bytes;      /* of those: still held */
+    uint64_t peak_blocks, peak_bytes;      /* held when the program held most */
+    uint64_t realloc_moved, realloc_kept;
+    uint32_t into;      /* the index that these counts were added to; 0 = none */
+    uint32_t lifetimes; /* of the blocks given back: into durations, a list; 0 = not known */
+};
+#define FM_RAW_HEAP_COUNTS (offsetof(struct fm_raw_heap, into) / sizeof(uint64_t))
+
+/* Blocks that one edge allocated and another gave back. */
+struct fm_raw_flow {
+    uint32_t from, to; /* into heaps, as read: `into` says where they are now. from 0: not known */
+    uint64_t blocks, bytes;
+    uint64_t held_ns, longest_ns; /* how long; 0 = not recorded */
+};
+
+/* How long timed calls took, or blocks were held, of one of the edges that a csd was made of. */
+struct fm_raw_durations {
+    uint32_t next;                   /* 0 = the end */
+    uint32_t step_first, step_count; /* into steps */
+    uint64_t timed, ns, shortest_ns, longest_ns, left;
+};
+
+struct fm_raw_step {
+    uint32_t step; /* octave * FM_REC_DURATION_STEPS + step, see fm_rec_durations */
+    uint64_t calls;
+};
+
+/* A timed call. */
+struct fm_raw_span {
+    uint32_t csd, thread; /* thread: into threads */
+    uint64_t start_ns;    /* CLOCK_MONOTONIC */
+    uint64_t ns;
+    bool left; /* without its exit hook */
 };
 
 /* Quanta of a csd that fell on one address. */
@@ -66,11 +127,23 @@ struct fm_raw_point {
 struct fm_raw_thread {
     uint32_t number, tid; /* number: in order of creation, from 1 */
     bool ended;
+    bool before;                /* of a phase: it had ended when that began */
     uint32_t root_pd, root_csd; /* indices */
     uint64_t started_in;
     uint64_t user_quanta, instrumentation_quanta, ticks, cpu_ns;
     uint64_t charges, charge_squares; /* ticks that made user_quanta; squares of what each added */
     uint64_t calls_dropped, exits_unmatched;
+    uint64_t start_ns,
+        end_ns;           /* of CLOCK_MONOTONIC; end 0: it had not ended, until waits are closed */
+    uint64_t last_cpu_ns; /* the latest that is known, without that of stops */
+    uint64_t stopped_ns;  /* while the recording was stopped; the stop that lasts: */
+    uint64_t stop_since_ns;
+    uint64_t wait_quanta; /* that fell into waits */
+    uint64_t queued_ns;
+    bool queue_known;
+    uint32_t open_kind; /* of the wait that is not over; 0 = none */
+    uint32_t open_csd, open_holder;
+    uint64_t open_since_ns, open_object;
     char name[17];
 };
 
@@ -86,25 +159,52 @@ struct fm_raw_recording {
     const char *path;
     const char *program;
     const char *directory;
-    char *command; /* the arguments, quoted for a shell; "" = not known */
+    char *command;             /* the arguments, quoted for a shell; "" = not known */
+    uint32_t rank, rank_count; /* of an MPI program: rank + 1, and how many; 0 = not known */
+    char *host;                /* of such a process; NULL = not known */
     uint32_t module_count, pd_count, csd_count, point_count, thread_count, mark_count;
-    uint32_t sample_count, heap_count;
+    uint32_t sample_count, heap_count, flow_count, depth_count, wait_count, blame_count;
     struct fm_raw_module *modules;
     struct fm_raw_pd *pds;
     struct fm_raw_csd *csds;
     struct fm_raw_heap *heaps; /* heaps[0] is all zero */
+    struct fm_raw_flow *flows;
+    struct fm_rec_depths *depths; /* depths[0] is all zero */
+    bool is_held;                 /* blocks remember where they were allocated */
+    struct fm_rec_held held;
+    struct fm_raw_wait *waits; /* waits[0] and blames[0] are all zero */
+    struct fm_raw_blame *blames;
+    struct fm_raw_durations *durations; /* durations[0] is all zero */
+    struct fm_raw_step *steps;
+    uint32_t span_count;
+    struct fm_raw_span *spans;
+    uint64_t spans_dropped; /* timed, but not kept one by one */
+    const char *traced;     /* the functions that were chosen; "" = none */
     struct fm_raw_point *points;
     struct fm_raw_sample *samples;
     struct fm_raw_thread *threads; /* in order of their numbers */
     struct fm_raw_mark *marks;     /* in order of time */
+    uint32_t forked_in; /* of a child of fork: the pd whose call was the innermost; FM_RAW_NONE */
     struct fm_raw_recording_storage *storage;
 };
+
+/* What its ticks are where they are no time: "page faults"; else NULL. */
+const char *fm_raw_tick_words(const struct fm_rec_header *header);
 
 /* Reads a recording, live or ended. Caller owns *ret; fm_raw_recording_free(). Errors: FM_ERROR_IO,
  * FM_ERROR_FORMAT, FM_ERROR_TRUNCATED, FM_ERROR_VERSION, FM_ERROR_UNAVAILABLE (recorded on another
  * kind of machine). Memory is a small multiple of what the file holds. */
 FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret,
                                        GError **error);
+/* What was counted since an earlier copy of the same recording was made (a snapshot), at the moment
+ * since_ns of CLOCK_MONOTONIC; 0: as the later one's marks tell. Waits that were not over are
+ * closed in it (ended_ns as of fm_raw_recording_close_waits()). Nodes stay, also where nothing was
+ * counted. What is held is what was added since then, nothing where there is less; what was held at
+ * the most is 0: not known. Longest waits are at most that. Errors: those of loading;
+ * FM_ERROR_USAGE: the other is of another process, or later. */
+FM_MUST_USE bool fm_raw_recording_load_since(const char *path, const char *earlier,
+                                             uint64_t since_ns, uint64_t ended_ns,
+                                             struct fm_raw_recording **ret, GError **error);
 void fm_raw_recording_free(struct fm_raw_recording *recording); /* NULL is allowed */
 /* Frees pds, csds and what hangs on them, when finishing is done with them. */
 void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
@@ -112,9 +212,19 @@ void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);
 uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const struct fm_raw_csd *csd);
 
-/* Adds the costs of an edge, not its calls, to another, and takes them from it. */
+/* Waits that are not over become waits until the end: that of the file, else ended_ns (of
+ * CLOCK_MONOTONIC, 0 = not known), else the latest moment that the file knows. Once. */
+void fm_raw_recording_close_waits(struct fm_raw_recording *recording, uint64_t ended_ns);
+/* The edge that an edge was merged into, itself if none. */
+uint32_t fm_raw_recording_final_csd(const struct fm_raw_recording *recording, uint32_t csd);
+
+/* Adds the costs of an edge, not its calls, to another, which it is merged into, and takes them
+ * from it. */
 void fm_raw_recording_move_costs(struct fm_raw_recording *recording, struct fm_raw_csd *to,
                                  struct fm_raw_csd *from);
+
+/* Adds the counts. */
+void fm_raw_heap_add(struct fm_raw_heap *sum, const struct fm_raw_heap *more);
 
 typedef struct fm_raw_recording FmRawRecording;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRawRecording, fm_raw_recording_free)
@@ -128,3 +238,10 @@ bool fm_raw_recording_is_live(const struct fm_raw_recording *recording);
 
 /* The number of the process that still writes the recording at path; 0 = none, or no recording. */
 int fm_raw_recording_writer(const char *path);
+
+/* When the process began: ticks since the machine did, as in a recording's header; 0 = it is none,
+ * or has ended. */
+uint64_t fm_raw_process_start(int pid);
+
+/* Whether the recording's header is whole: not yet in the moment in which its file is made. */
+bool fm_raw_recording_has_header(const char *path);

@@ -11,6 +11,9 @@ bool fm_statics_is_hook(const char *symbol)
         "fm_enter_body_",      "fm_exit_body_",  "fm_entry_hook_", "__fentry__",
         "__sanitizer_cov_",    "__return__",
     };
+    /* Asked for each edge of a recording, and hardly any name begins so. */
+    if (strncmp(symbol, "__", 2) != 0 && strncmp(symbol, "fm_", 3) != 0)
+        return false;
     for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
         if (strncmp(symbol, prefixes[i], strlen(prefixes[i])) == 0)
             return true;

@@ -11,8 +11,30 @@ struct fm_code_place {
     uint32_t line;
 };
 
+/* Code from low up to, but not with, high. */
+struct fm_code_range {
+    uint64_t low, high;
+};
+
 /* Fills in the places, whose addresses ascend. opts as for fm_statics_extract(), whose errors these
  * are; without debug information nothing is known, which is no error. */
 FM_MUST_USE bool fm_statics_places(const char *path, const struct fm_statics_opts *opts,
                                    GStringChunk *strings, struct fm_code_place *places,
                                    uint32_t count, GError **error);
+/* Appends to rows (struct fm_code_place), ascending, where within the ranges, which ascend and do
+ * not meet, the line changes. Else as above. */
+FM_MUST_USE bool fm_statics_rows(const char *path, const struct fm_statics_opts *opts,
+                                 GStringChunk *strings, const struct fm_code_range *ranges,
+                                 uint32_t count, GArray *rows, GError **error);
+
+/* What data lies at an address. */
+struct fm_data_place {
+    uint64_t address; /* in the file */
+    const char *name; /* of strings, demangled; "" = not known */
+    uint64_t offset;  /* of the address in it */
+};
+
+/* The same of the data at some addresses, in any order: by the symbols alone. */
+FM_MUST_USE bool fm_statics_data_places(const char *path, const struct fm_statics_opts *opts,
+                                        GStringChunk *strings, struct fm_data_place *places,
+                                        uint32_t count, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The static half of a C profile: what one ELF module (program or shared library) says about its
  * procedures and call sites, extracted after the run from its symbols, its debug information and a
- * disassembly sweep. All addresses are the module's own (file) addresses: run time minus bias.
+ * disassembly. All addresses are the module's own (file) addresses: run time minus bias.
  *
  *   segment --> scope --> procedure         innermost scope of a code address
  *   machine site (a call instruction) --> source site (procedure, slot)

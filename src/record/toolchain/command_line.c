@@ -67,6 +67,7 @@ static bool add_argument(struct fm_command_line *line, const char *argument, int
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "more than %d arguments", ARGUMENTS_MAX);
         return false;
     }
+    g_assert(nesting >= 0);
     g_ptr_array_add(line->arguments, g_strdup(argument));
     return true;
 }
@@ -246,6 +247,11 @@ static void read_flag(struct reading *reading, const char *option)
         line->lto = false;
     else if (strcmp(option, "-gsplit-dwarf") == 0 || g_str_has_prefix(option, "-gsplit-dwarf="))
         line->split_dwarf = true;
+    else if (g_str_has_prefix(option, "-fdiagnostics-format="))
+        line->other_messages = strcmp(option, "-fdiagnostics-format=text") != 0;
+    else if (g_str_has_prefix(option, "-fdiagnostics-set-output=") ||
+             g_str_has_prefix(option, "-fdiagnostics-add-output="))
+        line->other_messages = true;
     else if (g_str_has_prefix(option, "-fsanitize=") &&
              (strstr(option, "address") != NULL || strstr(option, "thread") != NULL ||
               strstr(option, "memory") != NULL || strstr(option, "leak") != NULL))

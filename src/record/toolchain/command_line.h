@@ -39,7 +39,8 @@ struct fm_command_line {
     bool no_start_files; /* -nostdlib, -nostartfiles, -nodefaultlibs */
     bool lto;
     bool split_dwarf;
-    bool sanitizers;      /* -fsanitize=address, thread, memory */
+    bool other_messages; /* -fdiagnostics-format=json and the like: messages are no lines of text */
+    bool sanitizers;     /* -fsanitize=address, thread, memory */
     bool language_forced; /* -x holds for what comes behind the last argument too */
     const char
         *other_machine;   /* the option that asks for other code than that of x86-64, or NULL */

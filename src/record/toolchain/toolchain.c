@@ -174,6 +174,7 @@ static guint count_left_out(const struct fm_toolchain *toolchain,
         (*ret_sources)++;
         left_out += is_left_out(toolchain, input->path);
     }
+    g_assert(left_out <= *ret_sources);
     return left_out;
 }
 
@@ -198,8 +199,8 @@ static bool add_patterns(GString *text, const char *prefix, const GPtrArray *pat
     return true;
 }
 
-/* What the compiler cannot leave out itself the object carries to finishing (runtime/choice.h).
- * lists: the compiler has lists of files and functions to leave out. */
+/* What the compiler cannot leave out itself the object carries to finishing
+ * (runtime/front/choice.h). lists: the compiler has lists of files and functions to leave out. */
 static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                        bool lists, GPtrArray *arguments, GError **error)
 {
@@ -227,22 +228,55 @@ static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_com
     return true;
 }
 
+/* The object carries the names to the runtime (runtime/front/trace.h). */
+static bool add_traced(const struct fm_toolchain *toolchain, GPtrArray *arguments, GError **error)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (toolchain->traced == NULL)
+        return true;
+    if (!add_pattern(text, "", toolchain->traced, error))
+        return false;
+    g_ptr_array_add(arguments, g_strdup("-include"));
+    g_ptr_array_add(arguments, g_build_filename(toolchain->runtime_folder, "trace.h", NULL));
+    g_ptr_array_add(arguments, g_strdup_printf("-D__FATHOM_TRACE=\"%s\"", text->str));
+    return true;
+}
+
+/* Adds a grade's flags for the compiler. */
+static void add_flags(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                      GPtrArray *arguments, const char *const *flags)
+{
+    guint before = arguments->len;
+    add_all(toolchain, arguments, flags);
+    for (guint i = before; i < arguments->len && (line->lto || line->other_messages); i++) {
+        char **flag = (char **)&g_ptr_array_index(arguments, i);
+        if (strcmp(*flag, FM_LOOPS_ONLY) != 0)
+            continue;
+        g_free(*flag);
+        *flag = g_strdup(FM_NO_LAST_JUMPS);
+    }
+}
+
 static bool add_compile_flags(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, GPtrArray *arguments,
                               GError **error)
 {
     guint sources, left_out = count_left_out(toolchain, line, &sources);
+    if (!add_traced(toolchain, arguments, error))
+        return false;
     const struct fm_grade *grade = find_grade(toolchain->grade);
     if (sources > 0 && left_out == sources) {
         /* Frames must be found in it all the same. */
         static const char *const frames[] = {FM_FRAME_FLAGS, NULL};
-        add_all(toolchain, arguments, frames);
+        static const char *const deep[] = {FM_FRAME, FM_LOOPS_ONLY, NULL};
+        bool loops = !toolchain->clang && grade->gcc == fm_deep_gcc;
+        add_flags(toolchain, line, arguments, loops ? deep : frames);
         return true;
     }
     const char *const *flags = toolchain->clang ? grade->clang : grade->gcc;
     if (flags == fm_deep_clang && line->lto)
         flags = fm_deep_clang_lto;
-    add_all(toolchain, arguments, flags);
+    add_flags(toolchain, line, arguments, flags);
     /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
     for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
         if (strcmp(g_ptr_array_index(line->arguments, i), "-masm=intel") == 0)
@@ -274,6 +308,27 @@ static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_co
         add_all(toolchain, arguments, fm_link_interpose);
 }
 
+/* Behind "-x c -" an archive would be read as C. */
+static void add_none_forced(const struct fm_command_line *line, GPtrArray *arguments)
+{
+    if (!line->language_forced)
+        return;
+    g_ptr_array_add(arguments, g_strdup("-x"));
+    g_ptr_array_add(arguments, g_strdup("none"));
+}
+
+/* Calls that can wait are behind the program's own archives: they give way to functions of theirs,
+ * which the linker does not take any more where it has a weak one. */
+static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                        GPtrArray *arguments)
+{
+    if (line->relocatable || line->no_start_files || line->shared || line->fully_static ||
+        line->sanitizers)
+        return;
+    add_none_forced(line, arguments);
+    add_all(toolchain, arguments, fm_link_waiting);
+}
+
 /* The live event log, behind all else: the linker takes it only where the program uses it. */
 static void add_eventlog(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                          GPtrArray *arguments)
@@ -286,10 +341,7 @@ static void add_eventlog(const struct fm_toolchain *toolchain, const struct fm_c
             g_build_filename(toolchain->runtime_folder, places[i], "libfathom-eventlog.a", NULL);
         if (access(path, R_OK) != 0)
             continue;
-        if (line->language_forced) { /* "-x c -": it would be read as C */
-            g_ptr_array_add(arguments, g_strdup("-x"));
-            g_ptr_array_add(arguments, g_strdup("none"));
-        }
+        add_none_forced(line, arguments);
         g_ptr_array_add(arguments, g_canonicalize_filename(path, NULL));
         g_ptr_array_add(arguments, g_strdup("-pthread"));
         return;
@@ -360,8 +412,10 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
     else
         for (int i = 0; i < argc; i++)
             g_ptr_array_add(arguments, g_strdup(argv[i]));
-    if (line->stage == FM_STAGE_LINK)
+    if (line->stage == FM_STAGE_LINK) {
+        add_waiting(toolchain, line, arguments);
         add_eventlog(toolchain, line, arguments);
+    }
     if (toolchain->runtime_folder != NULL && line->stage >= FM_STAGE_PREPROCESS &&
         fm_command_line_compiles(line))
         add_headers(toolchain, arguments);

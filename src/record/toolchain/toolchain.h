@@ -16,6 +16,7 @@ struct fm_toolchain {
     bool cplusplus, clang;
     const char *grade; /* one of runtime/grades.h */
     struct fm_choice exclude, only;
+    const char *traced;         /* names of functions, separated by commas; NULL = none */
     bool include_system;        /* record functions of the system's headers, too */
     const char *runtime_folder; /* where libfathom.a is */
 };

@@ -106,7 +106,7 @@ static void unlink_key(int dir_fd, GPtrArray *names, const char *key, const char
 
 /* With the mutex no client comes, with the life lock no server begins (one may without the mutex,
  * when the client that forked it was killed). So nothing of that key is anybody's. */
-static void sweep_key(int dir_fd, GPtrArray *names, const char *key)
+static void clean_key(int dir_fd, GPtrArray *names, const char *key)
 {
     g_autofree char *mutex = g_strconcat(key, ".mutex", NULL);
     g_autofree char *server = g_strconcat(key, ".server", NULL);
@@ -114,7 +114,7 @@ static void sweep_key(int dir_fd, GPtrArray *names, const char *key)
     int mutex_fd = fm_cgi_lock(dir_fd, mutex, 0);
     if (mutex_fd < 0)
         return;
-    fm_cgi_stop_point("sweep.locked");
+    fm_cgi_stop_point("cleanup.locked");
     bool deserted = is_deserted(dir_fd, names, key); /* again: now nobody comes */
     int life_fd = deserted ? fm_cgi_lock(dir_fd, server, 0) : -1;
     if (life_fd >= 0)
@@ -138,7 +138,7 @@ void fm_cgi_cleanup_strangers(struct fm_cgi_place *place)
             continue;
         char *key = g_strndup(name, FM_CGI_KEY_SIZE - 1);
         if (g_hash_table_add(seen, key) && is_deserted(place->dir_fd, names, key))
-            sweep_key(place->dir_fd, names, key); /* the table owns the key either way */
+            clean_key(place->dir_fd, names, key); /* the table owns the key either way */
     }
 }
 

@@ -75,11 +75,6 @@ void fm_cgi_ending_names(int dir_fd, const char *want, const char *new_want, con
     ending.has_names = true;
 }
 
-void fm_cgi_ending_forget_names(void)
-{
-    ending.has_names = false;
-}
-
 void fm_cgi_ending_note_mutex(bool held)
 {
     ending.holds_mutex = held;

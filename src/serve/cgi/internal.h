@@ -94,9 +94,6 @@ FM_MUST_USE bool fm_cgi_place_init(const struct fm_cgi_options *options,
                                    struct fm_cgi_place *ret, GError **error);
 /* Absolute; configured may be NULL. The caller frees. */
 char *fm_cgi_directory_path(const char *configured);
-/* FM_ERROR_UNAVAILABLE: not there, not ours alone, or it holds files of others. */
-FM_MUST_USE bool fm_cgi_directory_open(const char *path, const struct fm_cgi_log *log, int *ret_fd,
-                                       GError **error);
 /* False when clients would look for us in another folder, or in none. */
 bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place);
 void fm_cgi_place_done(struct fm_cgi_place *place);
@@ -156,7 +153,6 @@ void fm_cgi_ending_begin(int out_fd);
 /* Names to unlink then, the mutex only while it is noted as held by us and of use to nobody. */
 void fm_cgi_ending_names(int dir_fd, const char *want, const char *new_want, const char *reply,
                          const char *mutex);
-void fm_cgi_ending_forget_names(void);
 void fm_cgi_ending_note_mutex(bool held);
 void fm_cgi_ending_note_printing(void);
 /* As fork(); in the child the signals have their default effect. */

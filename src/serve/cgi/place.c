@@ -65,7 +65,8 @@ char *fm_cgi_directory_path(const char *configured)
     return g_canonicalize_filename(path, NULL); /* a server changes its working folder */
 }
 
-bool fm_cgi_directory_open(const char *path, const struct fm_cgi_log *log, int *ret_fd,
+/* FM_ERROR_UNAVAILABLE: not there, not ours alone, or it holds files of others. */
+static bool open_directory(const char *path, const struct fm_cgi_log *log, int *ret_fd,
                            GError **error)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
@@ -137,7 +138,7 @@ bool fm_cgi_place_init(const struct fm_cgi_options *options, const struct fm_cgi
     if (!look_at_data(options->roots, data_path, &place.data, error))
         return false;
     g_autofree char *dir_path = fm_cgi_directory_path(options->runtime_dir);
-    if (!fm_cgi_directory_open(dir_path, log, &place.dir_fd, error))
+    if (!open_directory(dir_path, log, &place.dir_fd, error))
         return false;
     place.dir_path = g_steal_pointer(&dir_path);
     place.data_path = g_strdup(data_path);

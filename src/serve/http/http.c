@@ -26,7 +26,8 @@ struct fm_http {
     char *url, *token, *hosts[4]; /* "localhost:8080" and so on; NULL entries at the end */
     bool remote, stopping;
     unsigned read_ms, idle_minutes;
-    guint idle_source, linger_source, signal_sources[2];
+    guint idle_source, linger_source, signal_sources[3];
+    bool stopped; /* the loop was ended by fm_http_stop() */
     struct fm_http_streams streams;
     struct fm_http_connections connections;
 };
@@ -178,15 +179,23 @@ static void send_response(SoupServerMessage *message, const struct fm_response *
     soup_server_message_set_status(message, response->status, fm_response_reason(response->status));
 }
 
-static void send_message(SoupServerMessage *message, unsigned status, const char *text)
+/* fm_response_clear(). */
+static void say(SoupServerMessage *message, unsigned status, const char *text,
+                struct fm_response *ret)
 {
+    g_assert(status >= 400 && text != NULL); /* an error, without a page of its own */
     const struct fm_request request = {
         .method = soup_server_message_get_method(message),
         .path = "/",
         .accept = header(message, "Accept"),
     };
+    fm_response_message(&request, status, text, ret);
+}
+
+static void send_message(SoupServerMessage *message, unsigned status, const char *text)
+{
     struct fm_response response;
-    fm_response_message(&request, status, text, &response);
+    say(message, status, text, &response);
     send_response(message, &response);
     fm_response_clear(&response);
 }
@@ -301,13 +310,8 @@ static void append_header(const char *name, const char *value, void *user)
  * the kernel reset the connection, and the client might lose the answer. */
 static void refuse_at_once(SoupServerMessage *message, unsigned status, const char *text)
 {
-    const struct fm_request request = {
-        .method = soup_server_message_get_method(message),
-        .path = "/",
-        .accept = header(message, "Accept"),
-    };
     struct fm_response response;
-    fm_response_message(&request, status, text, &response);
+    say(message, status, text, &response);
     g_autoptr(GString) out = g_string_new(NULL);
     gsize size;
     const char *body = g_bytes_get_data(response.body, &size);
@@ -391,6 +395,7 @@ static unsigned bound_port(struct fm_http *http)
 {
     GSList *uris = soup_server_get_uris(http->soup);
     unsigned port = uris == NULL ? 0 : (unsigned)g_uri_get_port(uris->data);
+    g_assert(port <= UINT16_MAX);
     g_slist_free_full(uris, (GDestroyNotify)g_uri_unref);
     return port;
 }
@@ -463,30 +468,59 @@ const char *fm_http_url(const struct fm_http *http)
     return http->url;
 }
 
+void fm_http_stop(struct fm_http *http)
+{
+    http->stopped = true;
+    g_main_loop_quit(http->loop);
+}
+
 static gboolean on_signal(gpointer user)
 {
-    struct fm_http *http = user;
-    g_main_loop_quit(http->loop);
+    fm_http_stop(user);
     return G_SOURCE_CONTINUE;
 }
 
-void fm_http_run(struct fm_http *http)
+static void heed_signals(struct fm_http *http)
 {
     http->signal_sources[0] = g_unix_signal_add(SIGINT, on_signal, http);
     http->signal_sources[1] = g_unix_signal_add(SIGTERM, on_signal, http);
+    /* A terminal that is closed; nohup ignores it, and then so is it here. */
+    struct sigaction hangup;
+    bool ignored = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+    http->signal_sources[2] = ignored ? 0 : g_unix_signal_add(SIGHUP, on_signal, http);
+}
+
+static void ignore_signals(struct fm_http *http)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(http->signal_sources); i++)
+        if (http->signal_sources[i] != 0)
+            g_source_remove(http->signal_sources[i]);
+    memset(http->signal_sources, 0, sizeof http->signal_sources);
+}
+
+bool fm_http_run_until_stopped(struct fm_http *http)
+{
+    http->stopped = false;
     arm_idle(http);
     GSource *work = fm_engine_source_new(fm_server_engine(http->server));
     g_source_attach(work, NULL);
     g_main_loop_run(http->loop);
     g_source_destroy(work);
     g_source_unref(work);
-    for (unsigned i = 0; i < G_N_ELEMENTS(http->signal_sources); i++)
-        g_source_remove(http->signal_sources[i]);
     if (http->idle_source != 0)
         g_source_remove(http->idle_source);
     if (http->linger_source != 0)
         g_source_remove(http->linger_source);
     http->idle_source = http->linger_source = 0;
+    return http->stopped && !http->stopping;
+}
+
+bool fm_http_run(struct fm_http *http)
+{
+    heed_signals(http);
+    bool stopped = fm_http_run_until_stopped(http);
+    ignore_signals(http);
+    return stopped;
 }
 
 void fm_http_free(struct fm_http *http)

@@ -145,6 +145,7 @@ static gboolean on_readable(GSocket *socket, GIOCondition condition, gpointer us
 static void sink_write(void *user, const char *bytes, size_t size)
 {
     struct fm_http_stream *http_stream = user;
+    g_assert(http_stream->written <= http_stream->out->len);
     if (http_stream->broken)
         return;
     if (http_stream->out->len - http_stream->written + size > FM_STREAM_BACKLOG_MAX) {
@@ -163,6 +164,7 @@ static void sink_write(void *user, const char *bytes, size_t size)
 static size_t sink_backlog(void *user)
 {
     const struct fm_http_stream *http_stream = user;
+    g_assert(http_stream->written <= http_stream->out->len);
     return http_stream->out->len - http_stream->written;
 }
 

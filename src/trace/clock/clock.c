@@ -39,6 +39,7 @@ static uint64_t to_corrected(const struct fm_trace_clock *clock, uint64_t time)
 static uint64_t to_recorded(const struct fm_trace_clock *clock, uint64_t time)
 {
     const uint64_t last = FM_TIME_INF - 1;
+    g_assert(clock->correction.drift >= 0.5 && clock->correction.drift <= 2);
     if (to_corrected(clock, last) < time)
         return FM_TIME_INF;
     double guess = ((double)time - clock->correction.offset_ns) / clock->correction.drift;
@@ -48,6 +49,7 @@ static uint64_t to_recorded(const struct fm_trace_clock *clock, uint64_t time)
         low -= MIN(low, step);
     for (uint64_t step = 4096; to_corrected(clock, high) < time; step *= 2)
         high += MIN(last - high, step);
+    g_assert(to_corrected(clock, high) >= time);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (to_corrected(clock, middle) >= time)
@@ -60,6 +62,7 @@ static uint64_t to_recorded(const struct fm_trace_clock *clock, uint64_t time)
 
 static const struct fm_tracefile_class *own_class(const struct fm_tracefile *tracefile)
 {
+    g_assert(tracefile->index < tracefile->trace->clock->tracefile_count);
     return tracefile->trace->clock->classes[tracefile->index];
 }
 
@@ -77,6 +80,7 @@ static void take_end(struct fm_trace *trace)
     if (trace->end_time == clock->shown_end)
         return;
     clock->end_time = MAX(clock->end_time, trace->end_time);
+    g_assert(clock->end_time >= trace->end_time);
     show_times(trace);
 }
 
@@ -117,6 +121,7 @@ static uint64_t tell(struct fm_tracefile *tracefile)
     if (!own_class(tracefile)->peek(tracefile, &event))
         return place;
     uint64_t first = to_recorded(clock, to_corrected(clock, event.time));
+    g_assert(first <= event.time);
     return (event.time - first) << PLACE_BITS | place;
 }
 
@@ -163,6 +168,7 @@ static void free_clock(void *data)
 
 static void set_up(struct fm_trace *trace)
 {
+    g_assert(trace->clock == NULL);
     struct fm_trace_clock *clock = g_new0(struct fm_trace_clock, 1);
     trace->clock = clock;
     fm_trace_own(trace, trace, free_clock);

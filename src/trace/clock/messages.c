@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 enum { TRACES_MAX = 10000, CHUNK = 20000 };
 
@@ -134,6 +135,7 @@ static enum kind known_kind(struct reading *reading, const struct fm_tracefile_c
         return KIND_OTHER;
     while (kinds->len <= id)
         g_byte_array_append(kinds, (const uint8_t *)"", 1);
+    g_assert(id < kinds->len && at->event.id == id);
     if (kinds->data[id] == KIND_UNKNOWN)
         kinds->data[id] = (uint8_t)kind_of(class_->event_name(at->tracefile, id));
     return kinds->data[id];
@@ -322,7 +324,7 @@ bool fm_messages_of_traces(struct fm_trace *const *traces, unsigned count,
     };
     for (unsigned i = 0; i < count; i++) {
         reading.kinds[i] = g_byte_array_new();
-        reading.pending[i] = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+        reading.pending[i] = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, g_free);
     }
     bool whole = read_all(&reading, count, cancelled, user);
     for (unsigned i = 0; i < count; i++) {

@@ -43,6 +43,7 @@ static void free_queue(void *queue)
 struct matcher *fm_matcher_new(unsigned traces, const struct fm_message_sink *sink,
                                struct fm_message_counts *counts)
 {
+    g_assert(traces > 0 && sink->message != NULL);
     struct matcher *matcher = g_new0(struct matcher, 1);
     GDestroyNotify free_key = (GDestroyNotify)g_bytes_unref;
     matcher->traces = traces;
@@ -98,6 +99,7 @@ static bool deliver(struct matcher *matcher, GBytes *key, bool received, struct 
     matcher->counts->matched++;
     if (here.trace == ret_other->trace)
         return false; /* to itself */
+    g_assert(here.trace < matcher->traces && ret_other->trace < matcher->traces);
     const struct half *out = received ? ret_other : &here, *in = received ? &here : ret_other;
     matcher->sink.message(matcher->sink.user, out->trace, out->time, in->trace, in->time);
     return true;
@@ -164,6 +166,7 @@ static void await(struct matcher *matcher, const struct segment *segment, struct
     struct waiting waiting = {*segment, sent, received};
     if (queue->length >= WAITING_MAX)
         g_free(g_queue_pop_head(queue));
+    g_assert(queue->length < WAITING_MAX);
     g_queue_push_tail(queue, g_memdup2(&waiting, sizeof waiting));
     g_bytes_unref(key);
 }
@@ -202,6 +205,7 @@ void fm_matcher_broadcast(struct matcher *matcher, const struct datagram *datagr
     }
     group->count += group->times[trace] == FM_TIME_INF;
     group->times[trace] = time;
+    g_assert(group->count <= matcher->traces);
     if (group->count < matcher->traces)
         return;
     matcher->counts->broadcasts++;

@@ -30,12 +30,14 @@ struct fm_synchronize {
 static struct pair *pair_at(const struct fm_synchronize *synchronize, unsigned i, unsigned j)
 {
     unsigned less = MIN(i, j), more = MAX(i, j);
+    g_assert(less < more && more < synchronize->count);
     return &synchronize->pairs[(size_t)more * (more - 1) / 2 + less];
 }
 
 const char *fm_synchronize_status_name(enum fm_synchronize_status status)
 {
     static const char *const names[] = {"absent", "incomplete", "accurate", "approximate", "fail"};
+    g_assert(status < G_N_ELEMENTS(names));
     return names[status];
 }
 

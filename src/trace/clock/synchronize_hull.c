@@ -56,6 +56,7 @@ static void reduce(GArray *points, guint *ret_sorted, bool is_above)
             count--;
         at[count++] = point;
     }
+    g_assert(count <= points->len && (count > 0 || points->len == 0));
     g_array_set_size(points, count);
     *ret_sorted = count;
 }
@@ -93,6 +94,7 @@ static const struct hull_point *farthest(const GArray *points, double slope, boo
             best_height = height;
         }
     }
+    g_assert(best != NULL || points->len == 0);
     return best;
 }
 
@@ -126,6 +128,7 @@ static enum bound find_bound(const struct hulls *hulls, bool greatest, double *r
         if ((u->y - slope * u->x) - (l->y - slope * l->x) <= 1e-3)
             break;
     }
+    g_assert(isfinite(slope));
     *ret_slope = slope;
     *ret_offset = u->y - slope * u->x;
     return BOUND_FOUND;

@@ -381,8 +381,10 @@ uint64_t fm_context_middle(struct fm_context *context, uint64_t end_time, uint64
 {
     uint64_t count = 0;
     bool stop = false;
-    while (!stop && count < max_events && fm_context_time(context) < end_time) {
+    while (!stop && count < max_events && context->queue_count > 0) {
         struct fm_tracefile_context *first = context->queue[0];
+        if (first->time >= end_time)
+            break;
         /* Before its time nothing can be at the position: the comparison is for equal times. */
         if (end_position != NULL && first->time >= end_position->time &&
             fm_context_compare_position(context, end_position) >= 0)

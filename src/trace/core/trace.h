@@ -105,13 +105,12 @@ struct fm_trace_class {
     uint64_t (*pending)(const struct fm_trace *trace);            /* as fm_trace_pending() */
     bool (*epoch)(const struct fm_trace *trace, int64_t *ret_ns); /* as fm_trace_epoch() */
     int (*poll_fd)(const struct fm_trace *trace);
-    const char *(*text)(const struct fm_trace *trace, uint32_t id);
 };
 
 struct fm_trace {
     const struct fm_trace_class *class_; /* may be NULL: events in memory */
     char *path;
-    char *identity;        /* "device:inode"; another one when the file was replaced */
+    char *identity;        /* "device:inode" and, of profiles, more: another when it was replaced */
     uint64_t serial;       /* no other trace of this process has, had or will have it; under 2^48 */
     GPtrArray *tracefiles; /* of struct fm_tracefile */
     uint64_t start_time, end_time;
@@ -128,6 +127,7 @@ struct fm_trace {
     void (*free_implementation)(struct fm_trace *trace);
 };
 
+/* identity: NULL = who opens it sets it. */
 struct fm_trace *fm_trace_new(const char *path, const char *identity);
 /* The identity that an open file gives, "device:inode"; NULL when the system tells nothing of it.
  * Caller frees. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "trace/filter/filter_internal.h"
 #include "trace/clock/clock.h"
 
@@ -46,6 +47,7 @@ static unsigned emit(struct fm_filter *filter, enum opcode code, unsigned operan
 
 static void compile_node(struct fm_filter *filter, unsigned index)
 {
+    g_assert(index < filter->tree->nodes->len);
     const struct filter_node *node = &g_array_index(filter->tree->nodes, struct filter_node, index);
     unsigned jump;
     switch (node->kind) {
@@ -102,7 +104,7 @@ struct fm_filter *fm_filter_new(const char *text, GError **error)
     struct fm_filter *filter = g_new0(struct fm_filter, 1);
     filter->tree = tree;
     filter->program = g_array_new(FALSE, FALSE, sizeof(struct instruction));
-    filter->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_known);
+    filter->known = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, free_known);
     compile(filter);
     return filter;
 }
@@ -320,6 +322,7 @@ static bool run_test(struct fm_filter *filter, unsigned index,
                      const struct fm_tracefile_context *at, const struct fm_state *state,
                      uint8_t **row)
 {
+    g_assert(index < filter->tree->tests->len);
     const struct filter_test *test = &g_array_index(filter->tree->tests, struct filter_test, index);
     enum filter_source source = test->field->source;
     if (source <= SOURCE_EVENT_FIELD) {

@@ -152,6 +152,7 @@ static void set_prefix(struct completion *completion, const struct filter_scanne
 /* Reads a test; true when it is whole and followed by something, so that reading goes on. */
 static bool pass_test(struct completion *completion, struct filter_scanner *scanner, size_t *ret_at)
 {
+    g_assert(scanner->at <= strlen(scanner->text));
     size_t length, begin = scanner->at;
     bool quoted, whole;
     enum filter_operator op;
@@ -222,6 +223,7 @@ static int compare_texts(const void *a, const void *b)
 GPtrArray *fm_filter_complete(const char *text, size_t cursor, struct fm_trace *const *traces,
                               unsigned trace_count, size_t *ret_at)
 {
+    g_return_val_if_fail(text != NULL && ret_at != NULL, NULL);
     GPtrArray *sorted = g_ptr_array_new_with_free_func(g_free);
     size_t length = strnlen(text, FILTER_TEXT_MAX);
     g_autofree char *before = g_strndup(text, MIN(cursor, length));

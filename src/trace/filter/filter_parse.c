@@ -36,6 +36,7 @@ static bool fail(struct parser *parser, const char *expected)
 static unsigned add_node(struct parser *parser, enum filter_node_kind kind, unsigned left,
                          unsigned right)
 {
+    g_assert(kind == NODE_TEST || left < parser->tree->nodes->len);
     struct filter_node node = {kind, left, right};
     g_array_append_val(parser->tree->nodes, node);
     return parser->tree->nodes->len - 1;
@@ -368,6 +369,7 @@ static void print_test(const struct filter_test *test, GString *out)
 
 static void print_node(const struct filter_tree *tree, unsigned index, GString *out)
 {
+    g_assert(index < tree->nodes->len);
     static const char *const joiners[] = {
         [NODE_AND] = " & ", [NODE_XOR] = " ^ ", [NODE_OR] = " | "};
     const struct filter_node *node = &g_array_index(tree->nodes, struct filter_node, index);

@@ -122,6 +122,7 @@ static unsigned status_of(const struct fm_lane *thread, const struct fm_trace *t
 
 static bool test_index(const struct filter_test *test, unsigned index)
 {
+    g_assert(test->op == OP_EQUAL || test->op == OP_UNEQUAL); /* words have no order */
     return (index == test->number) == (test->op == OP_EQUAL);
 }
 

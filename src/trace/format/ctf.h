@@ -33,7 +33,6 @@ GPtrArray *fm_ctf_names_in(int folder);
 FM_MUST_USE int fm_ctf_open_file(int folder, const char *name, bool beneath);
 /* Whether a metadata file begins so. */
 #define FM_CTF_METADATA_BEGIN 6
-bool fm_ctf_is_metadata(const uint8_t *begin, size_t length);
 
 /* ctf_start.c: the program at work. */
 struct ctf_importer {
@@ -60,5 +59,4 @@ void fm_ctf_importer_clear(struct ctf_importer *importer);
 
 /* ctf_trace.c */
 /* folder: as for the importer, borrowed. */
-FM_MUST_USE struct fm_trace *fm_ctf_open(const char *path, int folder, const char *identity,
-                                         GError **error);
+FM_MUST_USE struct fm_trace *fm_ctf_open(const char *path, int folder, GError **error);

@@ -21,7 +21,7 @@
 enum { DEPTH_MAX = 8, FOLDERS_MAX = 3000 };
 
 /* The text form begins with a comment that says so, the packet form with a number. */
-bool fm_ctf_is_metadata(const uint8_t *begin, size_t length)
+static bool is_metadata(const uint8_t *begin, size_t length)
 {
     static const uint8_t numbers[2][4] = {{0x57, 0x1d, 0xd1, 0x75}, {0x75, 0xd1, 0x1d, 0x57}};
     return length >= FM_CTF_METADATA_BEGIN &&
@@ -82,7 +82,7 @@ static bool has_metadata(int folder, bool beneath)
         return false;
     ssize_t length = pread(fd, begin, sizeof begin, 0); /* fails for what is no file */
     close(fd);
-    return length > 0 && fm_ctf_is_metadata(begin, (size_t)length);
+    return length > 0 && is_metadata(begin, (size_t)length);
 }
 
 /* False when the visitor has had enough. */

@@ -11,33 +11,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/helper.h"
 #include "trace/format/ctf.h"
 
 enum { STATUS = 3, FOLDER = 4, SCRATCH_TRIES = 50, SCRATCH_PAUSE_US = 10000, SCRATCH_DEPTH = 8 };
 enum { LINE_MAX_BYTES = 8192, NOTES_MAX_BYTES = 64 << 10 };
-
-/* Beside the command: where both are installed, or built. */
-static char *find_program(void)
-{
-    static const char *const beside[] = {("../" FATHOM_LIBEXECDIR "/fathom"),
-                                         "../libexec/fathom",
-                                         "../trace",
-                                         "../src/import-ctf",
-                                         "../../src/import-ctf",
-                                         "../../../src/import-ctf"};
-    const char *given = g_getenv("FATHOM_LIBEXEC");
-    if (given != NULL)
-        return g_build_filename(given, "fathom-import-ctf", NULL);
-    g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-    g_autofree char *folder = self == NULL ? NULL : g_path_get_dirname(self);
-    for (size_t i = 0; folder != NULL && i < G_N_ELEMENTS(beside); i++) {
-        char *program = g_build_filename(folder, beside[i], "fathom-import-ctf", NULL);
-        if (access(program, X_OK) == 0)
-            return program;
-        g_free(program);
-    }
-    return NULL;
-}
 
 /* The importer removes its files itself, unless it is killed: so the folder of them is ours. */
 static char *make_scratch(void)
@@ -106,7 +84,7 @@ bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int 
                            GError **error)
 {
     int ends[2];
-    g_autofree char *program = find_program();
+    g_autofree char *program = fm_helper_path("fathom-import-ctf", "import-ctf");
     memset(importer, 0, sizeof *importer);
     importer->status = -1;
     if (program == NULL || pipe2(ends, O_CLOEXEC) < 0) {
@@ -161,6 +139,7 @@ static void take_lines(struct ctf_importer *importer)
         take_line(importer, at);
         at = end + 1;
     }
+    g_assert((gsize)(at - importer->heard->str) <= importer->heard->len);
     g_string_erase(importer->heard, 0, at - importer->heard->str);
     if (importer->heard->len > LINE_MAX_BYTES)
         g_string_truncate(importer->heard, 0);
@@ -172,6 +151,7 @@ static void reap(struct ctf_importer *importer)
     int status;
     while (importer->process > 0 && waitpid(importer->process, &status, 0) < 0 && errno == EINTR) {
     }
+    g_assert(importer->status >= 0);
     importer->process = 0;
     remove_scratch(importer);
     if (!importer->done && importer->error == NULL)
@@ -207,6 +187,7 @@ bool fm_ctf_importer_listen(struct ctf_importer *importer)
 
 void fm_ctf_importer_wait(struct ctf_importer *importer, int64_t patience_us)
 {
+    g_assert(patience_us >= 0);
     int64_t end = g_get_monotonic_time() + patience_us;
     for (;;) {
         fm_ctf_importer_listen(importer);

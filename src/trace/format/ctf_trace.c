@@ -62,6 +62,7 @@ static enum fm_trace_growth growth(const struct fm_trace *trace)
 static bool epoch(const struct fm_trace *trace, int64_t *ret_ns)
 {
     const struct ctf_importer *importer = importer_of(trace);
+    g_assert(importer->begun || !importer->has_epoch);
     *ret_ns = importer->epoch_ns;
     return importer->begun && importer->has_epoch;
 }
@@ -81,7 +82,6 @@ static const struct fm_trace_class ctf_class = {
     .pending = fm_eventlog_trace_pending,
     .epoch = epoch,
     .poll_fd = poll_fd,
-    .text = fm_eventlog_trace_text,
 };
 
 /* A second description of the file, with a place of its own. */
@@ -94,8 +94,8 @@ static int open_again(int fd, GError **error)
     return again;
 }
 
-static struct fm_trace *open_log(struct ctf_importer *importer, const char *path,
-                                 const char *identity, int log, GError **error)
+static struct fm_trace *open_log(struct ctf_importer *importer, const char *path, int log,
+                                 GError **error)
 {
     fm_ctf_importer_wait(importer, PATIENCE_US);
     if (!importer->begun && importer->error != NULL) {
@@ -105,7 +105,7 @@ static struct fm_trace *open_log(struct ctf_importer *importer, const char *path
     int fd = open_again(log, error);
     if (fd < 0)
         return NULL;
-    struct fm_trace *trace = fm_eventlog_trace_open_rounds(path, identity, fd);
+    struct fm_trace *trace = fm_eventlog_trace_open_rounds(path, fd);
     bool ended;
     GError *failure = NULL;
     if (importer->begun)
@@ -117,7 +117,7 @@ static struct fm_trace *open_log(struct ctf_importer *importer, const char *path
     return NULL;
 }
 
-struct fm_trace *fm_ctf_open(const char *path, int folder, const char *identity, GError **error)
+struct fm_trace *fm_ctf_open(const char *path, int folder, GError **error)
 {
     int log = fm_eventlog_trace_nameless_file(error);
     if (log < 0)
@@ -126,7 +126,7 @@ struct fm_trace *fm_ctf_open(const char *path, int folder, const char *identity,
     importer->status = -1;
     struct fm_trace *trace = !fm_ctf_importer_start(importer, path, folder, log, error)
                                  ? NULL
-                                 : open_log(importer, path, identity, log, error);
+                                 : open_log(importer, path, log, error);
     close(log);
     if (trace == NULL) {
         free_importer(importer);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "trace/format/open.h"
 
 enum { NOTES_MAX = 100 };
@@ -29,35 +30,47 @@ void fm_eventlog_trace_note(struct fm_eventlog_trace *self, const char *format, 
 static void fetch(struct fm_eventlog_trace *self)
 {
     GError *error = NULL;
-    while (!(self->has_event = fm_eventlog_merge_next(self->merge, &self->raw, &error))) {
+    const struct fm_eventlog_event *raw;
+    while ((raw = fm_eventlog_merge_take(self->merge, &error)) == NULL) {
+        self->has_event = false;
         if (error == NULL)
             return;
         fm_eventlog_trace_note(self, "%s", error->message);
         g_clear_error(&error);
     }
+    self->has_event = true;
     self->header = fm_eventlog_merge_header_index(self->merge);
-    self->event = (struct fm_event){
-        .time = self->raw.time_ns,
-        .id = self->raw.number,
-        .cpu = self->raw.capability,
-        .payload_size = self->raw.payload_length,
-        .payload = self->raw.payload,
-    };
+    g_assert(self->header < self->log->headers->len);
+    self->event.time = raw->time_ns;
+    self->event.id = raw->number;
+    self->event.cpu = raw->capability;
+    self->event.payload_size = raw->payload_length;
+    self->event.payload = raw->payload;
     if (FM_UNLIKELY(self->event.time > self->trace->end_time) && self->event.time <= self->horizon)
         self->trace->end_time = self->event.time;
 }
 
-static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
+/* Field by field: a copy in one piece would wait until all of them have been written. */
+static bool tell_event(const struct fm_eventlog_trace *self, struct fm_event *ret)
 {
-    const struct fm_eventlog_trace *self = tracefile->implementation;
     if (!self->has_event || self->event.time > self->horizon)
         return false;
-    *ret = self->event;
+    ret->time = self->event.time;
+    ret->id = self->event.id;
+    ret->cpu = self->event.cpu;
+    ret->payload_size = self->event.payload_size;
+    ret->payload = self->event.payload;
     return true;
+}
+
+static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
+{
+    return tell_event(tracefile->implementation, ret);
 }
 
 static void step(struct fm_eventlog_trace *self)
 {
+    g_assert(self->has_event);
     uint64_t time = self->event.time;
     fetch(self);
     self->tie = self->event.time == time ? self->tie + 1 : 0;
@@ -76,10 +89,7 @@ static bool next(struct fm_tracefile *tracefile, struct fm_event *ret)
     if (!self->has_event)
         return false;
     step(self);
-    if (!self->has_event || self->event.time > self->horizon)
-        return false;
-    *ret = self->event;
-    return true;
+    return tell_event(self, ret);
 }
 
 static void to_time(struct fm_eventlog_trace *self, uint64_t time)
@@ -228,9 +238,9 @@ static void free_self(struct fm_trace *trace)
 }
 
 struct fm_trace *fm_eventlog_trace_new(const struct fm_trace_class *class_, const char *path,
-                                       const char *identity, int fd)
+                                       int fd)
 {
-    struct fm_trace *trace = fm_trace_new(path, identity);
+    struct fm_trace *trace = fm_trace_new(path, NULL);
     struct fm_eventlog_trace *self = g_new0(struct fm_eventlog_trace, 1);
     trace->class_ = class_;
     trace->state_model = &fm_state_model_eventlog;
@@ -238,7 +248,7 @@ struct fm_trace *fm_eventlog_trace_new(const struct fm_trace_class *class_, cons
     trace->free_implementation = free_self;
     self->trace = trace;
     self->socket = -1;
-    self->texts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    self->texts = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
     self->any = g_hash_table_new(NULL, NULL);
     self->owned_texts = g_ptr_array_new_with_free_func(g_free);
     self->labels = g_hash_table_new_full(NULL, NULL, NULL, g_free);

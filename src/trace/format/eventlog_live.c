@@ -75,6 +75,7 @@ static uint64_t find_horizon(struct fm_eventlog_trace *self, bool idle)
 /* Takes note of blocks from first on: the trace's span, what each capability has delivered. */
 static void note_blocks(struct fm_eventlog_trace *self, guint first)
 {
+    g_assert(first <= self->log->blocks->len);
     for (guint i = first; i < self->log->blocks->len; i++) {
         const struct fm_eventlog_block *block = block_at(self, i);
         uint64_t end = end_of_block(self, i);
@@ -101,6 +102,7 @@ static bool scan(struct fm_eventlog_trace *self, bool final, uint64_t budget, GE
     guint before = self->log->blocks->len;
     enum fm_eventlog_extent extent = fm_eventlog_log_extend(self->log, final, budget, error);
     self->scanned = extent == FM_EVENTLOG_EXTENT_DONE;
+    g_assert(self->log->first_new <= self->log->blocks->len || self->log->blocks->len < before);
     return self->log->first_new < MAX(before, self->log->blocks->len);
 }
 
@@ -115,6 +117,7 @@ static void show(struct fm_eventlog_trace *self, bool idle)
     self->horizon = MAX(find_horizon(self, idle), self->trace->end_time);
     uint64_t end = MIN(self->horizon, self->latest);
     self->trace->end_time = MAX(self->trace->end_time, end);
+    g_assert(self->trace->end_time <= self->horizon);
 }
 
 static void learn_all(struct fm_eventlog_trace *self)
@@ -162,17 +165,17 @@ static void find_epoch(struct fm_eventlog_trace *self)
 {
     struct fm_tracefile *tracefile = self->trace->tracefiles->pdata[0];
     for (unsigned i = 0; i < EPOCH_EVENTS && self->has_event && !self->has_epoch; i++) {
-        const struct fm_eventlog_event *event = &self->raw;
-        if (event->number == FM_EVENTLOG_WALL_CLOCK_TIME && event->payload_length >= 16) {
+        const struct fm_event *event = &self->event;
+        if (event->id == FM_EVENTLOG_WALL_CLOCK_TIME && event->payload_size >= 16) {
             uint64_t seconds;
             uint32_t rest;
             memcpy(&seconds, event->payload + 4, sizeof seconds);
             memcpy(&rest, event->payload + 12, sizeof rest);
             seconds = GUINT64_FROM_BE(seconds);
-            self->has_epoch = seconds < EPOCH_SECONDS_MAX && event->time_ns <= INT64_MAX / 2;
+            self->has_epoch = seconds < EPOCH_SECONDS_MAX && event->time <= INT64_MAX / 2;
             if (self->has_epoch)
-                self->epoch_ns = (int64_t)(seconds * 1000000000 + GUINT32_FROM_BE(rest)) -
-                                 (int64_t)event->time_ns;
+                self->epoch_ns =
+                    (int64_t)(seconds * 1000000000 + GUINT32_FROM_BE(rest)) - (int64_t)event->time;
         }
         tracefile->class_->advance(tracefile);
     }
@@ -341,10 +344,11 @@ uint64_t fm_eventlog_trace_pending(const struct fm_trace *trace)
 {
     const struct fm_eventlog_trace *self = trace->implementation;
     bool whole = fm_eventlog_trace_growth(trace) == FM_TRACE_WHOLE;
+    g_assert(fm_eventlog_log_whole(self->log) <= self->log->size);
     return whole ? 0 : self->log->size - fm_eventlog_log_whole(self->log);
 }
 
-int fm_eventlog_trace_poll_fd(const struct fm_trace *trace)
+static int poll_fd(const struct fm_trace *trace)
 {
     const struct fm_eventlog_trace *self = trace->implementation;
     return self->socket;
@@ -358,20 +362,18 @@ static const struct fm_trace_class trace_class = {
     .extent = fm_eventlog_trace_extent,
     .pending = fm_eventlog_trace_pending,
     .epoch = fm_eventlog_trace_epoch,
-    .poll_fd = fm_eventlog_trace_poll_fd,
-    .text = fm_eventlog_trace_text,
+    .poll_fd = poll_fd,
 };
 
 /* --- opening --- */
 
 struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path, int fd,
-                                        const char *identity, GError **error)
+                                        GError **error)
 {
     if (!is_file(fd, path, error))
         return NULL;
-    g_autofree char *opened = roots == NULL ? NULL : fm_trace_identity_of(fd);
-    struct fm_trace *trace =
-        fm_eventlog_trace_new(&trace_class, path, opened != NULL ? opened : identity, fd);
+    struct fm_trace *trace = fm_eventlog_trace_new(&trace_class, path, fd);
+    trace->identity = roots == NULL ? NULL : fm_trace_identity_of(fd);
     ((struct fm_eventlog_trace *)trace->implementation)->roots = fm_roots_ref(roots);
     if (first_look(trace->implementation, error))
         return trace;
@@ -379,9 +381,9 @@ struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path
     return NULL;
 }
 
-struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd)
+struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, int fd)
 {
-    struct fm_trace *trace = fm_eventlog_trace_new(&trace_class, path, identity, fd);
+    struct fm_trace *trace = fm_eventlog_trace_new(&trace_class, path, fd);
     struct fm_eventlog_trace *self = trace->implementation;
     self->in_rounds = self->live = true;
     return trace;
@@ -406,7 +408,7 @@ int fm_eventlog_trace_nameless_file(GError **error)
     return fd;
 }
 
-struct fm_trace *fm_eventlog_trace_connect(const char *text, const char *identity, GError **error)
+struct fm_trace *fm_eventlog_trace_connect(const char *text, GError **error)
 {
     struct fm_transport_address address;
     if (!fm_transport_parse(text, &address, error))
@@ -423,7 +425,7 @@ struct fm_trace *fm_eventlog_trace_connect(const char *text, const char *identit
             close(socket);
         return NULL;
     }
-    struct fm_trace *trace = fm_eventlog_trace_new(&trace_class, text, identity, fd);
+    struct fm_trace *trace = fm_eventlog_trace_new(&trace_class, text, fd);
     struct fm_eventlog_trace *self = trace->implementation;
     self->socket = socket;
     self->live = true;

@@ -17,8 +17,7 @@ struct fm_eventlog_trace {
     /* The cursor. */
     struct fm_event event;
     bool has_event;
-    uint64_t tie; /* events of its time that came before it */
-    struct fm_eventlog_event raw;
+    uint64_t tie;     /* events of its time that came before it */
     uint32_t header;  /* which of the log's headers the event belongs to */
     uint64_t horizon; /* ns: events after it are not shown yet */
 
@@ -50,16 +49,15 @@ struct fm_eventlog_trace {
 
 /* Takes the descriptor of a regular file, from which nothing has been read yet. */
 struct fm_trace *fm_eventlog_trace_new(const struct fm_trace_class *class_, const char *path,
-                                       const char *identity, int fd);
+                                       int fd);
 /* Takes the descriptor of what was opened beneath roots. When the file is replaced it is opened
  * beneath them again; NULL = anywhere. */
 struct fm_trace *fm_eventlog_trace_open(struct fm_roots *roots, const char *path, int fd,
-                                        const char *identity, GError **error);
+                                        GError **error);
 /* A nameless file (taken) that an importer writes in rounds. Without events until it grows, which
  * may be asked for when at least its header is there. */
-struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, const char *identity, int fd);
-struct fm_trace *fm_eventlog_trace_connect(const char *address, const char *identity,
-                                           GError **error);
+struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, int fd);
+struct fm_trace *fm_eventlog_trace_connect(const char *address, GError **error);
 
 /* The merge is made anew after blocks were added, and the cursor stands where it stood. */
 void fm_eventlog_trace_renew(struct fm_eventlog_trace *self);
@@ -78,12 +76,10 @@ bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **er
 enum fm_trace_growth fm_eventlog_trace_growth(const struct fm_trace *trace);
 uint64_t fm_eventlog_trace_extent(const struct fm_trace *trace);
 uint64_t fm_eventlog_trace_pending(const struct fm_trace *trace);
-int fm_eventlog_trace_poll_fd(const struct fm_trace *trace);
 
 /* eventlog_values.c */
 void fm_eventlog_trace_take_text(void *self, uint32_t header, uint32_t id, const uint8_t *text,
                                  uint32_t length);
-const char *fm_eventlog_trace_text(const struct fm_trace *trace, uint32_t id);
 const char *fm_eventlog_event_name(struct fm_tracefile *tracefile, uint32_t id);
 unsigned fm_eventlog_event_values(struct fm_tracefile *tracefile, const struct fm_event *event,
                                   struct fm_event_value *ret);

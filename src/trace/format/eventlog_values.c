@@ -29,11 +29,6 @@ static const char *text_of(const struct fm_eventlog_trace *self, uint32_t id)
     return text != NULL ? text : g_hash_table_lookup(self->any, GUINT_TO_POINTER(id));
 }
 
-const char *fm_eventlog_trace_text(const struct fm_trace *trace, uint32_t id)
-{
-    return text_of(trace->implementation, id);
-}
-
 /* The description that the log's header gives to a number in no table. */
 static char *described(const struct fm_eventlog_trace *self, uint32_t id)
 {
@@ -124,6 +119,7 @@ static void take_bytes(struct fm_eventlog_trace *self, const struct fm_eventlog_
         g_string_append_printf(self->scratch, "%02x", value->bytes[i]);
     ret->kind = FM_VALUE_TEXT;
     ret->number = begin; /* the place: the string may still move */
+    g_assert(self->scratch->len >= begin);
     ret->text_length = (uint32_t)(self->scratch->len - begin);
 }
 
@@ -139,6 +135,7 @@ static void take_text_list(struct fm_eventlog_trace *self, const struct fm_event
         g_string_append_c(self->scratch, value->bytes[i] == 0 ? ' ' : (char)value->bytes[i]);
     ret->kind = FM_VALUE_TEXT;
     ret->number = begin;
+    g_assert(length == self->scratch->len - begin);
     ret->text_length = length;
 }
 
@@ -193,6 +190,7 @@ unsigned fm_eventlog_event_values(struct fm_tracefile *tracefile, const struct f
     struct fm_eventlog_value values[FM_EVENTLOG_FIELDS_MAX];
     bool malformed;
     unsigned count = (unsigned)fm_eventlog_decode(&raw, values, &malformed);
+    g_assert(count <= FM_EVENTLOG_FIELDS_MAX && count <= FM_EVENT_VALUES_MAX);
     bool in_scratch[FM_EVENTLOG_FIELDS_MAX];
     g_string_truncate(self->scratch, 0);
     for (unsigned i = 0; i < count; i++)
@@ -200,6 +198,7 @@ unsigned fm_eventlog_event_values(struct fm_tracefile *tracefile, const struct f
     for (unsigned i = 0; i < count; i++) {
         if (!in_scratch[i])
             continue;
+        g_assert(ret[i].number + ret[i].text_length <= self->scratch->len);
         ret[i].text = self->scratch->str + ret[i].number;
         ret[i].number = 0;
     }

@@ -51,18 +51,17 @@ bool fm_trace_recognise(const char *path)
     return fm_trace_recognise_below(NULL, path);
 }
 
-static struct fm_trace *open_any(struct fm_roots *roots, const char *path, const char *identity,
-                                 GError **error)
+static struct fm_trace *open_any(struct fm_roots *roots, const char *path, GError **error)
 {
     if (roots == NULL && is_address(path) && !g_file_test(path, G_FILE_TEST_EXISTS))
-        return fm_eventlog_trace_connect(path, identity, error);
+        return fm_eventlog_trace_connect(path, error);
     struct stat status;
     int fd = fm_roots_open(roots, path, 0, error);
     if (fd < 0)
         return NULL;
     if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
-        return fm_eventlog_trace_open(roots, path, fd, identity, error);
-    struct fm_trace *trace = fm_ctf_open(path, roots == NULL ? -1 : fd, identity, error);
+        return fm_eventlog_trace_open(roots, path, fd, error);
+    struct fm_trace *trace = fm_ctf_open(path, roots == NULL ? -1 : fd, error);
     close(fd);
     return trace;
 }
@@ -75,9 +74,12 @@ struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **
 struct fm_trace *fm_trace_open_below(struct fm_roots *roots, const char *path, const char *identity,
                                      GError **error)
 {
-    struct fm_trace *trace = open_any(roots, path, identity, error);
-    if (trace != NULL)
-        fm_trace_apply_expected(trace);
+    struct fm_trace *trace = open_any(roots, path, error);
+    if (trace == NULL)
+        return NULL;
+    if (trace->identity == NULL) /* not that of what was opened */
+        trace->identity = g_strdup(identity);
+    fm_trace_apply_expected(trace);
     return trace;
 }
 
@@ -135,10 +137,4 @@ int fm_trace_poll_fd(const struct fm_trace *trace)
 {
     bool has = trace->class_ != NULL && trace->class_->poll_fd != NULL;
     return has ? trace->class_->poll_fd(trace) : -1;
-}
-
-const char *fm_trace_text(const struct fm_trace *trace, uint32_t id)
-{
-    bool has = trace->class_ != NULL && trace->class_->text != NULL;
-    return has ? trace->class_->text(trace, id) : NULL;
 }

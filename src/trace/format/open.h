@@ -54,8 +54,3 @@ uint64_t fm_trace_pending(const struct fm_trace *trace);
 bool fm_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns);
 /* Descriptor to poll before fm_trace_grow; -1 = look now and then (a file). */
 int fm_trace_poll_fd(const struct fm_trace *trace);
-
-/* Texts that events name by number (event 42): known as soon as any reader met them. NULL = not
- * yet.
- */
-const char *fm_trace_text(const struct fm_trace *trace, uint32_t id);

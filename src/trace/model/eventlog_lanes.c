@@ -16,6 +16,7 @@ struct capability *fm_eventlog_capability(struct eventlog_model *model, uint32_t
                 .lane = FM_LANE_NONE, .owner = FM_LANE_NONE, .running = FM_LANE_NONE};
         model->capability_count = count;
     }
+    g_assert(number < model->capability_count);
     return &model->capabilities[number];
 }
 
@@ -38,6 +39,7 @@ struct fm_lane *fm_eventlog_process_begin(struct happening *at, uint64_t key)
                 fm_state_lane_set_parent(at->state, early, lane->index);
         }
     }
+    g_assert(lane->kind == FM_LANE_PROCESS && !lane->ended);
     model->process = lane->index;
     return lane;
 }
@@ -90,6 +92,8 @@ static struct fm_lane *owner_lane(struct happening *at)
 
 struct fm_lane *fm_eventlog_lane_here(struct happening *at)
 {
+    g_assert((at->capability == NULL) ||
+             at->capability == &at->model->capabilities[at->capability_number]);
     if (at->capability == NULL)
         return fm_eventlog_process(at);
     if (at->model->native)
@@ -102,6 +106,7 @@ struct fm_lane *fm_eventlog_lane_here(struct happening *at)
 void fm_eventlog_heap_number(struct happening *at, enum heap_key key, const char *name,
                              double value)
 {
+    g_assert(key <= HEAP_PRUNED); /* sites and bands have lanes of their own */
     fm_state_number(at->state, fm_eventlog_number_lane(at, FM_LANE_HEAP, key, name), value,
                     at->time);
 }

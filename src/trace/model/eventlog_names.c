@@ -104,6 +104,7 @@ void fm_eventlog_set_text_value(struct eventlog_names *names, uint32_t id, uint3
                (slots - names->text_slots) * sizeof *names->texts);
         names->text_slots = slots;
     }
+    g_assert(id < names->text_slots && names->text_slots <= 2 * NEAR_TEXTS);
     names->texts[id] = value;
 }
 
@@ -138,6 +139,7 @@ uint32_t fm_eventlog_message_value(struct eventlog_names *names, const char *tex
     uint32_t before = fm_trace_value_count(names->trace);
     uint32_t value = fm_trace_value_bytes(names->trace, text, length, FM_STATE_SPAN);
     names->message_values += value >= before;
+    g_assert(names->message_values <= MESSAGE_VALUES_MAX);
     return value;
 }
 
@@ -154,6 +156,7 @@ static uint32_t function_slot(const struct eventlog_names *names, uint64_t addre
     slot &= names->function_mask;
     while (names->function_values[slot] != 0 && names->function_addresses[slot] != address)
         slot = (slot + 1) & names->function_mask;
+    g_assert(slot <= names->function_mask);
     return slot;
 }
 
@@ -162,6 +165,7 @@ static void grow_functions(struct eventlog_names *names)
     uint64_t *addresses = names->function_addresses;
     uint32_t *values = names->function_values;
     uint32_t slots = names->function_mask + 1;
+    g_assert((slots & (slots - 1)) == 0);
     names->function_mask = 2 * slots - 1;
     names->function_addresses = g_new0(uint64_t, 2 * slots);
     names->function_values = g_new0(uint32_t, 2 * slots);
@@ -178,12 +182,14 @@ static void grow_functions(struct eventlog_names *names)
 
 void fm_eventlog_set_function(struct eventlog_names *names, uint64_t address, uint32_t value)
 {
+    g_assert(value != 0); /* which marks a free slot */
     if (names->function_used >= names->function_mask / 2)
         grow_functions(names);
     uint32_t slot = function_slot(names, address);
     names->function_used += names->function_values[slot] == 0;
     names->function_addresses[slot] = address;
     names->function_values[slot] = value;
+    g_assert(names->function_used <= names->function_mask); /* searches end at a free slot */
 }
 
 uint32_t fm_eventlog_function_value(struct eventlog_names *names, uint64_t address)

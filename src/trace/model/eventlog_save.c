@@ -74,6 +74,7 @@ static void read_capabilities(struct eventlog_model *model, struct fm_unpack *fr
     uint32_t used = fm_unpack_count(from);
     for (uint32_t i = 0; i < used && !from->bad; i++) {
         struct capability *capability = fm_eventlog_capability(model, fm_unpack_max(from, 65535));
+        g_assert(capability != NULL); /* numbers are below the most that there may be */
         capability->lane = unpack_lane(from, lanes);
         capability->owner = unpack_lane(from, lanes);
         capability->running = unpack_lane(from, lanes);
@@ -120,6 +121,7 @@ void *fm_eventlog_model_read(struct fm_state *state, const uint8_t *bytes, size_
         fm_eventlog_sample_add(model, address, weight, site);
         model->sampled_live += (double)weight;
     }
+    g_assert(from.at <= from.end);
     if (from.bad || from.at != from.end || (bands > 0 && lanes == 0)) {
         state->model->model_free(model);
         return NULL;
@@ -185,6 +187,7 @@ bool fm_eventlog_names_read(struct fm_trace *trace, const uint8_t *bytes, size_t
     struct fm_unpack from = {.at = bytes, .end = bytes + length};
     struct eventlog_names *names = fm_eventlog_names(trace);
     uint32_t last = fm_trace_value_count(trace) - 1;
+    g_assert(last < UINT32_MAX); /* a trace has values from its begin */
     names->native |= fm_unpack(&from) != 0;
     names->message_values = fm_unpack_max(&from, MESSAGE_VALUES_MAX);
     uint32_t texts = fm_unpack_count(&from);

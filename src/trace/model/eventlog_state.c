@@ -199,7 +199,7 @@ static void handle_event(struct fm_state *state, void *data, const struct fm_tra
                            .tracefile = in->tracefile,
                            .capability_number = UINT32_MAX,
                            .time = event->time};
-    if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_SPAN_DETAIL)
+    if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_SPAN_DETAIL_REAL)
         become_native(state, model, event->time);
     if (event->cpu >= 0) {
         at.capability_number = (uint32_t)event->cpu;

@@ -47,6 +47,7 @@ static void close_sample(struct happening *at)
     for (guint i = 0; i < model->heap_bands->len; i++) {
         uint32_t index = g_array_index(model->heap_bands, uint32_t, i);
         struct fm_lane *lane = fm_state_lane_at(at->state, index);
+        g_assert(index < fm_state_lane_count(at->state));
         if (lane->model[0] == model->heap_sample) {
             g_array_index(model->heap_bands, uint32_t, kept++) = index;
             continue;
@@ -54,6 +55,7 @@ static void close_sample(struct happening *at)
         lane->model[1] = 0;
         fm_state_number(at->state, lane, 0, at->time);
     }
+    g_assert(kept <= model->heap_bands->len);
     g_array_set_size(model->heap_bands, kept);
     model->heap_sampling = false;
 }
@@ -93,6 +95,7 @@ static void add_band(struct happening *at, uint32_t value, uint64_t bytes)
 
 void fm_eventlog_heap_string(struct happening *at)
 {
+    g_assert(at->event->payload_size >= 9);
     uint32_t length = at->event->payload_size - 9;
     const char *label = text_at(at, 9);
     uint32_t value =
@@ -102,6 +105,7 @@ void fm_eventlog_heap_string(struct happening *at)
 
 void fm_eventlog_heap_cost_centre(struct happening *at)
 {
+    g_assert(at->event->payload_size >= 10);
     uint32_t depth = at->event->payload[9];
     if (at->event->payload_size < 10 + 4 * depth) {
         fm_state_count_inconsistent(at->state);
@@ -113,6 +117,7 @@ void fm_eventlog_heap_cost_centre(struct happening *at)
 /* 167 stands in the global buffer and names its capability. */
 void fm_eventlog_time_sample(struct happening *at)
 {
+    g_assert(at->event->payload_size >= 13);
     uint32_t number = u32_at(at, 0), depth = at->event->payload[12];
     const struct capability *capability = fm_eventlog_capability(at->model, number);
     if (capability == NULL || at->event->payload_size < 13 + 4 * depth) {

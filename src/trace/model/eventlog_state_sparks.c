@@ -20,6 +20,7 @@ static struct fm_lane *pool_lane(struct happening *at, uint32_t number)
 
 void fm_eventlog_spark_counters(struct happening *at)
 {
+    g_assert(at->event->payload_size >= 8 * SPARK_NUMBERS);
     static const char *const names[SPARK_NUMBERS] = {
         "sparks created",   "sparks dud",     "sparks overflowed", "sparks converted",
         "sparks collected", "sparks fizzled", "sparks remaining",
@@ -46,6 +47,7 @@ void fm_eventlog_spark_counters(struct happening *at)
 void fm_eventlog_spark(struct happening *at)
 {
     uint32_t kind = at->event->id - FM_EVENTLOG_SPARK_CREATE;
+    g_assert(kind < SPARK_NUMBERS);
     if (at->capability == NULL) {
         fm_state_count_inconsistent(at->state);
         return;

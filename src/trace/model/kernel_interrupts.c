@@ -36,6 +36,7 @@ void fm_kernel_system_call_exit(struct kernel_event *at)
 static void count_running(struct kernel_event *at, struct fm_lane *lane, int change,
                           uint32_t running, uint32_t otherwise)
 {
+    g_assert(change == 1 || change == -1);
     if (change < 0 && lane->model[COUNT_RUNNING] == 0) {
         fm_state_count_inconsistent(at->state);
         return;
@@ -96,6 +97,7 @@ static struct fm_lane *interrupt_lane(struct kernel_event *at, uint64_t number)
 static void name_interrupt(struct kernel_event *at, struct fm_lane *lane, const char *field_name)
 {
     char word[64], name[128];
+    g_assert(lane->kind == FM_LANE_INTERRUPT);
     if (!fm_kernel_text(at, field_name, word, sizeof word))
         return;
     g_snprintf(name, sizeof name, "irq %" G_GUINT64_FORMAT " %s", lane->key, word);

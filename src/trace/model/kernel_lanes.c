@@ -33,11 +33,13 @@ bool fm_kernel_number(const struct kernel_event *at, const char *name, uint64_t 
 
 bool fm_kernel_text(const struct kernel_event *at, const char *name, char *ret, size_t size)
 {
+    g_assert(size > 0);
     const struct fm_event_value *value = field(at, name);
     if (value == NULL || value->kind != FM_VALUE_TEXT || value->text_length == 0)
         return false;
     size_t length = MIN(value->text_length, size - 1);
     memcpy(ret, value->text, length);
+    g_assert(length < size);
     ret[length] = '\0';
     return true;
 }
@@ -48,15 +50,16 @@ bool fm_kernel_either(const struct kernel_event *at, const char *today, const ch
     return fm_kernel_number(at, today, ret) || fm_kernel_number(at, old, ret);
 }
 
-enum fm_state_class fm_kernel_class_at(const struct kernel_event *at, const struct fm_lane *lane,
-                                       uint32_t depth)
+static enum fm_state_class class_at(const struct kernel_event *at, const struct fm_lane *lane,
+                                    uint32_t depth)
 {
+    g_assert(depth < lane->depth);
     return fm_trace_value_class(at->trace, lane->stack[depth].value);
 }
 
 enum fm_state_class fm_kernel_top_class(const struct kernel_event *at, const struct fm_lane *lane)
 {
-    return lane->depth == 0 ? FM_STATE_UNKNOWN : fm_kernel_class_at(at, lane, lane->depth - 1);
+    return lane->depth == 0 ? FM_STATE_UNKNOWN : class_at(at, lane, lane->depth - 1);
 }
 
 bool fm_kernel_is_idle_task(const struct fm_lane *thread)
@@ -101,6 +104,7 @@ void fm_kernel_set_process(struct kernel_event *at, struct fm_lane *thread, uint
 {
     struct fm_lane *process =
         fm_state_lane_get(at->state, FM_LANE_PROCESS, tgid, FM_LANE_NONE, at->time);
+    g_assert(process->kind == FM_LANE_PROCESS && thread->kind == FM_LANE_THREAD);
     if (thread->parent != process->index)
         fm_state_lane_set_parent(at->state, thread, process->index);
     if (tgid == thread->key && g_strcmp0(process->name, thread->name) != 0)
@@ -138,6 +142,7 @@ void fm_kernel_pop(struct kernel_event *at, struct fm_lane *lane, enum fm_state_
 
 uint32_t fm_kernel_base_value(const struct kernel_event *at, const struct fm_lane *thread)
 {
+    g_assert(thread->kind == FM_LANE_THREAD);
     if (fm_kernel_is_idle_task(thread))
         return at->names->idle;
     switch (thread->model[THREAD_TYPE]) {

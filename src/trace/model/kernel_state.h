@@ -61,8 +61,6 @@ bool fm_kernel_either(const struct kernel_event *at, const char *today, const ch
 uint32_t fm_kernel_value_of(struct kernel_event *at, enum fm_state_class state_class,
                             const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-enum fm_state_class fm_kernel_class_at(const struct kernel_event *at, const struct fm_lane *lane,
-                                       uint32_t depth);
 /* FM_STATE_UNKNOWN for an empty stack. */
 enum fm_state_class fm_kernel_top_class(const struct kernel_event *at, const struct fm_lane *lane);
 bool fm_kernel_is_idle_task(const struct fm_lane *thread);

@@ -68,6 +68,7 @@ static void switch_out(struct kernel_event *at, struct fm_lane *thread, uint64_t
 
 static void switch_in(struct kernel_event *at, struct fm_lane *thread)
 {
+    g_assert(at->cpu >= 0);
     enum fm_state_class top = fm_kernel_top_class(at, thread);
     if (top == FM_STATE_FINISHED && thread->stack[thread->depth - 1].value != at->names->exit)
         fm_state_empty(at->state, thread, at->time); /* its number is used again */
@@ -79,6 +80,7 @@ static void switch_in(struct kernel_event *at, struct fm_lane *thread)
         fm_state_empty(at->state, thread, at->time);
     if (thread->depth == 0)
         fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    g_assert(thread->depth > 0);
     thread->model[THREAD_CPU] = (uint64_t)at->cpu + 1;
     fm_state_lane_changed(at->state, thread);
 }
@@ -86,6 +88,7 @@ static void switch_in(struct kernel_event *at, struct fm_lane *thread)
 static void set_cpu(struct kernel_event *at, const struct fm_lane *next)
 {
     struct fm_lane *cpu = fm_kernel_cpu_lane(at);
+    g_assert(cpu != NULL && next->kind == FM_LANE_THREAD);
     bool idle = fm_kernel_is_idle_task(next);
     fm_state_set(at->state, cpu, idle ? at->names->idle : at->names->busy, next->key, at->time);
     if (fm_kernel_top_class(at, next) == FM_STATE_TRAP) {

@@ -7,6 +7,7 @@
 
 #include "trace/model/symbols.h"
 #include "trace/state/pack.h"
+#include "base/hash.h"
 
 enum { PROCESSES_MAX = 4096, NAMED_MAX = 1 << 20 };
 
@@ -31,7 +32,7 @@ static void free_program(void *data)
 struct fm_program_code *fm_program_code_new(void)
 {
     struct fm_program_code *code = g_new0(struct fm_program_code, 1);
-    code->programs = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_program);
+    code->programs = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, free_program);
     return code;
 }
 
@@ -50,7 +51,7 @@ static struct program *make_program(struct fm_program_code *code, uint64_t proce
     program = g_new0(struct program, 1);
     program->process = process;
     program->symbols = fm_symbols_new();
-    program->values = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    program->values = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
     g_hash_table_insert(code->programs, &program->process, program);
     return program;
 }
@@ -84,6 +85,7 @@ static void object_loaded(struct kernel_event *at)
 /* The importer writes a sequence of numbers as "[184,246,...]". */
 static size_t read_bytes(const char *text, uint8_t *ret, size_t most)
 {
+    g_assert(most > 0);
     size_t count = 0;
     while (*text != '\0' && count < most) {
         if (*text < '0' || *text > '9') {
@@ -153,6 +155,7 @@ uint32_t fm_program_code_value(struct kernel_event *at, uint64_t address)
     g_autofree char *name = program == NULL ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address)
                                             : fm_symbols_name(program->symbols, address);
     uint32_t value = fm_trace_value(at->trace, name, FM_STATE_SPAN);
+    g_assert(value < fm_trace_value_count(at->trace));
     if (program != NULL) {
         if (g_hash_table_size(program->values) >= NAMED_MAX)
             g_hash_table_remove_all(program->values);

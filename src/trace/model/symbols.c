@@ -109,6 +109,7 @@ static void add_module(struct fm_symbols *symbols, const struct module *module, 
     } else {
         g_free(name);
     }
+    g_assert(strlen(object->path) <= path_length);
     struct module added = *module;
     added.object = object;
     g_array_append_val(symbols->modules, added);
@@ -249,6 +250,7 @@ static const struct symbol *find_symbol(const GArray *symbols, uint64_t address)
         else
             high = middle;
     }
+    g_assert(low == high && low <= symbols->len);
     if (low == 0)
         return NULL;
     const struct symbol *symbol = &g_array_index(symbols, struct symbol, low - 1);
@@ -268,6 +270,7 @@ static const struct symbol *find_in_module(const struct module *module, uint64_t
     struct object *object = module->object;
     if (object->symbols == NULL)
         read_object(object);
+    g_assert(object->symbols != NULL);
     if (module->kind == MODULE_BIASED)
         return find_symbol(object->symbols, address - module->bias);
     uint64_t bias = object->relocated ? module->base - object->first : 0;
@@ -276,6 +279,7 @@ static const struct symbol *find_in_module(const struct module *module, uint64_t
 
 static char *place_in_module(const struct module *module, uint64_t address)
 {
+    g_assert(module->kind != MODULE_BIASED && address - module->base < module->size);
     g_autofree char *base = g_path_get_basename(module->object->path);
     return module->kind == MODULE_FIXED_OBJECT
                ? g_strdup_printf("%s@0x%" G_GINT64_MODIFIER "x", base, address)

@@ -40,7 +40,7 @@ static void pack_lane_record(GByteArray *to, GByteArray *scratch, const struct f
     fm_pack_bytes(to, scratch->data, scratch->len);
 }
 
-bool fm_checkpoint_next_record(struct fm_unpack *from, struct lane_record *ret)
+static bool next_record(struct fm_unpack *from, struct lane_record *ret)
 {
     if (from->at == from->end)
         return false;
@@ -86,7 +86,8 @@ static bool unpack_body(struct fm_state *state, const struct lane_record *record
 
 /* --- models: blocks that differ --- */
 
-void fm_checkpoint_diff_model(const GByteArray *base, const GByteArray *now, GByteArray *ret)
+/* What of the second model differs from the first, and back. False when damaged. */
+static void diff_model(const GByteArray *base, const GByteArray *now, GByteArray *ret)
 {
     fm_pack(ret, now->len);
     uint32_t after = 0; /* the last block written + 1 */
@@ -101,7 +102,7 @@ void fm_checkpoint_diff_model(const GByteArray *base, const GByteArray *now, GBy
     }
 }
 
-bool fm_checkpoint_patch_model(const GByteArray *base, const GByteArray *diff, GByteArray *ret)
+static bool patch_model(const GByteArray *base, const GByteArray *diff, GByteArray *ret)
 {
     struct fm_unpack from = fm_unpack_from(diff);
     uint64_t length = fm_unpack(&from);
@@ -122,6 +123,7 @@ bool fm_checkpoint_patch_model(const GByteArray *base, const GByteArray *diff, G
         uint64_t count = MIN(CHECKPOINT_BLOCK, length - at);
         if (count == 0 || count > (uint64_t)(from.end - from.at))
             return false;
+        g_assert(at + count <= ret->len);
         memcpy(ret->data + at, from.at, count);
         from.at += count;
         block++;
@@ -131,7 +133,7 @@ bool fm_checkpoint_patch_model(const GByteArray *base, const GByteArray *diff, G
 
 /* --- making --- */
 
-void fm_checkpoint_free(void *data)
+static void checkpoint_free(void *data)
 {
     struct checkpoint *checkpoint = data;
     g_free(checkpoint->places);
@@ -152,7 +154,7 @@ struct fm_checkpoints *fm_checkpoints_new(struct fm_trace *trace, size_t memory_
     checkpoints->budget = memory_budget;
     checkpoints->tracefile_count = trace->tracefiles->len;
     checkpoints->facts = g_array_new(false, false, sizeof(struct lane_fact));
-    checkpoints->list = g_ptr_array_new_with_free_func(fm_checkpoint_free);
+    checkpoints->list = g_ptr_array_new_with_free_func(checkpoint_free);
     checkpoints->full_model = g_byte_array_new();
     checkpoints->interval = CHECKPOINT_INTERVAL;
     checkpoints->known_until = trace->start_time;
@@ -192,6 +194,7 @@ void fm_checkpoints_set_interval(struct fm_checkpoints *checkpoints, uint64_t ev
 
 void fm_checkpoints_end(struct fm_checkpoints *checkpoints, uint64_t time)
 {
+    g_assert(time >= checkpoints->trace->start_time);
     checkpoints->known_until = time;
     checkpoints->complete = true;
 }
@@ -212,6 +215,7 @@ static void note_facts(struct fm_checkpoints *checkpoints, const struct fm_state
     for (guint i = 0; i < state->changes->len; i++) {
         uint32_t index = g_array_index(state->changes, uint32_t, i);
         const struct fm_lane *lane = fm_state_lane_fast(state, index);
+        g_assert(index < checkpoints->facts->len);
         struct lane_fact *fact = &g_array_index(checkpoints->facts, struct lane_fact, index);
         if (!lane->ended || fact->ended != 0)
             continue;
@@ -265,8 +269,9 @@ static struct fm_place *copy_places(const struct fm_context *context, const stru
     return places;
 }
 
-void fm_checkpoints_save(struct fm_checkpoints *checkpoints, struct fm_context *context,
-                         struct fm_state *state)
+/* The same by hand: the state before the event at the context's place. Times ascend. */
+static void save(struct fm_checkpoints *checkpoints, struct fm_context *context,
+                 struct fm_state *state)
 {
     struct checkpoint *checkpoint = g_new0(struct checkpoint, 1);
     checkpoint->time = fm_context_time(context);
@@ -290,12 +295,13 @@ void fm_checkpoints_save(struct fm_checkpoints *checkpoints, struct fm_context *
         checkpoint->model = model;
     } else {
         checkpoint->model = g_byte_array_new();
-        fm_checkpoint_diff_model(checkpoints->full_model, model, checkpoint->model);
+        diff_model(checkpoints->full_model, model, checkpoint->model);
         g_byte_array_unref(model);
     }
     g_ptr_array_add(checkpoints->list, checkpoint);
     checkpoints->memory += fm_checkpoint_memory(checkpoint);
     checkpoints->known_until = MAX(checkpoints->known_until, checkpoint->time);
+    g_assert(checkpoints->facts->len == state->lane_count);
     while (checkpoints->memory > checkpoints->budget && checkpoints->list->len > 1)
         fm_checkpoints_thin(checkpoints);
 }
@@ -313,7 +319,7 @@ bool fm_checkpoints_hook(void *hook_data, void *call_data)
     if (checkpoints->unsaved++ < checkpoints->interval || checkpoints->state == NULL)
         return false;
     checkpoints->unsaved = 1;
-    fm_checkpoints_save(checkpoints, at->context, checkpoints->state);
+    save(checkpoints, at->context, checkpoints->state);
     return false;
 }
 
@@ -331,9 +337,8 @@ static void merge_begin(struct merged *merged, const GByteArray *full, const GBy
     *merged = (struct merged){.full = fm_unpack_from(full)};
     if (later != NULL)
         merged->later = fm_unpack_from(later);
-    merged->has_full = fm_checkpoint_next_record(&merged->full, &merged->full_record);
-    merged->has_later =
-        later != NULL && fm_checkpoint_next_record(&merged->later, &merged->later_record);
+    merged->has_full = next_record(&merged->full, &merged->full_record);
+    merged->has_later = later != NULL && next_record(&merged->later, &merged->later_record);
 }
 
 static bool merge_next(struct merged *merged, struct lane_record *ret)
@@ -344,9 +349,9 @@ static bool merge_next(struct merged *merged, struct lane_record *ret)
                                                                      merged->full_record.index);
     *ret = take_later ? merged->later_record : merged->full_record;
     if (merged->has_full && merged->full_record.index == ret->index)
-        merged->has_full = fm_checkpoint_next_record(&merged->full, &merged->full_record);
+        merged->has_full = next_record(&merged->full, &merged->full_record);
     if (take_later)
-        merged->has_later = fm_checkpoint_next_record(&merged->later, &merged->later_record);
+        merged->has_later = next_record(&merged->later, &merged->later_record);
     return true;
 }
 
@@ -408,7 +413,7 @@ static bool restore_state(const struct fm_checkpoints *checkpoints, guint index,
     if (checkpoint == base)
         model = state->model->model_read(state, base->model->data, base->model->len,
                                          checkpoint->lane_count);
-    else if (fm_checkpoint_patch_model(base->model, checkpoint->model, bytes))
+    else if (patch_model(base->model, checkpoint->model, bytes))
         model = state->model->model_read(state, bytes->data, bytes->len, checkpoint->lane_count);
     g_byte_array_unref(bytes);
     if (model == NULL)
@@ -469,11 +474,11 @@ static GByteArray *diff_lanes(const GByteArray *full, const GByteArray *base,
     struct lane_record record;
     struct fm_unpack from = fm_unpack_from(full);
     struct lane_record old;
-    bool has_old = fm_checkpoint_next_record(&from, &old);
+    bool has_old = next_record(&from, &old);
     merge_begin(&merged, base, later);
     while (merge_next(&merged, &record)) {
         while (has_old && old.index < record.index)
-            has_old = fm_checkpoint_next_record(&from, &old);
+            has_old = next_record(&from, &old);
         size_t length = (size_t)(record.end - record.begin);
         bool same = has_old && old.index == record.index &&
                     (size_t)(old.end - old.begin) == length &&
@@ -508,10 +513,10 @@ static void rebase(struct checkpoint *checkpoint, GByteArray *base_lanes, GByteA
     if (checkpoint->full)
         g_byte_array_append(model, base_model->data, base_model->len);
     else
-        fm_checkpoint_patch_model(base_model, checkpoint->model, model);
+        patch_model(base_model, checkpoint->model, model);
     if (full != NULL) {
         GByteArray *diff = g_byte_array_new();
-        fm_checkpoint_diff_model(full->model, model, diff);
+        diff_model(full->model, model, diff);
         g_byte_array_unref(model);
         model = diff;
     }
@@ -524,7 +529,7 @@ static void rebase(struct checkpoint *checkpoint, GByteArray *base_lanes, GByteA
 
 void fm_checkpoints_thin(struct fm_checkpoints *checkpoints)
 {
-    GPtrArray *kept = g_ptr_array_new_with_free_func(fm_checkpoint_free);
+    GPtrArray *kept = g_ptr_array_new_with_free_func(checkpoint_free);
     GPtrArray *old = checkpoints->list;
     GByteArray *base_lanes = g_byte_array_new(), *base_model = g_byte_array_new();
     struct checkpoint *full = NULL;
@@ -539,7 +544,7 @@ void fm_checkpoints_thin(struct fm_checkpoints *checkpoints)
             base_model = g_byte_array_ref(checkpoint->model);
         }
         if (i % 2 == 1) {
-            fm_checkpoint_free(checkpoint);
+            checkpoint_free(checkpoint);
             continue;
         }
         if (kept->len % CHECKPOINT_FULL_EVERY == 0) {

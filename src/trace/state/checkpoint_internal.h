@@ -48,17 +48,12 @@ struct fm_checkpoints {
     struct fm_state *state; /* the one being recorded */
 };
 
-void fm_checkpoint_free(void *checkpoint);
 size_t fm_checkpoint_memory(const struct checkpoint *checkpoint);
-/* What of the second model differs from the first, and back. False when damaged. */
-void fm_checkpoint_diff_model(const GByteArray *base, const GByteArray *now, GByteArray *ret);
-bool fm_checkpoint_patch_model(const GByteArray *base, const GByteArray *diff, GByteArray *ret);
 /* One record of a list of lanes. False at the end, or when damaged (then from->bad). */
 struct lane_record {
     uint32_t index;
     const uint8_t *begin, *body, *end; /* begin: of the record with its head */
 };
-bool fm_checkpoint_next_record(struct fm_unpack *from, struct lane_record *ret);
 /* Every second one is dropped; of those kept one in sixteen is full. */
 void fm_checkpoints_thin(struct fm_checkpoints *checkpoints);
 

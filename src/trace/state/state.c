@@ -74,6 +74,7 @@ static void table_remove(struct fm_state *state, const struct fm_lane *lane)
         }
     }
     state->table[hole] = 0;
+    g_assert(state->table_used > 0);
     state->table_used--;
 }
 
@@ -101,6 +102,7 @@ static void free_lanes(struct fm_state *state)
 {
     for (uint32_t i = 0; i < state->lane_count; i++)
         g_free(fm_state_lane_fast(state, i)->stack);
+    g_assert(state->slabs->len == (state->lane_count + FM_LANE_SLAB - 1) / FM_LANE_SLAB);
     g_ptr_array_set_size(state->slabs, 0);
     state->lane_count = 0;
     g_free(state->table);
@@ -202,6 +204,7 @@ void fm_state_flush(struct fm_state *state, uint64_t time, const struct fm_state
     for (uint32_t i = 0; observer->segment != NULL && i < state->lane_count; i++) {
         const struct fm_lane *lane = fm_state_lane_fast(state, i);
         uint64_t above = 0;
+        g_assert(lane->depth <= FM_STATE_DEPTH_MAX && (!lane->ended || lane->depth == 0));
         for (uint32_t depth = lane->depth; depth-- > 0;) {
             struct fm_state_entry entry = lane->stack[depth];
             uint64_t end = MAX(time, entry.since);
@@ -230,6 +233,7 @@ const struct fm_lane *fm_state_event_lane(const struct fm_state *state)
 
 void fm_state_set_event_lane(struct fm_state *state, struct fm_lane *lane)
 {
+    g_assert(lane == NULL || lane->index < state->lane_count);
     state->event_lane = lane == NULL ? FM_LANE_NONE : lane->index;
 }
 
@@ -308,6 +312,7 @@ struct fm_lane *fm_state_lane_new(struct fm_state *state, enum fm_lane_kind kind
                                   uint32_t parent, uint64_t time, const char *name)
 {
     uint32_t index = state->lane_count;
+    g_assert((unsigned)kind < FM_LANE_KIND_COUNT && (parent == FM_LANE_NONE || parent < index));
     struct fm_lane *lane = append_lane(state);
     lane->index = index;
     lane->kind = kind;
@@ -345,6 +350,7 @@ void fm_state_lane_rename(struct fm_state *state, struct fm_lane *lane, const ch
 
 void fm_state_lane_set_parent(struct fm_state *state, struct fm_lane *lane, uint32_t parent)
 {
+    g_assert(parent == FM_LANE_NONE || (parent < state->lane_count && parent != lane->index));
     lane->parent = parent;
     touch(state, lane);
 }
@@ -354,6 +360,7 @@ void fm_state_lane_end(struct fm_state *state, struct fm_lane *lane, uint64_t ti
     if (lane->ended)
         return;
     fm_state_empty(state, lane, time);
+    g_assert(lane->depth == 0 && lane->hidden == 0);
     table_remove(state, lane);
     lane->ended = true;
     memset(lane->model, 0, sizeof lane->model);
@@ -375,11 +382,13 @@ void fm_state_reserve_stack(struct fm_lane *lane, uint32_t depth)
 
 static void end_top(struct fm_state *state, struct fm_lane *lane, uint64_t time)
 {
-    struct fm_state_entry ended = lane->stack[--lane->depth];
-    uint64_t end = MAX(time, ended.since);
-    if (lane->depth > 0)
-        lane->stack[lane->depth - 1].nested += end - ended.since;
-    EACH_OBSERVER(state, segment, lane, lane->depth, &ended, end);
+    g_assert(lane->depth > 0);
+    uint32_t depth = --lane->depth;
+    const struct fm_state_entry *ended = &lane->stack[depth]; /* observers change no stack */
+    uint64_t end = MAX(time, ended->since);
+    if (depth > 0)
+        lane->stack[depth - 1].nested += end - ended->since;
+    EACH_OBSERVER(state, segment, lane, depth, ended, end);
 }
 
 void fm_state_push(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t detail,
@@ -444,6 +453,7 @@ void fm_state_replace(struct fm_state *state, struct fm_lane *lane, uint32_t dep
     lane->hidden = 0;
     while (lane->depth > depth)
         end_top(state, lane, time);
+    g_assert(lane->depth <= depth);
     fm_state_push(state, lane, value, detail, time);
 }
 
@@ -473,6 +483,7 @@ void fm_state_number(struct fm_state *state, struct fm_lane *lane, double value,
 
 void fm_state_mark(struct fm_state *state, struct fm_lane *lane, uint32_t value, uint64_t time)
 {
+    g_assert(value < fm_trace_value_count(state->trace));
     EACH_OBSERVER(state, mark, lane, time, value);
 }
 

@@ -236,9 +236,6 @@ unsigned fm_checkpoints_count(const struct fm_checkpoints *checkpoints);
  * checkpoints. Only one state may be recorded at a time. NULL ends it. */
 void fm_checkpoints_record(struct fm_checkpoints *checkpoints, struct fm_state *state);
 bool fm_checkpoints_hook(void *checkpoints, void *tracefile_context);
-/* The same by hand: the state before the event at the context's place. Times ascend. */
-void fm_checkpoints_save(struct fm_checkpoints *checkpoints, struct fm_context *context,
-                         struct fm_state *state);
 /* All has been read up to time. */
 void fm_checkpoints_end(struct fm_checkpoints *checkpoints, uint64_t time);
 bool fm_checkpoints_is_complete(const struct fm_checkpoints *checkpoints);

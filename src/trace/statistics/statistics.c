@@ -2,6 +2,7 @@
 /* The statistics tree. While events are counted nodes stand in one array, children are found by a
  * table of (parent, value); the tree that is shown is made of it when it is asked for. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "trace/statistics/statistics_internal.h"
 
@@ -17,37 +18,50 @@ static void insert(struct fm_statistics *statistics, uint32_t index)
 {
     const struct node *node = node_at(statistics, index);
     uint32_t slot = slot_of(statistics, node->parent, node->value);
-    while (statistics->table[slot] != 0)
+    while (statistics->table[slot].number != 0)
         slot = (slot + 1) & statistics->table_mask;
-    statistics->table[slot] = index + 1;
+    statistics->table[slot] = (struct slot){node->parent, node->value, index + 1, 0};
+}
+
+/* Memory that is looked at here and there: in large pages, where the system has them. */
+static void *alloc_scattered(size_t count, size_t size)
+{
+    enum { LARGE_PAGE = 2 << 20 };
+    if (count * size < LARGE_PAGE)
+        return g_aligned_alloc0(count, size, sizeof(struct node));
+    void *memory = g_aligned_alloc(count, size, LARGE_PAGE);
+    madvise(memory, count * size, MADV_HUGEPAGE);
+    return memset(memory, 0, count * size);
 }
 
 static void grow_table(struct fm_statistics *statistics)
 {
     uint32_t slots = 2 * (statistics->table_mask + 1);
-    g_free(statistics->table);
-    statistics->table = g_new0(uint32_t, slots);
+    g_aligned_free(statistics->table);
+    statistics->table = alloc_scattered(slots, sizeof(struct slot));
     statistics->table_mask = slots - 1;
-    for (uint32_t i = 0; i < statistics->nodes->len; i++)
+    for (uint32_t i = 0; i < statistics->node_count; i++)
         insert(statistics, i);
+}
+
+/* The first slab is taken in small pieces: most traces have few nodes. */
+static void add_slab(struct fm_statistics *statistics)
+{
+    uint32_t count = statistics->node_count / NODE_SLAB;
+    statistics->slabs = g_renew(struct node *, statistics->slabs, count + 1);
+    statistics->slabs[count] =
+        count == 0 ? g_aligned_alloc(NODE_SLAB, sizeof(struct node), sizeof(struct node))
+                   : alloc_scattered(NODE_SLAB, sizeof(struct node));
 }
 
 static uint32_t add_node(struct fm_statistics *statistics, uint32_t parent, uint32_t value)
 {
-    if (statistics->nodes->len >= statistics->table_mask / 2)
+    if (statistics->node_count >= statistics->table_mask / 2)
         grow_table(statistics);
-    uint32_t index = statistics->nodes->len;
-    struct node node = {.parent = parent,
-                        .value = value,
-                        .next = NONE,
-                        .child = NONE,
-                        .recent = NONE,
-                        .numbers = NONE};
-    if (parent != NONE) {
-        node.next = node_at(statistics, parent)->child;
-        node_at(statistics, parent)->child = index;
-    }
-    g_array_append_val(statistics->nodes, node);
+    if (statistics->node_count % NODE_SLAB == 0)
+        add_slab(statistics);
+    uint32_t index = statistics->node_count++;
+    *node_at(statistics, index) = (struct node){.parent = parent, .value = value, .recent = NONE};
     insert(statistics, index);
     return index;
 }
@@ -56,11 +70,10 @@ static uint32_t add_node(struct fm_statistics *statistics, uint32_t parent, uint
 static uint32_t find_child(const struct fm_statistics *statistics, uint32_t parent, uint32_t value)
 {
     uint32_t slot = slot_of(statistics, parent, value);
-    for (; statistics->table[slot] != 0; slot = (slot + 1) & statistics->table_mask) {
-        uint32_t index = statistics->table[slot] - 1;
-        const struct node *node = node_at(statistics, index);
-        if (node->parent == parent && node->value == value)
-            return index;
+    for (; statistics->table[slot].number != 0; slot = (slot + 1) & statistics->table_mask) {
+        const struct slot *at = &statistics->table[slot];
+        if (at->parent == parent && at->value == value)
+            return at->number - 1;
     }
     return NONE;
 }
@@ -76,11 +89,11 @@ static bool is_lane_node(const struct fm_statistics *statistics, uint32_t index)
  * limit: its others and its marks. */
 static uint32_t child_of(struct fm_statistics *statistics, uint32_t parent, uint32_t value)
 {
-    uint32_t recent = node_at(statistics, parent)->recent;
-    if (recent != NONE && node_at(statistics, recent)->value == value)
-        return recent;
+    const struct node *around = node_at(statistics, parent);
+    if (around->recent != NONE && around->recent_value == value)
+        return around->recent;
     uint32_t index = find_child(statistics, parent, value);
-    if (index == NONE && statistics->nodes->len >= statistics->nodes_max) {
+    if (index == NONE && statistics->node_count >= statistics->nodes_max) {
         if (!is_lane_node(statistics, parent))
             return parent;
         if (value != statistics->marks) {
@@ -89,8 +102,9 @@ static uint32_t child_of(struct fm_statistics *statistics, uint32_t parent, uint
         }
     }
     if (index == NONE)
-        return add_node(statistics, parent, value);
+        index = add_node(statistics, parent, value);
     node_at(statistics, parent)->recent = index;
+    node_at(statistics, parent)->recent_value = value;
     return index;
 }
 
@@ -98,6 +112,7 @@ static uint32_t child_of(struct fm_statistics *statistics, uint32_t parent, uint
  * the second, one node each although names may be the same: they are found by their paths. */
 static uint32_t lane_node(struct fm_statistics *statistics, const struct fm_lane *lane)
 {
+    g_assert((unsigned)lane->kind < FM_LANE_KIND_COUNT);
     uint32_t kind = lane->kind;
     if (statistics->kinds[kind] == NONE)
         statistics->kinds[kind] = add_node(statistics, 0, kind);
@@ -133,10 +148,33 @@ static void grow_paths(struct fm_statistics *statistics, uint32_t index)
 static void grow_path(struct lane_path *path, uint32_t depth)
 {
     uint32_t capacity = MAX(depth, MAX(4, 2 * path->capacity));
-    path->nodes = g_renew(uint32_t, path->nodes, capacity);
-    path->nested = g_renew(uint64_t, path->nested, capacity);
-    memset(path->nested + path->capacity, 0, (capacity - path->capacity) * sizeof(uint64_t));
+    path->entries = g_renew(struct path_entry, path->entries, capacity);
+    memset(path->entries + path->capacity, 0, (capacity - path->capacity) * sizeof *path->entries);
     path->capacity = capacity;
+}
+
+/* The node of an entry on the lane's root. */
+static uint32_t outermost(struct fm_statistics *statistics, struct lane_path *path, uint32_t value)
+{
+    struct path_near *near = &path->near[value % G_N_ELEMENTS(path->near)];
+    if (near->number == 0 || near->value != value)
+        *near = (struct path_near){value, child_of(statistics, path->root, value) + 1};
+    return near->number - 1;
+}
+
+/* Of the first entry that is not known: its node, with the events that happened in it so far. */
+static uint32_t first_unknown(struct fm_statistics *statistics, struct lane_path *path,
+                              uint32_t value)
+{
+    uint32_t index = path->known == 0
+                         ? outermost(statistics, path, value)
+                         : child_of(statistics, path->entries[path->known - 1].node, value);
+    if (path->ahead_events > 0) {
+        g_assert(path->ahead_value == value);
+        node_at(statistics, index)->events += path->ahead_events;
+        path->ahead_events = 0;
+    }
+    return index;
 }
 
 /* The lane's path, with the nodes of its first depth entries. */
@@ -151,11 +189,38 @@ static struct lane_path *path_to(struct fm_statistics *statistics, const struct 
     if (depth > path->capacity)
         grow_path(path, depth);
     while (path->known < depth) {
-        uint32_t parent = path->known == 0 ? path->root : path->nodes[path->known - 1];
-        path->nodes[path->known] = child_of(statistics, parent, lane->stack[path->known].value);
+        path->entries[path->known].node =
+            first_unknown(statistics, path, lane->stack[path->known].value);
         path->known++;
     }
+    g_assert(path->known >= depth && path->known <= path->capacity);
     return path;
+}
+
+/* An event in a lane's innermost entry. */
+static void count_event(struct fm_statistics *statistics, const struct fm_lane *lane)
+{
+    uint32_t depth = lane->depth;
+    bool ahead = depth > 0 && statistics->node_count >= statistics->ahead_nodes;
+    struct lane_path *path = path_to(statistics, lane, depth - (ahead ? 1 : 0));
+    if (path->known >= depth) {
+        node_at(statistics, depth == 0 ? path->root : path->entries[depth - 1].node)->events++;
+        return;
+    }
+    uint32_t around = depth < 2 ? path->root : path->entries[depth - 2].node;
+    g_assert(path->known == depth - 1 && path->ahead_events < UINT32_MAX);
+    path->ahead_value = lane->stack[depth - 1].value;
+    if (path->ahead_events++ == 0)
+        __builtin_prefetch(&statistics->table[slot_of(statistics, around, path->ahead_value)]);
+}
+
+void fm_statistics_settle(struct fm_statistics *statistics)
+{
+    for (uint32_t i = 0; i < statistics->path_count; i++) {
+        struct lane_path *path = &statistics->paths[i];
+        if (path->ahead_events > 0)
+            first_unknown(statistics, path, path->ahead_value);
+    }
 }
 
 static void observe_segment(void *user, const struct fm_lane *lane, uint32_t depth,
@@ -165,19 +230,19 @@ static void observe_segment(void *user, const struct fm_lane *lane, uint32_t dep
     struct lane_path *path = path_to(statistics, lane, depth);
     if (depth + 1 > path->capacity)
         grow_path(path, depth + 1);
-    uint32_t index, around = depth == 0 ? path->root : path->nodes[depth - 1];
+    uint32_t index, around = depth == 0 ? path->root : path->entries[depth - 1].node;
     if (path->known > depth) {
-        index = path->nodes[depth];
+        index = path->entries[depth].node;
         path->known = depth;
     } else {
-        index = child_of(statistics, around, entry->value);
+        index = first_unknown(statistics, path, entry->value);
     }
     if (depth == 0 && !is_shared(statistics, lane, path->root)) /* it may have another name now */
         node_at(statistics, path->root)->value = lane->name_value;
     uint64_t from = MAX(entry->since, statistics->start);
     uint64_t to = MIN(end, statistics->end);
-    uint64_t nested = path->nested[depth];
-    path->nested[depth] = 0;
+    uint64_t nested = path->entries[depth].nested;
+    path->entries[depth].nested = 0;
     /* What only touches the interval is not in it; what takes no time counts where it stands. */
     bool inside =
         from < to || (entry->since == end && end >= statistics->start && end < statistics->end);
@@ -186,15 +251,16 @@ static void observe_segment(void *user, const struct fm_lane *lane, uint32_t dep
     uint64_t time = to - from;
     if (index == around) { /* beyond NODES_MAX: what was nested in it is nested in the one around */
         if (depth > 0)
-            path->nested[depth - 1] += nested;
+            path->entries[depth - 1].nested += nested;
         return;
     }
     if (depth > 0)
-        path->nested[depth - 1] += time;
+        path->entries[depth - 1].nested += time;
     struct node *node = node_at(statistics, index);
     node->count++;
     node->time += time;
     node->self_time += time - MIN(time, nested);
+    g_assert(node->self_time <= node->time);
     if (time > node->longest || node->count == 1) {
         node->longest = time;
         node->longest_at = from;
@@ -207,7 +273,7 @@ static void observe_mark(void *user, const struct fm_lane *lane, uint64_t time, 
     struct fm_statistics *statistics = user;
     if (time < statistics->start || time >= statistics->end)
         return;
-    uint32_t marks = child_of(statistics, path_to(statistics, lane, 0)->root, statistics->marks);
+    uint32_t marks = outermost(statistics, path_to(statistics, lane, 0), statistics->marks);
     uint32_t mark = child_of(statistics, marks, value);
     node_at(statistics, marks)->count++;
     if (mark != marks)
@@ -225,14 +291,14 @@ static void observe_number(void *user, const struct fm_lane *lane, uint64_t time
         if (is_shared(statistics, lane, path->root))
             return;
         path->numbers = statistics->numbers->len;
-        node_at(statistics, path->root)->numbers = path->numbers;
         node_at(statistics, path->root)->value = lane->name_value;
-        g_array_append_val(statistics->numbers, ((struct numbers){0}));
+        g_array_append_val(statistics->numbers, ((struct numbers){.node = path->root}));
     }
     struct numbers *numbers = &g_array_index(statistics->numbers, struct numbers, path->numbers);
     uint64_t now = MAX(time, statistics->start);
     if (time < statistics->start || numbers->count == 0) { /* what it is when the interval begins */
-        *numbers = (struct numbers){.count = 1,
+        *numbers = (struct numbers){.node = path->root,
+                                    .count = 1,
                                     .first = now,
                                     .since = now,
                                     .least = value,
@@ -276,6 +342,7 @@ static void count_type(struct fm_statistics *statistics, struct fm_tracefile *tr
         memset(types->counts + types->count, 0, (count - types->count) * sizeof(uint64_t));
         types->count = count;
     }
+    g_assert(id < types->count && types->count <= TYPES_MAX + 1);
     types->counts[id]++;
 }
 
@@ -296,9 +363,7 @@ bool fm_statistics_hook(void *hook_data, void *call_data)
         statistics->elsewhere++;
         return false;
     }
-    const struct lane_path *path = path_to(statistics, lane, lane->depth);
-    uint32_t node = lane->depth == 0 ? path->root : path->nodes[lane->depth - 1];
-    node_at(statistics, node)->events++;
+    count_event(statistics, lane);
     return false;
 }
 
@@ -313,20 +378,31 @@ struct fm_statistics *fm_statistics_new(const struct fm_state *state)
                                                       .segment = observe_segment,
                                                       .number = observe_number,
                                                       .mark = observe_mark};
-    statistics->nodes = g_array_new(false, false, sizeof(struct node));
     statistics->types = g_array_new(false, false, sizeof(struct types));
     statistics->numbers = g_array_new(false, false, sizeof(struct numbers));
-    statistics->table = g_new0(uint32_t, FIRST_SLOTS);
+    statistics->table = alloc_scattered(FIRST_SLOTS, sizeof(struct slot));
     statistics->table_mask = FIRST_SLOTS - 1;
     statistics->marks = fm_trace_value(statistics->trace, "marks", FM_STATE_UNKNOWN);
     statistics->other_states = fm_trace_value(statistics->trace, "others", FM_STATE_UNKNOWN);
     statistics->nodes_max = NODES_MAX;
+    statistics->ahead_nodes = AHEAD_NODES;
     statistics->end = FM_TIME_INF;
     statistics->names = g_string_chunk_new(4096);
     for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++)
         statistics->kinds[i] = statistics->others[i] = NONE;
     add_node(statistics, NONE, 0);
     return statistics;
+}
+
+void fm_statistics_free_tree(struct fm_statistics_node *node)
+{
+    if (node == NULL)
+        return;
+    for (guint i = 0; node->children != NULL && i < node->children->len; i++)
+        fm_statistics_free_tree(g_ptr_array_index(node->children, i));
+    if (node->children != NULL)
+        g_ptr_array_unref(node->children);
+    g_free(node);
 }
 
 void fm_statistics_free(struct fm_statistics *statistics)
@@ -338,14 +414,15 @@ void fm_statistics_free(struct fm_statistics *statistics)
     if (statistics->added_names != NULL)
         g_string_chunk_free(statistics->added_names);
     for (uint32_t i = 0; i < statistics->path_count; i++) {
-        g_free(statistics->paths[i].nodes);
-        g_free(statistics->paths[i].nested);
+        g_free(statistics->paths[i].entries);
     }
     for (guint i = 0; i < statistics->types->len; i++)
         g_free(g_array_index(statistics->types, struct types, i).counts);
     g_free(statistics->paths);
-    g_free(statistics->table);
-    g_array_unref(statistics->nodes);
+    g_aligned_free(statistics->table);
+    for (uint32_t i = 0; i * (size_t)NODE_SLAB < statistics->node_count; i++)
+        g_aligned_free(statistics->slabs[i]);
+    g_free(statistics->slabs);
     g_array_unref(statistics->types);
     g_array_unref(statistics->numbers);
     g_string_chunk_free(statistics->names);
@@ -359,6 +436,7 @@ const struct fm_state_observer *fm_statistics_observer(struct fm_statistics *sta
 
 void fm_statistics_set_interval(struct fm_statistics *statistics, uint64_t start, uint64_t end)
 {
+    g_assert(statistics->events == 0); /* before the first event */
     statistics->start = start;
     statistics->end = end;
 }

@@ -12,30 +12,53 @@ enum {
     LANES_MAX = 65536,   /* of one kind; further ones are counted together, as "others" */
     NODES_MAX = 1000000, /* further outermost states of a lane are its "others"; nested ones are no
                           * entries: their time is that of the one around */
+    AHEAD_NODES = 16384, /* fewer stay in the cache: nodes are looked for at once */
     TYPES_MAX = 65536,   /* event ids; further ones are counted together */
 };
 
+/* One cache line: there are many more than the cache holds, and events come to them in any order.
+ */
 struct node {
     uint32_t parent, value;
-    uint32_t next;    /* sibling, in the chain of the parent's children */
-    uint32_t child;   /* its first */
-    uint32_t recent;  /* the child asked for last */
-    uint32_t numbers; /* NONE = none */
+    uint32_t recent, recent_value; /* the child asked for last, and its value */
     uint64_t count, time, self_time, longest, longest_at, events;
 };
+enum { NODE_SLAB = 32768 }; /* nodes */
+G_STATIC_ASSERT(sizeof(struct node) == 64);
 
-/* What is open on a lane now. */
+/* Of the table of children: the whole key, so that no node need be looked at to find one. */
+struct slot {
+    uint32_t parent, value;
+    uint32_t number; /* of the node, + 1; 0 = free */
+    uint32_t unused; /* none lies in two cache lines */
+};
+
+struct path_entry {
+    uint64_t nested; /* ns counted in entries above it */
+    uint32_t node;
+};
+
+struct path_near {
+    uint32_t value;
+    uint32_t number; /* of the node, + 1; 0 = none */
+};
+
+/* What is open on a lane now. The node of an entry that was just pushed is looked for when the next
+ * thing happens on its lane: until then its place in the table is on the way to the cache. */
 struct lane_path {
     uint32_t root;    /* its node, NONE = not yet seen */
     uint32_t numbers; /* NONE = it has none */
-    uint32_t known;   /* so many of nodes are those of the lane's stack */
+    uint32_t known;   /* so many of the entries have the nodes of the lane's stack */
     uint32_t capacity;
-    uint32_t *nodes;  /* of the entry at each depth */
-    uint64_t *nested; /* ns counted in entries above it */
+    uint32_t ahead_value; /* of the first entry that is not known, when events happened in it */
+    uint32_t ahead_events;
+    struct path_entry *entries; /* by depth */
+    struct path_near near[8];   /* by value: outermost states met on it */
 };
 
 /* How a lane's number went. */
 struct numbers {
+    uint32_t node;                /* the lane's */
     uint64_t count, first, since; /* ns: of the first, of the last */
     double least, greatest, last;
     double area; /* number times ns, from first to since */
@@ -52,8 +75,9 @@ struct fm_statistics {
     struct fm_trace *trace;
     struct fm_state_observer observer;
     const struct fm_state *state;
-    GArray *nodes;   /* of struct node */
-    uint32_t *table; /* node number + 1 by (parent, value) */
+    struct node **slabs; /* each NODE_SLAB nodes */
+    uint32_t node_count;
+    struct slot *table; /* open addressing by (parent, value) */
     uint32_t table_mask;
     struct lane_path *paths;
     uint32_t path_count;
@@ -63,7 +87,7 @@ struct fm_statistics {
     GArray *types;                           /* of struct types, by the tracefile's index */
     GArray *numbers;                         /* of struct numbers */
     uint32_t marks, other_states;            /* the values "marks", "others" */
-    uint32_t nodes_max;                      /* NODES_MAX; less in tests */
+    uint32_t nodes_max, ahead_nodes;         /* NODES_MAX, AHEAD_NODES; less in tests */
     uint64_t elsewhere;                      /* events that happened on no lane */
     uint64_t events, latest, start, end;
     struct fm_statistics_node *root;  /* as asked for last; NULL = none yet */
@@ -75,7 +99,9 @@ struct fm_statistics {
 
 static inline struct node *node_at(const struct fm_statistics *statistics, uint32_t index)
 {
-    return &g_array_index(statistics->nodes, struct node, index);
+    return &statistics->slabs[index / NODE_SLAB][index % NODE_SLAB];
 }
 
+/* Nodes for what is counted without one yet: what is known so far is then in the nodes. */
+void fm_statistics_settle(struct fm_statistics *statistics);
 void fm_statistics_free_tree(struct fm_statistics_node *node);

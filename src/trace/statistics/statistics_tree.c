@@ -4,17 +4,6 @@
 
 #include "trace/statistics/statistics_internal.h"
 
-void fm_statistics_free_tree(struct fm_statistics_node *node)
-{
-    if (node == NULL)
-        return;
-    for (guint i = 0; node->children != NULL && i < node->children->len; i++)
-        fm_statistics_free_tree(g_ptr_array_index(node->children, i));
-    if (node->children != NULL)
-        g_ptr_array_unref(node->children);
-    g_free(node);
-}
-
 static struct fm_statistics_node *show(struct fm_statistics_node *parent, const char *name,
                                        enum fm_state_class state_class)
 {
@@ -35,6 +24,7 @@ static void fill_numbers(const struct fm_statistics *statistics, uint32_t index,
 {
     if (index == NONE)
         return;
+    g_assert(index < statistics->numbers->len);
     const struct numbers *numbers = &g_array_index(statistics->numbers, struct numbers, index);
     uint64_t until = MAX(statistics->latest, numbers->since);
     double area = numbers->area + numbers->last * (double)(until - numbers->since);
@@ -56,13 +46,44 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* Which nodes are whose children, and which numbers are whose: counting needs neither. */
+struct links {
+    uint32_t *child, *next; /* by node: its latest child, its sibling before; NONE = none */
+    uint32_t *numbers;      /* by node; NONE = it has none */
+};
+
+static void make_links(const struct fm_statistics *statistics, struct links *ret)
+{
+    uint32_t count = statistics->node_count;
+    ret->child = g_new(uint32_t, count);
+    ret->next = g_new(uint32_t, count);
+    ret->numbers = g_new(uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t parent = node_at(statistics, i)->parent;
+        ret->child[i] = ret->next[i] = ret->numbers[i] = NONE;
+        if (parent == NONE)
+            continue;
+        g_assert(parent < i);
+        ret->next[i] = ret->child[parent];
+        ret->child[parent] = i;
+    }
+    for (guint i = 0; i < statistics->numbers->len; i++)
+        ret->numbers[g_array_index(statistics->numbers, struct numbers, i).node] = i;
+}
+
+static void clear_links(struct links *links)
+{
+    g_free(links->child);
+    g_free(links->next);
+    g_free(links->numbers);
+}
+
 /* Kinds and lanes have no time of their own: they get the sums. level: 0 = root, 1 = kind, 2 =
  * lane. Recursion is as deep as stacks are, at most FM_STATE_DEPTH_MAX + 2. */
-static void show_children(const struct fm_statistics *statistics, uint32_t index,
-                          struct fm_statistics_node *shown, unsigned level)
+static void show_children(const struct fm_statistics *statistics, const struct links *links,
+                          uint32_t index, struct fm_statistics_node *shown, unsigned level)
 {
-    for (uint32_t i = node_at(statistics, index)->child; i != NONE;
-         i = node_at(statistics, i)->next) {
+    for (uint32_t i = links->child[index]; i != NONE; i = links->next[i]) {
         const struct node *node = node_at(statistics, i);
         const char *name = level == 0 ? fm_lane_kind_name(node->value)
                                       : fm_trace_value_name(statistics->trace, node->value);
@@ -76,8 +97,8 @@ static void show_children(const struct fm_statistics *statistics, uint32_t index
         child->longest_at = node->longest_at;
         child->events = child->all_events = node->events;
         child->is_shared = level == 1 && statistics->others[node_at(statistics, index)->value] == i;
-        fill_numbers(statistics, node->numbers, child);
-        show_children(statistics, i, child, level + 1);
+        fill_numbers(statistics, links->numbers[i], child);
+        show_children(statistics, links, i, child, level + 1);
         shown->all_events += child->all_events;
         if (level == 2 && node->value == statistics->marks)
             continue;
@@ -90,6 +111,7 @@ static void show_children(const struct fm_statistics *statistics, uint32_t index
             shown->longest_at = child->longest_at;
         }
     }
+    g_assert(shown->all_events >= shown->events);
     if (level > 0 && shown->children != NULL)
         g_ptr_array_sort(shown->children, by_time);
 }
@@ -195,15 +217,20 @@ const struct fm_statistics_node *fm_statistics_root(struct fm_statistics *statis
 {
     if (statistics->root != NULL && !statistics->stale)
         return statistics->root;
+    fm_statistics_settle(statistics);
     fm_statistics_free_tree(statistics->root);
     g_string_chunk_clear(statistics->names);
     struct fm_statistics_node *root = show(NULL, "trace", FM_STATE_UNKNOWN);
-    show_children(statistics, 0, root, 0);
+    struct links links;
+    make_links(statistics, &links);
+    show_children(statistics, &links, 0, root, 0);
+    clear_links(&links);
     root->events = statistics->elsewhere;
     root->all_events += statistics->elsewhere;
     show_types(statistics, root);
     if (statistics->added != NULL)
         merge(root, statistics->added, statistics->names);
+    g_assert(root->all_events >= root->events);
     statistics->root = root;
     statistics->stale = false;
     return root;

@@ -71,8 +71,27 @@ static void add_value(struct fm_stored_box *box, uint32_t value, uint64_t time)
     sort_up(box, FM_BOX_VALUES - 1);
 }
 
+/* A single segment. */
+static void merge_segment(struct fm_stored_box *a, uint32_t value, uint64_t time, uint64_t end)
+{
+    if (a->count == 1)
+        a->time[1] = 0; /* it was the detail */
+    if (a->value[0] == value && a->time[0] > 0)
+        a->time[0] += time; /* stays the longest */
+    else if (time > 0)
+        add_value(a, value, time);
+    if (a->time[0] == 0) /* segments without any length */
+        a->value[0] = value;
+    a->count += a->count < UINT32_MAX;
+    a->end = MAX(a->end, end);
+}
+
 void fm_box_merge(struct fm_stored_box *a, const struct fm_stored_box *b, bool numbers)
 {
+    if (!numbers && b->count == 1) {
+        merge_segment(a, b->value[0], b->time[0], b->end);
+        return;
+    }
     if (numbers) {
         a->number[0] = MIN(a->number[0], b->number[0]);
         a->number[1] = MAX(a->number[1], b->number[1]);
@@ -80,30 +99,40 @@ void fm_box_merge(struct fm_stored_box *a, const struct fm_stored_box *b, bool n
     } else {
         if (a->count == 1)
             a->time[1] = 0; /* it was the detail */
-        for (unsigned i = 0; i < (b->count == 1 ? 1u : (unsigned)FM_BOX_VALUES); i++) {
+        for (unsigned i = 0; i < FM_BOX_VALUES; i++) {
             if (b->time[i] > 0)
                 add_value(a, b->value[i], b->time[i]);
         }
-        if (a->time[0] == 0) /* segments without any length */
+        if (a->time[0] == 0)
             a->value[0] = b->value[0];
     }
     a->count = a->count > UINT32_MAX - b->count ? UINT32_MAX : a->count + b->count;
     a->end = MAX(a->end, b->end);
 }
 
-/* Whether b may join a, the box before it: both short and in one cell. */
-static bool joins(const struct fm_box_store *store, const struct fm_stored_box *a,
-                  const struct fm_stored_box *b)
+static bool is_short(const struct fm_box_store *store, const struct fm_stored_box *box)
 {
-    uint64_t width = store->resolution;
-    if (width == 0 || a->end - a->start >= width || b->end - b->start >= width)
-        return false;
-    return (a->start - store->origin) / width == (b->start - store->origin) / width;
+    return box->end - box->start < store->resolution;
+}
+
+/* Up to where a short box may begin to join this one, which is in the same cell then; 0 = none may.
+ */
+static uint64_t cell_end(const struct fm_box_store *store, const struct fm_stored_box *box)
+{
+    if (!is_short(store, box))
+        return 0;
+    uint64_t cell = (box->start - store->origin) / store->resolution + 1;
+    uint64_t length;
+    if (__builtin_mul_overflow(cell, store->resolution, &length) ||
+        length > UINT64_MAX - store->origin)
+        return UINT64_MAX;
+    return store->origin + length;
 }
 
 static struct fm_stored_box merge_range(const struct fm_stored_box *boxes, unsigned from,
                                         unsigned to, bool numbers)
 {
+    g_assert(from < to);
     struct fm_stored_box merged = boxes[from];
     for (unsigned i = from + 1; i < to; i++)
         fm_box_merge(&merged, &boxes[i], numbers);
@@ -115,8 +144,8 @@ static unsigned groups_of(unsigned count)
     return (count + GROUP - 1) / GROUP;
 }
 
-/* A chunk that gets no more boxes: to its size, and merged boxes over it. */
-static void finish_chunk(struct fm_box_store *store, struct fm_box_chunk *chunk, bool numbers)
+/* When it is first looked at: most chunks become denser before anybody does. */
+static void make_merged(struct fm_box_chunk *chunk, bool numbers)
 {
     unsigned eights = groups_of(chunk->count), all = groups_of(eights);
     struct fm_stored_box merged[MERGED_MAX];
@@ -127,9 +156,15 @@ static void finish_chunk(struct fm_box_store *store, struct fm_box_chunk *chunk,
         merged[1 + i] =
             merge_range(merged + 1 + all, i * GROUP, MIN((i + 1) * GROUP, eights), numbers);
     merged[0] = merge_range(merged + 1, 0, all, numbers);
-    g_free(chunk->merged);
     chunk->merged = g_memdup2(merged, (1 + all + eights) * sizeof *merged);
-    store->memory += (1 + all + eights) * sizeof *merged;
+}
+
+/* A chunk that gets no more boxes: to its size. */
+static void finish_chunk(struct fm_box_store *store, struct fm_box_chunk *chunk)
+{
+    unsigned eights = groups_of(chunk->count), all = groups_of(eights);
+    g_assert(!chunk->finished && chunk->merged == NULL);
+    store->memory += (1 + all + eights) * sizeof *chunk->merged;
     if (chunk->capacity > chunk->count) {
         store->memory -= (chunk->capacity - chunk->count) * sizeof *chunk->boxes;
         chunk->boxes = g_renew(struct fm_stored_box, chunk->boxes, chunk->count);
@@ -162,16 +197,21 @@ static struct fm_box_lane *lane_of(struct fm_box_store *store, uint32_t index)
     return &store->lanes[index];
 }
 
+static void add_tracks(struct fm_box_store *store, struct fm_box_lane *lane, uint32_t count)
+{
+    lane->tracks = g_renew(struct fm_box_track, lane->tracks, count);
+    memset(lane->tracks + lane->count, 0, (count - lane->count) * sizeof *lane->tracks);
+    for (uint32_t i = lane->count; i < count; i++)
+        lane->tracks[i].numbers = lane->numbers;
+    store->memory += (count - lane->count) * sizeof *lane->tracks;
+    lane->count = count;
+}
+
 static struct fm_box_track *track_of(struct fm_box_store *store, struct fm_box_lane *lane,
                                      uint32_t depth)
 {
-    if (depth >= lane->count) {
-        uint32_t count = depth + 1;
-        lane->tracks = g_renew(struct fm_box_track, lane->tracks, count);
-        memset(lane->tracks + lane->count, 0, (count - lane->count) * sizeof *lane->tracks);
-        store->memory += (count - lane->count) * sizeof *lane->tracks;
-        lane->count = count;
-    }
+    if (depth >= lane->count)
+        add_tracks(store, lane, depth + 1);
     return &lane->tracks[depth];
 }
 
@@ -189,29 +229,59 @@ static struct fm_box_chunk *add_chunk(struct fm_box_store *store, struct fm_box_
     return chunk;
 }
 
-static void append(struct fm_box_store *store, struct fm_box_track *track,
-                   const struct fm_stored_box *box, bool numbers)
+/* A track that has filled a chunk will fill more. */
+static void grow_chunk(struct fm_box_store *store, const struct fm_box_track *track,
+                       struct fm_box_chunk *chunk)
+{
+    uint16_t capacity = track->count > 1
+                            ? CHUNK_BOXES
+                            : (uint16_t)MIN(MAX(FIRST_BOXES, 4 * chunk->capacity), CHUNK_BOXES);
+    chunk->boxes = g_renew(struct fm_stored_box, chunk->boxes, capacity);
+    store->memory += (size_t)(capacity - chunk->capacity) * sizeof *chunk->boxes;
+    chunk->capacity = capacity;
+}
+
+static void store_open(struct fm_box_store *store, struct fm_box_track *track)
 {
     struct fm_box_chunk *chunk = track->count == 0 ? NULL : &track->chunks[track->count - 1];
-    if (chunk != NULL && chunk->count > 0 && !chunk->finished) {
-        struct fm_stored_box *last = &chunk->boxes[chunk->count - 1];
-        if (joins(store, last, box)) {
-            fm_box_merge(last, box, numbers);
-            return;
-        }
-    }
     if (chunk == NULL || chunk->count == CHUNK_BOXES || chunk->finished) {
         if (chunk != NULL && !chunk->finished)
-            finish_chunk(store, chunk, numbers);
+            finish_chunk(store, chunk);
         chunk = add_chunk(store, track);
     }
-    if (chunk->count == chunk->capacity) {
-        uint16_t capacity = (uint16_t)MIN(MAX(FIRST_BOXES, 2 * chunk->capacity), CHUNK_BOXES);
-        chunk->boxes = g_renew(struct fm_stored_box, chunk->boxes, capacity);
-        store->memory += (size_t)(capacity - chunk->capacity) * sizeof *chunk->boxes;
-        chunk->capacity = capacity;
-    }
-    chunk->boxes[chunk->count++] = *box;
+    if (chunk->count == chunk->capacity)
+        grow_chunk(store, track, chunk);
+    chunk->boxes[chunk->count++] = track->open;
+}
+
+/* Whether what begins at start and takes so long may become part of the open box. */
+static bool joins(const struct fm_box_store *store, struct fm_box_track *track, uint64_t start,
+                  uint64_t length)
+{
+    if (!track->has_open || length >= store->resolution)
+        return false;
+    if (start >= track->cell_end) /* cells that have become wider hold those that they were */
+        track->cell_end = cell_end(store, &track->open);
+    return start < track->cell_end;
+}
+
+/* The box for what does not join the one before. */
+static struct fm_stored_box *open_box(struct fm_box_store *store, struct fm_box_track *track)
+{
+    if (track->has_open)
+        store_open(store, track);
+    track->has_open = true;
+    track->cell_end = 0;
+    return &track->open;
+}
+
+static void append(struct fm_box_store *store, struct fm_box_track *track,
+                   const struct fm_stored_box *box)
+{
+    if (joins(store, track, box->start, box->end - box->start))
+        fm_box_merge(&track->open, box, track->numbers);
+    else
+        *open_box(store, track) = *box;
 }
 
 static void note_time(struct fm_box_lane *lane, uint64_t start, uint64_t end)
@@ -227,10 +297,16 @@ void fm_box_store_add(struct fm_box_store *store, uint32_t lane_index, uint32_t 
     if (depth >= FM_BOX_DEPTH_MAX)
         return;
     struct fm_box_lane *lane = lane_of(store, lane_index);
-    struct fm_stored_box box = {
-        .start = start, .end = end, .count = 1, .value = {value}, .time = {end - start, detail}};
     note_time(lane, start, end);
-    append(store, track_of(store, lane, depth), &box, false);
+    struct fm_box_track *track = track_of(store, lane, depth);
+    if (joins(store, track, start, end - start))
+        merge_segment(&track->open, value, end - start, end);
+    else
+        *open_box(store, track) = (struct fm_stored_box){.start = start,
+                                                         .end = end,
+                                                         .count = 1,
+                                                         .value = {value},
+                                                         .time = {end - start, detail}};
 }
 
 void fm_box_store_put(struct fm_box_store *store, uint32_t lane_index, uint32_t depth,
@@ -238,7 +314,7 @@ void fm_box_store_put(struct fm_box_store *store, uint32_t lane_index, uint32_t 
 {
     struct fm_box_lane *lane = lane_of(store, lane_index);
     note_time(lane, box->start, box->end);
-    append(store, track_of(store, lane, depth), box, false);
+    append(store, track_of(store, lane, depth), box);
 }
 
 void fm_box_store_number(struct fm_box_store *store, uint32_t lane_index, uint64_t time,
@@ -249,7 +325,9 @@ void fm_box_store_number(struct fm_box_store *store, uint32_t lane_index, uint64
         .start = time, .end = time, .count = 1, .number = {value, value, value}};
     lane->numbers = true;
     note_time(lane, time, time);
-    append(store, track_of(store, lane, 0), &box, true);
+    struct fm_box_track *track = track_of(store, lane, 0);
+    track->numbers = true;
+    append(store, track, &box);
 }
 
 /* --- keeping to the budget --- */
@@ -259,11 +337,16 @@ static void thin_chunk(struct fm_box_store *store, struct fm_box_chunk *chunk, b
 {
     unsigned kept = 0;
     unfinish_chunk(store, chunk);
+    uint64_t until = cell_end(store, &chunk->boxes[0]);
     for (unsigned i = 1; i < chunk->count; i++) {
-        if (joins(store, &chunk->boxes[kept], &chunk->boxes[i]))
-            fm_box_merge(&chunk->boxes[kept], &chunk->boxes[i], numbers);
-        else
-            chunk->boxes[++kept] = chunk->boxes[i];
+        const struct fm_stored_box *box = &chunk->boxes[i];
+        if (box->start < until && is_short(store, box)) {
+            fm_box_merge(&chunk->boxes[kept], box, numbers);
+            continue;
+        }
+        until = cell_end(store, box);
+        if (++kept != i)
+            chunk->boxes[kept] = *box;
     }
     chunk->count = (uint16_t)(kept + 1);
 }
@@ -297,7 +380,7 @@ static void thin_next(struct fm_box_store *store, struct fm_box_track *track, bo
     if (at == 0)
         return;
     if (!before->finished)
-        finish_chunk(store, before, numbers);
+        finish_chunk(store, before);
     if (++store->kept != at) {
         track->chunks[store->kept] = *chunk;
         *chunk = (struct fm_box_chunk){0};
@@ -375,8 +458,10 @@ static bool is_narrow(const struct visiting *at, const struct fm_stored_box *box
     return box->end - box->start <= at->width;
 }
 
-static bool visit_finished(const struct visiting *at, const struct fm_box_chunk *chunk)
+static bool visit_finished(const struct visiting *at, struct fm_box_chunk *chunk, bool numbers)
 {
+    if (chunk->merged == NULL)
+        make_merged(chunk, numbers);
     unsigned eights = groups_of(chunk->count), all = groups_of(eights);
     const struct fm_stored_box *of_64 = chunk->merged + 1, *of_8 = of_64 + all;
     if (!touches(at, &chunk->merged[0]))
@@ -424,16 +509,16 @@ bool fm_box_track_visit(const struct fm_box_track *track, uint64_t start, uint64
 {
     const struct visiting at = {start, end, width, visit, user};
     for (uint32_t i = first_chunk(track, start); i < track->count; i++) {
-        const struct fm_box_chunk *chunk = &track->chunks[i];
+        struct fm_box_chunk *chunk = &track->chunks[i];
         if (chunk->count == 0)
             continue;
         if (chunk->boxes[0].start >= end)
             return true;
-        if (chunk->finished ? !visit_finished(&at, chunk)
+        if (chunk->finished ? !visit_finished(&at, chunk, track->numbers)
                             : !visit_range(&at, chunk->boxes, 0, chunk->count))
             return false;
     }
-    return true;
+    return !track->has_open || visit_range(&at, &track->open, 0, 1);
 }
 
 void fm_box_track_last_before(const struct fm_box_track *track, uint64_t time, double *ret)
@@ -447,4 +532,6 @@ void fm_box_track_last_before(const struct fm_box_track *track, uint64_t time, d
         for (unsigned j = 0; j < chunk->count && chunk->boxes[j].start < time; j++)
             *ret = chunk->boxes[j].number[2];
     }
+    if (track->has_open && track->open.start < time)
+        *ret = track->open.number[2];
 }

@@ -26,14 +26,19 @@ struct fm_stored_box {
 
 struct fm_box_chunk {
     uint16_t count, capacity;
-    bool finished;                /* `merged` is there */
-    struct fm_stored_box *boxes;  /* count, in order */
-    struct fm_stored_box *merged; /* of all; then of each 64; then of each 8 */
+    bool finished;               /* it gets no more boxes: memory is counted for `merged` */
+    struct fm_stored_box *boxes; /* count, in order */
+    struct fm_stored_box
+        *merged; /* of all; then of each 64; then of each 8; NULL = not looked at */
 };
 
 struct fm_box_track {
     struct fm_box_chunk *chunks;
     uint32_t count, capacity;
+    bool numbers;
+    bool has_open;
+    uint64_t cell_end;         /* ns: a short segment that begins before joins the open box */
+    struct fm_stored_box open; /* the latest, behind those of the chunks */
 };
 
 struct fm_box_lane {

@@ -8,6 +8,7 @@ enum { CLASSES = FM_STATE_CLASS_COUNT };
 void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned columns)
 {
     g_assert(start < end && columns > 0);
+    g_assert(start < end && columns > 0);
     *load = (struct fm_load){.start = start,
                              .end = end,
                              .columns = columns,
@@ -24,6 +25,7 @@ void fm_load_reset(struct fm_load *load)
 
 static void touch(struct fm_load *load, unsigned low, unsigned high)
 {
+    g_assert(low < high && high <= load->columns);
     bool none = load->low == load->high;
     load->low = none ? low : MIN(load->low, low);
     load->high = MAX(load->high, high);
@@ -111,6 +113,7 @@ double fm_load_time(const struct fm_load *load, enum fm_state_class state_class)
 
 double fm_load_at_work(const struct fm_load *load, unsigned column)
 {
+    g_assert(column < load->columns);
     const double *time = load->time + (size_t)column * CLASSES;
     double sum = 0;
     for (unsigned i = 0; i < CLASSES; i++) {

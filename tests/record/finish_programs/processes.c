@@ -30,10 +30,12 @@ static void fork_one(int n)
     wait_for(pid);
 }
 
-static void become_another(char *self)
+static void become_another(char *self, int n)
 {
     pid_t pid = fork();
     if (pid == 0) {
+        if (n > 0)
+            in_child(n);
         execl(self, self, "again", (char *)NULL);
         _exit(1);
     }
@@ -58,9 +60,13 @@ int main(int argc, char **argv)
         fflush(stdout);
         pause();
     }
+    if (argc > 1 && strcmp(argv[1], "work") == 0) {
+        become_another(argv[0], 15);
+        return 0;
+    }
     fib(3);
     fork_one(4);
     fork_one(5);
-    become_another(argv[0]);
+    become_another(argv[0], 0);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Uses the whole malloc family and says what each function got and gave back: name, blocks got,
- * bytes asked for, bytes usable, blocks given back, their usable bytes. */
+ * bytes asked for, bytes usable, blocks given back, their bytes as asked for and usable. Of the most at
+ * one moment: bytes as asked for, usable. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -17,32 +18,54 @@
 
 struct sum {
     const char *name;
-    size_t blocks, bytes, usable, freed_blocks, freed;
+    size_t blocks, bytes, usable, freed_blocks, freed, freed_usable;
 };
-static size_t live, peak; /* of the main thread */
+static size_t live, peak, live_usable, peak_usable; /* of the main thread */
 static volatile unsigned sink;
+
+/* What was asked for, by block; none of those that are not seen. One thread at a time. */
+static struct {
+    void *block;
+    size_t bytes;
+} asked[1 << 16];
+
+static OWN size_t *asked_for(void *block)
+{
+    size_t at = (uintptr_t)block / 16 % (sizeof asked / sizeof asked[0]);
+    while (asked[at].block != block && asked[at].block != NULL)
+        at = (at + 1) % (sizeof asked / sizeof asked[0]);
+    asked[at].block = block;
+    return &asked[at].bytes;
+}
 
 static OWN void got(struct sum *sum, void *block, size_t bytes)
 {
     sum->blocks++;
     sum->bytes += bytes;
     sum->usable += malloc_usable_size(block);
-    live += malloc_usable_size(block);
+    *asked_for(block) = bytes;
+    live += bytes;
+    live_usable += malloc_usable_size(block);
     peak = live > peak ? live : peak;
+    peak_usable = live_usable > peak_usable ? live_usable : peak_usable;
     memset(block, 1, bytes);
 }
 
 static OWN void gives(struct sum *sum, void *block)
 {
     sum->freed_blocks++;
-    sum->freed += malloc_usable_size(block);
-    live -= malloc_usable_size(block);
+    size_t *bytes = asked_for(block);
+    sum->freed += *bytes;
+    live -= *bytes;
+    *bytes = 0;
+    sum->freed_usable += malloc_usable_size(block);
+    live_usable -= malloc_usable_size(block);
 }
 
 static OWN void tell(const struct sum *sum)
 {
-    printf("%s %zu %zu %zu %zu %zu\n", sum->name, sum->blocks, sum->bytes, sum->usable,
-           sum->freed_blocks, sum->freed);
+    printf("%s %zu %zu %zu %zu %zu %zu\n", sum->name, sum->blocks, sum->bytes, sum->usable,
+           sum->freed_blocks, sum->freed, sum->freed_usable);
 }
 
 #define MANY 3000u
@@ -182,7 +205,7 @@ int main(void)
     large();
     odd();
     drops();
-    printf("peak %zu\n", peak);
+    printf("peak %zu %zu\n", peak, peak_usable);
     pthread_t thread;
     pthread_barrier_init(&turn, NULL, 2);
     if (pthread_create(&thread, NULL, works, NULL) != 0)

@@ -260,9 +260,19 @@ static void test_broken_invariants(void)
         {"more exits than calls", "calls in = calls out"},
         {"a normal site calls another procedure",
          "normal call sites call the procedure that they name"},
+        {"more is held than was allocated",
+         "what is held was allocated there, and usable bytes are no fewer"},
+        {"depths of what does not recurse",
+         "depths are of recursive calls, and end at the greatest"},
+        {"a greatest depth that no call had",
+         "depths are of recursive calls, and end at the greatest"},
+        {"more calls by depth than calls",
+         "depths are of recursive calls, and end at the greatest"},
+        {"a part that lasted longer than the sum",
+         "a sum has the duration and the peak of its greatest parts"},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "broken");
+        struct fm_build *build = fm_build_new(i >= 5 ? FM_FLAVOUR_C : FM_FLAVOUR_MERCURY, "broken");
         add_ps(build, "runtime");
         add_ps(build, "f");
         add_site(build, 1, FM_SITE_CALLBACK, 0);
@@ -280,6 +290,21 @@ static void test_broken_invariants(void)
             add_call(build, 1, 0, 2, 5);
         } else if (i == 3) {
             fm_build_add(build, 1, FM_EXITS, 1);
+        } else if (i == 5) {
+            unsigned live = fm_build_measure(build, "live_bytes", "bytes", 1);
+            fm_build_measure(build, "live_blocks", "blocks", 1);
+            fm_build_measure(build, "usable_bytes", "bytes", 1);
+            fm_build_add(build, 1, live, 1);
+        } else if (i == 9) {
+            struct fm_part part = {
+                .times = 1, .process = {.command = "", .folder = ""}, .duration_ns = 3};
+            fm_build_part(build, &part);
+        } else if (i >= 6) {
+            const struct fm_depths depths[] = {
+                {2, 1, 0, {1}}, {2, 4, 0, {[1] = 1}}, {2, 2, 8, {[1] = 3}}};
+            if (i > 6)
+                add_call(build, 2, 0, 2, 5);
+            fm_build_depths(build, &depths[i - 6]);
         } else {
             add_call(build, 2, 0, 2, 5);
         }

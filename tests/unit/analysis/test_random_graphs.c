@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/analysis_internal.h"
 #include "analysis/job.h"
 #include "base/error.h"
 
@@ -380,7 +381,7 @@ static struct fm_build *random_graph(GRand *rand)
     for (uint32_t ps = 1; ps <= procs; ps++) {
         sites[ps] = (uint32_t)g_rand_int_range(rand, ps == 1, 4);
         for (uint32_t site = 0; site < sites[ps]; site++) {
-            kinds[ps][site] = (enum fm_site_kind)g_rand_int_range(rand, 0, FM_SITE_KINDS);
+            kinds[ps][site] = (enum fm_site_kind)g_rand_int_range(rand, 0, FM_SITE_CALLBACK + 1);
             add_site(build, ps, kinds[ps][site], kinds[ps][site] == FM_SITE_NORMAL ? 1 : 0);
         }
     }
@@ -448,6 +449,71 @@ static void test_steps(void)
     }
 }
 
+static void compare_numbers(const uint32_t *left, const uint32_t *right, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        g_assert_cmpuint(left[i], ==, right[i]);
+}
+
+static void compare_all(const struct fm_analysis *left, const struct fm_analysis *right)
+{
+    const struct fm_profile *profile = left->profile;
+    static void (*const costs[])(const struct fm_analysis *, uint32_t, struct fm_cost *) = {
+        fm_analysis_ps_cost, fm_analysis_css_cost, fm_analysis_pd_cost, fm_analysis_csd_cost};
+    const uint32_t counts[] = {profile->ps_count, profile->css_count, profile->pd_count,
+                               profile->csd_count};
+    for (unsigned kind = 0; kind < G_N_ELEMENTS(costs); kind++) {
+        for (uint32_t id = 1; id <= counts[kind]; id++) {
+            struct fm_cost here, beside;
+            costs[kind](left, id, &here);
+            costs[kind](right, id, &beside);
+            g_assert_cmpmem(&here, sizeof here, &beside, sizeof beside);
+        }
+    }
+    g_assert_cmpuint(left->clique_count, ==, right->clique_count);
+    compare_numbers(left->pd_clique, right->pd_clique, profile->pd_count + 1);
+    compare_numbers(left->ps_callers, right->ps_callers, profile->csd_count);
+    compare_numbers(left->css_csds, right->css_csds, profile->csd_count);
+    for (uint32_t css = 1; css <= profile->css_count; css++) {
+        for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
+            for (int inside = 0; inside < 2 && !left->storage->css_irregular[css]; inside++) {
+                struct fm_cost here, beside;
+                uint32_t count = fm_arc_cost(left, css, ps, inside, &here);
+                g_assert_cmpuint(count, ==, fm_arc_cost(right, css, ps, inside, &beside));
+                if (count > 0)
+                    g_assert_cmpmem(&here, sizeof here, &beside, sizeof beside);
+            }
+        }
+    }
+}
+
+/* With a thread beside the one that asks for the steps everything is the same; and a job may be
+ * given up while that works. */
+static void test_beside(void)
+{
+    g_autoptr(GRand) rand = g_rand_new_with_seed(9);
+    for (unsigned i = 0; i < 100; i++) {
+        struct fm_analysis *here = analyse(random_graph(rand));
+        struct fm_analysis_job *job = fm_analysis_job_new(here->profile);
+        fm_analysis_job_set_beside(job, true);
+        for (unsigned step = 0; step < i; step++)
+            (void)fm_analysis_job_step(job, 1, NULL);
+        fm_analysis_job_free(job);
+        job = fm_analysis_job_new(here->profile);
+        fm_analysis_job_set_beside(job, true);
+        double fraction = 0;
+        while (fm_analysis_job_step(job, 1 + i, NULL) == FM_JOB_MORE) {
+            g_assert_cmpfloat(fm_analysis_job_fraction(job), >=, fraction - 1e-9);
+            fraction = fm_analysis_job_fraction(job);
+        }
+        struct fm_analysis *beside = fm_analysis_job_take(job);
+        fm_analysis_job_free(job);
+        compare_all(here, beside);
+        fm_analysis_free(beside);
+        done(here);
+    }
+}
+
 static bool stop_soon(void *user, const char *step, uint64_t finished, uint64_t total)
 {
     (void)step;
@@ -477,6 +543,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/graphs/random", test_random);
     g_test_add_func("/graphs/steps", test_steps);
+    g_test_add_func("/graphs/beside", test_beside);
     g_test_add_func("/graphs/cancelled", test_cancelled);
     return g_test_run();
 }

@@ -42,6 +42,23 @@ static void test_top(void)
     }
 }
 
+/* Each measure has its kind, and is the measure of that kind. */
+static void test_kinds_of_measures(void)
+{
+    g_assert_cmpint(fm_cost_kind_of(FM_QUANTA), ==, FM_BY_TIME);
+    g_assert_cmpint(fm_cost_kind_of(FM_CALLSEQS), ==, FM_BY_CALLSEQS);
+    g_assert_cmpint(fm_cost_kind_of(FM_WORDS), ==, FM_BY_WORDS);
+    for (unsigned measure = 0; measure < FM_MEASURES_MAX; measure++) {
+        enum fm_measure_id id = (enum fm_measure_id)measure;
+        struct fm_cost cost = {.calls = 1000};
+        for (unsigned other = 0; other < FM_MEASURES_MAX; other++)
+            cost.own[other] = (int64_t)other + 1;
+        g_assert_cmpint(fm_cost_measure(fm_cost_kind_of(id)), ==, id);
+        g_assert_cmpfloat(fm_cost_value(&cost, fm_cost_kind_of(id), false, FM_OVERALL), ==,
+                          measure + 1);
+    }
+}
+
 static void test_top_limits(void)
 {
     const struct fm_analysis *a = sample_analysis();
@@ -187,6 +204,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sample/top", test_top);
     g_test_add_func("/sample/top-limits", test_top_limits);
+    g_test_add_func("/sample/kinds-of-measures", test_kinds_of_measures);
     g_test_add_func("/sample/action", test_action);
     g_test_add_func("/sample/contour", test_contour);
     g_test_add_func("/sample/fields", test_fields);

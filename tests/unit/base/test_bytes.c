@@ -3,13 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/files/reader.h"
+#include "base/files/unfinished.h"
 #include "base/files/writer.h"
 #include "base/memory.h"
 #include "base/text/strings.h"
@@ -311,6 +315,71 @@ static void test_memory(void)
     g_assert_null(fm_memory_try_resize(NULL, SIZE_MAX / 4, 8));
 }
 
+/* What the process cannot end with: no part of a file stays, nor what was there. */
+static void test_remove_unfinished(void)
+{
+    g_autofree char *folder = g_dir_make_tmp("writer-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "file", NULL);
+    struct fm_writer *writers[3];
+    for (unsigned i = 0; i < G_N_ELEMENTS(writers); i++)
+        g_assert_true(fm_writer_new(path, &writers[i], NULL));
+    fm_writer_string(writers[0], "whole");
+    g_assert_true(fm_writer_finish(writers[0], NULL));
+    fm_unfinished_remove();
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    g_assert_cmpstr(g_dir_read_name(dir), ==, "file"); /* the one that was complete */
+    g_assert_null(g_dir_read_name(dir));
+    g_autoptr(GError) error = NULL;
+    g_assert_false(fm_writer_finish(writers[1], &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_IO);
+    fm_writer_discard(writers[2]);
+    g_assert_cmpint(g_remove(path), ==, 0);
+    g_assert_cmpint(g_rmdir(folder), ==, 0);
+}
+
+/* In a process of its own: writes half a file and is sent a signal. */
+static int sent(int number, const char *path, const char *folder, bool ignored)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct fm_writer *writer;
+        signal(number, ignored ? SIG_IGN : SIG_DFL);
+        fm_unfinished_remove_at_signals();
+        char *name = g_strdup(folder);
+        fm_unfinished_note(name);
+        if (g_mkdir(folder, 0700) != 0 || !fm_writer_new(path, &writer, NULL))
+            _exit(2);
+        fm_writer_string(writer, "half");
+        raise(number);
+        _exit(fm_writer_finish(writer, NULL) ? 0 : 3);
+    }
+    int status;
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    return status;
+}
+
+static void test_ended_by_signal(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    g_autofree char *above = g_dir_make_tmp("writer-XXXXXX", NULL);
+    g_autofree char *folder = g_build_filename(above, "made", NULL);
+    g_autofree char *path = g_build_filename(folder, "file", NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(ending); i++) {
+        int status = sent(ending[i], path, folder, false);
+        g_assert_true(WIFSIGNALED(status));
+        g_assert_cmpint(WTERMSIG(status), ==, ending[i]);
+        g_assert_false(g_file_test(folder, G_FILE_TEST_EXISTS));
+    }
+    /* Whoever has it ignored, as nohup has, goes on. */
+    int status = sent(SIGHUP, path, folder, true);
+    g_assert_true(WIFEXITED(status));
+    g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+    g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
+    g_assert_cmpint(g_remove(path), ==, 0);
+    g_assert_cmpint(g_rmdir(folder), ==, 0);
+    g_assert_cmpint(g_rmdir(above), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -323,5 +392,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bytes/writer-loses-its-place", test_writer_loses_its_place);
     g_test_add_func("/bytes/strings", test_strings);
     g_test_add_func("/bytes/memory", test_memory);
+    g_test_add_func("/writer/remove-unfinished", test_remove_unfinished);
+    g_test_add_func("/writer/ended-by-signal", test_ended_by_signal);
     return g_test_run();
 }

@@ -17,6 +17,9 @@ static void test_defaults(void)
           "std::vector<int>::push_back(int const&)");
     check(STRING "::size() const", "std::string::size() const");
     check("f(std::basic_string_view<wchar_t, std::char_traits<wchar_t> >)", "f(std::wstring_view)");
+    check("f(std::basic_string<unsigned char, std::char_traits<unsigned char>, "
+          "std::allocator<unsigned char> >)",
+          "f(std::basic_string<unsigned char>)");
     check("std::map<" STRING ", std::vector<" STRING ", std::allocator<" STRING
           " > >, std::less<" STRING " >, std::allocator<std::pair<" STRING
           " const, std::vector<" STRING ", std::allocator<" STRING " > > > > >::clear()",
@@ -32,6 +35,23 @@ static void test_defaults(void)
           "const*)",
           "std::ostream& std::operator<< <std::char_traits<char>>(std::ostream&, char const*)");
     check("std::__1::vector<int, std::__1::allocator<int>>::size()", "std::vector<int>::size()");
+}
+
+/* What follows the sign of an operator begins a template's arguments, or not. */
+static void test_operators(void)
+{
+    static const char *const signs[] = {"==", "!=", "<=", ">=",  "<=>", "-",   "-=",  "*",
+                                        "*=", ",",  "->", "->*", ">>",  ">>=", "<<=", "+",
+                                        "&&", "[]", "()", "%",   "< ",  "<< ", ">"};
+    for (size_t i = 0; i < G_N_ELEMENTS(signs); i++) {
+        g_autofree char *made = g_strdup_printf("a::operator%s<" STRING ">(b<c>)", signs[i]);
+        g_autofree char *made_short = g_strdup_printf("a::operator%s<std::string>(b<c>)", signs[i]);
+        g_autofree char *plain = g_strdup_printf("a::operator%s(" STRING ")", signs[i]);
+        g_autofree char *plain_short = g_strdup_printf("a::operator%s(std::string)", signs[i]);
+        check(made, made_short);
+        check(plain, plain_short);
+    }
+    check("a::operator " STRING "() const", "a::operator std::string() const");
 }
 
 static void test_others_stay(void)
@@ -68,6 +88,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/base/cxx-name/defaults", test_defaults);
+    g_test_add_func("/base/cxx-name/operators", test_operators);
     g_test_add_func("/base/cxx-name/others-stay", test_others_stay);
     g_test_add_func("/base/cxx-name/no-names", test_no_names);
     return g_test_run();

@@ -103,6 +103,9 @@ static void compare_made(struct compared *x, struct made before, struct made aft
     x->made[FM_AFTER] = after;
     if (!fm_compare_new(before.profile, after.profile, &options, &x->compare, &error))
         g_error("%s", error->message);
+    g_assert_cmpstr(fm_compare_measure_title(x->compare, FM_ALLOCS), ==, "allocs"); /* addresses */
+    g_assert_cmpstr(fm_compare_measure_words(x->compare, FM_ALLOCS), ==, "allocations");
+    g_assert_cmpstr(fm_compare_measure_words(x->compare, FM_COMPARE_CALLS), ==, "calls");
     fm_causes_find(x->compare, measure, &x->causes);
     double sum = 0, all = 0;
     for (guint i = 0; i < x->causes.causes->len; i++) {
@@ -157,7 +160,117 @@ static void change(struct compared *x, unsigned number, struct edge to, enum fm_
     compare_programs(x, &before, &after, measure);
 }
 
+/* --- inlined bodies --- */
+
+/* main calls body, and body or main calls leaf; at a line where body may be inlined. calls, allocs:
+ * of body, as far as they are recorded as its own; present: whether it is a context at all. */
+struct inlining {
+    bool inlined, present, leaf_of_main;
+    unsigned main_allocs, body_calls, body_allocs;
+};
+
+static struct made built_inlining(const struct inlining *in)
+{
+    static const char *const names[] = {"root", "main", "body", "leaf"};
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "made");
+    uint32_t ps[4], pd[4];
+    for (unsigned i = 0; i < 4; i++)
+        ps[i] = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                                   .decl_module = i > 0 ? "a.c" : "",
+                                                   .def_module = i > 0 ? "a.c" : "",
+                                                   .name = names[i],
+                                                   .raw_name = names[i],
+                                                   .file = i > 0 ? "a.c" : "",
+                                                   .inlined = i == 2 && in->inlined,
+                                                   .line = 10 * i});
+    fm_build_css(build, ps[0], &(struct fm_css){.kind = FM_SITE_CALLBACK});
+    fm_build_css(
+        build, ps[1],
+        &(struct fm_css){
+            .kind = FM_SITE_NORMAL, .callee_ps = ps[2], .line = 11, .inlined = in->inlined});
+    fm_build_css(build, ps[1],
+                 &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = ps[3], .line = 12});
+    fm_build_css(build, ps[2],
+                 &(struct fm_css){.kind = FM_SITE_NORMAL, .callee_ps = ps[3], .line = 21});
+    for (unsigned i = 0; i < 4; i++)
+        pd[i] = i == 2 && !in->present ? 0 : fm_build_pd(build, ps[i]);
+    const struct {
+        unsigned from, slot, to, calls, allocs;
+    } calls[] = {{0, 0, 1, 1, in->main_allocs},
+                 {1, 0, 2, in->body_calls, in->body_allocs},
+                 {in->leaf_of_main ? 1 : 2, in->leaf_of_main ? 1 : 0, 3, 100, 300}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(calls); i++) {
+        if (pd[calls[i].to] == 0)
+            continue;
+        uint32_t csd = fm_build_csd(build, pd[calls[i].from], calls[i].slot, pd[calls[i].to]);
+        fm_build_add(build, csd, FM_EXITS, calls[i].calls);
+        fm_build_add(build, csd, FM_CALLSEQS, calls[i].calls);
+        fm_build_add(build, csd, FM_ALLOCS, calls[i].allocs);
+    }
+    return made_built(build);
+}
+
+static void compare_inlining(struct compared *x, struct inlining before, struct inlining after,
+                             enum fm_measure_id measure)
+{
+    compare_made(x, built_inlining(&before), built_inlining(&after), measure);
+}
+
 /* --- tests --- */
+
+static void another_inlining_is_no_change_of_calls(void)
+{
+    static const struct inlining in = {true, true, false, 0, 0, 7},
+                                 out = {false, true, false, 0, 50, 7};
+    struct compared x;
+    for (int turn = 0; turn < 2; turn++) {
+        compare_inlining(&x, turn == 0 ? in : out, turn == 0 ? out : in, FM_COMPARE_CALLS);
+        g_assert_cmpuint(x.causes.causes->len, ==, 1);
+        g_assert_cmpint(cause_at(&x, 0)->kind, ==, FM_CAUSE_INLINED);
+        g_assert_false(cause_at(&x, 0)->told);
+        g_assert_cmpfloat_with_epsilon(x.causes.not_told, turn == 0 ? 50 : -50, 1e-9);
+        g_assert_cmpint(
+            g_array_index(cause_at(&x, 0)->contexts, struct fm_cause_context, 0).calls[FM_BEFORE],
+            ==, -1);
+        g_assert_cmpint(fm_compare_telling_measure(x.compare), !=, FM_COMPARE_CALLS);
+        clear(&x);
+        /* What a body cost stays its own; nothing is dearer, and nobody calls leaf more often. */
+        compare_inlining(&x, turn == 0 ? in : out, turn == 0 ? out : in, FM_ALLOCS);
+        g_assert_cmpuint(x.causes.causes->len, ==, 0);
+        clear(&x);
+    }
+}
+
+static void a_dearer_inlined_body_is_its_own(void)
+{
+    struct compared x;
+    compare_inlining(&x, (struct inlining){true, true, false, 0, 0, 7},
+                     (struct inlining){false, true, false, 0, 50, 27}, FM_ALLOCS);
+    g_assert_cmpuint(x.causes.causes->len, ==, 1);
+    g_assert_cmpint(cause_at(&x, 0)->kind, ==, FM_CAUSE_SELF);
+    g_assert_cmpstr(name(&x, cause_at(&x, 0)->ps), ==, "body");
+    g_assert_cmpfloat_with_epsilon(cause_at(&x, 0)->net, 20, 1e-9);
+    g_autofree char *what = fm_cause_what(x.compare, cause_at(&x, 0));
+    g_assert_cmpstr(what, ==, "body itself, more");
+    clear(&x);
+}
+
+/* A body that left no trace of its own in one build is part of its caller there. */
+static void a_body_without_a_context_is_its_callers(void)
+{
+    struct compared x;
+    static const struct inlining in = {true, false, true, 5, 0, 0},
+                                 out = {false, true, true, 0, 50, 5};
+    for (int turn = 0; turn < 2; turn++) {
+        compare_inlining(&x, turn == 0 ? in : out, turn == 0 ? out : in, FM_COMPARE_CALLS);
+        g_assert_cmpuint(x.causes.causes->len, ==, 1);
+        g_assert_cmpint(cause_at(&x, 0)->kind, ==, FM_CAUSE_INLINED);
+        clear(&x);
+        compare_inlining(&x, turn == 0 ? in : out, turn == 0 ? out : in, FM_ALLOCS);
+        g_assert_cmpuint(x.causes.causes->len, ==, 0);
+        clear(&x);
+    }
+}
 
 static void one_more_call_in_one_of_two_contexts(void)
 {
@@ -311,6 +424,45 @@ static void one_in_the_place_of_another(void)
     made_clear(&two);
 }
 
+/* How many causes say that "newer", called so often of 1000, stands in the place of leaf. */
+static unsigned replaced_with(unsigned calls)
+{
+    struct function other[G_N_ELEMENTS(functions)];
+    struct edge changed[G_N_ELEMENTS(edges)];
+    struct program before = ordinary(), after = ordinary();
+    const struct fm_compare_options options = {.no_renames = true};
+    memcpy(other, functions, sizeof functions);
+    memcpy(changed, edges, sizeof edges);
+    other[LEAF] = (struct function){"newer", "n.c", 90};
+    changed[5] = (struct edge){4, 0, 6, calls, 1000, 5};
+    changed[6] = (struct edge){5, 0, 7, 2 * calls, 2000, 5};
+    after.functions = other;
+    after.edges = changed;
+    struct made one = built(&before), two = built(&after);
+    struct fm_compare *compare;
+    struct fm_causes causes;
+    unsigned replaced = 0;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fm_compare_new(one.profile, two.profile, &options, &compare, &error));
+    fm_causes_find(compare, FM_ALLOCS, &causes);
+    for (guint i = 0; i < causes.causes->len; i++)
+        replaced += g_array_index(causes.causes, struct fm_cause, i).kind == FM_CAUSE_REPLACED;
+    fm_causes_clear(&causes);
+    fm_compare_free(compare);
+    made_clear(&one);
+    made_clear(&two);
+    return replaced;
+}
+
+static void what_stands_in_a_place_is_called_about_as_often(void)
+{
+    static const unsigned alike[] = {900, 950, 1000, 1050, 1100}, unlike[] = {500, 899, 1101, 3000};
+    for (unsigned i = 0; i < G_N_ELEMENTS(alike); i++)
+        g_assert_cmpuint(replaced_with(alike[i]), ==, 1);
+    for (unsigned i = 0; i < G_N_ELEMENTS(unlike); i++)
+        g_assert_cmpuint(replaced_with(unlike[i]), ==, 0);
+}
+
 static void time_is_told_when_chance_does_not_explain_it(void)
 {
     struct compared x;
@@ -429,11 +581,15 @@ int main(int argc, char **argv)
 {
     made_init(&argc, &argv);
     g_test_add_func("/compare/calls", one_more_call_in_one_of_two_contexts);
+    g_test_add_func("/compare/inlining/calls", another_inlining_is_no_change_of_calls);
+    g_test_add_func("/compare/inlining/dearer", a_dearer_inlined_body_is_its_own);
+    g_test_add_func("/compare/inlining/no-context", a_body_without_a_context_is_its_callers);
     g_test_add_func("/compare/self", a_dearer_call_is_the_functions_own);
     g_test_add_func("/compare/deeper", a_recursion_that_goes_deeper);
     g_test_add_func("/compare/appear", contexts_that_vanish_and_appear);
     g_test_add_func("/compare/places", other_places_are_no_difference);
     g_test_add_func("/compare/replaced", one_in_the_place_of_another);
+    g_test_add_func("/compare/replaced/calls", what_stands_in_a_place_is_called_about_as_often);
     g_test_add_func("/compare/time", time_is_told_when_chance_does_not_explain_it);
     g_test_add_func("/compare/samples", time_rests_on_samples_not_on_their_charge);
     g_test_add_func("/compare/itself", nothing_differs_from_itself);

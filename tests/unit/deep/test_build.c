@@ -67,13 +67,31 @@ static struct fm_profile *profile_with_facts(void)
     fm_build_header(build)->peak_bytes = (uint64_t)1 << 40;
     fm_build_header(build)->has_totals = true;
     fm_build_header(build)->user_quanta = 290;
+    fm_build_header(build)->ticks_per_second = 0;
     fm_build_header(build)->sample_count = 75;
     fm_build_header(build)->sample_squares = 1160;
     fm_build_mark(build, &(struct fm_mark){"load", 1000, 3, 0});
     fm_build_mark(build, &(struct fm_mark){"half", 2000000, 70, 4});
     fm_build_note(build, "something was lost");
-    fm_build_process(build,
-                     &(struct fm_process_fact){"x 'a b'", "/tmp", 42, 41, 1700000000000000001});
+    fm_build_origin(build, "folded stacks");
+    fm_build_unknown(build, FM_EXITS);
+    fm_build_unknown(build, FM_CALLSEQS);
+    fm_build_rename_measure(build, FM_QUANTA, "page_faults", "page faults", 1);
+    fm_build_tick_event(build, &(struct fm_tick_event){true, true, 1000});
+    fm_build_depths(build, &(struct fm_depths){1, 9, 2, {1, 3, 0, 4}});
+    fm_build_depths(build, &(struct fm_depths){1, 5, 0, {[2] = UINT64_MAX}});
+    fm_build_part(
+        build,
+        &(struct fm_part){
+            .times = 1, .process = {.command = "y", .folder = "/", .rank = 1000000, .host = NULL}});
+    fm_build_process(build, &(struct fm_process_fact){.command = "x 'a b'",
+                                                      .folder = "/tmp",
+                                                      .pid = 42,
+                                                      .parent_pid = 41,
+                                                      .start_ns = 1700000000000000001,
+                                                      .rank = 8,
+                                                      .rank_count = 64,
+                                                      .host = "node3"});
     struct fm_profile *profile = NULL;
     g_autoptr(GError) error = NULL;
     g_assert_true(fm_build_finish(build, &profile, &error));
@@ -93,6 +111,21 @@ static void test_facts(void)
     g_assert_cmpstr(run_info->marks[1].name, ==, "half");
     g_assert_cmpuint(run_info->marks[1].quanta, ==, 70);
     g_assert_cmpuint(run_info->marks[1].snapshot, ==, 4);
+    g_assert_cmpstr(run_info->origin, ==, "folded stacks");
+    const struct fm_depths *depths = fm_profile_depths(again, 1);
+    g_assert_cmpuint(run_info->depths_count, ==, 1);
+    g_assert_cmpuint(depths->greatest, ==, 9);
+    g_assert_cmpuint(depths->unknown, ==, 2);
+    g_assert_cmpuint(depths->calls[1], ==, 3);
+    g_assert_cmpuint(depths->calls[2], ==, UINT64_MAX);
+    g_assert_cmpuint(depths->calls[3], ==, 4);
+    g_assert_null(fm_profile_depths(again, 2));
+    g_assert_false(fm_profile_knows(again, FM_EXITS));
+    g_assert_false(fm_profile_knows(again, FM_CALLSEQS));
+    g_assert_true(fm_profile_knows(again, FM_QUANTA));
+    g_assert_true(run_info->tick_event.recorded && run_info->tick_event.user_alone);
+    g_assert_cmpuint(run_info->tick_event.period, ==, 1000);
+    g_assert_cmpstr(fm_profile_tick_words(again), ==, "page faults");
     g_assert_cmpuint(run_info->note_count, ==, 1);
     g_assert_cmpstr(run_info->notes[0], ==, "something was lost");
     g_assert_cmpuint(run_info->duration_ns, ==, 9000000000);
@@ -105,6 +138,12 @@ static void test_facts(void)
     g_assert_cmpuint(run_info->process.pid, ==, 42);
     g_assert_cmpuint(run_info->process.parent_pid, ==, 41);
     g_assert_cmpuint(run_info->process.start_ns, ==, 1700000000000000001);
+    g_assert_cmpuint(run_info->process.rank, ==, 8);
+    g_assert_cmpuint(run_info->process.rank_count, ==, 64);
+    g_assert_cmpstr(run_info->process.host, ==, "node3");
+    g_assert_cmpuint(run_info->parts[0].process.rank, ==, 1000000);
+    g_assert_cmpuint(run_info->parts[0].process.rank_count, ==, 0);
+    g_assert_null(run_info->parts[0].process.host);
     struct fm_process_fact process;
     size_t size;
     const uint8_t *start = g_bytes_get_data(bytes, &size);
@@ -148,15 +187,44 @@ static void test_damaged_facts(void)
             g_assert_error(error, FM_ERROR, FM_ERROR_TRUNCATED);
         }
     }
-    g_assert_cmpuint(accepted, ==, 7); /* before each fact */
+    g_assert_cmpuint(accepted, ==, 14); /* before each fact */
     g_assert_cmpuint(refused, >, 20);
     g_autofree uint8_t *copy = g_memdup2(bytes, size);
-    copy[nodes_end] = 9;
+    copy[nodes_end] = 29;
     g_autoptr(FmProfile) none = NULL;
     g_autoptr(GError) error = NULL;
     g_assert_false(fm_profile_read_bytes("cut", copy, size, NULL, &none, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
-    g_assert_nonnull(strstr(error->message, "fact of kind 9, expected 1 to 7"));
+    g_assert_nonnull(strstr(error->message, "fact of kind 29, which is not known"));
+}
+
+static void assert_refused(GBytes *bytes, const char *text)
+{
+    size_t size;
+    const uint8_t *start = g_bytes_get_data(bytes, &size);
+    g_autoptr(FmProfile) none = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(fm_profile_read_bytes("wrong", start, size, NULL, &none, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
+    g_assert_nonnull(strstr(error->message, text));
+}
+
+static void test_damaged_tick_event(void)
+{
+    g_autoptr(FmProfile) profile = profile_with_facts();
+    struct fm_profile bare = *profile;
+    bare.run_info = (struct fm_run_info){.tick_event = {true, false, 7}};
+    g_autoptr(GBytes) bytes = encode(&bare, 9, false);
+    size_t size;
+    const uint8_t *start = g_bytes_get_data(bytes, &size);
+    g_autofree uint8_t *copy = g_memdup2(start, size);
+    g_assert_cmpuint(copy[size - 3], ==, 16);
+    copy[size - 1] = 2;
+    g_autoptr(GBytes) bits = g_bytes_new(copy, size);
+    assert_refused(bits, "which events are sampled, bits 0x2, expected some of 0x1");
+    bare.ticks_per_second = 1000;
+    g_autoptr(GBytes) time = encode(&bare, 9, false);
+    assert_refused(time, "samples by events in a profile of 1000 ticks per second, expected 0");
 }
 
 /* A C profile in Mercury's strict form. */
@@ -222,6 +290,12 @@ static void mistake_ps(struct fm_build *build)
 {
     fm_build_pd(build, 0);
 }
+static void mistake_room(struct fm_build *build)
+{
+    /* its index would be that of exits */
+    g_assert_cmpuint(fm_build_own_measure(build, "waits", "waits", 1), ==, 0);
+}
+
 static void mistake_measure(struct fm_build *build)
 {
     fm_build_add(build, 1, 12, 1);
@@ -248,6 +322,7 @@ static void test_mistakes(void)
          "slot 1 of proc dynamic 1 holds call site dynamics 1 and 2, expected one, as its site is "
          "normal"},
         {mistake_ps, "proc dynamic 2 is of proc static 0, expected 1 to 1"},
+        {mistake_room, "measure \"waits\", but a profile has room for 8 measures"},
         {mistake_measure, "measure 12 of call site dynamic 1, expected below 8 and 1 to 0"},
         {mistake_point, "there are coverage points, but the header says that there is no coverage"},
         {mistake_path, "call site static 3 has the bad goal path \"c0;\""},
@@ -437,6 +512,7 @@ int main(int argc, char **argv)
     g_test_add_func("/build/contents", test_contents);
     g_test_add_func("/build/facts", test_facts);
     g_test_add_func("/build/damaged facts", test_damaged_facts);
+    g_test_add_func("/build/damaged tick event", test_damaged_tick_event);
     g_test_add_func("/build/strict", test_strict);
     g_test_add_func("/build/file", test_file);
     g_test_add_func("/build/mistakes", test_mistakes);

@@ -55,7 +55,7 @@ static void test_statics(void)
     if (!path)
         return;
     g_autoptr(FmProfile) profile = read_sample(path);
-    static const uint32_t kinds_expected[] = {18487, 438, 2258, 687, 122};
+    static const uint32_t kinds_expected[FM_SITE_KINDS] = {18487, 438, 2258, 687, 122};
     static const uint32_t labels_expected[] = {5715, 1952, 917};
     uint32_t kinds[FM_SITE_KINDS] = {0}, labels[3] = {0}, exported = 0, substitutions = 0;
     for (uint32_t css = 1; css <= profile->css_count; css++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callers and callees of each function add up to its total: everywhere and in each context. */
 #include "made.h"
-#include "digest/butterfly.h"
+#include "digest/calls/butterfly.h"
 #include "digest/paths.h"
 
 static struct fm_neighbour at(const GArray *rows, guint i)

@@ -368,7 +368,7 @@ static void a_source_listing(void)
         "</tr>\n"
         "<tr class=\"dead\"><th scope=\"row\" id=\"L10\">10</th><td></td><td></td><td></td>"
         "<td class=\"code\"><code></code></td></tr>\n"
-        "<tr><th scope=\"row\" id=\"L11\">11</th><td class=\"zero\">0</td>"
+        "<tr><th scope=\"row\" id=\"L11\">11</th><td class=\"zero\">never</td>"
         "<td class=\"zero\">0.00</td><td class=\"zero\">0.00</td>"
         "<td class=\"code\"><code>x</code></td></tr>\n"
         "</tbody>\n</table>\n</div>\n");

@@ -187,8 +187,8 @@ static void events_print_in_three_forms(void)
         {event_of(19, -1, "a\"b\n\xff", 5), FM_EVENTLOG_AS_TEXT,
          "   0.000000000    0 UserMessage text=\"a\\\"b\\n\\xff\"\n"},
         {event_of(19, -1, "a\"b\n\xff", 5), FM_EVENTLOG_AS_JSON,
-         "{\"time_ns\":0,\"cap\":0,\"type\":\"UserMessage\",\"fields\":{\"text\":\"a\\\"b\\u000a"
-         "\\ufffd\"}}\n"},
+         "{\"time_ns\":0,\"cap\":0,\"type\":\"UserMessage\",\"fields\":{\"text\":\"a\\\"b\\n"
+         "\xEF\xBF\xBD\"}}\n"},
         {event_of(19, -1, "a,b", 3), FM_EVENTLOG_AS_CSV,
          "0,0,UserMessage,\"text=\"\"a,b\"\"\"\r\n"},
         {event_of(512, 4, "\0\0\0\3", 4), FM_EVENTLOG_AS_TEXT,

@@ -166,7 +166,7 @@ static GBytes *exported(const struct made *made, const struct fm_export_format *
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GError) error = NULL;
     if (!fm_export(format, made->a, &options, out, notes, &error)) {
-        g_assert_cmpstr(format->name, ==, "lcov"); /* there is no coverage in these */
+        g_assert_nonnull(strstr(format->summary, "coverage")); /* there is none in these */
         g_assert_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE);
     }
     return fm_writer_finish_memory(out);

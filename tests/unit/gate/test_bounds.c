@@ -87,7 +87,8 @@ static struct fm_told told(const struct runs *runs, const char *text, int64_t be
     const struct fm_amount amount = {.value = {before, after}, .calls = {1, 1}};
     fm_limits_init(&limits);
     g_assert_true(fm_limits_parse(&limits, "l", text, strlen(text), NULL));
-    fm_time_against_bound(&runs->compare, g_ptr_array_index(limits.all, 0), &amount, &ret);
+    fm_time_against_bound(&runs->compare, FM_QUANTA, g_ptr_array_index(limits.all, 0), &amount,
+                          &ret);
     fm_limits_clear(&limits);
     return ret;
 }

@@ -5,13 +5,16 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ctf_text.h"
 #include "eventlog/output/format.h"
 #include "eventlog/log/log.h"
+#include "import-ctf/ctf_import.h"
 #include "trace/format/ctf.h"
 #include "trace/format/open.h"
 
@@ -339,7 +342,7 @@ static void test_cut_metadata(void)
     g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
     ctf_write(folder, two_types);
     g_autoptr(GByteArray) packets = to_packets(metadata);
-    unsigned whole = 0, told = 0;
+    unsigned whole = 0, part = 0, told = 0;
     for (guint cut = 64; cut < packets->len; cut += 96) {
         g_assert_true(
             g_file_set_contents(metadata, (const char *)packets->data, (gssize)cut, NULL));
@@ -350,10 +353,12 @@ static void test_cut_metadata(void)
         g_assert_true(says || cut % METADATA_PACKET == 0);
         told += says;
         whole += import.log != NULL && import.log->counts->events == 3;
+        part += import.log != NULL && import.log->counts->events == 1;
         import_done(&import);
     }
     g_assert_cmpuint(told, >, 0);
     g_assert_cmpuint(whole, >, 0); /* the cut lies in the padding of the last packet */
+    g_assert_cmpuint(part, >, 0);  /* within the second type: an event of it ends the reading */
     remove_parent(parent);
 }
 
@@ -382,6 +387,20 @@ static void test_wrong_metadata_sizes(void)
     remove_parent(parent);
 }
 
+/* What the library may do without end is ended by the kernel. */
+static void test_work_is_limited(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        fm_ctf_limit_work(1);
+        for (volatile unsigned i = 0;; i++)
+            ;
+    }
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    g_assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF);
+}
+
 /* Opening does not wait for what takes long, and an import that is broken off leaves nothing. */
 static void test_opened_before_begun(void)
 {
@@ -394,7 +413,7 @@ static void test_opened_before_begun(void)
     g_assert_cmpint(g_chmod(program, 0700), ==, 0);
     g_setenv("FATHOM_LIBEXEC", parent, TRUE);
     GError *error = NULL;
-    struct fm_trace *trace = fm_ctf_open(folder, -1, "trace", &error);
+    struct fm_trace *trace = fm_ctf_open(folder, -1, &error);
     g_assert_no_error(error);
     bool ended;
     g_assert_true(fm_trace_grows(trace));
@@ -505,6 +524,7 @@ int main(int argc, char **argv)
     g_test_add_func("/ctf/nothing to read", test_nothing);
     g_test_add_func("/ctf/cut metadata", test_cut_metadata);
     g_test_add_func("/ctf/metadata packets of wrong sizes", test_wrong_metadata_sizes);
+    g_test_add_func("/ctf/work is limited", test_work_is_limited);
     g_test_add_func("/ctf/opened before it has begun", test_opened_before_begun);
     g_test_add_func("/ctf/killed", test_killed);
     g_test_add_func("/ctf/exchanged for links", test_exchanged);

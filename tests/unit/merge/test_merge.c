@@ -156,6 +156,33 @@ static struct fm_profile *empty(const struct program *program)
     return profile;
 }
 
+/* A process that ended before it called anything is no identity: it lasted. */
+static void test_called_nothing(void)
+{
+    GRand *random = g_rand_new_with_seed(5);
+    struct program program;
+    random_program(random, &program);
+    struct fm_profile *run = random_run(random, &program);
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
+    for (unsigned m = FM_MEASURES_MERCURY; m < run->measure_count; m++)
+        fm_build_measure(build, run->measures[m].name, run->measures[m].unit,
+                         run->measures[m].scale);
+    fm_build_ps(build, &run->ps[run->pd_ps[run->root_pd]]);
+    fm_build_pd(build, 1);
+    fm_build_header(build)->coverage = run->coverage;
+    fm_build_header(build)->ticks_per_second = run->ticks_per_second;
+    fm_build_header(build)->duration_ns = 77;
+    struct fm_profile *idle;
+    g_assert_true(fm_build_finish(build, &idle, NULL));
+    g_autoptr(FmProfile) first = merge_all((struct fm_profile *[]){idle, run}, 2);
+    g_autoptr(FmProfile) last = merge_all((struct fm_profile *[]){run, idle}, 2);
+    g_assert_cmpuint(last->run_info.duration_ns, ==, MAX((uint64_t)77, run->run_info.duration_ns));
+    assert_same(first, last);
+    fm_profile_free(run);
+    fm_profile_free(idle);
+    g_rand_free(random);
+}
+
 static uint64_t sum_of(const struct fm_profile *profile, enum fm_measure_id measure)
 {
     uint64_t sum = 0;
@@ -395,6 +422,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/merge/laws", test_laws);
+    g_test_add_func("/merge/called-nothing", test_called_nothing);
     g_test_add_func("/merge/cliques_fold_on_the_union", test_cliques_fold_on_the_union);
     g_test_add_func("/merge/saturation", test_saturation);
     g_test_add_func("/merge/tick_rates", test_tick_rates);

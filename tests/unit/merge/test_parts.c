@@ -57,7 +57,9 @@ static struct part make_part(bool with_g, bool swapped, uint32_t pid, const stru
     fm_build_pd_point(build, f_pd, 0, 5);
     fm_build_pd_point(build, f_pd, 1, 2);
     fm_build_pd_point(build, f_pd, 0, 1); /* adds */
-    fm_build_add(build, fm_build_csd(build, main_pd, 0, f_pd), FM_EXITS, 3);
+    uint32_t f_csd = fm_build_csd(build, main_pd, 0, f_pd);
+    fm_build_add(build, f_csd, FM_EXITS, 3);
+    fm_build_add(build, f_csd, FM_CALLSEQS, 4);
     if (with_g)
         fm_build_add(build, fm_build_csd(build, main_pd, 1, fm_build_pd(build, ps[2])), FM_EXITS,
                      4);
@@ -66,6 +68,8 @@ static struct part make_part(bool with_g, bool swapped, uint32_t pid, const stru
                                                           .folder = "/home/who",
                                                           .pid = pid,
                                                           .parent_pid = 7,
+                                                          .forked = pid == 42,
+                                                          .forked_in = pid == 42 ? "f" : NULL,
                                                           .start_ns = 1000000005});
     g_autoptr(GError) error = NULL;
     if (!fm_build_finish(build, &part.profile, &error))
@@ -106,8 +110,11 @@ static struct part merge_parts(const struct part *parts, const unsigned *order, 
         if (part->lines != NULL)
             fm_merge_add_lines(merge, part->lines);
     }
-    if (!fm_merge_finish_lines(merge, &result.profile, &result.lines, &error))
+    struct fm_merge_beside beside;
+    if (!fm_merge_finish_with(merge, &result.profile, &beside, &error))
         g_error("%s", error->message);
+    result.lines = g_steal_pointer(&beside.lines);
+    fm_merge_beside_clear(&beside);
     return result;
 }
 
@@ -146,6 +153,23 @@ static char *notes_text(const struct part *part)
     return g_string_free(text, FALSE);
 }
 
+static char *processes_text(const struct part *part)
+{
+    GString *text = g_string_new(NULL);
+    for (uint32_t i = 0; i < part->profile->run_info.part_count; i++) {
+        const struct fm_part *of = &part->profile->run_info.parts[i];
+        g_string_append_printf(text, "%s in %s %u of %u at %" G_GUINT64_FORMAT, of->process.command,
+                               of->process.folder, of->process.pid, of->process.parent_pid,
+                               (guint64)of->process.start_ns);
+        if (of->process.forked)
+            g_string_append_printf(text, ", forked in %s", of->process.forked_in);
+        if (of->has_cost)
+            g_string_append_printf(text, ": %" G_GUINT64_FORMAT " calls", (guint64)of->calls);
+        g_string_append_c(text, '\n');
+    }
+    return g_string_free(text, FALSE);
+}
+
 static void make_three(struct part parts[3])
 {
     static const struct line first[] = {{1, 12, 0}, {1, 14, 1}, {0, 2, NO_POINT}};
@@ -167,11 +191,12 @@ static void test_lines_and_processes(void)
         struct part all = merge_parts(parts, orders[i], 3, false);
         g_autofree char *lines = lines_text(&all), *notes = notes_text(&all);
         g_assert_cmpstr(lines, ==, "f:12(0) f:13(1) f:14(01) g:22() main:2() ");
-        g_assert_cmpstr(notes, ==,
-                        "Added up with others: ./prog -x, in /home/who, process 41 of 7, begun at "
-                        "1970-01-01T00:00:01.000000005Z\n"
-                        "Added up with others: ./prog -x, in /home/who, process 42 of 7, begun at "
-                        "1970-01-01T00:00:01.000000005Z\n");
+        g_assert_cmpstr(notes, ==, ""); /* the parts have it */
+        g_autofree char *processes = processes_text(&all);
+        g_assert_cmpstr(processes, ==,
+                        "./prog -x in /home/who 42 of 7 at 1000000005, forked in f: 8 calls\n"
+                        " in  0 of 0 at 0: 8 calls\n"
+                        "./prog -x in /home/who 41 of 7 at 1000000005: 4 calls\n");
         g_assert_null(all.profile->run_info.process.command);
         part_clear(&all);
     }

@@ -83,14 +83,15 @@ static inline bool takes_a_name(enum fm_command_id id)
 {
     return id == FM_CMD_PROC || id == FM_CMD_PROC_CALLERS || id == FM_CMD_CLIQUE ||
            id == FM_CMD_PROC_STATIC_COVERAGE || id == FM_CMD_DUMP_PROC_STATIC ||
-           id == FM_CMD_DUMP_RAW_CLIQUE || id == FM_CMD_CLIQUE_RC || id == FM_CMD_CONTEXTS;
+           id == FM_CMD_DUMP_RAW_CLIQUE || id == FM_CMD_CLIQUE_RC || id == FM_CMD_CONTEXTS ||
+           id == FM_CMD_ASM;
 }
 
 /* Names, and what trees and pictures are asked for by. */
 static inline void random_view(GRand *rand, struct fm_command *command)
 {
     enum fm_command_id id = command->id;
-    bool view = id == FM_CMD_TREE || id == FM_CMD_FLAME || id == FM_CMD_GRAPH;
+    bool view = id == FM_CMD_TREE || id == FM_CMD_FLAME || id == FM_CMD_GRAPH || id == FM_CMD_RANKS;
 
     command->measure = (enum fm_query_measure)g_rand_int_range(rand, 0, 6);
     command->memory = (enum fm_query_memory)g_rand_int_range(rand, 0, 3);

@@ -65,6 +65,24 @@ static void commands_with_a_number(void)
     }
 }
 
+/* Two numbers are a procedure's and a page's; anything else a name. */
+static void pages_of_callees(void)
+{
+    struct fm_query query = parsed("clique/25/3"), first = parsed("proc/7/1"),
+                    plain = parsed("proc/7");
+
+    g_assert_cmpuint(query.command.number, ==, 25);
+    g_assert_cmpuint(query.command.bunch, ==, 3);
+    g_autofree char *printed = fm_query_print(&query), *of_first = fm_query_print(&first);
+    g_assert_cmpstr(printed, ==, "clique/25/3");
+    g_assert_cmpstr(of_first, ==, "proc/7");
+    g_assert_true(fm_query_equal(&first, &plain));
+    g_assert_false(fm_query_equal(&query, &plain));
+    struct fm_query named = parsed("clique/main/2");
+    g_assert_cmpstr(named.command.name, ==, "main/2");
+    fm_query_clear(&named);
+}
+
 static void root_and_the_action(void)
 {
     struct fm_query query = parsed("root/no");
@@ -163,8 +181,11 @@ static void names_stand_for_numbers(void)
         {"recursions/bytes", FM_CMD_RECURSIONS, NULL, NULL},
         {"about", FM_CMD_ABOUT, NULL, NULL},
         {"waits", FM_CMD_WAITS, NULL, NULL},
+        {"leaks", FM_CMD_LEAKS, NULL, NULL},
+        {"asm/buf_append", FM_CMD_ASM, "buf_append", NULL},
         {"contexts/buf_append", FM_CMD_CONTEXTS, "buf_append", NULL},
         {"graph/calls/proc/buf_append", FM_CMD_GRAPH, "proc/buf_append", NULL},
+        {"ranks/time/clique/main/relax", FM_CMD_RANKS, "clique/main/relax", NULL},
         {"memory/held", FM_CMD_MEMORY, NULL, NULL},
         {"source/src/lib/a.c", FM_CMD_SOURCE, "src/lib/a.c", NULL},
         {"help/per call", FM_CMD_HELP, "per call", NULL},
@@ -232,8 +253,11 @@ static void errors_name_the_part_and_what_was_expected(void)
         {"timeout/x", "timeout: found \"x\", expected minutes from 1 to 525600"},
         {"dump_proc_dynamic/-1", "dump_proc_dynamic: found \"-1\", expected a proc dynamic number "
                                  "from 0 to 4294967295"},
-        {"dump_proc_dynamic/1/2", "dump_proc_dynamic: found \"1/2\", expected a proc dynamic "
-                                  "number from 0 to 4294967295"},
+        {"dump_call_site_static/1/2", "dump_call_site_static: found \"1/2\", expected a call site "
+                                      "static number from 0 to 4294967295"},
+        {"dump_proc_dynamic/1/2/3", "dump_proc_dynamic: found \"1/2/3\", expected a proc dynamic "
+                                    "number from 0 to 4294967295"},
+        {"proc/1/0", "proc: found \"0\", expected a page number from 1 to 4294967295"},
         {"proc_callers//pr/1/20/nc",
          "proc_callers: found \"\", expected a procedure number or a name"},
         {"tree/time/down/3", "tree: found \"time/down/3\", expected MEASURE/down or "
@@ -242,8 +266,8 @@ static void errors_name_the_part_and_what_was_expected(void)
         {"tree/time/down/3/", "tree: found \"time/down/3/\", expected MEASURE/down or "
                               "up/LEVELS/FOCUS, such as time/down/3/all"},
         {"flame/hours/down/_/all",
-         "measure: found \"hours\", expected one of time, calls, bytes, allocs, callseqs, words, "
-         "auto"},
+         "measure: found \"hours\", expected one of time, calls, bytes, allocs, waiting, callseqs, "
+         "words, live, peak, auto"},
         {"flame/time/down/open-wide/all",
          "flags: found \"ide\", expected a width from 100 to 8000"},
         {"flame/time/down/big/all", "flags: found \"big\", expected _ or some of open, shut, own, "
@@ -345,6 +369,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/parse/plain", commands_without_arguments);
     g_test_add_func("/query/parse/number", commands_with_a_number);
+    g_test_add_func("/query/parse/pages", pages_of_callees);
     g_test_add_func("/query/parse/root", root_and_the_action);
     g_test_add_func("/query/parse/callers", callers_of_a_procedure);
     g_test_add_func("/query/parse/top", top_procedures_with_preferences);

@@ -182,18 +182,6 @@ static void names_with_ampersands_keep_apart_from_preferences(void)
     fm_query_clear(&query);
 }
 
-static void copies_are_their_own(void)
-{
-    struct fm_command copy, command = {.id = FM_CMD_MODULE, .module = g_strdup("list")};
-
-    fm_command_copy(&command, &copy);
-    g_assert_true(fm_command_equal(&command, &copy));
-    g_assert_true(command.module != copy.module);
-    fm_command_clear(&command);
-    g_assert_cmpstr(copy.module, ==, "list");
-    fm_command_clear(&copy);
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -204,6 +192,5 @@ int main(int argc, char **argv)
     g_test_add_func("/query/print/limits", numbers_beyond_their_limits_print_as_the_limit);
     g_test_add_func("/query/print/thresholds", thresholds_print_short_and_exact);
     g_test_add_func("/query/print/ampersands", names_with_ampersands_keep_apart_from_preferences);
-    g_test_add_func("/query/copy", copies_are_their_own);
     return g_test_run();
 }

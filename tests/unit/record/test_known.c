@@ -93,18 +93,23 @@ static void build(const struct fixture *fixture)
 }
 
 /* The statics as bytes, by way of what is known; NULL when they could not be had. */
-static GByteArray *ask(const struct fixture *fixture)
+static GByteArray *ask_with(const struct fixture *fixture, const struct fm_statics_opts *how)
 {
     struct fm_known *known = fm_known_new();
     struct fm_statics *statics = NULL;
     bool kept = false;
     GByteArray *bytes = NULL;
-    if (fm_known_extract(known, fixture->program, &opts, &statics, &kept, NULL)) {
+    if (fm_known_extract(known, fixture->program, how, &statics, &kept, NULL)) {
         g_assert_true(kept);
         bytes = fm_statics_pack(statics);
     }
     fm_known_free(known);
     return bytes;
+}
+
+static GByteArray *ask(const struct fixture *fixture)
+{
+    return ask_with(fixture, &opts);
 }
 
 static void assert_same(const GByteArray *left, const GByteArray *right)
@@ -218,6 +223,26 @@ static void test_next_run(struct fixture *fixture, gconstpointer data)
     assert_same(first, second);
     g_remove(path);
     g_assert_null(ask(fixture));
+}
+
+/* What is known of one build is not of another of that name, nor of the same with other options. */
+static void test_of_another(struct fixture *fixture, gconstpointer data)
+{
+    (void)data;
+    static const uint8_t other_id[] = {0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf1};
+    struct fm_statics_opts others[] = {opts, opts, opts, opts, opts};
+    others[0].build_id = other_id;
+    others[1].debug_path = "/elsewhere";
+    others[2].coverage = false;
+    others[3].ignore_debug = true;
+    others[4].physical = true;
+    build(fixture);
+    g_autoptr(GByteArray) first = ask(fixture);
+    g_remove(fixture->program);
+    for (gsize i = 0; i < G_N_ELEMENTS(others); i++)
+        g_assert_null(ask_with(fixture, &others[i]));
+    g_autoptr(GByteArray) second = ask(fixture);
+    assert_same(first, second);
 }
 
 static void test_damaged(struct fixture *fixture, gconstpointer data)
@@ -406,6 +431,7 @@ int main(int argc, char **argv)
     ADD("/known/round_trip", test_round_trip);
     ADD("/known/hostile", test_hostile);
     ADD("/known/next_run", test_next_run);
+    ADD("/known/another", test_of_another);
     ADD("/known/damaged", test_damaged);
     ADD("/known/trust", test_trust);
     ADD("/known/without", test_without);

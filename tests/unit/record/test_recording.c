@@ -85,6 +85,50 @@ static uint32_t add_sample(struct image *image, uint64_t pc, uint64_t quanta, ui
     return ref;
 }
 
+/* Of a csd: 6 calls that lock, of which 2 waited for what the other held, 30 ns; a sleep of 40 ns
+ * that is not over, 100 ns after its beginning. A tick of the clock is 2 ns. */
+static void add_waits(struct image *image, uint32_t csd_ref, uint32_t holder)
+{
+    struct fm_rec_header *header = header_of(image);
+    header->grade_flags |= FM_REC_WAITING;
+    header->wait_clock = FM_REC_CLOCK_TSC;
+    header->wait_first = (struct fm_rec_moment){1000, 5000};
+    header->wait_latest[1] = (struct fm_rec_moment){1500, 6000};
+    header->wait_latest_at = 1;
+    uint32_t wait_ref = add(image, sizeof(struct fm_rec_wait));
+    uint32_t blame_ref = add(image, sizeof(struct fm_rec_blame));
+    uint32_t side_ref = add(image, sizeof(struct fm_rec_side));
+    struct fm_rec_wait *wait = bytes_at(image, wait_ref);
+    *wait = (struct fm_rec_wait){.kind = FM_REC_WAIT_MUTEX,
+                                 .calls = 6,
+                                 .waits = 2,
+                                 .ticks = 15,
+                                 .longest = 10,
+                                 .first_blame = blame_ref};
+    struct fm_rec_blame *blame = bytes_at(image, blame_ref);
+    *blame = (struct fm_rec_blame){.holder = holder,
+                                   .lock = 0x3000,
+                                   .epoch = 1,
+                                   .wait = wait_ref,
+                                   .waits = 2,
+                                   .ticks = 15,
+                                   .longest = 10};
+    struct fm_rec_csd *csd = bytes_at(image, csd_ref);
+    struct fm_rec_side *side = bytes_at(image, side_ref);
+    *side = (struct fm_rec_side){0, FM_REC_SIDE_WAITS, wait_ref};
+    struct fm_rec_side *last = bytes_at(image, csd->side);
+    while (last->next != 0)
+        last = bytes_at(image, last->next);
+    last->next = side_ref;
+    struct fm_rec_thread *thread = bytes_at(image, header->first_thread);
+    thread->start_monotonic_ns = 5000;
+    thread->cpu_last_ns = 700;
+    thread->wait_kind = FM_REC_WAIT_SLEEP;
+    thread->wait_since = 1430;
+    thread->wait_away = 50;
+    thread->wait_csd = csd_ref;
+}
+
 /* root -> main (1 call, open) -> work (at 0x2000: 7 calls, 2 exceptional, 3 quanta, allocations;
  * one call open; two addresses with samples) -> main's recursion (0x2100). */
 static void make(struct image *image)
@@ -152,6 +196,7 @@ static void make(struct image *image)
     frames[1].csd = MAP_BASE + (uint64_t)start_csd * FM_REC_UNIT;
     frames[2].cfa = 0x7ffd0000;
     frames[2].csd = MAP_BASE + (uint64_t)work_csd * FM_REC_UNIT;
+    add_waits(image, work_csd, start_csd);
 }
 
 static char *write_image(const struct image *image, size_t size)
@@ -233,7 +278,7 @@ static void a_killed_program_keeps_all_counts(void)
     g_assert_cmpuint(fm_profile_own(profile, work, FM_QUANTA), ==, (UINT64_C(1) << 32) + 3);
     g_assert_cmpuint(fm_profile_own(profile, work, FM_ALLOCS), ==, 5);
     g_assert_cmpuint(fm_profile_own(profile, work, FM_WORDS), ==, 520);
-    g_assert_cmpuint(profile->measure_count, ==, FM_MEASURES_MERCURY + 3);
+    g_assert_cmpuint(profile->measure_count, ==, FM_MEASURES_MERCURY + 5);
     g_assert_cmpstr(profile->measures[FM_MEASURES_MERCURY].name, ==, "frees");
     g_assert_cmpuint(fm_profile_own(profile, work, FM_MEASURES_MERCURY), ==, 4);
     g_assert_cmpuint(fm_profile_own(profile, work, FM_MEASURES_MERCURY + 1), ==, 410);
@@ -398,6 +443,40 @@ static void damaged_anywhere(void)
     }
 }
 
+static void waits_are_those_of_the_file_and_the_open_one(void)
+{
+    static struct image image;
+    g_autoptr(FmProfile) profile = NULL;
+    struct fm_finish_notes notes;
+    make(&image);
+    g_assert_true(finish(&image, FILE_BYTES, &profile, &notes, NULL));
+    fm_finish_notes_done(&notes);
+    uint32_t start = csd_to(profile, "main thread", "prog+0x500");
+    uint32_t work = csd_to(profile, "prog+0x500", "prog+0x600");
+    unsigned waits = profile->measure_count - 2;
+    g_assert_cmpstr(profile->measures[waits].name, ==, "waits");
+    g_assert_cmpstr(profile->measures[waits + 1].name, ==, "wait_ns");
+    const struct fm_wait_info *info = &profile->run_info.wait_info;
+    g_assert_cmpuint(fm_profile_own(profile, work, waits), ==, 3);
+    g_assert_cmpuint(fm_profile_own(profile, work, waits + 1), ==, 30 + 40);
+    g_assert_cmpuint(info->waiting_count, ==, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        bool open = strcmp(info->waiting[i].kind, "sleep") == 0;
+        g_assert_cmpuint(info->waiting[i].csd, ==, work);
+        g_assert_cmpuint(info->waiting[i].ns, ==, open ? 40 : 30);
+        g_assert_cmpuint(info->waiting[i].longest_ns, ==, open ? 40 : 20);
+        g_assert_cmpuint(info->waiting[i].open, ==, open);
+    }
+    g_assert_cmpuint(info->blame_count, ==, 1);
+    g_assert_cmpuint(info->blames[0].holder, ==, start);
+    g_assert_cmpuint(info->blames[0].waits, ==, 2);
+    g_assert_cmpstr(info->locks[info->blames[0].lock - 1].name, ==, "prog+0x2000");
+    g_assert_cmpuint(info->thread_count, ==, 1);
+    g_assert_cmpuint(info->threads[0].wall_ns, ==, 1000);
+    g_assert_cmpuint(info->threads[0].wait_ns, ==, 70);
+    g_assert_cmpuint(fm_thread_time_unseen(&info->threads[0]), ==, 1000 - 700 - 70);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -412,5 +491,6 @@ int main(int argc, char **argv)
                     samples_are_not_more_than_their_edge);
     g_test_add_func("/recording/truncated_anywhere", truncated_anywhere);
     g_test_add_func("/recording/damaged_anywhere", damaged_anywhere);
+    g_test_add_func("/recording/waits", waits_are_those_of_the_file_and_the_open_one);
     return g_test_run();
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "record/statics/extract/demangle.h"
+#include "base/text/demangle.h"
 #include "record/statics/statics.h"
 
 static const char c_source[] = "#include <stdlib.h>\n"                                    /* 1 */

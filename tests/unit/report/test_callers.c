@@ -230,6 +230,61 @@ static void rows_sort_by_place_name_and_cost(void)
     page_done(&page);
 }
 
+static gint64 clique_of(JsonObject *row)
+{
+    return g_ascii_strtoll(cell_string(row, "clique"), NULL, 10);
+}
+
+static int compare_cliques(JsonObject *a, JsonObject *b, const char *column)
+{
+    if (strcmp(column, "clique") == 0)
+        return 0;
+    if (strcmp(column, "members") == 0)
+        return strcmp(cell_string(a, column), cell_string(b, column));
+    gint64 left = cell_int(a, column), right = cell_int(b, column);
+    return (left < right) - (left > right);
+}
+
+/* Cliques are made when they are shown: each once, in the order asked for, what is equal in that of
+ * cliques, by cost in reverse, wherever pages divide them. */
+static void cliques_sort_by_number_name_and_cost(void)
+{
+    static const struct {
+        const char *control, *column;
+        int ties;
+    } orders[] = {{NULL, "clique", 1},
+                  {"sort-name", "members", 1},
+                  {"sort-callseqs-total", "callseqs_total_count", -1}};
+    g_autoptr(FmDeepRecording) recording = world_many_callers("many.data");
+    struct page first = page_of(recording, "proc_callers/2/cl/1/1000/nc");
+    for (unsigned order = 0; order < G_N_ELEMENTS(orders); order++) {
+        const char *query = orders[order].control != NULL ? control(&first, orders[order].control)
+                                                          : "proc_callers/2/cl/1/1000/nc";
+        struct page whole = page_of(recording, query);
+        unsigned count = row_count(&whole, "callers", "caller");
+        g_assert_cmpuint(count, ==, 45);
+        for (unsigned i = 1; i < count; i++) {
+            JsonObject *before = row_at(&whole, "callers", "caller", i - 1);
+            JsonObject *row = row_at(&whole, "callers", "caller", i);
+            int compared = compare_cliques(before, row, orders[order].column);
+            g_assert_cmpint(compared, <=, 0);
+            if (compared == 0)
+                g_assert_cmpint(orders[order].ties * clique_of(before), <,
+                                orders[order].ties * clique_of(row));
+        }
+        g_auto(GStrv) parts = g_strsplit(query, "/1/1000/", 2);
+        for (unsigned i = 0; i < count; i += 7) {
+            g_autofree char *part = g_strdup_printf("%s/%u/7/%s", parts[0], i / 7 + 1, parts[1]);
+            struct page page = page_of(recording, part);
+            g_assert_cmpint(clique_of(row_at(&page, "callers", "caller", 0)), ==,
+                            clique_of(row_at(&whole, "callers", "caller", i)));
+            page_done(&page);
+        }
+        page_done(&whole);
+    }
+    page_done(&first);
+}
+
 /* Thousands of edges are summed site by site; grouping by clique goes edge by edge. */
 static void many_edges_sum_up_alike(void)
 {
@@ -322,6 +377,8 @@ int main(int argc, char **argv)
     g_test_add_func("/callers/pages follow each other", pages_follow_each_other);
     g_test_add_func("/callers/resizing keeps the first row", resizing_keeps_the_first_row);
     g_test_add_func("/callers/rows sort by place, name and cost", rows_sort_by_place_name_and_cost);
+    g_test_add_func("/callers/cliques sort by number, name and cost",
+                    cliques_sort_by_number_name_and_cost);
     g_test_add_func("/callers/many edges sum up alike", many_edges_sum_up_alike);
     g_test_add_func("/callers/contour exclusion sees through modules",
                     contour_exclusion_sees_through_modules);

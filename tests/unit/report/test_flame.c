@@ -59,9 +59,10 @@ static void pictures(void)
     struct fm_deep_recording *recording = world_c(NULL);
     struct fm_query query = {0};
     struct fm_display *display = NULL;
+    struct fm_preferences preferences;
     g_autoptr(GError) error = NULL;
     g_assert_true(fm_query_parse("flame/calls/down/_/all", &query, &error));
-    g_assert_true(fm_report(recording, &query, &display, &error));
+    g_assert_true(fm_report(recording, &query, &preferences, &display, &error));
     const struct fm_html_options options = {.url_prefix = "?", .url_suffix = "&f"};
     g_autoptr(GString) html = g_string_new(NULL);
     g_autoptr(GString) svg = g_string_new(NULL);
@@ -80,10 +81,60 @@ static void pictures(void)
     fm_deep_recording_free(recording);
 }
 
+/* Of a procedure with very many contexts callers of the dearest are followed; the others are one
+ * box, and all add up. Asked for again, it is the same picture. */
+static void many_contexts_are_bounded(void)
+{
+    g_autoptr(FmDeepRecording) recording = world_hub();
+    for (int again = 0; again < 2; again++) {
+        struct page page = page_of(recording, "flame/callseqs/up/_/hub");
+        JsonArray *boxes = boxes_of(&page);
+        gint64 whole = number(boxes, 0, 7), callers = 0;
+        for (guint i = 1; i < json_array_get_length(boxes); i++)
+            callers += number(boxes, i, 0) == 1 ? number(boxes, i, 7) : 0;
+        g_assert_cmpint(whole, >, 10000);
+        g_assert_cmpint(callers, ==, whole);
+        page_done(&page);
+    }
+    struct page tree = page_of(recording, "tree/callseqs/up/1/hub");
+    gint64 whole = cell_int(row_at(&tree, "tree", NULL, 0), "callseqs_total_count");
+    gint64 callers = 0;
+    for (unsigned i = 1; i < row_count(&tree, "tree", NULL); i++)
+        callers += cell_int(row_at(&tree, "tree", NULL, i), "callseqs_total_count");
+    g_assert_cmpint(callers, ==, whole);
+    g_assert_nonnull(row_at(&tree, "tree", "rest", 0));
+    page_done(&tree);
+}
+
+/* Where calls are many, graphs and contexts have them from the sums of sites. */
+static void many_calls_are_counted(void)
+{
+    g_autoptr(FmDeepRecording) recording = world_hub();
+    struct page page = page_of(recording, "graph/callseqs/proc/hub");
+    gint64 calls = 0;
+    for (unsigned i = 0; i < row_count(&page, "calls", NULL); i++)
+        calls += cell_int(row_at(&page, "calls", NULL, i), "calls_count");
+    struct page hub = page_of(recording, "proc/hub"), contexts = page_of(recording, "contexts/hub");
+    g_assert_cmpint(calls, >=, fact_int(&hub, "calls_count"));
+    g_assert_cmpint(fact_int(&contexts, "path_count"), >, 1000);
+    gint64 before = G_MAXINT64;
+    for (unsigned i = 0; i < row_count(&contexts, "contexts", "context"); i++) {
+        gint64 total =
+            cell_int(row_at(&contexts, "contexts", "context", i), "callseqs_total_count");
+        g_assert_cmpint(total, <=, before);
+        before = total;
+    }
+    page_done(&page);
+    page_done(&hub);
+    page_done(&contexts);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/report/flame/numbers", boxes_as_numbers);
     g_test_add_func("/report/flame/pictures", pictures);
+    g_test_add_func("/report/flame/many contexts are bounded", many_contexts_are_bounded);
+    g_test_add_func("/report/flame/many calls are counted", many_calls_are_counted);
     return g_test_run();
 }

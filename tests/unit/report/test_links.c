@@ -58,8 +58,8 @@ static void collect(struct walk *walk, const char *html)
     static const char mark[] = "href=\"?";
     for (const char *p = html; (p = strstr(p, mark));) {
         p += strlen(mark);
-        const char *end = strchr(p, '"');
-        g_assert_nonnull(end);
+        const char *end = p + strcspn(p, "\"#"); /* behind "#" stands a place on the page */
+        g_assert_true(*end != '\0');
         g_autofree char *encoded = unescape(p, (size_t)(end - p));
         GError *error = NULL;
         char *text = fm_query_percent_decode(encoded, &error);
@@ -75,9 +75,8 @@ static void visit(struct walk *walk, const char *text)
     struct fm_display *display = NULL;
     GError *error = NULL;
     g_assert_true(fm_query_parse(text, &query, NULL));
-    if (!fm_report(walk->recording, &query, &display, &error))
+    if (!fm_report(walk->recording, &query, &preferences, &display, &error))
         g_error("%s: %s", text, error->message);
-    fm_deep_recording_preferences(walk->recording, &query, &preferences);
     const struct fm_html_options options = {.recording_name = walk->recording->name,
                                             .url_prefix = "?",
                                             .url_suffix = "",

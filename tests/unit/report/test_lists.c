@@ -36,7 +36,7 @@ static void inactive_procedures_show_on_demand(void)
     page_done(&all);
     page_done(&page);
     g_autofree char *message = page_error(recording, "module/nix.c", FM_ERROR_NOT_FOUND);
-    g_assert_cmpstr(message, ==, "c.data: there is no translation unit named 'nix.c'");
+    g_assert_cmpstr(message, ==, "c.data: there is no file named 'nix.c'");
 }
 
 struct flat_proc {

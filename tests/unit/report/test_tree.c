@@ -93,6 +93,10 @@ static void the_rest(void)
     page = page_of(recording, "tree/callseqs/down/1/all");
     g_assert_cmpuint(row_count(&page, "tree", "function"), ==, 45);
     page_done(&page);
+    /* Of what the tree begins with: one call of the program's 96 is half of what p01 costs. */
+    page = page_of(recording, "tree/callseqs/down/1-p5/p01");
+    assert_row(&page, 1, "callee/0-0", 1, "callseqs_total_count", 1);
+    page_done(&page);
     fm_deep_recording_free(recording);
 }
 

@@ -224,19 +224,19 @@ struct fm_deep_recording *world_hub(void)
 
 /* --- pages --- */
 
-static bool make(const struct fm_deep_recording *recording, const char *text, GString *out,
-                 GError **error)
+static bool make(const struct fm_deep_recording *recording, const char *text, bool window,
+                 GString *out, GError **error)
 {
     struct fm_query query = {0};
     GError *parse_error = NULL;
     bool parsed = fm_query_parse(text, &query, &parse_error);
     g_assert_no_error(parse_error);
     g_assert_true(parsed);
+    query.compact = window;
     struct fm_display *display = NULL;
-    bool ok = fm_report(recording, &query, &display, error);
+    struct fm_preferences preferences;
+    bool ok = fm_report(recording, &query, &preferences, &display, error);
     if (ok) {
-        struct fm_preferences preferences;
-        fm_deep_recording_preferences(recording, &query, &preferences);
         fm_json_write(display, &preferences, out);
         fm_display_free(display);
     }
@@ -244,11 +244,12 @@ static bool make(const struct fm_deep_recording *recording, const char *text, GS
     return ok;
 }
 
-struct page page_of(const struct fm_deep_recording *recording, const char *query)
+static struct page parsed_page(const struct fm_deep_recording *recording, const char *query,
+                               bool window)
 {
     GError *error = NULL;
     GString *text = g_string_new(NULL);
-    bool ok = make(recording, query, text, &error);
+    bool ok = make(recording, query, window, text, &error);
     g_assert_no_error(error);
     g_assert_true(ok);
     struct page page = {.parser = json_parser_new()};
@@ -257,6 +258,16 @@ struct page page_of(const struct fm_deep_recording *recording, const char *query
     page.root = json_node_get_object(json_parser_get_root(page.parser));
     g_string_free(text, TRUE);
     return page;
+}
+
+struct page page_of(const struct fm_deep_recording *recording, const char *query)
+{
+    return parsed_page(recording, query, false);
+}
+
+struct page window_of(const struct fm_deep_recording *recording, const char *query)
+{
+    return parsed_page(recording, query, true);
 }
 
 void page_done(struct page *page)
@@ -268,7 +279,7 @@ char *page_error(const struct fm_deep_recording *recording, const char *query, i
 {
     GError *error = NULL;
     GString *text = g_string_new(NULL);
-    g_assert_false(make(recording, query, text, &error));
+    g_assert_false(make(recording, query, false, text, &error));
     g_assert_error(error, FM_ERROR, code);
     char *message = g_strdup(error->message);
     g_error_free(error);

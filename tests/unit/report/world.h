@@ -28,6 +28,8 @@ struct page {
     JsonObject *root;
 };
 struct page page_of(const struct fm_deep_recording *recording, const char *query);
+/* As a browser is shown it: columns of one measure, where none are chosen. */
+struct page window_of(const struct fm_deep_recording *recording, const char *query);
 void page_done(struct page *page);
 /* The page is refused: its error's code must be this one. Returns the message; g_free. */
 char *page_error(const struct fm_deep_recording *recording, const char *query, int code);

@@ -269,10 +269,12 @@ GByteArray *take_all(void)
     return all;
 }
 
-/* --- folders, removed at the end of the process that made them --- */
+/* --- folders below one of the process that made them, which is removed at its end: what is killed
+ * leaves one --- */
 
-static GPtrArray *folders; /* char * */
-static pid_t folders_of;
+static char *folder_of_all;
+static pid_t folder_owner;
+static unsigned folders_made;
 
 static void remove_tree(const char *path)
 {
@@ -291,25 +293,22 @@ static void remove_tree(const char *path)
 /* Not of a forked child, whose parent goes on with them. */
 static void remove_folders(void)
 {
-    if (getpid() != folders_of)
-        return;
-    for (guint i = 0; i < folders->len; i++)
-        remove_tree(folders->pdata[i]);
-    g_ptr_array_set_size(folders, 0);
+    if (getpid() == folder_owner)
+        remove_tree(folder_of_all);
 }
 
 char *temp_folder(void)
 {
-    char *folder = g_dir_make_tmp("fathom-log-XXXXXX", NULL);
-    g_assert_nonnull(folder);
-    if (folders == NULL) {
-        folders = g_ptr_array_new_with_free_func(g_free);
-        atexit(remove_folders);
+    if (folder_owner != getpid()) {
+        if (folder_owner == 0)
+            atexit(remove_folders);
+        g_free(folder_of_all);
+        folder_of_all = g_dir_make_tmp("fathom-log-XXXXXX", NULL);
+        g_assert_nonnull(folder_of_all);
+        folder_owner = getpid();
     }
-    if (folders_of != getpid())
-        g_ptr_array_set_size(folders, 0);
-    folders_of = getpid();
-    g_ptr_array_add(folders, g_strdup(folder));
+    char *folder = g_strdup_printf("%s/%u", folder_of_all, folders_made++);
+    g_assert_cmpint(g_mkdir(folder, 0700), ==, 0);
     return folder;
 }
 

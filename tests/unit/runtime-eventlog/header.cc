@@ -30,7 +30,7 @@ FM_EVENT(request, text(path), integer(status), real(seconds), address(at), bytes
 
 template <typename Number> void counts(Number value)
 {
-    FM_SPAN("template");
+    FM_SPAN_WITH("template", "of a type", value);
     FM_COUNTER("number", value);
 }
 
@@ -61,6 +61,7 @@ void every_event()
     counts(1);
     counts(2.5);
     counts(2.5F);
+    counts(UINT64_MAX);
     FM_VALUE("real", 1.5L);
     FM_SPAN_WITH("with", written.c_str(), 3);
     fm_event_request("/of C++", 200, 0.5, &lock, 1, 2, 3, 0);
@@ -86,6 +87,9 @@ void events_from_cplusplus_arrive()
     g_assert_cmpint(fm_eventlog_status(), ==, FM_EVENTLOG_STOPPED);
     g_assert_cmpuint(written.size(), >, 1000);
     g_assert_true(written.compare(0, 8, "hdrbhetb") == 0);
+    g_assert_true(written.find(std::string("\x43\xF0\0\0\0\0\0\0", 8)) != std::string::npos);
+    g_assert_true(written.find(std::string("\x43\xF0\0\0\0\0\0\0of a type", 17)) !=
+                  std::string::npos);
     g_assert_true(written.find("in a lambda") != std::string::npos);
     g_assert_true(written.find("fields:path=strz,status=i64,seconds=f64,at=addr,size=bytes,n=w64,"
                                "age=ns,owner=name") != std::string::npos);

@@ -85,12 +85,59 @@ static void span_details_are_shown(void)
                "\"type\":\"SpanDetail\",\"fields\":{\"value\":-2,\"text\":\"row \\\"2\\\"\"}}\n");
 }
 
+/* Counters are signed numbers; what these do not hold is no negative number but a real one. */
+static void large_unsigned_values_are_shown(void)
+{
+    g_autofree char *path = begin();
+    uint64_t most = UINT64_MAX;
+    unsigned long bit = 1UL << 63;
+    unsigned calls = 0;
+    FM_COUNTER("most", most);
+    FM_COUNTER("most", (calls++, bit));
+    FM_VALUE("most", bit);
+    FM_COUNTER("most", (uint64_t)INT64_MAX);
+    FM_VALUE("most", UINT32_MAX);
+    FM_COUNTER("most", -1L);
+    FM_SPAN_WITH("span", "all", most);
+    FM_SPAN_WITH("span", "bit", (calls++, bit));
+    FM_SPAN_WITH("span", "signed", (uint64_t)INT64_MAX);
+    FM_SPAN_WITH("span", "half", 2.5f);
+    FM_SPAN_WITH("span", "less", -2);
+    fm_eventlog_stop();
+    g_assert_cmpuint(calls, ==, 2);
+    g_autofree char *text = cat(path, "--format=text"), *json = cat(path, "--format=json");
+    assert_has(text, "\"most\" value=1.8446744073709552e+19\n");
+    assert_has(text, "\"most\" value=9.2233720368547758e+18\n");
+    assert_has(text, "\"most\" value=9223372036854775807\n");
+    assert_has(text, "\"most\" value=4294967295\n");
+    assert_has(text, "\"most\" value=-1\n");
+    assert_has(text, " SpanDetailReal value=1.8446744073709552e+19 text=\"all\"\n");
+    assert_has(text, " SpanDetailReal value=9.2233720368547758e+18 text=\"bit\"\n");
+    assert_has(text, " SpanDetail value=9223372036854775807 text=\"signed\"\n");
+    assert_has(text, " SpanDetailReal value=2.5 text=\"half\"\n");
+    assert_has(text, " SpanDetail value=-2 text=\"less\"\n");
+    assert_has(json, "\"value\":1.8446744073709552e+19");
+}
+
 static uint64_t all_of(const struct check *c)
 {
     uint64_t n = 0;
     for (unsigned i = FIRST_NUMBER; i < FIRST_NUMBER + NUMBERS; i++)
         n += c->counts[i];
     return n;
+}
+
+/* One type for equal declarations, and for them alone: readers go by the fields. */
+static void types_are_told_apart_by_fields(void)
+{
+    struct fm_eventlog_event_type_ same = fm_event_type_words, other = fm_event_type_words;
+    other.fields = "first=strz";
+    same.index = other.index = -1;
+    fm_eventlog_declare_(&same);
+    fm_eventlog_declare_(&other);
+    g_assert_cmpint(same.index, ==, fm_event_type_words.index);
+    g_assert_cmpint(other.index, >=, 0);
+    g_assert_cmpint(other.index, !=, same.index);
 }
 
 /* Too long for an event: dropped and counted, the next one arrives. */
@@ -260,6 +307,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/eventlog/events/shown", name_and_fields_are_shown);
+    g_test_add_func("/eventlog/events/apart", types_are_told_apart_by_fields);
+    g_test_add_func("/eventlog/events/unsigned", large_unsigned_values_are_shown);
     g_test_add_func("/eventlog/events/details", span_details_are_shown);
     g_test_add_func("/eventlog/events/long", long_texts_are_counted);
     g_test_add_func("/eventlog/events/threads", threads_and_handlers_log_them);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fathom/eventlog.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -468,10 +469,53 @@ static void nothing_is_formatted_without_a_destination(void)
     fm_eventlog_stop();
 }
 
+/* Threads that are cancelled. */
+
+static void *log_cancelled(void *unused)
+{
+    (void)unused;
+    pthread_cancel(pthread_self());
+    log_numbers(0, 0, 20000);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void *wait_for_ever(void *unused)
+{
+    (void)unused;
+    fm_eventlog_chunk_wait(-1);
+    return NULL;
+}
+
+static void cancelled(void *(*run)(void *))
+{
+    pthread_t thread;
+    void *result = NULL;
+    g_assert_cmpint(pthread_create(&thread, NULL, run, NULL), ==, 0);
+    pthread_cancel(thread);
+    g_assert_cmpint(pthread_join(thread, &result), ==, 0);
+    g_assert_true(result == PTHREAD_CANCELED);
+}
+
+/* Many buffers are handed over, which writes to a descriptor. */
+static void cancelled_threads_leave_whole(void)
+{
+    start(8192, 0, 0);
+    cancelled(wait_for_ever);
+    g_assert_cmpint(fm_eventlog_chunk_wait(0), ==, 0);
+    cancelled(log_cancelled);
+    g_assert_cmpint(fm_eventlog_chunk_wait(0), ==, 1);
+    g_autoptr(GByteArray) all = g_byte_array_new();
+    struct check *c = finish_and_check(all);
+    g_assert_cmpuint(c->counts[522], ==, 20000);
+    check_free(c);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
 #define T(name) g_test_add_func("/eventlog/memory/" #name, name)
+    T(cancelled_threads_leave_whole);
     T(without_memory_mode_there_are_no_chunks);
     T(chunks_have_the_chunk_size_and_join);
     T(tail_can_be_taken_after_finish);

@@ -340,6 +340,25 @@ static void test_20_request_from_a_callback(struct fixture *f, gconstpointer dat
     world_expect(f->world, "ip+B BR.B BC.B B:1-4 AC.B ->T");
 }
 
+static void request_refused(struct world *world, struct label *label)
+{
+    request(world, label->trace, label->argument, FM_REQUEST_NO_MODULE);
+}
+
+/* What is asked for while all is thrown away would be thrown away, too: it is refused. */
+static void test_request_while_all_is_discarded(struct fixture *f, gconstpointer data)
+{
+    (void)data;
+    f->a->act = request_refused;
+    f->a->argument = "B";
+    request(f->world, f->x, "A", FM_REQUEST_QUEUED);
+    world_expect(f->world, "ip+A BR.A BC.A A:1-4 AC.A ->T");
+    fm_background_discard(f->world->engine, f->x);
+    world_expect_log(f->world, "ip-A AR.A");
+    f->a->act = NULL;
+    world_expect(f->world, "ip+A BR.A BC.A A:1-4 AC.A ->T"); /* it was wanted, and is again */
+}
+
 static void test_21_unknown_module(struct fixture *f, gconstpointer data)
 {
     (void)data;
@@ -557,6 +576,7 @@ int main(int argc, char **argv)
     SCENARIO("18", test_18_notify_current_without_a_pass);
     SCENARIO("19", test_19_owner_withdraws);
     SCENARIO("20", test_20_request_from_a_callback);
+    SCENARIO("discard-request", test_request_while_all_is_discarded);
     SCENARIO("21", test_21_unknown_module);
     SCENARIO("waits", test_waits_for_what_arrives);
     SCENARIO("24", test_24_trace_closed_mid_pass);

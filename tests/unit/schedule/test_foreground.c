@@ -212,6 +212,31 @@ static void test_withdrawal_from_inside_a_hook(struct fixture *f, gconstpointer 
     world_expect(f->world, "BR.V BC.V BR.W BC.W V:10 W:10-30 AC.V AC.W AR.W ->F");
 }
 
+struct withdrawal {
+    struct fm_trace_reader *reader;
+    const void *owner;
+};
+
+static bool withdraw(void *hook_data, void *call_data)
+{
+    const struct withdrawal *withdrawal = hook_data;
+    (void)call_data;
+    fm_trace_reader_remove_all(withdrawal->reader, withdrawal->owner);
+    return false;
+}
+
+/* What was withdrawn before it began is not called at all. */
+static void test_withdrawal_of_one_that_begins_next(struct fixture *f, gconstpointer data)
+{
+    (void)data;
+    fm_engine_set_chunk(f->world->engine, 100);
+    struct withdrawal withdrawal = {.reader = f->reader};
+    struct fm_events_request *first = submit(f, "V", 10, 30);
+    fm_hooks_add(first->before_request, withdraw, &withdrawal, FM_HOOK_DEFAULT);
+    withdrawal.owner = submit(f, "W", 10, 40)->owner;
+    world_expect(f->world, "BR.V BC.V V:10-20b AC.V AR.V ->F");
+}
+
 static void test_49_stop_button(struct fixture *f, gconstpointer data)
 {
     (void)data;
@@ -383,6 +408,7 @@ int main(int argc, char **argv)
     SCENARIO("47", test_47_withdrawal_between_chunks);
     SCENARIO("48", test_48_withdrawal_of_one_of_two);
     SCENARIO("withdrawal-inside", test_withdrawal_from_inside_a_hook);
+    SCENARIO("withdrawal-next", test_withdrawal_of_one_that_begins_next);
     SCENARIO("49", test_49_stop_button);
     SCENARIO("50", test_50_one_trace_of_two);
     SCENARIO("51", test_51_empty_traceset);

@@ -5,6 +5,7 @@
 
 #include "serve/serve.h"
 #include "trace_log.h"
+#include "viewers/viewers.h"
 
 #define WHOLE_HOUR_US (INT64_C(3600) * 1000000)
 
@@ -115,7 +116,7 @@ static void test_of_the_summary(struct fixture *f, gconstpointer user)
 {
     (void)user;
     g_autoptr(GByteArray) bytes = g_byte_array_new();
-    trace_log_write_long(bytes, 60000);
+    trace_log_write_long(bytes, 1, 60000);
     g_autofree char *log = add(f, "long.eventlog", bytes);
     g_autofree char *json =
         ask(f, "/trace.json", log, "view=timeline&start=1000&end=6001000&width=4");
@@ -126,13 +127,76 @@ static void test_of_the_summary(struct fixture *f, gconstpointer user)
     assert_has(page, "of 1 thread at work (100 %), by the summary");
 }
 
+static unsigned count_of(const char *body, const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = body; (at = strstr(at, text)) != NULL; at += strlen(text))
+        count++;
+    return count;
+}
+
+/* Twelve threads at work, of which one is on the screen: it alone has the picture's boxes, and
+ * all of them count as activity. */
+static void test_of_lanes_outside_of_the_screen(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_long(bytes, 12, 6000);
+    g_autofree char *log = add(f, "wide.eventlog", bytes);
+    g_autofree char *json =
+        ask(f, "/trace.json", log, "view=timeline&start=1000&end=601000&width=1000&lanes=2");
+    assert_has(json, "\"lanes\": 12, \"scale\": 12, \"from_summary\": true, ");
+    assert_has(json, "\"at_work\": 12, \"at_work_percent\": 100.00");
+    g_auto(GStrv) lanes = g_strsplit(json, "\"boxes\": [", 0);
+    g_assert_cmpuint(g_strv_length(lanes), ==, 3);
+    /* The first is the process. A box a column of the other: of all lanes there would be too many.
+     */
+    g_assert_cmpuint(count_of(lanes[2], "[0, "), >, 900);
+}
+
+/* Threads are seen before the CPUs that they run on; what waits within what works does not work. */
+static void test_of_kinds_and_nesting(struct fixture *f, gconstpointer user)
+{
+    (void)f;
+    (void)user;
+    struct fm_trace *trace = fm_trace_new("made", "made:1");
+    trace->state_model = &fm_state_model_eventlog;
+    struct fm_state *state = fm_state_new(trace);
+    uint32_t works = fm_trace_value(trace, "works", FM_STATE_RUNNING);
+    uint32_t waits = fm_trace_value(trace, "waits", FM_STATE_WAITING);
+    struct fm_lane thread = {.kind = FM_LANE_THREAD}, cpu = {.kind = FM_LANE_CPU, .index = 1};
+    const struct fm_state_entry outer = {.value = works, .since = 100};
+    const struct fm_state_entry inner = {.value = waits, .since = 300};
+    struct fm_trace_activity activity;
+    fm_trace_activity_init(&activity,
+                           &(const struct fm_trace_job){.start = 0, .end = 1000, .columns = 10});
+    fm_trace_activity_count(&activity, state, &thread, 0, &outer, 900);
+    g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_RUNNING), ==, 800);
+    struct fm_state_entry stack[] = {outer};
+    cpu.stack = stack;
+    cpu.depth = 1; /* what is on the stack when the inner entry has ended */
+    fm_trace_activity_count(&activity, state, &cpu, 1, &inner, 500);
+    cpu.depth = 0;
+    fm_trace_activity_count(&activity, state, &cpu, 0, &outer, 900);
+    g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_RUNNING), ==, 600);
+    g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_WAITING), ==, 200);
+    fm_trace_activity_count(&activity, state, &thread, 0, &outer, 900);
+    g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_RUNNING), ==, 600);
+    fm_trace_activity_clear(&activity);
+    fm_state_free(state);
+    fm_trace_free(trace);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(struct fixture *f, gconstpointer user);
-    } tests[] = {
-        {"events", test_of_events}, {"windows", test_of_windows}, {"summary", test_of_the_summary}};
+    } tests[] = {{"events", test_of_events},
+                 {"windows", test_of_windows},
+                 {"summary", test_of_the_summary},
+                 {"outside", test_of_lanes_outside_of_the_screen},
+                 {"kinds", test_of_kinds_and_nesting}};
     g_test_init(&argc, &argv, NULL);
     for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
         g_autofree char *path = g_strconcat("/traces/activity/", tests[i].name, NULL);

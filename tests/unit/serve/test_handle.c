@@ -296,6 +296,33 @@ static void the_same_file_is_one_recording(struct fixture *f, gconstpointer user
     g_assert_cmpuint(fm_server_count(f->server), ==, 1);
 }
 
+static void write_in_place(const char *path, const char *content_of)
+{
+    g_autofree char *content = NULL;
+    gsize size;
+    g_assert_true(g_file_get_contents(content_of, &content, &size, NULL));
+    FILE *file = g_fopen(path, "w");
+    g_assert_nonnull(file);
+    g_assert_cmpuint(fwrite(content, 1, size, file), ==, size);
+    g_assert_cmpint(fclose(file), ==, 0);
+}
+
+/* A file is given the inode of one that another took the place of: it is a file of its own. */
+static void an_inode_is_used_again(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    add(f, f->one);
+    g_autofree char *hard = g_build_filename(f->root, "hard.data", NULL);
+    g_assert_cmpint(link(f->one, hard), ==, 0);
+    g_assert_cmpint(g_rename(f->odd, f->one), ==, 0);
+    write_in_place(hard, f->outside);
+    add(f, hard);
+    g_autofree char *a = query("menu", f->one), *b = query("menu", hard);
+    EXPECT(f, 200, "3,000", .query = b, .path = "/deep.txt");
+    EXPECT(f, 200, "2,000", .query = a, .path = "/deep.txt");
+    g_assert_cmpuint(fm_server_count(f->server), ==, 2);
+}
+
 static void least_used_ones_are_closed(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -504,6 +531,7 @@ int main(int argc, char **argv)
     ADD("only-what-was-given", only_what_was_given);
     ADD("below-a-root", below_a_root);
     ADD("one-recording", the_same_file_is_one_recording);
+    ADD("inode-used-again", an_inode_is_used_again);
     ADD("least-used", least_used_ones_are_closed);
     ADD("validators", validators);
     ADD("changed-file", a_changed_file_is_read_again);

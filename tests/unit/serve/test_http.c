@@ -41,10 +41,28 @@ static gsize read_to_end(GSocketConnection *connection, char *buffer, gsize size
     return got;
 }
 
+/* Headers without end, a line now and then: each is something, and together they never are a
+ * request. */
+static void expect_end_of_trickle(uint16_t port)
+{
+    GSocketConnection *connection = connect_to(port);
+    GSocket *socket = g_socket_connection_get_socket(connection);
+    bool ended = false;
+    send_text(connection, "GET / HTTP/1.1\r\n");
+    for (unsigned i = 0; i < 200 && !ended; i++) {
+        ended = g_socket_send(socket, "A: b\r\n", 6, NULL, NULL) < 0 ||
+                (g_socket_condition_check(socket, G_IO_IN | G_IO_HUP | G_IO_ERR) != 0);
+        g_usleep(50000);
+    }
+    g_assert_true(ended);
+    g_object_unref(connection);
+}
+
 static gpointer slow_clients(gpointer user)
 {
     uint16_t port = port_of(user);
     char buffer[4096];
+    expect_end_of_trickle(port);
     /* Headers that never end, and a connection that says nothing. */
     GSocketConnection *half = connect_to(port), *silent = connect_to(port);
     send_text(half, "GET / HTTP/1.1\r\nHost: localhost\r\n");

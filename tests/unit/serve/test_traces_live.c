@@ -91,7 +91,7 @@ static void test_behind(struct fixture *f, gconstpointer user)
     (void)user;
     g_autofree char *path = g_build_filename(f->folder, "long.eventlog", NULL);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
-    trace_log_write_long(bytes, 60000);
+    trace_log_write_long(bytes, 1, 60000);
     g_byte_array_set_size(bytes, bytes->len - 2); /* no end mark */
     g_assert_cmpuint(bytes->len, >, 1u << 20);
     write_log(path, bytes);
@@ -286,7 +286,7 @@ static void test_cancelled(struct fixture *f, gconstpointer user)
     (void)user;
     g_autofree char *path = g_build_filename(f->folder, "long.eventlog", NULL);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
-    trace_log_write_long(bytes, 60000);
+    trace_log_write_long(bytes, 1, 60000);
     write_log(path, bytes);
     g_assert_true(fm_server_add(f->server, path, NULL));
     struct sink sink = {0};
@@ -309,6 +309,39 @@ static void test_cancelled(struct fixture *f, gconstpointer user)
     g_assert_null(fm_engine_check(fm_server_engine(f->server)));
     assert_has(sink.got->str, "\"serial\": 1"); /* its first picture came before */
     assert_has_not(sink.got->str, "\"done\": true");
+    g_string_free(sink.got, TRUE);
+}
+
+/* Of a log that is being read: what a page asks for first is answered by the next step, not by one
+ * after the pass, and says until when it is true. */
+static void test_first_picture_during_the_pass(struct fixture *f, gconstpointer user)
+{
+    enum { STEPS_OF_THE_PASS = 3, STEPS_MAX = 2 };
+    (void)user;
+    g_autofree char *path = g_build_filename(f->folder, "long.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_long(bytes, 1, 60000);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL));
+    struct sink sink = {0};
+    struct fm_stream *stream = open_stream(f, path, &sink);
+    for (unsigned i = 0; i < STEPS_OF_THE_PASS; i++)
+        g_assert_true(fm_engine_step(fm_server_engine(f->server)));
+    ask_stream(f, stream, path, "_owner=timeline&_serial=1&view=timeline", 204);
+    unsigned steps = 0;
+    while (strstr(sink.got->str, "event: answer") == NULL && steps < STEPS_MAX) {
+        g_assert_true(fm_engine_step(fm_server_engine(f->server)));
+        steps++;
+    }
+    assert_has(sink.got->str, "\"owner\": \"timeline\", \"serial\": 1");
+    assert_has(sink.got->str, "\"done\": false");
+    assert_has_not(sink.got->str, "event: ready");
+    g_autofree char *known = between(sink.got->str, "\"known_until_ns\": ", ",");
+    g_autofree char *start = between(sink.got->str, "\"start_ns\": ", ",");
+    g_autofree char *end = between(sink.got->str, "\"end_ns\": ", ",");
+    g_assert_cmpuint(g_ascii_strtoull(known, NULL, 10), >, g_ascii_strtoull(start, NULL, 10));
+    g_assert_cmpuint(g_ascii_strtoull(known, NULL, 10), <, g_ascii_strtoull(end, NULL, 10));
+    fm_stream_gone(stream);
     g_string_free(sink.got, TRUE);
 }
 
@@ -389,6 +422,7 @@ int main(int argc, char **argv)
         {"held-back", test_held_back},
         {"stream", test_stream},
         {"stream-needs-a-door", test_stream_needs_a_door},
+        {"first-picture-during-the-pass", test_first_picture_during_the_pass},
         {"cancelled", test_cancelled},
         {"stream-of-a-growing-log", test_stream_of_a_growing_log},
         {"stream-within-a-block", test_stream_within_a_block},

@@ -171,20 +171,26 @@ void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count)
     }
 }
 
-void trace_log_write_long(GByteArray *to, unsigned spans)
+static void add_spans(GByteArray *to, uint16_t lane, unsigned spans)
 {
-    begin_log(to);
-    struct block block = begin_thread(to, 0);
+    struct block block = begin_thread(to, lane);
     for (unsigned i = 0; i < spans; i++) {
         uint32_t name = i % 2 == 0 ? PARSE : LEX;
         uint64_t time = 1000 + i * UINT64_C(100);
         if (i % BLOCK_EVENTS == BLOCK_EVENTS - 1) {
             end_block(&block);
-            block = begin_block(to, 0, time);
+            block = begin_block(to, lane, time);
         }
         event4(&block, FM_EVENTLOG_SPAN_BEGIN, time, name);
         event4(&block, FM_EVENTLOG_SPAN_END, time + 100, name);
     }
     end_block(&block);
+}
+
+void trace_log_write_long(GByteArray *to, unsigned threads, unsigned spans)
+{
+    begin_log(to);
+    for (unsigned lane = 0; lane < threads; lane++)
+        add_spans(to, (uint16_t)lane, spans);
     put(to, 0xFFFF, 2);
 }

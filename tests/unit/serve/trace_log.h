@@ -20,5 +20,6 @@ void trace_log_write(GByteArray *to, bool end);
 void trace_log_write_clock(GByteArray *to, uint64_t epoch_ns);
 /* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
 void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count);
-/* Many spans in one log: thread 1 has spans "a" and "b" by turns, of 100 ns each. */
-void trace_log_write_long(GByteArray *to, unsigned spans);
+/* Many spans in one log: each thread has spans "parse" and "lex" by turns, of 100 ns each, from
+ * 1000 ns on. */
+void trace_log_write_long(GByteArray *to, unsigned threads, unsigned spans);

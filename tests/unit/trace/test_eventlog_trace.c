@@ -273,8 +273,6 @@ static void test_names_values_and_texts(void)
     g_assert_cmpstr(tracefile->class_->event_name(tracefile, 1), ==, "RunThread");
     g_assert_cmpstr(tracefile->class_->event_name(tracefile, 512), ==, "SpanBegin");
     g_assert_null(tracefile->class_->event_name(tracefile, 9999));
-    g_assert_cmpstr(fm_trace_text(trace, 1), ==, "name");
-    g_assert_null(fm_trace_text(trace, 77));
     tracefile->class_->seek_time(tracefile, 0);
     struct fm_event event;
     struct fm_event_value values[FM_EVENT_VALUES_MAX];

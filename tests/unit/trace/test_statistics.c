@@ -118,6 +118,52 @@ static void test_tree(void)
 
 /* More lanes than are told apart: the further ones share a node of its own name, and the sums are
  * exact. */
+static void assert_same(const struct fm_statistics_node *a, const struct fm_statistics_node *b)
+{
+    g_assert_cmpstr(a->name, ==, b->name);
+    assert_node(a, b->count, b->time, b->self_time, b->longest, b->longest_at, b->events);
+    g_assert_cmpuint(a->all_events, ==, b->all_events);
+    guint count = a->children == NULL ? 0 : a->children->len;
+    g_assert_cmpuint(count, ==, b->children == NULL ? 0 : b->children->len);
+    for (guint i = 0; i < count; i++)
+        assert_same(g_ptr_array_index(a->children, i), g_ptr_array_index(b->children, i));
+}
+
+/* Where there are many nodes an entry's is looked for when the next thing happens on its lane.
+ * Asked at any time, it is as if it had been looked for at once. */
+static void test_nodes_looked_for_later(void)
+{
+    for (uint64_t end = 1; end <= 90; end++) {
+        struct event_list *list = make_program();
+        struct fm_trace *trace = event_list_trace(list);
+        struct run runs[2];
+        struct fm_hooks *hooks = fm_hooks_new();
+        for (unsigned i = 0; i < 2; i++) {
+            runs[i] = (struct run){.trace = trace, .state = fm_state_new(trace)};
+            runs[i].statistics = fm_statistics_new(runs[i].state);
+            runs[i].statistics->ahead_nodes = i == 0 ? 0 : UINT32_MAX;
+            fm_state_add_observer(runs[i].state, fm_statistics_observer(runs[i].statistics));
+            fm_hooks_add(hooks, fm_state_hook, runs[i].state, FM_HOOK_STATE);
+            fm_hooks_add(hooks, fm_statistics_hook, runs[i].statistics, FM_HOOK_DEFAULT);
+        }
+        fm_trace_each_event(trace, 0, end, hooks);
+        for (unsigned asked = 0; asked < 2; asked++) {
+            const struct fm_statistics_node *root = fm_statistics_root(runs[0].statistics);
+            assert_same(root, fm_statistics_root(runs[1].statistics));
+            g_assert_cmpuint(root->all_events, ==, runs[0].statistics->events);
+            for (unsigned i = 0; i < 2; i++)
+                fm_state_flush(runs[i].state, MIN(end, trace->end_time),
+                               fm_statistics_observer(runs[i].statistics));
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            fm_statistics_free(runs[i].statistics);
+            fm_state_free(runs[i].state);
+        }
+        fm_trace_free(trace);
+        event_list_free(list);
+    }
+}
+
 static void test_many_lanes(void)
 {
     enum { TOLD_APART = 65536, MORE = 50, LANES = TOLD_APART + MORE, SPAN = 10 };
@@ -332,6 +378,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/statistics/tree", test_tree);
+    g_test_add_func("/statistics/nodes looked for later", test_nodes_looked_for_later);
     g_test_add_func("/statistics/many lanes", test_many_lanes);
     g_test_add_func("/statistics/many states", test_many_states);
     g_test_add_func("/statistics/interval", test_interval);

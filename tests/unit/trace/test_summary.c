@@ -220,6 +220,54 @@ static void test_pictures(void)
     world_clear(&world);
 }
 
+/* Rounds of 500 ns: each waits for most of it and works in two states. */
+static void test_boxes_show_what_was_at_work(void)
+{
+    enum { ROUNDS = 10, WAITS = 300, FIRST = 110, SECOND = 60, ROUND = 500 };
+    struct world world;
+    world_init(&world);
+    const struct {
+        uint32_t value;
+        unsigned ns;
+    } parts[] = {{fm_trace_value(world.trace, "waits", FM_STATE_WAITING), WAITS},
+                 {fm_trace_value(world.trace, "first", FM_STATE_RUNNING), FIRST},
+                 {fm_trace_value(world.trace, "second", FM_STATE_RUNNING), SECOND}};
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint64_t at = round * (uint64_t)ROUND;
+        for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+            struct segment segment = {
+                .value = parts[i].value, .start = at, .end = at + parts[i].ns};
+            at = segment.end;
+            g_array_append_val(world.segments, segment);
+        }
+        struct segment idle = {.lane = 1,
+                               .value = parts[0].value,
+                               .start = round * (uint64_t)ROUND,
+                               .end = round * (uint64_t)ROUND + WAITS};
+        g_array_append_val(world.segments, idle);
+    }
+    world.end = world.trace->end_time = (uint64_t)ROUND * ROUNDS;
+    struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
+    tell(&world, fm_summary_observer(summary), summary);
+    struct fm_picture picture = {.start = 0, .end = world.end, .columns = 1};
+    fm_summary_draw(summary, NULL, 0, &picture, 100);
+    g_assert_cmpuint(picture.boxes->len, ==, 2);
+    const struct fm_box *works = &g_array_index(picture.boxes, struct fm_box, 0);
+    double length = (double)(works->end - works->start);
+    g_assert_cmpuint(works->count, ==, ROUNDS * G_N_ELEMENTS(parts));
+    g_assert_cmpuint(works->value, ==, parts[1].value);
+    g_assert_cmpfloat_with_epsilon(works->share, ROUNDS * FIRST / length, 1e-6);
+    g_assert_cmpfloat_with_epsilon(works->load, ROUNDS * (FIRST + SECOND) / length, 1e-6);
+    /* Where nothing works that is what is shown. */
+    const struct fm_box *waits = &g_array_index(picture.boxes, struct fm_box, 1);
+    g_assert_cmpuint(waits->value, ==, parts[0].value);
+    g_assert_cmpfloat_with_epsilon(waits->load,
+                                   ROUNDS * WAITS / (double)(waits->end - waits->start), 1e-6);
+    fm_picture_clear(&picture);
+    fm_summary_free(summary);
+    world_clear(&world);
+}
+
 static void test_painted_pictures_are_those_of_the_summary(void)
 {
     struct world world;
@@ -410,6 +458,7 @@ int main(int argc, char **argv)
     g_test_add_func("/summary/exact", test_small_summaries_are_exact);
     g_test_add_func("/summary/budget", test_within_the_budget_sums_hold);
     g_test_add_func("/summary/pictures", test_pictures);
+    g_test_add_func("/summary/at-work", test_boxes_show_what_was_at_work);
     g_test_add_func("/summary/painter", test_painted_pictures_are_those_of_the_summary);
     g_test_add_func("/summary/events-lanes", test_events_and_lanes);
     g_test_add_func("/summary/load", test_load_is_the_sum_of_segments);

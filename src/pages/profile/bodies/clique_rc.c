@@ -2,6 +2,7 @@
 /* clique_rc/N: how a clique recurses. Of a Mercury program it is read from the body of the
  * procedure; of a C program from its call sites and their counts. */
 #include "pages/profile/bodies/bodies.h"
+#include "pages/profile/bodies/recursion_depths.h"
 
 #include <math.h>
 
@@ -27,6 +28,7 @@ static void add_sites_header(const struct fm_page *page, struct fm_table *table)
 
 static void add_csd(const struct fm_page *page, struct fm_table *table, uint32_t csd, double all)
 {
+    g_assert(csd >= 1 && csd <= page->profile->csd_count);
     const struct fm_profile *profile = page->profile;
     uint32_t css = profile->csd_css[csd];
     uint32_t from = profile->pd_ps[profile->csd_caller[csd]];
@@ -47,6 +49,7 @@ static void add_csd(const struct fm_page *page, struct fm_table *table, uint32_t
 
 static void add_recursive_sites(const struct fm_page *page, uint32_t clique)
 {
+    g_assert(clique >= 1 && clique <= page->analysis->clique_count);
     const struct fm_analysis *a = page->analysis;
     const struct fm_profile *profile = page->profile;
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -181,9 +184,10 @@ static void add_counts(struct fm_page *page, uint32_t clique, const struct fm_re
     fm_add_text(page->body,
                 recursion->kind == FM_RECURSION_SINGLE
                     ? "One call site recurses: if it is reached once an activation, so many "
-                      "activations are the average depth. The greatest depth is not recorded."
-                    : "Average and greatest depth are not recorded: an activation may recurse "
-                      "several times.");
+                      "activations are the average depth."
+                    : "The average depth is not recorded: an activation may recurse several "
+                      "times.");
+    fm_add_recursion_depths(page, clique);
 }
 
 /* --- the page --- */

@@ -54,8 +54,11 @@ static struct fm_source_line line_of(const struct fm_page *page, uint32_t number
     line.bytes_known = true;
     line.bytes = MAX(fm_cost_total(&cost->cost, FM_WORDS), 0);
     if (all > 0) {
-        line.self_percent = MAX(100 * (double)cost->cost.own[measure] / all, 0);
+        if (!cost->cost.shared)
+            line.self_percent = MAX(100 * (double)cost->cost.own[measure] / all, 0);
         line.total_percent = MAX(100 * (double)fm_cost_total(&cost->cost, measure) / all, 0);
+        if (measure == FM_QUANTA && rate > 0)
+            line.below_seconds = line.total_percent / 100 * all / (double)rate;
     }
     return line;
 }
@@ -72,7 +75,8 @@ static bool site_cost(const struct fm_page *page, const struct subject *of, uint
     if (of->pd != 0)
         csds = fm_profile_slot(profile, of->pd, slot, &count);
     /* What a library does is not recorded unless it calls back. */
-    if ((profile->css[css].kind == FM_SITE_CALLBACK || profile->css[css].inlined) && count == 0)
+    if ((profile->css[css].kind == FM_SITE_CALLBACK || fm_profile_css_uncounted(profile, css)) &&
+        count == 0)
         return false;
     if (of->pd == 0)
         fm_analysis_css_cost(a, css, ret);
@@ -110,6 +114,28 @@ static void add_runs(const struct fm_page *page, const struct subject *of, struc
     }
 }
 
+static void add_callee(struct fm_line_cost *cost, uint32_t ps)
+{
+    for (unsigned i = 0; i < cost->callee_count; i++) {
+        if (cost->callees[i] == ps)
+            return;
+    }
+    if (cost->callee_count < FM_SOURCE_CALLEES_MAX)
+        cost->callees[cost->callee_count++] = ps;
+}
+
+/* The functions that a site called; the one that it names, also where it did not. */
+static void add_callees(const struct fm_page *page, uint32_t css, struct fm_line_cost *cost)
+{
+    g_assert(css >= 1 && css <= page->profile->css_count);
+    struct fm_cost of_one;
+    if (page->profile->css[css].callee_ps != 0)
+        add_callee(cost, page->profile->css[css].callee_ps);
+    for (uint32_t from = 0, ps; cost->callee_count < FM_SOURCE_CALLEES_MAX &&
+                                fm_analysis_site_callee(page->analysis, css, &from, &ps, &of_one);)
+        add_callee(cost, ps);
+}
+
 void fm_source_add_costs(const struct fm_page *page, uint32_t ps, uint32_t pd,
                          struct fm_line_span span, struct fm_line_cost *costs)
 {
@@ -126,11 +152,13 @@ void fm_source_add_costs(const struct fm_page *page, uint32_t ps, uint32_t pd,
             continue;
         fm_cost_add(&costs[line - span.first].cost, &cost);
         costs[line - span.first].any = true;
+        add_callees(page, css, &costs[line - span.first]);
     }
 }
 
 static uint32_t last_site_line(const struct fm_profile *profile, uint32_t ps)
 {
+    g_assert(ps >= 1 && ps <= profile->ps_count);
     const struct fm_ps *proc = &profile->ps[ps];
     uint32_t last = proc->line;
     for (uint32_t slot = 0; slot < proc->css_count; slot++) {
@@ -145,15 +173,26 @@ uint32_t fm_source_add_lines(struct fm_page *page, const char *file, struct fm_l
                              const struct fm_line_cost *costs, int64_t whole, char *body)
 {
     g_autofree struct fm_source_line *lines = g_new(struct fm_source_line, span.count);
-    uint32_t count = 0;
+    uint32_t count = 0, named = 0;
     char *at = body;
+    for (uint32_t i = 0; i < span.count; i++)
+        named += costs[i].callee_count;
+    g_autofree struct fm_source_callee *callees = g_new(struct fm_source_callee, named + 1u);
+    named = 0;
     for (uint32_t i = 0; i < span.count && (!body || at); i++) {
         if (!body && !costs[i].any && !costs[i].runs_known && costs[i].quanta == 0)
             continue;
         char *end = body ? strchr(at, '\n') : NULL;
         if (end)
             *end = '\0';
-        lines[count++] = line_of(page, span.first + i, at, &costs[i], whole);
+        lines[count] = line_of(page, span.first + i, at, &costs[i], whole);
+        lines[count].callee_count = costs[i].callee_count;
+        lines[count].callees = &callees[named];
+        for (unsigned c = 0; c < costs[i].callee_count; c++, named++)
+            callees[named] =
+                (struct fm_source_callee){page->profile->ps[costs[i].callees[c]].unqualified_name,
+                                          fm_page_link(page, FM_CMD_PROC, costs[i].callees[c])};
+        count++;
         at = end ? end + 1 : NULL;
     }
     if (count > 0)
@@ -180,15 +219,21 @@ void fm_source_add_time_note(struct fm_page *page)
         fm_add_text(page->body, "Time by line is not recorded.");
 }
 
-static void add_file_link(struct fm_page *page, const char *file)
+/* The same code elsewhere: the file around it, its instructions. */
+static void add_file_links(struct fm_page *page, uint32_t ps)
 {
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
     struct fm_query whole = fm_page_link(page, FM_CMD_SOURCE, 0);
-    whole.command.name = (char *)(uintptr_t)file;
-    fm_add_link(page->body, &whole, "The whole file");
+    struct fm_query code = fm_page_link(page, FM_CMD_ASM, ps);
+    whole.command.name = (char *)(uintptr_t)page->profile->ps[ps].file;
+    fm_add_link(list, &whole, "The whole file");
+    if (page->recording->machine_code != NULL && page->query.command.id != FM_CMD_ASM)
+        fm_add_link(list, &code, "Side by side with its instructions");
 }
 
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
 {
+    g_assert(ps >= 1 && ps <= page->profile->ps_count && pd <= page->profile->pd_count);
     g_return_if_fail(ps >= 1 && ps <= page->profile->ps_count && pd <= page->profile->pd_count);
     const struct subject of = {ps, pd};
     const struct fm_ps *proc = &page->profile->ps[ps];
@@ -223,5 +268,5 @@ void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
     fm_source_add_costs(page, ps, pd, span, costs);
     fm_source_add_lines(page, proc->file, span, costs, whole_of(page, &of),
                         start ? text + (start - text) : NULL);
-    add_file_link(page, proc->file);
+    add_file_links(page, ps);
 }

@@ -16,6 +16,8 @@ struct fm_line_cost {
     uint64_t quanta; /* of the line's own code */
     bool runs_known;
     uint64_t runs;
+    uint32_t callees[FM_SOURCE_CALLEES_MAX]; /* procedures that the line calls, each once */
+    unsigned callee_count;
 };
 struct fm_line_span {
     uint32_t first, count;

@@ -10,6 +10,7 @@
 
 static void add_points(struct fm_page *page, uint32_t ps, uint32_t pd)
 {
+    g_assert(ps <= page->profile->ps_count && pd <= page->profile->pd_count);
     const struct fm_profile *profile = page->profile;
     const struct fm_ps *proc = &profile->ps[ps];
     g_autofree uint64_t *counts = fm_analysis_point_counts(page->analysis, ps, pd);

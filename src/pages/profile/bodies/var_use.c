@@ -44,8 +44,8 @@ static void add_argument(const struct uses *u, struct fm_table *table, const str
     fm_cell_string(table, name, FM_STYLE_PLAIN);
     fm_cell_string(table, variable->str, FM_STYLE_PLAIN);
     fm_cell_string(table, types[type], FM_STYLE_PLAIN);
-    if (use.cost > 0)
-        fm_cell_percent(table, use.time / use.cost);
+    if (u->cost > 0)
+        fm_cell_percent(table, use.time / u->cost);
     else
         fm_cell_empty(table);
     fm_cell_float(table, use.time);
@@ -106,7 +106,8 @@ bool fm_report_var_use(struct fm_page *page, GError **error)
         g_strdup_printf("Average cost of a call: %.2f call sequence numbers", u.cost);
     fm_add_text(page->body, text);
     fm_add_text(page->body,
-                "Times are averages for one call, counted in calls made. Where the "
+                "Times are averages for one call, counted in calls made; percentages are of the "
+                "average cost of a call. Where the "
                 "callee is not looked into, arguments count as used at once and made at "
                 "the end.");
     add_table(&u, body);

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-#include "digest/butterfly.h"
+#include "digest/calls/butterfly.h"
 #include "digest/paths.h"
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
 
 #define ROWS_SHOWN 200u
+#define CALLERS_A_PAGE 100u
 #define PICTURE_ROWS 8u
 #define PICTURE_CONTEXTS 20000u /* with more of them it would take too long */
 #define PICTURE_BOXES 500u
@@ -33,7 +34,7 @@ static void add_amount(struct fm_list *list, const struct fm_measured *measured,
     g_autofree char *share = fm_format_share(fm_measured_share(measured, amount));
     g_autoptr(GString) out = g_string_new(NULL);
     g_string_append_printf(out, "%s %s (%s %%", what, text, share);
-    if (measured->is_time && amount > 0)
+    if (measured->is_time && measured->sample > 0 && amount > 0)
         g_string_append_printf(out, ", \u00b1%.0f ms",
                                fm_measured_spread(measured, amount) * measured->tick * 1e3);
     g_string_append_c(out, ')');
@@ -43,7 +44,8 @@ static void add_amount(struct fm_list *list, const struct fm_measured *measured,
 static void add_others(struct fm_page *page, struct fm_list *list, uint32_t ps,
                        const struct fm_measured *now)
 {
-    static const enum fm_query_measure further[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_BYTES};
+    static const enum fm_query_measure further[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_BYTES,
+                                                    FM_QUERY_BY_WAITING};
     for (unsigned i = 0; i < G_N_ELEMENTS(further); i++) {
         struct fm_measured measured;
         struct fm_cost cost;
@@ -54,7 +56,10 @@ static void add_others(struct fm_page *page, struct fm_list *list, uint32_t ps,
         fm_analysis_ps_cost(page->analysis, ps, &cost);
         g_autofree char *text = fm_measured_text(&measured, fm_cost_total(&cost, measured.measure));
         g_autofree char *said =
-            g_strdup_printf(measured.is_bytes ? "allocated here and below: %s" : "total %s", text);
+            g_strdup_printf(further[i] == FM_QUERY_BY_WAITING ? "waited here and below: %s"
+                            : measured.is_bytes               ? "allocated here and below: %s"
+                                                              : "total %s",
+                            text);
         fm_add_text(list, said);
     }
 }
@@ -70,15 +75,28 @@ void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measu
     add_amount(list, measured, "Total", both.total);
     g_autofree char *calls = fm_format_int(both.calls);
     bool inlined = page->profile->ps[ps].inlined;
-    g_autofree char *called =
-        g_strdup_printf("%s call%s%s", calls, both.calls == 1 ? "" : "s",
-                        inlined ? ", and those of inlined bodies, which are not recorded" : "");
-    fm_add_text(list, called);
+    g_autofree char *called = g_strdup_printf(
+        "%s call%s%s", calls, both.calls == 1 ? "" : "s",
+        !inlined                     ? ""
+        : fm_page_has_contexts(page) ? ", and those of inlined bodies, which are not recorded"
+                                     : ", and those by nobody that is known");
+    if (fm_profile_knows(page->profile, FM_EXITS))
+        fm_add_text(list, called);
     if (clique == 0)
         add_others(page, list, ps, measured);
 }
 
 /* --- the picture --- */
+
+static void link_graph(struct fm_page *page, const struct fm_measured *measured, uint32_t ps)
+{
+    struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
+    char focus[32];
+    g_snprintf(focus, sizeof focus, "proc/%" PRIu32, ps);
+    graph.command.measure = measured->asked;
+    graph.command.name = focus;
+    fm_add_link(page->body, &graph, "Call graph");
+}
 
 static void add_picture(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
                         uint32_t clique, uint32_t contexts)
@@ -94,6 +112,10 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
         .id = "callers-picture",
     };
     bool deeper;
+    if (!fm_page_has_contexts(page)) {
+        link_graph(page, measured, ps);
+        return;
+    }
     fm_add_heading(page->body, "Callers above, callees below");
     unsigned boxes = contexts > PICTURE_CONTEXTS ? 0 : fm_flame_add(page, &wish, &deeper);
     wish.up = wish.upwards = false;
@@ -119,6 +141,13 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
     fm_add_link(list, &flame, "Flame graph of callers");
     fm_add_link(list, &tree, "Tree of callers");
     fm_add_link(list, &graph, "Call graph");
+    if (clique == 0) {
+        struct fm_query callers = fm_page_link(page, FM_CMD_PROC_CALLERS, ps);
+        callers.command.group = FM_QUERY_GROUP_CLIQUE;
+        callers.command.bunch = 1;
+        callers.command.bunch_size = CALLERS_A_PAGE;
+        fm_add_link(list, &callers, "Callers by context");
+    }
 }
 
 /* --- the tables --- */
@@ -150,7 +179,7 @@ static void add_columns(struct side *side)
 
 static void add_calls(struct side *side, int64_t calls, bool inlined)
 {
-    fm_calls_cell(side->table, calls, inlined);
+    fm_calls_cell(side->table, side->page->profile, calls, inlined);
     if (side->callers)
         return;
     if (side->both->calls > 0 && !(inlined && calls == 0))
@@ -168,7 +197,10 @@ static void add_numbers(struct side *side, const struct fm_neighbour *row)
     } else {
         fm_cell_empty(side->table);
     }
-    fm_measured_cell(side->table, side->measured, row->own);
+    if (fm_page_has_contexts(side->page))
+        fm_measured_cell(side->table, side->measured, row->own);
+    else
+        fm_cell_unknown(side->table);
     add_calls(side, row->calls, row->inlined);
 }
 
@@ -180,12 +212,19 @@ static void add_group_row(struct side *side, const struct fm_neighbour *row)
         row->ps ? g_strdup_printf("%s %s", side->callers ? "within" : "stays within", label)
                 : g_strdup(side->callers ? "within recursions" : "stays within recursions");
     const struct fm_path_part parts[] = {
-        {named, row->ps ? &link : NULL, FM_PART_STRONG},
+        {named, row->ps && fm_page_has_contexts(side->page) ? &link : NULL, FM_PART_STRONG},
         {side->callers ? "its cost there, whoever called" : "no cost of its own", NULL,
          FM_PART_NOTE}};
     fm_table_row(side->table, "within", false);
     add_numbers(side, row);
     fm_cell_path(side->table, parts, 2, 0);
+}
+
+/* There is a listing of the call's file: the function that makes the call is defined there. */
+static bool is_listed(const struct fm_profile *profile, uint32_t css)
+{
+    const struct fm_ps *caller = &profile->ps[profile->css[css].ps];
+    return strcmp(fm_css_file(profile, css), caller->file) == 0;
 }
 
 /* "luaV_execute  lvm.c:1310": who, and the line of the call. */
@@ -201,8 +240,12 @@ static void add_call_row(struct side *side, const struct fm_neighbour *row)
     uint32_t line = row->css ? profile->css[row->css].line : 0;
     g_autofree char *place =
         line > 0 ? fm_name_place(page, fm_css_file(profile, row->css), line) : g_strdup("");
+    struct fm_query at = fm_page_link(page, FM_CMD_SOURCE, 0);
+    bool listed = place[0] != '\0' && is_listed(profile, row->css);
+    at.command.name = place[0] ? (char *)(uintptr_t)fm_css_file(profile, row->css) : NULL;
+    at.line = line;
     const struct fm_path_part parts[] = {{name, row->ps && !itself ? &link : NULL, 0},
-                                         {place, NULL, FM_PART_NOTE}};
+                                         {place, listed ? &at : NULL, FM_PART_NOTE}};
     fm_table_row(side->table,
                  itself                             ? "itself"
                  : row->kind == FM_NEIGHBOUR_MEMBER ? "member"
@@ -245,7 +288,7 @@ static void add_total_row(struct side *side, const char *role, const char *label
         fm_cell_empty(side->table);
     else
         fm_measured_cell(side->table, side->measured, own);
-    if (calls < 0)
+    if (calls < 0 || !fm_profile_knows(side->page->profile, FM_EXITS))
         fm_cell_empty(side->table);
     else
         fm_cell_int(side->table, calls);

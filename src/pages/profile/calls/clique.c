@@ -9,6 +9,7 @@
 #include "pages/profile/bodies/source.h"
 #include "pages/profile/calls/butterfly.h"
 #include "pages/profile/measured/path_text.h"
+#include "pages/profile/measured/ranks.h"
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
@@ -29,6 +30,7 @@ struct clique_view {
     struct fm_perf perf;
     struct fm_table *table;
     uint32_t pds_shown;
+    struct fm_callees callees;
 };
 
 /* The proc dynamics of one procedure in the clique. */
@@ -53,18 +55,6 @@ static const char *common_module(const struct fm_page *page, const uint32_t *pds
     return module;
 }
 
-static void add_header(struct clique_view *view)
-{
-    struct fm_query by_context = fm_page_same(view->page), by_name = fm_page_same(view->page);
-    fm_preferences_set_order(&by_context.preferences, FM_ORDER_CONTEXT, NULL);
-    fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
-    fm_table_group(view->table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
-    fm_table_column(view->table, NULL, "source", &by_context);
-    fm_table_group(view->table, view->page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
-    fm_table_column(view->table, NULL, "proc", &by_name);
-    fm_perf_header(&view->perf, view->page, view->table);
-}
-
 /* --- ancestors --- */
 
 /* The entry csds on the way up, closest first, at most limit; *ret_more: there are others. The
@@ -72,19 +62,13 @@ static void add_header(struct clique_view *view)
 static GArray *ancestors(const struct fm_page *page, uint32_t clique, uint32_t limit,
                          bool *ret_more)
 {
-    GArray *csds = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    *ret_more = false;
-    for (;;) {
-        uint32_t csd = page->analysis->clique_parent[clique];
-        if (csd == 0 || page->profile->csd_caller[csd] == page->profile->root_pd)
-            return csds;
-        if (csds->len == limit) {
-            *ret_more = true;
-            return csds;
-        }
-        g_array_append_val(csds, csd);
-        clique = fm_analysis_clique_of_csd_caller(page->analysis, csd);
-    }
+    uint32_t all = fm_analysis_clique_ancestors(page->analysis, clique, NULL, 0);
+    GArray *csds = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), MIN(all, limit));
+    g_array_set_size(csds, MIN(all, limit));
+    fm_analysis_clique_ancestors(page->analysis, clique, &g_array_index(csds, uint32_t, 0),
+                                 csds->len);
+    *ret_more = all > limit;
+    return csds;
 }
 
 static void add_ancestors(struct clique_view *view)
@@ -149,7 +133,7 @@ static void fill_normal_site(struct clique_view *view, uint32_t css_id, const ui
     if (count == 0) {
         uint32_t callee = view->page->profile->css[css_id].callee_ps;
         g_autofree char *unknown = callee ? NULL : fm_name_site(view->page, css_id, false);
-        site->row.cost.inlined = view->page->profile->css[css_id].inlined;
+        site->row.cost.inlined = fm_profile_css_uncounted(view->page->profile, css_id);
         site->row.full = callee ? fm_full_name_ps(view->page, callee) : NULL;
         site->label = g_strdup_printf(site->row.cost.inlined ? "%s" : "no calls made to %s",
                                       callee ? fm_name_ps(view->page, callee) : unknown);
@@ -163,15 +147,27 @@ static void fill_normal_site(struct clique_view *view, uint32_t css_id, const ui
     site->label = g_strdup(callee.name);
 }
 
+static uint32_t callee_ps(void *data, const struct fm_site *site, uint32_t index)
+{
+    const struct fm_profile *profile = ((const struct clique_view *)data)->page->profile;
+    return profile->pd_ps[profile->csd_callee[site->callees[index]]];
+}
+
+static struct fm_row callee_at(void *data, const struct fm_site *site, uint32_t index)
+{
+    return callee_row(data, site->callees[index]);
+}
+
 static void fill_multi_site(struct clique_view *view, uint32_t css_id, const uint32_t *csds,
                             uint32_t count, struct fm_site *site)
 {
     g_autofree char *name = fm_name_site(view->page, css_id, count > 0);
     site->label = g_strconcat(name, count ? " (summary)" : " (no calls made)", NULL);
-    site->callees = g_new(struct fm_row, count);
+    site->callees = g_memdup2(csds, count * sizeof *csds);
     for (uint32_t i = 0; i < count; i++) {
-        site->callees[i] = callee_row(view, csds[i]);
-        fm_cost_add(&site->row.cost, &site->callees[i].cost);
+        struct fm_cost cost;
+        fm_analysis_csd_cost(view->page->analysis, csds[i], &cost);
+        fm_cost_add(&site->row.cost, &cost);
     }
     site->callee_count = view->page->query.preferences.summarize ? 0 : count;
 }
@@ -196,7 +192,7 @@ static void add_sites(struct clique_view *view, uint32_t pd)
         else
             fill_multi_site(view, css_id, csds, count, site);
     }
-    fm_sites_print(view->page, view->table, &view->perf, sites, shown);
+    fm_sites_print(view->page, view->table, &view->perf, sites, shown, &view->callees);
     fm_sites_free(sites, shown);
 }
 
@@ -252,6 +248,7 @@ static void sort_group(struct clique_view *view, struct member *members, uint32_
 
 static void add_pd(struct clique_view *view, uint32_t pd)
 {
+    g_assert(pd >= 1 && pd <= view->page->profile->pd_count);
     struct fm_page *page = view->page;
     uint32_t ps = page->profile->pd_ps[pd];
     const struct fm_ps *proc = &page->profile->ps[ps];
@@ -394,6 +391,8 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
     struct fm_measured measured;
     char focus[32];
     fm_measured_init(&measured, page->recording, fm_measure_preferred(page));
+    g_snprintf(focus, sizeof focus, "clique/%" PRIu32, clique);
+    fm_add_ranks_link(page, focus, "What each rank has here");
     if (fm_view_clique_procs(a, clique) == 1) {
         uint32_t ps = page->profile->pd_ps[a->clique_pds[a->clique_first[clique]]];
         struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
@@ -408,7 +407,6 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
         return;
     }
     struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
-    g_snprintf(focus, sizeof focus, "clique/%" PRIu32, clique);
     graph.command.measure = measured.asked;
     graph.command.name = focus;
     fm_add_link(page->body, &graph, "Call graph of the recursion");
@@ -445,11 +443,14 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
     if (page->profile->flavour == FM_FLAVOUR_C)
         add_in_context(page, clique);
     struct clique_view view = {.page = page, .clique = clique};
+    view.callees = (struct fm_callees){.ps = callee_ps, .row = callee_at, .data = &view};
+    fm_callees_begin(page, &view.callees);
     fm_perf_init(&view.perf, page, true);
     view.table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "clique");
-    add_header(&view);
+    fm_perf_proc_header(&view.perf, view.page, view.table);
     add_ancestors(&view);
     add_procs(&view);
+    fm_callees_end(page, &view.callees);
 
     fm_controls_ancestors(page);
     fm_controls_inactive_call_sites(page);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "digest/call_graph.h"
+#include "digest/calls/call_graph.h"
 #include "display/graph.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/measure.h"
@@ -46,8 +46,11 @@ static void add_node(struct graph_view *view, struct fm_graph *to, const struct 
                           });
 }
 
-static char *calls_text(const struct fm_call_edge *edge)
+/* On the line between two boxes; NULL: not known. */
+static char *calls_text(const struct fm_profile *profile, const struct fm_call_edge *edge)
 {
+    if (!fm_profile_knows(profile, FM_EXITS))
+        return NULL;
     g_autofree char *calls = fm_format_int(edge->calls);
     if (!edge->inlined)
         return g_steal_pointer(&calls);
@@ -65,7 +68,7 @@ static void add_picture(struct graph_view *view, const char *label)
         most = MAX(most, g_array_index(edges, struct fm_call_edge, i).calls);
     for (guint i = 0; i < MIN(edges->len, EDGES_SHOWN); i++) {
         const struct fm_call_edge *edge = &g_array_index(edges, struct fm_call_edge, i);
-        g_autofree char *calls = calls_text(edge);
+        g_autofree char *calls = calls_text(view->page->profile, edge);
         fm_graph_add_edge(graph, &(struct fm_graph_edge){.from = edge->from,
                                                          .to = edge->to,
                                                          .label = calls,
@@ -99,7 +102,7 @@ static void add_functions(struct graph_view *view)
         fm_measured_cell(table, &view->measured, node->total);
         fm_cell_bar(table, part_of(node->own, view->whole), part_of(node->total, view->whole));
         fm_measured_cell(table, &view->measured, node->own);
-        fm_calls_cell(table, node->calls, node->inlined);
+        fm_calls_cell(table, view->page->profile, node->calls, node->inlined);
         const struct fm_path_part parts[] = {
             {proc->unqualified_name, &link, node->focus ? FM_PART_STRONG : 0},
             {place, NULL, FM_PART_NOTE}};
@@ -138,7 +141,7 @@ static void add_calls(struct graph_view *view)
         struct fm_query to = fm_page_link(page, FM_CMD_PROC, edge->to);
         int64_t calls = calls_of(view, edge->from);
         fm_table_row(table, "call", false);
-        fm_calls_cell(table, edge->calls, edge->inlined);
+        fm_calls_cell(table, view->page->profile, edge->calls, edge->inlined);
         if (calls > 0 && !edge->inlined)
             fm_cell_ratio(table, (double)edge->calls / (double)calls);
         else
@@ -166,7 +169,7 @@ bool fm_report_graph(struct fm_page *page, GError **error)
     g_autofree char *where = fm_focus_text(page, &focus);
     g_autofree char *title = g_strdup_printf("Call graph of %s", where);
     fm_page_begin(page, "graph", g_strdup(title));
-    fm_display_fact_string(page->display, "measure", fm_measure_word(view.measured.asked));
+    fm_display_fact_string(page->display, "measure", fm_query_measure_word(view.measured.asked));
     fm_add_measures(page, view.measured.asked);
     fm_call_graph_init(&view.graph, page->analysis, &focus, view.measured.measure);
     fm_display_fact_int(page->display, "function_count", view.graph.nodes->len);

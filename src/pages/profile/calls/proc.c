@@ -2,8 +2,11 @@
 /* proc/PS: one procedure, summed over all contexts, and its call sites with their callees. */
 #include "pages/profile/calls/calls.h"
 
+#include "digest/calls/site_cache.h"
 #include "pages/profile/bodies/source.h"
 #include "pages/profile/calls/butterfly.h"
+#include "pages/profile/measured/durations.h"
+#include "pages/profile/measured/ranks.h"
 #include "pages/profile/measured/hot_tables.h"
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/bodies.h"
@@ -19,6 +22,7 @@
 #define CALLERS_A_PAGE 20
 #define CONTEXTS_LINKED_MAX 20
 #define CONTEXTS_SHOWN 8
+#define CONTEXTS_COUNTED 100000 /* of more it would take too long */
 
 struct proc_view {
     struct fm_page *page;
@@ -26,18 +30,6 @@ struct proc_view {
     struct fm_perf perf;
     struct fm_table *table;
 };
-
-static void add_header(struct proc_view *view)
-{
-    struct fm_query by_context = fm_page_same(view->page), by_name = fm_page_same(view->page);
-    fm_preferences_set_order(&by_context.preferences, FM_ORDER_CONTEXT, NULL);
-    fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
-    fm_table_group(view->table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
-    fm_table_column(view->table, NULL, "source", &by_context);
-    fm_table_group(view->table, view->page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
-    fm_table_column(view->table, NULL, "proc", &by_name);
-    fm_perf_header(&view->perf, view->page, view->table);
-}
 
 /* For developers: who calls it, direct recursion left out, costs not compensated. */
 static void add_callers_row(struct proc_view *view)
@@ -106,28 +98,53 @@ static struct fm_row callee_row(struct proc_view *view, uint32_t ps)
                            .id = ps};
 }
 
-/* The calls made there, summed for each callee, compensated like the site itself. */
-static GArray *callee_rows(struct proc_view *view, uint32_t css)
+/* Of a callee the place where its calls begin among those of the site, the site's number behind
+ * all. */
+static uint32_t callee_ps(void *data, const struct fm_site *site, uint32_t index)
 {
-    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct fm_row));
-    struct fm_cost cost;
-    for (uint32_t from = 0, ps;
-         fm_analysis_site_callee(view->page->analysis, css, &from, &ps, &cost);) {
-        struct fm_row row = callee_row(view, ps);
-        row.cost = cost;
-        g_array_append_val(rows, row);
-    }
-    return rows;
+    const struct proc_view *view = data;
+    uint32_t from = site->callees[index], ps = 0;
+    int64_t calls;
+    fm_analysis_site_calls(view->page->analysis, site->row.id, &from, &ps, &calls);
+    return ps;
 }
 
+static struct fm_row callee_at(void *data, const struct fm_site *site, uint32_t index)
+{
+    struct proc_view *view = data;
+    uint32_t from = site->callees[index], ps = 0;
+    struct fm_cost cost;
+    fm_analysis_site_callee(view->page->analysis, site->row.id, &from, &ps, &cost);
+    struct fm_row row = callee_row(view, ps);
+    row.cost = cost;
+    return row;
+}
+
+/* The calls made there, summed for each callee, compensated like the site itself. */
 static void fill_multi_site(struct proc_view *view, uint32_t css_id, struct fm_site *site)
 {
-    GArray *callees = callee_rows(view, css_id);
-    for (guint i = 0; i < callees->len; i++)
-        fm_cost_add(&site->row.cost, &g_array_index(callees, struct fm_row, i).cost);
-    site->label = fm_name_site(view->page, css_id, callees->len > 0);
-    site->callee_count = view->page->query.preferences.summarize ? 0 : callees->len;
-    site->callees = (struct fm_row *)(void *)g_array_free(callees, FALSE);
+    const struct fm_page *page = view->page;
+    struct fm_site_callees *callees =
+        fm_site_cache_callees(page->recording->sites, page->analysis, css_id);
+    fm_cost_add(&site->row.cost, &callees->cost);
+    site->row.id = css_id;
+    site->keeps_order = page->recording->sites != NULL && fm_site_cache_keeps(callees->count);
+    site->label = fm_name_site(page, css_id, callees->count > 0);
+    site->callee_count = page->query.preferences.summarize ? 0 : callees->count;
+    site->callees = g_memdup2(callees->starts, callees->count * sizeof callees->starts[0]);
+    g_atomic_rc_box_release(callees);
+}
+
+static GBytes *kept_order(void *data, const struct fm_site *site, uint32_t key)
+{
+    const struct proc_view *view = data;
+    return fm_site_cache_order(view->page->recording->sites, site->row.id, key);
+}
+
+static void keep_order(void *data, const struct fm_site *site, uint32_t key, GBytes *order)
+{
+    const struct proc_view *view = data;
+    fm_site_cache_keep_order(view->page->recording->sites, site->row.id, key, order);
 }
 
 static void add_sites(struct proc_view *view)
@@ -152,7 +169,14 @@ static void add_sites(struct proc_view *view)
         else
             fill_multi_site(view, css_id, site);
     }
-    fm_sites_print(page, view->table, &view->perf, sites, shown);
+    struct fm_callees callees = {.ps = callee_ps,
+                                 .row = callee_at,
+                                 .kept_order = kept_order,
+                                 .keep_order = keep_order,
+                                 .data = view};
+    fm_callees_begin(page, &callees);
+    fm_sites_print(page, view->table, &view->perf, sites, shown, &callees);
+    fm_callees_end(page, &callees);
     fm_sites_free(sites, shown);
     fm_display_fact_int(page->display, "call_site_count", proc->css_count);
     fm_display_fact_int(page->display, "call_sites_shown_count", shown);
@@ -162,6 +186,7 @@ static void add_sites(struct proc_view *view)
  * clique say more. */
 static void add_contexts(struct fm_page *page, uint32_t ps)
 {
+    g_assert(ps >= 1 && ps <= page->profile->ps_count);
     const struct fm_analysis *a = page->analysis;
     uint32_t first = a->ps_pd_first[ps], end = a->ps_pd_first[ps + 1];
     if (first == end || end - first > CONTEXTS_LINKED_MAX)
@@ -211,23 +236,51 @@ static void add_facts(struct fm_page *page, uint32_t ps, const struct fm_cost *c
     fm_display_fact_int(page->display, "pd_count", a->ps_pd_first[ps + 1] - a->ps_pd_first[ps]);
     fm_display_fact_int(page->display, "caller_csd_count",
                         a->ps_caller_first[ps + 1] - a->ps_caller_first[ps]);
-    fm_display_fact_int(page->display, "calls_count", cost->calls);
+    if (fm_profile_knows(page->profile, FM_EXITS))
+        fm_display_fact_int(page->display, "calls_count", cost->calls);
+    else
+        fm_display_fact_null(page->display, "calls_count");
     fm_display_fact_bool(page->display, "recursive", fm_analysis_is_recursive(a, ps));
     fm_display_fact_bool(page->display, "calls_of_inlined_bodies_recorded", !cost->inlined);
 }
 
-/* The program's files, this one's, the function. */
-static void add_crumbs(struct fm_page *page, const struct fm_ps *proc)
+/* "ltable.c:551 · part of a recursion in 20 of 40 contexts" */
+static void add_where(struct fm_page *page, uint32_t ps)
 {
-    struct fm_list *crumbs = fm_display_crumbs(page->display);
-    struct fm_query files = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
-    struct fm_query file = fm_page_link(page, FM_CMD_MODULE, 0);
-    if (!proc->decl_module[0])
-        return;
-    file.command.module = (char *)(uintptr_t)proc->decl_module;
-    fm_add_link(crumbs, &files, page->terms->modules_title);
-    fm_add_link(crumbs, &file, proc->decl_module);
-    fm_add_text(crumbs, proc->unqualified_name);
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    const struct fm_analysis *a = page->analysis;
+    uint32_t first = a->ps_pd_first[ps], end = a->ps_pd_first[ps + 1], inside = 0;
+    g_autofree char *place = fm_name_place(page, proc->file, proc->line);
+    g_autoptr(GString) text = g_string_new(place);
+    for (uint32_t i = first; i < end && end - first <= CONTEXTS_COUNTED; i++) {
+        uint32_t clique = a->pd_clique[a->ps_pds[i]];
+        inside += a->clique_first[clique + 1] - a->clique_first[clique] > 1;
+    }
+    if (inside > 0)
+        g_string_append_printf(
+            text, "  \u00b7 part of a recursion in %" PRIu32 " of %" PRIu32 " context%s", inside,
+            end - first, end - first == 1 ? "" : "s");
+    if (text->len > 0)
+        fm_add_text(page->body, text->str);
+}
+
+/* It between its callers and callees, its contexts, its source. */
+static void add_neighbours(struct fm_page *page, uint32_t ps)
+{
+    struct fm_measured measured;
+    fm_measured_init(&measured, page->recording, fm_measure_preferred(page));
+    if (page->query.compact)
+        add_where(page, ps);
+    fm_add_butterfly_lead(page, &measured, ps, 0);
+    fm_add_measure_orders(page, measured.asked);
+    if (fm_page_has_contexts(page))
+        fm_add_contexts(page, &measured, ps, 2, CONTEXTS_SHOWN);
+    fm_add_durations(page, ps);
+    g_autofree char *focus = g_strdup_printf("proc/%" PRIu32, ps);
+    fm_add_ranks_link(page, focus, "How the ranks differ here");
+    fm_add_butterfly(page, &measured, ps, 0);
+    fm_source_add(page, ps, 0);
+    fm_add_heading(page->body, "All measures, call by call");
 }
 
 bool fm_report_proc(struct fm_page *page, GError **error)
@@ -237,24 +290,23 @@ bool fm_report_proc(struct fm_page *page, GError **error)
         return false;
     const struct fm_ps *proc = &page->profile->ps[ps];
     page->module = proc->decl_module;
-    fm_page_begin(page, "proc",
-                  g_strdup_printf("Summary of %s %s", page->terms->proc, proc->qualified_name));
-    add_crumbs(page, proc);
+    fm_page_begin(
+        page, "proc",
+        page->query.compact && page->profile->flavour == FM_FLAVOUR_C
+            ? g_strdup(proc->unqualified_name)
+            : g_strdup_printf("Summary of %s %s", page->terms->proc, proc->qualified_name));
+    fm_function_crumbs(page, ps, NULL);
     struct fm_cost cost;
     fm_analysis_ps_cost(page->analysis, ps, &cost);
     add_facts(page, ps, &cost);
 
     struct proc_view view = {.page = page, .ps = ps};
-    if (page->profile->flavour == FM_FLAVOUR_C) {
-        struct fm_measured measured;
-        fm_measured_init(&measured, page->recording, fm_measure_preferred(page));
-        fm_add_butterfly_lead(page, &measured, ps, 0);
-        fm_add_measure_orders(page, measured.asked);
-        fm_add_contexts(page, &measured, ps, 2, CONTEXTS_SHOWN);
-        fm_add_butterfly(page, &measured, ps, 0);
-        fm_source_add(page, ps, 0);
+    /* Further pages of its callees are those alone: the rest stands on the first. */
+    bool first_page = page->query.command.bunch <= 1;
+    if (page->profile->flavour == FM_FLAVOUR_C && first_page)
+        add_neighbours(page, ps);
+    else if (page->profile->flavour == FM_FLAVOUR_C)
         fm_add_heading(page->body, "All measures, call by call");
-    }
     struct fm_callers_sum sum;
     bool differ = fm_analysis_is_recursive(page->analysis, ps);
     if (differ) {
@@ -265,7 +317,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
         fm_recursion_text(page, "above its own");
     fm_perf_init(&view.perf, page, true);
     view.table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "proc");
-    add_header(&view);
+    fm_perf_proc_header(&view.perf, view.page, view.table);
     if (page->query.preferences.developer)
         add_callers_row(&view);
     if (differ)
@@ -278,10 +330,12 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     fm_perf_cells(&view.perf, page, view.table, &cost);
     fm_table_separator(view.table);
     add_sites(&view);
-    fm_body_add(page, ps);
-    if (page->profile->flavour == FM_FLAVOUR_MERCURY)
-        add_contexts(page, ps);
-    add_coverage(page, ps);
+    if (first_page) {
+        fm_body_add(page, ps);
+        if (page->profile->flavour == FM_FLAVOUR_MERCURY)
+            add_contexts(page, ps);
+        add_coverage(page, ps);
+    }
     g_autofree char *callers = g_strdup_printf("The %s's callers:", page->terms->proc);
     fm_controls_grouping(page, callers, ps, CALLERS_A_PAGE, page->query.preferences.contour);
     fm_controls_summarize(page);

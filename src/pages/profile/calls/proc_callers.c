@@ -5,6 +5,9 @@
 #include <assert.h>
 
 #include "base/error.h"
+#include "pages/profile/calls/callers_groups.h"
+#include "pages/profile/calls/callers_ranked.h"
+#include "pages/profile/measured/cost_table.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
@@ -26,66 +29,12 @@ static_assert((int)FM_QUERY_GROUP_CLIQUE == (int)FM_GROUP_CLIQUE, "groups differ
 struct callers_view {
     struct fm_page *page;
     uint32_t ps;
-    struct fm_callers_row *callers;
-    struct fm_row *rows; /* sorted; id = index of the callers row */
-    uint32_t count;
+    struct fm_caller_groups groups;
     bool recursive; /* there are calls inside recursions, which have rows of their own */
     uint32_t bunch, bunch_size, bunches; /* bunch from 1, after correction */
     struct fm_perf perf;
     struct fm_table *table;
 };
-
-static bool is_root_clique(const struct fm_page *page, uint32_t clique)
-{
-    return clique == page->analysis->pd_clique[page->profile->root_pd];
-}
-
-/* The procedure that a clique of callers goes by: its entry, or the runtime. */
-static const char *clique_name(const struct fm_page *page, uint32_t clique, uint32_t *ret_entry)
-{
-    *ret_entry = fm_analysis_clique_entry(page->analysis, clique);
-    if (*ret_entry == 0)
-        *ret_entry = page->analysis->clique_pds[page->analysis->clique_first[clique]];
-    if (is_root_clique(page, clique))
-        return page->terms->runtime;
-    return fm_name_ps(page, page->profile->pd_ps[*ret_entry]);
-}
-
-static struct fm_row caller_row(const struct fm_page *page, const struct fm_callers_row *caller)
-{
-    const struct fm_profile *profile = page->profile;
-    struct fm_row row = {.cost = caller->cost, .file = "", .link = FM_CMD_COUNT};
-    uint32_t entry;
-    switch ((enum fm_callers_group)page->query.command.group) {
-    case FM_GROUP_CALL_SITE:
-        row.file = fm_css_file(profile, caller->css);
-        row.line = profile->css[caller->css].line;
-        row.name = fm_name_ps(page, caller->ps);
-        row.full = fm_full_name_ps(page, caller->ps);
-        row.link = FM_CMD_PROC;
-        row.link_number = caller->ps;
-        break;
-    case FM_GROUP_PROC:
-        row.file = profile->ps[caller->ps].file;
-        row.line = profile->ps[caller->ps].line;
-        row.name = fm_name_ps(page, caller->ps);
-        row.full = fm_full_name_ps(page, caller->ps);
-        row.link = FM_CMD_PROC;
-        row.link_number = caller->ps;
-        break;
-    case FM_GROUP_MODULE: /* in the order of names already */
-        row.name = caller->module;
-        row.file = caller->module;
-        break;
-    case FM_GROUP_CLIQUE: /* by context: by number */
-        row.name = clique_name(page, caller->clique, &entry);
-        row.line = caller->clique;
-        row.link = FM_CMD_CLIQUE;
-        row.link_number = caller->clique;
-        break;
-    }
-    return row;
-}
 
 static void add_header(struct callers_view *view)
 {
@@ -129,7 +78,7 @@ static void add_members(struct callers_view *view, uint32_t clique)
     struct fm_page *page = view->page;
     const struct fm_analysis *a = page->analysis;
     uint32_t entry, shown = 0, left = 0;
-    clique_name(page, clique, &entry);
+    fm_caller_clique_name(page, clique, &entry);
     for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
         uint32_t ps = page->profile->pd_ps[a->clique_pds[i]];
         if (a->clique_pds[i] == entry)
@@ -190,9 +139,9 @@ static void add_names(struct callers_view *view, const struct fm_row *row,
         g_autofree char *number = g_strdup_printf("%" PRIu32, caller->clique);
         struct fm_query clique = fm_page_link(page, FM_CMD_CLIQUE, caller->clique);
         uint32_t entry;
-        clique_name(page, caller->clique, &entry);
+        fm_caller_clique_name(page, caller->clique, &entry);
         fm_cell_link(view->table, &clique, number, FM_STYLE_PLAIN);
-        if (page->profile->flavour == FM_FLAVOUR_C && !is_root_clique(page, caller->clique)) {
+        if (page->profile->flavour == FM_FLAVOUR_C && !fm_caller_is_root(page, caller->clique)) {
             g_autofree char *path = fm_clique_path(page->analysis, caller->clique, PATH_STEPS_MAX);
             fm_cell_link(view->table, &clique, path, FM_STYLE_PLAIN);
             break;
@@ -209,15 +158,16 @@ static void add_names(struct callers_view *view, const struct fm_row *row,
 static void add_row(struct callers_view *view, uint32_t index)
 {
     struct fm_page *page = view->page;
-    const struct fm_row *row = &view->rows[index];
-    const struct fm_callers_row *caller = &view->callers[row->id];
+    struct fm_callers_row caller;
+    struct fm_row row;
+    fm_caller_groups_at(&view->groups, index, &caller, &row);
     fm_table_row(view->table, "caller", false);
     fm_cell_int(view->table, (int64_t)index + 1);
-    add_names(view, row, caller);
-    fm_perf_cells(&view->perf, page, view->table, &row->cost);
+    add_names(view, &row, &caller);
+    fm_perf_cells(&view->perf, page, view->table, &row.cost);
     if (page->query.command.group == FM_QUERY_GROUP_CLIQUE &&
         page->profile->flavour != FM_FLAVOUR_C) /* a path names its recursion */
-        add_members(view, caller->clique);
+        add_members(view, caller.clique);
 }
 
 /* --- calls inside recursions --- */
@@ -225,25 +175,19 @@ static void add_row(struct callers_view *view, uint32_t index)
 static void add_insiders(struct callers_view *view, unsigned before)
 {
     struct fm_page *page = view->page;
-    const struct fm_command *command = &page->query.command;
-    g_autofree struct fm_callers_row *callers = NULL;
-    uint32_t count;
-    fm_analysis_callers_inside(page->analysis, view->ps, (enum fm_callers_group)command->group,
-                               command->contour ? page->recording->contour : NULL, &callers,
-                               &count);
-    g_autofree struct fm_row *rows = g_new(struct fm_row, count);
-    for (uint32_t i = 0; i < count; i++) {
-        rows[i] = caller_row(page, &callers[i]);
-        rows[i].id = i;
-    }
-    fm_rows_sort(page, rows, count, NULL);
-    uint32_t shown = MIN(count, view->bunch_size);
+    struct fm_caller_groups groups;
+    fm_caller_groups_find(&groups, page, view->ps, true);
+    uint32_t count = groups.count, shown = MIN(count, view->bunch_size);
     for (uint32_t i = 0; i < shown; i++) {
+        struct fm_callers_row caller;
+        struct fm_row row;
+        fm_caller_groups_at(&groups, i, &caller, &row);
         fm_table_row(view->table, "inside", false);
         fm_cell_empty(view->table); /* no rank */
-        add_names(view, &rows[i], &callers[rows[i].id]);
-        fm_perf_self_cells(&view->perf, page, view->table, &rows[i].cost);
+        add_names(view, &row, &caller);
+        fm_perf_self_cells(&view->perf, page, view->table, &row.cost);
     }
+    fm_caller_groups_clear(&groups);
     if (shown < count) {
         g_autofree char *more = g_strdup_printf("and %" PRIu32 " more", count - shown);
         fm_table_row(view->table, "inside_left", false);
@@ -320,7 +264,7 @@ static void add_paging(struct callers_view *view)
     struct fm_controls resize = {.page = view->page, .title = "Change group size:"};
     if (size > 1)
         offer_size(view, &resize, size / 2, "Halve group size", "size-halve");
-    if (size < view->count) /* there is more to see */
+    if (size < view->groups.count) /* there is more to see */
         offer_size(view, &resize, MIN(size, FM_QUERY_BUNCH_SIZE_MAX / 2) * 2, "Double group size",
                    "size-double");
     for (unsigned i = 0; i < G_N_ELEMENTS(sizes); i++)
@@ -370,20 +314,20 @@ static void add_counts(struct callers_view *view)
 {
     struct fm_page *page = view->page;
     uint32_t first = (view->bunch - 1) * view->bunch_size;
-    uint32_t last = (uint32_t)MIN((uint64_t)view->count, (uint64_t)first + view->bunch_size);
+    uint32_t last = (uint32_t)MIN((uint64_t)view->groups.count, (uint64_t)first + view->bunch_size);
     g_autofree char *text =
-        view->count == 0   ? g_strdup(view->recursive ? "There are none outside of recursions."
-                                                      : "There are none.")
-        : view->count == 1 ? g_strdup("There is one:")
+        view->groups.count == 0 ? g_strdup(view->recursive ? "There are none outside of recursions."
+                                                           : "There are none.")
+        : view->groups.count == 1 ? g_strdup("There is one:")
         : view->bunches == 1
-            ? g_strdup_printf("There are %" PRIu32 ":", view->count)
+            ? g_strdup_printf("There are %" PRIu32 ":", view->groups.count)
             : g_strdup_printf("There are %" PRIu32 ", showing %" PRIu32 " to %" PRIu32 ":",
-                              view->count, first + 1, last);
+                              view->groups.count, first + 1, last);
     if (view->recursive)
         fm_recursion_text(page, "below the callers");
     fm_add_text(page->body, text);
     fm_display_fact_bool(page->display, "recursive", view->recursive);
-    fm_display_fact_int(page->display, "groups_count", view->count);
+    fm_display_fact_int(page->display, "groups_count", view->groups.count);
     fm_display_fact_int(page->display, "page", view->bunch);
     fm_display_fact_int(page->display, "page_count", view->bunches);
     fm_display_fact_int(page->display, "page_size", view->bunch_size);
@@ -396,11 +340,23 @@ static void add_table(struct callers_view *view)
     view->table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "callers");
     add_header(view);
     uint64_t first = (uint64_t)(view->bunch - 1) * view->bunch_size;
-    uint64_t last = MIN((uint64_t)view->count, first + view->bunch_size);
+    uint64_t last = MIN((uint64_t)view->groups.count, first + view->bunch_size);
     for (uint64_t i = first; i < last; i++)
         add_row(view, (uint32_t)i);
     if (view->recursive)
         add_recursion(view);
+}
+
+static void add_ranked(struct callers_view *view, const struct fm_measured *measured)
+{
+    uint64_t first = (uint64_t)(view->bunch - 1) * view->bunch_size;
+    uint64_t last = MIN((uint64_t)view->groups.count, first + view->bunch_size);
+    if (view->groups.cliques != NULL && view->groups.order == NULL && view->groups.count > 1)
+        fm_add_text(view->page->body,
+                    "There are too many to stand by cost here: order them below, if you like.");
+    fm_callers_ranked(view->page, measured, &view->groups, (uint32_t)first, (uint32_t)last,
+                      view->recursive);
+    fm_link_all_columns(view->page);
 }
 
 static void add_groups(struct fm_page *page)
@@ -410,28 +366,25 @@ static void add_groups(struct fm_page *page)
                                 .ps = command->number,
                                 .bunch = command->bunch,
                                 .bunch_size = MAX(command->bunch_size, 1)};
-    fm_analysis_callers(page->analysis, view.ps, (enum fm_callers_group)command->group,
-                        command->contour ? page->recording->contour : NULL, &view.callers,
-                        &view.count);
-    view.rows = g_new(struct fm_row, view.count);
-    for (uint32_t i = 0; i < view.count; i++) {
-        view.rows[i] = caller_row(page, &view.callers[i]);
-        view.rows[i].id = i;
-    }
-    fm_rows_sort(page, view.rows, view.count, NULL);
+    struct fm_measured measured;
+    bool ranked = fm_page_is_ranked(page, true, &measured);
+    if (ranked)
+        fm_callers_choices(page, &measured);
+    fm_caller_groups_find(&view.groups, page, view.ps, false);
     view.recursive = fm_analysis_is_recursive(page->analysis, view.ps);
-    view.bunches = view.count == 0 ? 1 : (view.count - 1) / view.bunch_size + 1;
+    view.bunches = view.groups.count == 0 ? 1 : (view.groups.count - 1) / view.bunch_size + 1;
     if (view.bunch < 1 || view.bunch > view.bunches)
         view.bunch = 1;
     add_counts(&view);
     if (command->contour && page->recording->contour_message)
         fm_add_text(page->body, page->recording->contour_message); /* a warning */
-    if (view.count > 0 || view.recursive)
+    if (ranked && (view.groups.count > 0 || view.recursive))
+        add_ranked(&view, &measured);
+    else if (view.groups.count > 0 || view.recursive)
         add_table(&view);
-    if (view.count > 0)
+    if (view.groups.count > 0)
         add_paging(&view);
-    g_free(view.rows);
-    g_free(view.callers);
+    fm_caller_groups_clear(&view.groups);
 }
 
 static void missing_contour(const struct fm_deep_recording *recording, GError **error)
@@ -461,9 +414,13 @@ bool fm_report_proc_callers(struct fm_page *page, GError **error)
                                   page->profile->flavour == FM_FLAVOUR_C ? "contexts" : "cliques"};
     const char *const names[] = {"call_site", "proc", "module", "clique"};
     page->module = proc->decl_module;
-    fm_page_begin(
-        page, "proc_callers",
-        g_strdup_printf("The %s calling %s", groups[command->group], proc->qualified_name));
+    bool window = page->query.compact && page->profile->flavour == FM_FLAVOUR_C;
+    fm_page_begin(page, "proc_callers",
+                  window ? g_strdup_printf("Callers of %s", proc->unqualified_name)
+                         : g_strdup_printf("The %s calling %s", groups[command->group],
+                                           proc->qualified_name));
+    if (window)
+        fm_function_crumbs(page, command->number, "callers");
     fm_display_fact_int(page->display, "ps", command->number);
     fm_display_fact_string(page->display, "qualified_name", proc->qualified_name);
     fm_display_fact_string(page->display, "group_by", names[command->group]);

@@ -11,6 +11,7 @@
 
 static void add_costs(struct fm_page *page, uint32_t csd)
 {
+    g_assert(csd <= page->profile->csd_count);
     const struct fm_profile *profile = page->profile;
     uint32_t css_id = profile->csd_css[csd];
     const struct fm_css *css = &profile->css[css_id];

@@ -15,6 +15,7 @@ static void add_kind(struct fm_page *page, struct fm_table *table, const struct 
         [FM_SITE_HIGHER_ORDER] = "higher_order_call",
         [FM_SITE_METHOD] = "method_call",
         [FM_SITE_CALLBACK] = "callback",
+        [FM_SITE_UNKNOWN] = "unknown_calls",
     };
     if (css->kind != FM_SITE_NORMAL || css->callee_ps == 0) {
         fm_dump_string(page, table, "kind", "Call site kind:", kinds[css->kind]);

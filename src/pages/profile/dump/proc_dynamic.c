@@ -6,17 +6,19 @@
 #include "pages/profile/parts/bodies.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/page.h"
+#include "pages/profile/parts/sites.h"
 
 static void add_multi_slot(struct fm_page *page, struct fm_table *table, uint32_t pd, uint32_t slot,
-                           const struct fm_css *css)
+                           const struct fm_css *css, struct fm_callees *callees)
 {
-    uint32_t count;
+    uint32_t count, from, end;
     const uint32_t *csds = fm_profile_slot(page->profile, pd, slot, &count);
     bool zeroed = css->kind == FM_SITE_HIGHER_ORDER || css->kind == FM_SITE_METHOD;
     g_autofree char *text =
         g_strdup_printf("multi, %" PRIu32 " csds (%s)", count, zeroed ? "zeroed" : "not_zeroed");
     fm_cell_string(table, text, FM_STYLE_PLAIN);
-    for (uint32_t i = 0; i < count; i++) {
+    fm_callees_next(callees, count, &from, &end);
+    for (uint32_t i = from; i < end; i++) {
         fm_table_row(table, "csd", false);
         fm_cell_empty(table);
         fm_dump_id_cell(page, table, FM_CMD_DUMP_CALL_SITE_DYNAMIC, csds[i]);
@@ -25,19 +27,22 @@ static void add_multi_slot(struct fm_page *page, struct fm_table *table, uint32_
 
 static void add_slots(struct fm_page *page, uint32_t pd, const struct fm_ps *ps)
 {
+    g_assert(pd >= 1 && pd <= page->profile->pd_count);
     fm_add_heading(page->body, "Call site dynamics:");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "call_site_dynamics");
     fm_table_group(table, "Call site", FM_COLUMN_ORDINAL_RANK, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "slot", NULL);
     fm_table_group(table, "Call site dynamic", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "csd", NULL);
+    struct fm_callees callees = {0};
+    fm_callees_begin(page, &callees);
     for (uint32_t slot = 0; slot < ps->css_count; slot++) {
         const struct fm_css *css =
             &page->profile->css[page->profile->css_of_ps[ps->css_first + slot]];
         fm_table_row(table, "slot", false);
         fm_cell_int(table, (int64_t)slot + 1);
         if (css->kind != FM_SITE_NORMAL) {
-            add_multi_slot(page, table, pd, slot, css);
+            add_multi_slot(page, table, pd, slot, css, &callees);
             continue;
         }
         uint32_t count;
@@ -47,6 +52,7 @@ static void add_slots(struct fm_page *page, uint32_t pd, const struct fm_ps *ps)
         else
             fm_cell_string(table, "none", FM_STYLE_PLAIN);
     }
+    fm_callees_end(page, &callees);
 }
 
 static void add_points(struct fm_page *page, uint32_t pd, const struct fm_ps *ps)

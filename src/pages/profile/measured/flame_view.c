@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "digest/flame_cache.h"
 #include "display/flame.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/path_text.h"
@@ -65,7 +66,7 @@ static char *box_title(const struct drawing *drawing, const struct fm_view_box *
     if (place && !box->joined)
         g_string_append_printf(title, "  %s", place);
     g_string_append_printf(title, "\ntotal %s  %s %%", total, share);
-    if (measured->is_time) {
+    if (measured->is_time && measured->sample > 0) {
         double spread = fm_measured_spread(measured, box->total) * measured->tick;
         g_string_append_printf(title, "  \u00b1%.0f ms", spread * 1e3);
     }
@@ -74,7 +75,7 @@ static char *box_title(const struct drawing *drawing, const struct fm_view_box *
     if (!box->joined && node->calls > 0)
         g_string_append_printf(title, "\n%s calls%s", calls,
                                node->inlined ? ", and those of inlined bodies" : "");
-    else if (!box->joined && node->inlined)
+    else if (!box->joined && node->inlined && fm_profile_knows(drawing->page->profile, FM_EXITS))
         g_string_append(title, "\ninlined: its calls are not recorded");
     return g_string_free(g_steal_pointer(&title), FALSE);
 }
@@ -173,7 +174,7 @@ static void set_scale(struct fm_page *page, const struct fm_flame_wish *wish, st
     query.command.name = focus;
     fm_flame_set_scale(to, &(struct fm_flame_scale){
                                .query = &query,
-                               .measure = fm_measure_word(wish->measured->asked),
+                               .measure = fm_query_measure_word(wish->measured->asked),
                                .unit_seconds = wish->measured->is_time ? wish->measured->tick : 0,
                                .whole = wish->measured->whole,
                            });
@@ -183,7 +184,6 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
 {
     g_return_val_if_fail(wish->measured != NULL && ret_deeper != NULL, 0);
     struct drawing drawing = {.page = page, .wish = wish};
-    struct fm_view_tree tree;
     const struct fm_view_flame_options options = {
         .width = wish->width ? wish->width : WIDTH_USUAL,
         .recursions = wish->flags & FM_FLAME_SHUT   ? FM_RECURSIONS_SHUT
@@ -196,8 +196,8 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
     struct fm_measured dominant;
     fm_measured_init(&dominant, page->recording, FM_QUERY_BY_AUTO);
     drawing.slot_count = fm_view_module_slots(page->analysis, dominant.measure, drawing.slots);
-    fm_view_tree_init(&tree, page->analysis, wish->measured->measure, wish->up);
-    fm_view_flame_layout(&tree, &wish->focus, &options, &drawing.flame);
+    fm_flame_cache_layout(page->recording->flames, page->analysis, wish->measured->measure,
+                          wish->up, &wish->focus, &options, &drawing.flame);
     guint count = drawing.flame.boxes->len;
     if (count > 0) {
         g_autofree char *where = fm_focus_text(page, &wish->focus);
@@ -215,6 +215,5 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
     }
     *ret_deeper = drawing.flame.deeper;
     fm_view_flame_clear(&drawing.flame);
-    fm_view_tree_clear(&tree);
     return count;
 }

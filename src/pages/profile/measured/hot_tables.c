@@ -6,6 +6,7 @@
 
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
+#include "base/select.h"
 #include "digest/hottest.h"
 #include "digest/paths.h"
 
@@ -112,38 +113,58 @@ static void add_paths_table(struct fm_page *page, const struct fm_measured *meas
         fm_cell_bar(table, fm_measured_share(measured, paths[i].own),
                     fm_measured_share(measured, paths[i].own));
         fm_cell_share(table, fm_measured_share(measured, paths[i].own));
-        fm_calls_cell(table, paths[i].calls, paths[i].inlined);
+        fm_calls_cell(table, page->profile, paths[i].calls, paths[i].inlined);
         add_path_cell(page, table, paths[i].ps, paths[i].clique, &routes[i], shared);
     }
 }
 
-void fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows)
+unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows)
 {
     const struct fm_hot_path *paths;
     unsigned count = fm_hot_paths(page->recording->hot, measured->measure, false, &paths);
     if (count == 0)
-        return;
+        return 0;
     fm_add_heading(page->body, "Hottest paths");
     add_paths_table(page, measured, "hot_paths", "Self", paths, MIN(count, rows));
+    return count;
 }
 
-void fm_add_hot_allocators(struct fm_page *page, unsigned rows)
+static void add_hot_memory(struct fm_page *page, enum fm_query_measure by, const char *heading,
+                           const char *column, const char *name, unsigned rows)
 {
     const struct fm_hot_path *paths;
     struct fm_measured bytes;
-    fm_measured_init(&bytes, page->recording, FM_QUERY_BY_BYTES);
+    if (by != FM_QUERY_BY_BYTES && !fm_measure_is_recorded(page->recording, by))
+        return;
+    fm_measured_init(&bytes, page->recording, by);
     unsigned count = fm_hot_paths(page->recording->hot, bytes.measure, true, &paths);
     unsigned wrappers = fm_hot_wrappers(page->recording->hot);
     if (count == 0)
         return;
-    fm_add_heading(page->body, "Most memory allocated");
+    fm_add_heading(page->body, heading);
     if (wrappers > 0) {
         g_autofree char *text = g_strdup_printf(
             "%u function%s that only allocate%s for others %s left out of the paths.", wrappers,
             wrappers == 1 ? "" : "s", wrappers == 1 ? "s" : "", wrappers == 1 ? "is" : "are");
         fm_add_text(page->body, text);
     }
-    add_paths_table(page, &bytes, "hot_allocators", "Allocated", paths, MIN(count, rows));
+    add_paths_table(page, &bytes, name, column, paths, MIN(count, rows));
+}
+
+void fm_add_hot_allocators(struct fm_page *page, unsigned rows)
+{
+    add_hot_memory(page, FM_QUERY_BY_BYTES, "Most memory allocated", "Allocated", "hot_allocators",
+                   rows);
+}
+
+void fm_add_hot_holders(struct fm_page *page, unsigned rows)
+{
+    add_hot_memory(page, FM_QUERY_BY_LIVE, "Never given back", "Held", "hot_holders", rows);
+}
+
+void fm_add_hot_at_peak(struct fm_page *page, unsigned rows)
+{
+    add_hot_memory(page, FM_QUERY_BY_PEAK, "Held when most was", "At most", "hot_at_peak", rows);
 }
 
 /* --- functions --- */
@@ -151,10 +172,7 @@ void fm_add_hot_allocators(struct fm_page *page, unsigned rows)
 void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows)
 {
     const struct fm_top_query query = {
-        .kind = measured->is_time                  ? FM_BY_TIME
-                : measured->measure == FM_CALLSEQS ? FM_BY_CALLSEQS
-                : measured->measure == FM_ALLOCS   ? FM_BY_ALLOCS
-                                                   : FM_BY_WORDS,
+        .kind = fm_cost_kind_of(measured->measure),
         .limit = FM_LIMIT_RANK,
         .first = 1,
         .last = rows + THREADS_AMONG,
@@ -168,7 +186,9 @@ void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measur
     }
     count = kept;
     if (count > 0) {
-        fm_add_heading(page->body, "Hottest functions");
+        fm_add_heading(page->body, measured->asked == FM_QUERY_BY_WAITING
+                                       ? "Functions that wait most"
+                                       : "Hottest functions");
         struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "hot_functions");
         fm_table_ranked(table, NULL);
         fm_measured_column(table, measured, "Self", "self", 1);
@@ -190,7 +210,7 @@ void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measur
             fm_cell_bar(table, fm_measured_share(measured, own),
                         fm_measured_share(measured, total));
             fm_measured_cell(table, measured, total);
-            fm_calls_cell(table, cost.calls, cost.inlined);
+            fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
             const struct fm_path_part parts[] = {{proc->unqualified_name, &link, 0},
                                                  {file, NULL, FM_PART_NOTE}};
             fm_cell_path(table, parts, file[0] ? 2 : 1, 0);
@@ -233,7 +253,7 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
         fm_cell_bar(table, fm_measured_share(measured, all[i].own),
                     fm_measured_share(measured, all[i].total));
         fm_measured_cell(table, measured, all[i].own);
-        fm_calls_cell(table, all[i].entered, all[i].inlined);
+        fm_calls_cell(table, page->profile, all[i].entered, all[i].inlined);
         if (all[i].entered > 0 && !all[i].inlined)
             fm_cell_ratio(table, (double)all[i].calls / (double)all[i].entered);
         else
@@ -247,6 +267,7 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
 /* --- contexts of one function --- */
 
 #define CONTEXTS_COMPARED 200u
+#define CONTEXTS_ORDERED 1000u
 #define DEARER_TIMES 5.0
 #define SAMPLES_TO_COMPARE 30
 
@@ -276,61 +297,116 @@ static uint32_t hash_path(const struct fm_analysis *a, uint32_t clique)
     return hash + count;
 }
 
-/* Dearest first. Those of one path are one; of very many only the dearest are compared for that. */
-static GArray *contexts_of(const struct fm_analysis *a, uint32_t ps, enum fm_measure_id measure)
+/* Of one function: rows, and all of them together. */
+struct contexts {
+    GArray *rows;    /* struct context, dearest first */
+    uint32_t others; /* that have no row: they cost less than those with one */
+    struct context all;
+};
+
+static void add_context(struct context *to, const struct context *from)
 {
-    GArray *contexts = g_array_new(FALSE, FALSE, sizeof(struct context));
-    for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
-        const struct context context = {.clique = a->pd_clique[a->ps_pds[i]],
-                                        .own = fm_analysis_pd_own(a, a->ps_pds[i], measure),
-                                        .total = fm_analysis_pd_total(a, a->ps_pds[i], measure),
-                                        .calls = fm_analysis_pd_calls(a, a->ps_pds[i]),
-                                        .inlined = fm_analysis_pd_inlined(a, a->ps_pds[i])};
-        g_array_append_val(contexts, context);
+    to->own += from->own;
+    to->total += from->total;
+    to->calls += from->calls;
+    to->inlined |= from->inlined;
+}
+
+static struct context context_of(const struct fm_analysis *a, uint32_t pd,
+                                 enum fm_measure_id measure)
+{
+    return (struct context){.clique = a->pd_clique[pd],
+                            .own = fm_analysis_pd_own(a, pd, measure),
+                            .total = fm_analysis_pd_total(a, pd, measure),
+                            .calls = fm_analysis_pd_calls(a, pd),
+                            .inlined = fm_analysis_pd_inlined(a, pd)};
+}
+
+static int compare_totals(uint32_t i, uint32_t j, void *user)
+{
+    const int64_t *totals = user;
+    if (totals[i] != totals[j])
+        return totals[i] > totals[j] ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+/* To order some hundred thousands takes longer than to choose the dearest among them. */
+static void add_dearest(struct contexts *contexts, const struct fm_analysis *a, uint32_t ps,
+                        enum fm_measure_id measure, uint32_t kept)
+{
+    uint32_t first = a->ps_pd_first[ps], count = a->ps_pd_first[ps + 1] - first;
+    g_autofree uint32_t *order = g_new(uint32_t, count);
+    g_autofree int64_t *totals = g_new(int64_t, count);
+    struct fm_cost cost;
+    for (uint32_t i = 0; i < count; i++) {
+        order[i] = i;
+        totals[i] = fm_analysis_pd_total(a, a->ps_pds[first + i], measure);
+        contexts->all.total += totals[i];
     }
-    struct context *all = (struct context *)(void *)contexts->data;
-    if (contexts->len > 0)
-        qsort(all, contexts->len, sizeof *all, compare_contexts);
+    fm_select_first(order, count, kept, compare_totals, totals);
+    for (uint32_t i = 0; i < kept; i++) {
+        const struct context context = context_of(a, a->ps_pds[first + order[i]], measure);
+        g_array_append_val(contexts->rows, context);
+    }
+    fm_analysis_ps_cost(a, ps, &cost);
+    contexts->all.own = cost.own[measure];
+    contexts->all.calls = cost.calls;
+    contexts->all.inlined = cost.inlined;
+    contexts->others = count - kept;
+}
+
+static void add_all_contexts(struct contexts *contexts, const struct fm_analysis *a, uint32_t ps,
+                             enum fm_measure_id measure)
+{
+    for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
+        const struct context context = context_of(a, a->ps_pds[i], measure);
+        g_array_append_val(contexts->rows, context);
+        add_context(&contexts->all, &context);
+    }
+}
+
+/* Dearest first. Those of one path are one; of very many only the dearest are compared for that. */
+static void contexts_of(struct contexts *ret, const struct fm_analysis *a, uint32_t ps,
+                        enum fm_measure_id measure, uint32_t rows)
+{
+    *ret = (struct contexts){.rows = g_array_new(FALSE, FALSE, sizeof(struct context))};
+    uint32_t count = a->ps_pd_first[ps + 1] - a->ps_pd_first[ps];
+    if (count > CONTEXTS_ORDERED + rows)
+        add_dearest(ret, a, ps, measure, CONTEXTS_ORDERED + rows);
+    else
+        add_all_contexts(ret, a, ps, measure);
+    struct context *all = (struct context *)(void *)ret->rows->data;
+    if (ret->rows->len > 0)
+        qsort(all, ret->rows->len, sizeof *all, compare_contexts);
     guint kept = 0;
-    for (guint i = 0; i < contexts->len; i++) {
+    for (guint i = 0; i < ret->rows->len; i++) {
         guint j = i < CONTEXTS_COMPARED ? 0 : kept;
         if (i < CONTEXTS_COMPARED)
             all[i].path = hash_path(a, all[i].clique);
         while (j < kept && (all[j].path != all[i].path ||
                             !fm_view_is_same_path(a, all[j].clique, all[i].clique)))
             j++;
-        if (j == kept) {
+        if (j == kept)
             all[kept++] = all[i];
-            continue;
-        }
-        all[j].own += all[i].own;
-        all[j].total += all[i].total;
-        all[j].calls += all[i].calls;
-        all[j].inlined |= all[i].inlined;
+        else
+            add_context(&all[j], &all[i]);
     }
-    g_array_set_size(contexts, kept);
+    g_array_set_size(ret->rows, kept);
     if (kept > 0)
-        qsort(contexts->data, kept, sizeof *all, compare_contexts);
-    return contexts;
+        qsort(ret->rows->data, kept, sizeof *all, compare_contexts);
 }
 
 /* How many times what a call costs in the other contexts together the row's calls cost; 0 where
  * nothing can be told. Sampled amounts of the others count as high as they may well be. */
-static double times_the_others(const struct fm_measured *measured, const GArray *contexts,
+static double times_the_others(const struct fm_measured *measured, const struct contexts *contexts,
                                guint row)
 {
-    const struct context *it = &g_array_index(contexts, struct context, row);
-    double total = 0, calls = 0;
+    const struct context *it = &g_array_index(contexts->rows, struct context, row);
+    double total = (double)(contexts->all.total - it->total);
+    double calls = (double)(contexts->all.calls - it->calls);
     if (it->calls <= 0 || it->inlined ||
         (measured->is_time && (double)it->total < SAMPLES_TO_COMPARE * measured->sample))
         return 0;
-    for (guint i = 0; i < contexts->len; i++) {
-        const struct context *other = &g_array_index(contexts, struct context, i);
-        if (i == row)
-            continue;
-        total += (double)other->total;
-        calls += (double)other->calls;
-    }
     if (measured->is_time)
         total += 2 * sqrt(total * measured->sample) + measured->sample;
     double each = (double)it->total / (double)it->calls;
@@ -353,7 +429,7 @@ static void add_context_row(struct fm_page *page, struct fm_table *table,
     fm_cell_bar(table, (double)context->own / (double)MAX(whole, 1),
                 (double)context->total / (double)MAX(whole, 1));
     fm_measured_cell(table, measured, context->own);
-    fm_calls_cell(table, context->calls, context->inlined);
+    fm_calls_cell(table, page->profile, context->calls, context->inlined);
     /* By how many calls is not known where bodies were inlined. */
     fm_measured_per_call(table, measured, context->total, context->inlined ? 0 : context->calls);
     fm_cell_path(table, parts, times > 0 ? 2 : 1, 0);
@@ -363,12 +439,12 @@ unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measure
                          unsigned least, unsigned rows)
 {
     g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, 0);
-    g_autoptr(GArray) contexts = contexts_of(page->analysis, ps, measured->measure);
-    int64_t whole = 0;
-    if (contexts->len < least)
-        return contexts->len;
-    for (guint i = 0; i < contexts->len; i++)
-        whole += g_array_index(contexts, struct context, i).total;
+    struct contexts contexts;
+    contexts_of(&contexts, page->analysis, ps, measured->measure, rows);
+    g_autoptr(GArray) kept = contexts.rows;
+    uint32_t count = kept->len + contexts.others;
+    if (count < least)
+        return count;
     g_autofree char *heading = g_strdup_printf("Contexts by %s, dearest first", measured->name);
     fm_add_heading(page->body, heading);
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "contexts");
@@ -382,12 +458,12 @@ unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measure
                                           : "total_per_call_count",
                      3, FM_COLUMN_NUMBER);
     add_plain_column(table, "Path", "path", 1, FM_COLUMN_PROC);
-    for (guint i = 0; i < MIN(contexts->len, rows); i++)
-        add_context_row(page, table, measured, &g_array_index(contexts, struct context, i), whole,
-                        times_the_others(measured, contexts, i));
-    if (contexts->len > rows) {
+    for (guint i = 0; i < MIN(kept->len, rows); i++)
+        add_context_row(page, table, measured, &g_array_index(kept, struct context, i),
+                        contexts.all.total, times_the_others(measured, &contexts, i));
+    if (count > rows) {
         struct fm_query all = fm_page_link(page, FM_CMD_CONTEXTS, ps);
-        g_autofree char *text = g_strdup_printf("%u more contexts", contexts->len - rows);
+        g_autofree char *text = g_strdup_printf("%u more contexts", count - rows);
         if (page->query.command.id == FM_CMD_CONTEXTS) {
             g_autofree char *less = g_strconcat(text, " cost less.", NULL);
             fm_add_text(page->body, less);
@@ -395,6 +471,6 @@ unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measure
             fm_add_link(page->body, &all, text);
         }
     }
-    fm_display_fact_int(page->display, "path_count", contexts->len);
-    return contexts->len;
+    fm_display_fact_int(page->display, "path_count", count);
+    return count;
 }

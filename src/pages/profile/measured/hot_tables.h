@@ -7,13 +7,18 @@
 
 /* Each adds a heading and its table to the page's body; nothing where there is nothing. rows: at
  * most so many. */
-void fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
+/* Returns how many there are. */
+unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
 void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
 /* Returns how many there are. */
 unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *measured,
                                unsigned rows);
 /* By bytes allocated; wrappers of malloc give way to their callers. */
 void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
+/* The same of what was never given back, and of what was held when most was; nothing where that is
+ * not recorded, or there is none. */
+void fm_add_hot_holders(struct fm_page *page, unsigned rows);
+void fm_add_hot_at_peak(struct fm_page *page, unsigned rows);
 /* The contexts of a procedure, those of one path as one; returns how many there are. Adds nothing
  * where there are fewer than least. A row
  * whose call costs at least five times as much as elsewhere says so, where enough was measured to

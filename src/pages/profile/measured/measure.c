@@ -4,10 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "digest/waiting.h"
+
 #define SAMPLES_DOMINANT 100
 #define SAMPLES_FEW 10
+#define WAITED_WORTH_SAYING 0.05 /* seconds */
 
-static enum fm_measure_id measure_id(enum fm_query_measure measure)
+static enum fm_measure_id measure_id(const struct fm_profile *profile,
+                                     enum fm_query_measure measure)
 {
     switch (measure) {
     case FM_QUERY_BY_TIME:
@@ -20,44 +24,65 @@ static enum fm_measure_id measure_id(enum fm_query_measure measure)
     case FM_QUERY_BY_BYTES:
     case FM_QUERY_BY_WORDS:
         return FM_WORDS;
+    case FM_QUERY_BY_WAITING:
+        return fm_wait_measure(profile, "wait_ns");
+    case FM_QUERY_BY_LIVE:
+        return (enum fm_measure_id)fm_profile_measure(profile, "live_bytes");
+    case FM_QUERY_BY_PEAK:
+        return (enum fm_measure_id)fm_profile_measure(profile, "peak_bytes");
     case FM_QUERY_BY_AUTO:
         break;
     }
     g_assert_not_reached();
 }
 
-const char *fm_measure_word(enum fm_query_measure measure)
-{
-    static const char *const words[] = {"time",     "calls", "bytes", "allocs",
-                                        "callseqs", "words", "auto"};
-    return words[measure];
-}
-
-const char *fm_measure_label(enum fm_query_measure measure)
+const char *fm_measure_label(const struct fm_deep_recording *recording,
+                             enum fm_query_measure measure)
 {
     static const char *const labels[] = {
-        "Time", "Calls", "Bytes", "Allocations", "Call sequence numbers", "Words", "Most telling"};
-    return labels[measure];
+        [FM_QUERY_BY_TIME] = "Time",         [FM_QUERY_BY_CALLS] = "Calls",
+        [FM_QUERY_BY_BYTES] = "Bytes",       [FM_QUERY_BY_ALLOCS] = "Allocations",
+        [FM_QUERY_BY_WAITING] = "Waiting",   [FM_QUERY_BY_CALLSEQS] = "Call sequence numbers",
+        [FM_QUERY_BY_WORDS] = "Words",       [FM_QUERY_BY_LIVE] = "Held at the end",
+        [FM_QUERY_BY_PEAK] = "Held at most", [FM_QUERY_BY_AUTO] = "Most telling",
+    };
+    g_assert((unsigned)measure < G_N_ELEMENTS(labels) && labels[measure] != NULL);
+    bool of_time = measure != FM_QUERY_BY_TIME || recording->profile->ticks_per_second > 0;
+    return of_time ? labels[measure] : fm_profile_tick_words(recording->profile);
 }
 
 unsigned fm_measures_of(const struct fm_deep_recording *recording,
                         const enum fm_query_measure **ret)
 {
-    static const enum fm_query_measure c[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_CALLS,
-                                              FM_QUERY_BY_BYTES, FM_QUERY_BY_ALLOCS};
+    static const enum fm_query_measure c[] = {
+        FM_QUERY_BY_TIME,    FM_QUERY_BY_CALLS, FM_QUERY_BY_BYTES, FM_QUERY_BY_ALLOCS,
+        FM_QUERY_BY_WAITING, FM_QUERY_BY_LIVE,  FM_QUERY_BY_PEAK};
     static const enum fm_query_measure mercury[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_CALLSEQS,
                                                     FM_QUERY_BY_WORDS, FM_QUERY_BY_ALLOCS};
-    *ret = recording->profile->flavour == FM_FLAVOUR_C ? c : mercury;
-    return G_N_ELEMENTS(c);
+    bool is_c = recording->profile->flavour == FM_FLAVOUR_C;
+    *ret = is_c ? c : mercury;
+    return is_c ? G_N_ELEMENTS(c) : G_N_ELEMENTS(mercury);
 }
 
 bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
                             enum fm_query_measure measure)
 {
-    if (measure == FM_QUERY_BY_TIME && recording->profile->ticks_per_second == 0)
+    enum fm_measure_id id = measure_id(recording->profile, measure);
+    return recording->known >= FM_KNOWN_COSTS && id != FM_EXITS &&
+           fm_profile_knows(recording->profile, id) &&
+           fm_cost_total(&recording->analysis->root_total, id) > 0;
+}
+
+bool fm_waiting_dominates(const struct fm_deep_recording *recording)
+{
+    const struct fm_profile *profile = recording->profile;
+    if (recording->known < FM_KNOWN_COSTS || profile->ticks_per_second == 0 ||
+        !fm_measure_is_recorded(recording, FM_QUERY_BY_WAITING))
         return false;
-    return recording->known >= FM_KNOWN_COSTS &&
-           fm_cost_total(&recording->analysis->root_total, measure_id(measure)) > 0;
+    enum fm_measure_id measure = measure_id(profile, FM_QUERY_BY_WAITING);
+    double waited = (double)fm_cost_total(&recording->analysis->root_total, measure) / 1e9;
+    double worked = (double)profile->user_quanta / (double)profile->ticks_per_second;
+    return waited >= WAITED_WORTH_SAYING && waited > 2 * worked;
 }
 
 enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording)
@@ -66,6 +91,14 @@ enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *record
     if (fm_profile_samples(profile, (double)profile->user_quanta) >= SAMPLES_DOMINANT &&
         profile->ticks_per_second > 0)
         return FM_QUERY_BY_TIME;
+    if (profile->run_info.tick_event.recorded && profile->user_quanta > 0) /* it was asked for */
+        return FM_QUERY_BY_TIME;
+    if (fm_waiting_dominates(recording))
+        return FM_QUERY_BY_WAITING;
+    if (!fm_profile_knows(profile, FM_CALLSEQS))
+        return fm_profile_knows(profile, FM_QUANTA)  ? FM_QUERY_BY_TIME
+               : fm_profile_knows(profile, FM_WORDS) ? FM_QUERY_BY_BYTES
+                                                     : FM_QUERY_BY_ALLOCS;
     return profile->flavour == FM_FLAVOUR_C ? FM_QUERY_BY_CALLS : FM_QUERY_BY_CALLSEQS;
 }
 
@@ -77,22 +110,35 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *r
     bool c = profile->flavour == FM_FLAVOUR_C;
     if (asked == FM_QUERY_BY_AUTO)
         asked = fm_dominant_measure(recording);
-    if (c && asked >= FM_QUERY_BY_CALLSEQS)
+    if ((asked == FM_QUERY_BY_LIVE || asked == FM_QUERY_BY_PEAK) && measure_id(profile, asked) == 0)
+        asked = FM_QUERY_BY_BYTES;
+    if (c && (asked == FM_QUERY_BY_CALLSEQS || asked == FM_QUERY_BY_WORDS))
         asked = asked == FM_QUERY_BY_WORDS ? FM_QUERY_BY_BYTES : FM_QUERY_BY_CALLS;
     if (!c && (asked == FM_QUERY_BY_CALLS || asked == FM_QUERY_BY_BYTES))
         asked = asked == FM_QUERY_BY_CALLS ? FM_QUERY_BY_CALLSEQS : FM_QUERY_BY_WORDS;
+    bool waiting = asked == FM_QUERY_BY_WAITING;
+    if (waiting && measure_id(profile, asked) == FM_EXITS) /* not recorded */
+        asked = fm_dominant_measure(recording);
+    waiting = waiting && asked == FM_QUERY_BY_WAITING;
     *ret = (struct fm_measured){
         .asked = asked,
-        .measure = measure_id(asked),
-        .is_time = asked == FM_QUERY_BY_TIME,
-        .is_bytes = asked == FM_QUERY_BY_BYTES,
-        .tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0,
-        .sample = fm_profile_sample_quanta(profile),
-        .unit = profile->ticks_per_second > 1000 ? FM_TIME_UNIT_US : FM_TIME_UNIT_MS,
+        .measure = measure_id(profile, asked),
+        .is_time = waiting || (asked == FM_QUERY_BY_TIME && profile->ticks_per_second > 0),
+        .is_bytes =
+            asked == FM_QUERY_BY_BYTES || asked == FM_QUERY_BY_LIVE || asked == FM_QUERY_BY_PEAK,
+        .tick = waiting                         ? 1e-9
+                : profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second
+                                                : 0,
+        .sample = waiting ? 0 : fm_profile_sample_quanta(profile),
+        .unit = !waiting && profile->ticks_per_second > 1000 ? FM_TIME_UNIT_US : FM_TIME_UNIT_MS,
         .scale = c ? 1 : profile->word_size,
         .name = asked == FM_QUERY_BY_CALLSEQS ? "call sequence numbers"
                 : asked == FM_QUERY_BY_ALLOCS ? "allocations"
-                                              : fm_measure_word(asked),
+                : asked == FM_QUERY_BY_LIVE   ? "bytes held at the end"
+                : asked == FM_QUERY_BY_PEAK   ? "bytes held when most were"
+                : asked == FM_QUERY_BY_TIME && profile->ticks_per_second == 0
+                    ? fm_profile_tick_words(profile)
+                    : fm_query_measure_word(asked),
     };
     ret->whole = fm_cost_total(&recording->analysis->root_total, ret->measure);
     if ((double)ret->whole * ret->tick >= 10)
@@ -110,8 +156,8 @@ void fm_measured_column(struct fm_table *table, const struct fm_measured *measur
                                                               : "count";
     g_autofree char *name = g_strdup_printf(
         "%s_%s_%s",
-        measured->asked == FM_QUERY_BY_CALLS ? "calls" : fm_measure_word(measured->asked), part,
-        unit);
+        measured->asked == FM_QUERY_BY_CALLS ? "calls" : fm_query_measure_word(measured->asked),
+        part, unit);
     g_autofree char *shown = measured->is_time
                                  ? g_strdup_printf("%s %s", title, units[measured->unit])
                                  : g_strdup(title);
@@ -130,14 +176,20 @@ void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured
         fm_cell_int(table, amount);
 }
 
-void fm_calls_cell(struct fm_table *table, int64_t calls, bool inlined)
+void fm_calls_cell(struct fm_table *table, const struct fm_profile *profile, int64_t calls,
+                   bool inlined)
 {
-    if (!inlined)
+    if (!fm_profile_knows(profile, FM_EXITS))
+        fm_cell_unknown(table);
+    else if (!inlined)
         fm_cell_int(table, calls);
+    else if (calls == 0 && fm_profile_is(profile, FM_NATURE_ARCS))
+        fm_cell_unknown(table); /* by nobody that is known */
     else if (calls == 0)
         fm_cell_string(table, "inlined", FM_STYLE_PLAIN);
     else
-        fm_cell_int_and(table, calls, "inlined");
+        fm_cell_int_and(table, calls,
+                        fm_profile_is(profile, FM_NATURE_ARCS) ? "unknown" : "inlined");
 }
 
 void fm_measured_per_call(struct fm_table *table, const struct fm_measured *measured,

@@ -9,9 +9,9 @@
 struct fm_measured {
     enum fm_query_measure asked;
     enum fm_measure_id measure;
-    bool is_time, is_bytes;
+    bool is_time, is_bytes; /* time: of the processor, or waiting */
     double tick;            /* of time: seconds a quantum */
-    double sample;          /* of time: quanta that stand for one sample, 1 or more */
+    double sample;          /* of CPU time: quanta that stand for one sample, 1 or more; 0: exact */
     enum fm_time_unit unit; /* of time: of the columns */
     int64_t scale;          /* of memory: bytes a word */
     int64_t whole;          /* of the program; 0 = nothing was recorded */
@@ -21,24 +21,30 @@ struct fm_measured {
 /* For a measure that the flavour does not have, its nearest relative. */
 void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *recording,
                       enum fm_query_measure asked);
-/* The measure that pages begin with: time where there are 100 samples, else calls. */
+/* It waited more than twice as long as it worked, all threads together, and not just a moment. */
+bool fm_waiting_dominates(const struct fm_deep_recording *recording);
+/* The measure that pages begin with: time where there are 100 samples, else waiting where that
+ * dominates, else calls. */
 enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording);
-/* Whether there is any of it. */
+/* Whether there is any of it. Of a profile that has quanta but not their length (another tool's
+ * samples, instructions), time is shown as a number of them. */
 bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
                             enum fm_query_measure measure);
-/* Those of the flavour, in the order of the switch; their words there. */
+/* Those of the flavour, in the order of the switch. */
 unsigned fm_measures_of(const struct fm_deep_recording *recording,
                         const enum fm_query_measure **ret);
-const char *fm_measure_label(enum fm_query_measure measure);
-const char *fm_measure_word(enum fm_query_measure measure); /* as in addresses */
+/* The word of the switch; belongs to the recording. */
+const char *fm_measure_label(const struct fm_deep_recording *recording,
+                             enum fm_query_measure measure);
 
 /* A column of the measure, "Self ms"; part: "self", "total". */
 void fm_measured_column(struct fm_table *table, const struct fm_measured *measured,
                         const char *title, const char *part, unsigned priority);
 void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured, int64_t amount);
 /* A number of calls, to which those of inlined bodies come that are not recorded: "inlined" where
- * only these were, "28 + inlined". */
-void fm_calls_cell(struct fm_table *table, int64_t calls, bool inlined);
+ * only these were, "28 + inlined". A dash where the profile knows of no calls. */
+void fm_calls_cell(struct fm_table *table, const struct fm_profile *profile, int64_t calls,
+                   bool inlined);
 /* The cost of one call; "few" where too few samples tell. */
 void fm_measured_per_call(struct fm_table *table, const struct fm_measured *measured,
                           int64_t amount, int64_t calls);

@@ -5,8 +5,10 @@
 
 #include "digest/names.h"
 #include "digest/paths.h"
+#include "display/ranked.h"
 
 #define SEPARATOR " \u203a "
+#define CELL_STEPS 8u
 #define SPELLED_STEPS_MAX 40 /* of a longer path the number is what one types */
 
 char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
@@ -63,4 +65,22 @@ uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *c
                        uint32_t max)
 {
     return fm_view_path(a, clique, cliques, max);
+}
+
+void fm_context_cell(struct fm_page *page, struct fm_table *table, uint32_t csd)
+{
+    const struct fm_profile *profile = page->profile;
+    if (csd == 0) {
+        fm_cell_string(table, "not known", FM_STYLE_PLAIN);
+        return;
+    }
+    uint32_t clique = page->analysis->pd_clique[profile->csd_callee[csd]];
+    struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, clique);
+    g_autofree char *path = fm_clique_path(page->analysis, clique, CELL_STEPS);
+    if (path[0] == '\0') {
+        g_free(path);
+        path = fm_clique_label(page->analysis, clique);
+    }
+    const struct fm_path_part parts[] = {{path, &link, FM_PART_STRONG}};
+    fm_cell_path(table, parts, 1, 0);
 }

@@ -2,6 +2,7 @@
 /* Contexts as readers see them: "main › ⟲ expr +4 › sum". */
 #pragma once
 
+#include "pages/profile/parts/page.h"
 #include "report/report.h"
 
 /* "insert", of a recursion "⟲ expr +4", of a function that calls itself "walk ⟲". g_free. */
@@ -16,3 +17,6 @@ uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *c
 /* What chooses this clique on a command line: "main/insert", where that names only it; else its
  * number. g_free. */
 char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique);
+/* A cell of the context that the callee of csd is: "main › work › lock_queue", of which the last
+ * leads to its page; "not known" for 0. */
+void fm_context_cell(struct fm_page *page, struct fm_table *table, uint32_t csd);

@@ -2,10 +2,12 @@
 /* module/NAME: the procedures declared in a module. */
 #include "pages/profile/modules/modules.h"
 
+#include "pages/profile/measured/cost_table.h"
+#include "pages/profile/measured/proc_table.h"
+#include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/order.h"
 #include "pages/profile/parts/page.h"
-#include "pages/profile/parts/proc_table.h"
 
 bool fm_report_module(struct fm_page *page, GError **error)
 {
@@ -30,7 +32,13 @@ bool fm_report_module(struct fm_page *page, GError **error)
     fm_display_fact_string(page->display, "module", module->name);
     fm_display_fact_int(page->display, "ps_count", module->ps_count);
     fm_display_fact_int(page->display, "procs_shown_count", count);
+    struct fm_measured measured;
+    bool ranked = fm_page_is_ranked(page, true, &measured);
+    if (ranked)
+        fm_add_measure_orders(page, measured.asked);
     fm_proc_table(page, "procs", shown, count, false);
+    if (ranked)
+        fm_link_all_columns(page);
 
     struct fm_query accessors = fm_page_link(page, FM_CMD_MODULE_GETTER_SETTERS, 0);
     accessors.command.module = page->query.command.module;

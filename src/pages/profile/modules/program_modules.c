@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "pages/profile/measured/cost_table.h"
+#include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/order.h"
 #include "pages/profile/parts/page.h"
@@ -41,17 +43,8 @@ static struct fm_row *sorted_rows(const struct fm_page *page, uint32_t *ret_coun
     return rows;
 }
 
-bool fm_report_program_modules(struct fm_page *page, GError **error)
+static void add_all_columns(struct fm_page *page, const struct fm_row *rows, uint32_t count)
 {
-    (void)error;
-    order_by_self(page);
-    fm_page_begin(page, "program_modules",
-                  g_strdup_printf("The %s of the program", page->terms->modules));
-    uint32_t count;
-    g_autofree struct fm_row *rows = sorted_rows(page, &count);
-    fm_display_fact_int(page->display, "module_count", page->analysis->module_count);
-    fm_display_fact_int(page->display, "modules_shown_count", count);
-
     struct fm_perf perf;
     fm_perf_init(&perf, page, false);
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "modules");
@@ -71,6 +64,58 @@ bool fm_report_program_modules(struct fm_page *page, GError **error)
         fm_perf_cells(&perf, page, table, &rows[i].cost);
         g_free(query.command.module);
     }
+}
+
+static int64_t functions_run(const struct fm_analysis *a, const struct fm_module *module)
+{
+    int64_t run = 0;
+    for (uint32_t i = 0; i < module->ps_count; i++)
+        run += a->ps_pd_first[module->ps[i]] != a->ps_pd_first[module->ps[i] + 1];
+    return run;
+}
+
+/* Of one measure, as windows have it: how much of each file ran, too. */
+static void add_ranked(struct fm_page *page, const struct fm_measured *measured,
+                       const struct fm_row *rows, uint32_t count)
+{
+    struct fm_cost_table costs;
+    fm_add_measure_orders(page, measured->asked);
+    fm_cost_table_begin(&costs, page, measured, FM_COSTS_BYTES, "modules");
+    fm_cost_column(costs.table, "Ran", "procs_run_count", 3, FM_COLUMN_NUMBER);
+    fm_column_help(costs.table, "Functions of the file that were called");
+    fm_cost_column(costs.table, "of", "procs_count", 3, FM_COLUMN_NUMBER);
+    fm_column_help(costs.table, "Functions of the file that the compiler kept");
+    fm_cost_column(costs.table, page->terms->module_title, "path", 1, FM_COLUMN_PROC);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fm_module *module = &page->analysis->modules[rows[i].id];
+        struct fm_query query = fm_page_link(page, FM_CMD_MODULE, 0);
+        query.command.module = (char *)(uintptr_t)rows[i].name;
+        const struct fm_path_part part = {rows[i].name, &query, 0};
+        fm_cost_table_row(&costs, "module", &rows[i].cost, true);
+        fm_cell_int(costs.table, functions_run(page->analysis, module));
+        fm_cell_int(costs.table, module->ps_count);
+        fm_cell_path(costs.table, &part, 1, 0);
+    }
+    fm_link_all_columns(page);
+}
+
+bool fm_report_program_modules(struct fm_page *page, GError **error)
+{
+    (void)error;
+    order_by_self(page);
+    struct fm_measured measured;
+    bool ranked = fm_page_is_ranked(page, false, &measured);
+    fm_page_begin(page, "program_modules",
+                  g_strdup_printf("The %s of the program", page->terms->modules));
+    uint32_t count;
+    g_autofree struct fm_row *rows = sorted_rows(page, &count);
+    fm_display_fact_int(page->display, "module_count", page->analysis->module_count);
+    fm_display_fact_int(page->display, "modules_shown_count", count);
+
+    if (ranked)
+        add_ranked(page, &measured, rows, count);
+    else
+        add_all_columns(page, rows, count);
     fm_controls_inactive_modules(page);
     fm_controls_fields(page);
     fm_controls_format(page);

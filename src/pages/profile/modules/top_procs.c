@@ -4,10 +4,15 @@
 
 #include <assert.h>
 
+#include "pages/profile/measured/cost_table.h"
+#include "pages/profile/measured/proc_table.h"
+#include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
-#include "pages/profile/parts/proc_table.h"
+
+#define ROWS_A_PAGE 100
+#define ROWS_AT_ONCE 1000u /* in a window: the others are a page further */
 
 static_assert((int)FM_QUERY_LIMIT_RANK == (int)FM_LIMIT_RANK, "limits differ");
 static_assert((int)FM_QUERY_LIMIT_PERCENT == (int)FM_LIMIT_PERCENT, "limits differ");
@@ -19,6 +24,28 @@ static struct fm_cost_order sensible(struct fm_cost_order order)
     if (order.kind == FM_QUERY_CALLS || order.kind == FM_QUERY_REDOS)
         order.with_descendants = order.per_call = false;
     return order;
+}
+
+/* Every page has a link to this one: where no time is known, the order is by what tells most. */
+static void choose_known_order(struct fm_page *page)
+{
+    struct fm_cost_order *top = &page->query.command.top;
+    if (top->kind != FM_QUERY_TIME || fm_profile_knows(page->profile, FM_QUANTA))
+        return;
+    top->kind = fm_profile_knows(page->profile, FM_CALLSEQS) ? FM_QUERY_CALLSEQS
+                : fm_profile_knows(page->profile, FM_WORDS)  ? FM_QUERY_WORDS
+                : fm_profile_knows(page->profile, FM_ALLOCS) ? FM_QUERY_ALLOCS
+                                                             : FM_QUERY_CALLS;
+    struct fm_preferences *preferences = &page->query.preferences;
+    if (preferences->order == FM_ORDER_COST && preferences->cost.kind == FM_QUERY_TIME)
+        fm_preferences_set_order(preferences, FM_ORDER_COST, top);
+}
+
+static bool is_known(const struct fm_page *page, enum fm_query_cost kind)
+{
+    return fm_profile_knows(page->profile, kind == FM_QUERY_CALLS
+                                               ? FM_EXITS
+                                               : fm_cost_measure((enum fm_cost_kind)kind));
 }
 
 static bool orders_equal(struct fm_cost_order a, struct fm_cost_order b)
@@ -74,7 +101,8 @@ static void add_criteria(struct fm_page *page)
     controls = (struct fm_controls){.page = page, .in = lines};
     struct fm_cost_order order = page->query.command.top;
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        if (kinds[i].kind == FM_QUERY_REDOS && !page->terms->has_fails)
+        if ((kinds[i].kind == FM_QUERY_REDOS && !page->terms->has_fails) ||
+            !is_known(page, kinds[i].kind))
             continue;
         g_autofree char *label =
             kinds[i].label
@@ -95,9 +123,109 @@ static void add_criteria(struct fm_page *page)
                 order.per_call ? "top-per-call" : "top-overall");
 }
 
+/* --- what windows have above the rows --- */
+
+static void choose(struct fm_list *list, const struct fm_query *query, const char *label, bool now)
+{
+    if (now)
+        fm_add_text(list, label);
+    else
+        fm_add_link(list, query, label);
+}
+
+static void choose_order(struct fm_page *page, struct fm_list *list, bool total, bool per_call,
+                         const char *label)
+{
+    struct fm_query query = fm_page_like(page);
+    struct fm_cost_order *top = &query.command.top;
+    const struct fm_cost_order now = sensible(page->query.command.top);
+    if (top->kind == FM_QUERY_CALLS || top->kind == FM_QUERY_REDOS)
+        top->kind = FM_QUERY_CALLSEQS;
+    if (!is_known(page, top->kind))
+        return;
+    top->with_descendants = total;
+    top->per_call = per_call;
+    query.has_preferences = false;
+    choose(list, &query, label, now.with_descendants == total && now.per_call == per_call);
+}
+
+static void choose_share(struct fm_page *page, struct fm_list *list, double percent,
+                         const char *label)
+{
+    struct fm_query query = fm_page_like(page);
+    struct fm_command *command = &query.command;
+    bool shares = page->query.command.limit == FM_QUERY_LIMIT_PERCENT;
+    command->limit = percent > 0 ? FM_QUERY_LIMIT_PERCENT : FM_QUERY_LIMIT_RANK;
+    command->threshold = percent;
+    command->first = percent > 0 ? 0 : 1;
+    command->last = percent > 0 ? 0 : ROWS_A_PAGE;
+    query.has_preferences = false;
+    choose(list, &query, label,
+           percent > 0 ? shares && page->query.command.threshold == percent : !shares);
+}
+
+static void add_choices(struct fm_page *page)
+{
+    static const struct {
+        enum fm_query_measure measure;
+        enum fm_query_cost kind;
+    } kinds[] = {{FM_QUERY_BY_TIME, FM_QUERY_TIME},
+                 {FM_QUERY_BY_CALLS, FM_QUERY_CALLSEQS},
+                 {FM_QUERY_BY_BYTES, FM_QUERY_WORDS},
+                 {FM_QUERY_BY_ALLOCS, FM_QUERY_ALLOCS}};
+    struct fm_list *measures = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
+    fm_list_set_id(measures, "measures");
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        struct fm_query query = fm_page_like(page);
+        bool now = page->query.command.top.kind == kinds[i].kind;
+        query.command.top.kind = kinds[i].kind;
+        query.has_preferences = false;
+        if (now || fm_measure_is_recorded(page->recording, kinds[i].measure))
+            choose(measures, &query, fm_measure_label(page->recording, kinds[i].measure), now);
+    }
+    struct fm_list *orders = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Dearest first by:");
+    choose_order(page, orders, false, false, "self");
+    choose_order(page, orders, true, false, "total");
+    choose_order(page, orders, false, true, "self per call");
+    choose_order(page, orders, true, true, "total per call");
+    struct fm_list *shares = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Shown:");
+    choose_share(page, shares, 0, "all, by hundreds");
+    choose_share(page, shares, 1, "from 1 % on");
+    choose_share(page, shares, 0.1, "from 0.1 % on");
+}
+
+/* Where these rows stand among all, and the way to the next ones. */
+static void add_pages(struct fm_page *page, uint32_t shown)
+{
+    const struct fm_command *command = &page->query.command;
+    if (command->limit != FM_QUERY_LIMIT_RANK || shown == 0)
+        return;
+    uint32_t size = MAX(command->last, command->first) - command->first + 1;
+    uint32_t last = command->first + shown - 1;
+    g_autofree char *text =
+        shown == size ? g_strdup_printf("%" PRIu32 " to %" PRIu32 " of %" PRIu32, command->first,
+                                        last, page->profile->ps_count)
+                      : g_strdup_printf("%" PRIu32 " to %" PRIu32 ": no others have any of it",
+                                        command->first, last);
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    fm_add_text(list, text);
+    struct fm_query query = fm_page_like(page);
+    if (command->first > 1) {
+        query.command.first = command->first > size ? command->first - size : 1;
+        query.command.last = query.command.first + size - 1;
+        fm_add_link(list, &query, "Previous");
+    }
+    if (last < page->profile->ps_count && shown == size) {
+        query.command.first = command->first + size;
+        query.command.last = query.command.first + size - 1;
+        fm_add_link(list, &query, "Next");
+    }
+}
+
 bool fm_report_top_procs(struct fm_page *page, GError **error)
 {
     (void)error;
+    choose_known_order(page);
     const struct fm_command *command = &page->query.command;
     struct fm_cost_order order = sensible(command->top);
     bool counts = order.kind == FM_QUERY_CALLS || order.kind == FM_QUERY_REDOS;
@@ -110,6 +238,11 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
                                   counts           ? ""
                                   : order.per_call ? " per call"
                                                    : " overall"));
+    struct fm_measured measured;
+    bool ranked = fm_page_is_ranked(page, order.with_descendants, &measured);
+    if (ranked && command->limit == FM_QUERY_LIMIT_RANK)
+        page->query.command.last = (uint32_t)MIN(
+            (uint64_t)command->last, (uint64_t)MAX(command->first, 1u) + ROWS_AT_ONCE - 1);
     struct fm_top_query query = {
         .kind = (enum fm_cost_kind)order.kind,
         .with_descendants = order.with_descendants,
@@ -126,8 +259,14 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
     /* The selection decides equal amounts by time and memory; keep that where the order is its. */
     bool sorted = page->query.preferences.order == FM_ORDER_COST &&
                   orders_equal(sensible(page->query.preferences.cost), order);
+    if (ranked)
+        add_choices(page);
     fm_proc_table(page, "procs", ps, count, sorted);
     g_free(ps);
+    if (ranked) {
+        add_pages(page, count);
+        fm_link_all_columns(page);
+    }
     add_criteria(page);
     fm_controls_qualify(page);
     fm_controls_sort(page);

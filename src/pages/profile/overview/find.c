@@ -19,15 +19,20 @@
 #define FOUND_MAX 100
 
 struct cost_columns {
-    enum fm_measure_id measure; /* QUANTA where times tell, else CALLSEQS */
-    double scale;               /* of time: to seconds */
+    enum fm_measure_id measure; /* QUANTA where times tell or calls are not known, else CALLSEQS */
+    double scale;               /* of time: to seconds; 0: it is not time */
+    bool known;
 };
 
 static struct cost_columns columns_of(const struct fm_page *page)
 {
-    bool time = fm_times_tell(page->profile) && page->profile->ticks_per_second > 0;
+    bool calls = fm_profile_knows(page->profile, FM_CALLSEQS);
+    bool time = page->profile->ticks_per_second > 0 && (fm_times_tell(page->profile) || !calls) &&
+                fm_profile_knows(page->profile, FM_QUANTA);
+    calls = calls && !time;
     return (struct cost_columns){
-        .measure = time ? FM_QUANTA : FM_CALLSEQS,
+        .measure = calls ? FM_CALLSEQS : FM_QUANTA,
+        .known = calls || fm_profile_knows(page->profile, FM_QUANTA),
         .scale = time ? 1.0 / (double)page->profile->ticks_per_second : 0,
     };
 }
@@ -35,25 +40,33 @@ static struct cost_columns columns_of(const struct fm_page *page)
 static void add_column(struct fm_table *table, const char *title, const char *name,
                        enum fm_column_class column_class)
 {
-    fm_table_group(table, title, column_class, FM_COLOUR_NEVER);
-    fm_table_column(table, NULL, name, NULL);
+    fm_table_columns(table, &(struct fm_column_head){title, name, column_class}, 1,
+                     FM_COLOUR_NEVER);
 }
 
 static void add_cost_columns(struct fm_page *page, struct fm_table *table,
                              const struct cost_columns *columns)
 {
-    bool time = columns->measure == FM_QUANTA;
+    bool time = columns->scale > 0, calls = columns->measure == FM_CALLSEQS;
     g_autofree char *self = g_strconcat("Self ", page->terms->callseqs_order, NULL);
     g_autofree char *total = g_strconcat("Total ", page->terms->callseqs_order, NULL);
-    add_column(table, time ? "Self" : self, time ? "time_self_seconds" : "callseqs_self_count",
+    add_column(table, calls ? self : "Self",
+               calls  ? "callseqs_self_count"
+               : time ? "time_self_seconds"
+                      : "time_self_count",
                FM_COLUMN_NUMBER);
-    add_column(table, time ? "Total" : total, time ? "time_total_seconds" : "callseqs_total_count",
+    add_column(table, calls ? total : "Total",
+               calls  ? "callseqs_total_count"
+               : time ? "time_total_seconds"
+                      : "time_total_count",
                FM_COLUMN_NUMBER);
 }
 
 static void add_cost(struct fm_table *table, const struct cost_columns *columns, int64_t value)
 {
-    if (columns->measure == FM_QUANTA)
+    if (!columns->known)
+        fm_cell_unknown(table);
+    else if (columns->scale > 0)
         fm_cell_time(table, (double)value * columns->scale);
     else
         fm_cell_int(table, value);
@@ -73,7 +86,7 @@ static void add_found_proc(struct fm_page *page, struct fm_table *table,
     fm_cell_string(table, page->terms->proc, FM_STYLE_PLAIN);
     add_cost(table, columns, found->own);
     add_cost(table, columns, found->total);
-    fm_calls_cell(table, cost.calls, cost.inlined);
+    fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
     fm_cell_link(table, &query, proc->unqualified_name, FM_STYLE_PLAIN);
     fm_cell_full(table, fm_full_name_ps(page, found->ps));
     fm_cell_string(table, place, FM_STYLE_PLAIN);
@@ -88,7 +101,7 @@ static void add_found_module(struct fm_page *page, struct fm_table *table,
     fm_cell_string(table, page->terms->module, FM_STYLE_PLAIN);
     add_cost(table, columns, found->own);
     fm_cell_empty(table); /* its procedures call one another */
-    fm_cell_int(table, found->module->cost.calls);
+    fm_calls_cell(table, page->profile, found->module->cost.calls, false);
     fm_cell_link(table, &query, found->module->name, FM_STYLE_PLAIN);
     fm_cell_empty(table);
 }
@@ -142,6 +155,7 @@ bool fm_report_find(struct fm_page *page, GError **error)
 static struct fm_query choice(const struct fm_page *page, uint32_t number, bool clique, char *focus,
                               size_t focus_size)
 {
+    g_assert(number >= 1);
     struct fm_query query = page->query;
     const struct fm_subject subject = {
         .numbers = &number, .count = 1, .total = 1, .cliques = clique};
@@ -180,7 +194,7 @@ static void add_procs(struct fm_page *page, struct fm_table *table,
         fm_table_row(table, "proc", false);
         add_cost(table, columns, cost.own[columns->measure]);
         add_cost(table, columns, fm_cost_total(&cost, columns->measure));
-        fm_calls_cell(table, cost.calls, cost.inlined);
+        fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
         fm_cell_link(table, &query, name, FM_STYLE_PLAIN);
         fm_cell_string(table, place, FM_STYLE_PLAIN);
         fm_cell_string(table, command, FM_STYLE_PLAIN);
@@ -210,7 +224,7 @@ static void add_cliques(struct fm_page *page, struct fm_table *table,
         fm_table_row(table, "context", false);
         add_cost(table, columns, own);
         add_cost(table, columns, fm_analysis_clique_total(a, clique, columns->measure));
-        fm_calls_cell(table, calls, inlined);
+        fm_calls_cell(table, page->profile, calls, inlined);
         fm_cell_link(table, &query, path, FM_STYLE_PLAIN);
         fm_cell_string(table, command, FM_STYLE_PLAIN);
     }

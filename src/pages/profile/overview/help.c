@@ -133,6 +133,18 @@ static bool asked_for(const struct term *term, const char *asked)
     return false;
 }
 
+/* Of times that another tool wrote it is not known what they are. */
+static const char *meaning_of(const struct fm_page *page, const struct term *term)
+{
+    if (strcmp(term->word, "CPU time") == 0 && fm_profile_is(page->profile, FM_NATURE_CLOCK))
+        return "Time as the imported file has it: of a clock, or of waits. It is not known to be "
+               "time on a processor.";
+    if (strcmp(term->word, "allocated") == 0 &&
+        fm_profile_is(page->profile, FM_NATURE_HEAP_SAMPLED))
+        return "Bytes allocated here: an estimate from samples, each of which stands for many.";
+    return term->meaning;
+}
+
 static void add_asked(struct fm_page *page, const struct term *terms, unsigned count)
 {
     bool found = false;
@@ -140,7 +152,7 @@ static void add_asked(struct fm_page *page, const struct term *terms, unsigned c
         if (!asked_for(&terms[i], page->query.command.name))
             continue;
         fm_add_heading(page->body, terms[i].word);
-        fm_add_text(page->body, terms[i].meaning);
+        fm_add_text(page->body, meaning_of(page, &terms[i]));
         found = true;
     }
     if (found || strcmp(page->query.command.name, "all") == 0)
@@ -170,7 +182,7 @@ bool fm_report_help(struct fm_page *page, GError **error)
         query.command.name = (char *)(uintptr_t)terms[i].word;
         fm_table_row(table, "term", false);
         fm_cell_link(table, &query, terms[i].word, FM_STYLE_PLAIN);
-        fm_cell_string(table, terms[i].meaning, FM_STYLE_PLAIN);
+        fm_cell_string(table, meaning_of(page, &terms[i]), FM_STYLE_PLAIN);
         fm_cell_string(table, terms[i].original ? terms[i].original : "", FM_STYLE_PLAIN);
     }
     fm_controls_general(page);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory/SIDE: where memory is allocated and where it is given back. waits: that waiting is not in
- * the file. */
+/* memory/SIDE: where memory is allocated and where it is given back. */
 #include "pages/profile/overview/overview.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "digest/processes/roles.h"
 #include "pages/profile/measured/hot_tables.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
@@ -18,18 +17,6 @@ struct freeing {
     int64_t bytes;
 };
 
-static bool find_measure(const struct fm_profile *profile, const char *name,
-                         enum fm_measure_id *ret)
-{
-    for (unsigned i = FM_MEASURES_MERCURY; i < profile->measure_count; i++) {
-        if (strcmp(profile->measures[i].name, name) == 0) {
-            *ret = (enum fm_measure_id)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static int compare_freeing(const void *a, const void *b)
 {
     const struct freeing *fa = a, *fb = b;
@@ -41,14 +28,15 @@ static int compare_freeing(const void *a, const void *b)
 static void add_column(struct fm_table *table, const char *title, const char *name,
                        unsigned priority, enum fm_column_class column_class)
 {
-    fm_table_group(table, title, column_class, FM_COLOUR_NEVER);
-    fm_table_column(table, NULL, name, NULL);
+    fm_table_columns(table, &(struct fm_column_head){title, name, column_class}, 1,
+                     FM_COLOUR_NEVER);
     fm_column_priority(table, priority);
 }
 
 static void add_freeing_row(struct fm_page *page, struct fm_table *table, uint32_t ps,
                             enum fm_measure_id bytes, bool with_frees, enum fm_measure_id frees)
 {
+    g_assert(ps >= 1 && ps <= page->profile->ps_count);
     const struct fm_ps *proc = &page->profile->ps[ps];
     struct fm_query link = fm_page_link(page, FM_CMD_PROC, ps);
     g_autofree char *place = fm_name_place(page, proc->file, 0);
@@ -64,7 +52,7 @@ static void add_freeing_row(struct fm_page *page, struct fm_table *table, uint32
         fm_cell_int(table, cost.own[frees]);
     else
         fm_cell_empty(table);
-    fm_calls_cell(table, cost.calls, cost.inlined);
+    fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
     const struct fm_path_part parts[] = {{proc->unqualified_name, &link, 0},
                                          {place, NULL, FM_PART_NOTE}};
     fm_cell_path(table, parts, place[0] ? 2 : 1, 0);
@@ -72,10 +60,11 @@ static void add_freeing_row(struct fm_page *page, struct fm_table *table, uint32
 
 static void add_freed(struct fm_page *page)
 {
-    enum fm_measure_id bytes, frees = FM_EXITS;
-    bool with_frees = find_measure(page->profile, "frees", &frees);
+    enum fm_measure_id bytes = fm_profile_measure(page->profile, "freed_bytes");
+    enum fm_measure_id frees = fm_profile_measure(page->profile, "frees");
+    bool with_frees = frees != 0;
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct freeing));
-    if (!find_measure(page->profile, "freed_bytes", &bytes)) {
+    if (bytes == 0) {
         fm_add_text(page->body, "What was freed was not recorded.");
         return;
     }
@@ -104,34 +93,82 @@ static void add_freed(struct fm_page *page)
                         frees);
 }
 
-static void add_allocated(struct fm_page *page)
+static void add_pictures(struct fm_page *page, enum fm_query_measure measure, const char *of)
 {
     struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
     struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
+    flame.command.measure = tree.command.measure = measure;
+    flame.command.name = tree.command.name = (char *)(uintptr_t) "all";
+    tree.command.depth = 3;
+    g_autofree char *flame_text = g_strdup_printf("Flame graph of %s", of);
+    g_autofree char *tree_text = g_strdup_printf("Tree of %s", of);
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    fm_add_link(list, &flame, flame_text);
+    fm_add_link(list, &tree, tree_text);
+}
+
+static void add_allocated(struct fm_page *page)
+{
     if (!fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
         fm_add_text(page->body, "Nothing was allocated by functions that were recorded.");
         return;
     }
     fm_add_hot_allocators(page, PATHS_SHOWN);
-    flame.command.measure = tree.command.measure = FM_QUERY_BY_BYTES;
-    flame.command.name = tree.command.name = (char *)(uintptr_t) "all";
-    tree.command.depth = 3;
-    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
-    fm_add_link(list, &flame, "Flame graph of bytes");
-    fm_add_link(list, &tree, "Tree of bytes");
+    add_pictures(page, FM_QUERY_BY_BYTES, "bytes");
 }
 
-/* What can be told of the whole program alone. */
-static void add_held(struct fm_page *page)
+static int64_t total_of(const struct fm_page *page, const char *name)
+{
+    unsigned measure = fm_profile_measure(page->profile, name);
+    return measure == 0 ? 0
+                        : fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure);
+}
+
+/* When most was held, and how exact that is. */
+static void add_peak(struct fm_page *page)
+{
+    const struct fm_run_info *info = &page->profile->run_info;
+    const struct fm_heap_whole *whole = &info->heap_info.whole;
+    int64_t peak = (int64_t)MIN(info->peak_bytes, (uint64_t)INT64_MAX);
+    g_autofree char *peak_text = fm_format_bytes(peak);
+    bool is_sum = fm_run_processes(page->profile) > 1;
+    g_autoptr(GString) said = g_string_new(NULL);
+    g_string_printf(said, "The most at one moment%s was %s", is_sum ? " in one process" : "",
+                    peak_text);
+    fm_display_fact_int(page->display, "peak_heap_bytes", peak);
+    if (info->heap_info.recorded && whole->peak_ns > 0) {
+        double seconds = (double)whole->peak_ns / 1e9;
+        g_string_append_printf(said, ", %.3f s after the start", seconds);
+        fm_display_fact_double(page->display, "peak_seconds", seconds);
+    }
+    if (info->heap_info.recorded) {
+        g_autofree char *error_text =
+            fm_format_bytes((int64_t)MIN(whole->peak_error, (uint64_t)INT64_MAX));
+        if (is_sum)
+            g_string_append(said, "; each context has the sum of what it held when its process "
+                                  "held most, which was not at one moment");
+        else if (whole->peak_error == 0)
+            g_string_append(said, ": to the byte, and so is what held it");
+        else
+            g_string_append_printf(said,
+                                   ": too low by %s at most, as threads tell what they "
+                                   "allocate in steps, and contexts may be off by that",
+                                   error_text);
+        fm_display_fact_int(page->display, "peak_error_bytes",
+                            (int64_t)MIN(whole->peak_error, (uint64_t)INT64_MAX));
+    }
+    g_string_append_c(said, '.');
+    fm_add_text(page->body, said->str);
+}
+
+/* What was allocated, given back, and held at most, of the whole program. */
+static void add_balance(struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
-    enum fm_measure_id freed;
-    fm_add_text(page->body, "Which blocks were still held at the end, and who had allocated them, "
-                            "is not recorded.");
-    if (!find_measure(profile, "freed_bytes", &freed))
+    if (fm_profile_measure(profile, "freed_bytes") == 0)
         return;
     int64_t taken = fm_cost_total(&page->analysis->root_total, FM_WORDS);
-    int64_t back = fm_cost_total(&page->analysis->root_total, freed);
+    int64_t back = total_of(page, "freed_bytes");
     g_autofree char *taken_text = fm_format_bytes(taken);
     g_autofree char *back_text = fm_format_bytes(back);
     g_autofree char *text =
@@ -139,60 +176,80 @@ static void add_held(struct fm_page *page)
     fm_add_text(page->body, text);
     fm_display_fact_int(page->display, "allocated_bytes", taken);
     fm_display_fact_int(page->display, "freed_bytes", back);
-    if (profile->run_info.peak_bytes > 0) {
-        int64_t peak = (int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX);
-        g_autofree char *peak_text = fm_format_bytes(peak);
-        g_autofree char *said = g_strdup_printf("The most at one moment was %s.", peak_text);
-        fm_add_text(page->body, said);
-        fm_display_fact_int(page->display, "peak_heap_bytes", peak);
+    if (profile->run_info.peak_bytes > 0)
+        add_peak(page);
+}
+
+static void add_held(struct fm_page *page)
+{
+    if (fm_profile_measure(page->profile, "live_bytes") == 0) {
+        fm_add_text(page->body, "Which blocks were still held at the end, and who had allocated "
+                                "them, is not recorded.");
+        add_balance(page);
+        return;
     }
+    int64_t bytes = total_of(page, "live_bytes"), blocks = total_of(page, "live_blocks");
+    fm_display_fact_int(page->display, "held_bytes", bytes);
+    fm_display_fact_int(page->display, "held_blocks", blocks);
+    if (blocks == 0) {
+        fm_add_text(page->body, fm_cost_total(&page->analysis->root_total, FM_ALLOCS) > 0
+                                    ? "All that was allocated was given back."
+                                    : "Nothing was allocated by functions that were recorded.");
+    } else {
+        g_autofree char *bytes_text = fm_format_bytes(bytes);
+        g_autofree char *blocks_text = fm_format_int(blocks);
+        g_autofree char *text =
+            g_strdup_printf("%s in %s block%s were never given back. Whether the program could "
+                            "still reach them is not known.",
+                            bytes_text, blocks_text, blocks == 1 ? "" : "s");
+        fm_add_text(page->body, text);
+    }
+    add_balance(page);
+    fm_add_hot_holders(page, PATHS_SHOWN);
+    if (bytes > 0)
+        add_pictures(page, FM_QUERY_BY_LIVE, "what is held");
+    struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
+    fm_add_link(page->body, &leaks, "By context, and who gives back what others allocate");
+}
+
+static void add_at_peak(struct fm_page *page)
+{
+    if (fm_profile_measure(page->profile, "peak_bytes") == 0)
+        fm_add_text(page->body, "What was held when most was, and who had allocated it, is not "
+                                "recorded.");
+    add_balance(page);
+    fm_add_hot_at_peak(page, PATHS_SHOWN);
+    if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_PEAK))
+        add_pictures(page, FM_QUERY_BY_PEAK, "what was held then");
 }
 
 bool fm_report_memory(struct fm_page *page, GError **error)
 {
-    static const char *const labels[] = {"Allocated", "Held at the end", "Freed"};
-    static const char *const words[] = {"allocated", "held", "freed"};
+    static const char *const labels[] = {"Allocated", "Held at the end", "Freed", "Held at most"};
+    static const char *const words[] = {"allocated", "held", "freed", "peak"};
+    static const enum fm_query_memory order[] = {FM_QUERY_ALLOCATED, FM_QUERY_HELD,
+                                                 FM_QUERY_AT_PEAK, FM_QUERY_FREED};
     enum fm_query_memory side = page->query.command.memory;
     (void)error;
     fm_page_begin(page, "memory", g_strdup_printf("Memory: %s", words[side]));
     fm_display_fact_string(page->display, "side", words[side]);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
-    for (unsigned i = 0; i < G_N_ELEMENTS(labels); i++) {
+    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++) {
         struct fm_query other = fm_page_link(page, FM_CMD_MEMORY, 0);
-        other.command.memory = (enum fm_query_memory)i;
-        if (i == side)
-            fm_add_text(list, labels[i]);
+        other.command.memory = order[i];
+        if (order[i] == side)
+            fm_add_text(list, labels[side]);
         else
-            fm_add_link(list, &other, labels[i]);
+            fm_add_link(list, &other, labels[order[i]]);
     }
     if (side == FM_QUERY_ALLOCATED)
         add_allocated(page);
     else if (side == FM_QUERY_FREED)
         add_freed(page);
+    else if (side == FM_QUERY_AT_PEAK)
+        add_at_peak(page);
     else
         add_held(page);
-    fm_controls_general(page);
-    return true;
-}
-
-bool fm_report_waits(struct fm_page *page, GError **error)
-{
-    (void)error;
-    fm_page_begin(page, "waits", g_strdup("Waiting"));
-    fm_display_fact_bool(page->display, "recorded", false);
-    fm_add_text(page->body,
-                "Waiting is not recorded in this file: times are of the processor alone.");
-    if (page->profile->run_info.duration_ns > 0 && page->profile->ticks_per_second > 0) {
-        double used = (double)page->profile->user_quanta / (double)page->profile->ticks_per_second;
-        double all = (double)page->profile->run_info.duration_ns / 1e9;
-        g_autofree char *used_text = fm_format_float(used, 2);
-        g_autofree char *all_text = fm_format_float(all, 2);
-        g_autofree char *text =
-            g_strdup_printf("All threads together used %s s of processor time in the %s s from "
-                            "start to end.",
-                            used_text, all_text);
-        fm_add_text(page->body, text);
-    }
     fm_controls_general(page);
     return true;
 }

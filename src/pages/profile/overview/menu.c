@@ -3,8 +3,10 @@
  * when the recording was opened; until it is, the page shows what stands in the file's header. */
 #include "pages/profile/overview/overview.h"
 
+#include "digest/waiting.h"
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/hot_tables.h"
+#include "pages/profile/measured/ranks.h"
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/overview/summary_text.h"
 #include "pages/profile/parts/bodies.h"
@@ -14,8 +16,10 @@
 
 #define ROWS_SHOWN 10
 #define RECURSIONS_SHOWN 20
+#define FUNCTIONS_A_PAGE 100
 
 #define ACTION_PERCENT 90
+#define WAITED_SHOWN_NS 1000000u /* less is no answer to where time goes */
 
 static void explore(struct fm_page *page, struct fm_list *list, bool action, const char *label)
 {
@@ -50,8 +54,10 @@ static void top(struct fm_page *page, struct fm_list *list, enum fm_query_limit 
 static void add_rank_links(struct fm_page *page, struct fm_list *list)
 {
     static const enum fm_query_cost kinds[] = {FM_QUERY_TIME, FM_QUERY_CALLSEQS, FM_QUERY_WORDS};
+    static const enum fm_measure_id measures[] = {FM_QUANTA, FM_CALLSEQS, FM_WORDS};
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        if (kinds[i] == FM_QUERY_TIME && !fm_times_tell(page->profile))
+        if ((kinds[i] == FM_QUERY_TIME && !fm_times_tell(page->profile)) ||
+            !fm_profile_knows(page->profile, measures[i]))
             continue;
         for (int total = 0; total <= 1; total++) {
             g_autofree char *label = g_strdup_printf(
@@ -85,9 +91,15 @@ static void add_links(struct fm_page *page)
     const struct fm_profile *profile = page->profile;
     struct fm_list *list =
         fm_add_list(page->body, FM_LIST_BULLETS,
-                    "You can start exploring the deep profile at the following points.");
-    explore(page, list, false, page->terms->explore_root);
-    explore(page, list, true, "Exploring the call graph, starting at the action.");
+                    page->profile->flavour == FM_FLAVOUR_C
+                        ? "More points to start from"
+                        : "You can start exploring the deep profile at the following points.");
+    if (page->profile->flavour == FM_FLAVOUR_C)
+        fm_list_fold(list);
+    if (fm_page_has_contexts(page)) {
+        explore(page, list, false, page->terms->explore_root);
+        explore(page, list, true, "Exploring the call graph, starting at the action.");
+    }
     struct fm_query modules = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
     fm_add_link(list, &modules, page->terms->explore_modules);
     struct fm_query recursion = fm_page_link(page, FM_CMD_RECURSION_TYPE_FREQ, 0);
@@ -96,9 +108,12 @@ static void add_links(struct fm_page *page)
     add_rank_links(page, list);
     if (fm_times_tell(profile) && profile->ticks_per_second > 0)
         add_threshold(page, list, FM_QUERY_TIME, (double)profile->ticks_per_second, "1 second");
-    add_threshold(page, list, FM_QUERY_CALLSEQS, 1e6,
-                  profile->flavour == FM_FLAVOUR_C ? "1,000,000 calls"
-                                                   : "1,000,000 call sequence numbers");
+    if (fm_profile_knows(profile, FM_CALLSEQS))
+        add_threshold(page, list, FM_QUERY_CALLSEQS, 1e6,
+                      profile->flavour == FM_FLAVOUR_C ? "1,000,000 calls"
+                                                       : "1,000,000 call sequence numbers");
+    if (!fm_profile_knows(profile, FM_WORDS))
+        return;
     if (profile->flavour == FM_FLAVOUR_C)
         add_threshold(page, list, FM_QUERY_WORDS, 16 * 1024 * 1024, "16 MiB");
     else
@@ -144,6 +159,39 @@ static void add_process(struct fm_page *page, struct fm_table *table)
         start == NULL ? NULL : g_date_time_format(start, "%Y-%m-%d %H:%M:%S UTC");
     if (text != NULL)
         add_text(page, table, "started", "Started:", text);
+    if (process->rank == 0)
+        return;
+    g_autofree char *rank =
+        process->rank_count == 0
+            ? g_strdup_printf("%u", process->rank - 1)
+            : g_strdup_printf("%u of %u", process->rank - 1, process->rank_count);
+    begin_row(table, "rank", "MPI rank:");
+    fm_cell_string(table, rank, FM_STYLE_PLAIN);
+    fm_display_fact_int(page->display, "rank", process->rank - 1);
+    if (process->rank_count != 0)
+        fm_display_fact_int(page->display, "rank_count", process->rank_count);
+    if (process->host != NULL)
+        add_text(page, table, "host", "Host:", process->host);
+}
+
+/* What is no time has its own name, and none of it is instrumentation. What nobody knows is left
+ * out. */
+static void add_quanta(struct fm_page *page, struct fm_table *table)
+{
+    const struct fm_profile *profile = page->profile;
+    uint64_t user = profile->user_quanta, own = profile->instrumentation_quanta;
+    if (!fm_profile_knows(profile, FM_QUANTA))
+        return;
+    if (profile->ticks_per_second == 0 &&
+        strcmp(profile->measures[FM_QUANTA].name, "quanta") != 0) {
+        g_autofree char *label = g_strdup_printf("Total %s:", fm_profile_tick_words(profile));
+        add_number(page, table, "quanta", label, user + own);
+        return;
+    }
+    add_number(page, table, "ticks_per_second", "Quanta per second:", profile->ticks_per_second);
+    add_number(page, table, "user_quanta", "Quanta in user code:", user);
+    add_number(page, table, "instrumentation_quanta", "Quanta in instrumentation:", own);
+    add_number(page, table, "quanta", "Total quanta:", user + own);
 }
 
 void fm_add_summary(struct fm_page *page)
@@ -162,11 +210,7 @@ void fm_add_summary(struct fm_page *page)
                            profile->flavour == FM_FLAVOUR_C ? "c" : "mercury");
     fm_display_fact_int(page->display, "format_version", profile->version);
     fm_display_fact_int(page->display, "word_size_bytes", profile->word_size);
-    add_number(page, table, "ticks_per_second", "Quanta per second:", profile->ticks_per_second);
-    add_number(page, table, "user_quanta", "Quanta in user code:", user);
-    add_number(page, table, "instrumentation_quanta",
-               "Quanta in instrumentation:", profile->instrumentation_quanta);
-    add_number(page, table, "quanta", "Total quanta:", all);
+    add_quanta(page, table);
     begin_row(table, "total_time_seconds", "Total time:");
     if (rate > 0) {
         fm_cell_time(table, (double)all * (1.0 / rate));
@@ -185,7 +229,8 @@ void fm_add_summary(struct fm_page *page)
         add_number(page, table, "peak_heap_bytes",
                    "Most heap memory at once, bytes:", profile->run_info.peak_bytes);
     g_autofree char *callseqs = g_strconcat(page->terms->callseqs_title, ":", NULL);
-    add_number(page, table, "callseqs", callseqs, profile->callseqs);
+    if (fm_profile_knows(profile, FM_CALLSEQS))
+        add_number(page, table, "callseqs", callseqs, profile->callseqs);
     add_number(page, table, "csd_count", page->terms->csd_count, profile->csd_count);
     add_number(page, table, "pd_count", page->terms->pd_count, profile->pd_count);
     add_number(page, table, "css_count", page->terms->css_count, profile->css_count);
@@ -240,6 +285,61 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
     fm_add_link(list, &tree, "Tree");
 }
 
+static void link_tree(struct fm_page *page, const struct fm_measured *measured)
+{
+    struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
+    g_autofree char *count = fm_format_int(page->profile->pd_count);
+    g_autofree char *text = g_strdup_printf("All %s contexts, as a tree", count);
+    tree.command.measure = measured->asked;
+    tree.command.name = (char *)(uintptr_t) "all";
+    tree.command.depth = 3;
+    fm_add_link(page->body, &tree, text);
+}
+
+static void link_functions(struct fm_page *page, const struct fm_measured *measured)
+{
+    struct fm_query query = fm_page_link(page, FM_CMD_TOP_PROCS, 0);
+    query.command.limit = FM_QUERY_LIMIT_RANK;
+    query.command.first = 1;
+    query.command.last = FUNCTIONS_A_PAGE;
+    query.command.top.kind = measured->is_time    ? FM_QUERY_TIME
+                             : measured->is_bytes ? FM_QUERY_WORDS
+                                                  : FM_QUERY_CALLSEQS;
+    fm_add_link(page->body, &query, "All functions");
+}
+
+/* Of arcs: nothing is known of the ways that lead there. */
+static void add_functions(struct fm_page *page, const struct fm_measured *measured)
+{
+    struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
+    graph.command.measure = measured->asked;
+    graph.command.name = (char *)(uintptr_t) "all";
+    fm_add_text(
+        page->body,
+        fm_profile_is(page->profile, FM_NATURE_AVERAGED)
+            ? "Calls by function and caller, not by context; what calls cost with all below "
+              "them is an estimate, as if each call of a function cost the same."
+            : "Calls by function and caller, not by context.");
+    fm_add_hot_functions(page, measured, ROWS_SHOWN);
+    link_functions(page, measured);
+    fm_add_link(page->body, &graph, "Call graph");
+    fm_add_heading(page->body, "Explore");
+}
+
+/* Which rank the others wait for, and where. */
+static void add_ranks(struct fm_page *page)
+{
+    struct fm_measured measured;
+    fm_add_missing_ranks(page);
+    if (!fm_has_ranks(page))
+        return;
+    fm_ranks_measured(&measured, page, FM_QUERY_BY_AUTO);
+    g_autofree char *lead = fm_ranks_lead(page, &measured);
+    if (lead != NULL)
+        fm_add_text(page->body, lead);
+    fm_add_ranks_link(page, "all", "How the ranks differ");
+}
+
 static void add_answers(struct fm_page *page)
 {
     struct fm_measured measured;
@@ -247,17 +347,43 @@ static void add_answers(struct fm_page *page)
     g_autofree char *lead = fm_summary_lead(page);
     g_autofree char *details = fm_summary_details(page);
     g_autofree char *waiting = fm_summary_waiting(page);
+    g_autoptr(FmWaitDigest) digest = fm_wait_digest_new(page->profile);
     fm_add_text(page->body, lead);
     fm_add_text(page->body, details);
+    fm_add_roles(page);
     if (waiting)
         fm_add_text(page->body, waiting);
+    if (digest->waits > 0) {
+        struct fm_query waits = fm_page_link(page, FM_CMD_WAITS, 0);
+        fm_add_link(page->body, &waits, "What it waited for, and which locks");
+    }
+    unsigned held = fm_profile_measure(page->profile, "live_blocks");
+    if (held != 0 && fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)held) > 0) {
+        struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
+        fm_add_link(page->body, &leaks, "What it never gave back");
+    }
+    if (page->profile->run_info.durations.count > 0) {
+        struct fm_query durations = fm_page_link(page, FM_CMD_DURATIONS, 0);
+        fm_add_link(page->body, &durations, "How long single calls took");
+    }
+    add_ranks(page);
+    if (!fm_page_has_contexts(page)) {
+        add_functions(page, &measured);
+        return;
+    }
     add_picture(page, &measured);
+    bool waits_first = fm_waiting_dominates(page->recording);
+    if (waits_first)
+        fm_add_waiting_contexts(page, digest, ROWS_SHOWN);
     struct fm_list *body = page->body;
     struct fm_list *columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
-    fm_add_hot_paths(page, &measured, ROWS_SHOWN);
-    page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
+    if (fm_add_hot_paths(page, &measured, ROWS_SHOWN) > 0) {
+        link_tree(page, &measured);
+        page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
+    }
     fm_add_hot_functions(page, &measured, ROWS_SHOWN);
+    link_functions(page, &measured);
     columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     if (fm_add_hot_recursions(page, &measured, ROWS_SHOWN / 2) > 0) {
@@ -267,7 +393,10 @@ static void add_answers(struct fm_page *page)
     }
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     fm_add_hot_allocators(page, ROWS_SHOWN);
+    fm_add_hot_holders(page, ROWS_SHOWN / 2);
     page->body = body;
+    if (!waits_first && digest->ns >= WAITED_SHOWN_NS)
+        fm_add_waiting_contexts(page, digest, ROWS_SHOWN);
     fm_add_heading(page->body, "Explore");
 }
 
@@ -284,6 +413,7 @@ bool fm_report_about(struct fm_page *page, GError **error)
     (void)error;
     fm_page_begin(page, "about", g_strdup_printf("About %s", page->recording->name));
     fm_add_summary(page);
+    fm_add_roles(page);
     fm_add_run_info(page);
     if (page->recording->known >= FM_KNOWN_CHECKED)
         add_invariants(page);
@@ -305,6 +435,19 @@ bool fm_report_recursions(struct fm_page *page, GError **error)
     return true;
 }
 
+/* A window has a page for what the other formats have here. */
+static void add_about_link(struct fm_page *page)
+{
+    struct fm_query about = fm_page_link(page, FM_CMD_ABOUT, 0);
+    struct fm_query help = fm_page_link(page, FM_CMD_HELP, 0);
+    struct fm_query files = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
+    struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
+    help.command.name = (char *)(uintptr_t) "all";
+    fm_add_link(list, &about, "About this profile: the run, notes, checks");
+    fm_add_link(list, &files, "Files");
+    fm_add_link(list, &help, "What the words mean");
+}
+
 bool fm_report_menu(struct fm_page *page, GError **error)
 {
     (void)error;
@@ -318,12 +461,16 @@ bool fm_report_menu(struct fm_page *page, GError **error)
     else if (page->recording->known >= FM_KNOWN_COSTS)
         add_mercury_picture(page);
     add_links(page);
-    if (c)
-        fm_add_heading(page->body, "About this profile");
-    fm_add_summary(page);
-    fm_add_run_info(page);
-    if (page->recording->known >= FM_KNOWN_CHECKED)
-        add_invariants(page);
+    if (c && page->query.compact && page->recording->known >= FM_KNOWN_COSTS) {
+        add_about_link(page);
+    } else {
+        if (c)
+            fm_add_heading(page->body, "About this profile");
+        fm_add_summary(page);
+        fm_add_run_info(page);
+        if (page->recording->known >= FM_KNOWN_CHECKED)
+            add_invariants(page);
+    }
     fm_controls_general(page);
     fm_controls_general_options(page);
     return true;

@@ -10,7 +10,10 @@ bool fm_report_recursions(struct fm_page *page, GError **error);
 bool fm_report_flame(struct fm_page *page, GError **error);
 bool fm_report_tree(struct fm_page *page, GError **error);
 bool fm_report_memory(struct fm_page *page, GError **error);
+bool fm_report_leaks(struct fm_page *page, GError **error);
 bool fm_report_waits(struct fm_page *page, GError **error);
+bool fm_report_durations(struct fm_page *page, GError **error);
+bool fm_report_ranks(struct fm_page *page, GError **error);
 bool fm_report_find(struct fm_page *page, GError **error);
 bool fm_report_help(struct fm_page *page, GError **error);
 
@@ -24,5 +27,12 @@ bool fm_report_unfinished(struct fm_page *page, GError **error);
 
 /* The table of the menu: what the file's header says, and what has been counted (menu.c). */
 void fm_add_summary(struct fm_page *page);
+/* Where it waited longest, as a table of at most so many rows (waiting.c). */
+struct fm_wait_digest;
+void fm_add_waiting_contexts(struct fm_page *page, const struct fm_wait_digest *digest,
+                             unsigned rows);
 /* Notes, phases and snapshots of a C program's recording (run_info.c). */
 void fm_add_run_info(struct fm_page *page);
+/* Of a sum of processes of several roles: what those of one role cost together, the dearest first.
+ */
+void fm_add_roles(struct fm_page *page);

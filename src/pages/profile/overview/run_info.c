@@ -5,22 +5,17 @@
 
 #include <string.h>
 
+#include "digest/processes/roles.h"
+#include "digest/run.h"
 #include "pages/profile/parts/page.h"
 
 #define PARTS_SHOWN_MAX 1000u
 
-/* From one mark to the next, or to the end. */
-struct phase {
-    const char *name;
-    uint64_t from_ns, to_ns; /* to 0 = not known: it ended without exit() */
-    uint64_t quanta;
-};
-
-static void add_phase(struct fm_page *page, struct fm_table *table, const struct phase *phase)
+static void add_phase(struct fm_page *page, struct fm_table *table, const struct fm_phase *phase)
 {
     const struct fm_profile *profile = page->profile;
     fm_table_row(table, "phase", false);
-    fm_cell_string(table, phase->name, FM_STYLE_PLAIN);
+    fm_cell_string(table, phase->name == NULL ? "before the first" : phase->name, FM_STYLE_PLAIN);
     fm_cell_time(table, (double)phase->from_ns / 1e9);
     if (phase->to_ns > phase->from_ns)
         fm_cell_time(table, (double)(phase->to_ns - phase->from_ns) / 1e9);
@@ -36,48 +31,23 @@ static void add_phase(struct fm_page *page, struct fm_table *table, const struct
         fm_cell_empty(table);
 }
 
-/* The mark after number i that begins a phase; mark_count = none. */
-static uint32_t next_phase(const struct fm_run_info *run_info, uint32_t i)
-{
-    while (i < run_info->mark_count && run_info->marks[i].snapshot != 0)
-        i++;
-    return i;
-}
-
 static void add_phases(struct fm_page *page)
 {
-    const struct fm_profile *profile = page->profile;
-    const struct fm_run_info *run_info = &profile->run_info;
-    uint32_t first = next_phase(run_info, 0);
-    if (first == run_info->mark_count)
+    g_autoptr(GArray) phases = fm_run_phases(page->profile);
+    if (phases->len == 0)
         return;
     fm_add_heading(page->body, "Phases");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "phases");
-    static const struct {
-        const char *title, *name;
-    } columns[] = {
-        {"Phase", "phase"},          {"Begins after", "begin_seconds"}, {"Lasts", "lasted_seconds"},
-        {"CPU time", "cpu_seconds"}, {"% of all", "cpu_percent"},
+    static const struct fm_column_head columns[] = {
+        {"Phase", "phase", FM_COLUMN_DEFAULT},
+        {"Begins after", "begin_seconds", FM_COLUMN_NUMBER},
+        {"Lasts", "lasted_seconds", FM_COLUMN_NUMBER},
+        {"CPU time", "cpu_seconds", FM_COLUMN_NUMBER},
+        {"% of all", "cpu_percent", FM_COLUMN_NUMBER},
     };
-    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
-        fm_table_group(table, columns[i].title, i == 0 ? FM_COLUMN_DEFAULT : FM_COLUMN_NUMBER,
-                       FM_COLOUR_NEVER);
-        fm_table_column(table, NULL, columns[i].name, NULL);
-    }
-    struct phase phase = {.name = "before the first"};
-    uint64_t quanta_before = 0;
-    for (uint32_t i = first;; i = next_phase(run_info, i + 1)) {
-        bool last = i == run_info->mark_count;
-        const struct fm_mark *end = last ? NULL : &run_info->marks[i];
-        uint64_t quanta = last ? profile->user_quanta : end->quanta;
-        phase.to_ns = last ? run_info->duration_ns : end->ns;
-        phase.quanta = quanta > quanta_before ? quanta - quanta_before : 0;
-        add_phase(page, table, &phase);
-        if (last)
-            return;
-        quanta_before = quanta;
-        phase = (struct phase){.name = end->name, .from_ns = end->ns};
-    }
+    fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
+    for (guint i = 0; i < phases->len; i++)
+        add_phase(page, table, &g_array_index(phases, struct fm_phase, i));
 }
 
 static void add_snapshots(struct fm_page *page)
@@ -116,19 +86,104 @@ static void add_known_cell(struct fm_table *table, uint64_t value)
         fm_cell_int(table, (int64_t)MIN(value, (uint64_t)INT64_MAX));
 }
 
-/* Of a sum: which profiles are in it. */
+static bool has_ranks(const struct fm_run_info *run_info)
+{
+    for (uint32_t i = 0; i < run_info->part_count; i++) {
+        if (run_info->parts[i].process.rank != 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_rank_cells(struct fm_table *table, const struct fm_process_fact *process)
+{
+    g_autofree char *rank =
+        process->rank == 0 ? g_strdup("not recorded")
+        : process->rank_count == 0
+            ? g_strdup_printf("%" PRIu32, process->rank - 1)
+            : g_strdup_printf("%" PRIu32 " of %" PRIu32, process->rank - 1, process->rank_count);
+    fm_cell_string(table, rank, FM_STYLE_PLAIN);
+    fm_cell_string(table, process->host == NULL ? "not recorded" : process->host, FM_STYLE_PLAIN);
+}
+
+static const char *forked_in(const struct fm_process_fact *process, bool known)
+{
+    if (!process->forked)
+        return known ? "" : "not recorded";
+    return process->forked_in == NULL ? "a function not recorded" : process->forked_in;
+}
+
+static void add_cost_cells(struct fm_table *table, bool known, uint64_t calls, uint64_t cpu_ns)
+{
+    if (known) {
+        fm_cell_int(table, (int64_t)MIN(calls, (uint64_t)INT64_MAX));
+        fm_cell_time(table, (double)cpu_ns / 1e9);
+        return;
+    }
+    fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
+    fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
+}
+
+/* The dearest first; what it cost is not known of all where some are of an older fathom. */
+static gint compare_costs(gconstpointer left, gconstpointer right)
+{
+    const struct fm_role *a = left, *b = right;
+    if (a->has_cost != b->has_cost)
+        return a->has_cost ? -1 : 1;
+    if (a->cpu_ns != b->cpu_ns)
+        return a->cpu_ns > b->cpu_ns ? -1 : 1;
+    return a->calls == b->calls ? 0 : a->calls > b->calls ? -1 : 1;
+}
+
+void fm_add_roles(struct fm_page *page)
+{
+    static const struct fm_column_head columns[] = {
+        {"Role", "role", FM_COLUMN_DEFAULT},
+        {"Processes", "processes", FM_COLUMN_DEFAULT},
+        {"Calls", "calls", FM_COLUMN_DEFAULT},
+        {"CPU, seconds", "cpu_seconds", FM_COLUMN_DEFAULT},
+        {"Longest, seconds", "longest_seconds", FM_COLUMN_DEFAULT}};
+    g_autoptr(GArray) roles = fm_run_roles(page->profile);
+    if (roles->len < 2)
+        return;
+    g_array_sort(roles, compare_costs);
+    fm_add_heading(page->body, "What each program's processes cost");
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "roles");
+    fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
+    for (guint i = 0; i < roles->len; i++) {
+        const struct fm_role *role = &g_array_index(roles, struct fm_role, i);
+        g_autofree char *text = fm_run_role_text(role);
+        fm_table_row(table, "role", false);
+        fm_cell_string(table, text, FM_STYLE_PLAIN);
+        fm_cell_int(table, (int64_t)MIN(role->processes, (uint64_t)INT64_MAX));
+        add_cost_cells(table, role->has_cost, role->calls, role->cpu_ns);
+        if (role->longest_ns == 0)
+            fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
+        else
+            fm_cell_time(table, (double)role->longest_ns / 1e9);
+    }
+}
+
+/* Of a sum: which profiles are in it, by rank where they have some. */
 static void add_parts(struct fm_page *page)
 {
-    static const struct {
-        const char *title, *name;
-    } columns[] = {{"File (SHA-256)", "hash"},
-                   {"Times", "times"},
-                   {"Command", "command"},
-                   {"Process", "process"},
-                   {"Started", "started"},
-                   {"Seconds", "seconds"},
-                   {"Most heap, bytes", "peak_bytes"}};
+    static const struct fm_column_head columns[] = {
+        {"File (SHA-256)", "hash", FM_COLUMN_DEFAULT},
+        {"Times", "times", FM_COLUMN_DEFAULT},
+        {"Command", "command", FM_COLUMN_DEFAULT},
+        {"Process", "process", FM_COLUMN_DEFAULT},
+        {"Of", "parent", FM_COLUMN_DEFAULT},
+        {"Forked in", "forked_in", FM_COLUMN_DEFAULT},
+        {"Calls", "calls", FM_COLUMN_DEFAULT},
+        {"CPU, seconds", "cpu_seconds", FM_COLUMN_DEFAULT},
+        {"Started", "started", FM_COLUMN_DEFAULT},
+        {"Seconds", "seconds", FM_COLUMN_DEFAULT},
+        {"Most heap, bytes", "peak_bytes", FM_COLUMN_DEFAULT}};
+    static const struct fm_column_head rank_columns[] = {{"MPI rank", "rank", FM_COLUMN_DEFAULT},
+                                                         {"Host", "host", FM_COLUMN_DEFAULT}};
     const struct fm_run_info *run_info = &page->profile->run_info;
+    bool ranked = has_ranks(run_info);
+    g_autofree uint32_t *places = fm_profile_places(page->profile);
     uint32_t shown = MIN(run_info->part_count, PARTS_SHOWN_MAX);
     fm_display_fact_int(page->display, "part_count", run_info->part_count);
     g_autofree char *heading =
@@ -136,12 +191,11 @@ static void add_parts(struct fm_page *page)
                         shown < run_info->part_count ? ", the first of them:" : "");
     fm_add_heading(page->body, heading);
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "parts");
-    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
-        fm_table_group(table, columns[i].title, FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
-        fm_table_column(table, NULL, columns[i].name, NULL);
-    }
+    fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
+    if (ranked)
+        fm_table_columns(table, rank_columns, G_N_ELEMENTS(rank_columns), FM_COLOUR_NEVER);
     for (uint32_t i = 0; i < shown; i++) {
-        const struct fm_part *part = &run_info->parts[i];
+        const struct fm_part *part = &run_info->parts[places[i]];
         char hash[2 * FM_PART_HASH_BYTES + 1];
         for (size_t b = 0; b < FM_PART_HASH_BYTES; b++)
             g_snprintf(hash + 2 * b, 3, "%02x", part->hash[b]);
@@ -151,12 +205,17 @@ static void add_parts(struct fm_page *page)
         fm_cell_int(table, (int64_t)MIN(part->times, (uint64_t)INT64_MAX));
         fm_cell_string(table, known ? part->process.command : "not recorded", FM_STYLE_PLAIN);
         add_known_cell(table, part->process.pid);
+        add_known_cell(table, part->process.parent_pid);
+        fm_cell_string(table, forked_in(&part->process, known), FM_STYLE_PLAIN);
+        add_cost_cells(table, part->has_cost, part->calls, part->cpu_ns);
         add_time_cell(table, part->process.start_ns);
         if (part->duration_ns == 0)
             fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
         else
             fm_cell_time(table, (double)part->duration_ns / 1e9);
         add_known_cell(table, part->peak_bytes);
+        if (ranked)
+            add_rank_cells(table, &part->process);
     }
 }
 

@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "digest/names.h"
 #include "digest/paths.h"
+#include "pages/profile/overview/identity.h"
 
 static bool is_focus(enum fm_command_id id)
 {
-    return id == FM_CMD_TREE || id == FM_CMD_FLAME || id == FM_CMD_GRAPH;
+    return id == FM_CMD_TREE || id == FM_CMD_FLAME || id == FM_CMD_GRAPH || id == FM_CMD_RANKS;
 }
 
 static bool is_about_clique(enum fm_command_id id)
@@ -46,7 +47,8 @@ enum fm_known fm_subject_needs(const struct fm_command *command)
     bool clique, number;
     if (!name_of(command, &clique, &number))
         return FM_KNOWN_NOTHING;
-    return clique || is_focus(command->id) ? FM_KNOWN_COSTS : FM_KNOWN_PROFILE;
+    return clique || is_focus(command->id) || command->name[0] == '@' ? FM_KNOWN_COSTS
+                                                                      : FM_KNOWN_PROFILE;
 }
 
 /* What stands in a message: short, and without control characters. */
@@ -88,6 +90,13 @@ static void set_not_found(const struct fm_deep_recording *recording, const char 
     g_set_error_literal(error, FM_ERROR, FM_ERROR_NOT_FOUND, message->str);
 }
 
+static void set_one(struct fm_subject *ret, uint32_t number)
+{
+    ret->numbers = g_new(uint32_t, 1);
+    ret->numbers[0] = number;
+    ret->count = ret->total = 1;
+}
+
 /* A number is taken as it is, if there is such a thing. */
 static bool find_number(const struct fm_deep_recording *recording, const char *text,
                         struct fm_subject *ret, GError **error)
@@ -100,9 +109,27 @@ static bool find_number(const struct fm_deep_recording *recording, const char *t
                     ret->cliques ? "clique" : "proc_static", text, max);
         return false;
     }
-    ret->numbers = g_new(uint32_t, 1);
-    ret->numbers[0] = (uint32_t)number;
-    ret->count = ret->total = 1;
+    set_one(ret, (uint32_t)number);
+    return true;
+}
+
+#define CSD_PREFIX "csd:"
+
+/* The context that a call site dynamic leads to, as event logs name it. */
+static bool find_csd(const struct fm_deep_recording *recording, const char *text,
+                     struct fm_subject *ret, GError **error)
+{
+    const struct fm_profile *profile = recording->profile;
+    guint64 number = g_ascii_strtoull(text, NULL, 10);
+    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0' || number < 1 ||
+        number > profile->csd_count) {
+        g_autofree char *name = shown(text);
+        g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
+                    "%s: invalid call site dynamic %s, expected 1 to %" PRIu32, recording->name,
+                    name, profile->csd_count);
+        return false;
+    }
+    set_one(ret, recording->analysis->pd_clique[profile->csd_callee[number]]);
     return true;
 }
 
@@ -132,6 +159,18 @@ bool fm_subject_find(const struct fm_deep_recording *recording, const struct fm_
     *ret = (struct fm_subject){.cliques = clique};
     if (number)
         return find_number(recording, name, ret, error);
+    if (clique && g_str_has_prefix(name, CSD_PREFIX))
+        return find_csd(recording, name + strlen(CSD_PREFIX), ret, error);
+    uint32_t known;
+    if (recording->known >= FM_KNOWN_COSTS && fm_identity_read(recording, name, clique, &known)) {
+        if (known == 0)
+            g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
+                        "%s: the %s of this address is not in this profile", recording->name,
+                        clique ? "context" : "function");
+        else
+            set_one(ret, known);
+        return known != 0;
+    }
     if (clique) {
         fm_view_named_paths(recording->analysis, name, FM_SUBJECTS_MAX, &ret->numbers, &ret->count,
                             &ret->total);

@@ -2,25 +2,53 @@
 /* The first page of a C program in a sentence or two. */
 #include "pages/profile/overview/summary_text.h"
 
+#include "digest/hottest.h"
 #include "digest/paths.h"
+#include "digest/processes/roles.h"
+#include "digest/run.h"
 
 #define WAITED_SHARE 0.5 /* of the run: worth saying */
 
-static uint32_t count_threads(const struct fm_analysis *a)
+/* Those that begin with different functions: they are called by what stands for the system. */
+static uint32_t count_beginnings(const struct fm_analysis *a)
 {
-    uint32_t threads = 0, root = a->pd_clique[a->profile->root_pd];
-    for (uint32_t i = 1; i <= a->clique_count; i++)
-        threads += i != root && fm_view_is_outside(a, i);
+    const struct fm_profile *profile = a->profile;
+    uint32_t threads = 0, root = profile->root_pd;
+    if (fm_profile_is(profile, FM_NATURE_ARCS))
+        return 0;
+    uint32_t slots = profile->pd_slot_first[root + 1] - profile->pd_slot_first[root];
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t count;
+        const uint32_t *csds = fm_profile_slot(profile, root, slot, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t child = fm_analysis_csd_child_clique(a, csds[i]);
+            threads += child != 0 && a->clique_parent[child] == csds[i] &&
+                       child != a->pd_clique[root] && fm_view_is_outside(a, child);
+        }
+    }
     return threads;
 }
 
-/* Threads stand among them. */
 static uint32_t count_functions(const struct fm_profile *profile)
 {
     uint32_t functions = 0;
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++)
-        functions += profile->ps[ps].file[0] || profile->ps[ps].decl_module[0];
+        functions += fm_profile_is_function(profile, ps);
     return functions;
+}
+
+/* fm_profile_calls_of_all(), without looking at each context. */
+static int64_t count_calls(const struct fm_analysis *a)
+{
+    uint64_t calls = 0;
+    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
+        struct fm_cost cost;
+        if (!fm_profile_is_function(a->profile, ps) || ps == a->profile->pd_ps[a->profile->root_pd])
+            continue;
+        fm_analysis_ps_cost(a, ps, &cost);
+        calls += (uint64_t)cost.calls;
+    }
+    return (int64_t)calls;
 }
 
 static char *text_of(const struct fm_page *page, enum fm_query_measure measure)
@@ -30,11 +58,37 @@ static char *text_of(const struct fm_page *page, enum fm_query_measure measure)
     return fm_measured_text(&measured, measured.whole);
 }
 
+static const char *s_of(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void append_held(const struct fm_page *page, GString *lead)
+{
+    const struct fm_hot_path *paths;
+    unsigned measure = fm_profile_measure(page->profile, "live_bytes");
+    if (measure == 0)
+        return;
+    int64_t held = fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure);
+    if (held == 0) {
+        g_string_append(lead, ", all of it given back");
+        return;
+    }
+    unsigned places = fm_hot_paths(page->recording->hot, (enum fm_measure_id)measure, true, &paths);
+    g_autofree char *bytes = fm_format_bytes(held);
+    g_string_append_printf(lead, "; %s of it never given back", bytes);
+    if (places > 0)
+        g_string_append_printf(lead, ", from %u%s place%s", places,
+                               places == FM_HOT_MAX ? " or more" : "", places == 1 ? "" : "s");
+}
+
 char *fm_summary_lead(const struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
+    g_assert(page->recording->known >= FM_KNOWN_COSTS);
     g_autofree char *time = text_of(page, FM_QUERY_BY_TIME);
-    g_autofree char *calls = text_of(page, FM_QUERY_BY_CALLS);
+    int64_t call_count = count_calls(page->analysis);
+    g_autofree char *calls = fm_format_int(call_count);
     g_autofree char *bytes = text_of(page, FM_QUERY_BY_BYTES);
     g_autofree char *pieces = fm_format_int(fm_cost_total(&page->analysis->root_total, FM_ALLOCS));
     g_autofree char *functions = fm_format_int(count_functions(profile));
@@ -42,12 +96,22 @@ char *fm_summary_lead(const struct fm_page *page)
         fm_format_bytes((int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX));
     g_autoptr(GString) lead = g_string_new(NULL);
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_TIME))
-        g_string_append_printf(lead, "%s of CPU time in ", time);
-    g_string_append_printf(lead, "%s of %s functions", calls, functions);
+        g_string_append_printf(lead, "%s%s in ", time,
+                               profile->ticks_per_second == 0            ? ""
+                               : fm_profile_is(profile, FM_NATURE_CLOCK) ? " of time"
+                                                                         : " of CPU time");
+    if (fm_profile_knows(profile, FM_EXITS))
+        g_string_append_printf(lead, "%s call%s of ", calls, s_of(call_count));
+    g_string_append_printf(lead, "%s function%s", functions, s_of(count_functions(profile)));
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
-        g_string_append_printf(lead, "; %s allocated in %s pieces", bytes, pieces);
+        g_string_append_printf(lead, "; %s allocated", bytes);
+        if (fm_profile_knows(profile, FM_ALLOCS))
+            g_string_append_printf(lead, " in %s piece%s", pieces,
+                                   s_of(fm_cost_total(&page->analysis->root_total, FM_ALLOCS)));
         if (profile->run_info.peak_bytes > 0)
-            g_string_append_printf(lead, ", at most %s at once", peak);
+            g_string_append_printf(lead, ", at most %s at once%s", peak,
+                                   fm_run_processes(profile) > 1 ? " in one process" : "");
+        append_held(page, lead);
     }
     g_string_append_c(lead, '.');
     return g_string_free(g_steal_pointer(&lead), FALSE);
@@ -56,6 +120,27 @@ char *fm_summary_lead(const struct fm_page *page)
 static void append_part(GString *out, const char *text)
 {
     g_string_append_printf(out, "%s%s", out->len ? " \u00b7 " : "", text);
+}
+
+/* Threads that begin with one function are one context, and one line of a sum: how many they were
+ * is known where each one's time is. The first thread is the only one of its context. */
+static void append_threads(const struct fm_page *page, GString *out)
+{
+    const struct fm_run_info *run_info = &page->profile->run_info;
+    uint32_t beginnings = count_beginnings(page->analysis),
+             count = run_info->wait_info.thread_count;
+    uint64_t processes = fm_run_processes(page->profile);
+    if (processes > 1) { /* threads of one name are one in a sum */
+        g_autofree char *text = g_strdup_printf("%" PRIu64 " processes", processes);
+        append_part(out, text);
+    }
+    if (run_info->part_count > 0 || beginnings == 0)
+        return;
+    g_autofree char *known =
+        g_strdup_printf("%" PRIu32 " thread%s", MAX(count, 1), count > 1 ? "s" : "");
+    g_autofree char *several =
+        g_strdup_printf("threads that begin with %" PRIu32 " functions", beginnings);
+    append_part(out, count > 0 || beginnings == 1 ? known : several);
 }
 
 static void append_times(const struct fm_page *page, GString *out)
@@ -77,21 +162,39 @@ static void append_times(const struct fm_page *page, GString *out)
     append_part(out, text);
 }
 
+/* "time is sampled", or which events, and how. */
+static char *which_is_sampled(const struct fm_profile *profile)
+{
+    const struct fm_tick_event *event = &profile->run_info.tick_event;
+    if (!event->recorded)
+        return g_strdup("time is sampled");
+    g_autofree char *every = fm_format_int((int64_t)MIN(event->period, (uint64_t)INT64_MAX));
+    g_autofree char *how = event->period == 1   ? g_strdup("each looked at")
+                           : event->period == 0 ? g_strdup("counted at waits and clock ticks")
+                                                : g_strdup_printf("sampled each %s", every);
+    return g_strdup_printf("%s%s are %s", fm_profile_tick_words(profile),
+                           event->user_alone ? " of user code alone" : "", how);
+}
+
 char *fm_summary_details(const struct fm_page *page)
 {
     const struct fm_deep_recording *recording = page->recording;
     const struct fm_profile *profile = page->profile;
-    uint32_t threads = count_threads(page->analysis);
     g_autoptr(GString) out = g_string_new(NULL);
-    g_autofree char *count =
-        g_strdup_printf("%" PRIu32 " thread%s", threads, threads == 1 ? "" : "s");
-    if (threads > 0)
-        append_part(out, count);
+    append_threads(page, out);
     append_times(page, out);
     uint64_t known = profile->run_info.sample_count;
     g_autofree char *samples = fm_format_int((int64_t)(known > 0 ? known : profile->user_quanta));
+    g_autofree char *is_sampled = which_is_sampled(profile);
     g_autofree char *exact =
-        g_strdup_printf("calls and bytes are exact, time is sampled (%s samples)", samples);
+        profile->run_info.origin != NULL
+            ? g_strdup_printf("made of %s; what it does not say is not known here either%s",
+                              profile->run_info.origin,
+                              fm_profile_is(profile, FM_NATURE_HEAP_SAMPLED)
+                                  ? "; allocations and bytes are estimates from samples"
+                                  : "")
+            : g_strdup_printf("calls and bytes are exact, %s (%s sample%s)", is_sampled, samples,
+                              s_of((int64_t)(known > 0 ? known : profile->user_quanta)));
     append_part(out, exact);
     unsigned broken = 0;
     for (unsigned i = 0; i < recording->invariant_count; i++)
@@ -107,10 +210,13 @@ char *fm_summary_waiting(const struct fm_page *page)
     double tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0;
     double cpu = (double)(profile->user_quanta + profile->instrumentation_quanta) * tick;
     double whole = (double)profile->run_info.duration_ns / 1e9;
-    if (!(whole > 0.1) || tick == 0 || cpu >= (1 - WAITED_SHARE) * whole)
-        return NULL;
+    g_autofree char *sentence = fm_run_sentence(profile);
     g_autofree char *used = fm_format_float(cpu, 2);
     g_autofree char *run = fm_format_float(whole, 2);
+    if (sentence != NULL)
+        return g_strconcat(sentence, ".", NULL);
+    if (!(whole > 0.1) || tick == 0 || cpu >= (1 - WAITED_SHARE) * whole)
+        return NULL;
     return g_strdup_printf(
         "It used %s s of CPU in %s s. In the rest it waited, or other programs had "
         "the processor: which, and where, was not recorded.",

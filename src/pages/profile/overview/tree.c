@@ -93,7 +93,7 @@ static void add_row(struct tree_view *view, const struct fm_view_node *node,
     if (whole)
         fm_cell_empty(table);
     else
-        fm_calls_cell(table, node->calls, node->inlined);
+        fm_calls_cell(table, view->page->profile, node->calls, node->inlined);
     if (!view->tree.up) {
         if (parent && parent->calls > 0 && !parent->inlined && !node->inlined)
             fm_cell_ratio(table, (double)node->calls / (double)parent->calls);
@@ -119,8 +119,10 @@ static void add_row(struct tree_view *view, const struct fm_view_node *node,
 static void add_rest(struct tree_view *view, const GArray *children, guint first, unsigned depth,
                      const struct fm_view_node *parent)
 {
+    g_assert(first <= children->len);
     struct fm_view_node rest = {0};
-    unsigned left = 0;
+    unsigned left = parent->left;
+    rest.total = parent->left_total;
     for (guint i = first; i < children->len; i++) {
         const struct fm_view_node *node = &g_array_index(children, struct fm_view_node, i);
         left += node->total > 0 || node->calls > 0;
@@ -141,10 +143,13 @@ static void add_rest(struct tree_view *view, const GArray *children, guint first
     fm_cell_share(view->table, fm_measured_share(&view->measured, rest.total));
     if (!view->tree.up)
         fm_measured_cell(view->table, &view->measured, rest.own);
-    fm_calls_cell(view->table, rest.calls, rest.inlined);
+    if (parent->left > 0)
+        fm_cell_empty(view->table);
+    else
+        fm_calls_cell(view->table, view->page->profile, rest.calls, rest.inlined);
     if (!view->tree.up)
         fm_cell_empty(view->table);
-    if (opens(view, parent, focus, sizeof focus, &all)) {
+    if (parent->left == 0 && opens(view, parent, focus, sizeof focus, &all)) {
         all.command.threshold = 1e-6;
         part.query = &all;
     }
@@ -214,7 +219,7 @@ static void add_controls(struct tree_view *view)
 static void add_facts(struct tree_view *view, const struct fm_view_focus *focus)
 {
     struct fm_display *display = view->page->display;
-    fm_display_fact_string(display, "measure", fm_measure_word(view->measured.asked));
+    fm_display_fact_string(display, "measure", fm_query_measure_word(view->measured.asked));
     fm_display_fact_string(display, "direction", view->tree.up ? "up" : "down");
     if (focus->clique)
         fm_display_fact_int(display, "clique", focus->clique);
@@ -242,8 +247,8 @@ bool fm_report_tree(struct fm_page *page, GError **error)
     add_controls(&view);
     fm_view_root(&view.tree, &focus, &root);
     double percent = command->threshold > 0 ? command->threshold : LEAST_PERCENT;
-    view.least = percent / 100 * (double)view.measured.whole;
     view.whole = MAX(root.total, 1);
+    view.least = percent / 100 * (double)view.whole; /* of the focus: it may be a small part */
     if (root.total <= 0) {
         fm_add_text(page->body, view.measured.whole > 0 ? "Nothing of it is here."
                                                         : "Nothing of it was recorded.");

@@ -287,7 +287,10 @@ void fm_controls_clique_reports(struct fm_page *page, uint32_t clique)
 void fm_controls_general(struct fm_page *page)
 {
     struct fm_controls controls = {.page = page, .title = "General commands:"};
-    offer_page(&controls, FM_CMD_MENU, 0, "Menu", "menu");
+    bool window = page->query.compact && page->profile->flavour == FM_FLAVOUR_C;
+    if (window && page->query.command.id != FM_CMD_ABOUT)
+        return; /* the first page is at the top, the others are in About */
+    offer_page(&controls, FM_CMD_MENU, 0, window ? "Summary" : "Menu", "menu");
     offer_page(&controls, FM_CMD_RESTART, 0, "Restart", "restart");
     offer_page(&controls, FM_CMD_QUIT, 0, "Quit", "quit");
 }

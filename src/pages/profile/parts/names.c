@@ -73,3 +73,24 @@ char *fm_name_place(const struct fm_page *page, const char *file, uint32_t line)
     }
     return g_strdup_printf("%s:%" PRIu32, file, line);
 }
+
+void fm_function_crumbs(struct fm_page *page, uint32_t ps, const char *what)
+{
+    g_return_if_fail(ps >= 1 && ps <= page->profile->ps_count);
+    const struct fm_ps *proc = &page->profile->ps[ps];
+    struct fm_list *crumbs = fm_display_crumbs(page->display);
+    struct fm_query files = fm_page_link(page, FM_CMD_PROGRAM_MODULES, 0);
+    struct fm_query file = fm_page_link(page, FM_CMD_MODULE, 0);
+    struct fm_query function = fm_page_link(page, FM_CMD_PROC, ps);
+    if (!proc->decl_module[0])
+        return;
+    file.command.module = (char *)(uintptr_t)proc->decl_module;
+    fm_add_link(crumbs, &files, page->terms->modules_title);
+    fm_add_link(crumbs, &file, proc->decl_module);
+    if (what == NULL) {
+        fm_add_text(crumbs, proc->unqualified_name);
+        return;
+    }
+    fm_add_link(crumbs, &function, proc->unqualified_name);
+    fm_add_text(crumbs, what);
+}

@@ -2,8 +2,10 @@
 #include "pages/profile/parts/order.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/select.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
@@ -92,6 +94,61 @@ void fm_rows_sort(const struct fm_page *page, struct fm_row *rows, uint32_t coun
         sort(rows, count, compare_name, NULL);
     else
         sort(rows, count, compare_context, NULL);
+}
+
+struct sort_key {
+    double value, tie; /* fm_cost_key(), or the line */
+    const char *text;  /* name or file */
+};
+
+static int compare_key_texts(uint32_t a, uint32_t b, void *user)
+{
+    const struct sort_key *keys = user, *left = &keys[a], *right = &keys[b];
+    int texts = left->text == right->text ? 0 : strcmp(left->text, right->text);
+    if (texts != 0)
+        return texts;
+    if (left->value != right->value)
+        return left->value < right->value ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* Equal ones in reverse order. */
+static int compare_key_costs(uint32_t a, uint32_t b, void *user)
+{
+    const struct sort_key *keys = user, *left = &keys[a], *right = &keys[b];
+    if (left->value != right->value)
+        return left->value > right->value ? -1 : 1;
+    if (left->tie != right->tie)
+        return left->tie > right->tie ? -1 : 1;
+    return (a < b) - (a > b);
+}
+
+uint32_t *fm_rows_order(const struct fm_page *page, const struct fm_row_source *source,
+                        uint32_t count, uint32_t wanted)
+{
+    g_return_val_if_fail(source != NULL, NULL);
+    const struct fm_preferences *preferences = &page->query.preferences;
+    bool by_cost = preferences->order == FM_ORDER_COST;
+    bool by_name = preferences->order == FM_ORDER_NAME;
+    if (count < 2 || (!by_cost && !by_name && source->place == NULL))
+        return NULL;
+    g_autofree struct sort_key *keys = g_new0(struct sort_key, count);
+    uint32_t *order = g_new(uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t line = 0;
+        order[i] = i;
+        if (by_cost) {
+            struct fm_cost cost;
+            source->cost(source->data, i, &cost);
+            fm_cost_key(&cost, &preferences->cost, &keys[i].value, &keys[i].tie);
+        } else {
+            keys[i].text =
+                by_name ? source->name(source->data, i) : source->place(source->data, i, &line);
+            keys[i].value = line;
+        }
+    }
+    fm_select_first(order, count, wanted, by_cost ? compare_key_costs : compare_key_texts, keys);
+    return order;
 }
 
 void fm_row_name_cell(const struct fm_page *page, struct fm_table *table, const struct fm_row *row,

@@ -18,6 +18,18 @@ struct fm_row {
  * cost. Cost: most expensive first, equal rows in reverse order of input; else stable. */
 void fm_rows_sort(const struct fm_page *page, struct fm_row *rows, uint32_t count,
                   const struct fm_cost_order *fallback);
+/* The same for rows that are made when they are shown, as there are many of them. */
+struct fm_row_source {
+    void (*cost)(void *data, uint32_t index, struct fm_cost *ret);
+    const char *(*name)(void *data, uint32_t index); /* borrowed */
+    void *data;
+    /* The file, borrowed; NULL: the rows come in the order of contexts. */
+    const char *(*place)(void *data, uint32_t index, uint32_t *ret_line);
+};
+/* Which row stands at each of the first `wanted` places; NULL: each at its own. The caller frees.
+ */
+uint32_t *fm_rows_order(const struct fm_page *page, const struct fm_row_source *source,
+                        uint32_t count, uint32_t wanted);
 /* Most expensive first: negative when a comes before b. Time that is equal is decided by call
  * sequence numbers. */
 int fm_cost_compare(const struct fm_cost *a, const struct fm_cost *b,

@@ -10,6 +10,7 @@ void fm_page_begin(struct fm_page *page, const char *name, char *title)
     page->display = fm_display_new(title);
     page->body = fm_display_body(page->display);
     fm_display_set_name(page->display, name);
+    fm_display_set_namer(page->display, page->namer, page->recording);
     g_free(title);
 }
 

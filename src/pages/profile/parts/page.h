@@ -16,6 +16,7 @@ struct fm_page {
     struct fm_query query;        /* as asked, always with preferences; borrows its module name */
     bool links_carry_preferences; /* the request had preferences: ordinary links keep them */
     const char *module;           /* names of this module stand unqualified; NULL = none do */
+    fm_display_namer namer;       /* of links, told the recording; NULL = they have numbers */
     struct fm_display *display;
     struct fm_list *body;
     char focus[32]; /* of trees and flame graphs: "all", "clique/N" or "proc/N"; the command's name
@@ -23,6 +24,13 @@ struct fm_page {
 };
 
 typedef bool (*fm_page_function)(struct fm_page *page, GError **error);
+
+/* What pages of contexts say where there are none (FM_NATURE_ARCS). */
+#define FM_NO_CONTEXTS "calls are known by function and caller, not by context"
+static inline bool fm_page_has_contexts(const struct fm_page *page)
+{
+    return !fm_profile_is(page->profile, FM_NATURE_ARCS);
+}
 
 /* Sets the display's JSON name and title. Takes the title. */
 void fm_page_begin(struct fm_page *page, const char *name, char *title);

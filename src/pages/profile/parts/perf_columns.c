@@ -44,6 +44,10 @@ static void add_ports(struct building *b)
     for (unsigned i = 0; i < G_N_ELEMENTS(ports); i++) {
         if (ports[i].mercury_only && !b->page->terms->has_fails)
             continue;
+        /* Where nobody told how calls ended there are calls, and no exits of one kind or another.
+         */
+        if (ports[i].value == FM_PERF_PORT && !fm_profile_knows(b->page->profile, FM_EXCPS))
+            continue;
         add(b,
             (struct fm_perf_column){
                 .value = ports[i].value,
@@ -105,6 +109,14 @@ static void add_group(struct building *b, const struct group *group)
     }
 }
 
+/* Mercury's word is "clock ticks", whatever it says of them. */
+static const char *quanta_title(const struct fm_profile *profile)
+{
+    return strcmp(profile->measures[FM_QUANTA].name, "quanta") == 0
+               ? "Clock ticks"
+               : fm_profile_tick_words(profile);
+}
+
 static void add_time(struct building *b)
 {
     enum fm_time_columns time = b->page->query.preferences.time;
@@ -118,9 +130,10 @@ static void add_time(struct building *b)
         times = per_call = false;
     }
     struct group group = {
-        .title = !times   ? "Clock ticks"
-                 : !ticks ? "Time"
-                          : "Clock ticks and times",
+        .title = b->page->profile->ticks_per_second == 0 ? quanta_title(b->page->profile)
+                 : !times                                ? "Clock ticks"
+                 : !ticks                                ? "Time"
+                                                         : "Clock ticks and times",
         .column_class = FM_COLUMN_TICKS_AND_TIMES,
         .measure = FM_QUANTA,
         .sorts = true,
@@ -149,7 +162,7 @@ static void add_counts(struct building *b, const char *title, enum fm_column_cla
                        enum fm_measure_id measure, enum fm_query_cost kind, const char *name,
                        enum fm_count_columns columns)
 {
-    if (columns == FM_COUNT_NONE)
+    if (columns == FM_COUNT_NONE || !fm_profile_knows(b->page->profile, measure))
         return;
     add_group(b, &(struct group){
                      .title = title,
@@ -167,7 +180,7 @@ static void add_counts(struct building *b, const char *title, enum fm_column_cla
 static void add_memory(struct building *b)
 {
     enum fm_memory_columns memory = b->page->query.preferences.memory;
-    if (memory == FM_MEMORY_NONE)
+    if (memory == FM_MEMORY_NONE || !fm_profile_knows(b->page->profile, FM_WORDS))
         return;
     bool bytes = memory == FM_MEMORY_BYTES || memory == FM_MEMORY_BYTES_PER_CALL;
     bool per_call = memory == FM_MEMORY_BYTES_PER_CALL || memory == FM_MEMORY_WORDS_PER_CALL;
@@ -194,11 +207,35 @@ static bool is_wanted(const struct fm_preferences *preferences, const struct fm_
     return strcmp(measure->name, "frees") != 0 || preferences->allocs != FM_COUNT_NONE;
 }
 
+/* What C programs have beyond Mercury's measures has words; anything else its own name. */
+static void further_title(const struct fm_measure *measure, char *title, size_t size)
+{
+    static const struct {
+        const char *name, *title;
+    } words[] = {
+        {"live_bytes", "Bytes never given back"},
+        {"live_blocks", "Blocks never given back"},
+        {"peak_bytes", "Bytes held when most were"},
+        {"wait_ns", "Waited"},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++) {
+        if (strcmp(measure->name, words[i].name) == 0) {
+            g_strlcpy(title, words[i].title, size);
+            return;
+        }
+    }
+    g_strlcpy(title, measure->name, size);
+    title[0] = g_ascii_toupper(title[0]);
+    g_strdelimit(title, "_", ' ');
+}
+
 /* What the file names beyond Mercury's measures ("frees", "freed_bytes", "requested_bytes"), where
  * there is any. */
 static void add_further(struct building *b)
 {
     const struct fm_profile *profile = b->page->profile;
+    if (fm_preferences_are_usual(b->page->recording, &b->page->query))
+        return; /* one measure is enough for a window */
     for (unsigned m = FM_MEASURES_MERCURY; m < profile->measure_count; m++) {
         if (fm_cost_total(&b->page->analysis->root_total, (enum fm_measure_id)m) == 0)
             continue;
@@ -206,9 +243,7 @@ static void add_further(struct building *b)
         if (!is_wanted(&b->page->query.preferences, measure))
             continue;
         char *title = b->perf->further_titles[m];
-        g_strlcpy(title, measure->name, sizeof b->perf->further_titles[m]);
-        title[0] = g_ascii_toupper(title[0]);
-        g_strdelimit(title, "_", ' ');
+        further_title(measure, title, sizeof b->perf->further_titles[m]);
         g_autofree char *unit = g_strconcat("_", measure->unit, NULL);
         add_group(b, &(struct group){
                          .title = title,
@@ -225,9 +260,11 @@ void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals)
     const struct fm_preferences *preferences = &page->query.preferences;
     struct building b = {perf, page, totals};
     perf->count = 0;
-    if (preferences->ports)
+    const struct fm_profile *profile = page->profile;
+    if (preferences->ports && fm_profile_knows(profile, FM_EXITS))
         add_ports(&b);
-    add_time(&b);
+    if (fm_profile_knows(profile, FM_QUANTA))
+        add_time(&b);
     add_counts(&b, page->terms->callseqs_title, FM_COLUMN_CALLSEQS, FM_CALLSEQS, FM_QUERY_CALLSEQS,
                "callseqs", preferences->callseqs);
     add_counts(&b, "Memory allocations", FM_COLUMN_ALLOCATIONS, FM_ALLOCS, FM_QUERY_ALLOCS,
@@ -268,6 +305,19 @@ void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, stru
     }
 }
 
+void fm_perf_proc_header(const struct fm_perf *perf, const struct fm_page *page,
+                         struct fm_table *table)
+{
+    struct fm_query by_context = fm_page_same(page), by_name = fm_page_same(page);
+    fm_preferences_set_order(&by_context.preferences, FM_ORDER_CONTEXT, NULL);
+    fm_preferences_set_order(&by_name.preferences, FM_ORDER_NAME, NULL);
+    fm_table_group(table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "source", &by_context);
+    fm_table_group(table, page->terms->proc_title, FM_COLUMN_PROC, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "proc", &by_name);
+    fm_perf_header(perf, page, table);
+}
+
 static double ratio(double amount, double by)
 {
     return by == 0 ? 0 : amount / by;
@@ -299,15 +349,18 @@ static void count_cell(const struct fm_page *page, struct fm_table *table,
 }
 
 /* Of bodies that the compiler inlined nobody knows how often they ran: that is not 0. */
-static bool not_recorded_cell(const struct fm_perf_column *column, struct fm_table *table,
-                              const struct fm_cost *cost)
+static bool not_recorded_cell(const struct fm_perf_column *column, const struct fm_page *page,
+                              struct fm_table *table, const struct fm_cost *cost)
 {
+    bool arcs = fm_profile_is(page->profile, FM_NATURE_ARCS);
     switch (column->value) {
     case FM_PERF_CALLS:
-        if (cost->calls == 0)
+        if (cost->calls == 0 && arcs)
+            fm_cell_unknown(table);
+        else if (cost->calls == 0)
             fm_cell_string(table, "inlined", FM_STYLE_PLAIN);
         else
-            fm_cell_int_and(table, cost->calls, "inlined");
+            fm_cell_int_and(table, cost->calls, arcs ? "unknown" : "inlined");
         return true;
     case FM_PERF_PORT:
         if (cost->own[column->measure] != 0)
@@ -330,7 +383,11 @@ static void cell(const struct fm_perf_column *column, const struct fm_page *page
     int64_t amount =
         column->total ? fm_cost_total(cost, column->measure) : cost->own[column->measure];
     double calls = (double)cost->calls;
-    if (cost->inlined && not_recorded_cell(column, table, cost))
+    if (cost->shared && !column->total && column->measure >= FM_FIRST_INHERITED) {
+        fm_cell_unknown(table);
+        return;
+    }
+    if (cost->inlined && not_recorded_cell(column, page, table, cost))
         return;
     switch (column->value) {
     case FM_PERF_CALLS:

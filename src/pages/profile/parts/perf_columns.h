@@ -37,6 +37,9 @@ struct fm_perf {
 /* Which columns this page shows, by its preferences; totals: also own + descendants. */
 void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals);
 void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table);
+/* The place and the name of a procedure, with a link that sorts each, before the other columns. */
+void fm_perf_proc_header(const struct fm_perf *perf, const struct fm_page *page,
+                         struct fm_table *table);
 void fm_perf_cells(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table,
                    const struct fm_cost *cost);
 /* Totals are left empty: of calls that have none. */

@@ -51,3 +51,18 @@ void fm_preferences_set_order(struct fm_preferences *preferences, enum fm_order 
     preferences->order = order;
     preferences->cost = order == FM_ORDER_COST ? *cost : (struct fm_cost_order){0};
 }
+
+bool fm_preferences_are_usual(const struct fm_deep_recording *recording,
+                              const struct fm_query *query)
+{
+    if (!query->compact || recording->profile->flavour != FM_FLAVOUR_C)
+        return false;
+    struct fm_query unasked = *query;
+    struct fm_preferences usual;
+    unasked.has_preferences = false;
+    fm_deep_recording_preferences(recording, &unasked, &usual);
+    const struct fm_preferences *now = &query->preferences;
+    return now->ports == usual.ports && now->time == usual.time &&
+           now->callseqs == usual.callseqs && now->allocs == usual.allocs &&
+           now->memory == usual.memory;
+}

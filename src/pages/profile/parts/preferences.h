@@ -10,3 +10,7 @@ bool fm_times_tell(const struct fm_profile *profile);
 extern const struct fm_cost_order fm_default_cost_order;
 void fm_preferences_set_order(struct fm_preferences *preferences, enum fm_order order,
                               const struct fm_cost_order *cost);
+/* The page is for a window, of a C program, and has the columns that it has where none are chosen.
+ */
+bool fm_preferences_are_usual(const struct fm_deep_recording *recording,
+                              const struct fm_query *query);

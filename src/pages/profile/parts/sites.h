@@ -7,12 +7,33 @@
 
 struct fm_site {
     struct fm_row row;
-    char *label;            /* owned; what the row shows as its name */
-    struct fm_row *callees; /* owned; NULL for a normal call */
+    char *label;       /* owned; what the row shows as its name */
+    uint32_t *callees; /* owned; what the page's callees are made of, NULL for a normal call */
     uint32_t callee_count;
-    bool called;
+    bool keeps_order; /* of its callees: by what pages do not change */
 };
+/* Of sites that call many, as many callees are shown as a page has; others are on the next ones. */
+#define FM_CALLEES_A_PAGE 1000u
+struct fm_callees {
+    /* Which procedure; and the row, the cost with it. */
+    uint32_t (*ps)(void *data, const struct fm_site *site, uint32_t index);
+    struct fm_row (*row)(void *data, const struct fm_site *site, uint32_t index);
+    /* Of a site that keeps orders: all its callees' places by key, or NULL; and that they be kept.
+     */
+    GBytes *(*kept_order)(void *data, const struct fm_site *site, uint32_t key);
+    void (*keep_order)(void *data, const struct fm_site *site, uint32_t key, GBytes *order);
+    void *data;
+    uint64_t first, seen; /* of all sites of the page, printed until now: fm_callees_begin() */
+};
+/* The page that the command asks for. */
+void fm_callees_begin(const struct fm_page *page, struct fm_callees *callees);
+/* Which of a site's next `count` callees are on the page: from *ret_from on, before *ret_end. */
+void fm_callees_next(struct fm_callees *callees, uint32_t count, uint32_t *ret_from,
+                     uint32_t *ret_end);
+/* After all sites: which are shown, and links to the others. Nothing where all are shown. */
+void fm_callees_end(struct fm_page *page, const struct fm_callees *callees);
 void fm_sites_free(struct fm_site *sites, uint32_t count);
-/* Sorts sites and their callees and adds their rows: location, name, performance. */
+/* Sorts sites and their callees and adds their rows: location, name, performance; of the callees
+ * those of the page. */
 void fm_sites_print(const struct fm_page *page, struct fm_table *table, const struct fm_perf *perf,
-                    struct fm_site *sites, uint32_t count);
+                    struct fm_site *sites, uint32_t count, struct fm_callees *callees);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "record/statics/hooks_named.h"
 
 static bool build_id_matches(struct fm_elf *elf, const struct fm_statics_opts *opts, GError **error)
@@ -224,8 +225,8 @@ bool fm_elf_open(struct fm_elf *elf, const char *path, GStringChunk *strings,
         return false;
     elf->symbols = g_array_new(FALSE, FALSE, sizeof(struct fm_symbol));
     elf->code = g_array_new(FALSE, FALSE, sizeof(struct fm_elf_code));
-    elf->hooks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    elf->got = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    elf->hooks = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
+    elf->got = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, g_free);
     read_symbols(elf);
     if (!read_code(elf, error))
         return false;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "record/statics/extract/bodies.h"
-#include "record/statics/extract/demangle.h"
+#include "base/text/demangle.h"
 
 /* "insert.constprop.0" and "insert.cold" are pieces of "insert". */
 static char *base_of_piece(const char *name)

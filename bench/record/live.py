@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What it costs to look at a program of 111,110 contexts while it runs: live.py BUILD [SECONDS [ROUNDS]].
+The program alone and looked at by turns: passes in a second of its CPU time. Then what the server
+uses, how often there is a generation, and how many bytes a page that follows them takes (gzip)."""
+import gzip
+import http.client
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+LEVELS, WIDTH = 5, 10
+PAGE = "top_procs/1-100/callseqs/self/oa"
+
+
+def source():
+    """Each function of a level calls each of the next: as many contexts as there are ways."""
+    lines = ["#include <stdio.h>", "#include <stdlib.h>", "#include <sys/resource.h>", "#include <time.h>",
+             "#include <unistd.h>", "#define PART __attribute__((noinline)) static", "static volatile long sum;"]
+    for level in reversed(range(LEVELS)):
+        for i in range(WIDTH):
+            calls = "".join(f" f{level + 1}_{j}();" for j in range(WIDTH if level + 1 < LEVELS else 0))
+            lines.append(f"PART void f{level}_{i}(void) {{ sum++;{calls} sum++; }}")
+    calls = "".join(f" f0_{j}();" for j in range(WIDTH))
+    return "\n".join(lines) + r"""
+int main(int argc, char **argv)
+{
+    long passes = 0;
+    struct rusage used;
+    time_t end = time(NULL) + atol(argv[argc - 1]);
+    while (time(NULL) < end) {
+        for (int i = 0; i < 10; i++) {""" + calls + r""" }
+        passes += 10;
+        usleep(20000);
+    }
+    getrusage(RUSAGE_SELF, &used);
+    printf("%.6f\n", (double)passes / ((double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec)));
+    return 0;
+}
+"""
+
+
+class Reader(threading.Thread):
+    """A browser's part: hears of generations, asks for the page at each."""
+
+    def __init__(self, host, file):
+        super().__init__(daemon=True)
+        self.host, self.file, self.generations, self.bytes = host, file, 0, 0
+        self.rows, self.changed, self.changed_packed = [], 0, 0
+
+    def ask(self):
+        while True:
+            connection = http.client.HTTPConnection(self.host, timeout=60)
+            connection.request("GET", f"/deep?{PAGE}&{self.file}", headers={"Accept-Encoding": "gzip"})
+            answer = connection.getresponse()
+            body = answer.read()
+            connection.close()
+            self.bytes += len(body)
+            if answer.getheader("Content-Encoding") == "gzip":
+                body = gzip.decompress(body)
+            if b'class="incomplete"' not in body:
+                self.compare(re.findall(rb"<tr.*?</tr>", body, re.S))
+                return
+            time.sleep(0.1)
+
+    def compare(self, rows):
+        """What the rows that changed would take, sent alone."""
+        old, self.rows = self.rows, rows
+        text = b"".join(row for i, row in enumerate(rows) if old and (i >= len(old) or row != old[i]))
+        self.changed += len(text)
+        self.changed_packed += len(gzip.compress(text)) if text else 0
+
+    def run(self):
+        try:
+            connection = http.client.HTTPConnection(self.host, timeout=60)
+            connection.request("GET", f"/live?{PAGE}&{self.file}")
+            stream = connection.getresponse()
+            while True:
+                line = stream.readline()
+                if line == b"":
+                    return
+                if line.startswith(b"data:"):
+                    self.generations += 1
+                    self.ask()
+                    if not json.loads(line[5:])["running"]:
+                        return
+        except OSError:
+            return  # the server has ended
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def once(fathom, folder, seconds, watched):
+    program = subprocess.Popen([fathom, "record", "-q", "-k", "-o", "wide", "--", "./wide", str(seconds)],
+                               cwd=folder, stdout=subprocess.PIPE, text=True)
+    told = None
+    if watched:
+        time.sleep(1)
+        view = subprocess.Popen([fathom, "view", "--no-open", "wide.rec"], cwd=folder,
+                                stdout=subprocess.PIPE, text=True)
+        address = re.search(r"http://([^/]+)/deep\?menu&(\S+)", view.stdout.readline())
+        reader = Reader(address[1], address[2])
+        begun, used = time.monotonic(), cpu_seconds(view.pid)
+        reader.start()
+        time.sleep(seconds - 3)
+        passed = time.monotonic() - begun
+        told = ((cpu_seconds(view.pid) - used) / passed, reader.generations / passed,
+                reader.bytes / passed,
+                reader.changed / passed, reader.changed_packed / passed)
+        view.terminate()
+        view.wait()
+    speed = float(program.communicate()[0])
+    return speed, told
+
+
+def main():
+    fathom = str(pathlib.Path(sys.argv[1]).resolve() / "src" / "cli" / "fathom")
+    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    os.environ.setdefault("FATHOM_RUNTIME", str(pathlib.Path(sys.argv[1]).resolve() / "runtime"))
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "wide.c").write_text(source())
+        subprocess.run([fathom, "cc", "--grade=deep", "-O1", "wide.c", "-o", "wide"], cwd=folder, check=True)
+        ratios, all_told = [], []
+        for _ in range(rounds):
+            alone, _ = once(fathom, folder, seconds, False)
+            speed, told = once(fathom, folder, seconds, True)
+            ratios.append(alone / speed)
+            all_told.append(told)
+    cpu, generations, size, changed, packed = (statistics.median(of) for of in zip(*all_told))
+    print(f"the program's CPU time, looked at / alone: {statistics.median(ratios):.3f} "
+          f"({min(ratios):.3f} to {max(ratios):.3f}, {rounds} pairs)")
+    print(f"the server: {cpu * 100:.1f} % of a core, {generations:.2f} generations a second, "
+          f"{size / 1000:.1f} KB a second of one page "
+          f"(rows that changed, alone: {changed / 1000:.1f}; {packed / 1000:.1f} compressed)")
+
+
+main()

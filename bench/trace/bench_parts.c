@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of a pass over an event log cost apart: bench_parts LOG [ROUNDS [PART]].
+ * Each line is a pass with one part more than the line before; nanoseconds of CPU time an event,
+ * least of the rounds. PART: 0 to 4, that pass alone, for a profiler. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "schedule/trace_modules.h"
+#include "trace/format/open.h"
+#include "trace/state/state.h"
+#include "trace/statistics/statistics.h"
+#include "trace/summary/summary.h"
+
+enum part { READING, STATE, STATISTICS, SUMMARY, CHECKPOINTS, PARTS };
+
+static const char *const names[PARTS] = {
+    [READING] = "reading in the order of time", [STATE] = "with the state",
+    [STATISTICS] = "with statistics",           [SUMMARY] = "with the summary",
+    [CHECKPOINTS] = "with saved states",
+};
+
+static double cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static bool nothing(void *user, void *at)
+{
+    (void)user;
+    (void)at;
+    return false;
+}
+
+/* CPU time of one event. */
+static double pass(const char *path, enum part last)
+{
+    GError *error = NULL;
+    struct fm_trace *trace = fm_trace_open(path, NULL, &error);
+    if (trace == NULL) {
+        fprintf(stderr, "%s\n", error->message);
+        exit(1);
+    }
+    while (fm_trace_growth(trace) == FM_TRACE_SEARCHED)
+        fm_trace_grow(trace, NULL, NULL);
+    struct fm_hooks *hooks = fm_hooks_new();
+    struct fm_state *state = fm_state_new(trace);
+    struct fm_statistics *statistics = NULL;
+    struct fm_summary *summary = NULL;
+    struct fm_checkpoints *checkpoints = NULL;
+    if (last == READING)
+        fm_hooks_add(hooks, nothing, NULL, FM_HOOK_DEFAULT);
+    if (last >= STATE)
+        fm_hooks_add(hooks, fm_state_hook, state, FM_HOOK_STATE);
+    if (last >= STATISTICS) {
+        statistics = fm_statistics_new(state);
+        fm_state_add_observer(state, fm_statistics_observer(statistics));
+        fm_hooks_add(hooks, fm_statistics_hook, statistics, FM_HOOK_DEFAULT);
+    }
+    if (last >= SUMMARY) {
+        summary = fm_summary_new(trace, FM_SUMMARY_BUDGET);
+        fm_state_add_observer(state, fm_summary_observer(summary));
+        fm_hooks_add(hooks, fm_summary_hook, summary, FM_HOOK_LAST);
+    }
+    if (last >= CHECKPOINTS) {
+        checkpoints = fm_checkpoints_new(trace, FM_STATE_BUDGET);
+        fm_checkpoints_record(checkpoints, state);
+        fm_hooks_add(hooks, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE - 1);
+    }
+    double begin = cpu_ns();
+    uint64_t events = fm_trace_each_event(trace, 0, FM_TIME_INF, hooks);
+    double took = cpu_ns() - begin;
+    fm_checkpoints_free(checkpoints);
+    fm_summary_free(summary);
+    fm_statistics_free(statistics);
+    fm_state_free(state);
+    fm_trace_free(trace);
+    return took / (double)MAX(events, 1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: bench_parts LOG [ROUNDS [PART]]\n");
+        return 2;
+    }
+    int rounds = argc > 2 ? atoi(argv[2]) : 3;
+    if (argc > 3) {
+        for (int round = 0; round < rounds; round++)
+            printf("%.1f ns\n", pass(argv[1], (enum part)CLAMP(atoi(argv[3]), 0, PARTS - 1)));
+        return 0;
+    }
+    double least[PARTS] = {0};
+    for (int round = 0; round < rounds; round++) {
+        for (unsigned part = 0; part < PARTS; part++) {
+            double took = pass(argv[1], part);
+            if (round == 0 || took < least[part])
+                least[part] = took;
+        }
+    }
+    for (unsigned part = 0; part < PARTS; part++)
+        printf("%-34s %8.1f ns of CPU an event, %6.1f more\n", names[part], least[part],
+               least[part] - (part == 0 ? 0 : least[part - 1]));
+    return 0;
+}

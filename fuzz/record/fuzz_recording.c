@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A raw recording: read as a whole, and as one that is being written, where it may change between
+ * two readings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "record/raw/recording.h"
+#include "record/running/control.h"
+#include "record/running/followed.h"
+
+static char path[4096];
+static int file = -1;
+
+static void leave(void)
+{
+    unlink(path);
+}
+
+static void put(const uint8_t *data, size_t size)
+{
+    if (file < 0) {
+        const char *folder = getenv("TMPDIR");
+        snprintf(path, sizeof path, "%s/fathom-fuzz-XXXXXX", folder != NULL ? folder : "/tmp");
+        file = mkstemp(path);
+        atexit(leave);
+    }
+    if (file < 0 || ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != (ssize_t)size)
+        abort();
+}
+
+static void sum(const struct fm_followed *watch)
+{
+    struct fm_followed_counts all;
+    GArray *rows = fm_followed_rows(watch, NULL, &all);
+    for (guint i = 0; i < rows->len && i < 4; i++) {
+        uint32_t function = g_array_index(rows, struct fm_followed_row, i).function;
+        g_array_unref(fm_followed_neighbours(watch, NULL, function, i % 2 == 0));
+    }
+    g_array_unref(rows);
+    for (uint32_t i = 0; i < watch->edge_count; i++)
+        if (watch->edges[i].callee >= watch->context_count)
+            abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    g_autoptr(FmRawRecording) recording = NULL;
+    g_autoptr(FmFollowed) watch = NULL;
+    struct fm_control_status status;
+    /* The second half is what changes: the first reading has zeros there. */
+    put(data, size);
+    if (fm_raw_recording_load(path, &recording, NULL))
+        fm_raw_recording_close_waits(recording, 0);
+    if (fm_control_status(path, &status, NULL))
+        fm_control_status_clear(&status);
+    put(data, size / 2);
+    if (fm_followed_open(path, &watch, NULL)) {
+        sum(watch);
+        put(data, size);
+        if (fm_followed_read(watch, NULL))
+            sum(watch);
+    }
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FM_RUNTIME_FILES_H
+#define FM_RUNTIME_FILES_H
+/* Files for hooks: libc's open, read and so on are cancellation points. A thread that has been
+ * cancelled would end in them, in the middle of a hook that its caller expects no exception from
+ * (C++ then terminates the program) and with the runtime's locks held. As libc's else: -1 and
+ * errno. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+
+#include "internal.h"
+
+static inline long fm_file_result_(long result)
+{
+    if (result >= 0)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+static inline int fm_file_open(const char *path, int flags)
+{
+    return (int)fm_file_result_(
+        fm_system_call(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0644));
+}
+
+static inline ssize_t fm_file_read(int fd, void *to, size_t bytes)
+{
+    return fm_file_result_(fm_system_call(SYS_read, fd, (long)to, (long)bytes, 0));
+}
+
+static inline ssize_t fm_file_read_at(int fd, void *to, size_t bytes, uint64_t offset)
+{
+    return fm_file_result_(fm_system_call(SYS_pread64, fd, (long)to, (long)bytes, (long)offset));
+}
+
+static inline ssize_t fm_file_write(int fd, const void *from, size_t bytes)
+{
+    return fm_file_result_(fm_system_call(SYS_write, fd, (long)from, (long)bytes, 0));
+}
+
+static inline ssize_t fm_file_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
+{
+    return fm_file_result_(fm_system_call(SYS_pwrite64, fd, (long)from, (long)bytes, (long)offset));
+}
+
+static inline void fm_file_close(int fd)
+{
+    fm_system_call(SYS_close, fd, 0, 0, 0);
+}
+
+#endif

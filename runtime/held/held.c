@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is held, and what was at the peak, by context. Nothing is searched when a peak is left: a
+ * record keeps the value that it had then when it changes for the first time afterwards
+ * (recording_format.h: fm_rec_held; docs/decisions.md: why that is exact). */
+#include "held/held.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define STEP_BYTES (16 << 10)        /* that a thread of several keeps to itself */
+#define UNHELD_STEP_BYTES (64 << 10) /* the same where blocks are not remembered */
+#define FLOW_SHIFT_FIRST 56u
+#define FLOW_SHIFT_NONE 63u
+#define OUT_FLOWS_MAX 16u /* of a record, that are added up when it is saved */
+#define KEY_APART 1u      /* of a flow's key: it is in no list of the record that it comes from */
+
+enum { FALLEN = 0, RISING = 1, LEAVING = 2 };
+
+struct fm_held fm_held;
+/* Never filled. */
+static struct fm_flow_slot no_flows[2] __attribute__((aligned(FM_FLOW_SHIFT + 1)));
+
+/* Address space, of which what is used is there. */
+static void *map_reserve(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    madvise(memory, bytes, MADV_DONTDUMP);
+    madvise(memory, bytes, MADV_NOHUGEPAGE); /* each thread's heap would take large ones */
+    return memory;
+}
+
+/* Where moments are kept, too, no event goes the short way. */
+static void epoch_set(uint32_t epoch)
+{
+    __atomic_store_n(&fm_held.epoch, epoch, __ATOMIC_RELEASE);
+    __atomic_store_n(&fm_held.epoch_quick, fm_held.births != NULL ? UINT32_MAX : epoch,
+                     __ATOMIC_RELEASE);
+}
+
+static bool record_make(void)
+{
+    struct fm_rec_held *rec = fm_arena_alloc_shared(sizeof *rec);
+    if (rec == NULL)
+        return false;
+    rec->epoch = 1;
+    epoch_set(1);
+    rec->rising = RISING;
+    rec->step = fm_held.many ? STEP_BYTES : 0;
+    fm_held.rec = rec;
+    __atomic_store_n(&fm_process.header->held, fm_ref(rec), __ATOMIC_RELEASE);
+    fm_process.header->grade_flags |= FM_REC_HELD | (fm_held.births != NULL ? FM_REC_LIFETIMES : 0);
+    return true;
+}
+
+void fm_held_start(void)
+{
+    fm_lock_take(&fm_process.threads_lock);
+    if (fm_held.map == NULL && !fm_held.refused) {
+        const char *wish = fm_getenv("FATHOM_HEAP");
+        bool wanted = wish == NULL || strcmp(wish, "off") != 0;
+        uint32_t **map = wanted ? map_reserve(FM_REGIONS * sizeof *map) : NULL;
+        fm_held.many = fm_process.thread_count > 1;
+        const char *times = fm_getenv("FATHOM_LIFETIMES");
+        if (map != NULL && times != NULL && strcmp(times, "on") == 0)
+            fm_held.births = map_reserve(FM_REGIONS * sizeof *fm_held.births);
+        if (map != NULL && record_make())
+            __atomic_store_n(&fm_held.map, map, __ATOMIC_RELEASE);
+        fm_held.refused = fm_held.map == NULL;
+    }
+    fm_lock_give(&fm_process.threads_lock);
+}
+
+void fm_held_after_fork(void)
+{
+    struct fm_held *held = &fm_held;
+    held->many = false;
+    held->rec = NULL;
+    if (held->map == NULL) {
+        held->refused = false;
+        return;
+    }
+    memmove(&held->inherited[1], &held->inherited[0],
+            sizeof held->inherited - sizeof held->inherited[0]);
+    held->inherited[0] = held->map; /* what is older than all of them is forgotten */
+    held->map = map_reserve(FM_REGIONS * sizeof *held->map);
+    if (held->births != NULL)
+        held->births = map_reserve(FM_REGIONS * sizeof *held->births);
+    if (held->map == NULL || !record_make()) {
+        held->map = NULL;
+        held->refused = true;
+    }
+}
+
+/* A region of a map, made if need be. NULL: no memory for it. */
+static void *region_make(void **region, size_t bytes)
+{
+    void *cells = __atomic_load_n(region, __ATOMIC_ACQUIRE);
+    if (cells != NULL)
+        return cells;
+    void *fresh = map_reserve(bytes);
+    if (fresh == NULL || __atomic_compare_exchange_n(region, &cells, fresh, false, __ATOMIC_ACQ_REL,
+                                                     __ATOMIC_ACQUIRE))
+        return fresh;
+    munmap(fresh, bytes); /* another thread was faster */
+    return cells;
+}
+
+/* The same for the cell of a block; the next one's, if need be. */
+static uint32_t *cell_make(const void *block)
+{
+    uint32_t *cells = region_make((void **)&fm_held.map[fm_held_region_of(block)],
+                                  FM_REGION_CELLS * sizeof *cells);
+    return cells != NULL ? cells + fm_held_cell_of(block) : NULL;
+}
+
+static const char *next_cell(const void *block)
+{
+    return (const char *)block + (1u << FM_CELL_SHIFT);
+}
+
+/* False: no memory to note it. */
+static bool birth_note(const void *block)
+{
+    uint64_t *births = region_make((void **)&fm_held.births[fm_held_region_of(block)],
+                                   FM_REGION_CELLS * sizeof *births);
+    if (births != NULL)
+        births[fm_held_cell_of(block)] = fm_now_ns(CLOCK_MONOTONIC);
+    return births != NULL;
+}
+
+static bool take_from(uint32_t **map, const void *block, struct fm_held_block *ret)
+{
+    uint32_t *cell = map != NULL ? fm_held_cell_in(map, block) : NULL;
+    if (cell == NULL || *cell == 0)
+        return false;
+    *ret = (struct fm_held_block){.cell = cell, .value = *cell};
+    *cell = 0;
+    if ((ret->value & FM_CELL_SLACK) == FM_CELL_SLACK) {
+        ret->next = fm_held_cell_in(map, next_cell(block));
+        ret->further = *ret->next;
+        *ret->next = 0;
+    }
+    return true;
+}
+
+struct fm_held_block fm_held_take(const void *block)
+{
+    struct fm_held_block found = {0};
+    if (take_from(fm_held.map, block, &found)) {
+        uint64_t *births = fm_held.births != NULL ? fm_held.births[fm_held_region_of(block)] : NULL;
+        found.born_ns = births != NULL ? births[fm_held_cell_of(block)] : 0;
+        return found;
+    }
+    for (unsigned i = 0; i < FM_HELD_INHERITED_MAX && fm_held.inherited[i] != NULL; i++)
+        if (take_from(fm_held.inherited[i], block, &found)) {
+            found.inherited = true;
+            break;
+        }
+    return found;
+}
+
+/* When the thread looks up next. In a program of one thread: at once when a peak is left, and when
+ * there is a new one. */
+static void bounds_set(struct fm_thread *thread)
+{
+    struct fm_thread_held *t = &thread->held;
+    const struct fm_rec_header *h = fm_process.header;
+    int64_t step = fm_held.rec != NULL ? STEP_BYTES : UNHELD_STEP_BYTES;
+    if (fm_held.rec != NULL && !fm_held.many) {
+        bool rising = fm_held.rec->rising != FALLEN;
+        int64_t room = h->peak_live_bytes - h->live_bytes;
+        int64_t high = rising || room > step ? step : room;
+        __atomic_store_n(&t->low, rising ? INT64_MAX : -step, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->high, high, __ATOMIC_SEQ_CST);
+        if (!__atomic_load_n(&fm_held.many, __ATOMIC_SEQ_CST))
+            return;
+    }
+    t->low = -step;
+    t->high = step;
+}
+
+void fm_held_many(void)
+{
+    __atomic_store_n(&fm_held.many, true, __ATOMIC_SEQ_CST);
+    if (fm_held.rec != NULL)
+        fm_held.rec->step = STEP_BYTES;
+    for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
+        __atomic_store_n(&t->held.low, INT64_MAX, __ATOMIC_SEQ_CST); /* it sets both anew */
+        __atomic_store_n(&t->held.high, INT64_MIN, __ATOMIC_SEQ_CST);
+    }
+}
+
+/* Before the first byte goes. */
+static void peak_leave(void)
+{
+    struct fm_rec_held *rec = fm_held.rec;
+    uint32_t rising = RISING;
+    if (!__atomic_compare_exchange_n(&rec->rising, &rising, LEAVING, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return;
+    rec->peak_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE);
+    uint32_t epoch = rec->epoch + 1;
+    __atomic_store_n(&rec->epoch, epoch, __ATOMIC_RELEASE);
+    epoch_set(epoch);
+    __atomic_store_n(&rec->rising, FALLEN, __ATOMIC_RELEASE);
+}
+
+static void tell(int64_t delta)
+{
+    struct fm_rec_header *h = fm_process.header;
+    struct fm_rec_held *rec = fm_held.rec;
+    if (rec != NULL && delta < 0 && rec->rising == RISING)
+        peak_leave();
+    int64_t live = __atomic_add_fetch(&h->live_bytes, delta, __ATOMIC_RELAXED);
+    int64_t peak = __atomic_load_n(&h->peak_live_bytes, __ATOMIC_RELAXED);
+    if (live <= peak)
+        return;
+    if (rec != NULL) {
+        uint32_t fallen = FALLEN;
+        __atomic_compare_exchange_n(&rec->rising, &fallen, RISING, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED);
+        rec->peak_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE);
+    }
+    while (live > peak && !__atomic_compare_exchange_n(&h->peak_live_bytes, &peak, live, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+void fm_held_flush(struct fm_thread *thread)
+{
+    int64_t delta = thread->held.delta;
+    thread->held.delta = 0;
+    tell(delta);
+    bounds_set(thread);
+}
+
+/* A free of bytes is about to take the sum below held.low. */
+static void falls(struct fm_thread *thread, int64_t bytes)
+{
+    struct fm_thread_held *t = &thread->held;
+    if (fm_held.many) {
+        int64_t delta = t->delta - bytes;
+        t->delta = bytes;
+        tell(delta);
+    } else {
+        int64_t delta = t->delta;
+        t->delta = 0;
+        tell(delta);
+        if (fm_held.rec->rising == RISING)
+            peak_leave();
+    }
+    bounds_set(thread);
+}
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static void add(uint64_t *word, uint64_t value)
+{
+    __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
+
+/* Cells tell records by places below 4 GiB; blocks of others are told by nobody. */
+static bool fits(const struct fm_rec_alloc *record)
+{
+    return (uint64_t)((const char *)record - fm_process.base) <= UINT32_MAX;
+}
+
+/* Before a record changes: what it had at the latest peak. */
+static void save(struct fm_rec_alloc *record)
+{
+    uint32_t epoch = __atomic_load_n(&fm_held.epoch, __ATOMIC_ACQUIRE);
+    if (record->stamp == epoch || !fits(record))
+        return;
+    uint64_t blocks = record->own_frees + load(&record->far_frees);
+    uint64_t bytes = record->own_freed + load(&record->far_freed);
+    for (uint32_t ref = __atomic_load_n(&record->first_out, __ATOMIC_ACQUIRE); ref != 0;) {
+        const struct fm_rec_flow *flow = fm_at(ref);
+        blocks += load(&flow->blocks);
+        bytes += load(&flow->bytes);
+        ref = flow->next_out;
+    }
+    record->at_peak_blocks = record->allocs - blocks;
+    record->at_peak_bytes = record->bytes - bytes;
+    __atomic_store_n(&record->stamp, epoch, __ATOMIC_RELEASE);
+}
+
+/* Remembers a block whose size and record fit. */
+static bool cell_fill(const struct fm_rec_alloc *record, const void *block, size_t slack)
+{
+    uint32_t *cell = cell_make(block);
+    if (cell == NULL || (fm_held.births != NULL && !birth_note(block)))
+        return false;
+    if (slack >= FM_CELL_SLACK) {
+        uint32_t *next = cell_make(next_cell(block));
+        if (next == NULL)
+            return false;
+        *next = (uint32_t)slack;
+        slack = FM_CELL_SLACK;
+    }
+    *cell = fm_cell_of(record, slack);
+    return true;
+}
+
+void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const void *block,
+                   size_t bytes, size_t usable)
+{
+    save(record);
+    record->allocs++;
+    record->bytes += bytes;
+    record->usable_bytes += usable;
+    if (usable < bytes || usable - bytes > UINT32_MAX || !fits(record) ||
+        !cell_fill(record, block, usable - bytes)) { /* nobody will know it again */
+        record->own_frees++;
+        record->own_freed += bytes;
+        add(&fm_held.rec->untold_blocks, 1);
+        add(&fm_held.rec->untold_bytes, bytes);
+        return;
+    }
+    if ((thread->held.delta += (int64_t)bytes) > thread->held.high)
+        fm_held_flush(thread);
+}
+
+void fm_held_put_back(const struct fm_held_block *block)
+{
+    if ((block->value & FM_CELL_SLACK) == FM_CELL_SLACK)
+        *block->next = block->further;
+    if (block->value != 0)
+        *block->cell = block->value;
+}
+
+static bool is_empty(uint64_t word)
+{
+    return fm_flow_slots(word) == no_flows;
+}
+
+/* Where a key stands, or would. */
+static struct fm_flow_slot *flow_slot(uint64_t word, uint64_t key)
+{
+    struct fm_flow_slot *slots = fm_flow_slots(word), *slot = fm_flow_home(word, key);
+    uint64_t mask = (1ull << (64 - (word & FM_FLOW_SHIFT))) - 1;
+    while (slot->key != key && slot->key != 0)
+        slot = &slots[(uint64_t)(slot - slots + 1) & mask];
+    return slot;
+}
+
+/* Twice as many. The old ones stay, as a signal may have interrupted who looks: chained by the
+ * slot behind the last. */
+static bool flows_grow(struct fm_thread *thread)
+{
+    uint64_t word = thread->held.flows;
+    struct fm_flow_slot *before = is_empty(word) ? NULL : fm_flow_slots(word);
+    uint64_t shift = before == NULL ? FLOW_SHIFT_FIRST : (word & FM_FLOW_SHIFT) - 1;
+    uint64_t count = 1ull << (64 - shift), old = before == NULL ? 0 : count / 2;
+    struct fm_flow_slot *fresh = fm_private_alloc((count + 1) * sizeof *fresh);
+    if (fresh == NULL)
+        return false;
+    fresh[count] = (struct fm_flow_slot){.key = word};
+    uint64_t grown = (uint64_t)fresh | shift;
+    for (uint64_t i = 0; i < old; i++)
+        if (before[i].key != 0)
+            *flow_slot(grown, before[i].key) = before[i];
+    __atomic_store_n(&thread->held.flows, grown, __ATOMIC_RELEASE);
+    return true;
+}
+
+void fm_held_thread_done(struct fm_thread *thread)
+{
+    uint64_t word = thread->held.flows;
+    while (word != 0 && !is_empty(word)) {
+        struct fm_flow_slot *slots = fm_flow_slots(word);
+        uint64_t count = 1ull << (64 - (word & FM_FLOW_SHIFT));
+        word = slots[count].key;
+        fm_private_free(slots, (count + 1) * sizeof *slots);
+    }
+}
+
+/* Its counts are one store, which two cache lines would make dear. */
+#define FLOW_BYTES (sizeof(struct fm_rec_flow) + FM_REC_UNIT)
+static struct fm_rec_flow *flow_place(char *place)
+{
+    const uint64_t counts = offsetof(struct fm_rec_flow, blocks), bytes = 2 * sizeof(uint64_t);
+    bool parted =
+        place != NULL && ((uint64_t)place + counts) % FM_CACHE_LINE > FM_CACHE_LINE - bytes;
+    return (struct fm_rec_flow *)(void *)(parted ? place + FM_REC_UNIT : place);
+}
+
+/* Puts it into the list of the record that it comes from; false: that is long. */
+static bool out_link(struct fm_rec_flow *flow)
+{
+    struct fm_rec_alloc *from = fm_at(flow->from);
+    uint32_t first = __atomic_load_n(&from->first_out, __ATOMIC_ACQUIRE);
+    unsigned count = 0;
+    for (uint32_t ref = first; ref != 0 && count < OUT_FLOWS_MAX; count++)
+        ref = ((const struct fm_rec_flow *)fm_at(ref))->next_out;
+    if (count == OUT_FLOWS_MAX)
+        return false;
+    do
+        flow->next_out = first;
+    while (!__atomic_compare_exchange_n(&from->first_out, &first, fm_ref(flow), true,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    return true;
+}
+
+__attribute__((noinline, cold)) static struct fm_flow_slot *
+flow_make(struct fm_thread *thread, struct fm_rec_alloc *to, uint64_t key, uint32_t from)
+{
+    struct fm_thread_held *t = &thread->held;
+    struct fm_rec_flow *flow = NULL;
+    struct fm_flow_slot *slot = NULL;
+    uint64_t mask = fm_block_signals();
+    bool room = !is_empty(t->flows) &&
+                (t->flows_used + 1) * 2ull <= 1ull << (64 - (t->flows & FM_FLOW_SHIFT));
+    if ((room || flows_grow(thread)) && !fm_arena_refuses(&thread->bump, FLOW_BYTES))
+        flow = flow_place(fm_arena_alloc(&thread->bump, FLOW_BYTES));
+    if (flow != NULL) {
+        flow->from = from;
+        flow->next = to->first_flow;
+        key |= out_link(flow) ? 0 : KEY_APART;
+        __atomic_store_n(&to->first_flow, fm_ref(flow), __ATOMIC_RELEASE);
+        slot = flow_slot(t->flows, key);
+        slot->flow = fm_ref(flow);
+        slot->epoch = 0;
+        __atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
+        t->flows_used++;
+    }
+    fm_restore_signals(mask);
+    return slot;
+}
+
+/* NULL: there is no room for it. */
+static struct fm_flow_slot *flow_find(struct fm_thread *thread, struct fm_rec_alloc *to,
+                                      const struct fm_held_block *block)
+{
+    uint64_t key = fm_flow_key(block->value, to);
+    struct fm_flow_slot *slot = flow_slot(thread->held.flows, key);
+    if (slot->key == key)
+        return slot;
+    slot = flow_slot(thread->held.flows, key | KEY_APART);
+    if (slot->key == (key | KEY_APART))
+        return slot;
+    return flow_make(thread, to, key, fm_ref(fm_cell_record(block->value)));
+}
+
+/* Given back, and counted in no flow that its record has in its list. */
+static void count_apart(const struct fm_thread *thread, struct fm_rec_alloc *from, uint64_t bytes)
+{
+    if (thread != NULL && from->thread == thread->held.self) {
+        from->own_frees++;
+        from->own_freed += bytes;
+    } else {
+        add(&from->far_frees, 1);
+        add(&from->far_freed, bytes);
+    }
+}
+
+static void free_foreign(uint64_t *frees, uint64_t *freed, uint64_t bytes)
+{
+    add(frees, 1);
+    add(freed, bytes);
+}
+
+/* By the callee of `to`, in its flow from there. */
+static void free_known(struct fm_thread *thread, struct fm_rec_alloc *to,
+                       const struct fm_held_block *block, uint64_t bytes, uint64_t held_ns)
+{
+    struct fm_rec_alloc *from = fm_cell_record(block->value);
+    struct fm_flow_slot *slot = flow_find(thread, to, block);
+    if (slot == NULL || (slot->key & KEY_APART) != 0)
+        count_apart(thread, from, bytes);
+    if (slot == NULL) {
+        to->frees++;
+        to->freed_bytes += bytes;
+        add(&fm_held.rec->dropped_flows, 1);
+        return;
+    }
+    struct fm_rec_flow *flow = fm_at(slot->flow);
+    flow->blocks++;
+    flow->bytes += bytes;
+    flow->held_ns += held_ns;
+    if (held_ns > flow->longest_ns)
+        flow->longest_ns = held_ns;
+    slot->epoch = from->stamp;
+}
+
+void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
+                  const struct fm_held_block *block, size_t usable)
+{
+    size_t slack = block->value & FM_CELL_SLACK;
+    slack = slack == FM_CELL_SLACK ? block->further : slack;
+    uint64_t bytes = usable > slack ? usable - slack : 0;
+    struct fm_rec_held *rec = fm_held.rec;
+    if (block->value == 0 || block->inherited) {
+        if (record == NULL)
+            return;
+        record->frees++;
+        if (block->value == 0)
+            free_foreign(&rec->unknown_frees, &rec->unknown_freed, usable);
+        else
+            free_foreign(&rec->inherited_frees, &rec->inherited_freed, bytes);
+        return;
+    }
+    struct fm_rec_alloc *from = fm_cell_record(block->value);
+    bool counted = thread != NULL; /* one that has ended tells the header at once */
+    if (counted && thread->held.delta - (int64_t)bytes < thread->held.low)
+        falls(thread, (int64_t)bytes);
+    else if (!counted)
+        tell(-(int64_t)bytes);
+    save(from);
+    uint64_t held_ns = block->born_ns != 0 ? fm_lifetime_count(thread, from, block->born_ns) : 0;
+    if (counted)
+        thread->held.delta -= (int64_t)bytes;
+    if (record != NULL && counted) {
+        free_known(thread, record, block, bytes, held_ns);
+    } else {
+        count_apart(thread, from, bytes);
+        add(&rec->unseen_frees, 1);
+        add(&rec->unseen_freed, bytes);
+    }
+}
+
+void fm_held_thread(struct fm_thread *thread)
+{
+    thread->held = (struct fm_thread_held){.flows = (uint64_t)no_flows | FLOW_SHIFT_NONE,
+                                           .self = fm_ref(thread->rec),
+                                           .low = INT64_MAX,
+                                           .high = INT64_MIN};
+}

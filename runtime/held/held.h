@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is held: each block remembers the record that it was allocated in. The memory of that
+ * lies apart, a map by address, so the program's heap stays as it is: the allocator's chunks begin
+ * at least 32 bytes apart, and each 32 bytes of address have a cell of 4 bytes,
+ *
+ *   bits 31..6  number of the allocation record: its offset in the file / 64
+ *   bits 5..0   slack: usable - requested bytes; 63: the next cell has it (no block of the heap
+ *               that rounds up so much is shorter than two cells)
+ *
+ * 0 where there is no block of the recording. The first level is one table of the whole address
+ * space, which is reserved and mostly not there; the second is made where blocks are. A child of
+ * fork begins a map of its own: what is found in those before is inherited. */
+#pragma once
+
+#include "internal.h"
+
+#define FM_CELL_SHIFT 5u
+#define FM_REGION_SHIFT 26u
+#define FM_REGIONS (1u << (47 - FM_REGION_SHIFT))
+#define FM_REGION_CELLS (1u << (FM_REGION_SHIFT - FM_CELL_SHIFT))
+#define FM_CELL_SLACK 63u /* all its bits, and: it stands in the next cell */
+#define FM_CELL_RECORD_BYTES 64u
+#define FM_HELD_INHERITED_MAX 16u
+
+struct fm_held {
+    uint32_t **map;       /* [FM_REGIONS]; NULL: what is held is not recorded */
+    uint32_t epoch;       /* that of the file's record */
+    uint32_t epoch_quick; /* the same, where nothing else keeps events from the short way */
+    bool many;            /* there has been more than one thread */
+    bool refused;         /* do not try to begin */
+    struct fm_rec_held *rec;
+    uint64_t **births; /* [FM_REGIONS], a moment for each cell; NULL: lifetimes are not recorded */
+    uint32_t **inherited[FM_HELD_INHERITED_MAX]; /* newest first */
+};
+extern struct fm_held fm_held FM_HIDDEN;
+
+/* What is known of a block; `value` 0: nothing. */
+struct fm_held_block {
+    uint32_t *cell, *next;
+    uint32_t value, further; /* of the cell, and of the next one where that has the slack */
+    bool inherited;
+    uint64_t born_ns; /* 0: not known */
+};
+
+/* Begins, if it has not begun: the allocator is known to be glibc's. Signals are blocked. */
+void fm_held_start(void);
+/* An allocation of usable bytes, in any case. */
+void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const void *block,
+                   size_t bytes, size_t usable);
+/* What stands there, which is cleared: before the block is given back, as another thread may get
+ * the address at once. fm_held.map is there. */
+struct fm_held_block fm_held_take(const void *block);
+/* It was not given back; where nothing was known of it: nothing. */
+void fm_held_put_back(const struct fm_held_block *block);
+/* A block of usable bytes given back, in any case, after it was taken. record: that of the callee
+ * that gives it back, NULL where nothing is recorded; thread: NULL when it has ended, then record
+ * is, too. */
+void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
+                  const struct fm_held_block *block, size_t usable);
+
+/* lifetimes.c. A block of that record is given back; thread: NULL when it has ended. How long it
+ * was held. */
+uint64_t fm_lifetime_count(struct fm_thread *thread, struct fm_rec_alloc *from, uint64_t born_ns);
+
+static inline size_t fm_held_region_of(const void *block)
+{
+    return ((uint64_t)block >> FM_REGION_SHIFT) & (FM_REGIONS - 1);
+}
+static inline size_t fm_held_cell_of(const void *block) /* in its region */
+{
+    return ((uint64_t)block >> FM_CELL_SHIFT) & (FM_REGION_CELLS - 1);
+}
+/* NULL: its region has none yet. */
+static inline uint32_t *fm_held_cell_in(uint32_t **map, const void *block)
+{
+    uint32_t *cells = map[fm_held_region_of(block)];
+    return FM_LIKELY(cells != NULL) ? cells + fm_held_cell_of(block) : NULL;
+}
+static inline uint32_t *fm_held_cell(const void *block)
+{
+    return fm_held_cell_in(fm_held.map, block);
+}
+
+/* Of a record below 4 GiB of the file, as those with a stamp are. */
+static inline uint32_t fm_cell_of(const struct fm_rec_alloc *record, size_t slack)
+{
+    return (uint32_t)((uint64_t)((const char *)record - fm_process.base) + slack);
+}
+static inline struct fm_rec_alloc *fm_cell_record(uint32_t value)
+{
+    return (struct fm_rec_alloc *)(void *)(fm_process.base + (value & ~FM_CELL_SLACK));
+}
+
+/* The index of flows is one word, since a signal may come between two: its slots, and how far the
+ * product with the factor is shifted. */
+#define FM_FLOW_SHIFT 63u
+static inline struct fm_flow_slot *fm_flow_slots(uint64_t word)
+{
+    return (struct fm_flow_slot *)(word & ~(uint64_t)FM_FLOW_SHIFT);
+}
+static inline struct fm_flow_slot *fm_flow_home(uint64_t word, uint64_t key)
+{
+    return fm_flow_slots(word) + (key * 0x9E3779B97F4A7C15ull >> (word & FM_FLOW_SHIFT));
+}
+
+/* From which record to which. */
+static inline uint64_t fm_flow_key(uint32_t cell, const struct fm_rec_alloc *to)
+{
+    return (uint64_t)(cell & ~FM_CELL_SLACK) << 32 | fm_ref(to);
+}

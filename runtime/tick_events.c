@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel counts for a thread (perf_event_open): its clock, or events in its place. */
+#include "files.h"
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+#ifndef F_SETOWN_EX
+#define F_SETOWN_EX 15
+struct f_owner_ex {
+    int type;
+    pid_t pid;
+};
+#endif
+#define OWNER_THREAD 0 /* F_OWNER_TID */
+#define PERF_HZ 997u
+
+struct tick_event {
+    const char *name;
+    uint32_t number, type;
+    uint64_t config, period;
+    bool counted;
+};
+
+static const struct tick_event events[] = {
+#define EVENT(upper, number, name, words, type, config, counted, period) \
+    {(name), (number), (type), (config), (period), (counted)},
+    FM_REC_TICK_EVENTS(EVENT)
+#undef EVENT
+};
+
+static const struct tick_event *event_of(uint32_t number)
+{
+    return &events[number - 1];
+}
+
+/* EVENT[:PERIOD], of those that perf_event_open knows. */
+void fm_tick_event_wish(const char *wish)
+{
+    size_t length = 0;
+    while (wish[length] != '\0' && wish[length] != ':')
+        length++;
+    uint64_t period = 0;
+    for (const char *at = wish + length + (wish[length] == ':'); *at >= '0' && *at <= '9'; at++)
+        period = period * 10 + (uint64_t)(*at - '0');
+    fm_process.tick_period = period;
+    if (length == 9 && memcmp(wish, "cpu-clock", length) == 0)
+        fm_process.tick_source = FM_REC_TICK_PERF;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        if (strlen(events[i].name) != length || memcmp(wish, events[i].name, length) != 0)
+            continue;
+        fm_process.tick_source = FM_REC_TICK_EVENT;
+        fm_process.tick_event = events[i].number;
+        fm_process.tick_counts = events[i].counted;
+        fm_process.tick_period = events[i].counted ? 0 : period > 0 ? period : events[i].period;
+        fm_process.header->quantum_ns = 0;
+    }
+}
+
+static struct perf_event_attr wished_attributes(void)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attributes,
+        .config = PERF_COUNT_SW_CPU_CLOCK,
+        .sample_period = 1000000000u / PERF_HZ,
+        .disabled = 1,
+        .wakeup_events = 1,
+    };
+    if (fm_process.tick_source == FM_REC_TICK_EVENT) {
+        const struct tick_event *event = event_of(fm_process.tick_event);
+        attributes.type = event->type;
+        attributes.config = event->config;
+        attributes.sample_period = fm_process.tick_period;
+        attributes.wakeup_events = !event->counted;
+    } else if (fm_process.tick_period != 0) {
+        attributes.sample_period = fm_process.tick_period;
+    }
+    return attributes;
+}
+
+bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
+{
+    struct perf_event_attr attributes = wished_attributes();
+    pid_t tid = (pid_t)thread->rec->tid;
+    thread->events_charged = 0;
+    int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && fm_process.tick_source == FM_REC_TICK_EVENT && !fm_process.tick_counts) {
+        attributes.exclude_kernel = 1; /* what users may count by themselves */
+        *ret_user_alone = true;
+        fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    }
+    if (fd < 0)
+        return false;
+    fd = fm_descriptor_raise(fd);
+    struct f_owner_ex owner = {.type = OWNER_THREAD, .pid = tid};
+    bool signals = !fm_process.tick_counts;
+    if ((signals && (fcntl(fd, F_SETSIG, fm_process.tick_signal) != 0 ||
+                     fcntl(fd, F_SETOWN_EX, &owner) != 0 || fcntl(fd, F_SETFL, O_ASYNC) != 0)) ||
+        ioctl(fd, PERF_EVENT_IOC_ID, &thread->perf_id) != 0 ||
+        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+        fm_file_close(fd);
+        return false;
+    }
+    thread->perf_fd = fd;
+    return true;
+}
+
+/* The program may have closed what it did not open. */
+static bool event_is_there(const struct fm_thread *thread)
+{
+    uint64_t id = 0;
+    return thread->perf_fd >= 0 && ioctl(thread->perf_fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+           id == thread->perf_id;
+}
+
+uint64_t fm_tick_events_passed(struct fm_thread *thread)
+{
+    uint64_t count = 0;
+    if (!event_is_there(thread) ||
+        fm_system_call(0 /* read */, thread->perf_fd, (long)&count, sizeof count, 0) !=
+            sizeof count ||
+        count <= thread->events_charged)
+        return 0;
+    uint64_t passed = count - thread->events_charged;
+    thread->events_charged = count;
+    return passed;
+}
+
+void fm_ticks_settle(struct fm_thread *thread, struct fm_rec_csd *csd)
+{
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    uint64_t quanta = fm_process.stopped ? 0 : fm_tick_events_passed(thread);
+    fm_csd_add_quanta(thread, csd, quanta);
+    thread->rec->user_quanta += quanta;
+    thread->rec->charges += quanta > 0;
+    thread->rec->charge_squares += quanta * quanta;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+}
+
+void fm_ticks_settle_rest(struct fm_thread *thread)
+{
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+    if (fm_process.tick_source == FM_REC_TICK_EVENT && thread->stack != NULL)
+        fm_ticks_settle(thread, (struct fm_rec_csd *)fm_stack_charged(thread, here)->csd);
+}
+
+/* The program may have closed what it did not open, and have something of its own there. */
+void fm_ticks_leave(struct fm_thread *thread)
+{
+    if (event_is_there(thread))
+        fm_file_close(thread->perf_fd);
+    thread->perf_fd = -1;
+}

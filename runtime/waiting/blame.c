@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who held the lock that a thread waits for, and how long others waited for that.
+ *
+ * A holder's context is read from its open frames in the file while it runs on: what is read is
+ * some context that it was in about then, or none. Its frames and records never go. */
+#include "waiting.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Threads by the kernel's number: the latest of those that share a place. */
+#define HOLDERS_MAX 4096u
+static uint32_t holders[HOLDERS_MAX];
+
+void fm_holders_forget(void)
+{
+    memset(holders, 0, sizeof holders);
+}
+
+void fm_holder_note(const struct fm_rec_thread *rec)
+{
+    __atomic_store_n(&holders[rec->tid % HOLDERS_MAX], fm_ref(rec), __ATOMIC_RELEASE);
+}
+
+static const struct fm_rec_thread *thread_of(uint32_t tid)
+{
+    uint32_t ref = __atomic_load_n(&holders[tid % HOLDERS_MAX], __ATOMIC_ACQUIRE);
+    const struct fm_rec_thread *rec = ref != 0 ? fm_at(ref) : NULL;
+    return rec != NULL && rec->tid == tid && rec->state == FM_REC_THREAD_LIVE ? rec : NULL;
+}
+
+/* The csd of the innermost open frame; 0 = not known. Above the top all is zero. */
+uint32_t fm_holder_context(uint32_t tid)
+{
+    const struct fm_rec_thread *rec = tid != 0 ? thread_of(tid) : NULL;
+    uint32_t ref = rec != NULL ? __atomic_load_n(&rec->current_stack, __ATOMIC_ACQUIRE) : 0;
+    if (ref == 0)
+        return 0;
+    const struct fm_rec_stack *stack = fm_at(ref);
+    uint64_t word =
+        __atomic_load_n((const uint64_t *)(const void *)&stack->frames, __ATOMIC_ACQUIRE);
+    uint64_t low = 0, high = word >> 32;
+    if ((uint32_t)word == 0)
+        return 0;
+    const struct fm_rec_frame *frames = fm_at((uint32_t)word);
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (__atomic_load_n(&frames[middle].cfa, __ATOMIC_ACQUIRE) != 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    uint64_t offset =
+        __atomic_load_n(&frames[low].csd, __ATOMIC_RELAXED) - (uint64_t)fm_process.base;
+    return offset % FM_REC_UNIT == 0 && offset >= FM_REC_HEADER_BYTES &&
+                   offset < fm_process.header->bytes_used
+               ? (uint32_t)(offset / FM_REC_UNIT)
+               : 0;
+}
+
+static struct fm_rec_blame *blame_make(struct fm_thread *thread, struct fm_rec_wait *record,
+                                       uint64_t lock, uint32_t holder)
+{
+    struct fm_rec_blame *blame = fm_arena_refuses(&thread->bump, sizeof *blame)
+                                     ? NULL
+                                     : fm_arena_alloc(&thread->bump, sizeof *blame);
+    if (blame == NULL)
+        return NULL;
+    blame->lock = lock;
+    blame->holder = holder;
+    blame->wait = fm_ref(record);
+    blame->epoch = fm_modules_epoch();
+    blame->next = record->first_blame;
+    __atomic_store_n(&record->first_blame, fm_ref(blame), __ATOMIC_RELEASE);
+    return blame;
+}
+
+static uint32_t blame_hash(const struct fm_rec_wait *record, uint64_t lock, uint32_t holder)
+{
+    uint64_t hash = lock * 0x9E3779B97F4A7C15ull + fm_ref(record);
+    hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ull + holder;
+    return (uint32_t)(hash * 0x94D049BB133111EBull >> 32);
+}
+
+/* The place of an entry, or that where it belongs: *place is 0 then. */
+static uint32_t *place_of(const struct fm_waiting *waiting, const struct fm_rec_wait *record,
+                          uint64_t lock, uint32_t holder)
+{
+    for (uint32_t at = blame_hash(record, lock, holder);; at++) {
+        uint32_t *place = &waiting->blames[at % FM_BLAMES_MAX];
+        if (*place == 0)
+            return place;
+        const struct fm_rec_blame *blame = fm_at(*place);
+        if (blame->lock == lock && blame->holder == holder && blame->wait == fm_ref(record))
+            return place;
+    }
+}
+
+/* Signals are blocked. NULL: no room. */
+static struct fm_rec_blame *blame_find(struct fm_thread *thread, struct fm_rec_wait *record,
+                                       uint64_t lock, uint32_t holder)
+{
+    struct fm_waiting *waiting = &thread->waiting;
+    if (waiting->blames == NULL)
+        waiting->blames = fm_private_alloc(FM_BLAMES_MAX * sizeof *waiting->blames);
+    if (waiting->blames == NULL)
+        return NULL;
+    uint32_t *place = place_of(waiting, record, lock, holder);
+    /* Then those that are new go together, for each context that waits. */
+    if (*place == 0 && waiting->blames_used >= FM_BLAMES_MAX / 4 * 3)
+        place = place_of(waiting, record, lock = 0, holder = 0);
+    if (*place != 0)
+        return fm_at(*place);
+    struct fm_rec_blame *blame = NULL;
+    if (waiting->blames_used < FM_BLAMES_MAX / 8 * 7)
+        blame = blame_make(thread, record, lock, holder);
+    if (blame == NULL)
+        return NULL;
+    *place = fm_ref(blame);
+    waiting->blames_used++;
+    return blame;
+}
+
+static struct fm_rec_blame *blame_find_slowly(struct fm_thread *thread, struct fm_rec_wait *record,
+                                              uint64_t lock, uint32_t holder)
+{
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    struct fm_tls *tls = thread->tls;
+    tls->inside = 1;
+    struct fm_rec_blame *blame = blame_find(thread, record, lock, holder);
+    if (blame == NULL)
+        __atomic_fetch_add(&fm_process.header->blame_dropped, 1, __ATOMIC_RELAXED);
+    tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+    return blame;
+}
+
+void fm_blame_add(struct fm_thread *thread, struct fm_rec_wait *record, uint64_t lock,
+                  uint32_t holder, uint64_t elapsed)
+{
+    const struct fm_waiting *waiting = &thread->waiting;
+    const uint32_t *place =
+        waiting->blames != NULL ? place_of(waiting, record, lock, holder) : NULL;
+    struct fm_rec_blame *blame = place != NULL && *place != 0
+                                     ? fm_at(*place)
+                                     : blame_find_slowly(thread, record, lock, holder);
+    if (blame == NULL)
+        return;
+    fm_wait_add(&blame->waits, 1);
+    fm_wait_add(&blame->ticks, elapsed);
+    fm_wait_longest(&blame->longest, elapsed);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands behind the functions in front of libc's. */
+#include "waiting.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+extern struct fm_wait_name __start_fm_wait_names[] FM_HIDDEN, __stop_fm_wait_names[] FM_HIDDEN;
+extern struct fm_wait_way __start_fm_wait_ways[] FM_HIDDEN, __stop_fm_wait_ways[] FM_HIDDEN;
+
+/* Two have two codes for two layouts, and dlsym gave the older one before glibc 2.36. NULL: this C
+ * library has none, and then nobody calls it. */
+static void *next_of(const char *name)
+{
+    bool two =
+        strcmp(name, "pthread_cond_wait") == 0 || strcmp(name, "pthread_cond_timedwait") == 0;
+    return two ? dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2") : dlsym(RTLD_NEXT, name);
+}
+
+struct range {
+    uint64_t low, high;
+};
+
+/* The object that has the next definition of a name that one object alone has. */
+static struct range object_of(const char *name)
+{
+    struct dl_find_object found;
+    void *symbol = dlsym(RTLD_NEXT, name);
+    if (symbol == NULL || _dl_find_object(symbol, &found) != 0)
+        return (struct range){0, 0};
+    return (struct range){(uint64_t)found.dlfo_map_start, (uint64_t)found.dlfo_map_end};
+}
+
+static bool is_within(struct range range, const void *place)
+{
+    return (uint64_t)place - range.low < range.high - range.low;
+}
+
+static void *pointer_at(const void *place)
+{
+    void *pointer;
+    memcpy(&pointer, place, sizeof pointer);
+    return pointer;
+}
+
+/* Those of libfathom.so, if that is behind, are as good as libc's. */
+void fm_wait_resolve(void)
+{
+    static int resolved;
+    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE))
+        return;
+    int saved_errno = errno;
+    for (struct fm_wait_name *name = __start_fm_wait_names; name < __stop_fm_wait_names; name++) {
+        void *found = next_of(name->name);
+        memcpy(name->next, &found, sizeof found);
+    }
+    struct range libc = object_of("gnu_get_libc_version"), own = object_of("fm_enter_slow_v1");
+    for (struct fm_wait_way *way = __start_fm_wait_ways; way < __stop_fm_wait_ways; way++) {
+        void *next = pointer_at(way->next), *companion = pointer_at(way->companion);
+        bool seen = next == NULL || libc.high == 0 ||
+                    ((is_within(libc, next) || is_within(own, next)) &&
+                     (is_within(libc, companion) || is_within(own, companion)));
+        __atomic_store_n(way->way, seen ? way->seen : next, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&resolved, 1, __ATOMIC_RELEASE);
+    errno = saved_errno;
+}
+
+__attribute__((constructor(101), cold)) static void resolve_at_start(void)
+{
+    fm_wait_resolve();
+}
+
+/* The first call of all, in a constructor that came before: r11 is its `way`; the arguments, of
+ * which nothing is known, stay. */
+__asm__(".pushsection .text\n\t.type fm_wait_first, @function\n\t"
+        ".hidden fm_wait_first\n\t.globl fm_wait_first\nfm_wait_first:\n\t.cfi_startproc\n\t"
+        "pushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n\t"
+        "movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"
+        "pushq %rdi\n\tpushq %rsi\n\tpushq %rdx\n\tpushq %rcx\n\t"
+        "pushq %r8\n\tpushq %r9\n\tpushq %rax\n\tpushq %r11\n\tsubq $128, %rsp\n\t"
+        "movups %xmm0, (%rsp)\n\tmovups %xmm1, 16(%rsp)\n\tmovups %xmm2, 32(%rsp)\n\t"
+        "movups %xmm3, 48(%rsp)\n\tmovups %xmm4, 64(%rsp)\n\tmovups %xmm5, 80(%rsp)\n\t"
+        "movups %xmm6, 96(%rsp)\n\tmovups %xmm7, 112(%rsp)\n\t"
+        "call fm_wait_resolve\n\t"
+        "movups (%rsp), %xmm0\n\tmovups 16(%rsp), %xmm1\n\tmovups 32(%rsp), %xmm2\n\t"
+        "movups 48(%rsp), %xmm3\n\tmovups 64(%rsp), %xmm4\n\tmovups 80(%rsp), %xmm5\n\t"
+        "movups 96(%rsp), %xmm6\n\tmovups 112(%rsp), %xmm7\n\t"
+        "addq $128, %rsp\n\tpopq %r11\n\tpopq %rax\n\tpopq %r9\n\tpopq %r8\n\t"
+        "popq %rcx\n\tpopq %rdx\n\tpopq %rsi\n\tpopq %rdi\n\t"
+        "popq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tjmp *(%r11)\n\t.cfi_endproc\n\t"
+        ".size fm_wait_first, .-fm_wait_first\n\t.popsection");
+
+bool fm_wait_is_called(const char *name, const void *own)
+{
+    return dlsym(RTLD_DEFAULT, name) == own;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets, and waiting for any of several descriptors. */
+#include "waiting.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+
+extern ssize_t __recv_chk(int fd, void *buffer, size_t bytes, size_t room, int flags);
+extern ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room, int flags,
+                              __SOCKADDR_ARG address, socklen_t *restrict size);
+extern int __poll_chk(struct pollfd *fds, nfds_t count, int time, size_t room);
+extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *time,
+                       const sigset_t *mask, size_t room);
+
+#define CALLS(X)      \
+    X(recv)           \
+    X(recvfrom)       \
+    X(recvmsg)        \
+    X(recvmmsg)       \
+    X(__recv_chk)     \
+    X(__recvfrom_chk) \
+    X(send)           \
+    X(sendto)         \
+    X(sendmsg)        \
+    X(sendmmsg)       \
+    X(accept)         \
+    X(accept4)        \
+    X(connect)        \
+    X(poll)           \
+    X(ppoll)          \
+    X(__poll_chk)     \
+    X(__ppoll_chk)    \
+    X(select)         \
+    X(pselect)        \
+    X(epoll_wait)     \
+    X(epoll_pwait)    \
+    X(epoll_pwait2)   \
+    X(getaddrinfo)    \
+    X(getnameinfo)    \
+    X(gethostbyname)
+FM_WAIT_NEXT(CALLS)
+
+#define RECEIVE(name, parameters, arguments)                                                 \
+    FM_WAIT_CALL_UNLESS((flags & MSG_DONTWAIT) != 0, FM_REC_WAIT_RECEIVE, fd, ssize_t, name, \
+                        parameters, arguments)
+RECEIVE(recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags))
+RECEIVE(__recv_chk, (int fd, void *buffer, size_t bytes, size_t room, int flags),
+        (fd, buffer, bytes, room, flags))
+RECEIVE(recvfrom,
+        (int fd, void *restrict buffer, size_t bytes, int flags, __SOCKADDR_ARG address,
+         socklen_t *restrict size),
+        (fd, buffer, bytes, flags, address, size))
+RECEIVE(__recvfrom_chk,
+        (int fd, void *restrict buffer, size_t bytes, size_t room, int flags,
+         __SOCKADDR_ARG address, socklen_t *restrict size),
+        (fd, buffer, bytes, room, flags, address, size))
+RECEIVE(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+FM_WAIT_CALL_UNLESS((flags & MSG_DONTWAIT) != 0, FM_REC_WAIT_RECEIVE, fd, int, recvmmsg,
+                    (int fd, struct mmsghdr *messages, unsigned count, int flags,
+                     struct timespec *time),
+                    (fd, messages, count, flags, time))
+
+#define SEND(type, name, parameters, arguments)                                                    \
+    FM_WAIT_CALL_UNLESS((flags & MSG_DONTWAIT) != 0, FM_REC_WAIT_SEND, fd, type, name, parameters, \
+                        arguments)
+SEND(ssize_t, send, (int fd, const void *buffer, size_t bytes, int flags),
+     (fd, buffer, bytes, flags))
+SEND(ssize_t, sendto,
+     (int fd, const void *buffer, size_t bytes, int flags, __CONST_SOCKADDR_ARG address,
+      socklen_t size),
+     (fd, buffer, bytes, flags, address, size))
+SEND(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+SEND(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+     (fd, messages, count, flags))
+
+FM_WAIT_CALL(FM_REC_WAIT_ACCEPT, fd, int, accept,
+             (int fd, __SOCKADDR_ARG address, socklen_t *restrict size), (fd, address, size))
+FM_WAIT_CALL(FM_REC_WAIT_ACCEPT, fd, int, accept4,
+             (int fd, __SOCKADDR_ARG address, socklen_t *restrict size, int flags),
+             (fd, address, size, flags))
+FM_WAIT_CALL(FM_REC_WAIT_CONNECT, fd, int, connect,
+             (int fd, __CONST_SOCKADDR_ARG address, socklen_t size), (fd, address, size))
+
+static inline bool is_zero(const struct timespec *time)
+{
+    return time != NULL && time->tv_sec == 0 && time->tv_nsec == 0;
+}
+
+#define READY(no_time, name, parameters, arguments) \
+    FM_WAIT_CALL_UNLESS(no_time, FM_REC_WAIT_READY, 0, int, name, parameters, arguments)
+READY(time == 0, poll, (struct pollfd * fds, nfds_t count, int time), (fds, count, time))
+READY(time == 0, __poll_chk, (struct pollfd * fds, nfds_t count, int time, size_t room),
+      (fds, count, time, room))
+READY(is_zero(time), ppoll,
+      (struct pollfd * fds, nfds_t count, const struct timespec *time, const sigset_t *mask),
+      (fds, count, time, mask))
+READY(is_zero(time), __ppoll_chk,
+      (struct pollfd * fds, nfds_t count, const struct timespec *time, const sigset_t *mask,
+       size_t room),
+      (fds, count, time, mask, room))
+READY(time != NULL && time->tv_sec == 0 && time->tv_usec == 0, select,
+      (int count, fd_set *restrict reads, fd_set *restrict writes, fd_set *restrict others,
+       struct timeval *restrict time),
+      (count, reads, writes, others, time))
+READY(is_zero(time), pselect,
+      (int count, fd_set *restrict reads, fd_set *restrict writes, fd_set *restrict others,
+       const struct timespec *restrict time, const sigset_t *restrict mask),
+      (count, reads, writes, others, time, mask))
+READY(time == 0, epoll_wait, (int fd, struct epoll_event *events, int room, int time),
+      (fd, events, room, time))
+READY(time == 0, epoll_pwait,
+      (int fd, struct epoll_event *events, int room, int time, const sigset_t *mask),
+      (fd, events, room, time, mask))
+READY(is_zero(time), epoll_pwait2,
+      (int fd, struct epoll_event *events, int room, const struct timespec *time,
+       const sigset_t *mask),
+      (fd, events, room, time, mask))
+
+FM_WAIT_CALL(FM_REC_WAIT_RESOLVE, 0, int, getaddrinfo,
+             (const char *restrict node, const char *restrict service,
+              const struct addrinfo *restrict hints, struct addrinfo **restrict found),
+             (node, service, hints, found))
+FM_WAIT_CALL(FM_REC_WAIT_RESOLVE, 0, int, getnameinfo,
+             (const struct sockaddr *restrict address, socklen_t size, char *restrict host,
+              socklen_t host_room, char *restrict service, socklen_t service_room, int flags),
+             (address, size, host, host_room, service, service_room, flags))
+FM_WAIT_CALL(FM_REC_WAIT_RESOLVE, 0, struct hostent *, gethostbyname, (const char *name), (name))

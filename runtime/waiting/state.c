@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits: their clock, their records, and everything that can come in between. The functions in
+ * front of libc's are in the other files of this folder. */
+#include "waiting.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define THRESHOLD_NS 2000u
+#define CALIBRATION_NS 10000u
+#define MOMENT_MS 1 /* waits as long as that make the clock's latest moment */
+#define QUEUE_MS 50 /* and those that, a look at the kernel's queue */
+#define QUEUE_CPU_NS 100000000u
+
+static inline uint64_t clock_now(void)
+{
+    return FM_LIKELY(fm_process.wait_clock == FM_REC_CLOCK_TSC) ? __builtin_ia32_rdtsc()
+                                                                : fm_now_ns(CLOCK_MONOTONIC);
+}
+
+static struct fm_rec_moment moment_now(void)
+{
+    uint64_t before = clock_now();
+    uint64_t ns = fm_now_ns(CLOCK_MONOTONIC);
+    uint64_t behind = clock_now();
+    if (fm_process.wait_clock == FM_REC_CLOCK_MONOTONIC)
+        return (struct fm_rec_moment){ns, ns};
+    return (struct fm_rec_moment){before + (behind - before) / 2, ns};
+}
+
+/* Written beside the one that holds: a reader may come at any time. */
+static void moment_note(void)
+{
+    int expected = FM_LOCK_FREE;
+    if (!__atomic_compare_exchange_n(&fm_process.moment_lock.held, &expected, FM_LOCK_HELD, false,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return; /* another thread is at it */
+    struct fm_rec_header *header = fm_process.header;
+    uint32_t other = header->wait_latest_at ^ 1;
+    header->wait_latest[other] = moment_now();
+    __atomic_store_n(&header->wait_latest_at, other, __ATOMIC_RELEASE);
+    __atomic_store_n(&fm_process.moment_lock.held, FM_LOCK_FREE, __ATOMIC_RELEASE);
+}
+
+/* As the kernel does: it knows whether the counters of all processors go together. */
+static bool kernel_uses_tsc(void)
+{
+    static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    char word[4] = "";
+    long fd = fm_system_call(2 /* open */, (long)path, 02000000 /* O_CLOEXEC */, 0, 0);
+    if (fd < 0)
+        return false;
+    long got = fm_system_call(0 /* read */, fd, (long)word, sizeof word, 0);
+    fm_system_call(3 /* close */, fd, 0, 0, 0);
+    return got == sizeof word && memcmp(word, "tsc\n", sizeof word) == 0;
+}
+
+static void calibrate(void)
+{
+    struct fm_process *p = &fm_process;
+    p->wait_first = moment_now();
+    struct fm_rec_moment then;
+    do
+        then = moment_now();
+    while (then.ns - p->wait_first.ns < CALIBRATION_NS);
+    p->wait_ticks_per_ms =
+        (then.ticks - p->wait_first.ticks) * 1000000u / (then.ns - p->wait_first.ns);
+    p->wait_threshold = p->wait_ticks_per_ms * THRESHOLD_NS / 1000000u;
+}
+
+/* Makes the calling thread's state; handed in, since threads.c stands above this file. */
+static struct fm_thread *(*thread_make)(uint64_t stack_address);
+
+void fm_waiting_prepare(struct fm_thread *(*make)(uint64_t stack_address))
+{
+    struct fm_process *p = &fm_process;
+    thread_make = make;
+    const char *wish = fm_getenv("FATHOM_WAITING");
+    fm_holders_forget();
+    if (wish != NULL && strcmp(wish, "off") == 0)
+        return;
+    p->moment_lock.held = FM_LOCK_FREE;
+    if (p->wait_clock == 0) {
+        p->wait_clock = kernel_uses_tsc() ? FM_REC_CLOCK_TSC : FM_REC_CLOCK_MONOTONIC;
+        calibrate();
+    }
+    struct fm_rec_header *header = p->header;
+    header->wait_threshold_ns = THRESHOLD_NS;
+    header->wait_first = p->wait_first;
+    moment_note();
+    __atomic_store_n(&header->wait_clock, p->wait_clock, __ATOMIC_RELEASE);
+}
+
+void fm_waiting_linked(void)
+{
+    const char *wish = fm_getenv("FATHOM_WAITING");
+    if (wish != NULL && strcmp(wish, "off") == 0)
+        return;
+    fm_process.grade_flags |= FM_REC_WAITING;
+    if (fm_process.header != NULL)
+        __atomic_fetch_or(&fm_process.header->grade_flags, FM_REC_WAITING, __ATOMIC_RELAXED);
+}
+
+void fm_waiting_stopped(void)
+{
+    __atomic_store_n(&fm_process.stopped_at, fm_process.wait_clock != 0 ? clock_now() : 0,
+                     __ATOMIC_RELEASE);
+}
+
+/* Lists: signals blocked, inside. */
+static struct fm_rec_side *waits_of(struct fm_thread *thread, struct fm_rec_csd *csd, bool make)
+{
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint32_t ref = csd->side; ref != 0;) {
+            struct fm_rec_side *side = fm_at(ref);
+            if (side->kind == FM_REC_SIDE_WAITS)
+                return side;
+            ref = side->next;
+        }
+        if (pass == 0 && make)
+            fm_side_add(thread, csd, FM_REC_SIDE_WAITS, 0);
+    }
+    return NULL;
+}
+
+static struct fm_rec_wait *record_make(struct fm_thread *thread, struct fm_rec_csd *csd,
+                                       unsigned kind)
+{
+    bool refused =
+        fm_arena_refuses(&thread->bump, sizeof(struct fm_rec_wait) + sizeof(struct fm_rec_side));
+    struct fm_rec_side *side = waits_of(thread, csd, !refused);
+    if (side == NULL)
+        return NULL;
+    for (uint32_t ref = (uint32_t)side->value; ref != 0;) {
+        struct fm_rec_wait *record = fm_at(ref);
+        if (record->kind == kind)
+            return record;
+        ref = record->next;
+    }
+    struct fm_rec_wait *record = refused ? NULL : fm_arena_alloc(&thread->bump, sizeof *record);
+    if (record == NULL)
+        return NULL;
+    record->kind = kind;
+    record->next = (uint32_t)side->value;
+    __atomic_store_n(&side->value, fm_ref(record), __ATOMIC_RELEASE);
+    return record;
+}
+
+static __attribute__((noinline)) struct fm_rec_wait *
+record_find_slowly(struct fm_thread *thread, struct fm_rec_csd *csd, unsigned kind)
+{
+    struct fm_tls *tls = thread->tls;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    tls->inside = 1;
+    struct fm_rec_wait *record = record_make(thread, csd, kind);
+    if (record != NULL) {
+        struct fm_wait_slot *slot = fm_wait_slot_of(thread, csd, kind);
+        slot->record = record;
+        slot->key = fm_wait_key(csd, kind);
+    } else {
+        __atomic_fetch_add(&fm_process.header->wait_dropped, 1, __ATOMIC_RELAXED);
+    }
+    tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+    return record;
+}
+
+static struct fm_rec_wait *record_find(struct fm_thread *thread, struct fm_rec_csd *csd,
+                                       unsigned kind)
+{
+    const struct fm_wait_slot *slot = fm_wait_slot_of(thread, csd, kind);
+    return FM_LIKELY(slot->key == fm_wait_key(csd, kind)) ? slot->record
+                                                          : record_find_slowly(thread, csd, kind);
+}
+
+/* The calling thread's state, if its calls are recorded now. */
+static inline struct fm_thread *recorded_thread(void)
+{
+    const struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    bool recorded = thread != NULL && tls->inside == 0 && tls->low != FM_LOW_STOPPED &&
+                    fm_process.wait_clock != 0 && !fm_process_is_copy();
+    return recorded ? thread : NULL;
+}
+
+void fm_wait_count_slowly(unsigned kind, uint64_t cfa)
+{
+    struct fm_thread *thread = recorded_thread();
+    if (thread == NULL)
+        return;
+    struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
+    struct fm_rec_wait *record = record_find(thread, csd, kind);
+    if (record != NULL)
+        fm_wait_add(&record->calls, 1);
+}
+
+static uint64_t elapsed_until(const struct fm_rec_thread *rec, uint64_t since, uint64_t now)
+{
+    uint64_t stopped_at = __atomic_load_n(&fm_process.stopped_at, __ATOMIC_ACQUIRE);
+    if (FM_UNLIKELY(stopped_at > since && stopped_at < now))
+        now = stopped_at;
+    if (FM_UNLIKELY(now < since + rec->wait_away)) {
+        __atomic_fetch_add(&fm_process.header->wait_backwards, 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    return now - since - rec->wait_away;
+}
+
+static void count_wait(struct fm_rec_wait *record, uint64_t elapsed)
+{
+    fm_wait_add(&record->waits, 1);
+    fm_wait_add(&record->ticks, elapsed);
+    fm_wait_longest(&record->longest, elapsed);
+}
+
+/* What its function did not end. */
+static void close_left(struct fm_thread *thread)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    uint64_t since = rec->wait_since;
+    struct fm_rec_wait *record = thread->waiting.record;
+    __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
+    if (record == NULL || since == 0)
+        return;
+    record->left++;
+    fm_wait_add(&record->calls, 1);
+    count_wait(record, elapsed_until(rec, since, clock_now()));
+}
+
+static bool same_stack(const struct fm_thread *thread, uint64_t a, uint64_t b)
+{
+    uint64_t low = thread->stack->low, high = thread->stack->high;
+    return low <= a && a <= high && low <= b && b <= high;
+}
+
+void fm_waiting_leave(struct fm_thread *thread, uint64_t sp)
+{
+    uint64_t cfa = thread->waiting.cfa;
+    if (FM_UNLIKELY(thread->rec->wait_since != 0) && cfa <= sp && same_stack(thread, cfa, sp))
+        close_left(thread);
+}
+
+/* The rest of an opening: the record is known. */
+static void open_wait(struct fm_thread *thread, struct fm_rec_wait *record,
+                      const struct fm_rec_csd *csd, uint64_t object, uint32_t holder, uint64_t cfa)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    thread->waiting.record = record;
+    thread->waiting.cfa = cfa;
+    rec->wait_kind = record->kind;
+    rec->wait_object = object;
+    rec->wait_csd = fm_ref(csd);
+    rec->wait_holder = holder;
+    rec->wait_away = 0;
+    __atomic_store_n(&rec->wait_since, clock_now(), __ATOMIC_RELEASE);
+}
+
+static inline struct fm_rec_csd *charged_at(const struct fm_thread *thread, uint64_t cfa)
+{
+    const struct fm_rec_frame *frame = fm_stack_charged_quickly(&fm_tls_v1, cfa);
+    if (FM_UNLIKELY(frame == NULL))
+        frame = fm_stack_charged(thread, cfa);
+    return (struct fm_rec_csd *)frame->csd;
+}
+
+/* A thread none of whose functions has a hook (the body of a std::thread that went into the
+ * library's own function, say) is known from its first wait on. */
+static __attribute__((noinline, cold)) struct fm_thread *thread_begin(uint64_t cfa)
+{
+    struct fm_tls *tls = &fm_tls_v1;
+    if (tls->inside != 0 || tls->low == FM_LOW_STOPPED || fm_process.wait_clock == 0 ||
+        fm_process.state != FM_RECORDING || fm_process.stopped || fm_process_is_copy())
+        return NULL;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    tls->inside = 1;
+    struct fm_thread *thread = thread_make(cfa);
+    tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
+    return thread;
+}
+
+static struct fm_thread *thread_free_to_wait(uint64_t cfa)
+{
+    if (fm_tls_v1.inside == 0)
+        fm_control_look(true);
+    struct fm_thread *thread = recorded_thread();
+    if (FM_UNLIKELY(thread == NULL) && fm_tls_v1.thread == NULL)
+        thread = thread_begin(cfa);
+    if (thread != NULL && FM_UNLIKELY(thread->rec->wait_since != 0)) {
+        fm_waiting_leave(thread, cfa);
+        if (thread->rec->wait_since != 0)
+            return NULL; /* within another wait, which has it all */
+    }
+    return thread;
+}
+
+bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa)
+{
+    struct fm_thread *thread = thread_free_to_wait(cfa);
+    if (thread == NULL)
+        return false;
+    struct fm_rec_csd *csd = charged_at(thread, cfa);
+    struct fm_rec_wait *record = record_find(thread, csd, kind);
+    if (record == NULL)
+        return false;
+    open_wait(thread, record, csd, object, 0, cfa);
+    return true;
+}
+
+bool fm_wait_begin_lock(unsigned kind, const void *lock, uint32_t owner, uint64_t cfa)
+{
+    struct fm_thread *thread = thread_free_to_wait(cfa);
+    if (thread == NULL)
+        return false;
+    struct fm_rec_csd *csd = charged_at(thread, cfa);
+    struct fm_rec_wait *record = record_find(thread, csd, kind);
+    if (record == NULL)
+        return false;
+    open_wait(thread, record, csd, (uint64_t)lock, fm_holder_context(owner), cfa);
+    return true;
+}
+
+/* Locks are begun with when somebody else was found to hold them. */
+static bool is_always_wait(unsigned kind)
+{
+    return kind <= FM_REC_WAIT_SEMAPHORE;
+}
+
+/* Reads a file where the program sees no descriptor of it: in a process that shares the memory, and
+ * not the descriptors. Another thread may be about to close one and to count on its number. */
+struct apart {
+    const char *path;
+    char *text;
+    long room, got;
+};
+
+static __attribute__((noreturn, noinline, used)) void read_apart_run(struct apart *apart)
+{
+    long fd = fm_system_call(2 /* open */, (long)apart->path, 0, 0, 0);
+    apart->got = fd < 0 ? fd : fm_system_call(0 /* read */, fd, (long)apart->text, apart->room, 0);
+    for (;;)
+        fm_system_call(60 /* exit */, 0, 0, 0, 0);
+}
+
+#define APART_STACK_BYTES 2048
+static long read_apart(const char *path, char *text, long room)
+{
+    struct apart apart = {path, text, room, -1};
+    char stack[APART_STACK_BYTES] __attribute__((aligned(16)));
+    uint64_t mask = fm_block_signals();
+    long pid = 56 /* clone */;
+    register long thread_id __asm__("r10") = 0;
+    register long tls __asm__("r8") = 0;
+    __asm__ volatile("syscall\n\t"
+                     "testq %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "movq %[apart], %%rdi\n\t"
+                     "callq *%[run]\n\t"
+                     "1:"
+                     : "+a"(pid)
+                     : "D"(0x100L | 0x4000 /* CLONE_VM | CLONE_VFORK, no signal at its end */),
+                       "S"(stack + sizeof stack), "d"(0L), "r"(thread_id),
+                       "r"(tls), [apart] "b"(&apart), [run] "r"(read_apart_run)
+                     : "rcx", "r11", "memory", "cc");
+    if (pid > 0)
+        fm_system_call(61 /* wait4 */, pid, 0, (long)0x80000000 /* __WCLONE */, 0);
+    fm_restore_signals(mask);
+    return apart.got;
+}
+
+/* The kernel's own count of how long threads were ready and had no processor. */
+static void queue_read(struct fm_rec_thread *rec, bool first)
+{
+    char path[64], text[96];
+    size_t used = fm_text_append(path, sizeof path, 0, "/proc/");
+    used = fm_text_append_number(path, sizeof path, used,
+                                 (uint64_t)fm_system_call(39 /* getpid */, 0, 0, 0, 0));
+    used = fm_text_append(path, sizeof path, used, "/task/");
+    used = fm_text_append_number(path, sizeof path, used, rec->tid);
+    fm_text_append(path, sizeof path, used, "/schedstat");
+    long got = read_apart(path, text, sizeof text - 1);
+    text[got > 0 ? got : 0] = '\0';
+    const char *at = text;
+    while (*at >= '0' && *at <= '9')
+        at++;
+    if (at == text || *at++ != ' ')
+        return;
+    uint64_t queued = 0;
+    for (; *at >= '0' && *at <= '9'; at++)
+        queued = queued * 10 + (uint64_t)(*at - '0');
+    rec->queued_ns = queued;
+    if (first)
+        rec->queued_first_ns = queued;
+}
+
+/* clock of the CPU time of any thread: as pthread_getcpuclockid makes it. */
+static int cpu_clock_of(uint32_t tid)
+{
+    return (int)(~tid << 3 | 6u);
+}
+
+static void times_read(struct fm_thread *thread)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    if (fm_process.wait_clock == 0)
+        return;
+    uint64_t cpu_ns = fm_now_ns(cpu_clock_of(rec->tid));
+    thread->waiting.queue_read_cpu_ns = cpu_ns;
+    queue_read(rec, false);
+    if (cpu_ns != 0)
+        rec->cpu_last_ns = cpu_ns;
+}
+
+static __attribute__((noinline)) void note_long_wait(struct fm_thread *thread, uint64_t elapsed)
+{
+    int saved_errno = errno;
+    moment_note();
+    if (elapsed >= fm_process.wait_ticks_per_ms * QUEUE_MS)
+        times_read(thread);
+    errno = saved_errno;
+}
+
+void fm_wait_end(uint64_t cfa)
+{
+    struct fm_thread *thread = fm_tls_v1.thread;
+    if (FM_UNLIKELY(thread == NULL))
+        return;
+    struct fm_rec_thread *rec = thread->rec;
+    uint64_t now = clock_now(), since = rec->wait_since;
+    if (FM_UNLIKELY(since == 0 || thread->waiting.cfa != cfa))
+        return; /* closed meanwhile: this is a child of fork, say */
+    struct fm_rec_wait *record = thread->waiting.record;
+    uint64_t elapsed = elapsed_until(rec, since, now), lock = rec->wait_object;
+    uint32_t kind = rec->wait_kind, holder = rec->wait_holder;
+    __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
+    fm_wait_add(&record->calls, 1);
+    if (elapsed < fm_process.wait_threshold && !is_always_wait(kind)) {
+        fm_wait_add(&record->short_ticks, elapsed);
+        return;
+    }
+    count_wait(record, elapsed);
+    if (kind == FM_REC_WAIT_MUTEX || kind == FM_REC_WAIT_RWLOCK)
+        fm_blame_add(thread, record, lock, holder, elapsed);
+    if (FM_UNLIKELY(fm_process.tick_counts))
+        fm_ticks_settle(thread, fm_at(rec->wait_csd));
+    if (FM_UNLIKELY(elapsed >= fm_process.wait_ticks_per_ms * MOMENT_MS))
+        note_long_wait(thread, elapsed);
+}
+
+void fm_wait_give_up(uint64_t cfa)
+{
+    struct fm_thread *thread = fm_tls_v1.thread;
+    if (thread != NULL && thread->waiting.cfa == cfa)
+        __atomic_store_n(&thread->rec->wait_since, 0, __ATOMIC_RELEASE);
+}
+
+void fm_waiting_on_tick(struct fm_thread *thread, uint64_t sp, uint64_t quanta)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    fm_waiting_leave(thread, sp);
+    if (rec->wait_since != 0 && quanta > 0) {
+        rec->wait_quanta += quanta;
+        fm_wait_add(&thread->waiting.record->cpu_quanta, quanta);
+    }
+    if (rec->cpu_ns - thread->waiting.queue_read_cpu_ns >= QUEUE_CPU_NS) {
+        moment_note();
+        times_read(thread);
+    }
+}
+
+void fm_waiting_put_aside(struct fm_thread *thread, unsigned index)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    /* Also of a wait that is just being opened: what the handler waits for would overwrite it. */
+    thread->waiting.asides[index] = (struct fm_wait_aside){
+        .since = rec->wait_since,
+        .away = rec->wait_away,
+        .object = rec->wait_object,
+        .cfa = thread->waiting.cfa,
+        .at = rec->wait_since != 0 ? clock_now() : 0,
+        .kind = rec->wait_kind,
+        .csd = rec->wait_csd,
+        .holder = rec->wait_holder,
+        .record = thread->waiting.record,
+    };
+    __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
+}
+
+void fm_waiting_take_up(struct fm_thread *thread, unsigned index)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    const struct fm_wait_aside *aside = &thread->waiting.asides[index];
+    if (rec->wait_since != 0)
+        close_left(thread); /* of the handler itself, which was left */
+    rec->wait_away = aside->away;
+    rec->wait_object = aside->object;
+    rec->wait_kind = aside->kind;
+    rec->wait_csd = aside->csd;
+    rec->wait_holder = aside->holder;
+    thread->waiting.cfa = aside->cfa;
+    thread->waiting.record = aside->record;
+    if (aside->since == 0)
+        return;
+    uint64_t now = clock_now();
+    rec->wait_away += now > aside->at ? now - aside->at : 0;
+    __atomic_store_n(&rec->wait_since, aside->since, __ATOMIC_RELEASE);
+}
+
+void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_ns)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    uint64_t cpu_ns = fm_now_ns(cpu_clock_of(rec->tid));
+    if (stopped) {
+        rec->stop_cpu_ns = cpu_ns;
+        __atomic_store_n(&rec->stop_since_ns, now_ns, __ATOMIC_RELEASE);
+        return;
+    }
+    uint64_t since_ns = rec->stop_since_ns;
+    if (since_ns == 0)
+        return;
+    __atomic_store_n(&rec->stop_since_ns, 0, __ATOMIC_RELEASE);
+    rec->stopped_ns += now_ns > since_ns ? now_ns - since_ns : 0;
+    rec->stopped_cpu_ns += cpu_ns > rec->stop_cpu_ns ? cpu_ns - rec->stop_cpu_ns : 0;
+}
+
+void fm_waiting_begin_thread(struct fm_thread *thread)
+{
+    fm_holder_note(thread->rec);
+    if (fm_process.stopped)
+        fm_waiting_note_stop(thread, true, thread->rec->start_monotonic_ns);
+    /* That of a new thread begins with 0. */
+    if (fm_process.wait_clock != 0 && thread->rec->tid == (uint32_t)fm_system_call(39, 0, 0, 0, 0))
+        queue_read(thread->rec, true);
+}
+
+void fm_waiting_end_thread(struct fm_thread *thread)
+{
+    if (thread->rec->wait_since != 0)
+        close_left(thread);
+    if (fm_process.wait_clock != 0)
+        moment_note();
+    times_read(thread);
+    fm_waiting_note_stop(thread, false, fm_now_ns(CLOCK_MONOTONIC));
+    if (thread->waiting.blames != NULL)
+        fm_private_free(thread->waiting.blames, FM_BLAMES_MAX * sizeof(uint32_t));
+}
+
+void fm_waiting_reset(struct fm_thread *thread)
+{
+    struct fm_waiting *waiting = &thread->waiting;
+    memset(waiting->slots, 0, sizeof waiting->slots);
+    memset(waiting->asides, 0, sizeof waiting->asides);
+    waiting->record = NULL;
+    waiting->queue_read_cpu_ns = 0;
+    waiting->blames_used = 0;
+    if (waiting->blames != NULL)
+        memset(waiting->blames, 0, FM_BLAMES_MAX * sizeof(uint32_t));
+}
+
+void fm_waiting_at_exit(void)
+{
+    if (fm_process.wait_clock == 0)
+        return;
+    uint64_t mask = fm_block_signals();
+    moment_note();
+    fm_lock_take(&fm_process.threads_lock);
+    for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next)
+        times_read(t);
+    fm_lock_give(&fm_process.threads_lock);
+    fm_restore_signals(mask);
+}

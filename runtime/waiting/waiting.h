@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that can wait, seen in front of libc's: what the functions there share.
+ *
+ *   bool counted = fm_wait_begin(FM_REC_WAIT_READ, fd, HERE);  not when nothing is recorded now, or
+ *   ssize_t result = next.read(fd, buffer, bytes);             within another wait
+ *   fm_wait_over(counted, HERE);
+ *   return result;
+ *
+ * Nothing of fathom's is held while libc waits: the call may be left by longjmp, an exception or
+ * the thread's cancellation, and then the wait is closed by whoever finds it. errno is libc's. */
+#pragma once
+
+#include "../internal.h"
+
+#include <stddef.h>
+#include <time.h>
+
+/* The CFA of the interposed function: frames of the program that are alive lie above it. */
+#define HERE ((uint64_t)__builtin_dwarf_cfa())
+
+/* state.c */
+bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa);
+/* owner: kernel's number of the thread that holds the lock; 0 = not known. */
+bool fm_wait_begin_lock(unsigned kind, const void *lock, uint32_t owner, uint64_t cfa);
+void fm_wait_end(uint64_t cfa);
+void fm_wait_give_up(uint64_t cfa); /* it was no wait: the call failed */
+/* Behind a call that may have taken long, whether it was counted or not: what was asked meanwhile
+ * is done before the program goes on. */
+static inline void fm_wait_over(bool counted, uint64_t cfa)
+{
+    if (counted)
+        fm_wait_end(cfa);
+    if (fm_tls_v1.inside == 0)
+        fm_control_look(true);
+}
+void fm_wait_count_slowly(unsigned kind, uint64_t cfa);
+
+/* blame.c */
+void fm_holders_forget(void);
+void fm_holder_note(const struct fm_rec_thread *rec);
+uint32_t fm_holder_context(uint32_t tid); /* csd; 0 = not known */
+void fm_blame_add(struct fm_thread *thread, struct fm_rec_wait *record, uint64_t lock,
+                  uint32_t holder, uint64_t elapsed);
+
+/* next.c */
+void fm_wait_resolve(void) FM_HIDDEN; /* all of what follows */
+/* Is it our definition of that name that the program calls? */
+bool fm_wait_is_called(const char *name, const void *own);
+
+/* Of those that wait until then: others are errors, also where there is nothing to wait for. */
+static inline bool fm_wait_is_clock(clockid_t clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+static inline bool fm_wait_is_time(clockid_t clock, const struct timespec *until)
+{
+    return fm_wait_is_clock(clock) && (unsigned long)until->tv_nsec < 1000000000u;
+}
+
+static inline uint64_t fm_wait_key(const struct fm_rec_csd *csd, unsigned kind)
+{
+    return (uint64_t)csd | (uint64_t)kind << 56;
+}
+
+static inline struct fm_wait_slot *fm_wait_slot_of(struct fm_thread *thread,
+                                                   const struct fm_rec_csd *csd, unsigned kind)
+{
+    return &thread->waiting.slots[((uint64_t)csd / 8 + (uint64_t)kind * 9) % FM_WAIT_SLOTS];
+}
+
+/* One instruction: the handler of a signal may add to the same. */
+static inline void fm_wait_add(uint64_t *counter, uint64_t more)
+{
+    __asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(more) : "cc");
+}
+
+static inline void fm_wait_longest(uint64_t *longest, uint64_t elapsed)
+{
+    uint64_t before = *longest;
+    while (FM_UNLIKELY(elapsed > before) &&
+           !__atomic_compare_exchange_n(longest, &before, elapsed, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
+}
+
+/* A call that did not wait, and took no clock to know. */
+static inline __attribute__((always_inline)) void fm_wait_count(unsigned kind, uint64_t cfa)
+{
+    const struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    if (FM_UNLIKELY(thread == NULL))
+        return;
+    const struct fm_rec_frame *frame = fm_stack_charged_quickly(tls, cfa);
+    if (FM_LIKELY(frame != NULL && tls->inside == 0 && tls->low != FM_LOW_STOPPED)) {
+        const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+        const struct fm_wait_slot *slot = fm_wait_slot_of(thread, csd, kind);
+        if (FM_LIKELY(slot->key == fm_wait_key(csd, kind))) {
+            fm_wait_add(&slot->record->calls, 1);
+            return;
+        }
+    }
+    if (fm_process.wait_clock != 0)
+        fm_wait_count_slowly(kind, cfa);
+}
+
+/* A file has a list of its functions, CALLS(X), and by FM_WAIT_NEXT(CALLS) a table of those behind
+ * them. It is filled at the start, or by the first call before: the constructors of libraries. */
+struct fm_wait_name {
+    const char *name;
+    void *next; /* where to */
+};
+#if defined(__has_attribute) && __has_attribute(retain)
+#define FM_WAIT_TABLE(section_name) __attribute__((section(section_name), aligned(8), used, retain))
+#else
+#define FM_WAIT_TABLE(section_name) __attribute__((section(section_name), aligned(8), used))
+#endif
+#define FM_WAIT_MEMBER(name) __typeof__(name) *name;
+#define FM_WAIT_NAMED(name) {#name, &next.name},
+#define FM_WAIT_NEXT(CALLS)   \
+    static struct {           \
+        CALLS(FM_WAIT_MEMBER) \
+    } next;                   \
+    static FM_WAIT_TABLE("fm_wait_names") struct fm_wait_name names[] = {CALLS(FM_WAIT_NAMED)};
+
+/* What the program calls is a jump to where `way` says: to the function here, which sees the call,
+ * if what stands behind is libc's, and so is the companion, which that calls too. If not (a library
+ * of the program's has a function of that name, or one that was preloaded) right to that function,
+ * whose arguments may be any. */
+struct fm_wait_way {
+    void **way, *seen;
+    const void *next, *companion;
+};
+#define FM_WAIT_SEES(type, name, companion, parameters)                                       \
+    __asm__(".pushsection .text\n\t.p2align 4\n\t"                                            \
+            ".weak " #name "\n\t.type " #name ", @function\n" #name ":\n\t.cfi_startproc\n\t" \
+            "jmp *fm_way_" #name "(%rip)\n\t.cfi_endproc\n\t.size " #name ", .-" #name "\n\t" \
+            ".hidden fm_stub_" #name "\n\t.globl fm_stub_" #name "\n\t.set fm_stub_" #name    \
+            ", " #name "\n\t"                                                                 \
+            ".hidden fm_first_" #name "\n\t.globl fm_first_" #name "\n\t.p2align 4\n\t"       \
+            ".type fm_first_" #name ", @function\nfm_first_" #name ":\n\t.cfi_startproc\n\t"  \
+            "leaq fm_way_" #name "(%rip), %r11\n\tjmp fm_wait_first\n\t.cfi_endproc\n\t"      \
+            ".size fm_first_" #name ", .-fm_first_" #name "\n\t.popsection");                 \
+    extern char fm_first_##name[] FM_HIDDEN;                                                  \
+    extern void *fm_way_##name FM_HIDDEN;                                                     \
+    void *fm_way_##name = fm_first_##name;                                                    \
+    static type fm_seen_##name parameters;                                                    \
+    static FM_WAIT_TABLE("fm_wait_ways") struct fm_wait_way fm_way_of_##name = {              \
+        &fm_way_##name, (void *)fm_seen_##name, &next.name, &next.companion};                 \
+    static type fm_seen_##name parameters
+
+/* type name parameters: calls libc's with arguments, and takes that for a wait unless it cannot be
+ * one, by the arguments alone. */
+#define FM_WAIT_CALL_UNLESS(cannot, kind, object, type, name, parameters, arguments) \
+    FM_WAIT_SEES(type, name, name, parameters)                                       \
+    {                                                                                \
+        if (cannot) {                                                                \
+            fm_wait_count(kind, HERE);                                               \
+            return next.name arguments;                                              \
+        }                                                                            \
+        bool counted = fm_wait_begin(kind, (uint64_t)(object), HERE);                \
+        type result = next.name arguments;                                           \
+        fm_wait_over(counted, HERE);                                                 \
+        return result;                                                               \
+    }
+#define FM_WAIT_CALL(kind, object, type, name, parameters, arguments) \
+    FM_WAIT_CALL_UNLESS(false, kind, object, type, name, parameters, arguments)

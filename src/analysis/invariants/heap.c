@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What holds of the heap: nothing is held that was not allocated, contexts add up to the peak, and
+ * what went from one context to another is part of what both say. A program that was killed may
+ * have been within one event in each thread. */
+#include "analysis/analysis_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/job.h"
+
+struct measures {
+    unsigned frees, live_blocks, live_bytes, peak, usable;
+};
+
+static unsigned measure_named(const struct fm_profile *profile, const char *name)
+{
+    for (unsigned i = FM_MEASURES_MERCURY; i < profile->measure_count; i++) {
+        if (strcmp(profile->measures[i].name, name) == 0)
+            return i;
+    }
+    return 0;
+}
+
+/* Takes wrong and right: NULL, or what is not so; what is. */
+static void add(GArray *to, const char *name, char *wrong, char *right)
+{
+    struct fm_invariant invariant = {
+        .name = name, .holds = wrong == NULL, .detail = wrong == NULL ? right : wrong};
+    if (wrong != NULL)
+        g_free(right);
+    g_array_append_val(to, invariant);
+}
+
+static void check_contexts(const struct fm_profile *profile, const struct measures *m, GArray *to)
+{
+    char *wrong = NULL;
+    uint64_t blocks = 0;
+    for (uint32_t csd = 1; csd <= profile->csd_count && wrong == NULL; csd++) {
+        uint64_t allocs = fm_profile_own(profile, csd, FM_ALLOCS);
+        uint64_t bytes = fm_profile_own(profile, csd, FM_WORDS);
+        uint64_t live = fm_profile_own(profile, csd, m->live_blocks);
+        blocks += live;
+        if (live > allocs || fm_profile_own(profile, csd, m->live_bytes) > bytes ||
+            fm_profile_own(profile, csd, m->peak) > bytes ||
+            fm_profile_own(profile, csd, m->usable) < bytes)
+            wrong = g_strdup_printf(
+                "call site dynamic %u: %" PRIu64 " blocks, %" PRIu64
+                " bytes allocated, but %" PRIu64 " blocks, %" PRIu64 " bytes held",
+                csd, allocs, bytes, live, fm_profile_own(profile, csd, m->live_bytes));
+    }
+    add(to, "no context holds, or held, more than it allocated", wrong,
+        g_strdup_printf("%" PRIu64 " blocks held", blocks));
+}
+
+static void check_peak(const struct fm_profile *profile, const struct measures *m, GArray *to)
+{
+    uint64_t sum = 0, live = 0, peak = profile->run_info.peak_bytes;
+    uint64_t error = profile->run_info.heap_info.whole.peak_error;
+    if (peak == 0) /* of a phase: not recorded */
+        return;
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        sum += fm_profile_own(profile, csd, m->peak);
+        live += fm_profile_own(profile, csd, m->live_bytes);
+    }
+    bool holds = (sum > peak ? sum - peak : peak - sum) <= error && live <= peak + error;
+    char *text = g_strdup_printf("%" PRIu64 " bytes in contexts, %" PRIu64 " in all, %" PRIu64
+                                 " at the end; exact to %" PRIu64,
+                                 sum, peak, live, error);
+    add(to, "what contexts held when most was held is the most", holds ? NULL : text,
+        holds ? text : NULL);
+}
+
+static void check_flows(const struct fm_profile *profile, const struct measures *m, GArray *to)
+{
+    const struct fm_heap_info *info = &profile->run_info.heap_info;
+    g_autofree uint64_t *out = g_new0(uint64_t, profile->csd_count + 1u);
+    g_autofree uint64_t *in = g_new0(uint64_t, profile->csd_count + 1u);
+    uint64_t blocks = 0;
+    char *wrong = NULL;
+    for (uint32_t i = 0; i < info->flow_count; i++) {
+        out[info->flows[i].from] += info->flows[i].blocks;
+        in[info->flows[i].to] += info->flows[i].blocks;
+        blocks += info->flows[i].blocks;
+    }
+    for (uint32_t csd = 1; csd <= profile->csd_count && wrong == NULL; csd++) {
+        uint64_t gone =
+            fm_profile_own(profile, csd, FM_ALLOCS) - fm_profile_own(profile, csd, m->live_blocks);
+        uint64_t frees = fm_profile_own(profile, csd, m->frees);
+        if (out[csd] > gone + 1 || in[csd] > frees)
+            wrong =
+                g_strdup_printf("call site dynamic %u: %" PRIu64 " of its blocks went, %" PRIu64
+                                " are known to; it gave back %" PRIu64 ", %" PRIu64 " are known",
+                                csd, gone, out[csd], frees, in[csd]);
+    }
+    add(to, "blocks that went from context to context are blocks of both", wrong,
+        g_strdup_printf("%" PRIu64 " blocks in %u pairs of contexts", blocks, info->flow_count));
+}
+
+/* A program that was killed, or ended while others of its threads ran, may have been within one
+ * event in each. */
+static uint64_t events_open(const struct fm_profile *profile)
+{
+    const struct fm_run_info *info = &profile->run_info;
+    uint64_t runs = 1, threads = info->wait_info.thread_count;
+    for (uint32_t i = 0; i < info->part_count; i++)
+        runs += info->parts[i].times;
+    return runs * MAX(threads, 8);
+}
+
+/* What was given back is told at both ends. */
+static void check_frees(const struct fm_profile *profile, const struct measures *m, GArray *to)
+{
+    const struct fm_heap_whole *whole = &profile->run_info.heap_info.whole;
+    uint64_t frees = 0, gone = 0, most = events_open(profile);
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        frees += fm_profile_own(profile, csd, m->frees);
+        gone +=
+            fm_profile_own(profile, csd, FM_ALLOCS) - fm_profile_own(profile, csd, m->live_blocks);
+    }
+    uint64_t given = frees + whole->unseen_blocks + whole->untold_blocks;
+    uint64_t known = gone + whole->unknown_blocks + whole->inherited_blocks;
+    bool holds = (given > known ? given - known : known - given) <= most;
+    char *text = g_strdup_printf("%" PRIu64 " given back, %" PRIu64 " gone from where they were "
+                                 "allocated or of unknown origin",
+                                 given, known);
+    add(to, "blocks that contexts gave back are blocks that contexts do not hold any more",
+        holds ? NULL : text, holds ? text : NULL);
+}
+
+void fm_invariants_of_heap(const struct fm_profile *profile, GArray *to)
+{
+    const struct measures m = {.frees = measure_named(profile, "frees"),
+                               .live_blocks = measure_named(profile, "live_blocks"),
+                               .live_bytes = measure_named(profile, "live_bytes"),
+                               .peak = measure_named(profile, "peak_bytes"),
+                               .usable = measure_named(profile, "usable_bytes")};
+    if (m.live_blocks == 0 || m.live_bytes == 0 || m.peak == 0 || m.usable == 0 || m.frees == 0 ||
+        !profile->run_info.heap_info.recorded) /* not recorded */
+        return;
+    check_contexts(profile, &m, to);
+    if (profile->run_info.part_count == 0) /* in a sum each run had its own */
+        check_peak(profile, &m, to);
+    if (profile->run_info.peak_bytes != 0) /* of a phase, blocks may be older */
+        check_frees(profile, &m, to);
+    check_flows(profile, &m, to);
+    fm_invariants_of_lifetimes(profile, m.live_blocks, to);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/imported.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/files/unfinished.h"
+#include "cli/hint.h"
+#include "exchange/import/import.h"
+
+/* What pages will call it: its own name, with that of its folder or a number behind it where two
+ * have one name. */
+static char *path_of(const struct fm_cli_imported *imported, const char *path)
+{
+    g_autofree char *whole = g_canonicalize_filename(path, NULL);
+    g_autofree char *name = g_path_get_basename(whole), *above = g_path_get_dirname(whole);
+    g_autofree char *folder = g_path_get_basename(above);
+    char *made = g_strdup_printf("%s/%s.data", imported->folder, name);
+    for (guint number = 1;
+         g_ptr_array_find_with_equal_func(imported->made, made, g_str_equal, NULL); number++) {
+        g_free(made);
+        made = number == 1 ? g_strdup_printf("%s/%s (%s).data", imported->folder, name,
+                                             strcmp(folder, "/") == 0 ? "root" : folder)
+                           : g_strdup_printf("%s/%s (%u).data", imported->folder, name, number);
+    }
+    return made;
+}
+
+bool fm_cli_imported_take(struct fm_cli_imported *imported, char **path, GError **error)
+{
+    static const struct fm_import_options options = {0};
+    g_autoptr(FmProfile) profile = NULL;
+    g_return_val_if_fail(path != NULL && *path != NULL, false);
+    if (fm_cli_file_kind(*path) != FM_FILE_FOREIGN)
+        return true;
+    if (!fm_import(*path, &options, &profile, error))
+        return false;
+    if (imported->folder == NULL) {
+        imported->folder = g_dir_make_tmp("fathom-import-XXXXXX", error);
+        if (imported->folder == NULL)
+            return false;
+        fm_unfinished_note(imported->folder);
+        imported->made = g_ptr_array_new_with_free_func(g_free);
+    }
+    g_autofree char *made = path_of(imported, *path);
+    g_ptr_array_add(imported->made, g_strdup(made));
+    fm_unfinished_note(g_ptr_array_index(imported->made, imported->made->len - 1));
+    if (!fm_profile_write(profile, made, false, error))
+        return false;
+    g_free(*path);
+    *path = g_steal_pointer(&made);
+    return true;
+}
+
+void fm_cli_imported_clear(struct fm_cli_imported *imported)
+{
+    for (guint i = 0; imported->made != NULL && i < imported->made->len; i++) {
+        g_unlink(g_ptr_array_index(imported->made, i));
+        fm_unfinished_forget(g_ptr_array_index(imported->made, i));
+    }
+    if (imported->folder != NULL) {
+        g_rmdir(imported->folder);
+        fm_unfinished_forget(imported->folder);
+    }
+    g_clear_pointer(&imported->made, g_ptr_array_unref);
+    g_clear_pointer(&imported->folder, g_free);
+}

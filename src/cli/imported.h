@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of other tools that a command shows as if they were profiles: made into profiles in a
+ * folder of their own, which goes with the list. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+struct fm_cli_imported {
+    char *folder;    /* NULL = none was needed */
+    GPtrArray *made; /* char*, g_free: profiles in it */
+};
+
+/* Puts a profile's path, g_free, in the place of the path when the file is one of another tool's;
+ * else leaves it. Errors: those of fm_import() and of writing. */
+bool fm_cli_imported_take(struct fm_cli_imported *imported, char **path, GError **error);
+/* Removes what was made. */
+void fm_cli_imported_clear(struct fm_cli_imported *imported);

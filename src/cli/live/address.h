@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The address of a server: told, and opened. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A line on `to`, and the browser, if it shall be opened and there is a display; else the hint,
+ * too.
+ */
+void fm_cli_show_address(const char *url, bool open, const char *hint, FILE *to);

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/live/growing.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "cli/hint.h"
+#include "cli/live/making.h"
+#include "record/raw/recording.h"
+#include "record/running/control.h"
+#include "serve/serve.h"
+
+#define EVERY_MS 250
+#define TRIES_MAX 40u
+#define MOMENTS_MAX 100u /* each is a copy of the recording */
+#define SHARE 10         /* a processor's time is used by at most one part of so many */
+
+struct one {
+    struct fm_cli_growing *all;
+    char *recording, *profile;
+    struct fm_making *making;
+    /* Of a phase: whose, from when, and until when (seconds since the start; < 0: it goes on). What
+     * it is made of may be a copy of the recording. */
+    struct one *whole;
+    double from_s, until_s;
+    struct moment *moment; /* of what is no phase: the latest that was set */
+    GThread *worker;       /* while one is being made */
+    bool running;          /* the program, when the latest was read */
+    bool served;           /* the server has it */
+    bool over;             /* nothing more comes */
+    unsigned tries;        /* before it could be served */
+    char *problem;         /* of the latest: g_free */
+    char *text;
+    gint64 begun_us; /* the latest, and what the process had used then */
+    uint64_t used_ns;
+};
+
+/* A copy of a recording, made when somebody asked for what comes then. */
+struct moment {
+    char *copy;
+    uint64_t ns;
+    double seconds; /* since the start */
+};
+
+struct fm_cli_growing {
+    char *folder;       /* NULL = none was needed */
+    GPtrArray *ones;    /* struct one; phases behind what they are of */
+    GPtrArray *moments; /* struct moment */
+    struct fm_server *server;
+    guint timer, turn;
+    bool busy;  /* one is being made: what the files say is read by one at a time */
+    bool ended; /* what is being made is not asked for any more */
+};
+
+static void one_free(void *data)
+{
+    struct one *one = data;
+    if (one->worker != NULL) {
+        g_thread_join(one->worker);
+        g_idle_remove_by_data(one);
+    }
+    fm_making_free(one->making);
+    g_free(one->recording);
+    g_free(one->profile);
+    g_free(one->problem);
+    g_free(one->text);
+    g_free(one);
+}
+
+static void moment_free(void *data)
+{
+    struct moment *moment = data;
+    g_unlink(moment->copy);
+    g_free(moment->copy);
+    g_free(moment);
+}
+
+struct fm_cli_growing *fm_cli_growing_new(void)
+{
+    struct fm_cli_growing *all = g_new0(struct fm_cli_growing, 1);
+    all->ones = g_ptr_array_new_with_free_func(one_free);
+    all->moments = g_ptr_array_new_with_free_func(moment_free);
+    return all;
+}
+
+void fm_cli_growing_free(struct fm_cli_growing *all)
+{
+    if (all == NULL)
+        return;
+    if (all->timer != 0)
+        g_source_remove(all->timer);
+    while (all->ones->len > 0) /* phases first */
+        g_ptr_array_remove_index(all->ones, all->ones->len - 1);
+    g_ptr_array_unref(all->ones);
+    g_ptr_array_unref(all->moments);
+    if (all->folder != NULL)
+        g_rmdir(all->folder);
+    g_free(all->folder);
+    g_free(all);
+}
+
+static char *say_phase(const struct one *one, const struct fm_control_status *status)
+{
+    if (one->until_s >= 0)
+        return g_strdup_printf("This phase is what was recorded from %.1f s to %.1f s.",
+                               one->from_s, one->until_s);
+    return one->running
+               ? g_strdup_printf("This phase began at %.1f s: what process %u, which still "
+                                 "runs, recorded from then to %.1f s.",
+                                 one->from_s, status->pid, (double)status->seconds_ns * 1e-9)
+               : g_strdup_printf("This phase is what was recorded from %.1f s to the end.",
+                                 one->from_s);
+}
+
+/* What `fathom record` has made of a recording before it removed that: NAME.data, which has those
+ * named NAME.PID.INSTANCE.rec, too, unless there is one of this process. NULL: there is none. */
+static char *finished_profile(const char *recording)
+{
+    size_t size = strlen(recording) - (g_str_has_suffix(recording, ".rec") ? strlen(".rec") : 0);
+    for (unsigned parts = 0; parts < 2; parts++) {
+        g_autofree char *path = g_strdup_printf("%.*s.data", (int)size, recording);
+        if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+            return g_steal_pointer(&path);
+        for (unsigned numbers = 0; numbers < 2; numbers++) {
+            while (size > 0 && g_ascii_isdigit(recording[size - 1]))
+                size--;
+            if (size == 0 || recording[size - 1] != '.')
+                return NULL;
+            size--;
+        }
+    }
+    return NULL;
+}
+
+static char *say(const struct one *one)
+{
+    struct fm_control_status status = {0};
+    if (one->whole != NULL && one->problem == NULL && (one->until_s >= 0 || !one->running))
+        return say_phase(one, &status);
+    if (one->problem != NULL || !fm_control_status(one->recording, &status, NULL)) {
+        g_autofree char *finished = finished_profile(one->recording);
+        if (finished != NULL)
+            return g_strdup_printf("The program has ended; this was read shortly before. Its whole "
+                                   "profile is %s.",
+                                   finished);
+        return g_strdup_printf("This cannot be brought up to date: %s",
+                               one->problem != NULL ? one->problem : "the recording is gone");
+    }
+    char *text =
+        one->whole != NULL ? say_phase(one, &status)
+        : one->running
+            ? g_strdup_printf("Process %u still runs%s: this is what it had recorded after %.1f s. "
+                              "Reload the page to see more, if it does not do so by itself.",
+                              status.pid, status.recording ? "" : ", its recording is stopped",
+                              (double)status.seconds_ns * 1e-9)
+            : g_strdup_printf("Process %u has ended: this is all that it recorded.", status.pid);
+    fm_control_status_clear(&status);
+    return text;
+}
+
+static uint64_t used_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* --- on the main loop --- */
+
+static void tell_failure(struct one *one, const char *why)
+{
+    g_free(one->text);
+    one->text = g_strdup_printf("This phase could not be made: %s", why);
+    fm_server_promise(one->all->server, one->profile, one->text);
+}
+
+/* The file of a program that just begins is not whole yet: it is tried again. */
+static bool serve_first(struct one *one)
+{
+    g_autoptr(GError) error = NULL;
+    one->served = one->problem == NULL && fm_server_add(one->all->server, one->profile, &error);
+    one->over = !one->served && ++one->tries >= TRIES_MAX;
+    if (one->over && one->whole != NULL)
+        tell_failure(one, one->problem != NULL ? one->problem : error->message);
+    g_clear_pointer(&one->problem, g_free);
+    return one->served;
+}
+
+static gboolean on_made(void *data)
+{
+    struct one *one = data;
+    g_thread_join(g_steal_pointer(&one->worker));
+    one->all->busy = false;
+    if (one->all->ended || (!one->served && !serve_first(one)))
+        return G_SOURCE_REMOVE;
+    one->over = !one->running || one->problem != NULL;
+    g_free(one->text);
+    one->text = say(one);
+    fm_server_grow(one->all->server, one->profile, one->text, !one->over);
+    return G_SOURCE_REMOVE;
+}
+
+static void *work(void *data)
+{
+    struct one *one = data;
+    g_autoptr(GError) error = NULL;
+    if (!fm_making_make(one->making, &one->running, &error))
+        one->problem = g_strdup(error->message);
+    g_idle_add(on_made, one);
+    return NULL;
+}
+
+/* What pages of the latest one cost counts, too. */
+static bool has_rested(const struct one *one)
+{
+    uint64_t passed_ns = (uint64_t)(g_get_monotonic_time() - one->begun_us) * 1000;
+    return (used_ns() - one->used_ns) * SHARE < passed_ns;
+}
+
+static void begin(struct one *one)
+{
+    one->all->busy = true;
+    one->begun_us = g_get_monotonic_time();
+    one->used_ns = used_ns();
+    one->worker = g_thread_new("profile", work, one);
+}
+
+/* The process has ended since it was read: there is a last generation. */
+static bool has_ended(const struct one *one)
+{
+    return one->running && one->until_s < 0 && fm_raw_recording_writer(one->recording) == 0;
+}
+
+static bool is_due(const struct one *one)
+{
+    return !one->over && one->worker == NULL && has_rested(one) &&
+           (!one->served || fm_server_is_growth_wanted(one->all->server, one->profile) ||
+            has_ended(one));
+}
+
+/* Those that somebody waits for come first, the others by turns. */
+static gboolean on_time(void *data)
+{
+    struct fm_cli_growing *all = data;
+    struct one *next = NULL;
+    for (guint i = 0; i < all->ones->len && !all->busy; i++) {
+        struct one *one = all->ones->pdata[(all->turn + i) % all->ones->len];
+        if (is_due(one) && (next == NULL || (next->served && !one->served)))
+            next = one;
+    }
+    all->turn++;
+    if (next != NULL)
+        begin(next);
+    return G_SOURCE_CONTINUE;
+}
+
+/* --- for the command --- */
+
+/* NULL after an error: there is no folder for its profile. */
+static struct one *one_new(struct fm_cli_growing *all, const char *recording, GError **error)
+{
+    if (all->folder == NULL)
+        all->folder = g_dir_make_tmp("fathom-live-XXXXXX", error);
+    if (all->folder == NULL)
+        return NULL;
+    g_autofree char *name = g_path_get_basename(recording);
+    if (g_str_has_suffix(name, ".rec"))
+        name[strlen(name) - 4] = '\0';
+    struct one *one = g_new0(struct one, 1);
+    one->all = all;
+    one->until_s = -1;
+    one->recording = g_canonicalize_filename(recording, NULL);
+    one->profile = all->ones->len == 0
+                       ? g_strdup_printf("%s/%s.data", all->folder, name)
+                       : g_strdup_printf("%s/%u-%s.data", all->folder, all->ones->len + 1, name);
+    one->making = fm_making_new(one->recording, one->profile);
+    g_ptr_array_add(all->ones, one);
+    return one;
+}
+
+bool fm_cli_growing_take(struct fm_cli_growing *all, char **path, GError **error)
+{
+    g_return_val_if_fail(path != NULL && *path != NULL, false);
+    g_autofree char *recording = NULL;
+    if (!fm_control_path(*path, &recording, error))
+        return false;
+    enum fm_cli_file_kind kind = fm_cli_file_kind(recording);
+    bool begun = kind == FM_FILE_OTHER && g_str_has_suffix(recording, ".rec");
+    if (kind != FM_FILE_RECORDING && !begun)
+        return true;
+    struct one *one = one_new(all, recording, error);
+    if (one == NULL || !fm_making_make(one->making, &one->running, error))
+        return false;
+    one->served = true; /* by whoever asked */
+    g_free(*path);
+    *path = g_strdup(one->profile);
+    return true;
+}
+
+void fm_cli_growing_begin(struct fm_cli_growing *all, struct fm_server *server)
+{
+    fm_cli_growing_serve(all, server);
+    for (guint i = 0; i < all->ones->len; i++) {
+        struct one *one = all->ones->pdata[i];
+        one->over = !one->running;
+        one->text = say(one);
+        fm_server_grow(server, one->profile, one->text, one->running);
+    }
+}
+
+/* --- moments --- */
+
+static struct one *phase_new(struct one *whole, const char *recording, const struct moment *from,
+                             const struct moment *until)
+{
+    struct fm_cli_growing *all = whole->all;
+    struct one *one = g_new0(struct one, 1);
+    g_autofree char *stem = g_strndup(whole->profile, strlen(whole->profile) - strlen(".data"));
+    one->all = all;
+    one->whole = whole;
+    one->from_s = from == NULL ? 0 : from->seconds;
+    one->until_s = until == NULL ? -1 : until->seconds;
+    one->recording = g_strdup(recording);
+    one->running = until == NULL;
+    one->profile = until == NULL ? g_strdup_printf("%s, %u: since %.1f s.data", stem,
+                                                   all->moments->len, one->from_s)
+                                 : g_strdup_printf("%s, %u: %.1f s to %.1f s.data", stem,
+                                                   all->moments->len, one->from_s, one->until_s);
+    one->making =
+        fm_making_new_since(whole->making, one->recording, one->profile,
+                            from == NULL ? NULL : from->copy, from == NULL ? 0 : from->ns);
+    g_ptr_array_add(all->ones, one);
+    fm_server_promise(all->server, one->profile, "This phase is being made for the first time.");
+    return one;
+}
+
+static struct one *find_profile(const struct fm_cli_growing *all, const char *profile)
+{
+    for (guint i = 0; i < all->ones->len; i++) {
+        struct one *one = all->ones->pdata[i];
+        if (strcmp(one->profile, profile) == 0)
+            return one->whole != NULL ? one->whole : one;
+    }
+    return NULL;
+}
+
+/* One phase ends, another begins: what came before the first moment is one, too. */
+static char *on_moment(void *user, const char *path, GError **error)
+{
+    struct fm_cli_growing *all = user;
+    struct one *whole = find_profile(all, path);
+    struct fm_control_status status;
+    if (whole == NULL || all->ended || all->moments->len >= MOMENTS_MAX) {
+        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
+                    "%s: no moment can be set (at most %u are kept)", path, MOMENTS_MAX);
+        return NULL;
+    }
+    g_autofree char *copy = g_strdup_printf("%s/moment%u.rec", all->folder, all->moments->len + 1);
+    uint64_t ns;
+    if (!fm_control_status(whole->recording, &status, error) ||
+        !fm_control_copy(whole->recording, copy, all->moments->len + 1, &ns, error))
+        return NULL;
+    struct moment *moment = g_new0(struct moment, 1), *before = whole->moment;
+    moment->copy = g_steal_pointer(&copy);
+    moment->ns = ns;
+    moment->seconds = (double)status.seconds_ns * 1e-9;
+    fm_control_status_clear(&status);
+    g_ptr_array_add(all->moments, moment);
+    whole->moment = moment;
+    const struct one *phase = phase_new(whole, whole->recording, moment, NULL);
+    phase_new(whole, moment->copy, before, moment);
+    return g_strdup(phase->profile);
+}
+
+void fm_cli_growing_serve(struct fm_cli_growing *all, struct fm_server *server)
+{
+    all->server = server;
+    fm_server_on_moment(server, on_moment, all);
+    all->timer = g_timeout_add(EVERY_MS, on_time, all);
+}
+
+static struct one *find(const struct fm_cli_growing *all, const char *recording)
+{
+    for (guint i = 0; i < all->ones->len; i++) {
+        struct one *one = all->ones->pdata[i];
+        if (one->whole == NULL && strcmp(one->recording, recording) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+bool fm_cli_growing_follow(struct fm_cli_growing *all, const char *recording, GError **error)
+{
+    g_return_val_if_fail(recording != NULL && all->server != NULL, false);
+    if (find(all, recording) != NULL)
+        return true;
+    struct one *one = one_new(all, recording, error);
+    if (one != NULL && !all->ended && !all->busy)
+        begin(one);
+    return one != NULL;
+}
+
+void fm_cli_growing_end(struct fm_cli_growing *all)
+{
+    all->ended = true;
+    if (all->timer != 0)
+        g_source_remove(all->timer);
+    all->timer = 0;
+    for (guint i = 0; i < all->ones->len; i++) {
+        struct one *one = all->ones->pdata[i];
+        if (one->worker != NULL)
+            g_thread_join(g_steal_pointer(&one->worker));
+        g_idle_remove_by_data(one);
+    }
+}
+
+void fm_cli_growing_end_phases(struct fm_cli_growing *all)
+{
+    g_return_if_fail(all->ended);
+    for (guint i = 0; i < all->ones->len; i++) {
+        struct one *one = all->ones->pdata[i];
+        g_autoptr(GError) error = NULL;
+        if (one->whole == NULL || one->over)
+            continue;
+        one->over = fm_making_make(one->making, &one->running, &error);
+        one->running = false;
+        if (error != NULL)
+            one->problem = g_strdup(error->message);
+    }
+}
+
+/* What the phases are in the end, when all of them are made. */
+static void serve_phase(struct one *one)
+{
+    g_autoptr(GError) error = NULL;
+    if (!one->served && one->problem == NULL)
+        one->served = fm_server_add(one->all->server, one->profile, &error);
+    if (!one->served)
+        tell_failure(one, one->problem != NULL ? one->problem : error->message);
+    if (!one->served || !one->over)
+        return;
+    g_free(one->text);
+    one->text = say(one);
+    fm_server_grow(one->all->server, one->profile, one->text, false);
+}
+
+/* Of one whose recording is in no profile: a child that only became another program, say. */
+static void tell_end(struct one *one)
+{
+    if (!one->served)
+        return;
+    one->over = true;
+    one->running = false;
+    fm_server_grow(one->all->server, one->profile,
+                   "The process has ended; this was read shortly before. It is in no profile of "
+                   "the run.",
+                   false);
+}
+
+bool fm_cli_growing_finish(struct fm_cli_growing *all, GHashTable *profiles)
+{
+    bool any = false;
+    for (guint i = 0; i < all->ones->len; i++) {
+        struct one *one = all->ones->pdata[i];
+        const char *finished = g_hash_table_lookup(profiles, one->recording);
+        if (one->whole != NULL) {
+            serve_phase(one);
+        } else if (finished == NULL || !fm_server_add(all->server, finished, NULL)) {
+            tell_end(one);
+        } else {
+            any = true;
+            if (one->served)
+                fm_server_grown(all->server, one->profile, "The program has ended.", finished);
+        }
+    }
+    return any;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/live/making.h"
+
+#include <glib/gstdio.h>
+
+#include "record/finish/finish.h"
+#include "record/known/known.h"
+
+struct fm_making {
+    const char *recording, *profile;
+    const char *since; /* NULL = from the beginning */
+    uint64_t since_ns;
+    struct fm_known *known;
+    bool known_is_own;
+};
+
+struct fm_making *fm_making_new(const char *recording, const char *profile)
+{
+    struct fm_making *making = g_new0(struct fm_making, 1);
+    making->recording = recording;
+    making->profile = profile;
+    making->known = fm_known_new();
+    making->known_is_own = true;
+    return making;
+}
+
+struct fm_making *fm_making_new_since(const struct fm_making *whole, const char *recording,
+                                      const char *profile, const char *since, uint64_t since_ns)
+{
+    struct fm_making *making = g_new0(struct fm_making, 1);
+    making->recording = recording;
+    making->profile = profile;
+    making->since = since;
+    making->since_ns = since_ns;
+    making->known = whole->known;
+    return making;
+}
+
+void fm_making_free(struct fm_making *making)
+{
+    g_autofree char *lines = fm_source_map_path(making->profile);
+    g_unlink(lines);
+    g_unlink(making->profile);
+    if (making->known_is_own)
+        fm_known_free(making->known);
+    g_free(making);
+}
+
+bool fm_making_make(struct fm_making *making, bool *ret_running, GError **error)
+{
+    const struct fm_finish_opts opts = {
+        .known = making->known, .since = making->since, .since_ns = making->since_ns};
+    struct fm_finish_notes notes;
+    g_autoptr(FmProfile) profile = NULL;
+    if (!fm_finish(making->recording, &opts, &profile, &notes, error))
+        return false;
+    g_autofree char *lines = fm_source_map_path(making->profile);
+    /* The lines first: whoever sees the new profile has them. */
+    bool ok = fm_source_map_write(notes.source_map, profile, lines, error) &&
+              fm_profile_write(profile, making->profile, false, error);
+    *ret_running = notes.live;
+    fm_finish_notes_done(&notes);
+    return ok;
+}

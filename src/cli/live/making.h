@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One recording, made into a profile again and again: what its files say is read once. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct fm_making;
+/* Both paths are borrowed. */
+struct fm_making *fm_making_new(const char *recording, const char *profile);
+/* What came since a copy of it was made, at that moment; knows what the other one knows, which must
+ * outlive it: one thread at a time for both. NULL: since the beginning. Paths are borrowed. */
+struct fm_making *fm_making_new_since(const struct fm_making *whole, const char *recording,
+                                      const char *profile, const char *since, uint64_t since_ns);
+void fm_making_free(struct fm_making *making); /* removes the profile */
+/* The profile of now takes the place of the one before. *ret_running: whether the program runs. One
+ * thread at a time. Errors: those of fm_finish() and of writing. */
+FM_MUST_USE bool fm_making_make(struct fm_making *making, bool *ret_running, GError **error);

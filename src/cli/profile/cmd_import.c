@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile of another tool's file. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/hint.h"
+#include "exchange/import/import.h"
+
+/* prof.pb.gz -> prof.data, beside it. */
+static char *default_output(const char *path)
+{
+    static const char *const suffixes[] = {".gz",     ".pb",         ".prof",     ".pprof",
+                                           ".folded", ".json",       ".txt",      ".perf",
+                                           ".out",    ".speedscope", ".callgrind"};
+    size_t size = strlen(path);
+    for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *rest = g_strndup(path, size);
+        if (g_str_has_suffix(rest, suffixes[i]) && size > strlen(suffixes[i]) &&
+            rest[size - strlen(suffixes[i]) - 1] != '/') {
+            size -= strlen(suffixes[i]);
+            i = (unsigned)-1; /* "a.pb.gz" has two */
+        }
+    }
+    return g_strdup_printf("%.*s.data", (int)size, path);
+}
+
+static void tell_notes(const struct fm_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->run_info.note_count; i++)
+        fm_cli_print_error("fathom import: note: %s\n", profile->run_info.notes[i]);
+    if (!fm_profile_knows(profile, FM_EXITS))
+        fm_cli_print_error("fathom import: note: how often functions were called is not in it: "
+                           "pages show a dash\n");
+}
+
+/* Nobody named it, so what stands there already must be an earlier profile: "prof.data" may be
+ * perf's. */
+static int check_default(const char *output)
+{
+    if (!g_file_test(output, G_FILE_TEST_EXISTS) || fm_cli_file_kind(output) == FM_FILE_PROFILE)
+        return FM_EXIT_DONE;
+    fm_cli_print_error("fathom import: %s is there and is no profile of ours: say --output\n",
+                       output);
+    return FM_EXIT_FAILED;
+}
+
+static int import(const char *path, const struct fm_import_options *options, const char *output)
+{
+    GError *error = NULL;
+    g_autoptr(FmProfile) profile = NULL;
+    if (!fm_import(path, options, &profile, &error))
+        return fm_cli_fail_file("import", path, FM_FILE_FOREIGN, error);
+    if (!fm_profile_write(profile, output, false, &error))
+        return fm_cli_fail("import", error);
+    tell_notes(profile);
+    g_print("%s: %u contexts of %u functions, from %s\n", output, profile->pd_count - 1,
+            profile->ps_count - 1, profile->run_info.origin);
+    return FM_EXIT_DONE;
+}
+
+static char *description(void)
+{
+    GString *text = g_string_new("Makes a profile of another tool's file:\n");
+    for (const struct fm_import_format *f = fm_import_formats; f->name != NULL; f++)
+        g_string_append_printf(text, "  %-11s %s\n", f->name, f->summary);
+    g_string_append(text, "What the file does not say (samples know of no calls) is not known in "
+                          "the profile either.\nFILE - is standard input; fathom view FILE shows "
+                          "one without making a profile.");
+    return g_string_free(text, FALSE);
+}
+
+int fm_cmd_import(int argc, char **argv)
+{
+    char *format = NULL, *unit = NULL, *output = NULL, *program = NULL;
+    const GOptionEntry entries[] = {
+        {"from", 0, 0, G_OPTION_ARG_STRING, &format, "The format (default: what it looks like)",
+         "FORMAT"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+         "The profile to write (default: NAME.data beside FILE)", "FILE"},
+        {"program", 0, 0, G_OPTION_ARG_STRING, &program,
+         "What it is a profile of (default: FILE's name): runs of one program have one name, to be "
+         "merged and compared; of gmon.out the program's file",
+         "NAME"},
+        {"unit", 0, 0, G_OPTION_ARG_STRING, &unit,
+         "folded: what the numbers are: samples (the default), bytes, ns, us, ms, s", "UNIT"},
+        {NULL},
+    };
+    g_autofree char *about = description();
+    int status = fm_cli_parse(&argc, &argv, entries, "FILE", about,
+                              "perf script | fathom import -o prof.data -");
+    g_autofree char *asked = format, *counted = unit, *given = output, *named = program;
+    if (status >= 0)
+        return status;
+    if (argc != 2)
+        return fm_cli_usage("import", "expected one FILE; --help tells more");
+    if (named != NULL && named[0] == '\0')
+        return fm_cli_usage("import", "--program: expected a name");
+    if (given == NULL && strcmp(argv[1], "-") == 0)
+        return fm_cli_usage("import", "standard input has no name: expected --output=FILE");
+    g_autofree char *written = given != NULL ? g_strdup(given) : default_output(argv[1]);
+    const struct fm_import_options options = {.format = asked, .program = named, .unit = counted};
+    status = given == NULL ? check_default(written) : FM_EXIT_DONE;
+    return status == FM_EXIT_DONE ? import(argv[1], &options, written) : status;
+}

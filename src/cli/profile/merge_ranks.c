@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/profile/merge_ranks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/files/content_hash.h"
+#include "base/files/mapped.h"
+#include "cli/cli.h"
+#include "digest/ranks.h"
+#include "ranks/ranks.h"
+
+static const char of_sums[] = "a sum is added that is not of one rank alone";
+
+static void tell_left_out(const char *why)
+{
+    fprintf(stderr, "fathom merge: note: statistics over ranks are left out: %s\n", why);
+}
+
+static void tell_missing(const struct fm_profile *sum)
+{
+    g_autofree char *sentence = fm_ranks_missing_sentence(sum);
+    if (sentence != NULL)
+        fprintf(stderr, "fathom merge: note: %s\n", sentence);
+}
+
+/* Of a file that is left out of the sum, or of a sum, the hash is not that of a part. */
+static bool is_process(const struct fm_mapped_file *file)
+{
+    struct fm_process_fact process = {0};
+    if (!fm_profile_peek_process(file->bytes, file->size, &process))
+        return false;
+    g_free((char *)(uintptr_t)process.command);
+    g_free((char *)(uintptr_t)process.folder);
+    return true;
+}
+
+/* *ret_sums: it is a sum of several ranks. */
+static bool add_file(struct fm_ranks *ranks, const char *path, bool *ret_sums, GError **error)
+{
+    g_autoptr(FmProfile) profile = NULL;
+    g_autoptr(FmMappedFile) file = NULL;
+    g_autoptr(GError) unread = NULL;
+    uint8_t hash[FM_PART_HASH_BYTES];
+    if (!fm_mapped_file_open(path, &file, NULL))
+        return true;
+    fm_content_hash_of_bytes(file->bytes, file->size, hash);
+    bool is_part = fm_ranks_has(ranks, hash);
+    if (!is_part && is_process(file))
+        return true;
+    bool ok = fm_profile_read_bytes(path, file->bytes, file->size, NULL, &profile, &unread) &&
+              fm_mapped_file_check(file, &unread);
+    if (!ok && is_part)
+        g_propagate_error(error, g_steal_pointer(&unread));
+    if (!ok)
+        return !is_part;
+    if (fm_ranks_holds(ranks, profile, hash))
+        return fm_ranks_add(ranks, profile, hash, path, error);
+    *ret_sums = *ret_sums || profile->run_info.part_count > 0;
+    return true;
+}
+
+/* False with an error, or with *ret_why not. */
+static bool gather(const struct fm_merge_ranks *r, const struct fm_profile *sum, char **paths,
+                   unsigned count, char **ret_why, struct fm_rank_info *ret, GError **error)
+{
+    struct fm_ranks *ranks;
+    struct fm_progress progress;
+    bool sums = false;
+    bool ok = fm_ranks_new(&r->options, sum, &ranks, error);
+    if (!ok)
+        return false;
+    fm_cli_progress_begin(&progress);
+    for (unsigned i = 0; ok && !sums && i < count; i++) {
+        ok = add_file(ranks, paths[i], &sums, error);
+        if (progress.report != NULL)
+            progress.report(progress.user, "comparing ranks", i + 1, count);
+    }
+    fm_cli_progress_end(&progress);
+    if (ok && !sums)
+        return fm_ranks_finish(ranks, ret, ret_why);
+    if (ok)
+        *ret_why = g_strdup(of_sums);
+    fm_ranks_free(ranks);
+    return false;
+}
+
+/* Takes info. */
+static bool attach(struct fm_profile *sum, struct fm_rank_info *info)
+{
+    uint64_t expected = fm_ranks_count(sum), count = info->count;
+    if (count == expected) {
+        fm_profile_set_ranks(sum, info);
+        return true;
+    }
+    fm_rank_info_clear(info);
+    g_autofree char *why = g_strdup_printf("only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                           " profiles could be read a second time",
+                                           count, expected);
+    tell_left_out(why);
+    return false;
+}
+
+bool fm_merge_ranks_add(const struct fm_merge_ranks *r, char **paths, unsigned count, bool sums,
+                        struct fm_profile *sum)
+{
+    g_autofree char *why = NULL;
+    g_autoptr(GError) error = NULL;
+    struct fm_rank_info info;
+    if (r->no)
+        return true;
+    tell_missing(sum);
+    bool fits = fm_ranks_fit(sum, r->asked, &why);
+    if (!fits || sums) {
+        if (fits || why != NULL)
+            tell_left_out(why != NULL ? why : of_sums);
+        return !r->asked;
+    }
+    if (gather(r, sum, paths, count, &why, &info, &error))
+        return attach(sum, &info);
+    tell_left_out(error != NULL ? error->message : why);
+    return error == NULL && !r->asked;
+}
+
+/* --- many processes --- */
+
+int fm_merge_ranks_share(const struct fm_merge_ranks *r, const char *sum_path, char **paths,
+                         unsigned count, const char *output)
+{
+    g_autoptr(FmProfile) sum = NULL;
+    g_autofree char *why = NULL;
+    GError *error = NULL;
+    struct fm_rank_info info;
+    struct fm_writer *writer;
+    if (!fm_profile_read(sum_path, NULL, &sum, &error))
+        return fm_cli_fail("merge", error);
+    if (!fm_ranks_fit(sum, r->asked, &why))
+        return FM_EXIT_DONE; /* the process that writes the sum says why */
+    if (sum->run_info.rank_info.count > 0)
+        return FM_EXIT_DONE; /* it was one of the files, alone */
+    if (!gather(r, sum, paths, count, &why, &info, &error)) {
+        if (error != NULL)
+            return fm_cli_fail("merge", error);
+        tell_left_out(why);
+        return FM_MERGE_RANKS_UNFIT;
+    }
+    if (!fm_writer_new(output, &writer, &error)) {
+        fm_rank_info_clear(&info);
+        return fm_cli_fail("merge", error);
+    }
+    fm_rank_info_write(writer, &info);
+    fm_rank_info_clear(&info);
+    return fm_writer_finish(writer, &error) ? FM_EXIT_DONE : fm_cli_fail("merge", error);
+}
+
+static bool read_shares(const char *path, const struct fm_profile *sum, struct fm_rank_info *ret,
+                        GError **error)
+{
+    g_autoptr(FmMappedFile) file = NULL;
+    if (!fm_mapped_file_open(path, &file, error))
+        return false;
+    struct fm_reader in = {
+        .start = file->bytes, .at = file->bytes, .end = file->bytes + file->size, .name = path};
+    return fm_rank_info_read(&in, sum->pd_count, sum->measure_count, ret, error);
+}
+
+/* The file beside the sum, where there is one, beside the output. */
+static bool carry(const char *sum_path, const char *output, const char *suffix, GError **error)
+{
+    struct fm_writer *writer;
+    g_autoptr(FmMappedFile) file = NULL;
+    size_t stem = strlen(sum_path) - (g_str_has_suffix(sum_path, ".data") ? strlen(".data") : 0);
+    size_t end = strlen(output) - (g_str_has_suffix(output, ".data") ? strlen(".data") : 0);
+    g_autofree char *from = g_strdup_printf("%.*s%s", (int)stem, sum_path, suffix);
+    g_autofree char *to = g_strdup_printf("%.*s%s", (int)end, output, suffix);
+    if (!g_file_test(from, G_FILE_TEST_EXISTS) || fm_writer_is_stream(output))
+        return true;
+    if (!fm_mapped_file_open(from, &file, error) || !fm_writer_new(to, &writer, error))
+        return false;
+    fm_writer_bytes(writer, file->bytes, file->size);
+    return fm_writer_finish(writer, error);
+}
+
+int fm_merge_ranks_join(const struct fm_merge_ranks *r, const char *sum_path,
+                        const char *shares_path, const char *output)
+{
+    g_autoptr(FmProfile) sum = NULL;
+    g_autofree char *why = NULL;
+    GError *error = NULL;
+    struct fm_rank_info info = {0};
+    bool complete = true;
+    if (!fm_profile_read(sum_path, NULL, &sum, &error))
+        return fm_cli_fail("merge", error);
+    tell_missing(sum);
+    bool fits = fm_ranks_fit(sum, r->asked, &why), kept = sum->run_info.rank_info.count > 0;
+    if (!kept && (!fits || r->no)) {
+        if (why != NULL)
+            tell_left_out(why);
+        complete = !r->asked;
+    } else if (!kept && shares_path != NULL && !read_shares(shares_path, sum, &info, &error)) {
+        tell_left_out(error->message);
+        g_clear_error(&error);
+        complete = false;
+    } else if (!kept) {
+        complete = attach(sum, &info);
+    }
+    if (!fm_profile_write(sum, output, false, &error) ||
+        !carry(sum_path, output, ".lines", &error) || !carry(sum_path, output, ".code", &error) ||
+        !carry(sum_path, output, ".procrep", &error))
+        return fm_cli_fail("merge", error);
+    return complete ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}

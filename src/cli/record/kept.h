@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recordings of a service that is started again and again: each run has a name of its own,
+ * NAME.YYYYMMDD-HHMMSSZ of its start (and -2, ... within a second), and the newest are kept. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/compiler.h"
+
+/* A run that is being recorded. */
+struct fm_kept_run {
+    char *base; /* what its files begin with */
+    int lock;   /* held until it is ended: nobody removes files of it */
+};
+
+/* Takes a name for a run that begins now. base: NAME, with its folder. Errors: FM_ERROR_IO. */
+FM_MUST_USE bool fm_kept_begin(const char *base, struct fm_kept_run *ret, GError **error);
+/* Gives the name back; then removes the files of all runs of NAME but of those `keep` that have
+ * files written last, of those that are being recorded or that a process still writes. */
+void fm_kept_end(const char *base, unsigned keep, struct fm_kept_run *run);
+/* Paths (char *) of the profiles of all runs of NAME, the newest run first, its own program's first
+ * of a run. Empty when there are none. g_ptr_array_unref(). */
+GPtrArray *fm_kept_profiles(const char *base);

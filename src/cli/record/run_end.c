@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/record/run_end.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/record/joining.h"
+#include "record/known/known.h"
+#include "record/raw/of_run.h"
+#include "record/raw/recording.h"
+#include "record/statics/statics.h"
+#include "record/toolchain/toolchain.h"
+
+/* Of more processes only the first has all of its summary printed. */
+#define WHOLE_SUMMARIES 3
+
+/* Whether a process lives that has the run's environment, and not that of an earlier run of the
+ * same name. */
+static bool is_of_run(int pid, const char *base)
+{
+    g_assert(pid > 0);
+    if (fm_raw_process_start(pid) < fm_raw_process_start(getpid()))
+        return false;
+    g_autofree char *wanted = g_strdup_printf("FATHOM_OUTPUT=%s", base);
+    g_autofree char *path = g_strdup_printf("/proc/%d/environ", pid);
+    g_autofree char *environment = NULL;
+    gsize size = 0;
+    if (!g_file_get_contents(path, &environment, &size, NULL))
+        return false;
+    for (const char *at = environment; at < environment + size; at += strlen(at) + 1)
+        if (strcmp(at, wanted) == 0)
+            return true;
+    return false;
+}
+
+/* Of BASE.PID.N.rec; 0 = the program's own. */
+static int process_in_name(const char *path, const char *base)
+{
+    return path[strlen(base)] == '.' ? atoi(path + strlen(base) + 1) : 0;
+}
+
+/* A child that was forked just now may have made its file and written nothing into it. Nothing is
+ * lost: it is told of as one that has recorded nothing yet. */
+static unsigned leave_out_begun(const char *base, GPtrArray *found)
+{
+    unsigned count = 0;
+    for (guint i = found->len; i-- > 0;) {
+        const char *path = g_ptr_array_index(found, i);
+        int pid = process_in_name(path, base);
+        if (pid == 0 || fm_raw_recording_has_header(path) || !is_of_run(pid, base))
+            continue;
+        g_ptr_array_remove_index(found, i);
+        count++;
+    }
+    return count;
+}
+
+/* The processes of the run that live on and have no recording yet: they have not called any
+ * function with hooks since their fork, or not yet. */
+static void tell_of_others(enum fm_join join, const char *base, GPtrArray *found)
+{
+    g_autofree char *joined = join == FM_JOIN_NONE ? NULL : fm_cli_join_command(join, base, NULL);
+    g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < found->len; i++) {
+        const char *path = g_ptr_array_index(found, i);
+        int writer = fm_raw_recording_writer(path);
+        if (writer == 0) /* it may just end */
+            writer = process_in_name(path, base);
+        g_hash_table_add(known, GINT_TO_POINTER(writer));
+    }
+    GDir *processes = g_dir_open("/proc", 0, NULL);
+    for (const char *name; processes != NULL && (name = g_dir_read_name(processes)) != NULL;) {
+        int pid = atoi(name);
+        if (pid <= 0 || g_hash_table_contains(known, GINT_TO_POINTER(pid)) || !is_of_run(pid, base))
+            continue;
+        g_autofree char *alone = g_strdup_printf("fathom finish %s.%d.*.rec", base, pid);
+        fprintf(stderr,
+                "fathom record: note: process %d of this run still runs and has recorded nothing "
+                "yet; when it has ended, `%s` %s\n",
+                pid, joined == NULL ? alone : joined,
+                joined == NULL ? "makes its profile" : "adds what it did");
+    }
+    if (processes != NULL)
+        g_dir_close(processes);
+}
+
+static void say_nothing_recorded(const char *program)
+{
+    g_autofree char *path = g_find_program_in_path(program);
+    bool instrumented = path != NULL && fm_toolchain_is_instrumented(path);
+    if (instrumented && !fm_statics_file_has_hooks(path))
+        fprintf(stderr,
+                "fathom record: %s was linked with `fathom cc`, but no function of it is "
+                "instrumented: its objects were compiled without, in an earlier build perhaps. "
+                "Rebuild from clean.\n",
+                program);
+    else if (instrumented)
+        fprintf(stderr,
+                "fathom record: %s is built with `fathom cc` but made no recording: could it not "
+                "write to this folder, or did it never start?\n",
+                program);
+    else
+        fprintf(stderr,
+                "fathom record: %s is not built with `fathom cc` (or is a script that runs no "
+                "program built so), so there is nothing to record. Build it with, for example, "
+                "`make CC=\"fathom cc\" CXX=\"fathom c++\"`.\n",
+                program);
+}
+
+#define FEW_CALLS 1000
+
+/* A child that has only become another program: what it did between fork and exec is hardly worth a
+ * profile. Removes the recording then, unless it is to be kept. */
+static bool is_only_exec(const struct fm_finishing *how, const char *path)
+{
+    g_autoptr(FmRawRecording) recording = NULL;
+    if (how->all || !fm_raw_recording_load(path, &recording, NULL))
+        return false;
+    const struct fm_rec_header *header = &recording->header;
+    if (header->state != FM_REC_EXECED || (header->grade_flags & FM_REC_FORKED) == 0)
+        return false;
+    uint64_t calls = 0;
+    for (uint32_t i = 0; i < recording->csd_count; i++)
+        if (recording->csds[i].caller != FM_RAW_NONE)
+            calls += recording->csds[i].calls;
+    if (calls > FEW_CALLS)
+        return false;
+    if (!how->keep)
+        g_unlink(path);
+    return true;
+}
+
+static unsigned leave_out_execs(const struct fm_finishing *how, GPtrArray *found)
+{
+    unsigned count = 0;
+    for (guint i = found->len; i-- > 1;) { /* the first is the program itself */
+        if (!is_only_exec(how, g_ptr_array_index(found, i)))
+            continue;
+        g_ptr_array_remove_index(found, i);
+        count++;
+    }
+    return count;
+}
+
+/* Each by itself. */
+static bool finish_each(const struct fm_finishing *how, const GPtrArray *found, uint64_t *calls)
+{
+    bool ok = true;
+    for (guint i = 0; i < found->len; i++) {
+        struct fm_finished done = {0};
+        struct fm_finishing one = *how;
+        one.ended_ns = i == 0 ? how->ended_ns : 0; /* the others may have ended before */
+        one.several = found->len > 1;
+        one.brief = found->len > WHOLE_SUMMARIES && i > 0;
+        if (one.several && !one.brief && !how->quiet)
+            fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "",
+                    (const char *)g_ptr_array_index(found, i));
+        if (!fm_cli_finish(&one, g_ptr_array_index(found, i), NULL, &done))
+            ok = false;
+        *calls += done.calls;
+    }
+    return ok;
+}
+
+static void say_no_calls(const char *program)
+{
+    if (g_strcmp0(g_getenv("FATHOM_RECORDING"), "off") == 0 ||
+        g_getenv("FATHOM_START_AT") != NULL || g_getenv("FATHOM_STOP_AT") != NULL)
+        fprintf(stderr,
+                "fathom record: not one call was recorded: recording was stopped while %s made its "
+                "calls\n",
+                program);
+    else
+        fprintf(stderr,
+                "fathom record: not one call was recorded: the functions of %s are not "
+                "built with `fathom cc`\n",
+                program);
+}
+
+int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArray *before,
+                      const char *program)
+{
+    g_autoptr(GPtrArray) found = fm_raw_recordings_of_run(base, before);
+    int status = FM_EXIT_DONE;
+    unsigned begun = leave_out_begun(base, found);
+    if (!how->quiet)
+        tell_of_others(how->join, base, found);
+    if (found->len == 0) {
+        if (begun == 0)
+            say_nothing_recorded(program);
+        return FM_EXIT_FAILED;
+    }
+    unsigned execs = leave_out_execs(how, found);
+    if (execs > 0 && !how->quiet)
+        fprintf(stderr,
+                "fathom record: %u child process%s made few calls between fork and exec and got no "
+                "profile (--all makes it)\n",
+                execs, execs == 1 ? "" : "es");
+    uint64_t calls = 0;
+    struct fm_known *known = fm_known_new();
+    struct fm_finishing knowing = *how;
+    g_autofree char *again =
+        how->join == FM_JOIN_NONE ? NULL : fm_cli_join_command(how->join, base, NULL);
+    knowing.known = known;
+    knowing.again = again;
+    if (how->join == FM_JOIN_NONE ? !finish_each(&knowing, found, &calls)
+                                  : !fm_cli_join(&knowing, how->join, base, found, true, &calls))
+        status = FM_EXIT_FAILED;
+    fm_known_free(known);
+    if (status == FM_EXIT_DONE && calls == 0)
+        say_no_calls(program);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a program that runs spends its time, in the terminal. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/utf8.h"
+#include "cli/cli.h"
+#include "cli/top/table.h"
+#include "record/running/control.h"
+#if FM_HAVE_CURSES
+#include "cli/top/screen.h"
+#endif
+
+struct options {
+    gboolean batch;
+    double delay;
+    int rows, readings;
+    char *sort, *function, *debug_path;
+};
+
+static void print_row(const struct fm_top *top, const struct fm_top_row *row)
+{
+    g_autoptr(GString) name = g_string_new(NULL);
+    fm_utf8_append_clean(name, row->name);
+    int decimals = fm_raw_tick_words(&top->watch->header) == NULL ? 3 : 0;
+    printf("%.*f\t%.*f\t%" G_GUINT64_FORMAT "\t", decimals,
+           fm_followed_ticks(top->watch, row->self.of[FM_FOLLOWED_QUANTA]), decimals,
+           fm_followed_ticks(top->watch, row->total.of[FM_FOLLOWED_QUANTA]),
+           (guint64)row->self.of[FM_FOLLOWED_CALLS]);
+    if (row->calls_a_second >= 0)
+        printf("%.0f", row->calls_a_second);
+    printf("\t%.6f\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t%s\n",
+           (double)row->self.of[FM_FOLLOWED_WAIT_NS] * 1e-9,
+           (guint64)row->self.of[FM_FOLLOWED_ALLOCS], (guint64)row->self.of[FM_FOLLOWED_BYTES],
+           name->str);
+}
+
+/* A table with a line in front that says of what, and an empty one behind. */
+static void print_table(const struct fm_top *top, const struct options *options)
+{
+    const struct fm_rec_header *header = &top->watch->header;
+    printf("# process %u\t%s\t%.3f s\t%" G_GUINT64_FORMAT " calls\t%u contexts\t%u threads\n",
+           header->pid,
+           !top->running               ? "ended"
+           : header->recording_on == 0 ? "stopped"
+                                       : "recording",
+           fm_top_seconds(top), (guint64)top->all.of[FM_FOLLOWED_CALLS], top->watch->context_count,
+           top->watch->thread_count);
+    g_autofree char *unit = g_strdup(fm_raw_tick_words(header));
+    if (unit != NULL)
+        g_strdelimit(unit, " ", '_');
+    printf("self_%s\ttotal_%s\tcalls\tcalls_per_s\twait_s\tallocs\tbytes\tfunction\n",
+           unit != NULL ? unit : "s", unit != NULL ? unit : "s");
+    for (guint i = 0; i < top->rows->len && (options->rows == 0 || i < (guint)options->rows); i++)
+        print_row(top, &g_array_index(top->rows, struct fm_top_row, i));
+    printf("\n");
+    fflush(stdout);
+}
+
+static bool batch(struct fm_top *top, const struct options *options, GError **error)
+{
+    for (int i = 0;; i++) {
+        print_table(top, options);
+        if (!top->running || (options->readings > 0 && i + 1 >= options->readings) ||
+            ferror(stdout))
+            return true;
+        g_usleep((gulong)(options->delay * 1e6));
+        if (!fm_top_read(top, error))
+            return false;
+    }
+}
+
+static int run(const char *name, const struct options *options, enum fm_top_order order)
+{
+    GError *error = NULL;
+    struct fm_top top = {0};
+    g_autofree char *path = NULL;
+    if (!fm_control_path(name, &path, &error) ||
+        !fm_top_open(&top, path, options->debug_path, &error))
+        return fm_cli_fail("top", error);
+    top.order = order;
+    fm_top_arrange(&top);
+    int status = FM_EXIT_DONE;
+    if (options->batch)
+        status = batch(&top, options, &error) ? FM_EXIT_DONE : FM_EXIT_FAILED;
+#if FM_HAVE_CURSES
+    else
+        status = fm_top_screen(&top, options->delay, &error);
+#endif
+    fm_top_close(&top);
+    return error == NULL ? status : fm_cli_fail("top", error);
+}
+
+int fm_cmd_top(int argc, char **argv)
+{
+    struct options options = {.delay = 0.25};
+    enum fm_top_order order = FM_TOP_SELF;
+    const GOptionEntry entries[] = {
+        {"batch", 0, 0, G_OPTION_ARG_NONE, &options.batch,
+         "Print tables for scripts, columns divided by tabs", NULL},
+        {"delay", 0, 0, G_OPTION_ARG_DOUBLE, &options.delay,
+         "Time between two readings; default: 0.25", "SECONDS"},
+        {"count", 0, 0, G_OPTION_ARG_INT, &options.readings,
+         "With --batch: end after so many tables; default: when the program ends", "N"},
+        {"rows", 0, 0, G_OPTION_ARG_INT, &options.rows, "With --batch: rows of a table; 0 = all",
+         "N"},
+        {"sort", 0, 0, G_OPTION_ARG_STRING, &options.sort,
+         "By self, total, calls, rate, waiting, allocs, bytes or name; default: self", "ORDER"},
+        {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &options.debug_path,
+         "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
+        {NULL},
+    };
+    int status = fm_cli_parse(&argc, &argv, entries, "pid:N|NAME.rec",
+                              "Shows where a recorded program spends its time while it runs, at no "
+                              "cost to the program.",
+                              "fathom top pid:1234\n"
+                              "  fathom top --batch --count 1 --rows 10 server.rec");
+    if (status < 0 && argc != 2)
+        status = fm_cli_usage("top", "expected one pid:N or NAME.rec");
+    if (status < 0 && !(options.delay >= 0.05 && options.delay <= 3600))
+        status = fm_cli_usage("top", "--delay is 0.05 to 3600 seconds");
+    if (status < 0 && (options.rows < 0 || options.readings < 0))
+        status = fm_cli_usage("top", "--rows and --count are no less than 0");
+    if (status < 0 && options.sort != NULL && !fm_top_order_parse(options.sort, &order))
+        status = fm_cli_usage("top",
+                              "--sort=%s: expected self, total, calls, rate, waiting, allocs, "
+                              "bytes or name",
+                              options.sort);
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    if (status < 0 && !options.batch && !(FM_HAVE_CURSES && terminal))
+        status =
+            fm_cli_usage("top", FM_HAVE_CURSES ? "this is no terminal; --batch needs none"
+                                               : "this fathom was built without ncurses: there "
+                                                 "is only --batch");
+    if (status < 0)
+        status = run(argv[1], &options, order);
+    g_free(options.sort);
+    g_free(options.debug_path);
+    return status;
+}

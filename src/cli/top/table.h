@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `fathom top` shows: rows of functions, sorted and searched, with what they did since a
+ * moment and since the reading before. */
+#pragma once
+
+#include "record/running/names.h"
+#include "record/running/followed.h"
+
+enum fm_top_order {
+    FM_TOP_SELF,
+    FM_TOP_TOTAL,
+    FM_TOP_CALLS,
+    FM_TOP_RATE, /* calls a second, lately */
+    FM_TOP_WAITING,
+    FM_TOP_ALLOCS,
+    FM_TOP_BYTES,
+    FM_TOP_NAME,
+    FM_TOP_ORDERS
+};
+/* By the words "self", "total" and so on. */
+bool fm_top_order_parse(const char *word, enum fm_top_order *ret);
+const char *fm_top_order_word(enum fm_top_order order);
+
+struct fm_top_row {
+    uint32_t function;
+    const char *name; /* borrowed of the names */
+    struct fm_followed_counts self, total;
+    double calls_a_second; /* since the reading before; negative = not known yet */
+};
+
+struct fm_top {
+    struct fm_followed *watch;
+    struct fm_followed_names *names;
+    struct fm_followed_moment *since; /* NULL: since the beginning */
+    uint64_t since_ns, read_ns; /* of CLOCK_MONOTONIC: of that moment, of the latest reading */
+    bool running;               /* the program, at the latest reading */
+    enum fm_top_order order;
+    char *search;      /* "" = all; part of a name, whatever the case */
+    uint32_t function; /* whose callers and callees are shown; FM_FOLLOWED_NONE: all functions */
+    GArray *rows;      /* struct fm_top_row: all, or the callers */
+    GArray *callees;   /* of one function */
+    struct fm_top_row one; /* that function itself */
+    struct fm_followed_counts all;
+    GArray *found;            /* struct fm_followed_row: of all functions, at the latest reading */
+    GHashTable *calls_before; /* of function: calls at the reading before */
+    uint64_t before_ns;
+};
+
+FM_MUST_USE bool fm_top_open(struct fm_top *top, const char *path, const char *debug_path,
+                             GError **error);
+void fm_top_close(struct fm_top *top);
+/* Reads, and makes the rows. */
+FM_MUST_USE bool fm_top_read(struct fm_top *top, GError **error);
+void fm_top_arrange(
+    struct fm_top *top); /* the rows, of what was read: another order, search, function */
+void fm_top_since_now(struct fm_top *top, bool now); /* or since the beginning */
+/* Seconds that the shown counts took. */
+double fm_top_seconds(const struct fm_top *top);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics of a sum over the profiles in it, the ranks of an MPI program mostly: for a context
+ * and a measure how what each profile has there is spread. A profile that never came there has 0.
+ * All are sums, least or greatest values of whole numbers, so they do not depend on the order
+ * either. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/files/reader.h"
+#include "base/files/writer.h"
+
+#define FM_RANK_MEASURES_MAX 16u
+
+/* Profiles are numbered by their places: by rank, those of no known rank last, equal ones as the
+ * parts of the sum stand. Where all have a rank and some are of one, such as its children, their
+ * costs together are that rank's, and each rank has a place (fm_profile_rank_places()). */
+struct fm_rank_moments {
+    uint64_t sum[2];     /* least significant first */
+    uint64_t squares[3]; /* likewise */
+    uint64_t least, greatest;
+    uint32_t place; /* of the greatest, the first of equal ones; 0 when all are 0 */
+};
+
+struct fm_rank_info {
+    uint64_t
+        count; /* profiles, those that are in the sum twice twice, or ranks; 0 = no statistics */
+    uint32_t part_count; /* places */
+    unsigned measure_count;
+    uint8_t
+        measures[FM_RANK_MEASURES_MAX]; /* ascending; of all own cost and descendants together */
+    uint32_t row_count;
+    uint32_t *pds; /* [row_count] entries of cliques, the root among them; ascending */
+    struct fm_rank_moments *moments; /* [row_count][measure_count] */
+    uint32_t strip_count;
+    uint32_t *strip_rows; /* [strip_count] rows of which each profile's own value is kept; ascending
+                           */
+    uint64_t *strips;     /* [strip_count][measure_count][part_count], by place */
+};
+
+static inline struct fm_rank_moments *fm_rank_moments(const struct fm_rank_info *info, uint32_t row,
+                                                      unsigned measure)
+{
+    return &info->moments[(size_t)row * info->measure_count + measure];
+}
+static inline uint64_t *fm_rank_strip(const struct fm_rank_info *info, uint32_t strip,
+                                      unsigned measure)
+{
+    return &info->strips[((size_t)strip * info->measure_count + measure) * info->part_count];
+}
+
+/* The same rows, measures and strips, of nothing yet. */
+void fm_rank_info_init_like(struct fm_rank_info *info, const struct fm_rank_info *other);
+void fm_rank_info_clear(struct fm_rank_info *info);
+/* One more profile's value. */
+void fm_rank_moments_see(struct fm_rank_moments *moments, uint64_t value, uint32_t place);
+/* Adds what is of other profiles. False: it is about other contexts. */
+FM_MUST_USE bool fm_rank_info_add(struct fm_rank_info *info, const struct fm_rank_info *other);
+
+/* UINT32_MAX: there is none of it. */
+uint32_t fm_rank_info_row(const struct fm_rank_info *info, uint32_t pd);
+uint32_t fm_rank_info_strip(const struct fm_rank_info *info, uint32_t row);
+double fm_rank_sum(const struct fm_rank_moments *moments);
+/* Of all `count` profiles; exact but for one rounding each. */
+double fm_rank_mean(const struct fm_rank_moments *moments, uint64_t count);
+double fm_rank_deviation(const struct fm_rank_moments *moments, uint64_t count);
+/* What could have been done in the time that the others wait for the greatest: (greatest - mean) x
+ * count. */
+double fm_rank_lost(const struct fm_rank_moments *moments, uint64_t count);
+/* Whether least <= mean <= greatest, and the squares are at least those of equal values. */
+bool fm_rank_moments_hold(const struct fm_rank_moments *moments, uint64_t count);
+
+/* The bytes of fact 41 behind its kind (docs/format-data.md). pd_max, measure_end: of the profile
+ * that they are about. Errors: FM_ERROR_FORMAT, _TRUNCATED; *ret is empty then. */
+FM_MUST_USE bool fm_rank_info_read(struct fm_reader *in, uint32_t pd_max, unsigned measure_end,
+                                   struct fm_rank_info *ret, GError **error);
+void fm_rank_info_write(struct fm_writer *writer, const struct fm_rank_info *info);

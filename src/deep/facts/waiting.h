@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recording of a C program says of waiting beside the measures `waits` and `wait_ns`. Kinds
+ * are words: "mutex", "read", "sleep" (FM_REC_WAIT_KINDS in runtime/recording_format.h lists those
+ * that are recorded today). Strings belong to the profile. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Calls of one kind that can wait, made by the callee of a csd itself. A csd has one of a kind. */
+struct fm_waiting {
+    uint32_t csd;
+    const char *kind;
+    uint64_t calls; /* also those that did not wait, or ran shorter than the threshold */
+    uint64_t waits;
+    uint64_t ns; /* that the waits took, all together */
+    uint64_t longest_ns;
+    uint64_t short_ns;   /* that calls took which were no waits, where it was looked at */
+    uint64_t cpu_quanta; /* CPU time of these calls, by samples: part of the csd's quanta */
+    uint64_t left;       /* waits left by longjmp, cancellation or an exception */
+    uint64_t open;       /* waits that were not over at the end */
+};
+
+/* A lock that somebody had to wait for. */
+struct fm_lock {
+    const char *name; /* "cache_lock", "queue+0x28"; "" = not known: the address is all there is */
+    uint64_t address;
+};
+
+/* Waits of one context for one lock while another context held it: part of a fm_waiting. */
+struct fm_blame {
+    uint32_t csd; /* whose callee waited */
+    const char *kind;
+    uint32_t lock;   /* from 1; 0 = one of many that were not told apart */
+    uint32_t holder; /* csd whose callee held it when the wait began; 0 = not known */
+    uint64_t waits, ns, longest_ns;
+};
+
+/* What became of the time between a thread's start and end. */
+struct fm_thread_time {
+    const char *name; /* of the function that it started in; "" = not known */
+    uint64_t wall_ns, cpu_ns;
+    uint64_t wait_ns;   /* in waits */
+    uint64_t inside_ns; /* part of both: CPU time within waits, by samples */
+    uint64_t queued_ns; /* ready to run, but another had the processor */
+    bool queue_known;
+};
+
+struct fm_wait_info {
+    uint32_t waiting_count, lock_count, blame_count, thread_count;
+    struct fm_waiting *waiting;
+    struct fm_lock *locks; /* locks[0] is number 1 */
+    struct fm_blame *blames;
+    struct fm_thread_time *threads;
+};
+
+/* The part of a thread's time that is in no other column: it slept where nobody looked. */
+uint64_t fm_thread_time_unseen(const struct fm_thread_time *time);
+/* Not more than what is left beside CPU time and waits: queueing after a wake-up is in the wait. */
+uint64_t fm_thread_time_queued(const struct fm_thread_time *time);

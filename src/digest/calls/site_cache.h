@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callees of call sites that call very many: to add them up and to order them takes long, and each
+ * page of a site needs the same. What was made last is kept, within a budget. Threads may share a
+ * cache. */
+#pragma once
+
+#include "analysis/analysis.h"
+
+struct fm_site_cache;
+struct fm_site_cache *fm_site_cache_new(void);
+void fm_site_cache_free(struct fm_site_cache *cache); /* NULL is allowed */
+
+/* Of a call site without one callee: where each callee's calls begin, as
+ * fm_analysis_site_callee() takes it, and the cost of all. */
+struct fm_site_callees {
+    uint32_t count;
+    struct fm_cost cost;
+    uint32_t starts[]; /* count */
+};
+/* A reference: g_atomic_rc_box_release(). cache may be NULL. */
+struct fm_site_callees *fm_site_cache_callees(struct fm_site_cache *cache,
+                                              const struct fm_analysis *a, uint32_t css);
+
+/* What fm_site_cache_keep_order() was given for the site and the key: whose place is which callee's
+ * index, for all of them. A reference; NULL when it is not kept. */
+GBytes *fm_site_cache_order(struct fm_site_cache *cache, uint32_t css, uint32_t key);
+/* Only of sites whose callees are kept. */
+void fm_site_cache_keep_order(struct fm_site_cache *cache, uint32_t css, uint32_t key,
+                              GBytes *order);
+/* Whether orders of so many are kept: then all of it is worth to be made. */
+bool fm_site_cache_keeps(uint32_t callees);

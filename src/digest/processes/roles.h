@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processes that a sum of C programs is made of were to one another. */
+#pragma once
+
+#include "deep/profile.h"
+
+/* Processes of one program that were begun in the same way. */
+struct fm_role {
+    char *program;   /* the last part of its name, as in the command line; "" = not known */
+    bool forked;     /* children of fork that went on with the program, */
+    char *forked_in; /* from this function; NULL = not known */
+    uint64_t processes;
+    bool has_cost; /* known of all: */
+    uint64_t calls, cpu_ns;
+    uint64_t longest_ns; /* 0 = not known of all */
+};
+
+/* struct fm_role: those that were started before those that were forked, then by name. Empty when
+ * it is no sum. g_array_unref(). */
+GArray *fm_run_roles(const struct fm_profile *profile);
+/* How many processes, or runs, it is the sum of; 0 = it is no sum. */
+uint64_t fm_run_processes(const struct fm_profile *profile);
+/* "nginx", "nginx, forked in spawn_worker"; g_free. */
+char *fm_run_role_text(const struct fm_role *role);
+/* "9 processes: 1 nginx; 8 nginx, forked in spawn_worker"; g_free. NULL: it is no sum. */
+char *fm_run_roles_sentence(const struct fm_profile *profile);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "digest/run.h"
+
+#include "digest/processes/roles.h"
+#include "digest/waiting.h"
+
+/* The mark after number i that begins a phase, as snapshots do not; mark_count = none. */
+static uint32_t next_phase(const struct fm_run_info *run_info, uint32_t i)
+{
+    while (i < run_info->mark_count && run_info->marks[i].snapshot != 0)
+        i++;
+    return i;
+}
+
+GArray *fm_run_phases(const struct fm_profile *profile)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    GArray *phases = g_array_new(FALSE, FALSE, sizeof(struct fm_phase));
+    uint32_t i = next_phase(run_info, 0);
+    struct fm_phase phase = {0};
+    uint64_t quanta_before = 0;
+    bool last = i == run_info->mark_count;
+    while (!last) {
+        last = i == run_info->mark_count;
+        const struct fm_mark *end = last ? NULL : &run_info->marks[i];
+        uint64_t quanta = last ? profile->user_quanta : end->quanta;
+        phase.to_ns = last ? run_info->duration_ns : end->ns;
+        /* Ticks of other threads may come between a mark and the end. */
+        phase.quanta = quanta > quanta_before ? quanta - quanta_before : 0;
+        g_array_append_val(phases, phase);
+        if (last)
+            break;
+        quanta_before = quanta;
+        phase = (struct fm_phase){.name = end->name, .from_ns = end->ns};
+        i = next_phase(run_info, i + 1);
+    }
+    g_assert(phases->len == 0 || phases->len >= 2);
+    return phases;
+}
+
+/* Of all threads, in seconds; 0 where it is too little to explain anything, or not known of one. */
+static double without_processor(const struct fm_run_info *run_info)
+{
+    uint64_t queued = 0;
+    for (uint32_t i = 0; i < run_info->wait_info.thread_count; i++) {
+        const struct fm_thread_time *time = &run_info->wait_info.threads[i];
+        if (!time->queue_known)
+            return 0;
+        queued += fm_thread_time_queued(time);
+    }
+    return queued * 100 < run_info->duration_ns ? 0 : (double)queued / 1e9;
+}
+
+char *fm_run_sentence(const struct fm_profile *profile)
+{
+    g_autoptr(FmWaitDigest) digest = fm_wait_digest_new(profile);
+    g_autofree char *waiting = fm_wait_sentence(digest);
+    if (waiting == NULL)
+        return NULL;
+    double tick = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
+    double cpu = (double)(profile->user_quanta + profile->instrumentation_quanta) * tick;
+    GString *text = g_string_new(NULL);
+    if (profile->run_info.duration_ns > 0) /* of one that was killed it is not recorded */
+        g_string_printf(text, "%.2f s wall: ", (double)profile->run_info.duration_ns / 1e9);
+    if (profile->ticks_per_second > 0) /* ticks of other events say nothing of it */
+        g_string_append_printf(text, "%.2f s CPU, ", cpu);
+    g_string_append(text, waiting);
+    double queued = without_processor(&profile->run_info);
+    if (queued >= 0.01)
+        g_string_append_printf(text, ", up to %.2f s ready but without a processor", queued);
+    if (fm_run_processes(profile) > 1)
+        g_string_append(text, ", all processes together");
+    else if (profile->run_info.wait_info.thread_count > 1)
+        g_string_append(text, ", all threads together");
+    return g_string_free(text, FALSE);
+}

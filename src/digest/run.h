@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A C program's run in time: the phases that it marked, and what was CPU and what waiting. */
+#pragma once
+
+#include "deep/profile.h"
+
+/* From one mark to the next, or to the end. */
+struct fm_phase {
+    const char *name; /* the profile's; NULL: before the first mark */
+    uint64_t from_ns,
+        to_ns;       /* since the program began; to 0 = not known: it ended without exit() */
+    uint64_t quanta; /* of CPU time */
+};
+
+/* struct fm_phase, in order, what came before the first mark too; empty where none was marked.
+ * g_array_unref(); the profile must outlive it. */
+GArray *fm_run_phases(const struct fm_profile *profile);
+
+/* "2.31 s wall: 0.20 s CPU, 2.10 s waiting (mutex 2.00), up to 0.01 s ready but without a
+ * processor, all threads together" (of a sum "all processes together"), without the wall time where
+ * that is not recorded, nor what is not worth saying. Up to: the kernel counts such moments at the
+ * ends of waits, too, and waits of other kinds may have had the rest. g_free. NULL: waiting is not
+ * recorded. */
+char *fm_run_sentence(const struct fm_profile *profile);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folded stacks: "main;parse;term 12". Neighbouring lines often begin alike, so that frames whose
+ * text is the line before's are kept as they stand. */
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/import/internal.h"
+#include "exchange/import/memo.h"
+
+struct folded {
+    struct fm_import_text text;
+    struct fm_stacks *stacks;
+    struct fm_import_memo *memo; /* stacks -> call in context */
+    unsigned measure;
+    const char *before; /* the stack that was built last */
+    size_t before_size;
+    uint64_t sum, lines, least; /* least: of the numbers above 0 */
+};
+
+/* Size of the stack and the number behind it; false: it is no such line. */
+static bool split(const char *line, size_t size, size_t *ret_stack, uint64_t *ret)
+{
+    size_t at = size;
+    while (at > 0 && line[at - 1] >= '0' && line[at - 1] <= '9')
+        at--;
+    if (at < 2 || line[at - 1] != ' ' || !fm_import_number(line + at, size - at, ret))
+        return false;
+    *ret_stack = at - 1;
+    return true;
+}
+
+bool fm_import_is_folded(const struct fm_import_input *input)
+{
+    struct fm_import_text text;
+    const char *line;
+    size_t size, stack;
+    uint64_t count;
+    fm_import_text_begin(&text, input);
+    while (fm_import_text_next(&text, &line, &size)) {
+        if (size > 0 && line[0] != '#')
+            return split(line, size, &stack, &count) && memchr(line, '\0', size) == NULL &&
+                   g_utf8_validate(line, (gssize)MIN(stack, 1000), NULL);
+    }
+    return false;
+}
+
+/* How many frames both stacks begin with. */
+static uint32_t frames_alike(const struct folded *in, const char *stack, size_t size,
+                             size_t *ret_bytes)
+{
+    size_t end = MIN(size, in->before_size), same = 0, bytes = 0;
+    uint32_t frames = 0;
+    for (; same < end && stack[same] == in->before[same]; same++) {
+        if (stack[same] == ';') {
+            frames++;
+            bytes = same + 1;
+        }
+    }
+    bool ends = same > 0 && same == size && (same == in->before_size || in->before[same] == ';');
+    bool goes_on = same > 0 && same == in->before_size && same < size && stack[same] == ';';
+    if (ends || goes_on) {
+        frames++;
+        bytes = MIN(same + 1, size);
+    }
+    *ret_bytes = bytes;
+    return frames;
+}
+
+static void push_stack(struct folded *in, const char *stack, size_t size)
+{
+    size_t at;
+    uint32_t kept = frames_alike(in, stack, size, &at);
+    fm_stacks_cut(in->stacks, kept);
+    while (at < size) {
+        const char *semicolon = memchr(stack + at, ';', size - at);
+        size_t length = semicolon == NULL ? size - at : (size_t)(semicolon - stack) - at;
+        fm_stacks_push(in->stacks,
+                       fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = stack + at,
+                                                                               .size = length}),
+                       0);
+        at += length + 1;
+    }
+    in->before = stack;
+    in->before_size = size;
+}
+
+static void add_stack(struct folded *in, const char *stack, size_t size, uint64_t count)
+{
+    uint32_t *call = fm_import_memo_at(in->memo, stack, size, 0);
+    if (call != NULL && *call != 0) {
+        fm_stacks_add_to(in->stacks, *call, in->measure, count);
+        return;
+    }
+    push_stack(in, stack, size);
+    fm_stacks_add(in->stacks, in->measure, count);
+    if (call != NULL && !fm_stacks_is_cut(in->stacks))
+        *call = fm_stacks_call(in->stacks);
+}
+
+static bool read_lines(struct folded *in, GError **error)
+{
+    const char *line;
+    size_t size, stack;
+    uint64_t count;
+    while (fm_import_text_next(&in->text, &line, &size)) {
+        if (size == 0 || line[0] == '#')
+            continue;
+        if (memchr(line, '\0', size) != NULL || !split(line, size, &stack, &count))
+            return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
+                                       "expected frames with ';' between them, a blank and a "
+                                       "whole number");
+        if (!fm_import_sum(&in->sum, count))
+            return fm_import_text_fail(&in->text, FM_ERROR_LIMIT, error,
+                                       "the numbers up to here are more than 2^63 together");
+        add_stack(in, line, stack, count);
+        in->lines++;
+        if (count > 0 && (in->least == 0 || count < in->least))
+            in->least = count;
+    }
+    if (in->lines > 0)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: there is no stack in it",
+                in->text.name);
+    return false;
+}
+
+static bool choose_unit(struct folded *in, const char *unit, GError **error)
+{
+    struct fm_build *build = fm_stacks_build(in->stacks);
+    uint64_t per_second = 0;
+    in->measure = FM_QUANTA;
+    if (unit == NULL || strcmp(unit, "samples") == 0) {
+        fm_stacks_name_quanta(in->stacks, "samples", NULL);
+    } else if (strcmp(unit, "bytes") == 0) {
+        in->measure = FM_WORDS;
+    } else if (fm_import_time_unit(unit, &per_second)) {
+        fm_build_header(build)->ticks_per_second = per_second;
+        fm_build_nature(build, FM_NATURE_CLOCK, 0); /* nobody says which time */
+    } else {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "there is no unit '%s': expected samples, bytes, ns, us, ms or s", unit);
+        return false;
+    }
+    fm_import_only_knows(build, 1u << in->measure);
+    return true;
+}
+
+/* What one sample stands for nobody told; not more than the least of the numbers. */
+static void set_samples(struct folded *in)
+{
+    struct fm_build_header *header = fm_build_header(fm_stacks_build(in->stacks));
+    if (in->measure != FM_QUANTA || header->ticks_per_second == 0 || in->least == 0)
+        return;
+    header->sample_count = in->sum / in->least;
+    if (__builtin_mul_overflow(in->sum, in->least, &header->sample_squares))
+        header->sample_squares = UINT64_MAX;
+}
+
+bool fm_import_folded(const struct fm_import_input *input, struct fm_profile **ret, GError **error)
+{
+    struct folded in = {.stacks = fm_stacks_new(input->program, "folded stacks"),
+                        .memo = fm_import_memo_new()};
+    fm_import_text_begin(&in.text, input);
+    bool read = choose_unit(&in, input->options->unit, error) && read_lines(&in, error);
+    fm_import_memo_free(in.memo);
+    if (!read) {
+        fm_stacks_free(in.stacks);
+        return false;
+    }
+    set_samples(&in);
+    return fm_stacks_finish(in.stacks, ret, error);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one door: opens, unpacks, recognises. */
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/files/mapped.h"
+#include "exchange/import/folder.h"
+#include "exchange/import/internal.h"
+
+#define UNPACKED_TIMES 100u
+#define UNPACKED_BYTES ((size_t)64 << 20)
+#define WINDOW_OF_GZIP (15 + 16)
+#define HEAD_BYTES ((size_t)64 << 10) /* by which a format is recognised */
+
+static const struct {
+    fm_import_is *is;
+    fm_import_read *read;
+} doors[] = {
+    /* In the order in which they are asked: what looks like folded stacks may be much else. */
+    {fm_import_is_pprof, fm_import_pprof},         {fm_import_is_speedscope, fm_import_speedscope},
+    {fm_import_is_callgrind, fm_import_callgrind}, {fm_import_is_gmon, fm_import_gmon},
+    {fm_import_is_perf, fm_import_perf},           {fm_import_is_folded, fm_import_folded},
+};
+static const struct fm_import_format formats[] = {
+    {"pprof", "protobuf of pprof, gzipped or not (Go, gperftools, py-spy, ...)"},
+    {"speedscope", "JSON of speedscope, sampled or evented"},
+    {"callgrind", "valgrind's callgrind.out and what others write so: functions and their callers"},
+    {"gmon", "gmon.out of programs built with -pg; --program says which"},
+    {"perf", "text of `perf script`"},
+    {"folded", "folded stacks: main;parse;term 12"},
+    {"uftrace", "a folder of uftrace record"},
+    {NULL, NULL},
+};
+const struct fm_import_format *const fm_import_formats = formats;
+G_STATIC_ASSERT(G_N_ELEMENTS(formats) == G_N_ELEMENTS(doors) + 2); /* a folder is another door */
+
+/* --- unpacking --- */
+
+static bool is_gzip(const uint8_t *bytes, size_t size)
+{
+    return size >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8;
+}
+
+static bool unpack_failed(const char *name, const z_stream *stream, int status, GError **error)
+{
+    g_set_error(error, FM_ERROR, status == Z_BUF_ERROR ? FM_ERROR_TRUNCATED : FM_ERROR_FORMAT,
+                "%s: offset %lu: %s", name, stream->total_in,
+                status == Z_BUF_ERROR ? "unexpected end of file within gzipped data"
+                : stream->msg != NULL ? stream->msg
+                                      : "damaged gzipped data");
+    return false;
+}
+
+/* Several members one behind the other are one file. */
+static bool unpack_all(const char *name, z_stream *stream, size_t limit, GByteArray *out,
+                       GError **error)
+{
+    int status = Z_OK;
+    while (status != Z_STREAM_END || stream->avail_in > 0) {
+        uint8_t part[1 << 16];
+        stream->next_out = part;
+        stream->avail_out = sizeof part;
+        if (status == Z_STREAM_END && inflateReset(stream) != Z_OK)
+            return unpack_failed(name, stream, Z_DATA_ERROR, error);
+        status = inflate(stream, Z_NO_FLUSH);
+        g_byte_array_append(out, part, (guint)(sizeof part - stream->avail_out));
+        if (status != Z_OK && status != Z_STREAM_END)
+            return unpack_failed(name, stream, status, error);
+        if (out->len > limit) {
+            g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
+                        "%s: more than %zu bytes when unpacked, which no profile of this size is",
+                        name, limit);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool unpack(const char *name, const uint8_t *bytes, size_t size, GByteArray *out,
+                   GError **error)
+{
+    z_stream stream = {.next_in = (uint8_t *)(uintptr_t)bytes, .avail_in = (uInt)size};
+    size_t limit = MIN(size * UNPACKED_TIMES + UNPACKED_BYTES, (size_t)G_MAXUINT32 / 2);
+    if (size > G_MAXUINT32 / 2) {
+        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "%s: gzipped and larger than 2 GiB", name);
+        return false;
+    }
+    if (inflateInit2(&stream, WINDOW_OF_GZIP) != Z_OK)
+        g_error("zlib: no memory");
+    bool done = unpack_all(name, &stream, limit, out, error);
+    inflateEnd(&stream);
+    return done;
+}
+
+/* --- recognising --- */
+
+static char *program_of(const char *name)
+{
+    static const char *const suffixes[] = {".gz",     ".pb",        ".prof", ".pprof",
+                                           ".folded", ".callgrind", ".json", ".speedscope",
+                                           ".perf",   ".txt",       ".out"};
+    char *base = strcmp(name, "-") == 0 ? g_strdup("standard input") : g_path_get_basename(name);
+    for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        size_t size = strlen(base), suffix = strlen(suffixes[i]);
+        if (size > suffix && g_str_has_suffix(base, suffixes[i]))
+            base[size - suffix] = '\0';
+    }
+    return base;
+}
+
+/* Some editors put U+FEFF in front of UTF-8: no format begins with it. */
+static bool choose(struct fm_import_input *input, unsigned *ret, GError **error)
+{
+    static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
+    if (input->size >= sizeof mark && memcmp(input->bytes, mark, sizeof mark) == 0) {
+        input->bytes += sizeof mark;
+        input->size -= sizeof mark;
+        input->skipped = sizeof mark;
+    }
+    const char *asked = input->options->format;
+    GString *names = g_string_new(NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(doors); i++) {
+        g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", formats[i].name);
+        if (asked != NULL ? strcmp(asked, formats[i].name) == 0 : doors[i].is(input)) {
+            *ret = i;
+            g_string_free(names, TRUE);
+            return true;
+        }
+    }
+    if (asked != NULL)
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "there is no format '%s': expected one of %s",
+                    asked, names->str);
+    else
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                    "%s: offset 0: it is of none of the formats that can be imported: %s",
+                    input->name, names->str);
+    g_string_free(names, TRUE);
+    return false;
+}
+
+bool fm_import_bytes(const char *name, const uint8_t *bytes, size_t size,
+                     const struct fm_import_options *options, struct fm_profile **ret,
+                     GError **error)
+{
+    g_return_val_if_fail(name != NULL && options != NULL && ret != NULL, false);
+    g_autoptr(GByteArray) unpacked = g_byte_array_new();
+    g_autofree char *program =
+        options->program != NULL ? g_strdup(options->program) : program_of(name);
+    unsigned format;
+    size_t file_size = size;
+    if (is_gzip(bytes, size)) {
+        if (!unpack(name, bytes, size, unpacked, error))
+            return false;
+        bytes = unpacked->data;
+        size = unpacked->len;
+    }
+    struct fm_import_input input = {name, program, bytes, size, 0, file_size, options};
+    if (!choose(&input, &format, error))
+        return false;
+    GError *of_file = NULL;
+    if (doors[format].read(&input, ret, &of_file))
+        return true;
+    if (!g_str_has_prefix(of_file->message,
+                          name)) /* it is one of the profile that was made of it */
+        g_prefix_error(&of_file, "%s: ", name);
+    g_propagate_error(error, of_file);
+    return false;
+}
+
+/* --- files --- */
+
+static bool read_standard_input(GByteArray *ret, GError **error)
+{
+    uint8_t part[1 << 16];
+    size_t size;
+    while ((size = fread(part, 1, sizeof part, stdin)) > 0) {
+        if (ret->len > G_MAXUINT32 / 2 - sizeof part) {
+            g_set_error_literal(error, FM_ERROR, FM_ERROR_LIMIT,
+                                "standard input: more than 2 GiB: give a file");
+            return false;
+        }
+        g_byte_array_append(ret, part, (guint)size);
+    }
+    if (ferror(stdin)) {
+        g_set_error_literal(error, FM_ERROR, FM_ERROR_IO, "standard input: cannot be read");
+        return false;
+    }
+    return true;
+}
+
+bool fm_import(const char *path, const struct fm_import_options *options, struct fm_profile **ret,
+               GError **error)
+{
+    g_return_val_if_fail(path != NULL, false);
+    if (strcmp(path, "-") == 0) {
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        return read_standard_input(bytes, error) &&
+               fm_import_bytes(path, bytes->data, bytes->len, options, ret, error);
+    }
+    g_autoptr(FmMappedFile) file = NULL;
+    GError *of_bytes = NULL;
+    if (fm_import_is_uftrace(path)) {
+        g_autofree char *program =
+            options->program != NULL ? g_strdup(options->program) : program_of(path);
+        return fm_import_uftrace(path, program, ret, error);
+    }
+    if (!fm_mapped_file_open(path, &file, error))
+        return false;
+    bool done = fm_import_bytes(path, file->bytes, file->size, options, ret, &of_bytes);
+    /* Zeros of a file that became shorter meanwhile are nobody's fault but that one's. */
+    if (!fm_mapped_file_check(file, error)) {
+        if (done)
+            g_clear_pointer(ret, fm_profile_free);
+        g_clear_error(&of_bytes);
+        return false;
+    }
+    if (!done)
+        g_propagate_error(error, of_bytes);
+    return done;
+}
+
+bool fm_import_recognises(const char *path)
+{
+    static const struct fm_import_options options = {0};
+    g_autoptr(FmMappedFile) file = NULL;
+    g_autoptr(GByteArray) unpacked = g_byte_array_new();
+    unsigned format;
+    if (fm_import_is_uftrace(path))
+        return true;
+    if (!fm_mapped_file_open(path, &file, NULL) || file->size == 0)
+        return false;
+    if (is_gzip(file->bytes, file->size))
+        return unpack(path, file->bytes, file->size, unpacked, NULL) &&
+               choose(&(struct fm_import_input){.name = path,
+                                                .program = "",
+                                                .bytes = unpacked->data,
+                                                .size = unpacked->len,
+                                                .options = &options},
+                      &format, NULL);
+    return choose(&(struct fm_import_input){.name = path,
+                                            .program = "",
+                                            .bytes = file->bytes,
+                                            .size = MIN(file->size, HEAD_BYTES),
+                                            .options = &options},
+                  &format, NULL);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the readers of formats share. */
+#pragma once
+
+#include "exchange/import/import.h"
+#include "exchange/import/stacks.h"
+
+struct fm_import_input {
+    const char *name;
+    const char *program; /* the name without folder and suffix */
+    const uint8_t *bytes;
+    size_t size;
+    size_t skipped;   /* bytes before them: a mark of the byte order */
+    size_t file_size; /* before it was unpacked */
+    const struct fm_import_options *options;
+};
+
+typedef bool fm_import_read(const struct fm_import_input *input, struct fm_profile **ret,
+                            GError **error);
+fm_import_read fm_import_callgrind, fm_import_folded, fm_import_gmon, fm_import_perf,
+    fm_import_pprof, fm_import_speedscope;
+typedef bool fm_import_is(const struct fm_import_input *input);
+fm_import_is fm_import_is_callgrind, fm_import_is_folded, fm_import_is_gmon, fm_import_is_perf,
+    fm_import_is_pprof, fm_import_is_speedscope;
+
+/* --- lines of text --- */
+
+struct fm_import_text {
+    const char *name;
+    const char *at, *end;
+    uint64_t line; /* number of the one that was read last, from 1 */
+};
+
+void fm_import_text_begin(struct fm_import_text *text, const struct fm_import_input *input);
+/* The next line without its end ("\n", "\r\n"); false at the end. */
+bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *ret_size);
+/* "NAME: line N: " + the text. */
+void fm_import_text_set_error(const struct fm_import_text *text, int code, GError **error,
+                              const char *format, ...) FM_PRINTF(4, 5);
+#define fm_import_text_fail(...) (fm_import_text_set_error(__VA_ARGS__), false)
+/* All of the text is digits, and fits. */
+bool fm_import_number(const char *text, size_t size, uint64_t *ret);
+
+/* --- measures --- */
+
+/* The name of a measure for one of another tool: [a-z][a-z0-9_]*, at most 32 characters; g_free. */
+char *fm_import_measure_name(const char *text, size_t size);
+/* Adds to a sum that must fit 63 bits: false when it does not. */
+bool fm_import_sum(uint64_t *sum, uint64_t value);
+/* Of the first eight all but those of the mask are not known. How calls ended no file tells: they
+ * all stand as exits, of which a reader sees the calls alone. */
+void fm_import_only_knows(struct fm_build *build, uint32_t known);
+#define FM_IMPORT_CALLS (1u << FM_EXITS | 1u << FM_CALLSEQS)
+
+/* Time, whose unit is a power of ten of seconds: sets ticks. False: it is none. */
+bool fm_import_time_unit(const char *unit, uint64_t *ret_per_second);

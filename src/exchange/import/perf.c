@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text of `perf script`: a line that begins at the margin for each sample, a line for each of its
+ * frames, the innermost first, and an empty line. The first event's cost is the profile's. */
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/import/internal.h"
+
+#define US_PER_SECOND 1000000u
+#define NS_PER_US 1000u
+#define MEASURES_FURTHER (FM_MEASURES_MAX - FM_MEASURES_MERCURY)
+
+struct slice {
+    const char *at;
+    size_t size;
+};
+
+struct event {
+    struct slice name;
+    unsigned measure; /* 0: there is no room for it */
+    bool time;        /* periods are nanoseconds */
+    uint64_t sum;
+};
+
+struct frame {
+    struct slice symbol, program_file;
+    uint32_t line;
+};
+
+struct perf {
+    struct fm_import_text text;
+    struct fm_stacks *stacks;
+    struct event events[1 + MEASURES_FURTHER];
+    unsigned event_count;
+    uint64_t dropped; /* samples of events that there is no room for */
+    uint64_t charges, squares;
+    /* The sample that is being read. */
+    bool open, alone; /* alone: its frame stands on the same line */
+    struct slice command;
+    struct event *event;
+    uint64_t period;
+    GArray *frames; /* struct frame, innermost first */
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct slice trimmed(struct slice text)
+{
+    while (text.size > 0 && is_blank(text.at[0]))
+        text.at++, text.size--;
+    while (text.size > 0 && is_blank(text.at[text.size - 1]))
+        text.size--;
+    return text;
+}
+
+/* Takes the next word off the text; size 0: there is none. */
+static struct slice take_word(struct slice *text)
+{
+    *text = trimmed(*text);
+    struct slice word = {text->at, 0};
+    while (word.size < text->size && !is_blank(text->at[word.size]))
+        word.size++;
+    text->at += word.size;
+    text->size -= word.size;
+    return word;
+}
+
+/* 4003.123456: */
+static bool is_time(struct slice word)
+{
+    size_t digits = 0, points = 0;
+    if (word.size < 4 || word.at[word.size - 1] != ':')
+        return false;
+    for (size_t i = 0; i + 1 < word.size; i++) {
+        digits += g_ascii_isdigit(word.at[i]);
+        points += word.at[i] == '.';
+    }
+    return points == 1 && digits + 2 == word.size && word.at[0] != '.';
+}
+
+/* 12, 12/14 or -1 */
+static bool is_process(struct slice word)
+{
+    size_t digits = 0, slashes = 0;
+    for (size_t i = 0; i < word.size; i++) {
+        digits += g_ascii_isdigit(word.at[i]);
+        slashes += word.at[i] == '/';
+    }
+    return digits > 0 && slashes <= 1 &&
+           (digits + slashes == word.size || (digits + 1 == word.size && word.at[0] == '-'));
+}
+
+static bool is_cpu(struct slice word)
+{
+    return word.size >= 3 && word.at[0] == '[' && word.at[word.size - 1] == ']' &&
+           g_ascii_isdigit(word.at[1]);
+}
+
+struct header {
+    struct slice command, event, rest;
+    uint64_t period;
+    bool has_period;
+};
+
+/* The name may hold blanks: it ends where process, CPU and time follow. */
+static bool parse_header(struct slice line, struct header *ret)
+{
+    struct slice rest = line, word, command_end = {NULL, 0};
+    bool timed = false;
+    *ret = (struct header){.period = 1};
+    while (!timed && (word = take_word(&rest)).size > 0) {
+        timed = is_time(word);
+        if (timed || (word.at > line.at && (is_process(word) || is_cpu(word)))) {
+            if (command_end.at == NULL || (!timed && !is_cpu(word)))
+                command_end = word;
+        }
+    }
+    if (!timed || command_end.at == NULL)
+        return false;
+    ret->command = trimmed((struct slice){line.at, (size_t)(command_end.at - line.at)});
+    word = take_word(&rest);
+    if (fm_import_number(word.at, word.size, &ret->period)) {
+        ret->has_period = true;
+        word = take_word(&rest);
+    }
+    if (word.size < 2 || word.at[word.size - 1] != ':')
+        return false;
+    ret->event = (struct slice){word.at, word.size - 1};
+    ret->rest = trimmed(rest);
+    return true;
+}
+
+bool fm_import_is_perf(const struct fm_import_input *input)
+{
+    struct fm_import_text text;
+    struct header header;
+    struct slice line;
+    fm_import_text_begin(&text, input);
+    while (fm_import_text_next(&text, &line.at, &line.size)) {
+        if (line.size > 0 && line.at[0] != '#')
+            return memchr(line.at, '\0', line.size) == NULL && parse_header(trimmed(line), &header);
+    }
+    return false;
+}
+
+static struct event *event_of(struct perf *in, struct slice name)
+{
+    struct fm_build *build = fm_stacks_build(in->stacks);
+    for (unsigned i = 0; i < in->event_count; i++) {
+        struct event *event = &in->events[i];
+        if (event->name.size == name.size && memcmp(event->name.at, name.at, name.size) == 0)
+            return event;
+    }
+    if (in->event_count == G_N_ELEMENTS(in->events))
+        return NULL;
+    struct event *event = &in->events[in->event_count];
+    g_autofree char *own = g_strndup(name.at, name.size);
+    /* "cpu-clock:pppH": what follows the colon says how precisely it was taken. */
+    const char *colon = memchr(name.at, ':', name.size);
+    size_t bare = colon == NULL ? name.size : (size_t)(colon - name.at);
+    *event = (struct event){.name = name};
+    event->time = (bare == strlen("cpu-clock") && memcmp(name.at, "cpu-clock", bare) == 0) ||
+                  (bare == strlen("task-clock") && memcmp(name.at, "task-clock", bare) == 0);
+    if (in->event_count > 0) {
+        event->measure =
+            fm_stacks_add_measure(in->stacks, own, event->time ? "microseconds" : NULL);
+    } else {
+        event->measure = FM_QUANTA;
+        if (event->time)
+            fm_build_header(build)->ticks_per_second = US_PER_SECOND;
+        else
+            fm_stacks_name_quanta(in->stacks, own, NULL);
+    }
+    in->event_count++;
+    return event;
+}
+
+/* "7f01 main+0x1c (/usr/bin/prog)"; false: it is no frame. */
+static bool parse_frame(struct slice line, struct frame *ret)
+{
+    struct slice rest = trimmed(line), address = take_word(&rest);
+    size_t digits = 0;
+    while (digits < address.size && g_ascii_isxdigit(address.at[digits]))
+        digits++;
+    rest = trimmed(rest);
+    if (digits == 0 || digits < address.size || rest.size == 0)
+        return false;
+    *ret = (struct frame){.symbol = rest};
+    /* The file's own name may hold some: "(/tmp/x (deleted))". */
+    size_t open = rest.size, within = 0;
+    while (rest.at[rest.size - 1] == ')' && open > 0) {
+        within += rest.at[open - 1] == ')';
+        if (rest.at[open - 1] == '(' && --within == 0)
+            break;
+        open--;
+    }
+    if (rest.at[rest.size - 1] == ')' && open > 1 && is_blank(rest.at[open - 2])) {
+        ret->program_file = (struct slice){rest.at + open, rest.size - open - 1};
+        ret->symbol = trimmed((struct slice){rest.at, open - 1});
+    }
+    for (size_t i = ret->symbol.size; i > 3; i--) {
+        if (memcmp(ret->symbol.at + i - 3, "+0x", 3) == 0) {
+            ret->symbol.size = i - 3;
+            break;
+        }
+    }
+    return true;
+}
+
+/* "main.c:12" below a frame: where in it the sample was, or the call that the frame before is. */
+static void take_line(struct perf *in, struct slice text)
+{
+    const char *colon = memrchr(text.at, ':', text.size);
+    uint64_t line;
+    if (in->frames->len > 0 && colon != NULL &&
+        fm_import_number(colon + 1, (size_t)(text.at + text.size - colon) - 1, &line) &&
+        line <= UINT32_MAX)
+        g_array_index(in->frames, struct frame, in->frames->len - 1).line = (uint32_t)line;
+}
+
+static void push_frames(struct perf *in)
+{
+    uint32_t line = 0;
+    fm_stacks_cut(in->stacks, 0);
+    fm_stacks_push(in->stacks,
+                   fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = in->command.at,
+                                                                           .size = in->command.size,
+                                                                           .outside = true}),
+                   0);
+    for (guint i = in->frames->len; i > 0; i--) {
+        const struct frame *frame = &g_array_index(in->frames, struct frame, i - 1);
+        struct fm_stacks_name name = {.name = frame->symbol.at,
+                                      .size = frame->symbol.size,
+                                      .unit = frame->program_file.at,
+                                      .unit_size = frame->program_file.size};
+        /* A body that was inlined has no program file of its own. */
+        if (name.unit_size == strlen("inlined") && memcmp(name.unit, "inlined", 7) == 0)
+            name.unit_size = 0;
+        fm_stacks_push(in->stacks, fm_stacks_function(in->stacks, &name), line);
+        line = frame->line;
+    }
+}
+
+/* Time goes in by microseconds, so that the rests of all samples are not lost. */
+static bool end_sample(struct perf *in, GError **error)
+{
+    struct event *event = in->event;
+    if (!in->open)
+        return true;
+    in->open = false;
+    in->dropped += event == NULL || event->measure == 0;
+    if (event == NULL || event->measure == 0)
+        return true;
+    uint64_t before = event->sum, value = in->period, square;
+    if (!fm_import_sum(&event->sum, value))
+        return fm_import_text_fail(&in->text, FM_ERROR_LIMIT, error,
+                                   "the periods up to here are more than 2^63 together");
+    if (event->time)
+        value = event->sum / NS_PER_US - before / NS_PER_US;
+    push_frames(in);
+    fm_stacks_add(in->stacks, event->measure, value);
+    if (event == &in->events[0]) {
+        in->charges++;
+        if (__builtin_mul_overflow(value, value, &square) ||
+            __builtin_add_overflow(in->squares, square, &in->squares))
+            in->squares = UINT64_MAX;
+    }
+    return true;
+}
+
+static bool begin_sample(struct perf *in, struct slice line, GError **error)
+{
+    struct header header;
+    struct frame frame;
+    if (!parse_header(line, &header))
+        return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
+                                   "expected a sample: command, process, time, event, as "
+                                   "`perf script -F comm,pid,tid,time,event,period,ip,sym,dso` "
+                                   "prints it");
+    g_array_set_size(in->frames, 0);
+    in->open = true;
+    in->alone = header.rest.size > 0;
+    in->command = header.command;
+    in->event = event_of(in, header.event);
+    in->period = header.period;
+    if (in->event != NULL && in->event->time && !header.has_period)
+        return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
+                                   "a sample of time without its period: perf script needs "
+                                   "-F +period");
+    if (header.rest.size > 0 && parse_frame(header.rest, &frame))
+        g_array_append_val(in->frames, frame); /* recorded without callers */
+    return true;
+}
+
+static bool is_clock(struct slice name)
+{
+    const char *colon = memchr(name.at, ':', name.size);
+    size_t bare = colon == NULL ? name.size : (size_t)(colon - name.at);
+    return (bare == strlen("cpu-clock") && memcmp(name.at, "cpu-clock", bare) == 0) ||
+           (bare == strlen("task-clock") && memcmp(name.at, "task-clock", bare) == 0);
+}
+
+/* Which of several events comes first in the file is chance: pages begin with time, or else with
+ * what was sampled first. */
+static void choose_main(struct perf *in, const struct fm_import_input *input)
+{
+    struct fm_import_text text;
+    struct slice line;
+    struct header header;
+    fm_import_text_begin(&text, input);
+    while (fm_import_text_next(&text, &line.at, &line.size)) {
+        if (line.size == 0 || line.at[0] == '#' || line.at[0] == '\t' ||
+            memchr(line.at, '\0', line.size) != NULL || !parse_header(trimmed(line), &header) ||
+            !is_clock(header.event))
+            continue;
+        event_of(in, header.event);
+        return;
+    }
+}
+
+static bool read_lines(struct perf *in, GError **error)
+{
+    struct slice line;
+    struct frame frame;
+    while (fm_import_text_next(&in->text, &line.at, &line.size)) {
+        struct slice content = trimmed(line);
+        if (content.size > 0 && line.at[0] == '#')
+            continue;
+        if (memchr(line.at, '\0', line.size) != NULL)
+            return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
+                                       "a NUL byte, expected text");
+        bool within = content.size > 0 && is_blank(line.at[0]) && in->open && !in->alone;
+        if (within && in->frames->len >= FM_STACKS_DEPTH_MAX * 10)
+            return fm_import_text_fail(&in->text, FM_ERROR_LIMIT, error,
+                                       "a sample of more than %u frames", FM_STACKS_DEPTH_MAX * 10);
+        if (within && parse_frame(line, &frame))
+            g_array_append_val(in->frames, frame);
+        else if (within)
+            take_line(in, content);
+        else if (!end_sample(in, error) || (content.size > 0 && !begin_sample(in, content, error)))
+            return false;
+    }
+    return end_sample(in, error);
+}
+
+static bool finish(struct perf *in, struct fm_profile **ret, GError **error)
+{
+    struct fm_build *build = fm_stacks_build(in->stacks);
+    if (in->charges == 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: there is no sample in it",
+                    in->text.name);
+        return false;
+    }
+    if (in->dropped > 0) {
+        g_autofree char *note =
+            g_strdup_printf("%" G_GUINT64_FORMAT " samples of further events are left out: a "
+                            "profile has room for %u",
+                            (guint64)in->dropped, (unsigned)G_N_ELEMENTS(in->events));
+        fm_build_note(build, note);
+    }
+    fm_build_header(build)->sample_count = in->charges;
+    fm_build_header(build)->sample_squares = in->squares;
+    fm_import_only_knows(build, 1u << FM_QUANTA);
+    return fm_stacks_finish(g_steal_pointer(&in->stacks), ret, error);
+}
+
+bool fm_import_perf(const struct fm_import_input *input, struct fm_profile **ret, GError **error)
+{
+    struct perf in = {.stacks = fm_stacks_new(input->program, "text of perf script"),
+                      .frames = g_array_new(FALSE, FALSE, sizeof(struct frame))};
+    fm_import_text_begin(&in.text, input);
+    choose_main(&in, input);
+    bool done = read_lines(&in, error) && finish(&in, ret, error);
+    fm_stacks_free(in.stacks);
+    g_array_unref(in.frames);
+    return done;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pprof's protobuf: samples with stacks of locations, each with its inlined bodies. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "exchange/import/internal.h"
+#include "exchange/import/pprof_size.h"
+#include "pprof.pb-c.h"
+
+#define NS_PER_SECOND 1000000000u
+#define TELLING_FIELDS 4096u /* by which the format is recognised */
+#define TYPE_BYTES_MAX 22u   /* two tags and numbers */
+/* What unpacking may take: so many times the bytes that are unpacked, and so many times the file.
+ */
+#define MEMORY_TIMES 32u
+#define MEMORY_TIMES_OF_FILE 400u
+#define MEMORY_ALWAYS ((uint64_t)1 << 20)
+#define MEMORY_ALWAYS_OF_FILE ((uint64_t)64 << 20)
+enum { FIELD_SAMPLE_TYPE = 1, FIELD_COMMENT = 13, FIELD_LAST = 15 };
+
+typedef FathomPprof__Profile Profile;
+typedef FathomPprof__Sample Sample;
+typedef FathomPprof__Location Location;
+typedef FathomPprof__Function Function;
+typedef FathomPprof__Mapping Mapping;
+
+enum role { ROLE_MEASURE, ROLE_CALLS, ROLE_NONE };
+
+struct column {
+    enum role role;
+    unsigned measure;
+    uint64_t factor; /* to the measure's unit */
+    uint64_t sum;
+};
+
+struct pprof {
+    const struct fm_import_input *input;
+    Profile *profile;
+    struct fm_stacks *stacks;
+    GHashTable *functions, *locations, *mappings; /* id -> index + 1 */
+    struct column *columns;                       /* [n_sample_type] */
+    uint32_t known, left_out; /* left_out: sample types that there is no room for */
+    const char *thread;       /* of the sample that is being read, NULL = none */
+};
+
+/* Fields stand in any order: Go begins with the time. So all of the first have to be of the format,
+ * and one of them a sample type, which no text looks like. The bytes may be a part of the file. */
+bool fm_import_is_pprof(const struct fm_import_input *input)
+{
+    size_t at = 0;
+    bool typed = false;
+    for (unsigned i = 0; i < TELLING_FIELDS && at < input->size; i++) {
+        uint64_t tag, value;
+        if (!fm_pprof_number(input->bytes, input->size, &at, &tag))
+            break;
+        uint64_t field = tag >> 3, wire = tag & 7;
+        bool long_one = wire == 2, is_message = (field >= 1 && field <= 6) || field == 11;
+        if (field == 0 || field > FIELD_LAST || (wire != 0 && !long_one) ||
+            (is_message != long_one && field != FIELD_COMMENT))
+            return false;
+        if (!fm_pprof_number(input->bytes, input->size, &at, &value))
+            break;
+        if (!long_one)
+            continue;
+        if (field == FIELD_SAMPLE_TYPE) {
+            if (value > TYPE_BYTES_MAX || (value > 0 && at < input->size &&
+                                           input->bytes[at] != 0x08 && input->bytes[at] != 0x10))
+                return false;
+            typed = true;
+        }
+        if (value > input->size - at)
+            break;
+        at += value;
+    }
+    return typed;
+}
+
+static bool fail(const struct pprof *in, GError **error, const char *format, ...) FM_PRINTF(3, 4);
+static bool fail(const struct pprof *in, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s", in->input->name, message);
+    return false;
+}
+
+static const char *string_at(const struct pprof *in, int64_t index)
+{
+    return index >= 0 && (uint64_t)index < in->profile->n_string_table
+               ? in->profile->string_table[index]
+               : "";
+}
+
+static GHashTable *index_new(void)
+{
+    return g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, NULL);
+}
+
+/* Ids are any numbers but 0. */
+static bool index_all(struct pprof *in, GError **error)
+{
+    Profile *p = in->profile;
+    for (size_t i = 0; i < p->n_function; i++)
+        g_hash_table_insert(in->functions, &p->function[i]->id, GSIZE_TO_POINTER(i + 1));
+    for (size_t i = 0; i < p->n_location; i++)
+        g_hash_table_insert(in->locations, &p->location[i]->id, GSIZE_TO_POINTER(i + 1));
+    for (size_t i = 0; i < p->n_mapping; i++)
+        g_hash_table_insert(in->mappings, &p->mapping[i]->id, GSIZE_TO_POINTER(i + 1));
+    if (g_hash_table_size(in->functions) != p->n_function ||
+        g_hash_table_size(in->locations) != p->n_location)
+        return fail(in, error, "two functions or two locations have the same id");
+    return true;
+}
+
+static size_t index_find(GHashTable *index, uint64_t id)
+{
+    return GPOINTER_TO_SIZE(g_hash_table_lookup(index, &id));
+}
+
+/* --- columns --- */
+
+static void take_measure(struct pprof *in, struct column *column, unsigned measure)
+{
+    g_assert(measure < FM_MEASURES_MAX);
+    *column = (struct column){.role = ROLE_MEASURE, .measure = measure, .factor = 1};
+    if (measure < FM_MEASURES_MERCURY)
+        in->known |= 1u << measure;
+}
+
+/* Which sample type becomes the measure that pages begin with: processor time, or the default. */
+static size_t choose_main(const struct pprof *in)
+{
+    const Profile *p = in->profile;
+    const char *wanted = string_at(in, p->default_sample_type);
+    size_t best = p->n_sample_type;
+    uint64_t per_second;
+    for (size_t i = 0; i < p->n_sample_type; i++) {
+        const char *name = string_at(in, p->sample_type[i]->type);
+        bool time = fm_import_time_unit(string_at(in, p->sample_type[i]->unit), &per_second);
+        if (time && (best == p->n_sample_type || strcmp(name, wanted) == 0))
+            best = i;
+    }
+    return best;
+}
+
+static void add_further(struct pprof *in, struct column *column, const char *name, const char *unit)
+{
+    static const char *const own[][2] = {{"free_objects", "frees"}, {"free_space", "freed_bytes"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(own); i++) {
+        if (strcmp(name, own[i][0]) == 0)
+            name = own[i][1];
+    }
+    unsigned added =
+        fm_stacks_add_measure(in->stacks, name, strcmp(unit, "bytes") == 0 ? "bytes" : NULL);
+    if (added != 0)
+        take_measure(in, column, added);
+    in->left_out += added == 0;
+}
+
+static void choose_column(struct pprof *in, size_t i, size_t main_column)
+{
+    g_assert(i < in->profile->n_sample_type && main_column <= in->profile->n_sample_type);
+    const char *name = string_at(in, in->profile->sample_type[i]->type);
+    const char *unit = string_at(in, in->profile->sample_type[i]->unit);
+    struct fm_build *build = fm_stacks_build(in->stacks);
+    struct column *column = &in->columns[i];
+    uint64_t per_second;
+    column->role = ROLE_NONE;
+    if (i == main_column && fm_import_time_unit(unit, &per_second)) {
+        take_measure(in, column, FM_QUANTA);
+        fm_build_header(build)->ticks_per_second = NS_PER_SECOND;
+        if (strstr(name, "cpu") == NULL) { /* "wall", "delay" of locks */
+            fm_build_nature(build, FM_NATURE_CLOCK, 0);
+            fm_stacks_name_quanta(in->stacks, name, NULL);
+        }
+        column->factor = NS_PER_SECOND / per_second;
+    } else if (strcmp(name, "calls") == 0 && strcmp(unit, "count") == 0) {
+        *column = (struct column){.role = ROLE_CALLS, .factor = 1};
+        in->known |= FM_IMPORT_CALLS;
+    } else if (strcmp(name, "alloc_objects") == 0) {
+        take_measure(in, column, FM_ALLOCS);
+    } else if (strcmp(name, "alloc_space") == 0 && strcmp(unit, "bytes") == 0) {
+        take_measure(in, column, FM_WORDS);
+    } else if (main_column == in->profile->n_sample_type && (in->known >> FM_QUANTA & 1u) == 0 &&
+               strcmp(unit, "bytes") != 0 && strncmp(name, "inuse", 5) != 0) {
+        take_measure(in, column, FM_QUANTA);
+        fm_stacks_name_quanta(in->stacks, name, NULL);
+    } else {
+        add_further(in, column, name, unit);
+    }
+}
+
+/* Go's heap and others: one allocation in so many bytes is seen, and stands for all. */
+static void set_heap_period(struct pprof *in)
+{
+    const Profile *p = in->profile;
+    if (p->period_type != NULL && p->period > 1 &&
+        strcmp(string_at(in, p->period_type->unit), "bytes") == 0)
+        fm_build_nature(fm_stacks_build(in->stacks), FM_NATURE_HEAP_SAMPLED, (uint64_t)p->period);
+}
+
+/* What one sample charges: the period. */
+static void set_samples(struct pprof *in, size_t main_column)
+{
+    g_assert(main_column <= in->profile->n_sample_type);
+    const Profile *p = in->profile;
+    struct fm_build_header *header = fm_build_header(fm_stacks_build(in->stacks));
+    uint64_t period = p->period > 0 ? (uint64_t)p->period : 0, per_second, squares;
+    if (main_column == p->n_sample_type || p->period_type == NULL || period == 0 ||
+        !fm_import_time_unit(string_at(in, p->period_type->unit), &per_second) ||
+        __builtin_mul_overflow(period, NS_PER_SECOND / per_second, &period))
+        return;
+    uint64_t total = in->columns[main_column].sum;
+    if (__builtin_mul_overflow(total, period, &squares))
+        squares = UINT64_MAX;
+    header->sample_count = total / period;
+    header->sample_squares = squares;
+}
+
+/* --- samples --- */
+
+static bool function_of(struct pprof *in, const Location *location, const FathomPprof__Line *line,
+                        uint32_t *ret, GError **error)
+{
+    size_t found = index_find(in->functions, line->function_id);
+    size_t mapped = index_find(in->mappings, location->mapping_id);
+    if (found == 0)
+        return fail(in, error,
+                    "location %" G_GUINT64_FORMAT " names function %" G_GUINT64_FORMAT
+                    ", which is not there",
+                    (guint64)location->id, (guint64)line->function_id);
+    const Function *function = in->profile->function[found - 1];
+    const char *name = string_at(in, function->name), *file = string_at(in, function->filename);
+    const char *unit = file[0] != '\0' || mapped == 0
+                           ? file
+                           : string_at(in, in->profile->mapping[mapped - 1]->filename);
+    *ret = fm_stacks_function(
+        in->stacks, &(struct fm_stacks_name){.name = name,
+                                             .size = strlen(name),
+                                             .unit = unit,
+                                             .unit_size = strlen(unit),
+                                             .file = file,
+                                             .file_size = strlen(file),
+                                             .line = function->start_line > 0 &&
+                                                             function->start_line <= UINT32_MAX
+                                                         ? (uint32_t)function->start_line
+                                                         : 0});
+    return true;
+}
+
+/* Code that nobody named: its address does. */
+static uint32_t address_of(struct pprof *in, const Location *location)
+{
+    char name[32];
+    size_t mapped = index_find(in->mappings, location->mapping_id);
+    const char *unit = mapped == 0 ? "" : string_at(in, in->profile->mapping[mapped - 1]->filename);
+    int size =
+        g_snprintf(name, sizeof name, "0x%" G_GINT64_MODIFIER "x", (guint64)location->address);
+    return fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = name,
+                                                                   .size = (size_t)size,
+                                                                   .unit = unit,
+                                                                   .unit_size = strlen(unit)});
+}
+
+/* Our own exports have the thread as the outermost function, too. */
+static bool is_thread(const struct pprof *in, uint64_t function)
+{
+    size_t found = index_find(in->functions, function);
+    return in->thread != NULL && fm_stacks_depth(in->stacks) == 1 && found != 0 &&
+           strcmp(string_at(in, in->profile->function[found - 1]->name), in->thread) == 0;
+}
+
+static bool push_location(struct pprof *in, uint64_t id, uint32_t *line, GError **error)
+{
+    size_t found = index_find(in->locations, id);
+    if (found == 0)
+        return fail(in, error, "a sample names location %" G_GUINT64_FORMAT ", which is not there",
+                    (guint64)id);
+    const Location *location = in->profile->location[found - 1];
+    for (size_t i = location->n_line; i > 0; i--) {
+        const FathomPprof__Line *at = location->line[i - 1];
+        uint32_t function = 0;
+        if (!is_thread(in, at->function_id)) {
+            if (!function_of(in, location, at, &function, error))
+                return false;
+            fm_stacks_push(in->stacks, function, *line);
+        }
+        *line = at->line > 0 && at->line <= UINT32_MAX ? (uint32_t)at->line : 0;
+    }
+    if (location->n_line == 0) {
+        fm_stacks_push(in->stacks, address_of(in, location), *line);
+        *line = 0;
+    }
+    return true;
+}
+
+static void push_thread(struct pprof *in, const Sample *sample)
+{
+    for (size_t i = 0; i < sample->n_label; i++) {
+        const char *thread = string_at(in, sample->label[i]->str);
+        if (strcmp(string_at(in, sample->label[i]->key), "thread") != 0 || thread[0] == '\0')
+            continue;
+        in->thread = thread;
+        fm_stacks_push(
+            in->stacks,
+            fm_stacks_function(
+                in->stacks,
+                &(struct fm_stacks_name){.name = thread, .size = strlen(thread), .outside = true}),
+            0);
+        return;
+    }
+}
+
+static bool add_values(struct pprof *in, const Sample *sample, GError **error)
+{
+    for (size_t i = 0; i < in->profile->n_sample_type; i++) {
+        struct column *column = &in->columns[i];
+        uint64_t value = (uint64_t)sample->value[i];
+        if (sample->value[i] < 0)
+            return fail(in, error,
+                        "a sample of %" G_GINT64_FORMAT ", expected none below 0 (a "
+                        "difference of two profiles is not imported)",
+                        (gint64)sample->value[i]);
+        if (column->role == ROLE_NONE || value == 0)
+            continue;
+        if (__builtin_mul_overflow(value, column->factor, &value) ||
+            !fm_import_sum(&column->sum, value)) {
+            g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
+                        "%s: its values are more than 2^63 together", in->input->name);
+            return false;
+        }
+        if (column->role == ROLE_CALLS) {
+            fm_stacks_add(in->stacks, FM_EXITS, value);
+            fm_stacks_add(in->stacks, FM_CALLSEQS, value);
+        } else {
+            fm_stacks_add(in->stacks, column->measure, value);
+        }
+    }
+    return true;
+}
+
+static bool read_samples(struct pprof *in, GError **error)
+{
+    const Profile *p = in->profile;
+    for (size_t i = 0; i < p->n_sample; i++) {
+        const Sample *sample = p->sample[i];
+        uint32_t line = 0;
+        if (sample->n_value != p->n_sample_type)
+            return fail(in, error, "sample %zu has %zu values, expected %zu", i + 1,
+                        sample->n_value, p->n_sample_type);
+        fm_stacks_cut(in->stacks, 0);
+        in->thread = NULL;
+        push_thread(in, sample);
+        for (size_t j = sample->n_location_id; j > 0; j--) {
+            if (!push_location(in, sample->location_id[j - 1], &line, error))
+                return false;
+        }
+        if (sample->n_location_id == 0) /* where it was is not known; that it was is */
+            fm_stacks_push(in->stacks, fm_stacks_function(in->stacks, &(struct fm_stacks_name){0}),
+                           0);
+        if (!add_values(in, sample, error))
+            return false;
+    }
+    return p->n_sample > 0 || fail(in, error, "there is no sample in it");
+}
+
+static bool read_all(struct pprof *in, GError **error)
+{
+    Profile *p = in->profile;
+    if (p->n_sample_type == 0 || p->n_sample_type > FM_MEASURES_MAX || string_at(in, 0)[0] != '\0')
+        return fail(in, error, "%zu sample types, expected 1 to %d, and an empty first string",
+                    p->n_sample_type, FM_MEASURES_MAX);
+    size_t main_column = choose_main(in);
+    in->columns = g_new0(struct column, p->n_sample_type);
+    for (size_t i = 0; i < p->n_sample_type; i++)
+        choose_column(in, i, main_column);
+    if (!index_all(in, error) || !read_samples(in, error))
+        return false;
+    struct fm_build *build = fm_stacks_build(in->stacks);
+    set_samples(in, main_column);
+    set_heap_period(in);
+    if (p->duration_nanos > 0)
+        fm_build_header(build)->duration_ns = (uint64_t)p->duration_nanos;
+    fm_import_only_knows(build, in->known);
+    if (in->left_out > 0) {
+        g_autofree char *note =
+            g_strdup_printf("%u sample types are left out: a profile has room for %u measures",
+                            in->left_out, FM_MEASURES_MAX);
+        fm_build_note(build, note);
+    }
+    return true;
+}
+
+static bool is_size_allowed(const struct fm_import_input *input, GError **error)
+{
+    uint64_t needed = fm_pprof_unpacked_size(input->bytes, input->size);
+    if (needed <= input->size * MEMORY_TIMES + MEMORY_ALWAYS &&
+        needed <= input->file_size * MEMORY_TIMES_OF_FILE + MEMORY_ALWAYS_OF_FILE)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
+                "%s: its messages would take %" G_GUINT64_FORMAT
+                " bytes of memory, which those of no profile of %zu bytes do",
+                input->name, (guint64)needed, input->file_size);
+    return false;
+}
+
+bool fm_import_pprof(const struct fm_import_input *input, struct fm_profile **ret, GError **error)
+{
+    if (!is_size_allowed(input, error))
+        return false;
+    struct pprof in = {.input = input,
+                       .profile = fathom_pprof__profile__unpack(NULL, input->size, input->bytes)};
+    if (in.profile == NULL)
+        return fail(&in, error,
+                    "the bytes, %zu when unpacked, are no whole message of pprof's "
+                    "format",
+                    input->size);
+    in.stacks = fm_stacks_new(input->program, "pprof's protobuf");
+    in.functions = index_new();
+    in.locations = index_new();
+    in.mappings = index_new();
+    bool done = read_all(&in, error);
+    if (done)
+        done = fm_stacks_finish(g_steal_pointer(&in.stacks), ret, error);
+    fm_stacks_free(in.stacks);
+    g_hash_table_unref(in.functions);
+    g_hash_table_unref(in.locations);
+    g_hash_table_unref(in.mappings);
+    g_free(in.columns);
+    fathom_pprof__profile__free_unpacked(in.profile, NULL);
+    return done;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes a profile of stacks: of samples, or of functions that are entered and left. Frames go in
+ * from the outermost on; a function that is on the stack already is the same context again, as in
+ * recordings (bounded recursion).
+ *
+ *   struct fm_stacks *stacks = fm_stacks_new("prog", "folded stacks of prog.folded");
+ *   uint32_t f = fm_stacks_function(stacks, &(struct fm_stacks_name){.name = "main", .size = 4});
+ *   fm_stacks_cut(stacks, 0);
+ *   fm_stacks_push(stacks, f, 0);
+ *   fm_stacks_add(stacks, FM_QUANTA, 12);
+ *   if (!fm_stacks_finish(stacks, &profile, &error)) ... */
+#pragma once
+
+#include "deep/build.h"
+
+#define FM_STACKS_DEPTH_MAX 10000u /* frames */
+
+struct fm_stacks;
+
+/* origin: fm_run_info.origin. Both are copied. */
+struct fm_stacks *fm_stacks_new(const char *program, const char *origin);
+void fm_stacks_free(struct fm_stacks *stacks); /* NULL is allowed; for stacks without finish */
+/* For the header, for further measures and for what is not known. */
+struct fm_build *fm_stacks_build(struct fm_stacks *stacks);
+
+/* A further measure by another tool's name for it, made one of ours ([a-z][a-z0-9_]*) and unlike
+ * the others'. 0: there is no room for it. */
+unsigned fm_stacks_add_measure(struct fm_stacks *stacks, const char *name, const char *unit);
+/* What quanta are, when they are no time. unit: NULL = the name. */
+void fm_stacks_name_quanta(struct fm_stacks *stacks, const char *name, const char *unit);
+
+/* The proc static of a function, and of the whole program, which has the pd too. */
+uint32_t fm_stacks_ps(const struct fm_stacks *stacks, uint32_t function);
+uint32_t fm_stacks_root_pd(const struct fm_stacks *stacks);
+
+/* What makes a function one: need not be terminated, and NUL bytes end it. */
+struct fm_stacks_name {
+    const char *name;
+    size_t size;
+    const char *unit; /* source file or program file; NULL = the program's name */
+    size_t unit_size;
+    const char *file; /* with its path; NULL = not known */
+    size_t file_size;
+    uint32_t line; /* of the function; 0 = not known; not part of what makes it one */
+    bool outside;  /* no function: a thread, or what stacks that were cut stand below */
+};
+/* The same number for the same function: 0, 1, 2, ... */
+uint32_t fm_stacks_function(struct fm_stacks *stacks, const struct fm_stacks_name *name);
+
+/* A call of a function at a line of another, 0 = not known. */
+struct fm_stacks_call {
+    uint32_t caller, callee, line; /* functions */
+    uint32_t file;    /* 0: the line is in the caller's own; else a number for another file, */
+    const char *text; /* of this name */
+    size_t size;
+};
+/* The same number for the same call: 0, 1, 2, ... Each callee at a line has a site of its own. */
+uint32_t fm_stacks_site(struct fm_stacks *stacks, const struct fm_stacks_call *call);
+/* Which of its caller's slots it is. */
+uint32_t fm_stacks_slot(const struct fm_stacks *stacks, uint32_t site);
+
+/* How many frames there are, and to keep the outermost ones only. */
+uint32_t fm_stacks_depth(const struct fm_stacks *stacks);
+void fm_stacks_cut(struct fm_stacks *stacks, uint32_t depth);
+/* A further frame, called at a line of the frame before it (0 = not known). At most
+ * FM_STACKS_DEPTH_MAX: more are left out, which finish makes a note of. */
+void fm_stacks_push(struct fm_stacks *stacks, uint32_t function, uint32_t line);
+/* The innermost frame's own; nothing without a frame. */
+void fm_stacks_add(struct fm_stacks *stacks, unsigned measure, uint64_t value);
+/* The call in context that the innermost frame is, whose own is added to later without its stack
+ * being built again; 0 = there is none. */
+uint32_t fm_stacks_call(const struct fm_stacks *stacks);
+/* Whether frames of it are left out. */
+bool fm_stacks_is_cut(const struct fm_stacks *stacks);
+void fm_stacks_add_to(struct fm_stacks *stacks, uint32_t call, unsigned measure, uint64_t value);
+
+/* Adds what belongs to no function: "the program" itself stands above all. Frees stacks, also on
+ * failure. */
+FM_MUST_USE bool fm_stacks_finish(struct fm_stacks *stacks, struct fm_profile **ret,
+                                  GError **error);

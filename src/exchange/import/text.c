@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/import/internal.h"
+
+void fm_import_text_begin(struct fm_import_text *text, const struct fm_import_input *input)
+{
+    *text = (struct fm_import_text){.name = input->name,
+                                    .at = (const char *)input->bytes,
+                                    .end = (const char *)input->bytes + input->size};
+}
+
+bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *ret_size)
+{
+    if (text->at == text->end)
+        return false;
+    const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
+    const char *end = newline == NULL ? text->end : newline;
+    *ret = text->at;
+    *ret_size = (size_t)(end - text->at);
+    if (*ret_size > 0 && end[-1] == '\r')
+        --*ret_size;
+    text->at = newline == NULL ? text->end : newline + 1;
+    text->line++;
+    return true;
+}
+
+void fm_import_text_set_error(const struct fm_import_text *text, int code, GError **error,
+                              const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_set_error(error, FM_ERROR, code, "%s: line %" G_GUINT64_FORMAT ": %s", text->name,
+                (guint64)text->line, message);
+}
+
+bool fm_import_number(const char *text, size_t size, uint64_t *ret)
+{
+    uint64_t value = 0;
+    if (size == 0)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value))
+            return false;
+    }
+    *ret = value;
+    return true;
+}
+
+char *fm_import_measure_name(const char *text, size_t size)
+{
+    g_autoptr(GString) name = g_string_new(NULL);
+    for (size_t i = 0; i < size && name->len < 32; i++) {
+        char c = g_ascii_tolower(text[i]);
+        if (g_ascii_islower(c) || (g_ascii_isdigit(c) && name->len > 0))
+            g_string_append_c(name, c);
+        else if (name->len > 0 && name->str[name->len - 1] != '_')
+            g_string_append_c(name, '_');
+    }
+    while (name->len > 0 && name->str[name->len - 1] == '_')
+        g_string_truncate(name, name->len - 1);
+    if (name->len == 0)
+        g_string_append(name, "cost");
+    return g_string_free(g_steal_pointer(&name), FALSE);
+}
+
+bool fm_import_sum(uint64_t *sum, uint64_t value)
+{
+    return !__builtin_add_overflow(*sum, value, sum) && *sum <= INT64_MAX;
+}
+
+void fm_import_only_knows(struct fm_build *build, uint32_t known)
+{
+    for (unsigned m = 0; m < FM_MEASURES_MERCURY; m++) {
+        if ((known >> m & 1u) == 0)
+            fm_build_unknown(build, (enum fm_measure_id)m);
+    }
+}
+
+bool fm_import_time_unit(const char *unit, uint64_t *ret_per_second)
+{
+    static const struct {
+        const char *name;
+        uint64_t per_second;
+    } units[] = {{"nanoseconds", 1000000000},
+                 {"ns", 1000000000},
+                 {"microseconds", 1000000},
+                 {"us", 1000000},
+                 {"milliseconds", 1000},
+                 {"ms", 1000},
+                 {"seconds", 1},
+                 {"s", 1}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(units); i++) {
+        if (strcmp(unit, units[i].name) == 0) {
+            *ret_per_second = units[i].per_second;
+            return true;
+        }
+    }
+    return false;
+}

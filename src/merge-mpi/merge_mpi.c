@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fathom-merge-mpi FATHOM OUT LIST [OPTION...]: what `fathom merge --mpi` becomes. LIST is the
+ * number of a descriptor from which the names of the files are read, each ended by NUL. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "merge-mpi/internal.h"
+
+enum { FILES_NAMED = 4 };
+
+struct work {
+    int rank, processes;
+    char **paths;
+    uint32_t count;
+    struct fm_mpi_files files;
+    struct fm_mpi_share share;
+};
+
+static void read_list(int descriptor, GByteArray *names)
+{
+    uint8_t bytes[65536];
+    ssize_t size;
+    while ((size = read(descriptor, bytes, sizeof bytes)) > 0)
+        g_byte_array_append(names, bytes, (guint)size);
+}
+
+static char **split(const GByteArray *names, uint32_t *ret_count)
+{
+    GPtrArray *paths = g_ptr_array_new();
+    for (guint at = 0; at < names->len; at += (guint)strlen((const char *)names->data + at) + 1)
+        g_ptr_array_add(paths, g_strdup((const char *)names->data + at));
+    *ret_count = paths->len;
+    g_ptr_array_add(paths, NULL);
+    return (char **)g_ptr_array_free(paths, FALSE);
+}
+
+/* Every so-and-so-many-th file, less those that are there twice. */
+static GPtrArray *own_files(struct work *w)
+{
+    GPtrArray *mine = g_ptr_array_new();
+    g_autoptr(GPtrArray) last = g_ptr_array_new();
+    for (uint32_t i = (uint32_t)w->rank; i < w->count; i += (uint32_t)w->processes) {
+        uint32_t what = w->files.what == NULL ? FM_MPI_ADD : w->files.what[i];
+        if (what == FM_MPI_ADD || what == FM_MPI_ADD_LAST) {
+            g_ptr_array_add(what == FM_MPI_ADD ? mine : last, w->paths[i]);
+            continue;
+        }
+        w->share.left_out++;
+        g_string_append_printf(w->share.report,
+                               "%s: the same as %s, which is added (--allow-repeats adds it "
+                               "twice)\n",
+                               w->paths[i], w->paths[what]);
+    }
+    for (guint i = 0; i < last->len; i++)
+        g_ptr_array_add(mine, last->pdata[i]);
+    return mine;
+}
+
+/* The files whose ranks this process computes the statistics of: all of a rank are with the process
+ * that has the first of them, one after another. */
+static GPtrArray *files_of_ranks(const struct work *w)
+{
+    GPtrArray *mine = g_ptr_array_new();
+    g_autoptr(GHashTable) of_rank =
+        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+    g_autoptr(GPtrArray) ranks = g_ptr_array_new(); /* of this process, as they came */
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint32_t what = w->files.what[i];
+        gpointer rank = GUINT_TO_POINTER(w->files.ranks[i]);
+        bool own = i % (uint32_t)w->processes == (uint32_t)w->rank;
+        if (what != FM_MPI_ADD && what != FM_MPI_ADD_LAST)
+            continue;
+        if (rank == NULL) {
+            if (own)
+                g_ptr_array_add(mine, w->paths[i]);
+            continue;
+        }
+        GPtrArray *files = g_hash_table_lookup(of_rank, rank);
+        if (files == NULL) {
+            files = g_ptr_array_new();
+            g_hash_table_insert(of_rank, rank, files);
+            if (own)
+                g_ptr_array_add(ranks, files);
+        }
+        g_ptr_array_add(files, w->paths[i]);
+    }
+    for (guint r = 0; r < ranks->len; r++) {
+        const GPtrArray *files = ranks->pdata[r];
+        for (guint i = 0; i < files->len; i++)
+            g_ptr_array_add(mine, files->pdata[i]);
+    }
+    return mine;
+}
+
+/* --- sums go up --- */
+
+static const char *const suffixes[] = {".lines", ".code", ".procrep"};
+
+static bool send_sum(struct work *w)
+{
+    int to = fm_mpi_above(w->rank);
+    const uint64_t numbers[3] = {w->share.merged, w->share.left_out, w->share.report->len};
+    bool ok = fm_mpi_send(to, numbers, sizeof numbers) &&
+              fm_mpi_send(to, w->share.report->str, w->share.report->len) &&
+              fm_mpi_send_file(to, w->share.path);
+    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *beside =
+            w->share.path == NULL ? NULL : fm_mpi_beside(w->share.path, suffixes[i]);
+        ok = ok && fm_mpi_send_file(to, beside);
+    }
+    return ok;
+}
+
+/* How many files the processes below and with one were given. */
+static uint32_t files_below(const struct work *w, int rank)
+{
+    uint32_t files = 0, size = (uint32_t)(rank & -rank);
+    for (uint32_t r = (uint32_t)rank; r < (uint32_t)rank + size && r < (uint32_t)w->processes; r++)
+        files += r < w->count ? (w->count - r - 1) / (uint32_t)w->processes + 1 : 0;
+    return files;
+}
+
+static bool receive_numbers(struct work *w, int from, uint64_t numbers[3])
+{
+    if (!fm_mpi_receive(from, numbers, 3 * sizeof *numbers))
+        return false;
+    g_autofree char *report = g_malloc0(numbers[2] + 1);
+    if (!fm_mpi_receive(from, report, numbers[2]))
+        return false;
+    g_string_append(w->share.report, report);
+    return true;
+}
+
+/* NULL: nothing of it is there; what is missing is reported. */
+static char *receive_sum(struct work *w, int from, uint32_t *ret_files)
+{
+    uint64_t numbers[3];
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = g_strdup_printf("from-%d.data", from);
+    g_autofree char *path =
+        w->share.folder == NULL ? NULL : g_build_filename(w->share.folder, name, NULL);
+    *ret_files = 0;
+    if (!receive_numbers(w, from, numbers)) {
+        uint32_t files = files_below(w, from);
+        g_string_append_printf(w->share.report, "process %d is lost, with %u files\n", from, files);
+        w->share.left_out += files;
+        return NULL;
+    }
+    w->share.left_out += (uint32_t)numbers[1];
+    bool ok = fm_mpi_receive_file(from, path, &error);
+    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *beside = path == NULL ? NULL : fm_mpi_beside(path, suffixes[i]);
+        ok = fm_mpi_receive_file(from, beside, ok ? &error : NULL) && ok;
+    }
+    *ret_files = (uint32_t)numbers[0];
+    if (ok && *ret_files > 0 && path != NULL)
+        return g_steal_pointer(&path);
+    if (*ret_files > 0)
+        g_string_append_printf(w->share.report, "%u files of process %d are not added: %s\n",
+                               *ret_files, from, error == NULL ? "no folder" : error->message);
+    w->share.left_out += *ret_files;
+    return NULL;
+}
+
+static void remove_sum(const char *path)
+{
+    g_remove(path);
+    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *beside = fm_mpi_beside(path, suffixes[i]);
+        g_remove(beside);
+    }
+}
+
+/* A sum as a report calls it, with the first of the files that were to be in it. */
+static char *name_of_sum(const struct work *w, int rank, bool with_below)
+{
+    GString *name = g_string_new(NULL);
+    uint32_t end = (uint32_t)rank + (with_below ? (uint32_t)(rank & -rank) : 1), named = 0;
+    g_string_printf(name, "the sum of process %d (", rank);
+    for (uint32_t i = 0; i < w->count && named <= FILES_NAMED; i++) {
+        uint32_t of = i % (uint32_t)w->processes;
+        if (of < (uint32_t)rank || of >= end)
+            continue;
+        if (named < FILES_NAMED)
+            g_string_append_printf(name, "%s%s", named == 0 ? "" : ", ", w->paths[i]);
+        named++;
+    }
+    g_string_append(name, named > FILES_NAMED ? ", ...)" : ")");
+    return g_string_free(name, FALSE);
+}
+
+/* The own sum and those of the processes below, in one go. Process 0 writes the result. */
+static void add_sums(struct work *w, const char *output)
+{
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GArray) counts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    if (w->share.path != NULL) {
+        g_ptr_array_add(paths, g_strdup(w->share.path));
+        g_ptr_array_add(names, name_of_sum(w, w->rank, false));
+        g_array_append_val(counts, w->share.merged);
+    }
+    for (unsigned i = 0; fm_mpi_below(w->rank, w->processes, i) >= 0; i++) {
+        uint32_t files;
+        int from = fm_mpi_below(w->rank, w->processes, i);
+        char *path = receive_sum(w, from, &files);
+        if (path == NULL)
+            continue;
+        g_ptr_array_add(paths, path);
+        g_ptr_array_add(names, name_of_sum(w, from, true));
+        g_array_append_val(counts, files);
+    }
+    w->share.merged = 0;
+    if (paths->len == 1 && output == NULL) { /* a sum is its own canonical form */
+        w->share.merged = g_array_index(counts, uint32_t, 0);
+        g_free(w->share.path);
+        w->share.path = g_strdup(paths->pdata[0]);
+        return;
+    }
+    if (paths->len > 0)
+        fm_mpi_share_add(&w->share, (char **)paths->pdata, paths->len,
+                         (const uint32_t *)(const void *)counts->data, (char **)names->pdata,
+                         output);
+    for (guint i = 0; i < paths->len; i++)
+        remove_sum(paths->pdata[i]);
+}
+
+/* Lines that several processes have said are said once. */
+static void print_report(const struct work *w)
+{
+    g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
+    g_auto(GStrv) lines = g_strsplit(w->share.report->str, "\n", -1);
+    for (char **line = lines; *line != NULL; line++) {
+        if (**line != '\0' && g_hash_table_add(said, *line))
+            fprintf(stderr, "fathom merge: %s\n", *line);
+    }
+    if (w->share.left_out > 0)
+        fprintf(stderr, "fathom merge: %u of %u files are left out\n", w->share.left_out, w->count);
+}
+
+static bool has_option(char **options, const char *name)
+{
+    return g_strv_contains((const char *const *)options, name);
+}
+
+static int merge(struct work *w, const char *fathom, const char *output, char **options)
+{
+    fm_mpi_share_init(&w->share, fathom, options, w->rank);
+    bool known =
+        fm_mpi_look_at_files(w->paths, w->count, has_option(options, "--allow-repeats"), &w->files);
+    bool ranked = known && (w->files.ranked || has_option(options, "--ranks")) &&
+                  !has_option(options, "--no-ranks");
+    g_autoptr(GPtrArray) mine = own_files(w);
+    char **own = (char **)mine->pdata;
+    /* With statistics over ranks the sum alone is not the result. */
+    const char *written = ranked ? NULL : output;
+    bool alone = w->processes == 1, ok = true;
+    if (mine->len > 0)
+        fm_mpi_share_add(&w->share, own, mine->len, NULL, NULL, alone ? written : NULL);
+    if (!alone)
+        add_sums(w, w->rank == 0 ? written : NULL);
+    if (w->rank != 0)
+        ok = send_sum(w);
+    if (ranked) {
+        g_autoptr(GPtrArray) of_ranks = files_of_ranks(w);
+        ok = fm_mpi_add_ranks(&w->share, (char **)of_ranks->pdata, of_ranks->len, output) && ok;
+    }
+    /* Nobody leaves before the result is written: launchers take a process that ends for a failure
+     * of the others sooner than they should. */
+    uint8_t status = !ok || w->share.left_out > 0 || w->share.path == NULL;
+    g_autoptr(GByteArray) statuses = g_byte_array_new();
+    if (w->rank == 0) {
+        print_report(w);
+        g_byte_array_append(statuses, &status, 1);
+    }
+    bool told = fm_mpi_spread(statuses);
+    fm_mpi_share_done(&w->share);
+    fm_mpi_files_clear(&w->files);
+    return told && statuses->len == 1 ? statuses->data[0] : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct work w = {0};
+    if (argc < 4) {
+        fputs("fathom-merge-mpi: started by `fathom merge --mpi`\n", stderr);
+        return 2;
+    }
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
+        fputs("fathom merge: MPI cannot be started\n", stderr);
+        return 1;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &w.processes);
+    g_autoptr(GByteArray) names = g_byte_array_new();
+    if (w.rank == 0)
+        read_list(atoi(argv[3]), names);
+    close(atoi(argv[3]));
+    bool told = fm_mpi_spread(names);
+    w.paths = split(names, &w.count);
+    int status = told ? merge(&w, argv[1], argv[2], argv + 4) : 1;
+    g_strfreev(w.paths);
+    MPI_Finalize();
+    /* The result is there, or the reason is said: the others' status would only make noise, and so
+     * would what MPI does not give back, where a build looks for that. */
+    fflush(NULL);
+    _exit(w.rank == 0 ? status : 0);
+}

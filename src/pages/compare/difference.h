@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The picture of a comparison: a flame graph of both runs over one another. A box is as wide as the
+ * larger of its two totals, so both have one scale and what one run alone has is seen, too. */
+#pragma once
+
+#include "compare/compare.h"
+#include "display/flame.h"
+
+struct fm_difference_options {
+    enum fm_measure_id by;
+    uint32_t focus; /* pd that fills the width; 0 = the whole program */
+    /* The address of the page with another focus; NULL: boxes lead nowhere. g_free. */
+    char *(*address)(void *user, uint32_t focus);
+    void *user;
+};
+
+/* Adds the picture, with the way from the root to the focus above it. False when there is nothing
+ * to draw. FM_COMPARE_CALLS is drawn as calls with those below. */
+bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
+                       const struct fm_difference_options *options);

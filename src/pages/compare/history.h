@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page of many profiles of a program, one a row, in the order in which they were recorded. */
+#pragma once
+
+#include "compare/compare.h"
+#include "display/display.h"
+
+/* One profile. What is not recorded is -1. */
+struct fm_history_entry {
+    char *label;       /* owned: its name without ".data" */
+    char *program;     /* owned: its file's name */
+    char *build_id;    /* owned, hexadecimal; NULL = not known */
+    uint64_t start_ns; /* since 1970; 0 = not known */
+    double seconds;    /* of CPU time, or see clock */
+    bool clock;        /* it is not known to be CPU time */
+    int64_t samples;   /* that the time rests on */
+    int64_t contexts, calls, allocs, bytes, peak_bytes;
+};
+void fm_history_entry_clear(void *entry); /* for GArray */
+
+/* What the profile and what lies beside it tell; path is that of NAME.data. */
+FM_MUST_USE bool fm_history_read(const char *path, struct fm_history_entry *ret, GError **error);
+
+/* entries: struct fm_history_entry, which this puts in order. The caller owns the result. */
+struct fm_display *fm_history_page(GArray *entries);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What calls a procedure, in groups as the page's command says. */
+#pragma once
+
+#include "pages/profile/parts/order.h"
+
+/* What calls the procedure from outside its recursions, or inside them. */
+struct fm_caller_groups {
+    struct fm_page *page;
+    uint32_t count;
+    struct fm_callers_row *callers;
+    struct fm_row *rows; /* sorted; id = index of the callers row */
+    /* By clique instead: made when they are shown. */
+    struct fm_clique_callers *cliques;
+    uint32_t *order; /* NULL: in the order of cliques */
+};
+
+/* From outside the procedure's recursions, or inside them; fm_caller_groups_clear(). */
+void fm_caller_groups_find(struct fm_caller_groups *ret, struct fm_page *page, uint32_t ps,
+                           bool inside);
+void fm_caller_groups_clear(struct fm_caller_groups *groups);
+/* What stands at a place. */
+void fm_caller_groups_at(const struct fm_caller_groups *groups, uint32_t place,
+                         struct fm_callers_row *ret_caller, struct fm_row *ret);
+/* The clique of the program's start. */
+bool fm_caller_is_root(const struct fm_page *page, uint32_t clique);
+/* The procedure that a clique of callers goes by: its entry, or the runtime. */
+const char *fm_caller_clique_name(const struct fm_page *page, uint32_t clique, uint32_t *ret_entry);

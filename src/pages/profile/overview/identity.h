@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "@1f0c...": functions and contexts in the addresses of a profile that is made anew while its
+ * program runs, where numbers are those of one making. Dumps and pages of many callees keep
+ * numbers. */
+#pragma once
+
+#include "report/report.h"
+
+#define FM_IDENTITY_BYTES 32 /* "clique/@" and 16 digits */
+
+/* Puts the identity in the place of a number, if the command is about one: the name is the buffer
+ * then. False: it stays as it is. All costs must be known. */
+bool fm_identity_name(const struct fm_deep_recording *recording, struct fm_command *command,
+                      char buffer[FM_IDENTITY_BYTES]);
+/* Whether the name is an identity; *ret_number: of the context or function that has it, 0 = none.
+ */
+bool fm_identity_read(const struct fm_deep_recording *recording, const char *name, bool clique,
+                      uint32_t *ret_number);

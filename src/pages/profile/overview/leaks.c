@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leaks: contexts whose blocks were never given back, who gave back what others had allocated, and
+ * what realloc did. */
+#include "pages/profile/overview/overview.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "display/ranked.h"
+#include "pages/profile/measured/path_text.h"
+#include "pages/profile/parts/controls.h"
+
+#define CONTEXTS_SHOWN 100u
+#define FLOWS_SHOWN 100u
+#define REALLOCS_SHOWN 50u
+
+struct holder {
+    uint32_t csd;
+    uint64_t bytes, blocks, allocs;
+};
+
+static int by_amount(uint64_t a, uint64_t b, uint32_t first, uint32_t second)
+{
+    if (a != b)
+        return a > b ? -1 : 1;
+    return first < second ? -1 : first > second;
+}
+
+static int compare_holders(const void *a, const void *b)
+{
+    const struct holder *ha = a, *hb = b;
+    int order = by_amount(ha->bytes, hb->bytes, 0, 0);
+    return order != 0 ? order : by_amount(ha->blocks, hb->blocks, ha->csd, hb->csd);
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+    const struct fm_flow *fa = a, *fb = b;
+    int order = by_amount(fa->bytes, fb->bytes, 0, 0);
+    order = order != 0 ? order : by_amount(fa->blocks, fb->blocks, fa->from, fb->from);
+    return order != 0 ? order : by_amount(0, 0, fa->to, fb->to);
+}
+
+static int compare_reallocs(const void *a, const void *b)
+{
+    const struct fm_realloc *ra = a, *rb = b;
+    int order = by_amount(ra->moved, rb->moved, 0, 0);
+    return order != 0 ? order : by_amount(ra->kept, rb->kept, ra->csd, rb->csd);
+}
+
+static void add_column(struct fm_table *table, const char *title, const char *name,
+                       unsigned priority, enum fm_column_class column_class)
+{
+    fm_table_columns(table, &(struct fm_column_head){title, name, column_class}, 1,
+                     FM_COLOUR_NEVER);
+    fm_column_priority(table, priority);
+}
+
+static GArray *holders_of(const struct fm_profile *profile, unsigned bytes, unsigned blocks)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct holder));
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        const struct holder holder = {csd, fm_profile_own(profile, csd, bytes),
+                                      fm_profile_own(profile, csd, blocks),
+                                      fm_profile_own(profile, csd, FM_ALLOCS)};
+        if (holder.blocks > 0)
+            g_array_append_val(all, holder);
+    }
+    if (all->len > 0)
+        qsort(all->data, all->len, sizeof(struct holder), compare_holders);
+    return all;
+}
+
+static void say_shown(struct fm_page *page, uint32_t shown, uint32_t all)
+{
+    if (all <= shown)
+        return;
+    g_autofree char *text = g_strdup_printf("The first %u of %u.", shown, all);
+    fm_add_text(page->body, text);
+}
+
+static void add_holders(struct fm_page *page, const GArray *holders, uint64_t whole)
+{
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "leaks");
+    fm_table_ranked(table, NULL);
+    add_column(table, "Held", "held_bytes", 1, FM_COLUMN_NUMBER);
+    add_column(table, "%", "held_percent", 3, FM_COLUMN_NUMBER);
+    add_column(table, "Blocks", "held_blocks", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Allocated", "allocated_blocks", 2, FM_COLUMN_NUMBER);
+    fm_column_help(table, "Blocks: where as many are held, none was ever given back");
+    add_column(table, "Allocated in", "path", 1, FM_COLUMN_PROC);
+    for (guint i = 0; i < MIN(holders->len, CONTEXTS_SHOWN); i++) {
+        const struct holder *holder = &g_array_index(holders, struct holder, i);
+        double share = whole > 0 ? (double)holder->bytes / (double)whole : 0;
+        fm_table_row(table, "context", false);
+        fm_cell_bytes(table, (int64_t)holder->bytes);
+        fm_cell_bar(table, share, share);
+        fm_cell_share(table, share);
+        fm_cell_int(table, (int64_t)holder->blocks);
+        fm_cell_int(table, (int64_t)holder->allocs);
+        fm_context_cell(page, table, holder->csd);
+    }
+    say_shown(page, CONTEXTS_SHOWN, holders->len);
+}
+
+static void add_held_time(struct fm_table *table, const struct fm_flow *flow)
+{
+    if (flow->held_ns == 0) {
+        fm_cell_empty(table);
+        fm_cell_empty(table);
+        return;
+    }
+    fm_cell_time_short(table, (double)flow->held_ns / (double)flow->blocks / 1e9);
+    fm_cell_time_short(table, (double)flow->longest_ns / 1e9);
+}
+
+static int compare_lifetimes(const void *a, const void *b)
+{
+    const struct fm_durations *const *da = a, *const *db = b;
+    return by_amount((*da)->timed, (*db)->timed, (*da)->csd, (*db)->csd);
+}
+
+/* How long what a context allocated was held, of the blocks given back. */
+static void add_lifetimes(struct fm_page *page)
+{
+    static const char *const names[] = {"p50_seconds", "p90_seconds", "p99_seconds"};
+    static const char *const titles[] = {"50 %", "90 %", "99 %"};
+    static const double shares[] = {0.5, 0.9, 0.99};
+    const struct fm_duration_info *info = &page->profile->run_info.heap_info.lifetimes;
+    fm_display_fact_bool(page->display, "lifetimes_recorded", info->count > 0);
+    if (info->count == 0) {
+        fm_add_text(page->body, "How long blocks were held is not recorded: "
+                                "`fathom record --lifetimes` does.");
+        return;
+    }
+    g_autofree const struct fm_durations **all = g_new(const struct fm_durations *, info->count);
+    for (uint32_t i = 0; i < info->count; i++)
+        all[i] = &info->of[i];
+    qsort(all, info->count, sizeof(gpointer), compare_lifetimes);
+    fm_add_heading(page->body, "How long blocks were held");
+    fm_add_text(page->body, "Of those that were given back, by where they were allocated.");
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "lifetimes");
+    fm_table_ranked(table, NULL);
+    add_column(table, "Given back", "timed_count", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Mean", "mean_seconds", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Least", "least_seconds", 3, FM_COLUMN_NUMBER);
+    for (size_t i = 0; i < G_N_ELEMENTS(shares); i++) {
+        add_column(table, titles[i], names[i], 2, FM_COLUMN_NUMBER);
+        fm_column_help(table, "So many of the blocks were held no longer; to 1 %");
+    }
+    add_column(table, "Longest", "longest_seconds", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Allocated in", "path", 1, FM_COLUMN_PROC);
+    for (uint32_t i = 0; i < MIN(info->count, CONTEXTS_SHOWN); i++) {
+        const struct fm_durations *d = all[i];
+        fm_table_row(table, "context", false);
+        fm_cell_int(table, (int64_t)d->timed);
+        fm_cell_time_short(table, (double)d->ns / (double)MAX(d->timed, 1) / 1e9);
+        fm_cell_time_short(table, (double)d->shortest_ns / 1e9);
+        for (size_t k = 0; k < G_N_ELEMENTS(shares); k++)
+            fm_cell_time_short(table, fm_durations_quantile(d, shares[k]) / 1e9);
+        fm_cell_time_short(table, (double)d->longest_ns / 1e9);
+        fm_context_cell(page, table, d->csd);
+    }
+    say_shown(page, CONTEXTS_SHOWN, info->count);
+}
+
+static void add_flows(struct fm_page *page)
+{
+    const struct fm_heap_info *info = &page->profile->run_info.heap_info;
+    if (info->flow_count == 0)
+        return;
+    g_autofree struct fm_flow *flows = g_memdup2(info->flows, info->flow_count * sizeof *flows);
+    qsort(flows, info->flow_count, sizeof *flows, compare_flows);
+    fm_add_heading(page->body, "Allocated here, given back there");
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "flows");
+    fm_table_ranked(table, NULL);
+    add_column(table, "Bytes", "flow_bytes", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Blocks", "flow_blocks", 2, FM_COLUMN_NUMBER);
+    add_column(table, "Allocated in", "path", 1, FM_COLUMN_PROC);
+    if (info->lifetimes.count > 0) {
+        add_column(table, "Held on average", "mean_seconds", 2, FM_COLUMN_NUMBER);
+        add_column(table, "Longest", "longest_seconds", 3, FM_COLUMN_NUMBER);
+    }
+    add_column(table, "Given back in", "freeing", 1, FM_COLUMN_PROC);
+    for (uint32_t i = 0; i < MIN(info->flow_count, FLOWS_SHOWN); i++) {
+        fm_table_row(table, "flow", false);
+        fm_cell_bytes(table, (int64_t)flows[i].bytes);
+        fm_cell_int(table, (int64_t)flows[i].blocks);
+        fm_context_cell(page, table, flows[i].from);
+        if (info->lifetimes.count > 0)
+            add_held_time(table, &flows[i]);
+        fm_context_cell(page, table, flows[i].to);
+    }
+    say_shown(page, FLOWS_SHOWN, info->flow_count);
+}
+
+static void add_reallocs(struct fm_page *page)
+{
+    const struct fm_heap_info *info = &page->profile->run_info.heap_info;
+    if (info->realloc_count == 0)
+        return;
+    g_autofree struct fm_realloc *all =
+        g_memdup2(info->reallocs, info->realloc_count * sizeof *all);
+    qsort(all, info->realloc_count, sizeof *all, compare_reallocs);
+    fm_add_heading(page->body, "What realloc did");
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "reallocs");
+    fm_table_ranked(table, NULL);
+    add_column(table, "Moved", "moved_blocks", 1, FM_COLUMN_NUMBER);
+    fm_column_help(table, "Blocks that were copied to another place");
+    add_column(table, "Left in place", "kept_blocks", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Called in", "path", 1, FM_COLUMN_PROC);
+    for (uint32_t i = 0; i < MIN(info->realloc_count, REALLOCS_SHOWN); i++) {
+        fm_table_row(table, "context", false);
+        fm_cell_int(table, (int64_t)all[i].moved);
+        fm_cell_int(table, (int64_t)all[i].kept);
+        fm_context_cell(page, table, all[i].csd);
+    }
+    say_shown(page, REALLOCS_SHOWN, info->realloc_count);
+}
+
+static void say_blocks(struct fm_page *page, uint64_t blocks, uint64_t bytes, const char *what)
+{
+    if (blocks == 0)
+        return;
+    g_autofree char *bytes_text = fm_format_bytes((int64_t)MIN(bytes, (uint64_t)INT64_MAX));
+    g_autofree char *text =
+        g_strdup_printf("%" PRIu64 " block%s (%s) %s %s.", blocks, blocks == 1 ? "" : "s",
+                        bytes_text, blocks == 1 ? "was" : "were", what);
+    fm_add_text(page->body, text);
+}
+
+/* What the tables do not hold. */
+static void add_beside(struct fm_page *page)
+{
+    const struct fm_heap_whole *whole = &page->profile->run_info.heap_info.whole;
+    say_blocks(page, whole->unknown_blocks, whole->unknown_bytes,
+               "given back that had been allocated where nothing was recorded");
+    say_blocks(page, whole->inherited_blocks, whole->inherited_bytes,
+               "given back that the parent process had allocated");
+    say_blocks(page, whole->unseen_blocks, whole->unseen_bytes,
+               "given back where nothing is recorded");
+    say_blocks(page, whole->untold_blocks, whole->untold_bytes,
+               "allocated without memory to note where");
+    if (whole->dropped > 0) {
+        g_autofree char *text = g_strdup_printf(
+            "Of %" PRIu64 " blocks given back the recording had no room to say where they had been "
+            "allocated.",
+            whole->dropped);
+        fm_add_text(page->body, text);
+    }
+}
+
+static void add_lead(struct fm_page *page, uint64_t bytes, uint64_t blocks, uint32_t contexts)
+{
+    fm_display_fact_int(page->display, "held_bytes", (int64_t)bytes);
+    fm_display_fact_int(page->display, "held_blocks", (int64_t)blocks);
+    fm_display_fact_int(page->display, "contexts_count", contexts);
+    if (blocks == 0) {
+        fm_add_text(page->body, fm_cost_total(&page->analysis->root_total, FM_ALLOCS) > 0
+                                    ? "All that was allocated was given back."
+                                    : "Nothing was allocated by functions that were recorded.");
+        return;
+    }
+    g_autofree char *bytes_text = fm_format_bytes((int64_t)bytes);
+    g_autofree char *blocks_text = fm_format_int((int64_t)blocks);
+    g_autofree char *text = g_strdup_printf(
+        "%s in %s block%s of %u context%s were never given back. Whether the program could still "
+        "reach them is not known.",
+        bytes_text, blocks_text, blocks == 1 ? "" : "s", contexts, contexts == 1 ? "" : "s");
+    fm_add_text(page->body, text);
+}
+
+static void add_recorded(struct fm_page *page, unsigned bytes, unsigned blocks)
+{
+    g_autoptr(GArray) holders = holders_of(page->profile, bytes, blocks);
+    uint64_t all_bytes = 0, all_blocks = 0;
+    for (guint i = 0; i < holders->len; i++) {
+        all_bytes += g_array_index(holders, struct holder, i).bytes;
+        all_blocks += g_array_index(holders, struct holder, i).blocks;
+    }
+    add_lead(page, all_bytes, all_blocks, holders->len);
+    struct fm_query memory = fm_page_link(page, FM_CMD_MEMORY, 0);
+    memory.command.memory = FM_QUERY_HELD;
+    fm_add_link(page->body, &memory, "By path, wrappers of malloc left out");
+    if (holders->len > 0)
+        add_holders(page, holders, all_bytes);
+    if (!page->profile->run_info.heap_info.recorded) {
+        fm_add_text(page->body,
+                    "Who gave back what others had allocated is not recorded in this file, "
+                    "or, of a sum, not in all that it adds up.");
+        return;
+    }
+    add_flows(page);
+    add_lifetimes(page);
+    add_reallocs(page);
+    add_beside(page);
+}
+
+bool fm_report_leaks(struct fm_page *page, GError **error)
+{
+    unsigned bytes = fm_profile_measure(page->profile, "live_bytes");
+    unsigned blocks = fm_profile_measure(page->profile, "live_blocks");
+    (void)error;
+    fm_page_begin(page, "leaks", g_strdup("Never given back"));
+    fm_display_fact_bool(page->display, "recorded", bytes != 0 && blocks != 0);
+    if (bytes != 0 && blocks != 0)
+        add_recorded(page, bytes, blocks);
+    else
+        fm_add_text(page->body, "Which blocks were still held at the end, and who had allocated "
+                                "them, is not recorded.");
+    fm_controls_general(page);
+    return true;
+}

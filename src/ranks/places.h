@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: whose values a file has. */
+#pragma once
+
+#include "ranks/ranks.h"
+
+#define FM_NO_PLACE UINT32_MAX
+
+/* Places: the parts of the sum, or, where processes of one rank count as one, its ranks. */
+struct fm_rank_places {
+    const struct fm_profile *sum;
+    bool shared; /* ranks */
+    uint32_t count;
+    uint32_t *place_of;       /* by part */
+    uint32_t *parts_at;       /* by place: how many parts */
+    GHashTable *part_of_hash; /* FM_PART_HASH_BYTES of the sum's part -> its number + 1 */
+};
+
+/* sum is borrowed. */
+void fm_rank_places_init(struct fm_rank_places *places, const struct fm_profile *sum);
+void fm_rank_places_clear(struct fm_rank_places *places);
+bool fm_rank_places_has(const struct fm_rank_places *places,
+                        const uint8_t hash[FM_PART_HASH_BYTES]);
+/* Of a process's profile of this hash, or of a sum all of whose parts are of one place.
+ * FM_NO_PLACE: it is not in the sum, or of several. */
+uint32_t fm_rank_places_of(const struct fm_rank_places *places, const struct fm_profile *profile,
+                           const uint8_t hash[FM_PART_HASH_BYTES]);
+
+/* The files of one place. */
+struct fm_rank_files {
+    GArray *parts; /* struct: part of the sum, file */
+    uint32_t count;
+};
+void fm_rank_files_init(struct fm_rank_files *files);
+void fm_rank_files_clear(struct fm_rank_files *files);
+/* One more, for which fm_rank_places_of() gave a place. */
+void fm_rank_files_add(struct fm_rank_files *files, const struct fm_rank_places *places,
+                       const struct fm_profile *profile, const uint8_t hash[FM_PART_HASH_BYTES]);
+/* Whether the files are of one run: each of its processes was started by one that is in another,
+ * but those of the first. False with *ret_why, a sentence; g_free(). Empties files. */
+bool fm_rank_files_are_one(struct fm_rank_files *files, char **ret_why);

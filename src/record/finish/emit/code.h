@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the instructions of the procedures are, and how much time fell on which. */
+#pragma once
+
+#include "deep/machine/machine_code.h"
+#include "record/finish/nodes.h"
+
+/* Time that fell on code of an image. */
+struct fm_fallen {
+    uint32_t image;
+    uint64_t address, quanta;
+};
+/* struct fm_fallen, by image and address, one of each. Caller unrefs. */
+GArray *fm_code_samples(const struct fm_raw_recording *recording, const struct fm_images *images);
+/* The code of the procedures that the profile has contexts of. samples: NULL = time was not
+ * recorded. ps_ids: of the profile, for each ps. What a file does not tell is noted. Caller owns
+ * it. */
+struct fm_machine_code *fm_code_make(const struct fm_nodes *nodes, const GArray *samples,
+                                     const uint32_t *ps_ids, const struct fm_profile *profile,
+                                     struct fm_finish_notes *notes);

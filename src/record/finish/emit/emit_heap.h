@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who gave back what others had allocated, behind the graph. */
+#pragma once
+
+#include "deep/build.h"
+#include "record/raw/recording.h"
+
+/* csd_ids: of the profile, per csd of the recording; 0 = none. Nothing where what is held was not
+ * recorded. */
+void fm_emit_heap(const struct fm_raw_recording *recording, const uint32_t *csd_ids,
+                  struct fm_build *build);

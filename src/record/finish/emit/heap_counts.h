@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The heap in the profile: measures of call edges, and what is known beside them. */
+#pragma once
+
+#include "deep/build.h"
+#include "record/raw/recording.h"
+
+struct fm_heap_counts {
+    struct fm_build *build;
+    const struct fm_raw_recording *recording;
+    /* Numbers of the measures; of the last five one or the other is there. */
+    unsigned frees, freed_bytes;
+    unsigned requested_bytes;
+    unsigned usable_bytes, live_bytes, live_blocks, peak_bytes;
+};
+
+/* Names the measures. */
+void fm_heap_counts_begin(struct fm_heap_counts *counts, struct fm_build *build,
+                          const struct fm_raw_recording *recording);
+/* Adds what is at heap, an index into recording->heaps, to csd of the profile. */
+void fm_heap_counts_add(const struct fm_heap_counts *counts, uint32_t csd, uint32_t heap);
+/* The peak of the header. */
+void fm_heap_counts_facts(const struct fm_heap_counts *counts);

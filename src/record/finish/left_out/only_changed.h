@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of a recording that is the difference of two moments: contexts in which nothing was counted go.
+ */
+#pragma once
+
+#include "record/raw/recording.h"
+
+/* gone: the pds that are left out already, NULL if there are none; more are added. */
+void fm_only_changed(struct fm_raw_recording *recording, bool **gone);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks a program that is being recorded to start, to stop, to mark: through its recording file.
+ * Nothing of it can be noticed by the program. docs/format-recording.md, "What others ask". */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "runtime/recording_format.h"
+
+struct fm_control;
+
+/* The path of the recording that is meant: "pid:N" is the one that process N writes, all else is a
+ * path. g_free(). Errors: FM_ERROR_USAGE, FM_ERROR_NOT_FOUND (no such process, or none that is
+ * recorded), FM_ERROR_UNAVAILABLE (another user's, removed). */
+FM_MUST_USE bool fm_control_path(const char *name, char **ret, GError **error);
+
+/* Opens the recording at path to ask its program, which must run and be ours. Caller owns *ret.
+ * Errors: FM_ERROR_IO, FM_ERROR_FORMAT, FM_ERROR_VERSION, FM_ERROR_UNAVAILABLE (ended, of another
+ * user, of an older libfathom). */
+FM_MUST_USE bool fm_control_open(const char *path, struct fm_control **ret, GError **error);
+void fm_control_free(struct fm_control *control); /* NULL is allowed */
+
+enum fm_control_answer {
+    FM_CONTROL_DONE,
+    FM_CONTROL_ASKED, /* it has not run since: it will do so before it goes on */
+    FM_CONTROL_FAILED,
+};
+
+/* What a label may be: UTF-8 of at most FM_REC_LABEL_BYTES bytes without control characters. */
+FM_MUST_USE bool fm_control_check_label(const char *label, GError **error);
+
+/* Asks, and waits for at most wait_us microseconds until the program has done so. label: "" for
+ * commands without. One that was asked before and is not done comes first. With FM_CONTROL_FAILED:
+ * FM_ERROR_UNAVAILABLE when the program ended meanwhile, or has 8 requests before it, or refuses.
+ */
+FM_MUST_USE enum fm_control_answer fm_control_ask(struct fm_control *control,
+                                                  enum fm_rec_command command, const char *label,
+                                                  uint64_t wait_us, GError **error);
+
+/* Copies the recording as it is now to NAME.snap<n>.rec beside it, and asks the program to mark
+ * that moment. *ret_path: g_free(), set as soon as the copy is there, whatever the mark's answer.
+ */
+FM_MUST_USE enum fm_control_answer fm_control_snapshot(struct fm_control *control,
+                                                       const char *label, uint64_t wait_us,
+                                                       char **ret_path, GError **error);
+
+/* How the program does; that it has ended is no error here. */
+struct fm_control_status {
+    bool running; /* its process is there, and the same program */
+    enum fm_rec_state state;
+    bool recording; /* not stopped */
+    bool listens;   /* looks at requests */
+    bool ticks;     /* also while it computes: else when it waits, allocates or meets new code */
+    uint32_t pid;
+    unsigned pending; /* requests that it has not looked at yet */
+    unsigned threads, threads_ended, marks, snapshots;
+    uint64_t bytes, seconds_ns; /* of the file; since it began, until its end if that is known */
+    char process_state;         /* of /proc: 'R', 'S', 'T'...; 0 = not known */
+    char *program;              /* g_free() */
+};
+FM_MUST_USE bool fm_control_status(const char *path, struct fm_control_status *ret, GError **error);
+void fm_control_status_clear(struct fm_control_status *status);
+
+typedef struct fm_control FmControl;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmControl, fm_control_free)
+
+/* A copy of the recording as it is, at a path that must not be there yet, without the program's
+ * doing: *ret_ns is the moment, of CLOCK_MONOTONIC. number: the snapshot that it says it is, > 0.
+ * Errors: FM_ERROR_IO, and those of the recording's header. */
+FM_MUST_USE bool fm_control_copy(const char *path, const char *to, uint32_t number,
+                                 uint64_t *ret_ns, GError **error);

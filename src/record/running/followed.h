@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recording that is being written, read again and again: nodes are read once, as they never move,
+ * counters each time. What is added up here never decreases from one reading to the next, and no
+ * edge is without its callee. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "record/raw/recording.h"
+
+#define FM_FOLLOWED_NONE UINT32_MAX
+
+/* What is counted of contexts, edges and functions. Time in quanta (fm_followed_quantum_ns()). */
+enum fm_followed_measure {
+    FM_FOLLOWED_CALLS,
+    FM_FOLLOWED_QUANTA,
+    FM_FOLLOWED_ALLOCS,
+    FM_FOLLOWED_BYTES,
+    FM_FOLLOWED_WAIT_NS, /* of waits that are over */
+    FM_FOLLOWED_MEASURES
+};
+struct fm_followed_counts {
+    uint64_t of[FM_FOLLOWED_MEASURES];
+};
+
+/* A call edge. Both are contexts. */
+struct fm_followed_edge {
+    uint32_t caller; /* FM_FOLLOWED_NONE: a thread begins */
+    uint32_t callee;
+    uint32_t ref; /* in the file */
+    bool made;    /* its callee: else it closes a recursion */
+    struct fm_followed_counts counts;
+};
+
+/* A function in a calling context. */
+struct fm_followed_context {
+    uint32_t maker;    /* edge; FM_FOLLOWED_NONE: not met yet */
+    uint32_t function; /* index */
+    uint32_t thread;   /* index, in order of their beginning */
+    uint32_t ref;
+    uint32_t newest; /* reference of the newest edge that was read */
+};
+
+/* The function that begins at an address of a module. */
+struct fm_followed_function {
+    uint64_t
+        address; /* 0: what a thread does outside all functions; 1: for what there was no room */
+    uint32_t epoch;
+    uint32_t module; /* index; FM_FOLLOWED_NONE: none is known */
+};
+
+struct fm_followed {
+    char *path;
+    struct fm_rec_header header; /* of the latest reading */
+    uint64_t readings;
+    const struct fm_followed_edge *edges;
+    const struct fm_followed_context *contexts;
+    const struct fm_followed_function *functions;
+    const struct fm_raw_module *modules;
+    uint32_t edge_count, context_count, function_count, module_count, thread_count;
+    struct fm_followed_private *own;
+};
+
+/* Opens it and reads it for the first time. Caller owns *ret. Errors: those of
+ * fm_raw_recording_load(). */
+FM_MUST_USE bool fm_followed_open(const char *path, struct fm_followed **ret, GError **error);
+void fm_followed_free(struct fm_followed *watch); /* NULL is allowed */
+/* Reads what is new. On failure counts are as they were before; no more readings then. */
+FM_MUST_USE bool fm_followed_read(struct fm_followed *watch, GError **error);
+/* Does the program still run? When not, one more reading sees all that it has done. */
+bool fm_followed_is_running(const struct fm_followed *watch);
+/* Seconds, or events (fm_raw_tick_words()). */
+static inline double fm_followed_ticks(const struct fm_followed *watch, uint64_t quanta)
+{
+    uint64_t quantum = watch->header.quantum_ns;
+    return quantum > 0 ? (double)quanta * (double)quantum * 1e-9 : (double)quanta;
+}
+
+/* The counts of all edges at one moment, to subtract. */
+struct fm_followed_moment {
+    uint32_t edge_count;
+    struct fm_followed_counts *edges;
+};
+struct fm_followed_moment *fm_followed_moment_new(const struct fm_followed *watch);
+void fm_followed_moment_free(struct fm_followed_moment *moment); /* NULL is allowed */
+
+/* Sums by function since a moment (NULL: since the beginning). Each function stands at most once on
+ * the way to a context, so totals count nothing twice. */
+struct fm_followed_row {
+    uint32_t function;
+    struct fm_followed_counts self, total; /* total calls: of it and of all below it */
+};
+/* All functions that were called or used anything, one row each, unsorted; *ret_all: of the whole
+ * program. g_array_unref(). */
+GArray *fm_followed_rows(const struct fm_followed *watch, const struct fm_followed_moment *since,
+                         struct fm_followed_counts *ret_all);
+/* The callers (or callees) of one function, with what was counted on the edges between: self: of
+ * the callee, total: with all below; of calls within a recursion the calls alone. */
+GArray *fm_followed_neighbours(const struct fm_followed *watch,
+                               const struct fm_followed_moment *since, uint32_t function,
+                               bool callers);
+
+typedef struct fm_followed FmFollowed;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmFollowed, fm_followed_free)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of profiles of programs that run. */
+#include "serve/growing.h"
+
+#include <string.h>
+
+struct fm_growing *fm_growing_find(const struct fm_server *server, const char *name)
+{
+    for (unsigned i = 0; i < server->growing->len; i++) {
+        struct fm_growing *growing = server->growing->pdata[i];
+        if (strcmp(growing->name, name) == 0)
+            return growing;
+    }
+    return NULL;
+}
+
+struct fm_growing *fm_growing_of(const struct fm_server *server, const char *name)
+{
+    struct fm_growing *growing = fm_growing_find(server, name);
+    if (growing != NULL)
+        growing->asked = true;
+    return growing;
+}
+
+const char *fm_growing_finished(const struct fm_growing *growing)
+{
+    return growing->finished;
+}
+
+const char *fm_growing_text(const struct fm_growing *growing)
+{
+    return growing->text;
+}
+
+bool fm_growing_is_there(const struct fm_growing *growing)
+{
+    return growing->generation > 0;
+}
+
+bool fm_growing_is_running(const struct fm_growing *growing)
+{
+    return growing->running;
+}
+
+void fm_growing_free(void *data)
+{
+    struct fm_growing *growing = data;
+    g_free(growing->name);
+    g_free(growing->text);
+    g_free(growing->finished);
+    g_free(growing);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles of programs that still run: made anew from time to time by whoever added them. Their
+ * pages say so, and their streams tell when there is another one. */
+#pragma once
+
+#include "serve/serve_internal.h"
+
+struct fm_growing {
+    char *name;
+    char *text;
+    unsigned generation;
+    bool running;
+    char *finished; /* the name of the whole profile; NULL = there is none yet */
+    bool asked;     /* since the latest generation */
+};
+
+/* NULL: there is none of that name. */
+struct fm_growing *fm_growing_find(const struct fm_server *server, const char *name);
+
+/* Of the profile of that name; NULL: it does not grow. Whoever asks wants the next one. */
+struct fm_growing *fm_growing_of(const struct fm_server *server, const char *name);
+/* The name of the profile that its pages lead on to; NULL: none. */
+const char *fm_growing_finished(const struct fm_growing *growing);
+/* What a page says of it; borrowed. */
+const char *fm_growing_text(const struct fm_growing *growing);
+/* False: it has been promised, and nothing of it is there yet. */
+bool fm_growing_is_there(const struct fm_growing *growing);
+/* False: its program has ended, and no other one comes. */
+bool fm_growing_is_running(const struct fm_growing *growing);
+void fm_growing_free(void *growing);
+/* Answers /live: the stream of a page of such a profile. */
+void fm_growing_answer(struct fm_server *server, const struct fm_request *request,
+                       struct fm_response *ret);
+/* Answers /moment. */
+void fm_growing_answer_moment(struct fm_server *server, const struct fm_request *request,
+                              struct fm_response *ret);

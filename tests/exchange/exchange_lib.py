@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests beside it share: running commands, and what was found of each, as TAP."""
+import subprocess
+import sys
+
+number = failures = 0
+
+
+def check(name, holds, detail=""):
+    global failures, number
+    number += 1
+    failures += not holds
+    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:3000]}")
+
+
+def skip(name, why):
+    global number
+    number += 1
+    print(f"ok {number} {name} # SKIP {why}")
+
+
+def run(*arguments, **more):
+    """Whatever its status is."""
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, **more)
+
+
+def must(*arguments, status=0, **more):
+    """With that status, or the test ends here."""
+    told = run(*arguments, **more)
+    if told.returncode != status:
+        raise SystemExit(f"Bail out! {arguments}: {told.returncode} {told.stderr}")
+    return told
+
+
+def said(*arguments):
+    return must(*arguments).stdout
+
+
+def end():
+    print(f"1..{number}")
+    sys.exit(failures > 0)

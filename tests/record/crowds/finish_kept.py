@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""fathom record --keep=N: a service that is started again and again keeps its last runs."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import finish_lib as lib
+
+PROGRAM = r"""
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((noinline)) static int step(int n) { return n * 3; }
+int main(int count, char **words)
+{
+    int sum = 0;
+    for (int i = 0; i < atoi(words[1]); i++) sum += step(i);
+    while (count > 2 && access(words[2], F_OK) != 0) usleep(10000);
+    return sum == 1;
+}
+"""
+STEM = r"web\.\d{8}-\d{6}Z(-\d+)?"
+
+
+def build(folder):
+    (folder / "service.c").write_text(PROGRAM)
+    lib.must([lib.FATHOM, "cc", "-O1", "service.c", "-o", "service"], folder)
+
+
+def words(keep, *arguments):
+    return [lib.FATHOM, "record", "-q", f"--keep={keep}", "-o", "web", "--", "./service", *map(str, arguments)]
+
+
+def profiles(folder):
+    return sorted(path.name for path in folder.glob("web.*.data"))
+
+
+def steps(folder):
+    return sorted(lib.Profile(folder / name).calls()["step"] for name in profiles(folder))
+
+
+def newest_stay(tap, folder):
+    others = ["web.data", "web.20260101-000000Z", "web.2026-1.data", "web2.20260101-000000Z.data", "web.20260101-000000Zx.data",
+              "web.20990101-000000Z.log", "web.20990101-000001Z.tar.gz", "web.20250101-000000Z.data",
+              "web.20250101-000000Z.data.bak"]
+    for name in others:
+        (folder / name).write_text("of somebody else")
+    for run in range(1, 5):
+        lib.must(words(2, run), folder)
+    mine = [name for name in profiles(folder) if name not in others]
+    notes = folder / (mine[-1] + ".notes.md")
+    notes.write_text("what a reader wrote")
+    lib.must(words(1, 4), folder)
+    tap.check(notes.exists(), "what was written beside a run stays", notes)
+    notes.unlink()
+    lib.must(words(2, 3), folder)
+    mine = [name for name in profiles(folder) if name not in others]
+    tap.check(len(mine) == 2 and all(re.fullmatch(STEM + r"\.data", name) for name in mine),
+              "two runs of four are kept, by the time of their start", mine)
+    for name in others:
+        tap.same((folder / name).read_text(), "of somebody else", f"{name} is none")
+        (folder / name).unlink()
+    tap.same(steps(folder), [3, 4], "the newest")
+    stems = {name[:-len(".data")] for name in mine}
+    left = [path.name for path in folder.glob("web*") if not any(path.name.startswith(stem + ".") for stem in stems)]
+    tap.same(left + [path.name for path in folder.glob("*.lock")] + [path.name for path in folder.glob("*.rec")], [],
+             "what stood beside the others is gone, too")
+
+
+def seen(folder):
+    """The page of all runs."""
+    with subprocess.Popen([lib.FATHOM, "view", "-n", "web"], cwd=folder, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as view:
+        try:
+            line = view.stdout.readline()
+            url = re.search(r"http://[^/\s]*/", line)
+            asked = urllib.request.Request(url.group(), headers={"Accept": "application/json"})
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                return json.load(answer)
+        finally:
+            view.send_signal(signal.SIGTERM)
+
+
+def is_one_set(tap, folder):
+    try:
+        page = seen(folder)
+    except (AttributeError, OSError) as error:
+        tap.check(False, "the page of all runs", error)
+        return
+    rows = next(table["rows"] for table in page["tables"] if table["name"] == "recordings")
+    names = [row["cells"]["recording"] for row in rows]
+    names = [pathlib.Path(name["name"] if isinstance(name, dict) else name).name for name in names]
+    def ended(name):
+        return (folder / name).stat().st_mtime_ns
+    tap.same(names, sorted(profiles(folder), key=ended, reverse=True), "fathom view NAME lists all of its runs, the newest first")
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def running_stays(tap, folder):
+    """A run that is recorded while others begin and end."""
+    until = folder / "end"
+    with subprocess.Popen(words(1, 7, until), cwd=folder) as started:
+        tap.check(wait_for(lambda: list(folder.glob("web.*.rec"))), "a service runs")
+        recording = next(folder.glob("web.*.rec"))
+        tap.check(recording.stat().st_blocks * 512 <= 512 << 10, "and takes little of the disk",
+                  recording.stat().st_blocks)
+        for run in range(2):
+            lib.must(words(1, 11 + run), folder)
+        tap.check(recording.exists() and recording.with_suffix(".lock").exists(), "its recording stays while others end")
+        until.touch()
+        tap.same(started.wait(60), 0, "it ends")
+    tap.same(steps(folder), [7], "what has ended last is kept, whenever it began")
+
+
+def killed(tap, folder):
+    with subprocess.Popen(words(2, 5, folder / "never"), cwd=folder) as started:
+        wait_for(lambda: list(folder.glob("web.*.rec")))
+        recording = next(folder.glob("web.*.rec"))
+        wait_for(lambda: recording.stat().st_size > 0)
+        child = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+        started.kill()
+    lib.must(words(1, 8), folder)
+    tap.check(recording.exists(), "of a killed recorder what its program still writes stays")
+    for pid in child:
+        os.kill(int(pid), signal.SIGKILL)
+
+    def rotated():
+        lib.must(words(1, 9), folder)
+        return not recording.exists()
+    tap.check(wait_for(rotated), "and is a run like another when that has ended")
+    tap.same((steps(folder), list(folder.glob("*.lock"))), ([9], []), "one is left, and no lock")
+
+
+def refused(tap, folder):
+    for bad in ("0", "-1", "x", "", "1.5"):
+        done = lib.run(words(bad, 1), folder)
+        tap.check(done.returncode == 2 and "expected how many runs are kept" in done.stderr, f"--keep={bad}", done.stderr)
+    lib.must([lib.FATHOM, "record", "-q", "--keep", "-o", "raw", "--", "./service", "2"], folder)
+    tap.check((folder / "raw.rec").exists() and (folder / "raw.data").exists(), "--keep alone is of recordings")
+
+
+def main():
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name).resolve()
+        build(folder)
+        for test in (newest_stay, is_one_set, running_stays, killed, refused):
+            test(tap, folder)
+    sys.exit(tap.done())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fathom view` of a program that runs: its pages are those of now, say so, and their streams tell when
+there is more; of one that has ended all is there."""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+import finish_lib as lib
+from view_lib import DEADLINE, Pages, View, calls_of
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def until(view, wanted):
+    """Another generation that has this number of calls."""
+    while True:
+        state = view.event()
+        if wanted in calls_of(view) or not state["running"]:
+            return state
+
+
+def reaches(pages, wanted):
+    end = time.monotonic() + DEADLINE
+    while wanted not in calls_of(pages) and time.monotonic() < end:
+        time.sleep(0.1)
+    return calls_of(pages)
+
+
+def listed(view):
+    return [urllib.parse.unquote(name) for name in
+            re.findall(r'href="deep\?menu&amp;([^"]*)"', view.get("/")[1])]
+
+
+def phases(tap, view, step):
+    tap.same(view.get(f"/moment?menu&{view.file}")[0], 405, "a moment is not set by looking")
+    phase = view.moment("top_procs/1-20/callseqs/self/oa")
+    tap.check(view.page_of_moment.startswith("deep?top_procs"), "the same page of the phase",
+              view.page_of_moment)
+    step("w 77")
+    tap.check(77 in reaches(phase, 77), "what came since the moment, and nothing else",
+              calls_of(phase))
+    page = phase.page("menu")
+    tap.check("This phase began at" in page and "data-live=" in page, "it goes on", page[:2000])
+    step("p 3")
+    tap.check(80 in reaches(phase, 80), "with the program", calls_of(phase))
+    second = phase.moment("proc/3")
+    tap.check(view.page_of_moment != phase.page_of_moment and "menu" in phase.page_of_moment,
+              "numbers of one profile are not those of another", phase.page_of_moment)
+    step("w 5")
+    tap.check(5 in reaches(second, 5), "another phase", calls_of(second))
+    names, end = listed(view), time.monotonic() + DEADLINE
+    while len(names) < 5 and time.monotonic() < end:
+        time.sleep(0.1)
+        names = listed(view)
+    between = [name for name in names if name.endswith(" s.data") and " to " in name]
+    tap.same((len(names), len(between)), (5, 2), "all of them are listed")
+    first = Pages(view.host, urllib.parse.quote(between[0]))
+    tap.check(5555 in calls_of(first), "what came before the first moment", calls_of(first))
+    middle = Pages(view.host, urllib.parse.quote(between[1]))
+    tap.check(80 in calls_of(middle), "what came between the two", calls_of(middle))
+    page = middle.page("menu")
+    tap.check("recorded from" in page and "data-live=" not in page, "which is over", page[:2000])
+
+
+def subject(view, query):
+    """What a page is about: its heading, without markup."""
+    heading = re.search(r"<h1[^>]*>(.*?)</h1>", view.page(query), re.S)
+    return re.sub(r"<[^>]*>|\s+", " ", heading[1]).strip()
+
+
+def addresses_last(tap, view, step):
+    """Another function, and threads with one, shift the numbers: pages that are open stay what they are."""
+    by_number, subjects = {}, {}
+    for kind in ("proc/", "clique/", "tree/calls/down/3/clique/", "flame/calls/down/_/proc/"):
+        for number in range(1, 5):
+            view.page("menu")
+            status, _ = view.get(f"/deep?{kind}{number}&{view.file}")
+            if status != 303:
+                continue
+            query = view.location.lstrip("?").split("&")[0]
+            by_number[f"{kind}{number}"] = query
+            subjects[query] = subject(view, query)
+    tap.check(len(subjects) >= 12 and all("@" in urllib.parse.unquote(query) for query in subjects),
+              "numbers lead on to what lasts", subjects)
+    tap.check(all(re.search(r'href="\?(proc|clique)/%40[0-9a-f]{16}&', view.page(query))
+                  for query in subjects if query.startswith("clique/")), "as links do", subjects)
+    before = calls_of(view)[1]  # behind the rank
+    step("p 6")
+    step("t 11")
+    tap.check(before + 39 in reaches(view, before + 39), "another function and threads", calls_of(view))
+    tap.same({query: subject(view, query) for query in subjects}, subjects, "each is about the same")
+    shifted = 0
+    for text, query in by_number.items():
+        view.get(f"/deep?{text}&{view.file}")
+        shifted += (view.location or "").lstrip("?").split("&")[0] != query
+    tap.check(shifted > 0, "which the numbers are not", by_number)
+
+
+def main():
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", HERE / "steps.c", "-o", "steps",
+                  "-lpthread"], folder)
+        program = subprocess.Popen([lib.FATHOM, "record", "-q", "-k", "-o", "out", "--", "./steps"],
+                                   cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+        def step(order):
+            program.stdin.write(order.encode())
+            program.stdin.flush()
+            assert program.stdout.read(1) == b"k"
+
+        step("w 1234")
+        view = View(folder, "out.rec")
+        page = view.page("menu")
+        tap.check("still runs" in page and "data-live=" in page, "the page says that it runs",
+                  page[:2000])
+        tap.check(1234 in calls_of(view), "its calls until then", calls_of(view))
+        status, kind = view.listen()
+        tap.same((status, kind.split(";")[0]), (200, "text/event-stream"), "it has a stream")
+        first = view.event()
+        tap.check(first["running"] and "still runs" in first["text"], "which says what there is",
+                  first)
+        step("w 4321")
+        state = until(view, 5555)
+        tap.check(state["running"] and state["generation"] > first["generation"],
+                  "more calls, another generation", state)
+        phases(tap, view, step)
+        addresses_last(tap, view, step)
+        program.stdin.close()
+        program.wait(DEADLINE)
+        program.stdout.close()
+        while state["running"]:
+            state = view.event()
+        tap.check("has ended" in state["text"], "the end is told", state)
+        page = view.page("menu")
+        tap.check("has ended" in page and "data-live=" not in page, "also by the page", page[:2000])
+        status, _ = view.get(f"/live?menu&{urllib.parse.quote('nothing.data')}")
+        tap.same(status, 404, "other files have no such stream")
+        tap.same(view.end(), 0, "the server ends")
+        missing = lib.run([lib.FATHOM, "view", "--no-open", "pid:4194305"], folder)
+        tap.check(missing.returncode == 1 and "there is no process 4194305" in missing.stderr,
+                  "no such process", missing.stderr)
+    return tap.done()
+
+
+sys.exit(main())

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fathom finish --since`: the difference of two moments of a recording is a profile of its own, exact,
+and the phases of a run add up to the whole."""
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import finish_lib as lib
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEADLINE = 60
+HEAP = ("ALLOCS", "frees", "freed_bytes", "usable_bytes")
+
+
+def steps(program, *orders):
+    for order in orders:
+        program.stdin.write(order.encode())
+        program.stdin.flush()
+        assert program.stdout.read(1) == b"k"
+
+
+def run(folder, grade):
+    """Three phases, divided by two snapshots."""
+    program = subprocess.Popen([lib.FATHOM, "record", "-q", "-k", "-o", "out", "--", "./" + grade],
+                               cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    steps(program, "w 1000", "m 60", "r 9", "z 2", "t 5")
+    lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "one"], folder)
+    steps(program, "w 234", "m 30", "u 40", "r 3", "z 3", "t 7", "t 8")
+    lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "two"], folder)
+    steps(program, "w 11", "m 5")
+    program.stdin.close()
+    program.wait(DEADLINE)
+    program.stdout.close()
+
+
+def finish(folder, name, recording, *options):
+    lib.must([lib.FATHOM, "finish", "-q", "-k", "-o", name, *options, recording], folder)
+    lib.must([lib.FATHOM, "check", f"{name}.data"], folder)
+    return lib.Profile(pathlib.Path(folder) / f"{name}.data")
+
+
+def heap_of(profile):
+    names = {name.lower(): name for _, name in profile.heap}
+    return {key: profile.heap[key] for key in profile.heap
+            if key[1] in [names.get(name.lower(), name) for name in HEAP]}
+
+
+def check_phase(tap, middle, grade):
+    calls = middle.calls()
+    tap.same({name: calls[name] for name in ("leaf", "take", "give", "nap", "thread", "main")},
+             {"leaf": 234 + 1 + 7 + 8, "take": 1, "give": 1, "nap": 1, "thread": 2, "main": 0},
+             f"{grade}: calls of the phase")
+    tap.same(calls["down"], 3, "recursion of the phase")
+    contexts = [count for path, count in middle.contexts.items() if path.endswith("/leaf")]
+    tap.check({234, 1} < set(contexts) and sum(contexts) == 250, "in its contexts", contexts)
+    tap.same((middle.allocs["take"], middle.bytes["take"]), (30, 3000), "what it allocated")
+    tap.same((middle.heap["give", "frees"], middle.heap["give", "freed_bytes"]), (40, 4000),
+             "what it gave back, also of blocks from before")
+    tap.same(middle.heap["take", "live_blocks"], 0, "it holds no more than when it began")
+    tap.same(middle.heap["nap", "waits"], 3, "waits of the phase")
+    tap.check(30e6 <= middle.heap["nap", "wait_ns"] < 30e9, "and their time",
+              middle.heap["nap", "wait_ns"])
+
+
+def check_sums(tap, parts, whole):
+    edges, allocs = collections.Counter(), collections.Counter()
+    heap = collections.Counter()
+    for part in parts:
+        # The program's calls of its threads are there in each phase.
+        edges.update({key: count for key, count in part.edges.items() if key[0] != "the program"})
+        allocs.update(part.bytes)
+        heap.update(heap_of(part))
+    tap.same(+edges, +collections.Counter({key: count for key, count in whole.edges.items()
+                                           if key[0] != "the program"}),
+             "calls of the phases add up to the whole")
+    tap.same(+allocs, +whole.bytes, "bytes, too")
+    tap.same(+heap, +collections.Counter(heap_of(whole)), "and what was given back")
+
+
+def errors(tap, folder):
+    wrong = lib.run([lib.FATHOM, "finish", "--since", "out.snap2.rec", "-o", "x", "out.snap1.rec"],
+                    folder)
+    tap.check(wrong.returncode == 1 and "out.snap2.rec: " in wrong.stderr, "a later one is refused",
+              wrong.stderr)
+    (pathlib.Path(folder) / "bad.rec").write_bytes(b"FATHOMR\n" + bytes(5000))
+    wrong = lib.run([lib.FATHOM, "finish", "--since", "bad.rec", "-o", "x", "out.rec"], folder)
+    tap.check(wrong.returncode == 1 and "bad.rec" in wrong.stderr, "one that is damaged",
+              wrong.stderr)
+    wrong = lib.run([lib.FATHOM, "finish", "--since", "out.snap1.rec", "out.rec"], folder)
+    tap.check(wrong.returncode == 2 and "-o" in wrong.stderr, "it needs a name", wrong.stderr)
+
+
+class Points(lib.Profile):
+    """With how often the blocks ran, by function: an arm that has none is left out."""
+
+    def __init__(self, path):
+        self.points = collections.defaultdict(list)
+        super().__init__(path)
+        self.points = {name: sorted(counts) for name, counts in self.points.items()}
+
+    def _point(self, proc, path, count):
+        self.points[proc].append(int(count))
+
+
+def values(folder, program, *options):
+    """The whole and its three phases, as profiles and what the dumps tell beside the graph."""
+    run_values(folder, program, options)
+    done = []
+    for name, recording, since in (("whole", "out.rec", []), ("first", "out.snap1.rec", []),
+                                   ("middle", "out.snap2.rec", ["--since", "out.snap1.rec"]),
+                                   ("last", "out.rec", ["--since", "out.snap2.rec"])):
+        lib.must([lib.FATHOM, "finish", "-q", "-k", "-o", name, *since, recording], folder)
+        lib.must([lib.FATHOM, "check", f"{name}.data"], folder)
+        dump = json.loads(lib.must([lib.FATHOM, "dump", "--json", f"{name}.data"], folder).stdout)
+        done.append((Points(pathlib.Path(folder) / f"{name}.data"), dump["facts"]))
+    return done
+
+
+def run_values(folder, program, options):
+    process = subprocess.Popen([lib.FATHOM, "record", "-q", "-k", *options, "-o", "out", "--", program],
+                               cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    steps(process, "l 2", "s 60", "z 4", "c 10", "d 3")
+    lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "one"], folder)
+    steps(process, "l 3", "o 80", "z 5", "c 7", "d 20")
+    lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "two"], folder)
+    steps(process, "l 1", "s 40", "c 1")
+    process.stdin.close()
+    process.wait(DEADLINE)
+    process.stdout.close()
+
+
+def blames(facts):
+    """{lock: (waits, ns)}"""
+    found = collections.defaultdict(lambda: (0, 0))
+    names = ["?"] + [lock["name"] for lock in facts["locks"]]
+    for blame in facts["blames"]:
+        waits, ns = found[names[blame["lock"]]]
+        found[names[blame["lock"]]] = waits + blame["waits"], ns + blame["ns"]
+    return found
+
+
+def check_values(tap, folder):
+    """Locks, durations, samples: of the phases what the program did in them, together the whole."""
+    lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", HERE / "phase_values.c", "-o", "deep",
+              "-lpthread"], folder)
+    whole, first, middle, last = values(folder, "./deep", "--trace=nap")
+    parts = (first, middle, last)
+    tap.same([blames(facts)["gate"][0] for _, facts in (whole, *parts)], [6, 2, 3, 1],
+             "waits for a lock, by phase")
+    together = sum(blames(facts)["gate"][1] for _, facts in parts)
+    tap.check(abs(together - blames(whole[1])["gate"][1]) <= 50, "and their time adds up, but for rounding",
+              (together, blames(whole[1])))
+    tap.same([sum(of["timed"] for of in facts["durations"]) for _, facts in (whole, *parts)], [9, 4, 5, 0],
+             "calls that were timed, by phase")
+    for name, (_, facts) in (("whole", whole), ("first", first), ("middle", middle)):
+        tap.check(all(sum(step["calls"] for step in of["steps"]) == of["timed"] and
+                      1000000 <= of["shortest_ns"] <= of["longest_ns"] <= of["ns"]
+                      for of in facts["durations"]), f"{name}: each in a step, as long as it slept",
+                  facts["durations"])
+    tap.same(sum(of["ns"] for _, facts in parts for of in facts["durations"]),
+             sum(of["ns"] for of in whole[1]["durations"]), "their time adds up")
+    samples = [profile.quanta for profile, _ in (whole, *parts)]
+    for name in ("spin", "other"):
+        tap.same(sum(of[name] for of in samples[1:]), samples[0][name], f"CPU time of {name}() adds up")
+    if samples[0]["spin"] + samples[0]["other"] == 0:
+        tap.skip("CPU time, by phase", "the machine's clock ticks met nothing")
+        return
+    # A tick at the begin of a phase charges what was used before it: one tick is 4 ms, or 10.
+    tap.check(samples[1]["spin"] >= 40 and samples[2]["spin"] <= 10 and samples[3]["spin"] >= 20,
+              "CPU time of spin(), by phase", [of["spin"] for of in samples])
+    tap.check(samples[1]["other"] == 0 and samples[2]["other"] >= 60 and samples[3]["other"] <= 10,
+              "CPU time of other(), by phase", [of["other"] for of in samples])
+
+
+def check_points(tap, folder):
+    """How often blocks ran: by phase, and together."""
+    lib.must([lib.FATHOM, "cc", "--grade=coverage", "-O0", "-g", HERE / "phase_values.c", "-o", "coverage",
+              "-lpthread"], folder)
+    whole, first, middle, last = (profile.points["choose"] for profile, _ in values(folder, "./coverage"))
+    for name, points, even, odd in (("whole", whole, 18, 23), ("first", first, 10, 3),
+                                    ("middle", middle, 7, 20), ("last", last, 1, 0)):
+        tap.check({count for count in points} <= {even, odd, even + odd, 0} and even in points and odd in points,
+                  f"{name}: how often each arm ran", (points, even, odd))
+    tap.same(sum(map(sum, (first, middle, last))), sum(whole), "and they add up")
+
+
+def main():
+    tap = lib.Tap()
+    for check in (check_values, check_points):
+        with tempfile.TemporaryDirectory() as folder:
+            check(tap, folder)
+    for grade in ("deep", "full"):
+        with tempfile.TemporaryDirectory() as folder:
+            lib.must([lib.FATHOM, "cc", f"--grade={grade}", "-O1", "-g", HERE / "phases.c", "-o",
+                      grade, "-lpthread"], folder)
+            run(folder, grade)
+            whole = finish(folder, "whole", "out.rec")
+            first = finish(folder, "first", "out.snap1.rec")
+            middle = finish(folder, "middle", "out.snap2.rec", "--since", "out.snap1.rec")
+            last = finish(folder, "last", "out.rec", "--since", "out.snap2.rec")
+            check_phase(tap, middle, grade)
+            tap.same((last.calls()["leaf"], last.calls()["work"], last.calls()["nap"]), (11, 1, 0),
+                     "calls of the last phase")
+            tap.same(last.heap["take", "live_bytes"], 500, "what is held more than when it began")
+            check_sums(tap, (first, middle, last), whole)
+            errors(tap, folder)
+    return tap.done()
+
+
+sys.exit(main())

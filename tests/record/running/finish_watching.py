@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A recording is read while threads start, end and fork and the file grows: never an error, an edge
+without its callee, or a sum that decreases. finish_watching.py WATCH_RACE READINGS (a million take
+some hours)."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import finish_lib as lib
+
+HERE = pathlib.Path(__file__).resolve().parent
+RACE = pathlib.Path(sys.argv[1]).resolve()
+DEADLINE = 60
+BYTES_MAX = 16 << 20  # of a recording; then another begins
+
+
+def grow(folder, name):
+    return subprocess.Popen([lib.FATHOM, "record", "-k", "-q", "--join=none", "-o", name, "--", "./grow"],
+                            cwd=folder, stdin=subprocess.PIPE)
+
+
+def race(tap, folder, number, readings):
+    name = f"race{number}"
+    program = grow(folder, name)
+    path = pathlib.Path(folder) / f"{name}.rec"
+    until = time.monotonic() + DEADLINE
+    # the first of it is a header that is being written
+    while (not path.exists() or lib.run([RACE, path, 1], folder).returncode != 0) and time.monotonic() < until:
+        time.sleep(0.01)
+    done = 0
+    while done < readings and path.stat().st_blocks * 512 < BYTES_MAX:
+        some = min(readings - done, 50)
+        read = lib.run([RACE, path, some], folder)
+        done += some
+        if read.returncode != 0:
+            break
+    tap.check(read.returncode == 0, f"{done} readings while it grows", read.stderr)
+    if read.returncode == 0:
+        _, grown, threads, contexts = map(int, read.stdout.split())
+        tap.check(contexts > 100 and threads > 4, "there was a graph", read.stdout)
+        tap.check(grown > 0, "it grew meanwhile", read.stdout)
+    program.stdin.close()
+    program.wait(DEADLINE)
+    last = lib.must([RACE, path, 1], folder)
+    profile = lib.Profile(path.with_suffix(".data"))
+    # In a profile each thread is one call more.
+    tap.same(int(last.stdout.split()[0]) + int(last.stdout.split()[2]),
+             sum(profile.calls().values()), "the last reading has the calls of the profile")
+    for file in pathlib.Path(folder).glob(f"{name}.*"):
+        file.unlink()
+    return done
+
+
+def main():
+    tap = lib.Tap()
+    readings = int(sys.argv[2])
+    with tempfile.TemporaryDirectory() as folder:
+        lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", HERE / "grow.c", "-o", "grow",
+                  "-lpthread"], folder)
+        done = number = 0
+        while done < readings and tap.failed == 0:
+            done += race(tap, folder, number, readings - done)
+            number += 1
+    return tap.done()
+
+
+sys.exit(main())

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of a program that runs, as a reader: pages, and the stream that tells when there is more."""
+import http.client
+import json
+import re
+import subprocess
+import time
+
+import finish_lib as lib
+
+DEADLINE = 60
+
+
+class Pages:
+    def __init__(self, host, file):
+        self.host, self.file = host, file
+        self.stream = self.location = None
+
+    def get(self, path):
+        connection = http.client.HTTPConnection(self.host, timeout=DEADLINE)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        self.location = answer.getheader("Location")
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, text
+
+    def page(self, query, ending=""):
+        """When it is whole."""
+        end = time.monotonic() + DEADLINE
+        while time.monotonic() < end:
+            status, text = self.get(f"/deep{ending}?{query}&{self.file}")
+            if status == 200 and 'class="incomplete"' not in text:
+                return text
+            time.sleep(0.05)
+        raise AssertionError(f"{query} of {self.file}: {status} {text[:500]}")
+
+    def moment(self, command="menu"):
+        """What comes from now on: its pages, as soon as there are any."""
+        connection = http.client.HTTPConnection(self.host, timeout=DEADLINE)
+        connection.request("POST", f"/moment?{command}&{self.file}")
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        assert answer.status == 200, text
+        self.page_of_moment = json.loads(text)["page"]
+        phase = Pages(self.host, self.page_of_moment.split("&")[-1])
+        first = phase.get("/" + self.page_of_moment)
+        assert first[0] == 200, first
+        phase.page(self.page_of_moment.split("?")[1].split("&")[0])
+        return phase
+
+    def listen(self):
+        self.connection = http.client.HTTPConnection(self.host, timeout=DEADLINE)
+        self.connection.request("GET", f"/live?menu&{self.file}")
+        self.stream = self.connection.getresponse()
+        return self.stream.status, self.stream.getheader("Content-Type")
+
+    def event(self):
+        while True:
+            line = self.stream.readline().decode()
+            if line.startswith("data:"):
+                return json.loads(line[5:])
+
+    def close(self):
+        if self.stream is not None:
+            self.connection.close()
+
+
+class View(Pages):
+    """`fathom view NAME`, which this ends."""
+
+    def __init__(self, folder, name):
+        self.process = subprocess.Popen([lib.FATHOM, "view", "--no-open", name], cwd=folder,
+                                        stdout=subprocess.PIPE, text=True)
+        address = re.search(r"http://([^/]+)/deep\?menu&(\S+)", self.process.stdout.readline())
+        super().__init__(address[1], address[2])
+
+    def end(self):
+        self.close()
+        self.process.terminate()
+        status = self.process.wait(DEADLINE)
+        self.process.stdout.close()
+        return status
+
+
+def calls_of(view):
+    """Of leaf(), by the list of functions."""
+    text = view.page("top_procs/1-20/callseqs/self/oa", ".csv")
+    for line in text.splitlines():
+        if "leaf" in line:
+            return [int(word) for word in line.split(",") if word.isdigit()]
+    return []

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Waits are counted, timed and blamed as the program itself measured them, in the context that waited."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import finish_lib as lib
+from runtime_rec import Rec
+
+HERE = pathlib.Path(__file__).resolve().parents[1]
+MUTEX, SEMAPHORE, JOIN, READ, READY, SLEEP, CHILD = 1, 4, 6, 9, 15, 16, 18
+SIDE_WAITS = 5
+NS = 1e9
+
+
+def by_function(rec, executable, folder):
+    """{function: {kind: waits}} over all threads, and names of csds for holders."""
+    listing = lib.must(["nm", executable], folder).stdout
+    bias = next(module["bias"] for module in rec.modules if module["flags"] & 1)
+    names = {int(words[0], 16) + bias: words[2]
+             for words in map(str.split, listing.splitlines()) if len(words) == 3}
+    found, holders = {}, {}
+    for thread in rec.threads:
+        for ref, csd in thread["csds"].items():
+            name = names.get(thread["pds"][csd["callee"]]["fn"], "?")
+            holders[ref] = name
+            if SIDE_WAITS not in csd["side"]:
+                continue
+            for kind, wait in rec.waits(csd["side"][SIDE_WAITS]).items():
+                into = found.setdefault(name, {}).setdefault(
+                    kind, dict(calls=0, waits=0, ns=0.0, longest_ns=0.0, left=0, blames=[]))
+                for key in ("calls", "waits", "ns", "left"):
+                    into[key] += wait[key]
+                into["longest_ns"] = max(into["longest_ns"], wait["longest_ns"])
+                into["blames"] += wait["blames"]
+    return found, holders
+
+
+def within(value, expected, part, slack):
+    return abs(value - expected) <= expected * part + slack
+
+
+def check_known(tap, executable, folder, grade):
+    for old in folder.glob("*.rec"):
+        old.unlink()
+    done = lib.must([executable], folder, env={**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec")})
+    contended, free, waited = map(float, done.stdout.split())
+    rec = Rec(folder / "p.rec")
+    found, holders = by_function(rec, executable, folder)
+    tap.check(rec.grade_flags & 1 << 5, f"{grade}: says that waits are seen")
+    want = found["want"][MUTEX]
+    tap.same((want["waits"], want["calls"]), (contended, contended), f"{grade}: contended locks")
+    tap.same(contended + free, 20, f"{grade}: all of them")
+    # The program's own clock includes what lies around the call.
+    tap.check(within(want["ns"], waited, 0.02, 20000 * contended), f"{grade}: their time",
+              f"{want['ns']:.0f}, the program says {waited:.0f}")
+    blame = {}
+    for entry in want["blames"]:
+        name = holders.get(entry["holder"], "?")
+        blame[name] = blame.get(name, 0) + entry["ns"]
+    tap.same(sorted(blame), ["hold_briefly", "hold_long"], f"{grade}: who held the lock")
+    tap.check(blame["hold_long"] >= 10 * 0.017 * NS, f"{grade}: and how long others waited", blame)
+    tap.same(sum(entry["waits"] for entry in want["blames"]), want["waits"],
+             f"{grade}: each wait is blamed on one")
+    tap.check(within(sum(e["ns"] for e in want["blames"]), want["ns"], 1e-6, 1),
+              f"{grade}: with its time")
+    tap.same((found["uncontended"][MUTEX]["calls"], found["uncontended"][MUTEX]["waits"]),
+             (1000, 0), f"{grade}: free locks are counted and are no waits")
+    nap = found["nap"][SLEEP]
+    tap.same((nap["calls"], nap["waits"]), (5, 5), f"{grade}: sleeps, without the child's")
+    tap.check(nap["ns"] >= 0.015 * NS and nap["longest_ns"] >= 0.003 * NS, f"{grade}: as long", nap)
+    tap.same(found["child"][READ]["waits"], 1, f"{grade}: a read")
+    tap.check(found["child"][READ]["ns"] >= 0.010 * NS, f"{grade}: of a pipe", found["child"])
+    tap.same(found["child"][CHILD]["calls"], 1, f"{grade}: a child waited for")
+    handler = found["in_handler"][SLEEP]
+    outer = found["interrupted"][READY]
+    tap.check(handler["ns"] >= 0.020 * NS and outer["ns"] < handler["ns"] / 2,
+              f"{grade}: a wait does not have the time of a handler in it", (handler, outer))
+    tap.same([t["wait_since"] for t in rec.threads], [0, 0], f"{grade}: none is open at the end")
+    inner, = folder.glob("p.*.rec")
+    found, _ = by_function(Rec(inner), executable, folder)
+    tap.same({name: {kind: wait["waits"] for kind, wait in kinds.items()}
+              for name, kinds in found.items() if name in ("nap", "want")}, {"nap": {SLEEP: 5}},
+             f"{grade}: the child of fork has its own")
+
+
+def check_killed(tap, executable, folder):
+    path = folder / "k.rec"
+    process = subprocess.Popen([executable, "forever"], stdout=subprocess.PIPE,
+                               env={**os.environ, "FATHOM_OUTPUT": str(path)})
+    process.stdout.readline()
+    rec = None
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        rec = Rec(path)
+        if rec.threads and rec.threads[0]["wait_kind"] == SEMAPHORE:
+            break
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    rec = Rec(path)
+    thread, = rec.threads
+    _, names = by_function(rec, executable, folder)
+    tap.same((thread["wait_kind"], thread["wait_since"] > 0, names.get(thread["wait_csd"])),
+             (SEMAPHORE, True, "forever"), "killed: on what it waited, and where")
+
+
+def check_off(tap, executable, folder):
+    path = folder / "off.rec"
+    lib.must([executable], folder,
+             env={**os.environ, "FATHOM_OUTPUT": str(path), "FATHOM_WAITING": "off"})
+    rec = Rec(path)
+    found, _ = by_function(rec, executable, folder)
+    tap.same((found, rec.wait_clock, rec.grade_flags & 1 << 5), ({}, 0, 0),
+             "off: nothing is recorded, and nothing said to be")
+
+
+def check_profile(tap, executable, folder):
+    """The measures of the profile are those of the recording, and its facts agree with them."""
+    done = lib.record([executable], folder)
+    contended = int(done.stdout.split()[0])
+    profile = done.profile
+    tap.same(profile.heap["want", "waits"], contended, "profile: waits of a function")
+    tap.check(profile.heap["want", "wait_ns"] >= 10 * 0.017 * NS, "profile: and their time")
+    tap.check(" s waiting (" in done.stderr, "the summary says it", done.stderr)
+    done = lib.record(["timeout", "-s", "KILL", "1", executable, "forever"], folder, name="killed",
+                      status=-9)
+    profile = done.profile
+    # fflush may take long enough to be another.
+    tap.check(profile.heap["forever", "waits"] in (1, 2), "killed: the wait that was open is one",
+              profile.heap["forever", "waits"])
+    tap.check(0.2 * NS <= profile.heap["forever", "wait_ns"] <= 60 * NS,
+              "killed: and lasted until the end", profile.heap["forever", "wait_ns"])
+
+
+STOPPED = """#include <fathom/fathom.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#define OWN __attribute__((noinline))
+static double now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+OWN static void doze(void)
+{
+    struct timespec time = {0, 50000000};
+    while (nanosleep(&time, &time) != 0)
+        ;
+}
+OWN static void spin(void)
+{
+    for (double end = now(CLOCK_THREAD_CPUTIME_ID) + 5e7; now(CLOCK_THREAD_CPUTIME_ID) < end;)
+        ;
+}
+static void *body(void *unused)
+{
+    doze();
+    return unused;
+}
+int main(void)
+{
+    double begun = now(CLOCK_MONOTONIC), inner = 0, outer = 0, cpu = 0;
+    pthread_t thread;
+    doze();
+    for (int i = 0; i < 3; i++) {
+        double before = now(CLOCK_MONOTONIC);
+        fathom_stop();
+        double from = now(CLOCK_MONOTONIC), cpu_from = now(CLOCK_THREAD_CPUTIME_ID);
+        doze();
+        spin();
+        pthread_create(&thread, NULL, body, NULL); /* and ends within */
+        pthread_join(thread, NULL);
+        cpu += now(CLOCK_THREAD_CPUTIME_ID) - cpu_from;
+        inner += now(CLOCK_MONOTONIC) - from;
+        if (i < 2)
+            fathom_start();
+        outer += now(CLOCK_MONOTONIC) - before;
+    }
+    printf("%f %f %f %f %f\\n", now(CLOCK_MONOTONIC) - begun, inner, outer, cpu, now(CLOCK_THREAD_CPUTIME_ID));
+    fflush(stdout);
+    doze();
+    spin();
+    return 0;
+}
+"""
+
+
+def check_stopped(tap, folder):
+    """A recording that was stopped for a while tells what was while it was not."""
+    (folder / "stopped.c").write_text(STOPPED)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-D_GNU_SOURCE", "stopped.c", "-o", "stopped", "-lpthread"], folder)
+    done = lib.must([lib.FATHOM, "record", "-q", "-o", "stopped", "./stopped"], folder)
+    whole, inner, outer, cpu, cpu_whole = map(float, done.stdout.split())
+    facts = json.loads(lib.must([lib.FATHOM, "dump", "--json", "stopped.data"], folder).stdout)["facts"]
+    main_thread = max(facts["threads"], key=lambda thread: thread["wall_ns"])
+    others = [thread for thread in facts["threads"] if thread is not main_thread]
+    # It was stopped to the end, so all of the whole is before; what begins before main() is short.
+    tap.check(whole - outer <= main_thread["wall_ns"] <= whole - inner + 2e9 and
+              main_thread["wall_ns"] - (whole - inner) < inner, "stopped: wall time is that of the recording",
+              f"{main_thread} {whole} {inner} {outer}")
+    tap.check(main_thread["cpu_ns"] <= cpu_whole - cpu + 1e6, "stopped: and so is CPU time",
+              f"{main_thread} {cpu_whole} {cpu}")
+    tap.check(main_thread["wait_ns"] <= main_thread["wall_ns"] + 1e6, "stopped: no more waiting than that",
+              main_thread)
+    tap.check(all(thread["wall_ns"] < 0.05e9 for thread in others), "stopped: threads of that time have none",
+              others)
+
+
+def main():
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for grade in ("deep", "full"):
+            executable = folder / f"waiting-{grade}"
+            lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-O1", "-D_GNU_SOURCE",
+                      HERE / "runtime_programs" / "waiting.c", "-o", executable, "-lpthread"],
+                     folder)
+            check_known(tap, executable, folder, grade)
+        check_killed(tap, executable, folder)
+        check_off(tap, executable, folder)
+        check_profile(tap, executable, folder)
+        check_stopped(tap, folder)
+    return tap.done()
+
+
+sys.exit(main())
