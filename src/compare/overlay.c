@@ -173,6 +173,16 @@ static void lay_costs(struct fm_compare *c, struct fm_profile *graph, uint32_t *
     g_thread_join(other);
 }
 
+static void note_folded(struct fm_compare *c, uint32_t folded)
+{
+    if (folded > 0)
+        g_ptr_array_add(
+            c->notes, g_strdup_printf(
+                          "the lines of calls in %u function%s are not known on both sides: calls "
+                          "there are compared by what is called",
+                          folded, folded == 1 ? "" : "s"));
+}
+
 static bool lay_over(struct fm_compare *c, const struct fm_pairs *pairs, GError **error)
 {
     const struct fm_merge_options options = {.common = true, .sites_by_key = true, .places = true};
@@ -180,6 +190,7 @@ static bool lay_over(struct fm_compare *c, const struct fm_pairs *pairs, GError 
     struct fm_profile *after = shallow(c->given[FM_AFTER]);
     struct fm_merge_places places = {0};
     take_names(after, before, pairs);
+    note_folded(c, fm_pairs_fold_sites(pairs, before, after));
     struct fm_merge *merge = fm_merge_new(&options);
     bool done =
         fm_merge_add(merge, before, "before", error) && fm_merge_add(merge, after, "after", error);

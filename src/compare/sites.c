@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call sites of two builds of a procedure: in the order of the source, the longest common
- * subsequence of what they call. */
+ * subsequence of what they call. Where one side does not know the lines, by what is called alone.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,4 +147,53 @@ void fm_pairs_find_sites(struct fm_pairs *pairs, const struct fm_profile *before
         if (pairs->ps[ps] != 0)
             pair_sites(pairs, before, after, ps);
     }
+}
+
+/* --- sites of which one side knows no lines --- */
+
+struct sites_seen {
+    bool unknown, known, inlined; /* there are such */
+};
+
+static void look_at_sites(const struct fm_profile *p, uint32_t ps, struct sites_seen *seen)
+{
+    const struct fm_ps *of = &p->ps[ps];
+    for (uint32_t i = 0; i < of->css_count; i++) {
+        const struct fm_css *css = &p->css[p->css_of_ps[of->css_first + i]];
+        seen->unknown = seen->unknown || css->kind == FM_SITE_UNKNOWN;
+        seen->known = seen->known || css->kind != FM_SITE_UNKNOWN;
+        seen->inlined = seen->inlined || css->inlined;
+    }
+}
+
+static void make_unknown(struct fm_profile *p, uint32_t ps, bool inlined)
+{
+    const struct fm_ps *of = &p->ps[ps];
+    for (uint32_t i = 0; i < of->css_count; i++) {
+        struct fm_css *css = &p->css[p->css_of_ps[of->css_first + i]];
+        css->kind = FM_SITE_UNKNOWN;
+        css->callee_ps = 0;
+        css->type_subst = css->file = css->goal_path = "";
+        css->line = 0;
+        css->inlined = inlined;
+    }
+}
+
+uint32_t fm_pairs_fold_sites(const struct fm_pairs *pairs, struct fm_profile *before,
+                             struct fm_profile *after)
+{
+    uint32_t folded = 0;
+    for (uint32_t ps = 1; before->flavour == FM_FLAVOUR_C && ps <= before->ps_count; ps++) {
+        struct sites_seen seen = {0};
+        if (pairs->ps[ps] == 0)
+            continue;
+        look_at_sites(before, ps, &seen);
+        look_at_sites(after, pairs->ps[ps], &seen);
+        if (!seen.unknown || !seen.known)
+            continue;
+        make_unknown(before, ps, seen.inlined);
+        make_unknown(after, pairs->ps[ps], seen.inlined);
+        folded++;
+    }
+    return folded;
 }

@@ -173,8 +173,8 @@ char *fm_cause_place(const struct fm_compare *c, const struct fm_cause *cause)
         line = site->line;
     }
     const char *slash = strrchr(file, '/');
-    return *file == '\0' ? g_strdup("")
-                         : g_strdup_printf("%s:%u", slash != NULL ? slash + 1 : file, line);
+    const char *name = slash != NULL ? slash + 1 : file;
+    return *file == '\0' || line == 0 ? g_strdup(name) : g_strdup_printf("%s:%u", name, line);
 }
 
 static bool are_counted(const struct fm_cause *cause)

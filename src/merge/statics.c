@@ -272,7 +272,9 @@ static uint32_t find_site(struct fm_merge *m, const struct fm_css *css, uint32_t
     g_autoptr(GString) key = g_string_new(NULL);
     append_site_key(m, key, css, proc, callee);
     guint ordinal = GPOINTER_TO_UINT(g_hash_table_lookup(counts, key->str));
-    g_hash_table_insert(counts, g_strdup(key->str), GUINT_TO_POINTER(ordinal + 1));
+    /* All calls at unknown places of a procedure are one site, however many it has. */
+    bool one = css->kind == FM_SITE_UNKNOWN && m->flavour == FM_FLAVOUR_C;
+    g_hash_table_insert(counts, g_strdup(key->str), GUINT_TO_POINTER(one ? 0 : ordinal + 1));
     g_string_append_printf(key, "\x1f#%u", ordinal);
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(m->site_index, key->str));
     if (number != 0) {

@@ -39,3 +39,22 @@ def said(*arguments):
 def end():
     print(f"1..{number}")
     sys.exit(failures > 0)
+
+
+# --- pprof's protobuf ---
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def number_field(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def bytes_field(field, value):
+    return varint(field << 3 | 2) + varint(len(value)) + value

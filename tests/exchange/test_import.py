@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.request
 
-from exchange_lib import check, end, run
+from exchange_lib import bytes_field, check, end, number_field, run, varint
 
 fathom, generate = sys.argv[1:3]
 
@@ -164,22 +164,6 @@ def test_what_is_there_stays(folder):
     check("unless it is asked for", told.returncode == 0, told)
     told = run(fathom, "import", path)
     check("and an earlier profile is replaced", told.returncode == 0, told)
-
-
-def varint(value):
-    out = b""
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def number_field(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def bytes_field(field, value):
-    return varint(field << 3 | 2) + varint(len(value)) + value
 
 
 def go_profile():
