@@ -196,7 +196,8 @@ static void follow(struct state *state, const char *line, const char *text)
         state->intel = false;
     } else if (strncmp(text, ".type", 5) == 0 && strstr(text, "@function") != NULL) {
         copy_name(state->announced, sizeof state->announced, skip_space(text + 5), ", \t");
-    } else if (strncmp(text, ".loc", 4) == 0 && !state->has_file) {
+    } else if (strncmp(text, ".loc", 4) == 0 && (text[4] == ' ' || text[4] == '\t') &&
+               !state->has_file) {
         state->file = (unsigned)strtoul(text + 4, NULL, 10);
         state->has_file = true;
     } else if (strncmp(text, "#APP", 4) == 0 || strncmp(text, "#NO_APP", 7) == 0) {
@@ -241,8 +242,12 @@ static char *read_all(FILE *in)
     return all;
 }
 
-static bool is_return(const char *text)
+/* text is a line without its blanks: what begins in the first column is a label, of a function or
+ * of data, and may be called retry. */
+static bool is_return(const char *line, const char *text)
 {
+    if (text == line)
+        return false;
     if (strncmp(text, "jmp", 3) == 0)
         return strncmp(skip_space(text + 3), "__x86_return_thunk", 18) == 0;
     if (strncmp(text, "rep", 3) == 0)
@@ -300,7 +305,7 @@ static void filter(char *all, FILE *out)
         } else if (is_nop_at_entry(&state, line, text)) {
             expand_entry(out, &state, next);
             continue;
-        } else if (state.has_exits && !state.in_app && is_return(text)) {
+        } else if (state.has_exits && !state.in_app && is_return(line, text)) {
             expand_return(out, &state);
         } else if (expand_marker(out, &state, text)) {
             continue;

@@ -191,6 +191,55 @@ struct shape {
 """}
 
 
+# Names that begin like instructions, of data that follow a function with hooks, and of functions.
+NAMES = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define OWN __attribute__((noinline, noclone))
+#define WIDE __attribute__((aligned(64)))
+int retcode, jmpcode, callcode, nop, repeated;
+WIDE int returned[3] = {1, 2, 3}, ret = 4;
+WIDE const char retained[] = "ret", rets[] = "\n\tret\n";
+__attribute__((cold, noinline)) int rejected(int x) { retcode += x; return x; }
+OWN int retried(int x) { return x + jmpcode; }
+OWN int rethrown(int x)
+{
+    if (__builtin_expect(x > 7, 0)) {
+        if (rejected(x) == 12345)
+            abort();
+        return rejected(x) + 1;
+    }
+    return retried(x) + 1;
+}
+OWN int leave(int x) { return rethrown(x) + rets[1]; }
+int main(void)
+{
+    int all = 0;
+    for (int i = 0; i < 10; i++)
+        all += leave(i);
+    uintptr_t places = (uintptr_t)returned | (uintptr_t)&ret | (uintptr_t)retained | (uintptr_t)rets;
+    printf("%d %d %d %d %d %s\n", all, retcode + callcode + nop + repeated, returned[2], ret,
+           (int)(places % 64), retained);
+    return 0;
+}
+"""
+
+
+def names(tap, compiler, flags):
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "names.c").write_text(NAMES)
+        what = f"names like instructions, {compiler} {' '.join(flags)}"
+        lib.must([compiler, *flags, "-w", "names.c", "-o", "plain"], folder)
+        lib.must([lib.FATHOM, "cc", "--grade=deep", compiler, *flags, "-w", "names.c", "-o", "prog"],
+                 folder)
+        done = lib.record([pathlib.Path(folder) / "prog"], folder)
+        tap.same(done.stdout, lib.must(["./plain"], folder).stdout, f"{what}: data are where they were")
+        calls = done.profile.calls()
+        tap.same({name: calls[name] for name in ("main", "leave", "rethrown", "retried", "rejected")},
+                 {"main": 1, "leave": 10, "rethrown": 10, "retried": 8, "rejected": 4}, f"{what}: calls")
+
+
 def units(tap, compiler):
     """Functions that several units have, of which the linker keeps one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -263,11 +312,14 @@ def main():
         returns(tap, "gcc", [level])
     for flags in WAYS:
         returns(tap, "gcc", flags)
+    names(tap, "gcc", ["-O2"])
+    names(tap, "gcc", ["-O1", "-fPIC"])
     system(tap, "g++")
     units(tap, "g++")
     if shutil.which("clang++"):
         for level in ("-O0", "-O2"):
             returns(tap, "clang", [level])
+        names(tap, "clang", ["-O2"])
         system(tap, "clang++")
         units(tap, "clang++")
     return tap.done()
