@@ -14,7 +14,7 @@ MAY_USE = {
     "deep": ["base"],
     "procrep": ["base", "deep"],
     "merge": ["base", "deep"],
-    "merge-mpi": ["base", "deep"],
+    "merge-mpi": ["base", "deep", "merge"],
     "analysis": ["base", "deep"],
     "ranks": ["base", "deep", "merge", "analysis"],
     "digest": ["base", "deep", "analysis"],

@@ -1,181 +1,289 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What shares must know of each other: files that are given twice may be in two of them, and what
- * is of another program than most must not be the first of one. Each process looks at its own
- * files; what they found goes up the tree, and what is to be left out or added last comes down. */
+/* What shares must know of each other: a file that is given twice may be in two of them, and what
+ * fits in one may not fit the others. When its share is added up, each process knows of its files
+ * what merge/told.h says; that goes up the tree, and what is in the sum of all comes down: as if
+ * one process had added all files, one after the other. */
 #include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/files/mapped.h"
-#include "base/files/reader.h"
-#include "deep/profile.h"
 #include "merge-mpi/internal.h"
+#include "merge/told.h"
 
-/* Not of files of several machines alone: device and inode count only beside equal bytes. */
+#define ROUNDS_MAX 8 /* repeats may change which file is the first of its kind */
+
 struct record {
-    uint8_t hash[FM_CONTENT_HASH_BYTES];
+    uint32_t number; /* of the path */
+    bool known;      /* its place is: */
     uint64_t device, inode;
-    uint32_t number;  /* of the path */
-    uint32_t program; /* a hash of its name */
-    uint32_t known;   /* equal bytes are the same run: it tells its process, or is a Mercury's */
-    uint32_t rank;    /* + 1, of an MPI program's process or of all in a sum; 0 = none */
+    char **told; /* [FM_TOLD_FIELDS], of its process's text */
 };
 
-#define MERCURY "Mercury deep profiler data version "
+struct deciding {
+    struct fm_mpi_share *share;
+    char **paths;
+    bool repeats_wanted;
+    GArray *records;     /* struct record, ascending */
+    GHashTable *refused; /* kind -> why, without the name of the file: it fits nowhere */
+    GHashTable *places, *contents, *parts; /* of what came before: strings */
+    GPtrArray *firsts; /* struct record: the first of each kind that is no repeat */
+    GHashTable *kinds; /* of those */
+    struct fm_mpi_files *ret;
+};
 
-/* Files of Mercury's tools do not name a process; made twice, equal ones would be copies. */
-static bool names_its_run(const struct fm_mapped_file *file, uint32_t *ret_rank)
+static void append_own(GString *text, char **paths, uint32_t count, const char *told)
 {
-    struct fm_process_fact process = {0};
-    g_autoptr(FmProfile) sum = NULL;
-    if (file->size >= strlen(MERCURY) && memcmp(file->bytes, MERCURY, strlen(MERCURY)) == 0)
-        return true;
-    if (fm_profile_peek_process(file->bytes, file->size, &process)) {
-        g_free((char *)(uintptr_t)process.command);
-        g_free((char *)(uintptr_t)process.folder);
-        *ret_rank = process.rank;
-        return true;
+    int rank, processes;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    const char *line = told;
+    for (uint32_t i = (uint32_t)rank; line != NULL && i < count; i += (uint32_t)processes) {
+        struct stat status;
+        const char *end = strchr(line, '\n');
+        bool known = stat(paths[i], &status) == 0;
+        if (end == NULL)
+            break;
+        g_string_append_printf(text, "%u\t%d\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t", i,
+                               known, known ? (guint64)status.st_dev : 0,
+                               known ? (guint64)status.st_ino : 0);
+        g_string_append_len(text, line, end - line + 1);
+        line = end + 1;
     }
-    /* A sum does not tell so at its end. */
-    if (fm_profile_read_bytes("", file->bytes, file->size, NULL, &sum, NULL))
-        *ret_rank = fm_profile_rank(sum);
-    return false;
 }
 
-/* Of the line before and the name, with which files begin; 0: neither is there. */
-static uint32_t program_of(const struct fm_mapped_file *file)
+static bool gather(GString *text)
 {
-    const uint8_t *line = file->size == 0 ? NULL : memchr(file->bytes, '\n', MIN(file->size, 64));
-    const char *name;
-    size_t size;
-    if (line == NULL)
-        return 0;
-    struct fm_reader in = {
-        .start = file->bytes, .at = line + 1, .end = file->bytes + file->size, .name = ""};
-    if (!fm_reader_string(&in, "program name", &name, &size, NULL))
-        return 0;
-    uint32_t hash = (uint32_t)file->bytes[0] + 1;
-    for (size_t i = 0; i < size; i++)
-        hash = hash * 16777619u ^ (uint8_t)name[i];
-    return hash == 0 ? 1 : hash;
-}
-
-/* hashed: where repeats are wanted it does not matter what is equal, and hashing takes a tenth of
- * all.
- */
-static bool look_at(const char *path, uint32_t number, bool hashed, struct record *ret)
-{
-    struct stat status;
-    g_autoptr(FmMappedFile) file = NULL;
-    memset(ret, 0, sizeof *ret);
-    if (stat(path, &status) != 0 || !fm_mapped_file_open(path, &file, NULL))
-        return false; /* merging it says why */
-    if (hashed)
-        fm_content_hash_of_bytes(file->bytes, file->size, ret->hash);
-    ret->device = (uint64_t)status.st_dev;
-    ret->inode = (uint64_t)status.st_ino;
-    ret->number = number;
-    ret->known = names_its_run(file, &ret->rank) && hashed;
-    ret->program = program_of(file);
-    return true;
+    int rank, processes;
+    bool ok = true;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    for (unsigned i = 0; fm_mpi_below(rank, processes, i) >= 0; i++) {
+        uint64_t more = 0;
+        int from = fm_mpi_below(rank, processes, i);
+        gsize had = text->len;
+        if (!fm_mpi_receive(from, &more, sizeof more)) {
+            ok = false;
+            continue;
+        }
+        g_string_set_size(text, had + (gsize)more);
+        ok = fm_mpi_receive(from, text->str + had, (size_t)more) && ok;
+    }
+    const uint64_t all = text->len;
+    return ok && (rank == 0 || (fm_mpi_send(fm_mpi_above(rank), &all, sizeof all) &&
+                                fm_mpi_send(fm_mpi_above(rank), text->str, text->len)));
 }
 
 static int compare(const void *a, const void *b)
 {
     const struct record *one = a, *other = b;
-    int order = memcmp(one->hash, other->hash, sizeof one->hash);
-    return order != 0 ? order : one->number < other->number ? -1 : one->number > other->number;
+    return one->number < other->number ? -1 : one->number > other->number;
 }
 
-/* Those of another program than the first. */
-static void mark_others(const GArray *records, uint32_t *firsts, uint32_t count)
+static GArray *records_of(const char *text, uint32_t count)
 {
-    uint32_t first = UINT32_MAX, program = 0;
-    for (guint i = 0; i < records->len; i++) {
-        const struct record *record = &g_array_index(records, struct record, i);
-        if (record->program != 0 && record->number < first) {
-            first = record->number;
-            program = record->program;
-        }
-    }
-    for (guint i = 0; i < records->len; i++) {
-        const struct record *record = &g_array_index(records, struct record, i);
-        if (record->program != program && record->number < count &&
-            firsts[record->number] == FM_MPI_ADD)
-            firsts[record->number] = FM_MPI_ADD_LAST;
-    }
-}
-
-/* firsts: FM_MPI_ADD each. */
-static void compare_all(GArray *records, uint32_t *firsts, uint32_t count)
-{
-    g_array_sort(records, compare);
-    for (guint i = 0; i < records->len; i++) {
-        const struct record *one = &g_array_index(records, struct record, i);
-        for (guint j = i + 1; j < records->len; j++) {
-            const struct record *other = &g_array_index(records, struct record, j);
-            if (memcmp(one->hash, other->hash, sizeof one->hash) != 0)
-                break;
-            if (other->number < count && firsts[other->number] == FM_MPI_ADD &&
-                (one->known || (one->device == other->device && one->inode == other->inode)))
-                firsts[other->number] = one->number;
-        }
-    }
-}
-
-static bool gather(GArray *records, int rank, int count)
-{
-    bool ok = true;
-    for (unsigned i = 0; fm_mpi_below(rank, count, i) >= 0; i++) {
-        uint64_t more = 0;
-        int from = fm_mpi_below(rank, count, i);
-        guint had = records->len;
-        ok = fm_mpi_receive(from, &more, sizeof more) && ok;
-        g_array_set_size(records, had + (guint)more);
-        ok = fm_mpi_receive(from, &g_array_index(records, struct record, had),
-                            more * sizeof(struct record)) &&
-             ok;
-    }
-    const uint64_t all = records->len;
-    return ok && (rank == 0 ||
-                  (fm_mpi_send(fm_mpi_above(rank), &all, sizeof all) &&
-                   fm_mpi_send(fm_mpi_above(rank), records->data, all * sizeof(struct record))));
-}
-
-/* By process 0: what, then ranks. */
-static void decide(GArray *records, bool repeats_wanted, uint32_t count, uint32_t *what)
-{
-    for (uint32_t i = 0; i < count; i++)
-        what[i] = FM_MPI_ADD;
-    if (!repeats_wanted)
-        compare_all(records, what, count);
-    mark_others(records, what, count);
-    for (guint i = 0; i < records->len; i++) {
-        const struct record *record = &g_array_index(records, struct record, i);
-        if (record->number < count)
-            what[count + record->number] = record->rank;
-    }
-}
-
-bool fm_mpi_look_at_files(char **paths, uint32_t count, bool repeats_wanted,
-                          struct fm_mpi_files *ret)
-{
-    int rank, processes;
-    const size_t size = 2 * (size_t)count * sizeof(uint32_t);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &processes);
-    g_autoptr(GArray) records = g_array_new(FALSE, TRUE, sizeof(struct record));
-    *ret = (struct fm_mpi_files){.bytes = g_byte_array_new()};
-    for (uint32_t i = (uint32_t)rank; i < count; i += (uint32_t)processes) {
-        struct record record;
-        if (look_at(paths[i], i, !repeats_wanted, &record))
+    enum { OWN = 4 }; /* fields in front of those of merge/told.h */
+    GArray *records = g_array_new(FALSE, FALSE, sizeof(struct record));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line != NULL; line++) {
+        g_auto(GStrv) fields = g_strsplit(*line, "\t", OWN + FM_TOLD_FIELDS);
+        if (g_strv_length(fields) != OWN + FM_TOLD_FIELDS)
+            continue;
+        struct record record = {.number = (uint32_t)strtoul(fields[0], NULL, 10),
+                                .known = *fields[1] == '1',
+                                .device = g_ascii_strtoull(fields[2], NULL, 10),
+                                .inode = g_ascii_strtoull(fields[3], NULL, 10),
+                                .told = g_strdupv(fields + OWN)};
+        if (record.number < count)
             g_array_append_val(records, record);
+        else
+            g_strfreev(record.told);
     }
-    bool ok = gather(records, rank, processes);
+    g_array_sort(records, compare);
+    return records;
+}
+
+/* The same file again, by its name or another. Not of files of several machines: device and inode
+ * count only beside equal bytes. */
+static bool is_twice(struct deciding *d, const struct record *record)
+{
+    bool by_name = !g_hash_table_add(d->places, g_strdup(d->paths[record->number]));
+    bool by_place = record->known &&
+                    !g_hash_table_add(
+                        d->places, g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT ":%s",
+                                                   (guint64)record->device, (guint64)record->inode,
+                                                   record->told[FM_TOLD_CONTENT]));
+    return record->known && (by_name || by_place);
+}
+
+#define HASH_DIGITS (2 * (size_t)FM_CONTENT_HASH_BYTES)
+
+static bool has_part(const struct deciding *d, const struct record *record)
+{
+    const char *parts = record->told[FM_TOLD_PARTS];
+    for (size_t left = strlen(parts); left >= HASH_DIGITS;
+         left -= HASH_DIGITS, parts += HASH_DIGITS) {
+        g_autofree char *part = g_strndup(parts, HASH_DIGITS);
+        if (g_hash_table_contains(d->parts, part))
+            return true;
+    }
+    return false;
+}
+
+/* g_free(); NULL: it is added. */
+static char *why_not(struct deciding *d, const struct record *record)
+{
+    const char *path = d->paths[record->number], *kind = record->told[FM_TOLD_KIND];
+    const char *first = g_hash_table_lookup(d->contents, record->told[FM_TOLD_CONTENT]), *why;
+    bool copies = *record->told[FM_TOLD_COPIES] == '1';
+    if (!d->repeats_wanted && is_twice(d, record))
+        return g_strdup_printf(FM_TOLD_TWICE, path);
+    if (*record->told[FM_TOLD_STATE] == FM_TOLD_UNREAD)
+        return g_strdup(record->told[FM_TOLD_WHY]);
+    if (!d->repeats_wanted && has_part(d, record))
+        return g_strdup_printf(FM_TOLD_PART, path);
+    if (!d->repeats_wanted && copies && first != NULL)
+        return g_strdup_printf(FM_TOLD_COPY, path, first);
+    if (g_hash_table_add(d->kinds, g_strdup(kind)))
+        g_ptr_array_add(d->firsts, (gpointer)(uintptr_t)record);
+    why = g_hash_table_lookup(d->refused, kind);
+    return why == NULL ? NULL : g_strdup_printf("%s%s", path, why);
+}
+
+static void see_added(struct deciding *d, const struct record *record)
+{
+    const char *parts = record->told[FM_TOLD_PARTS], *body = record->told[FM_TOLD_BODIES];
+    for (size_t left = strlen(parts); left >= HASH_DIGITS;
+         left -= HASH_DIGITS, parts += HASH_DIGITS)
+        g_hash_table_add(d->parts, g_strndup(parts, HASH_DIGITS));
+    if (*record->told[FM_TOLD_COPIES] == '1')
+        g_hash_table_insert(d->contents, g_strdup(record->told[FM_TOLD_CONTENT]),
+                            d->paths[record->number]);
+    /* An unreadable one is all zeros, and another than any. */
+    if (*body != '\0' && d->ret->body == NULL)
+        d->ret->body = g_strdup(body);
+    if (*body != '\0' && (strcmp(body, d->ret->body) != 0 || strspn(body, "0") == HASH_DIGITS))
+        d->ret->what[d->ret->count * 2] = 1;
+}
+
+/* Each file in turn, by what is known of the kinds. */
+static void pass(struct deciding *d)
+{
+    struct fm_mpi_files *ret = d->ret;
+    g_hash_table_remove_all(d->places);
+    g_hash_table_remove_all(d->contents);
+    g_hash_table_remove_all(d->parts);
+    g_hash_table_remove_all(d->kinds);
+    g_ptr_array_set_size(d->firsts, 0);
+    g_string_truncate(ret->why, 0);
+    g_clear_pointer(&ret->body, g_free);
+    ret->left_out = 0;
+    memset(ret->bytes->data, 0, ret->bytes->len);
+    for (guint i = 0; i < d->records->len; i++) {
+        const struct record *record = &g_array_index(d->records, struct record, i);
+        g_autofree char *why = why_not(d, record);
+        ret->what[record->number] = why == NULL ? FM_MPI_ADD : FM_MPI_LEAVE_OUT;
+        if (why == NULL) {
+            ret->what[ret->count + record->number] =
+                (uint32_t)strtoul(record->told[FM_TOLD_RANK], NULL, 10);
+            see_added(d, record);
+            continue;
+        }
+        ret->left_out++;
+        g_string_append_printf(ret->why, "%s\n", why);
+    }
+}
+
+/* The first of each kind are added up, which tells the kinds that do not fit. False: that is known
+ * without. */
+static bool try_kinds(struct deciding *d)
+{
+    g_autoptr(GPtrArray) paths = g_ptr_array_new();
+    const struct record *only = d->firsts->len == 0 ? NULL : d->firsts->pdata[0];
+    bool fits = false;
+    for (guint i = 0; i < d->records->len && only != NULL; i++) {
+        const struct record *record = &g_array_index(d->records, struct record, i);
+        fits = fits || (*record->told[FM_TOLD_STATE] == FM_TOLD_ADDED &&
+                        strcmp(record->told[FM_TOLD_KIND], only->told[FM_TOLD_KIND]) == 0);
+    }
+    if (d->firsts->len == 0 || (d->firsts->len == 1 && fits))
+        return false;
+    for (guint i = 0; i < d->firsts->len; i++)
+        g_ptr_array_add(paths, d->paths[((const struct record *)d->firsts->pdata[i])->number]);
+    g_autofree char *told = fm_mpi_share_try(d->share, (char **)paths->pdata, paths->len);
+    g_hash_table_remove_all(d->refused);
+    g_auto(GStrv) lines = g_strsplit(told == NULL ? "" : told, "\n", -1);
+    for (guint i = 0; i < paths->len && lines[i] != NULL; i++) {
+        g_auto(GStrv) fields = g_strsplit(lines[i], "\t", FM_TOLD_FIELDS);
+        const struct record *record = d->firsts->pdata[i];
+        const char *path = paths->pdata[i];
+        if (g_strv_length(fields) != FM_TOLD_FIELDS || *fields[FM_TOLD_STATE] == FM_TOLD_ADDED)
+            continue;
+        const char *why = fields[FM_TOLD_WHY];
+        if (g_str_has_prefix(why, path))
+            why += strlen(path);
+        g_hash_table_insert(d->refused, g_strdup(record->told[FM_TOLD_KIND]), g_strdup(why));
+    }
+    return true;
+}
+
+static GHashTable *new_texts(GDestroyNotify value)
+{
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, value);
+}
+
+/* By process 0. */
+static void decide(struct deciding *d)
+{
+    g_autoptr(GPtrArray) tried = g_ptr_array_new();
+    d->refused = new_texts(g_free);
+    d->places = new_texts(NULL);
+    d->contents = new_texts(NULL);
+    d->parts = new_texts(NULL);
+    d->kinds = new_texts(NULL);
+    d->firsts = g_ptr_array_new();
+    pass(d);
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        if (tried->len == d->firsts->len &&
+            (tried->len == 0 ||
+             memcmp(tried->pdata, d->firsts->pdata, tried->len * sizeof *tried->pdata) == 0))
+            break;
+        g_ptr_array_set_size(tried, 0);
+        for (guint i = 0; i < d->firsts->len; i++)
+            g_ptr_array_add(tried, d->firsts->pdata[i]);
+        if (!try_kinds(d))
+            break;
+        pass(d);
+    }
+    GHashTable *const tables[] = {d->refused, d->places, d->contents, d->parts, d->kinds};
+    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+        g_hash_table_unref(tables[i]);
+    g_ptr_array_unref(d->firsts);
+}
+
+bool fm_mpi_look_at_files(struct fm_mpi_share *share, char **paths, uint32_t count,
+                          bool repeats_wanted, struct fm_mpi_files *ret)
+{
+    int rank;
+    const size_t size = (2 * (size_t)count + 1) * sizeof(uint32_t);
+    g_autoptr(GString) text = g_string_new(NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    *ret = (struct fm_mpi_files){
+        .bytes = g_byte_array_new(), .why = g_string_new(NULL), .count = count};
+    append_own(text, paths, count, share->told);
+    bool ok = gather(text);
     if (rank == 0) {
+        struct deciding d = {.share = share,
+                             .paths = paths,
+                             .repeats_wanted = repeats_wanted,
+                             .records = records_of(text->str, count),
+                             .ret = ret};
         g_byte_array_set_size(ret->bytes, (guint)size);
-        memset(ret->bytes->data, 0, size);
-        decide(records, repeats_wanted, count, (uint32_t *)(void *)ret->bytes->data);
+        ret->what = (uint32_t *)(void *)ret->bytes->data;
+        decide(&d);
+        for (guint i = 0; i < d.records->len; i++)
+            g_strfreev(g_array_index(d.records, struct record, i).told);
+        g_array_unref(d.records);
     }
     ok = fm_mpi_spread(ret->bytes) && ok && ret->bytes->len == size;
     if (!ok) {
@@ -184,6 +292,7 @@ bool fm_mpi_look_at_files(char **paths, uint32_t count, bool repeats_wanted,
     }
     ret->what = (uint32_t *)(void *)ret->bytes->data;
     ret->ranks = ret->what + count;
+    ret->bodies_differ = ret->what[2 * (size_t)count] != 0;
     for (uint32_t i = 0; i < count; i++)
         ret->ranked = ret->ranked || ret->ranks[i] != 0;
     return true;
@@ -192,5 +301,8 @@ bool fm_mpi_look_at_files(char **paths, uint32_t count, bool repeats_wanted,
 void fm_mpi_files_clear(struct fm_mpi_files *files)
 {
     g_clear_pointer(&files->bytes, g_byte_array_unref);
+    g_clear_pointer(&files->body, g_free);
+    if (files->why != NULL)
+        g_string_free(files->why, TRUE);
     *files = (struct fm_mpi_files){0};
 }

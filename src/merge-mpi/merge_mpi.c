@@ -10,6 +10,7 @@
 #include <glib/gstdio.h>
 
 #include "merge-mpi/internal.h"
+#include "merge/told.h"
 
 enum { FILES_NAMED = 4 };
 
@@ -39,26 +40,48 @@ static char **split(const GByteArray *names, uint32_t *ret_count)
     return (char **)g_ptr_array_free(paths, FALSE);
 }
 
-/* Every so-and-so-many-th file, less those that are there twice. */
-static GPtrArray *own_files(struct work *w)
+/* Every so-and-so-many-th file. */
+static GPtrArray *own_files(const struct work *w)
 {
     GPtrArray *mine = g_ptr_array_new();
-    g_autoptr(GPtrArray) last = g_ptr_array_new();
-    for (uint32_t i = (uint32_t)w->rank; i < w->count; i += (uint32_t)w->processes) {
-        uint32_t what = w->files.what == NULL ? FM_MPI_ADD : w->files.what[i];
-        if (what == FM_MPI_ADD || what == FM_MPI_ADD_LAST) {
-            g_ptr_array_add(what == FM_MPI_ADD ? mine : last, w->paths[i]);
-            continue;
-        }
-        w->share.left_out++;
-        g_string_append_printf(w->share.report,
-                               "%s: the same as %s, which is added (--allow-repeats adds it "
-                               "twice)\n",
-                               w->paths[i], w->paths[what]);
-    }
-    for (guint i = 0; i < last->len; i++)
-        g_ptr_array_add(mine, last->pdata[i]);
+    for (uint32_t i = (uint32_t)w->rank; i < w->count; i += (uint32_t)w->processes)
+        g_ptr_array_add(mine, w->paths[i]);
     return mine;
+}
+
+/* Where what is added up in the share is not what is in the sum of all, once more. */
+static void correct_share(struct work *w, gsize said)
+{
+    g_autoptr(GPtrArray) wanted = g_ptr_array_new();
+    const char *line = w->share.told;
+    bool same = true;
+    for (uint32_t i = (uint32_t)w->rank; line != NULL && i < w->count;
+         i += (uint32_t)w->processes) {
+        bool add = w->files.what[i] == FM_MPI_ADD;
+        same = same && add == (*line == FM_TOLD_ADDED);
+        if (add)
+            g_ptr_array_add(wanted, w->paths[i]);
+        line = strchr(line, '\n');
+        line = line == NULL ? NULL : line + 1;
+    }
+    if (w->share.told == NULL || same)
+        return;
+    if (w->share.path != NULL)
+        fm_mpi_remove_sum(w->share.path);
+    g_clear_pointer(&w->share.path, g_free);
+    g_string_truncate(w->share.report, said);
+    w->share.merged = 0;
+    if (wanted->len > 0)
+        fm_mpi_share_add(&w->share, (char **)wanted->pdata, wanted->len, NULL, NULL, NULL);
+}
+
+/* Those of a share alone may be equal. */
+static void drop_bodies(const struct work *w)
+{
+    g_autofree char *bodies =
+        w->share.path == NULL ? NULL : fm_mpi_beside(w->share.path, ".procrep");
+    if (bodies != NULL && w->files.bodies_differ)
+        g_remove(bodies);
 }
 
 /* The files whose ranks this process computes the statistics of: all of a rank are with the process
@@ -73,7 +96,7 @@ static GPtrArray *files_of_ranks(const struct work *w)
         uint32_t what = w->files.what[i];
         gpointer rank = GUINT_TO_POINTER(w->files.ranks[i]);
         bool own = i % (uint32_t)w->processes == (uint32_t)w->rank;
-        if (what != FM_MPI_ADD && what != FM_MPI_ADD_LAST)
+        if (what != FM_MPI_ADD)
             continue;
         if (rank == NULL) {
             if (own)
@@ -99,8 +122,6 @@ static GPtrArray *files_of_ranks(const struct work *w)
 
 /* --- sums go up --- */
 
-static const char *const suffixes[] = {".lines", ".code", ".procrep"};
-
 static bool send_sum(struct work *w)
 {
     int to = fm_mpi_above(w->rank);
@@ -108,9 +129,9 @@ static bool send_sum(struct work *w)
     bool ok = fm_mpi_send(to, numbers, sizeof numbers) &&
               fm_mpi_send(to, w->share.report->str, w->share.report->len) &&
               fm_mpi_send_file(to, w->share.path);
-    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+    for (const char *const *suffix = fm_mpi_beside_suffixes; *suffix != NULL; suffix++) {
         g_autofree char *beside =
-            w->share.path == NULL ? NULL : fm_mpi_beside(w->share.path, suffixes[i]);
+            w->share.path == NULL ? NULL : fm_mpi_beside(w->share.path, *suffix);
         ok = ok && fm_mpi_send_file(to, beside);
     }
     return ok;
@@ -153,8 +174,8 @@ static char *receive_sum(struct work *w, int from, uint32_t *ret_files)
     }
     w->share.left_out += (uint32_t)numbers[1];
     bool ok = fm_mpi_receive_file(from, path, &error);
-    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-        g_autofree char *beside = path == NULL ? NULL : fm_mpi_beside(path, suffixes[i]);
+    for (const char *const *suffix = fm_mpi_beside_suffixes; *suffix != NULL; suffix++) {
+        g_autofree char *beside = path == NULL ? NULL : fm_mpi_beside(path, *suffix);
         ok = fm_mpi_receive_file(from, beside, ok ? &error : NULL) && ok;
     }
     *ret_files = (uint32_t)numbers[0];
@@ -165,15 +186,6 @@ static char *receive_sum(struct work *w, int from, uint32_t *ret_files)
                                *ret_files, from, error == NULL ? "no folder" : error->message);
     w->share.left_out += *ret_files;
     return NULL;
-}
-
-static void remove_sum(const char *path)
-{
-    g_remove(path);
-    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-        g_autofree char *beside = fm_mpi_beside(path, suffixes[i]);
-        g_remove(beside);
-    }
 }
 
 /* A sum as a report calls it, with the first of the files that were to be in it. */
@@ -227,20 +239,60 @@ static void add_sums(struct work *w, const char *output)
                          (const uint32_t *)(const void *)counts->data, (char **)names->pdata,
                          output);
     for (guint i = 0; i < paths->len; i++)
-        remove_sum(paths->pdata[i]);
+        fm_mpi_remove_sum(paths->pdata[i]);
 }
 
-/* Lines that several processes have said are said once. */
-static void print_report(const struct work *w)
+/* Numbers in them by what they are. */
+static gint compare_lines(gconstpointer a, gconstpointer b)
 {
+    return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void say(const char *line)
+{
+    fprintf(stderr, "fathom merge: %s\n", line);
+}
+
+/* Each once, whoever has said it: what is no note, then notes, behind them one of those that begin
+ * with last: one process gives the first reason. */
+static void print_lines(const char *text, const char *last)
+{
+    static const char note[] = "note: ";
     g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
-    g_auto(GStrv) lines = g_strsplit(w->share.report->str, "\n", -1);
+    g_autoptr(GPtrArray) notes = g_ptr_array_new(), behind = g_ptr_array_new();
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line != NULL; line++) {
-        if (**line != '\0' && g_hash_table_add(said, *line))
-            fprintf(stderr, "fathom merge: %s\n", *line);
+        if (**line == '\0' || !g_hash_table_add(said, *line))
+            continue;
+        if (g_str_has_prefix(*line, last))
+            g_ptr_array_add(behind, *line);
+        else if (g_str_has_prefix(*line, note))
+            g_ptr_array_add(notes, *line);
+        else
+            say(*line);
     }
-    if (w->share.left_out > 0)
-        fprintf(stderr, "fathom merge: %u of %u files are left out\n", w->share.left_out, w->count);
+    g_ptr_array_sort(notes, compare_lines);
+    for (guint i = 0; i < notes->len; i++)
+        say(notes->pdata[i]);
+    g_ptr_array_sort(behind, compare_lines);
+    if (behind->len > 0)
+        say(behind->pdata[0]);
+}
+
+/* In the order in which one process says it. ranks: where what is said of them begins. */
+static void print_report(const struct work *w, gsize ranks)
+{
+    g_autofree char *of_sums = g_strndup(w->share.report->str, ranks);
+    g_auto(GStrv) files = g_strsplit(w->files.why == NULL ? "" : w->files.why->str, "\n", -1);
+    for (char **line = files; *line != NULL; line++) {
+        if (**line != '\0')
+            say(*line);
+    }
+    print_lines(of_sums, FM_TOLD_BODIES_DIFFER);
+    print_lines(w->share.report->str + ranks, "note: statistics over ranks are left out");
+    uint32_t left_out = w->share.left_out + w->files.left_out;
+    if (left_out > 0)
+        fprintf(stderr, "fathom merge: " FM_TOLD_LEFT_OUT "\n", left_out, w->count);
 }
 
 static bool has_option(char **options, const char *name)
@@ -248,40 +300,53 @@ static bool has_option(char **options, const char *name)
     return g_strv_contains((const char *const *)options, name);
 }
 
-static int merge(struct work *w, const char *fathom, const char *output, char **options)
+/* Nobody leaves before the result is written: launchers take a process that ends for a failure of
+ * the others sooner than they should. */
+static int end_together(struct work *w, bool failed)
 {
-    fm_mpi_share_init(&w->share, fathom, options, w->rank);
-    bool known =
-        fm_mpi_look_at_files(w->paths, w->count, has_option(options, "--allow-repeats"), &w->files);
-    bool ranked = known && (w->files.ranked || has_option(options, "--ranks")) &&
-                  !has_option(options, "--no-ranks");
-    g_autoptr(GPtrArray) mine = own_files(w);
-    char **own = (char **)mine->pdata;
-    /* With statistics over ranks the sum alone is not the result. */
-    const char *written = ranked ? NULL : output;
-    bool alone = w->processes == 1, ok = true;
-    if (mine->len > 0)
-        fm_mpi_share_add(&w->share, own, mine->len, NULL, NULL, alone ? written : NULL);
-    if (!alone)
-        add_sums(w, w->rank == 0 ? written : NULL);
-    if (w->rank != 0)
-        ok = send_sum(w);
-    if (ranked) {
-        g_autoptr(GPtrArray) of_ranks = files_of_ranks(w);
-        ok = fm_mpi_add_ranks(&w->share, (char **)of_ranks->pdata, of_ranks->len, output) && ok;
-    }
-    /* Nobody leaves before the result is written: launchers take a process that ends for a failure
-     * of the others sooner than they should. */
-    uint8_t status = !ok || w->share.left_out > 0 || w->share.path == NULL;
+    uint8_t status = failed;
     g_autoptr(GByteArray) statuses = g_byte_array_new();
-    if (w->rank == 0) {
-        print_report(w);
+    if (w->rank == 0)
         g_byte_array_append(statuses, &status, 1);
-    }
     bool told = fm_mpi_spread(statuses);
     fm_mpi_share_done(&w->share);
     fm_mpi_files_clear(&w->files);
     return told && statuses->len == 1 ? statuses->data[0] : 1;
+}
+
+static int merge(struct work *w, const char *fathom, const char *output, char **options)
+{
+    fm_mpi_share_init(&w->share, fathom, options, w->rank);
+    g_autoptr(GPtrArray) mine = own_files(w);
+    if (w->processes == 1)
+        return end_together(w, fm_mpi_share_alone(&w->share, w->paths, w->count, output) !=
+                                   EXIT_SUCCESS);
+    gsize said = w->share.report->len;
+    fm_mpi_share_look(&w->share, (char **)mine->pdata, mine->len);
+    bool known = fm_mpi_look_at_files(&w->share, w->paths, w->count,
+                                      has_option(options, "--allow-repeats"), &w->files);
+    bool ranked = known && (w->files.ranked || has_option(options, "--ranks")) &&
+                  !has_option(options, "--no-ranks");
+    bool ok = known;
+    if (known) {
+        correct_share(w, said);
+        drop_bodies(w);
+    }
+    if (w->files.bodies_differ)
+        g_string_append(w->share.report, FM_TOLD_BODIES_DIFFER "\n");
+    /* With statistics over ranks the sum alone is not the result. */
+    add_sums(w, w->rank == 0 && !ranked ? output : NULL);
+    if (w->rank != 0)
+        ok = send_sum(w);
+    gsize before = w->share.report->len;
+    if (ranked) {
+        g_autoptr(GPtrArray) of_ranks = files_of_ranks(w);
+        ok = fm_mpi_add_ranks(&w->share, (char **)of_ranks->pdata, of_ranks->len, output) && ok;
+    }
+    if (w->rank == 0)
+        print_report(w, before);
+    return end_together(w,
+                        !ok || w->share.left_out + w->files.left_out > 0 || w->share.path == NULL);
 }
 
 int main(int argc, char **argv)

@@ -14,6 +14,7 @@
 #include <glib/gstdio.h>
 
 #include "merge-mpi/internal.h"
+#include "merge/told.h"
 
 #define FOLDERS "fathom-mpi-"
 #define MARK ".fathom-merge-mpi" /* stands in those that are ours: names alone may be anybody's */
@@ -98,23 +99,41 @@ char *fm_mpi_beside(const char *path, const char *suffix)
     return g_strdup_printf("%.*s%s", (int)(end - path), path, suffix);
 }
 
-/* What the command says, a line each, without its name; NULL when it cannot be told. */
-static char *run(char **words, const char *heard, int *ret_status)
+const char *const fm_mpi_beside_suffixes[] = {".lines", ".code", ".procrep", NULL};
+
+void fm_mpi_remove_sum(const char *path)
 {
+    g_remove(path);
+    for (const char *const *suffix = fm_mpi_beside_suffixes; *suffix != NULL; suffix++) {
+        g_autofree char *beside = fm_mpi_beside(path, *suffix);
+        g_remove(beside);
+    }
+}
+
+/* heard: the file that has what it says then; NULL = who started this one hears it. Its status as
+ * of waitpid(), -1: none. */
+static int start(char **words, const char *heard)
+{
+    int status = -1;
     pid_t child = fork();
     if (child == 0) {
         /* Nobody waits for it when its process is killed. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (freopen(heard, "w", stderr) != NULL)
+        if (heard == NULL || freopen(heard, "w", stderr) != NULL)
             execv(words[0], words);
         _exit(127);
     }
-    *ret_status = -1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* What the command says, a line each, without its name; NULL when it cannot be told. */
+static char *run(char **words, const char *heard, int *ret_status)
+{
     char *text = NULL;
-    if (child < 0 || (waitpid(child, ret_status, 0) < 0 && errno != EINTR) ||
-        !g_file_get_contents(heard, &text, NULL, NULL))
-        return NULL;
-    return text;
+    *ret_status = start(words, heard);
+    return *ret_status != -1 && g_file_get_contents(heard, &text, NULL, NULL) ? text : NULL;
 }
 
 /* Lines of the command without its name; the last of them, with how many files are left out, is
@@ -127,8 +146,7 @@ static uint32_t take_report(GString *report, const char *text)
     for (char **line = lines; *line != NULL; line++) {
         const char *words = g_str_has_prefix(*line, name) ? *line + strlen(name) : *line;
         unsigned of = 0;
-        if (sscanf(words, "%" G_GUINT32_FORMAT " of %u files are left out", &left_out, &of) != 2 &&
-            *words != '\0')
+        if (sscanf(words, FM_TOLD_LEFT_OUT, &left_out, &of) != 2 && *words != '\0')
             g_string_append_printf(report, "%s\n", words);
     }
     return left_out;
@@ -185,38 +203,141 @@ int fm_mpi_share_run(struct fm_mpi_share *share, const char *const *words)
     return text == NULL ? -1 : status;
 }
 
-static void add_up(struct fm_mpi_share *share, char **paths, uint32_t count, const uint32_t *counts,
-                   char **names, const char *output)
+/* The words of `fathom merge`, of which the last are the options and the list of files, ended by
+ * NULL; those of fixed go first. */
+static GPtrArray *words_for(const struct fm_mpi_share *share, const char *const *fixed,
+                            const char *list)
+{
+    GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(words, g_strdup(share->fathom));
+    g_ptr_array_add(words, g_strdup("merge"));
+    for (; *fixed != NULL; fixed++)
+        g_ptr_array_add(words, g_strdup(*fixed));
+    for (char **option = share->options; *option != NULL; option++)
+        g_ptr_array_add(words, g_strdup(*option));
+    g_ptr_array_add(words, g_strconcat("@", list, NULL));
+    g_ptr_array_add(words, NULL);
+    return words;
+}
+
+/* Whether the output is there. Lines that it says go to the report; *ret_left_out: files, or sums
+ * of them, as it says. */
+static bool add_up(struct fm_mpi_share *share, char **paths, uint32_t count,
+                   const char *const *fixed, uint32_t *ret_left_out, int *ret_status)
 {
     g_autofree char *list = g_build_filename(share->folder, "list", NULL);
     g_autofree char *heard = g_build_filename(share->folder, "heard", NULL);
-    g_autofree char *at_list = g_strconcat("@", list, NULL);
-    g_autoptr(GPtrArray) words = g_ptr_array_new();
-    /* Statistics over ranks need all files at once: ranks.c. */
-    const char *const fixed[] = {share->fathom,   "merge", "--keep-going",
-                                 "--ranks-later", "-o",    output};
     g_autoptr(GError) error = NULL;
-    int status = -1;
-    gsize from = share->report->len;
-    uint32_t files = sum_of(counts, count), left_out = UINT32_MAX;
-    for (size_t i = 0; i < G_N_ELEMENTS(fixed); i++)
-        g_ptr_array_add(words, (gpointer)(uintptr_t)fixed[i]);
-    for (char **option = share->options; *option != NULL; option++)
-        g_ptr_array_add(words, *option);
-    g_ptr_array_add(words, at_list);
-    g_ptr_array_add(words, NULL);
+    uint32_t left_out = UINT32_MAX;
+    *ret_status = -1;
     if (!write_list(list, paths, count, &error)) {
         g_string_append_printf(share->report, "%s\n", error->message);
     } else {
-        g_autofree char *text = run((char **)words->pdata, heard, &status);
+        g_autoptr(GPtrArray) words = words_for(share, fixed, list);
+        g_autofree char *text = run((char **)words->pdata, heard, ret_status);
         left_out = take_report(share->report, text == NULL ? "" : text);
     }
-    bool made = status != -1 && WIFEXITED(status) &&
-                (WEXITSTATUS(status) == 0 || (WEXITSTATUS(status) == 1 && left_out != UINT32_MAX));
+    g_remove(list);
+    g_remove(heard);
+    *ret_left_out = left_out == UINT32_MAX ? 0 : left_out;
+    return *ret_status != -1 && WIFEXITED(*ret_status) &&
+           (WEXITSTATUS(*ret_status) == 0 ||
+            (WEXITSTATUS(*ret_status) == 1 && left_out != UINT32_MAX));
+}
+
+static void report_signal(struct fm_mpi_share *share, uint32_t files, int status)
+{
     if (status != -1 && WIFSIGNALED(status))
         g_string_append_printf(share->report, "%u files are not added up: killed by signal %d\n",
                                files, WTERMSIG(status));
-    left_out = made && left_out == UINT32_MAX ? 0 : left_out;
+}
+
+static uint32_t lines_of(const char *text, char state)
+{
+    uint32_t lines = 0;
+    for (const char *line = text; line != NULL && *line != '\0';) {
+        lines += state == '\0' || *line == state;
+        line = strchr(line, '\n');
+        line = line == NULL ? NULL : line + 1;
+    }
+    return lines;
+}
+
+char *fm_mpi_share_try(struct fm_mpi_share *share, char **paths, uint32_t count)
+{
+    if (share->folder == NULL)
+        return NULL;
+    g_autofree char *output = g_build_filename(share->folder, "tried.data", NULL);
+    g_autofree char *tell = g_build_filename(share->folder, "told", NULL);
+    const char *const fixed[] = {
+        "--keep-going", "--allow-repeats", "--ranks-later", "--tell", tell, "-o", output, NULL};
+    gsize said = share->report->len;
+    uint32_t left_out;
+    int status;
+    char *told = NULL;
+    (void)add_up(share, paths, count, fixed, &left_out, &status);
+    g_string_truncate(share->report, said);
+    if (!g_file_get_contents(tell, &told, NULL, NULL))
+        told = NULL;
+    g_remove(tell);
+    fm_mpi_remove_sum(output);
+    return told;
+}
+
+void fm_mpi_share_look(struct fm_mpi_share *share, char **paths, uint32_t count)
+{
+    if (count == 0)
+        return;
+    if (share->folder == NULL) {
+        share->left_out += count;
+        return;
+    }
+    g_autofree char *output = g_build_filename(share->folder, "share.data", NULL);
+    g_autofree char *tell = g_build_filename(share->folder, "told", NULL);
+    const char *const fixed[] = {"--keep-going", "--ranks-later", "--tell", tell,
+                                 "-o",           output,          NULL};
+    gsize said = share->report->len;
+    uint32_t left_out;
+    int status;
+    bool made = add_up(share, paths, count, fixed, &left_out, &status);
+    report_signal(share, count, status);
+    if (!g_file_get_contents(tell, &share->told, NULL, NULL))
+        share->told = NULL;
+    g_remove(tell);
+    bool whole = lines_of(share->told, '\0') == count;
+    share->merged = whole ? lines_of(share->told, FM_TOLD_ADDED) : 0;
+    if (made && whole && share->merged > 0) {
+        share->path = g_steal_pointer(&output);
+        return;
+    }
+    if (whole && share->merged == 0) { /* what it says is of each file */
+        g_string_truncate(share->report, said);
+        return;
+    }
+    g_clear_pointer(&share->told, g_free);
+    share->merged = 0;
+    share->left_out += count;
+}
+
+void fm_mpi_share_add(struct fm_mpi_share *share, char **paths, uint32_t count,
+                      const uint32_t *counts, char **names, const char *output)
+{
+    g_return_if_fail(count > 0);
+    uint32_t files = sum_of(counts, count), left_out;
+    int status;
+    if (share->folder == NULL) {
+        share->left_out += files;
+        return;
+    }
+    /* Statistics over ranks need all files at once: ranks.c. */
+    g_autofree char *own =
+        g_build_filename(share->folder, counts == NULL ? "share.data" : "sum.data", NULL);
+    const char *path = output == NULL ? own : output;
+    const char *const fixed[] = {
+        "--keep-going", "--allow-repeats", "--ranks-later", "-o", path, NULL};
+    gsize from = share->report->len;
+    bool made = add_up(share, paths, count, fixed, &left_out, &status);
+    report_signal(share, files, status);
     if (made && counts != NULL)
         left_out = look_for_sums(share->report, from, paths, count, counts, names);
     left_out = made ? MIN(left_out, files) : files;
@@ -224,22 +345,29 @@ static void add_up(struct fm_mpi_share *share, char **paths, uint32_t count, con
     share->merged = files - left_out;
     g_clear_pointer(&share->path, g_free);
     if (made && share->merged > 0)
-        share->path = g_strdup(output);
-    g_remove(list);
-    g_remove(heard);
+        share->path = g_strdup(path);
 }
 
-void fm_mpi_share_add(struct fm_mpi_share *share, char **paths, uint32_t count,
-                      const uint32_t *counts, char **names, const char *output)
+int fm_mpi_share_alone(struct fm_mpi_share *share, char **paths, uint32_t count, const char *output)
 {
-    g_return_if_fail(count > 0);
+    g_autoptr(GError) error = NULL;
+    int status = -1;
     if (share->folder == NULL) {
-        share->left_out += sum_of(counts, count);
-        return;
+        fprintf(stderr, "fathom merge: %s", share->report->str);
+        return EXIT_FAILURE;
     }
-    g_autofree char *own =
-        g_build_filename(share->folder, counts == NULL ? "share.data" : "sum.data", NULL);
-    add_up(share, paths, count, counts, names, output == NULL ? own : output);
+    const char *const fixed[] = {"--keep-going", "-o", output, NULL};
+    g_autofree char *list = g_build_filename(share->folder, "list", NULL);
+    g_autoptr(GPtrArray) words = words_for(share, fixed, list);
+    if (!write_list(list, paths, count, &error))
+        fprintf(stderr, "fathom merge: %s\n", error->message);
+    else
+        status = start((char **)words->pdata, NULL);
+    g_remove(list);
+    if (status != -1 && WIFSIGNALED(status))
+        fprintf(stderr, "fathom merge: %u files are not added up: killed by signal %d\n", count,
+                WTERMSIG(status));
+    return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 
 void fm_mpi_share_done(struct fm_mpi_share *share)
@@ -250,5 +378,6 @@ void fm_mpi_share_done(struct fm_mpi_share *share)
         close(share->lock);
     g_free(share->folder);
     g_free(share->path);
+    g_free(share->told);
     g_string_free(share->report, TRUE);
 }

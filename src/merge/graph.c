@@ -154,7 +154,7 @@ uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint
     return edge;
 }
 
-void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values)
+static void add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values)
 {
     g_assert(edge < m->edges->len);
     g_return_if_fail(edge < m->edges->len && (values != NULL || m->value_count == 0));
@@ -197,7 +197,7 @@ static void unite_classes(struct fm_merge *m, uint32_t to, uint32_t from)
             put_edge(m, to, edge);
             continue;
         }
-        fm_merge_add_values(m, there, fm_merge_values(m, edge));
+        add_values(m, there, fm_merge_values(m, edge));
         of->site = FM_NO_EDGE; /* it is no edge any more, whoever remembers it: */
         of->next = there;
         push_pair(m, fm_merge_edge(m, there)->callee, of->callee);

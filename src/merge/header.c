@@ -30,7 +30,7 @@ static bool differs(const char *name, GError **error, const char *format, ...)
     return false;
 }
 
-static bool has_quanta(const struct fm_profile *profile)
+bool fm_merge_has_quanta(const struct fm_profile *profile)
 {
     return profile->user_quanta != 0 || profile->instrumentation_quanta != 0;
 }
@@ -76,7 +76,7 @@ static bool common_ticks(const struct fm_merge *m, const struct fm_profile *prof
     uint64_t a = m->ticks_per_second, b = profile->ticks_per_second;
     bool quanta = m->user_quanta != 0 || m->instrumentation_quanta != 0;
     *ret = MAX(a, b);
-    if (a == b || (a == 0 && !quanta) || (b == 0 && !has_quanta(profile)))
+    if (a == b || (a == 0 && !quanta) || (b == 0 && !fm_merge_has_quanta(profile)))
         return true;
     if (a == 0 || b == 0)
         return differs(name, error, "%s ticks per second are not known",
@@ -179,7 +179,7 @@ static bool check_root(const struct fm_merge *m, const struct fm_profile *profil
 }
 
 /* A Mercury call site of a known callee calls that: else one slot would get two edges. */
-static bool check_callees(const struct fm_profile *profile, const char *name, GError **error)
+bool fm_merge_check_callees(const struct fm_profile *profile, const char *name, GError **error)
 {
     for (uint32_t csd = 1; csd <= profile->csd_count && profile->flavour == FM_FLAVOUR_MERCURY;
          csd++) {
@@ -247,6 +247,8 @@ static void drop_measures(struct fm_merge *m, const struct fm_profile *profile)
             0)
             map[kept++] = i;
     }
+    if (kept < m->measure_count || kept < profile->measure_count)
+        fm_merge_lose(m, "measures that not all profiles have are left out");
     if (kept == m->measure_count)
         return;
     uint64_t *values = (uint64_t *)(void *)m->values->data;
@@ -259,7 +261,6 @@ static void drop_measures(struct fm_merge *m, const struct fm_profile *profile)
     for (unsigned i = 0; i < kept; i++)
         m->measures[i] = m->measures[map[i]];
     m->measure_count = kept;
-    fm_merge_lose(m, "measures that not all profiles have are left out");
 }
 
 /* What one input does not know, nobody knows of the sum. */
@@ -356,7 +357,8 @@ bool fm_merge_fits(const struct fm_merge *m, const struct fm_profile *profile, c
         return differs(name, error,
                        "contexts are added up, and it knows calls by function and caller only");
     return check_header(m, profile, name, ret_ticks, error) &&
-           (!at_root || check_root(m, profile, name, error)) && check_callees(profile, name, error);
+           (!at_root || check_root(m, profile, name, error)) &&
+           fm_merge_check_callees(profile, name, error);
 }
 
 void fm_merge_join_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t ticks)

@@ -133,6 +133,12 @@ void fm_merge_lose(struct fm_merge *m, const char *text);
  */
 FM_MUST_USE bool fm_merge_fits(const struct fm_merge *m, const struct fm_profile *profile,
                                const char *name, bool at_root, uint64_t *ret_ticks, GError **error);
+/* A Mercury call site of a known callee calls that. */
+FM_MUST_USE bool fm_merge_check_callees(const struct fm_profile *profile, const char *name,
+                                        GError **error);
+bool fm_merge_has_quanta(const struct fm_profile *profile);
+/* merge.c. A root and nothing else. */
+bool fm_merge_is_empty(const struct fm_profile *profile);
 /* The first input's, or all so far had nothing in them. */
 void fm_merge_take_header(struct fm_merge *m, const struct fm_profile *profile);
 /* Before the input's graph is added: what not all have is left out, ticks become those. */
@@ -169,7 +175,6 @@ uint32_t fm_merge_find_edge(const struct fm_merge *m, uint32_t from, uint32_t si
 uint32_t fm_merge_edge_at(struct fm_merge *m, uint32_t from, uint32_t site, uint32_t callee_ps,
                           uint32_t *guess, uint32_t *callee, bool *ret_new);
 void fm_merge_unite(struct fm_merge *m, uint32_t a, uint32_t b);
-void fm_merge_add_values(struct fm_merge *m, uint32_t edge, const uint64_t *values);
 /* Unites what one clique has twice, until there is no such. Nothing is found or added after it. */
 void fm_merge_close(struct fm_merge *m);
 

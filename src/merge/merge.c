@@ -77,6 +77,7 @@ struct adding {
     uint32_t *nodes;              /* by pd; UINT32_MAX = not seen */
     uint32_t *edges;              /* by csd, if they are needed; likewise */
     GArray *open;                 /* pds to be walked */
+    bool is_union;                /* calls of its root are programs, not runs of them */
     unsigned column_count;        /* measures of which the input has more than zeros: */
     unsigned to[FM_MEASURES_MAX]; /* in the result, */
     const struct fm_column *from[FM_MEASURES_MAX]; /* in the input, */
@@ -116,8 +117,13 @@ static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, uint32_t *guess
     if (a->edges != NULL)
         a->edges[csd] = edge;
     uint64_t *sums = fm_merge_values(m, edge);
+    const bool is_program = a->is_union && pd == profile->root_pd;
     for (unsigned i = 0; i < a->column_count; i++) {
         uint64_t value = fm_column_get(a->from[i], csd);
+        if (is_program && a->to[i] == FM_EXITS) {
+            sums[FM_EXITS] = MAX(sums[FM_EXITS], value);
+            continue;
+        }
         sums[a->to[i]] = fm_merge_sum(
             sums[a->to[i]], a->factor[i] == 1 ? value : fm_merge_scaled(value, a->factor[i]));
     }
@@ -158,11 +164,11 @@ static void choose_columns(struct adding *a, uint64_t quanta_factor)
 }
 
 /* Where the input's root goes: the root, or below it the procedure that stands for its program. */
-static uint32_t root_for(struct adding *a, bool is_union)
+static uint32_t root_for(struct adding *a)
 {
     struct fm_merge *m = a->m;
     uint32_t root_ps = a->procs[a->profile->pd_ps[a->profile->root_pd]];
-    if (!m->options.union_programs || is_union) {
+    if (!m->options.union_programs || a->is_union) {
         if (m->nodes->len == 0)
             m->root = fm_merge_new_node(m, root_ps);
         return m->root;
@@ -175,14 +181,15 @@ static uint32_t root_for(struct adding *a, bool is_union)
     uint32_t guess = FM_NO_EDGE;
     uint32_t edge =
         fm_merge_edge_at(m, fm_merge_class_of(m, m->root), site, root_ps, &guess, &node, &made);
-    uint64_t one[FM_MEASURES_MAX] = {[FM_EXITS] = 1};
-    fm_merge_add_values(m, edge, one);
+    /* However many runs of the program there are, and however they were grouped before. */
+    if (m->value_count > 0)
+        fm_merge_values(m, edge)[FM_EXITS] = MAX(fm_merge_values(m, edge)[FM_EXITS], 1);
     return node;
 }
 
 /* A root and nothing else: what merging nothing gives. A process that called nothing has a duration
  * and whatever else is known of it, and is added as any other. */
-static bool is_empty(const struct fm_profile *profile)
+bool fm_merge_is_empty(const struct fm_profile *profile)
 {
     const struct fm_run_info *run_info = &profile->run_info;
     return profile->csd_count == 0 && profile->pd_count <= 1 && profile->user_quanta == 0 &&
@@ -210,12 +217,12 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     g_return_val_if_fail(profile != NULL && name != NULL, false);
     bool is_union = strcmp(profile->program_name, FM_MERGE_UNION_NAME) == 0;
     uint64_t ticks = 0;
-    struct adding a = {.m = m, .profile = profile};
+    struct adding a = {.m = m, .profile = profile, .is_union = is_union};
     uint32_t *procs, *sites;
     bool at_root = is_union || !m->options.union_programs;
     if (!fm_merge_fits(m, profile, name, at_root, &ticks, error))
         return false;
-    if (m->any && is_empty(profile)) {
+    if (m->any && fm_merge_is_empty(profile)) {
         if (m->only_empty)
             fm_merge_keep_least_program(m, profile);
         new_places(m, profile);
@@ -229,7 +236,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
         g_autofree char *key = fm_merge_proc_key(m, &profile->ps[profile->pd_ps[profile->root_pd]]);
         m->root_key = fm_strings_add(m->strings, key);
     }
-    m->only_empty = is_empty(profile);
+    m->only_empty = fm_merge_is_empty(profile);
     if (!fm_merge_statics(m, profile, name, &procs, &sites, error))
         return false;
     uint64_t rate = m->ticks_per_second;
@@ -249,7 +256,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     }
     a.open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     choose_columns(&a, factor);
-    see_pd(&a, profile->root_pd, root_for(&a, is_union));
+    see_pd(&a, profile->root_pd, root_for(&a));
     add_graph(&a);
     fm_merge_add_depths(m, profile, a.nodes);
     if (!m->options.places)
@@ -263,6 +270,11 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     return true;
 }
 
+static gint compare_texts(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 const char *const *fm_merge_notes(struct fm_merge *m)
 {
     const char *code = fm_merge_code_lost(m);
@@ -270,6 +282,7 @@ const char *const *fm_merge_notes(struct fm_merge *m)
         return (const char *const *)m->lost->pdata;
     if (code != NULL)
         fm_merge_lose(m, code);
+    g_ptr_array_sort(m->lost, compare_texts);
     g_ptr_array_add(m->lost, NULL);
     return (const char *const *)m->lost->pdata;
 }

@@ -47,12 +47,16 @@ void fm_merge_add_part(struct fm_merge *merge, const struct fm_profile *profile,
  */
 bool fm_merge_has_part(const struct fm_merge *merge, const struct fm_profile *profile,
                        const uint8_t hash[FM_PART_HASH_BYTES]);
+/* Files of one kind fit the same others: what is checked before a profile is added, as a hash. */
+void fm_merge_kind(const struct fm_merge *merge, const struct fm_profile *profile,
+                   uint8_t ret[FM_PART_HASH_BYTES]);
 /* The lines of the source that belong to the profile added last, which must be of a C program. */
 void fm_merge_add_lines(struct fm_merge *merge, const struct fm_source_map *map);
 /* Where its instructions are, likewise. The sum has that where all have it, of files of one build
  * each. */
 void fm_merge_add_code(struct fm_merge *merge, const struct fm_machine_code *code);
-/* What was lost on the way, a sentence each, ended by NULL; belongs to merge. When all is added. */
+/* What was lost on the way, a sentence each, ascending, so that they do not depend on the order of
+ * the inputs; ended by NULL; belongs to merge. When all is added. */
 const char *const *fm_merge_notes(struct fm_merge *merge);
 /* The result; the caller owns it. Frees merge, also on failure. FM_ERROR_USAGE when nothing was
  * added. */

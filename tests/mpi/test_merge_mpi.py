@@ -63,7 +63,7 @@ def bad_files(tap, folder, files):
         tap.same(done.returncode, 1, f"{count} processes, bad files among others: status")
         tap.same(found, expected, f"{count} processes: the others are added up")
         for text in ("cut.data: ", "missing.data: ", "mercury.data: ",
-                     f"{files[0]}: the same as {files[0]}", "4 of 10 files are left out"):
+                     f"{files[0]}: given twice", "4 of 10 files are left out"):
             tap.check(text in done.stderr, f"{count} processes: it says '{text}'", done.stderr)
     done, found = merge_many(folder, 3, ["missing.data", "cut.data"])
     tap.check(done.returncode == 1 and found is None, "nothing to add gives no file", done.stderr)

@@ -17,8 +17,10 @@
 #include "cli/output.h"
 #include "cli/profile/merge_bodies.h"
 #include "cli/profile/merge_ranks.h"
+#include "cli/profile/merge_told.h"
 #include "deep/write.h"
 #include "merge/merge.h"
+#include "merge/told.h"
 
 #define PROBE_BYTES (64 << 10)
 #define PROFILE_VERSION 9
@@ -28,6 +30,7 @@ struct merging {
     char *output;
     char *ranks_of, *ranks_from; /* what fathom-merge-mpi asks for: merge_ranks.h */
     gboolean ranks_later;        /* likewise: it will, when all is added */
+    char *tell;                  /* likewise: the file in which each file is told of */
 };
 
 static bool is_stdout(const char *output)
@@ -85,8 +88,6 @@ static bool is_copy(GHashTable *contents, const struct reading *done, const char
         return false;
     g_autoptr(GBytes) hash = g_bytes_new(done->hash, sizeof done->hash);
     *ret = g_hash_table_lookup(contents, hash);
-    if (*ret == NULL)
-        g_hash_table_insert(contents, g_steal_pointer(&hash), (gpointer)(uintptr_t)done->path);
     return *ret != NULL;
 }
 
@@ -103,6 +104,7 @@ struct seen {
     GHashTable *files;    /* by device and inode */
     GHashTable *contents; /* hash -> path, of Mercury's */
     struct fm_merge_bodies bodies;
+    struct fm_merge_told *told;
     GPtrArray *of_ranks; /* paths of those added that are of one process each, or of one rank */
     GArray *ranks_of;    /* uint32_t: each one's rank + 1; 0 = none */
     bool sums;           /* there were others */
@@ -126,6 +128,41 @@ static void see_ranks(struct seen *seen, struct fm_profile *profile, const char 
     g_array_append_val(seen->ranks_of, rank);
 }
 
+/* A file that was read and is no repeat. */
+static bool add_profile(struct fm_merge *merge, struct seen *seen, const struct reading *done,
+                        const struct fm_merge_body *body, GError **error)
+{
+    if (!fm_merge_add(merge, done->profile, done->path, error))
+        return false;
+    if (done->profile->flavour == FM_FLAVOUR_MERCURY) {
+        fm_merge_bodies_see(&seen->bodies, body);
+        g_hash_table_insert(seen->contents, g_bytes_new(done->hash, sizeof done->hash),
+                            (gpointer)(uintptr_t)done->path);
+    }
+    see_ranks(seen, done->profile, done->path);
+    fm_merge_add_part(merge, done->profile, done->hash);
+    if (done->lines != NULL)
+        fm_merge_add_lines(merge, done->lines);
+    if (done->code != NULL)
+        fm_merge_add_code(merge, done->code);
+    return true;
+}
+
+/* One that is in it already, as far as can be told. */
+static bool is_again(const struct fm_merge *merge, const struct seen *seen,
+                     const struct reading *done, GError **error)
+{
+    const char *first = NULL;
+    if (fm_merge_has_part(merge, done->profile, done->hash)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, FM_TOLD_PART, done->path);
+        return true;
+    }
+    if (!is_copy(seen->contents, done, &first))
+        return false;
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, FM_TOLD_COPY, done->path, first);
+    return true;
+}
+
 /* The file that is being read; *reading goes on with the next, unless it is NULL. *added: the
  * profile added before, then this one. */
 static bool add_file(const struct merging *o, struct fm_merge *merge, struct seen *seen,
@@ -146,30 +183,14 @@ static bool add_file(const struct merging *o, struct fm_merge *merge, struct see
         g_propagate_error(error, done.error);
         return false;
     }
-    if (!o->allow_repeats && fm_merge_has_part(merge, done.profile, done.hash)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: a profile that is in it was added before (--allow-repeats adds it twice)",
-                    done.path);
-        return false;
-    }
-    const char *first = NULL;
-    if (!o->allow_repeats && is_copy(seen->contents, &done, &first)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: a copy of %s, which was added before (--allow-repeats adds it twice)",
-                    done.path, first);
-        return false;
-    }
-    if (!fm_merge_add(merge, done.profile, done.path, error))
-        return false;
+    struct fm_merge_body body = {0};
     if (done.profile->flavour == FM_FLAVOUR_MERCURY)
-        fm_merge_bodies_see(&seen->bodies, done.path);
-    see_ranks(seen, done.profile, done.path);
-    fm_merge_add_part(merge, done.profile, done.hash);
-    if (lines != NULL)
-        fm_merge_add_lines(merge, lines);
-    if (code != NULL)
-        fm_merge_add_code(merge, code);
-    return true;
+        fm_merge_body_look(&body, done.path);
+    fm_merge_told_file(seen->told, merge, done.profile, done.hash, &body);
+    bool ok = (o->allow_repeats || !is_again(merge, seen, &done, error)) &&
+              add_profile(merge, seen, &done, &body, error);
+    fm_merge_body_done(&body);
+    return ok;
 }
 
 static void end_reading(struct reading *reading)
@@ -197,9 +218,9 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, struc
     for (unsigned i = 0; i < count && !*ret_stopped; i++) {
         GError *error = NULL;
         const char *next = i + 1 < count ? paths[i + 1] : NULL;
-        if (!o->allow_repeats && is_repeat(seen->files, paths[i])) {
-            g_set_error(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                        "%s: given twice (--allow-repeats adds it twice)", paths[i]);
+        /* What is told of a file says whether it is another: told of are all. */
+        if (!o->allow_repeats && seen->told == NULL && is_repeat(seen->files, paths[i])) {
+            g_set_error(&error, FM_ERROR, FM_ERROR_UNAVAILABLE, FM_TOLD_TWICE, paths[i]);
             end_reading(&reading);
             if (next != NULL)
                 begin_reading(&reading, next, NULL);
@@ -207,10 +228,14 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, struc
                    progress.report != NULL) {
             progress.report(progress.user, "merging", i + 1, count);
         }
+        fm_merge_told_end(seen->told, error);
         if (error == NULL)
             continue;
         failed++;
-        fm_cli_fail("merge", error);
+        if (seen->told == NULL)
+            fm_cli_fail("merge", error);
+        else
+            g_clear_error(&error);
         *ret_stopped = !o->keep_going;
     }
     end_reading(&reading);
@@ -330,24 +355,37 @@ static bool add_ranks(const struct merging *o, struct seen *seen, unsigned added
     return fm_merge_ranks_add(&ranks, (char **)paths->pdata, paths->len, seen->sums, sum);
 }
 
+static void tell_left_out(unsigned failed, unsigned count)
+{
+    if (failed > 0)
+        fprintf(stderr, "fathom merge: " FM_TOLD_LEFT_OUT "\n", failed, count);
+}
+
 static int merge_files(const struct merging *o, struct seen *seen, char **paths, unsigned count)
 {
+    GError *untold = NULL;
+    if (!fm_merge_told_new(o->tell, &seen->told, &untold))
+        return fm_cli_fail("merge", untold);
     const struct fm_merge_options options = ranks_options(o).options;
     struct fm_merge *merge = fm_merge_new(&options);
     g_autoptr(FmProfile) profile = NULL;
     GError *error = NULL;
     bool stopped = false;
     unsigned failed = add_files(o, merge, seen, paths, count, &stopped);
-    if (stopped) {
+    bool told = fm_merge_told_finish(seen->told, &error);
+    if (stopped || !told) {
         fm_merge_free(merge);
+        return told ? FM_EXIT_FAILED : fm_cli_fail("merge", error);
+    }
+    if (failed == count) {
+        fm_merge_free(merge);
+        tell_left_out(failed, count);
         return FM_EXIT_FAILED;
     }
     for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
         fprintf(stderr, "fathom merge: note: %s\n", *note);
     if (seen->bodies.differ)
-        fputs("fathom merge: note: the bodies (.procrep) of the profiles differ: none is carried "
-              "on\n",
-              stderr);
+        fputs("fathom merge: " FM_TOLD_BODIES_DIFFER "\n", stderr);
     struct fm_merge_beside beside;
     if (!fm_merge_finish_with(merge, &profile, &beside, &error)) {
         fm_merge_beside_clear(&beside);
@@ -361,8 +399,7 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
     fm_merge_beside_clear(&beside);
     if (!written)
         return fm_cli_fail("merge", error);
-    if (failed > 0)
-        fprintf(stderr, "fathom merge: %u of %u files are left out\n", failed, count);
+    tell_left_out(failed, count);
     return failed > 0 || !whole ? FM_EXIT_FAILED : FM_EXIT_DONE;
 }
 
@@ -487,6 +524,7 @@ int fm_cmd_merge(int argc, char **argv)
         {"no-ranks", 0, 0, G_OPTION_ARG_NONE, &o.no_ranks, "Do not, of no program", NULL},
         {"ranks-of", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.ranks_of, NULL, NULL},
         {"ranks-from", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.ranks_from, NULL, NULL},
+        {"tell", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.tell, NULL, NULL},
         {"ranks-later", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o.ranks_later, NULL, NULL},
         {NULL},
     };
@@ -529,5 +567,6 @@ int fm_cmd_merge(int argc, char **argv)
     g_free(o.output);
     g_free(o.ranks_of);
     g_free(o.ranks_from);
+    g_free(o.tell);
     return status;
 }

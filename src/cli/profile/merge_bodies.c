@@ -14,19 +14,30 @@ static char *beside(const char *data_path)
     return g_strdup_printf("%.*s.procrep", (int)(strlen(data_path) - strlen(".data")), data_path);
 }
 
-void fm_merge_bodies_see(struct fm_merge_bodies *bodies, const char *data_path)
+void fm_merge_body_look(struct fm_merge_body *body, const char *data_path)
 {
-    g_return_if_fail(bodies != NULL && data_path != NULL);
-    uint8_t hash[FM_CONTENT_HASH_BYTES];
-    g_autofree char *path = beside(data_path);
-    if (path == NULL || !g_file_test(path, G_FILE_TEST_EXISTS))
+    g_return_if_fail(body != NULL && data_path != NULL);
+    *body = (struct fm_merge_body){.path = beside(data_path)};
+    body->there = body->path != NULL && g_file_test(body->path, G_FILE_TEST_EXISTS);
+    body->read = body->there && fm_content_hash(body->path, body->hash, NULL);
+}
+
+void fm_merge_body_done(struct fm_merge_body *body)
+{
+    g_clear_pointer(&body->path, g_free);
+}
+
+void fm_merge_bodies_see(struct fm_merge_bodies *bodies, const struct fm_merge_body *body)
+{
+    g_return_if_fail(bodies != NULL && body != NULL);
+    if (!body->there)
         return;
-    bool read = fm_content_hash(path, hash, NULL);
-    if (!read || (bodies->path != NULL && memcmp(hash, bodies->hash, sizeof hash) != 0)) {
+    if (!body->read ||
+        (bodies->path != NULL && memcmp(body->hash, bodies->hash, sizeof body->hash) != 0)) {
         bodies->differ = true;
     } else if (bodies->path == NULL) {
-        bodies->path = g_steal_pointer(&path);
-        memcpy(bodies->hash, hash, sizeof hash);
+        bodies->path = g_strdup(body->path);
+        memcpy(bodies->hash, body->hash, sizeof body->hash);
     }
 }
 

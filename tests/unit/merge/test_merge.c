@@ -392,6 +392,13 @@ static void test_union(void)
     g_autoptr(FmProfile) pair = merge_with(&options, all + 1, 2);
     g_autoptr(FmProfile) grouped = merge_with(&options, (struct fm_profile *[]){one, pair}, 2);
     assert_same(merged, grouped);
+    /* What is added up before programs are put together is a program like another. */
+    g_autoptr(FmProfile) ones = merge_all((struct fm_profile *[]){one, third}, 2);
+    g_autoptr(FmProfile) first = merge_with(&options, (struct fm_profile *[]){other, ones}, 2);
+    assert_same(merged, first);
+    g_autoptr(FmProfile) alone = merge_with(&options, &other, 1);
+    g_autoptr(FmProfile) last = merge_with(&options, (struct fm_profile *[]){ones, alone}, 2);
+    assert_same(merged, last);
 }
 
 /* --- the real profile --- */
