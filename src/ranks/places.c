@@ -140,37 +140,62 @@ static bool started(const struct fm_process_fact *by, const struct fm_process_fa
            g_strcmp0(by->host, process->host) == 0;
 }
 
-static uint32_t find(uint32_t *up, uint32_t file)
+static uint32_t find(uint32_t *up, uint32_t part)
 {
-    while (up[file] != file)
-        file = up[file] = up[up[file]];
-    return file;
+    while (up[part] != part)
+        part = up[part] = up[up[part]];
+    return part;
+}
+
+static bool unite(uint32_t *up, uint32_t a, uint32_t b)
+{
+    uint32_t one = find(up, a), other = find(up, b);
+    up[other] = one;
+    return one != other;
+}
+
+/* Of one sum two whom one process has started that was not recorded itself, as a shell is. Of
+ * several files they may be two runs. */
+static bool are_siblings(const struct part_of_file *one, const struct part_of_file *other)
+{
+    return one->file == other->file && one->process->parent_pid != 0 &&
+           one->process->parent_pid == other->process->parent_pid &&
+           g_strcmp0(one->process->host, other->process->host) == 0;
+}
+
+/* How many groups of parts that have nothing to do with each other. */
+static uint32_t group(const struct part_of_file *parts, uint32_t count, uint32_t *up)
+{
+    g_autoptr(GHashTable) by_pid = g_hash_table_new(NULL, NULL);
+    g_autoptr(GHashTable) by_parent = g_hash_table_new(NULL, NULL);
+    uint32_t apart = count;
+    for (uint32_t i = 0; i < count; i++) {
+        up[i] = i;
+        g_hash_table_insert(by_pid, GUINT_TO_POINTER(parts[i].process->pid),
+                            GUINT_TO_POINTER(i + 1));
+    }
+    for (uint32_t i = 0; apart > 1 && i < count; i++) {
+        gpointer parent = GUINT_TO_POINTER(parts[i].process->parent_pid);
+        uint32_t by = GPOINTER_TO_UINT(g_hash_table_lookup(by_pid, parent));
+        uint32_t other = GPOINTER_TO_UINT(g_hash_table_lookup(by_parent, parent));
+        if (by != 0 && started(parts[by - 1].process, parts[i].process))
+            apart -= unite(up, by - 1, i);
+        if (other != 0 && are_siblings(&parts[other - 1], &parts[i]))
+            apart -= unite(up, other - 1, i);
+        g_hash_table_insert(by_parent, parent, GUINT_TO_POINTER(i + 1));
+    }
+    return apart;
 }
 
 bool fm_rank_files_are_one(struct fm_rank_files *files, char **ret_why)
 {
-    g_autoptr(GHashTable) by_pid = g_hash_table_new(NULL, NULL);
-    g_autofree uint32_t *up = g_new(uint32_t, files->count + 1u);
-    uint32_t apart = files->count;
+    const uint32_t count = files->parts->len;
     const struct part_of_file *parts =
         (const struct part_of_file *)(const void *)files->parts->data;
-    for (uint32_t i = 0; i < files->count; i++)
-        up[i] = i;
-    for (guint i = 0; apart > 1 && i < files->parts->len; i++)
-        g_hash_table_insert(by_pid, GUINT_TO_POINTER(parts[i].process->pid),
-                            (gpointer)(uintptr_t)&parts[i]);
-    for (guint i = 0; apart > 1 && i < files->parts->len; i++) {
-        const struct part_of_file *by =
-            g_hash_table_lookup(by_pid, GUINT_TO_POINTER(parts[i].process->parent_pid));
-        if (by == NULL || !started(by->process, parts[i].process))
-            continue;
-        uint32_t one = find(up, by->file), other = find(up, parts[i].file);
-        apart -= one != other;
-        up[other] = one;
-    }
-    bool ok = apart <= 1;
-    for (guint i = 0; !ok && i < files->parts->len; i++) {
-        if (*ret_why == NULL && find(up, parts[i].file) != find(up, parts[0].file))
+    g_autofree uint32_t *up = g_new(uint32_t, count + 1u);
+    bool ok = group(parts, count, up) <= 1;
+    for (uint32_t i = 0; !ok && i < count; i++) {
+        if (*ret_why == NULL && find(up, i) != find(up, 0))
             *ret_why = g_strdup_printf(
                 "rank %" PRIu32 " is in it twice, by processes %" PRIu32 " and %" PRIu32
                 " that have not started each other, and they are of one run each",

@@ -36,6 +36,7 @@ void fm_rank_files_clear(struct fm_rank_files *files);
 /* One more, for which fm_rank_places_of() gave a place. */
 void fm_rank_files_add(struct fm_rank_files *files, const struct fm_rank_places *places,
                        const struct fm_profile *profile, const uint8_t hash[FM_PART_HASH_BYTES]);
-/* Whether the files are of one run: each of its processes was started by one that is in another,
- * but those of the first. False with *ret_why, a sentence; g_free(). Empties files. */
+/* Whether the files are of one run: each of its processes but the first was started by another, or
+ * is in one sum with one that the same process has started. A sum may be of two runs, too. False
+ * with *ret_why, a sentence; g_free(). Empties files. */
 bool fm_rank_files_are_one(struct fm_rank_files *files, char **ret_why);

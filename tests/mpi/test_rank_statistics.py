@@ -326,6 +326,16 @@ def forking(tap, folder):
     done, _ = merge(folder, "two-runs.data", *singles, "joined.rank1.data")
     tap.check(done.returncode == 0 and "rank 1 is in it twice" in done.stderr
               and ranks_of(folder, "two-runs.data") is None, "of a rank's two runs none is the other's", done.stderr)
+    env = {**os.environ, "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": str(RANKS)}
+    lib.must([lib.FATHOM, "record", "-q", "-o", "again", "--", "./forks"], folder, env=env)
+    lib.must([lib.FATHOM, "merge", "-o", "both.data", "joined.rank1.data", "again.rank1.data"], folder)
+    done, _ = merge(folder, "two-runs.data", joined[0], "both.data", *joined[2:])
+    tap.check(done.returncode == 0 and "rank 1 is in it twice" in done.stderr
+              and ranks_of(folder, "two-runs.data") is None, "nor where they were added up before", done.stderr)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "shell", "--", "sh", "-c", "./forks; ./forks"], folder, env=env)
+    done, _ = merge(folder, "shell.data", joined[0], "shell.rank1.data", *joined[2:])
+    tap.check(done.returncode == 0 and ranks_of(folder, "shell.data") is not None,
+              "what one shell has started in a run is one rank", done.stderr)
     done, _ = merge(folder, "one.data", *groups[3])
     tap.same((done.returncode, done.stderr, ranks_of(folder, "one.data")), (0, "", None),
              "the processes of one rank alone are no ranks to compare")
