@@ -194,22 +194,29 @@ static void pass(struct deciding *d)
     }
 }
 
+/* By some share, one of its kind. */
+static bool was_added(const struct deciding *d, const struct record *of)
+{
+    for (guint i = 0; i < d->records->len; i++) {
+        const struct record *record = &g_array_index(d->records, struct record, i);
+        if (*record->told[FM_TOLD_STATE] == FM_TOLD_ADDED &&
+            strcmp(record->told[FM_TOLD_KIND], of->told[FM_TOLD_KIND]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The first of each kind are added up, which tells the kinds that do not fit. False: that is known
  * without. */
 static bool try_kinds(struct deciding *d)
 {
     g_autoptr(GPtrArray) paths = g_ptr_array_new();
-    const struct record *only = d->firsts->len == 0 ? NULL : d->firsts->pdata[0];
-    bool fits = false;
-    for (guint i = 0; i < d->records->len && only != NULL; i++) {
-        const struct record *record = &g_array_index(d->records, struct record, i);
-        fits = fits || (*record->told[FM_TOLD_STATE] == FM_TOLD_ADDED &&
-                        strcmp(record->told[FM_TOLD_KIND], only->told[FM_TOLD_KIND]) == 0);
-    }
-    if (d->firsts->len == 0 || (d->firsts->len == 1 && fits))
+    if (d->firsts->len == 0 || (d->firsts->len == 1 && was_added(d, d->firsts->pdata[0])))
         return false;
-    for (guint i = 0; i < d->firsts->len; i++)
-        g_ptr_array_add(paths, d->paths[((const struct record *)d->firsts->pdata[i])->number]);
+    for (guint i = 0; i < d->firsts->len; i++) {
+        const struct record *record = d->firsts->pdata[i];
+        g_ptr_array_add(paths, d->paths[record->number]);
+    }
     g_autofree char *told = fm_mpi_share_try(d->share, (char **)paths->pdata, paths->len);
     g_hash_table_remove_all(d->refused);
     g_auto(GStrv) lines = g_strsplit(told == NULL ? "" : told, "\n", -1);
