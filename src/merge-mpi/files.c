@@ -163,7 +163,7 @@ static void see_added(struct deciding *d, const struct record *record)
     if (*body != '\0' && d->ret->body == NULL)
         d->ret->body = g_strdup(body);
     if (*body != '\0' && (strcmp(body, d->ret->body) != 0 || strspn(body, "0") == HASH_DIGITS))
-        d->ret->what[d->ret->count * 2] = 1;
+        d->ret->what[2 * (size_t)d->ret->count] = 1;
 }
 
 /* Each file in turn, by what is known of the kinds. */

@@ -252,6 +252,31 @@ static int record(struct fm_finishing *how, const char *base, const struct fm_li
     return status;
 }
 
+/* A service that fails sooner is one that does not come up: a supervisor starts it again and again,
+ * and its profiles would take the place of those of the last run that worked. */
+#define COMES_UP_US (INT64_C(60) * G_USEC_PER_SEC)
+
+/* How a program failed by itself soon after its start; g_free(). NULL: it did not. What others send
+ * to end it is no failure. */
+static char *early_failure(int wait_status, gint64 lived_us)
+{
+    double seconds = (double)lived_us / G_USEC_PER_SEC;
+    if (wait_status == -1 || lived_us >= COMES_UP_US)
+        return NULL;
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0)
+        return g_strdup_printf("ended with status %d after %.1f s", WEXITSTATUS(wait_status),
+                               seconds);
+    if (!WIFSIGNALED(wait_status))
+        return NULL;
+    int number = WTERMSIG(wait_status);
+    for (size_t i = 0; i < G_N_ELEMENTS(passed); i++) {
+        if (passed[i] == number)
+            return NULL;
+    }
+    return g_strdup_printf("ended by signal %d (%s) after %.1f s", number, strsignal(number),
+                           seconds);
+}
+
 /* keep: so many of the runs of NAME are kept; 0: there is one, which takes the place of the last.
  */
 static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
@@ -263,9 +288,13 @@ static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
     int wait_status;
     if (keep > 0 && !fm_kept_begin(base, &kept, &error))
         return fm_cli_fail("record", error);
+    gint64 began_us = g_get_monotonic_time();
     int status = record(how, keep > 0 ? kept.base : base, view, command, &wait_status);
-    if (keep > 0)
-        fm_kept_end(base, keep, &kept);
+    if (keep > 0) {
+        gint64 ended_us = how->ended_ns > 0 ? (gint64)(how->ended_ns / 1000) : began_us;
+        g_autofree char *failure = early_failure(wait_status, ended_us - began_us);
+        fm_kept_end(base, keep, failure, &kept);
+    }
     int ended = wait_status == -1 ? 0 : end_like(wait_status);
     return ended != 0 ? ended : status;
 }

@@ -14,6 +14,7 @@
 #include "record/raw/recording.h"
 
 #define NAMES_TRIED 1000u
+#define FAILED ".failed"
 #define NS_PER_SECOND 1000000000
 
 /* The files of a run. */
@@ -21,6 +22,7 @@ struct run {
     char *stem;       /* NAME.YYYYMMDD-HHMMSSZ, without the folder */
     GPtrArray *names; /* char *, of files */
     bool recorded;    /* there is a profile or recording among them */
+    bool failed;      /* soon after its start: FAILED is among them */
     gint64 newest_ns; /* when one of them was written last */
 };
 
@@ -49,8 +51,9 @@ static size_t stamp_length(const char *text)
 /* What recording and finishing write; others' files of such names are left alone. */
 static bool is_written_by_us(const char *name)
 {
-    static const char *const endings[] = {".data",    ".rec",     ".code",           ".lines",
-                                          ".sources", ".procrep", ".calls.eventlog", ".lock"};
+    static const char *const endings[] = {".data",           ".rec",     ".code",
+                                          ".lines",          ".sources", ".procrep",
+                                          ".calls.eventlog", ".lock",    FAILED};
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_str_has_suffix(name, endings[i]))
             return true;
@@ -78,7 +81,7 @@ static gint by_time(gconstpointer left, gconstpointer right)
     const struct run *a = *(struct run *const *)left, *b = *(struct run *const *)right;
     if (a->newest_ns != b->newest_ns)
         return a->newest_ns > b->newest_ns ? -1 : 1;
-    return strcmp(b->stem, a->stem);
+    return strverscmp(b->stem, a->stem); /* -10 began after -9 */
 }
 
 /* struct run, the newest first. */
@@ -108,6 +111,7 @@ static GPtrArray *runs_of(const char *base)
         }
         g_ptr_array_add(run->names, g_strdup(file));
         run->recorded = run->recorded || begins_as_ours(path);
+        run->failed = run->failed || g_str_has_suffix(file, FAILED);
         run->newest_ns = MAX(run->newest_ns, (gint64)status.st_mtim.tv_sec * NS_PER_SECOND +
                                                  status.st_mtim.tv_nsec);
     }
@@ -163,29 +167,86 @@ static bool is_in_use(const char *folder, const struct run *run)
     return false;
 }
 
-/* Of a recorder that was killed before anything was recorded the lock alone is there. */
-static bool is_lock_alone(const struct run *run)
+/* Of a recorder that was killed before anything was recorded the lock alone is there; how a run
+ * failed is of no use without its profile. */
+static bool is_rest(const struct run *run)
 {
-    return run->names->len == 1 && g_str_has_suffix(run->names->pdata[0], ".lock");
+    for (guint i = 0; i < run->names->len; i++) {
+        if (!g_str_has_suffix(run->names->pdata[i], ".lock") &&
+            !g_str_has_suffix(run->names->pdata[i], FAILED))
+            return false;
+    }
+    return true;
 }
 
-void fm_kept_end(const char *base, unsigned keep, struct fm_kept_run *run)
+static struct run *find_run(const GPtrArray *runs, const char *base)
+{
+    g_autofree char *stem = g_path_get_basename(base);
+    for (guint i = 0; i < runs->len; i++) {
+        struct run *run = runs->pdata[i];
+        if (strcmp(run->stem, stem) == 0)
+            return run;
+    }
+    return NULL;
+}
+
+/* What has ended now is the newest, also where the clock was set back, or counts too coarsely: the
+ * time of its files says so from now on. */
+static void make_newest(const char *folder, struct run *own, GPtrArray *runs)
+{
+    gint64 newest_ns = G_MININT64;
+    for (guint i = 0; i < runs->len; i++) {
+        const struct run *other = runs->pdata[i];
+        if (other != own)
+            newest_ns = MAX(newest_ns, other->newest_ns);
+    }
+    if (own->newest_ns > newest_ns)
+        return;
+    own->newest_ns = newest_ns + 1;
+    const struct timespec times[] = {
+        {.tv_nsec = UTIME_OMIT},
+        {.tv_sec = own->newest_ns / NS_PER_SECOND, .tv_nsec = own->newest_ns % NS_PER_SECOND}};
+    for (guint i = 0; i < own->names->len; i++) {
+        g_autofree char *path = g_build_filename(folder, own->names->pdata[i], NULL);
+        if (!g_str_has_suffix(path, ".lock"))
+            (void)utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
+    }
+    g_ptr_array_sort(runs, by_time);
+}
+
+/* Beside its profile, so that it is known when other runs end. */
+static void mark_failed(const char *base, const char *failure, struct run *own)
+{
+    g_autofree char *path = g_strconcat(base, FAILED, NULL);
+    g_autofree char *line = g_strconcat(failure, "\n", NULL);
+    own->failed = g_file_set_contents(path, line, -1, NULL);
+    if (own->failed)
+        g_ptr_array_add(own->names, g_path_get_basename(path));
+}
+
+void fm_kept_end(const char *base, unsigned keep, const char *failure, struct fm_kept_run *run)
 {
     g_return_if_fail(base != NULL && keep > 0 && run != NULL && run->base != NULL);
     g_autofree char *folder = g_path_get_dirname(base);
-    g_autofree char *own = g_strconcat(run->base, ".lock", NULL);
+    g_autofree char *own_lock = g_strconcat(run->base, ".lock", NULL);
     g_autoptr(GPtrArray) runs = runs_of(base);
-    unsigned kept = 0;
+    struct run *own = find_run(runs, run->base);
+    unsigned kept = 0, kept_failed = 0;
+    if (own != NULL && own->recorded && failure != NULL)
+        mark_failed(run->base, failure, own);
+    if (own != NULL && own->recorded)
+        make_newest(folder, own, runs);
     for (guint i = 0; i < runs->len; i++) {
         const struct run *old = runs->pdata[i];
-        bool ours = old->recorded || is_lock_alone(old);
-        bool stays = !ours || (old->recorded && ++kept <= keep) || is_in_use(folder, old);
+        unsigned *count = old->failed ? &kept_failed : &kept;
+        bool ours = old->recorded || is_rest(old);
+        bool stays = !ours || (old->recorded && ++*count <= keep) || is_in_use(folder, old);
         for (guint k = 0; !stays && k < old->names->len; k++) {
             g_autofree char *path = g_build_filename(folder, old->names->pdata[k], NULL);
             g_unlink(path);
         }
     }
-    g_unlink(own);
+    g_unlink(own_lock);
     close(run->lock);
     g_free(run->base);
     *run = (struct fm_kept_run){.lock = -1};

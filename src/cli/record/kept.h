@@ -16,9 +16,11 @@ struct fm_kept_run {
 
 /* Takes a name for a run that begins now. base: NAME, with its folder. Errors: FM_ERROR_IO. */
 FM_MUST_USE bool fm_kept_begin(const char *base, struct fm_kept_run *ret, GError **error);
-/* Gives the name back; then removes the files of all runs of NAME but of those `keep` that have
- * files written last, of those that are being recorded or that a process still writes. */
-void fm_kept_end(const char *base, unsigned keep, struct fm_kept_run *run);
+/* Gives the name back; then removes the files of all runs of NAME but of those `keep` that ended
+ * last, of as many that failed soon after their start, which are counted apart, and of those that
+ * are being recorded or that a process still writes. failure: NULL, or how this one failed so, a
+ * line that is kept in NAME.TIME.failed. */
+void fm_kept_end(const char *base, unsigned keep, const char *failure, struct fm_kept_run *run);
 /* Paths (char *) of the profiles of all runs of NAME, the newest run first, its own program's first
  * of a run. Empty when there are none. g_ptr_array_unref(). */
 GPtrArray *fm_kept_profiles(const char *base);

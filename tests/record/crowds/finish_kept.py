@@ -21,7 +21,8 @@ __attribute__((noinline)) static int step(int n) { return n * 3; }
 int main(int count, char **words)
 {
     int sum = 0;
-    for (int i = 0; i < atoi(words[1]); i++) sum += step(i);
+    for (int i = 0; i < abs(atoi(words[1])); i++) sum += step(i);
+    if (atoi(words[1]) < 0) return 3;
     while (count > 2 && access(words[2], F_OK) != 0) usleep(10000);
     return sum == 1;
 }
@@ -144,6 +145,62 @@ def killed(tap, folder):
     tap.same((steps(folder), list(folder.glob("*.lock"))), ([9], []), "one is left, and no lock")
 
 
+def clock_set_back(tap, folder):
+    """What has ended is newer than what had ended before, whatever the files' times were."""
+    for path in folder.glob("web.*"):
+        path.unlink()
+    for run in (21, 22):
+        lib.must(words(9, run), folder)
+    later = time.time_ns() + 3600 * 10 ** 9
+    for path in folder.glob("web.*"):
+        os.utime(path, ns=(later, later))
+    lib.must(words(2, 23), folder)
+    left = steps(folder)
+    tap.check(23 in left and len(left) == 2, "a run that ended by a clock that was set back is the newest", left)
+    lib.must(words(2, 24), folder)
+    tap.same(steps(folder), [23, 24], "and older than the next")
+    time_of = {name: (folder / name).stat().st_mtime_ns for name in profiles(folder)}
+    tap.check(min(time_of.values()) >= later and len(set(time_of.values())) == 2, "by its files' times", time_of)
+    # Of equal times the second that began within a second is newer than the first, the tenth than the ninth.
+    first = profiles(folder)[0]
+    stem = "web.20260101-000000Z"
+    for number, name in enumerate(["", "-2", "-9", "-10"]):
+        (folder / f"{stem}{name}.data").write_bytes((folder / first).read_bytes())
+        os.utime(folder / f"{stem}{name}.data", ns=(later, later))
+    for name in profiles(folder):
+        if not name.startswith(stem):
+            (folder / name).unlink()
+    lib.must(words(3, 25), folder)
+    tap.same(profiles(folder)[:2], [f"{stem}-10.data", f"{stem}-9.data"], "equal times: those that began last stay")
+    for path in folder.glob("web.*"):
+        path.unlink()
+
+
+def crash_loop(tap, folder):
+    """A service that does not come up leaves the runs that did."""
+    for run in (31, 32):
+        lib.must(words(2, run), folder)
+    for run in range(1, 6):
+        done = lib.run(words(2, -run), folder)
+        tap.same(done.returncode, 3, "its status is the program's")
+    tap.same(steps(folder), [4, 5, 31, 32], "of runs that failed at once as many stay, apart from the others")
+    failed = sorted(folder.glob("web.*.failed"))
+    tap.check(len(failed) == 2 and all(re.fullmatch(r"ended with status 3 after [0-9.]+ s\n", path.read_text())
+                                       and path.with_suffix(".data").exists() for path in failed),
+              "and say how they failed", [path.read_text() for path in failed])
+    lib.must(words(2, 33), folder)
+    tap.same(steps(folder), [4, 5, 32, 33], "a run that works takes the place of one that did")
+    lib.must(words(1, 34), folder)
+    tap.same((steps(folder), len(list(folder.glob("web.*.failed")))), ([5, 34], 1), "fewer stay of both")
+    with subprocess.Popen(words(1, 35, folder / "never"), cwd=folder) as started:
+        wait_for(lambda: [path for path in folder.glob("web.*.rec") if path.stat().st_size > 0])
+        started.send_signal(signal.SIGTERM)
+        started.wait(60)
+    tap.same(steps(folder), [5, 35], "to be asked to end is no failure")
+    for path in folder.glob("web.*"):
+        path.unlink()
+
+
 def refused(tap, folder):
     for bad in ("0", "-1", "x", "", "1.5"):
         done = lib.run(words(bad, 1), folder)
@@ -157,7 +214,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         build(folder)
-        for test in (newest_stay, is_one_set, running_stays, killed, refused):
+        for test in (newest_stay, is_one_set, running_stays, killed, clock_set_back, crash_loop, refused):
             test(tap, folder)
     sys.exit(tap.done())
 
