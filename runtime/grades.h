@@ -28,12 +28,19 @@ struct fm_grade {
 static const char *const fm_assembler_gcc[] = {FM_ASSEMBLER, NULL};
 
 /* A nop at the entry of each function that exists: there the assembler's front puts the hook, which
- * changes registers that callers within a file might know to be kept (ipa-ra). */
-static const char *const fm_deep_gcc[] = {"-g",          "-fpatchable-function-entry=1",
-                                          "-fno-ipa-ra", FM_FRAME,
-                                          FM_LOOPS_ONLY, "-fno-partial-inlining",
-                                          "-include",    "%L/entry_hooks.h",
-                                          FM_ASSEMBLER,  NULL};
+ * changes registers that callers within a file might know to be kept (ipa-ra). Functions that do
+ * the same stay two (ipa-icf): else one is counted under the other's name, or is a jump to it. */
+static const char *const fm_deep_gcc[] = {"-g",
+                                          "-fpatchable-function-entry=1",
+                                          "-fno-ipa-ra",
+                                          "-fno-ipa-icf-functions",
+                                          FM_FRAME,
+                                          FM_LOOPS_ONLY,
+                                          "-fno-partial-inlining",
+                                          "-include",
+                                          "%L/entry_hooks.h",
+                                          FM_ASSEMBLER,
+                                          NULL};
 /* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. */
 static const char *const fm_deep_clang[] = {"-gdwarf-4",    "-fpatchable-function-entry=1",
                                             FM_FRAME_FLAGS, "-fno-integrated-as",

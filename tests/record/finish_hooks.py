@@ -240,6 +240,65 @@ def names(tap, compiler, flags):
                  {"main": 1, "leave": 10, "rethrown": 10, "retried": 8, "rejected": 4}, f"{what}: calls")
 
 
+# The compiler may keep one of functions that do the same, for some of them as a jump to it.
+ALIKE = r"""
+#include <stdio.h>
+static int put, level;
+static int kept[16];
+void store(int x) { kept[put & 15] += x; put++; }
+void first(int x)
+{
+    if (level > 100)
+        return;
+    if (put > 9999)
+        store(put = 0);
+    store(x + level);
+    store(put);
+    level++;
+}
+void second(int x)
+{
+    if (level > 100)
+        return;
+    if (put > 9999)
+        store(put = 0);
+    store(x + level);
+    store(put);
+    level++;
+}
+void (*volatile by_address)(int) = second;
+static int third(int x) { store(x); store(put); return kept[x & 15]; }
+static int fourth(int x) { store(x); store(put); return kept[x & 15]; }
+int one(void) { first(1); second(2); return third(3) + level; }
+int two(void) { second(2); return fourth(3) * 2; }
+int main(void)
+{
+    int all = 0;
+    for (int i = 0; i < 10; i++)
+        all += one() + two(), by_address(i);
+    printf("%d %d\n", all, put);
+    return 0;
+}
+"""
+
+
+def alike(tap, compiler, flags):
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "alike.c").write_text(ALIKE)
+        what = f"functions that do the same, {compiler} {' '.join(flags)}"
+        lib.must([lib.FATHOM, "cc", "--grade=deep", compiler, *flags, "-fno-inline", "alike.c", "-o", "prog"], folder)
+        profile = lib.record([pathlib.Path(folder) / "prog"], folder).profile
+        expected = {("main", "one"): 10, ("main", "two"): 10, ("one", "first"): 10, ("one", "second"): 10,
+                    ("main", "second"): 10,
+                    ("one", "third"): 10, ("two", "second"): 10, ("two", "fourth"): 10,
+                    ("first", "store"): 20, ("second", "store"): 60, ("third", "store"): 20,
+                    ("fourth", "store"): 20}
+        tap.same({edge: n for edge, n in profile.edges.items() if n and edge[0] in
+                  ("main", "one", "two", "first", "second", "third", "fourth")}, expected,
+                 f"{what}: each has its own calls")
+        tap.same(sum(profile.excps.values()), 0, f"{what}: every call ends by its return")
+
+
 def units(tap, compiler):
     """Functions that several units have, of which the linker keeps one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -312,6 +371,8 @@ def main():
         returns(tap, "gcc", [level])
     for flags in WAYS:
         returns(tap, "gcc", flags)
+    for flags in ["-O2"], ["-O2", "-flto"], ["-Os", "-fPIC"]:
+        alike(tap, "gcc", flags)
     names(tap, "gcc", ["-O2"])
     names(tap, "gcc", ["-O1", "-fPIC"])
     system(tap, "g++")
@@ -319,6 +380,7 @@ def main():
     if shutil.which("clang++"):
         for level in ("-O0", "-O2"):
             returns(tap, "clang", [level])
+        alike(tap, "clang", ["-O2"])
         names(tap, "clang", ["-O2"])
         system(tap, "clang++")
         units(tap, "clang++")
