@@ -115,7 +115,8 @@ struct fm_traced {
     uint32_t fast_count;
     bool fresh;                        /* the newest was opened by the slow path that runs */
     uint64_t exit_ns;                  /* when the exit hook that runs was met; 0: none */
-    uint64_t fast[FM_TRACED_FAST_MAX]; /* identities of edges that go untimed until the next tick */
+    uint64_t fast[FM_TRACED_FAST_MAX]; /* identities of edges that go untimed, */
+    uint64_t fast_since_ns;            /* the first of them from then on */
     struct fm_rec_spans *spans;
 };
 
@@ -444,8 +445,9 @@ bool fm_traced_enter(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t 
 void fm_traced_leave(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t cfa, bool left);
 /* A function is chosen that calls nothing: it is told of, and not timed. */
 void fm_traced_leaf(struct fm_thread *thread, struct fm_rec_csd *csd);
-void fm_traced_on_tick(struct fm_thread *thread);
-void fm_traced_reset(struct fm_thread *thread); /* in a child of fork */
+void fm_traced_on_tick(struct fm_thread *thread); /* all is timed again */
+void fm_traced_on_wait(struct fm_thread *thread); /* likewise, if some time has passed */
+void fm_traced_reset(struct fm_thread *thread);   /* in a child of fork */
 void fm_traced_end_thread(struct fm_thread *thread);
 /* The identity under which the index has a traced edge: the hooks do not find it. */
 #define FM_TRACED_HIDDEN (1ull << 63)

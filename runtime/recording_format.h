@@ -509,7 +509,7 @@ struct fm_rec_durations {
     uint64_t ns; /* of all of them */
     uint64_t shortest, longest;
     uint64_t left; /* of the timed calls: left by longjmp, an exception, or the thread's end */
-    uint64_t recent_tick, recent; /* readers ignore them */
+    uint64_t recent_since, recent; /* readers ignore them */
     uint64_t reserved;
     /* uint64_t[FM_REC_DURATION_STEPS] each, or 0. Of the first one each step is a nanosecond; the
      * steps of octave n are 2^(n-1) ns wide, the first begins at 2^(n+6) ns. */

@@ -3,8 +3,9 @@
  *
  * Edges to these functions stand in the index where the hooks do not find them, so each of their
  * calls takes the slow path, and the mark of their frames makes the exit take it, too. What is
- * called very often is let through untimed until the thread's next tick. Calls of other functions
- * cost what they cost without. */
+ * called very often is let through untimed until the thread's next tick, or its next wait that ends
+ * some milliseconds later: so calls are left untimed only where many come in little time by the
+ * wall. Calls of other functions cost what they cost without. */
 #include "../internal.h"
 
 #include <elf.h>
@@ -17,7 +18,8 @@
 #define NAMES_MAX 64u
 #define FUNCTIONS_MAX 1024u
 #define MODULES_SCANNED_MAX 256u
-#define RECENT_MAX 100u      /* timed calls of an edge between two ticks */
+#define RECENT_MAX 100u      /* timed calls of an edge within RECENT_NS */
+#define RECENT_NS 4000000u   /* as long as ticks of a thread that computes are apart, mostly */
 #define SPANS_MAX (1u << 20) /* kept of a thread */
 
 static struct {
@@ -224,13 +226,15 @@ void fm_traced_leaf(struct fm_thread *thread, struct fm_rec_csd *csd)
     durations_of(thread, csd);
 }
 
-/* Often called: the hooks find the edge until the next tick. */
-static void let_through(struct fm_thread *thread, uint64_t identity)
+/* Often called: the hooks find the edge until all are hidden again. */
+static void let_through(struct fm_thread *thread, uint64_t identity, uint64_t now_ns)
 {
     struct fm_traced *traced = &thread->traced;
     struct fm_entry *entry = fm_entry_find(thread->tls, identity ^ FM_TRACED_HIDDEN);
     if (entry == NULL || traced->fast_count == FM_TRACED_FAST_MAX)
         return;
+    if (traced->fast_count == 0)
+        traced->fast_since_ns = now_ns;
     traced->fast[traced->fast_count++] = identity;
     entry->identity = identity;
 }
@@ -246,6 +250,12 @@ void fm_traced_on_tick(struct fm_thread *thread)
     traced->fast_count = 0;
 }
 
+void fm_traced_on_wait(struct fm_thread *thread)
+{
+    if (fm_now_ns(CLOCK_MONOTONIC) - thread->traced.fast_since_ns >= RECENT_NS)
+        fm_traced_on_tick(thread);
+}
+
 bool fm_traced_enter(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t identity,
                      uint64_t cfa)
 {
@@ -256,15 +266,16 @@ bool fm_traced_enter(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t 
     traced->fresh = false;
     if (durations == NULL || traced->open == NULL || traced->open_count == FM_TRACED_OPEN_MAX)
         return false;
-    if (durations->recent_tick != thread->rec->ticks) {
-        durations->recent_tick = thread->rec->ticks;
+    uint64_t now_ns = fm_now_ns(CLOCK_MONOTONIC);
+    if (now_ns - durations->recent_since >= RECENT_NS) {
+        durations->recent_since = now_ns;
         durations->recent = 0;
     }
     if (++durations->recent >= RECENT_MAX && (thread->rec->tick_source == FM_REC_TICK_CPU_TIMER ||
                                               thread->rec->tick_source == FM_REC_TICK_PERF))
-        let_through(thread, identity);
+        let_through(thread, identity, now_ns);
     traced->open[traced->open_count++] =
-        (struct fm_traced_open){.cfa = cfa, .csd = csd, .start_ns = fm_now_ns(CLOCK_MONOTONIC)};
+        (struct fm_traced_open){.cfa = cfa, .csd = csd, .start_ns = now_ns};
     traced->fresh = true;
     return true;
 }

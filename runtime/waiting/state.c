@@ -448,6 +448,8 @@ void fm_wait_end(uint64_t cfa)
         fm_blame_add(thread, record, lock, holder, elapsed);
     if (FM_UNLIKELY(fm_process.tick_counts))
         fm_ticks_settle(thread, fm_at(rec->wait_csd));
+    if (FM_UNLIKELY(thread->traced.fast_count != 0) && fm_tls_v1.inside == 0)
+        fm_traced_on_wait(thread);
     if (FM_UNLIKELY(elapsed >= fm_process.wait_ticks_per_ms * MOMENT_MS))
         note_long_wait(thread, elapsed);
 }

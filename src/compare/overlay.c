@@ -27,6 +27,7 @@ static struct fm_profile *shallow(const struct fm_profile *p)
                                           .sample_squares = p->run_info.sample_squares,
                                           .unknown = p->run_info.unknown,
                                           .nature = p->run_info.nature,
+                                          .extent = p->run_info.extent,
                                           .tick_event = p->run_info.tick_event,
                                           .heap_period = p->run_info.heap_period};
     for (uint32_t ps = 1; ps <= p->ps_count; ps++)

@@ -88,6 +88,8 @@ void fm_build_part(struct fm_build *build, const struct fm_part *part);
 void fm_build_origin(struct fm_build *build, const char *origin);
 /* fm_run_info.nature and heap_period: adds bits of enum fm_nature. */
 void fm_build_nature(struct fm_build *build, uint32_t nature, uint64_t heap_period);
+/* That it is not all of the run. */
+void fm_build_extent(struct fm_build *build, const struct fm_extent *extent);
 /* That quanta are events; the measure is renamed by the caller. */
 void fm_build_tick_event(struct fm_build *build, const struct fm_tick_event *event);
 /* That nobody knows a measure, one of the first eight: fm_run_info.unknown. */

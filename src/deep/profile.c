@@ -88,6 +88,12 @@ const char *fm_profile_tick_words(const struct fm_profile *profile)
     return strcmp(quanta->name, "quanta") == 0 ? "samples" : quanta->name;
 }
 
+uint64_t fm_profile_recorded_ns(const struct fm_profile *profile)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    return run_info->extent.recorded_ns != 0 ? run_info->extent.recorded_ns : run_info->duration_ns;
+}
+
 const struct fm_depths *fm_profile_depths(const struct fm_profile *profile, uint32_t pd)
 {
     const struct fm_run_info *run_info = &profile->run_info;

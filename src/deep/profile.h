@@ -160,6 +160,16 @@ struct fm_tick_event {
                         longest */
 };
 
+/* Which part of the run a recording is of, where it is not all of it; else all zero. Of a sum: of
+ * any of its parts. */
+struct fm_extent {
+    uint64_t recorded_ns; /* while the recording was not stopped, of a sum the longest; 0 = all the
+                             time, or not known */
+    bool unfinished;      /* the program went on: what is held then may have been given back */
+    bool later;           /* it begins at a moment of the run: what is held is what contexts held
+                             more at its end */
+};
+
 /* What a recording of a C program says beside the graph; all zero for Mercury's profiles. */
 /* The process that a profile is of. */
 struct fm_process_fact {
@@ -208,8 +218,9 @@ struct fm_run_info {
     uint32_t mark_count, note_count;
     struct fm_mark *marks; /* ascending by time */
     const char **notes;    /* what was lost or could not be found: a sentence each */
-    uint64_t duration_ns;  /* 0 = not known */
-    uint64_t peak_bytes;   /* most heap memory at one moment; 0 = not known */
+    uint64_t duration_ns;  /* from start to end; 0 = not known */
+    struct fm_extent extent;
+    uint64_t peak_bytes; /* most heap memory at one moment; 0 = not known */
     /* A sample charges the time since the last one: as many quanta, on most machines about 4. */
     uint64_t sample_count;   /* that charged the program; 0 = not known */
     uint64_t sample_squares; /* the squares of what each charged, added up */
@@ -358,6 +369,9 @@ static inline double fm_profile_samples(const struct fm_profile *profile, double
 
 /* What quanta are where nobody knows how long they last: "page faults", "samples". */
 const char *fm_profile_tick_words(const struct fm_profile *profile);
+
+/* How long the recording was on: from start to end, unless it says otherwise; 0 = not known. */
+uint64_t fm_profile_recorded_ns(const struct fm_profile *profile);
 
 /* NULL: not recorded, or it never recursed. */
 const struct fm_depths *fm_profile_depths(const struct fm_profile *profile, uint32_t pd);

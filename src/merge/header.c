@@ -338,6 +338,9 @@ void fm_merge_add_header(struct fm_merge *m, const struct fm_profile *profile, u
     m->callseqs = fm_merge_sum(m->callseqs, profile->callseqs);
     m->duration_ns = MAX(m->duration_ns, profile->run_info.duration_ns);
     m->peak_bytes = MAX(m->peak_bytes, profile->run_info.peak_bytes);
+    m->recorded_ns = MAX(m->recorded_ns, fm_profile_recorded_ns(profile));
+    m->unfinished = m->unfinished || profile->run_info.extent.unfinished;
+    m->later = m->later || profile->run_info.extent.later;
     add_samples(m, profile, factor);
     for (uint32_t i = 0; i < profile->run_info.mark_count; i++) {
         struct fm_mark mark = profile->run_info.marks[i];

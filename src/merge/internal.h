@@ -77,6 +77,8 @@ struct fm_merge {
     struct fm_merged_code *code;
     const char *origin; /* likewise; of all inputs, or that they are of several */
     uint64_t duration_ns, peak_bytes;
+    uint64_t recorded_ns; /* the longest; of what was recorded all the time its duration */
+    bool unfinished, later;
     uint64_t sample_count, sample_squares; /* of the profiles that know them */
     uint64_t sampled_unknown;              /* quanta of the others */
     GArray *marks;                         /* struct fm_mark */

@@ -255,6 +255,11 @@ static void add_facts(struct numbering *n)
             fm_build_unknown(n->build, (enum fm_measure_id)i);
     }
     fm_build_nature(n->build, m->nature, m->heap_period);
+    fm_build_extent(
+        n->build,
+        &(struct fm_extent){.recorded_ns = m->recorded_ns == m->duration_ns ? 0 : m->recorded_ns,
+                            .unfinished = m->unfinished,
+                            .later = m->later});
     if (m->tick_event.recorded)
         fm_build_tick_event(n->build, &m->tick_event);
     if (m->origin != NULL)

@@ -74,6 +74,11 @@ void fm_dump_facts(const struct fm_profile *profile)
         return;
     printf("\nSECTION FACTS:\n\n");
     print_known("duration_ns", run_info->duration_ns);
+    print_known("recorded_ns", run_info->extent.recorded_ns);
+    if (run_info->extent.unfinished)
+        print_text("extent", "unfinished");
+    if (run_info->extent.later)
+        print_text("extent", "later");
     print_known("peak_bytes", run_info->peak_bytes);
     print_known("sample_count", run_info->sample_count);
     print_known("sample_squares", run_info->sample_squares);
@@ -212,6 +217,9 @@ void fm_dump_facts_json(struct fm_json *json, const struct fm_profile *profile)
     fm_json_line(json, 0);
     fm_json_object(json, "facts");
     json_known(json, "duration_ns", run_info->duration_ns);
+    json_known(json, "recorded_ns", run_info->extent.recorded_ns);
+    fm_json_bool(json, "unfinished", run_info->extent.unfinished);
+    fm_json_bool(json, "later", run_info->extent.later);
     json_known(json, "peak_bytes", run_info->peak_bytes);
     json_known(json, "sample_count", run_info->sample_count);
     json_known(json, "sample_squares", run_info->sample_squares);

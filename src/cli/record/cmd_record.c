@@ -485,6 +485,7 @@ int fm_cmd_record(int argc, char **argv)
                                    .debug_path = options.debug_path,
                                    .when = options.when,
                                    .join = options.join,
+                                   .apart = options.trace != NULL && options.join_text == NULL,
                                    .keep = options.keep,
                                    .keep_sources = options.keep_sources,
                                    .quiet = options.quiet,

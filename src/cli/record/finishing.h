@@ -27,6 +27,7 @@ struct fm_finishing {
     bool quiet;             /* no summary */
     bool all;               /* children that only became another program, too */
     bool brief;             /* a line instead of the summary */
+    bool apart;             /* they are not joined, and nobody asked for that: to be told */
     bool several;           /* notes name the recording that they are of */
     uint64_t ended_ns;      /* when the program ended, by CLOCK_MONOTONIC; 0 = not known */
     struct fm_known *known; /* what the files say, for several recordings; NULL */

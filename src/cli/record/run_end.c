@@ -200,6 +200,10 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
                 "fathom record: %u child process%s made few calls between fork and exec and got no "
                 "profile (--all makes it)\n",
                 execs, execs == 1 ? "" : "es");
+    if (how->apart && found->len > 1 && !how->quiet)
+        fputs("fathom record: --trace keeps each process's profile apart, as their logs of calls "
+              "are (as --join=none)\n",
+              stderr);
     uint64_t calls = 0;
     struct fm_known *known = fm_known_new();
     struct fm_finishing knowing = *how;

@@ -9,8 +9,9 @@
 
 #include "analysis/analysis.h"
 #include "cli/cli.h"
+#include "digest/run/held.h"
 #include "digest/processes/roles.h"
-#include "digest/run.h"
+#include "digest/run/run.h"
 
 #define SUMMARY_ROWS 10
 #define NAME_BYTES 100
@@ -176,8 +177,9 @@ static void print_held(const struct fm_profile *profile)
         contexts += own > 0;
     }
     if (bytes > 0)
-        fprintf(stderr, ", %sB never given back, from %" PRIu32 " context%s",
-                short_number((double)bytes, text, sizeof text), contexts, contexts == 1 ? "" : "s");
+        fprintf(stderr, ", %sB %s, from %" PRIu32 " context%s",
+                short_number((double)bytes, text, sizeof text), fm_held_words(profile)->held,
+                contexts, contexts == 1 ? "" : "s");
 }
 
 void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finish_notes *notes)

@@ -37,6 +37,12 @@ void fm_build_tick_event(struct fm_build *build, const struct fm_tick_event *eve
     fm_build_profile(build)->run_info.tick_event = *event;
 }
 
+void fm_build_extent(struct fm_build *build, const struct fm_extent *extent)
+{
+    g_return_if_fail(extent != NULL);
+    fm_build_profile(build)->run_info.extent = *extent;
+}
+
 void fm_build_unknown(struct fm_build *build, enum fm_measure_id measure)
 {
     g_return_if_fail(measure < FM_MEASURES_MERCURY);

@@ -189,6 +189,41 @@ static void encode_tick_event(struct fm_writer *writer, const struct fm_tick_eve
     fm_writer_num(writer, event->user_alone ? TICK_USER_ALONE : 0);
 }
 
+enum { EXTENT_UNFINISHED = 1, EXTENT_LATER = 2 };
+
+static bool read_extent(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    const uint8_t *begin = in->at;
+    struct fm_extent *extent = &reading->profile->run_info.extent;
+    uint32_t bits;
+    if (!fm_reader_num(in, "nanoseconds that were recorded", &extent->recorded_ns, error) ||
+        !fm_reader_u32(in, "which part of the run this is", &bits, error))
+        return false;
+    if ((bits & ~(uint32_t)(EXTENT_UNFINISHED | EXTENT_LATER)) != 0)
+        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
+                              "which part of the run this is, bits %#x, expected some of %#x", bits,
+                              (unsigned)(EXTENT_UNFINISHED | EXTENT_LATER));
+    extent->unfinished = (bits & EXTENT_UNFINISHED) != 0;
+    extent->later = (bits & EXTENT_LATER) != 0;
+    return true;
+}
+
+static bool is_whole(const struct fm_extent *extent)
+{
+    return extent->recorded_ns == 0 && !extent->unfinished && !extent->later;
+}
+
+static void encode_extent(struct fm_writer *writer, const struct fm_extent *extent)
+{
+    if (is_whole(extent))
+        return;
+    fm_writer_byte(writer, FM_FACT_EXTENT);
+    fm_writer_num(writer, extent->recorded_ns);
+    fm_writer_num(writer, (extent->unfinished ? EXTENT_UNFINISHED : 0u) |
+                              (extent->later ? EXTENT_LATER : 0u));
+}
+
 typedef bool (*read_fact_fn)(struct fm_profile_reading *reading, GError **error);
 static const read_fact_fn readers[] = {
     [FM_FACT_MARK] = read_mark,
@@ -205,6 +240,7 @@ static const read_fact_fn readers[] = {
     [FM_FACT_THREAD_TIME] = fm_read_thread_time,
     [FM_FACT_DURATIONS] = fm_read_durations,
     [FM_FACT_TICK_EVENT] = read_tick_event,
+    [FM_FACT_EXTENT] = read_extent,
     [FM_FACT_REALLOC] = fm_read_realloc,
     [FM_FACT_FLOW] = fm_read_flow,
     [FM_FACT_HEAP] = fm_read_heap_whole,
@@ -353,7 +389,7 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profi
         run_info->nature == 0 && run_info->depths_count == 0 &&
         run_info->wait_info.waiting_count == 0 && run_info->wait_info.thread_count == 0 &&
         !run_info->heap_info.recorded && !run_info->tick_event.recorded &&
-        run_info->durations.count == 0)
+        run_info->durations.count == 0 && is_whole(&run_info->extent))
         return;
     fm_writer_byte(writer, FM_TOKEN_END);
     for (uint32_t i = 0; i < run_info->mark_count; i++) {
@@ -382,6 +418,7 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profi
         fm_writer_num(writer, run_info->sample_squares);
     }
     encode_tick_event(writer, &run_info->tick_event);
+    encode_extent(writer, &run_info->extent);
     fm_encode_wait_info(writer, &run_info->wait_info);
     fm_encode_heap_info(writer, &run_info->heap_info);
     fm_encode_durations(writer, FM_FACT_DURATIONS, &run_info->durations);

@@ -170,6 +170,7 @@ struct fm_raw_recording {
     struct fm_raw_heap *heaps; /* heaps[0] is all zero */
     struct fm_raw_flow *flows;
     struct fm_rec_depths *depths; /* depths[0] is all zero */
+    bool is_phase;                /* what came before a moment of the run is left out */
     bool is_held;                 /* blocks remember where they were allocated */
     struct fm_rec_held held;
     struct fm_raw_wait *waits; /* waits[0] and blames[0] are all zero */

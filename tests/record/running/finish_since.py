@@ -66,6 +66,31 @@ def check_phase(tap, middle, grade):
               middle.heap["nap", "wait_ns"])
 
 
+def check_words(tap, folder):
+    """What is still to come may give back what is held: nothing is "never given back" before the end."""
+    pages = {name: " ".join(lib.must([lib.FATHOM, "report", page, f"{name}.data"], folder).stdout
+                            for page in ("menu", "leaks", "memory/held"))
+             for name in ("whole", "first", "middle", "last")}
+    tap.check(" of it never given back" in pages["whole"] and
+              " were never given back. Whether" in pages["whole"] and
+              "that moment" not in pages["whole"] and "this phase" not in pages["whole"],
+              "what is held at the end was never given back", pages["whole"])
+    tap.check("still held at that moment" in pages["first"] and
+              "never given back" not in pages["first"].lower() and
+              "may have given them back since" in pages["first"],
+              "what a copy of a program that runs holds may yet be given back", pages["first"])
+    tap.check("No context held more at the end of this phase than when it began." in pages["middle"] and
+              "never given back" not in pages["middle"].lower(),
+              "a phase that gave back more than it took", pages["middle"])
+    tap.check("500 of it never given back" in pages["last"] and "Of this phase never given back" in pages["last"] and
+              "what it held more at the end of this phase" in pages["last"],
+              "what the last phase added", pages["last"])
+    facts = lib.must([lib.FATHOM, "dump", "--json", "middle.data"], folder).stdout
+    facts = json.loads(facts)["facts"]
+    tap.check(facts["unfinished"] and facts["later"] and facts["recorded_ns"] > 0,
+              "which part of the run it is stands in the file", facts)
+
+
 def check_sums(tap, parts, whole):
     edges, allocs = collections.Counter(), collections.Counter()
     heap = collections.Counter()
@@ -206,6 +231,7 @@ def main():
             tap.same((last.calls()["leaf"], last.calls()["work"], last.calls()["nap"]), (11, 1, 0),
                      "calls of the last phase")
             tap.same(last.heap["take", "live_bytes"], 500, "what is held more than when it began")
+            check_words(tap, folder)
             check_sums(tap, (first, middle, last), whole)
             errors(tap, folder)
     return tap.done()

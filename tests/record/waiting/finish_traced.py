@@ -317,6 +317,33 @@ int main(void) { three(); two(); one(); return 0; }
     tap.check(done.returncode == 2 and "--trace takes" in done.stderr, "no list of names to compile with", done.stderr)
 
 
+def check_calls_that_wait(tap, folder):
+    """Calls that come seldom by the wall are timed, each of them, however little CPU time they take; also
+    behind many that came at once."""
+    (folder / "rare.c").write_text("""#include <stdlib.h>
+#include <unistd.h>
+static volatile long sum;
+__attribute__((noinline)) static void rest(int us) { if (us > 0) usleep((unsigned)us); sum++; }
+__attribute__((noinline)) static void call(int us) { rest(us); sum++; }
+int main(int argc, char **argv)
+{
+    int fast = atoi(argv[1]), slow = atoi(argv[2]);
+    (void)argc;
+    for (int i = 0; i < fast + slow; i++)
+        call(i < fast ? 0 : 5000);
+    return 0;
+}
+""")
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "rare.c", "-o", "rare"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "--trace=call", "-o", "rare", "./rare", "0", "600"], folder)
+    tap.same(totals(durations(folder, "rare.data"), "call"), (600, 600, 0), "calls that wait are all timed")
+    lib.must([lib.FATHOM, "record", "-q", "--trace=call", "-o", "rare", "./rare", "5000", "50"], folder)
+    calls, timed, _ = totals(durations(folder, "rare.data"), "call")
+    slow = sum(ns >= 5000000 for ns in spans(folder, "rare.calls.eventlog")["call"])
+    tap.check(calls == 5050 and timed < 5000 and 49 <= slow <= 50,
+              "and so they are behind many that were not, but for the first", (calls, timed, slow))
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -326,10 +353,19 @@ def main():
             child = check_run(tap, folder, grade)
             child.unlink()
         check_links(tap, folder)
+        check_calls_that_wait(tap, folder)
         done = lib.must([lib.FATHOM, "record", "--trace=leaf,nothing_of_that_name", "-o", "leaf", "./prog"], folder)
         tap.check("call nothing" in done.stderr, "a function that calls nothing is told of", done.stderr)
+        tap.check("no call of these traced functions was recorded: nothing_of_that_name (" in done.stderr,
+                  "and so is each name that was never met", done.stderr)
+        done = lib.must([lib.FATHOM, "record", "--trace=napp,outer,Parser::parse,work::parse", "-o", "some", "./prog"],
+                        folder)
+        tap.check("no call of these traced functions was recorded: napp, work::parse (" in done.stderr,
+                  "of several, those alone", done.stderr)
+        tap.check("--trace keeps each process's profile apart" in done.stderr,
+                  "that the processes are not joined is said", done.stderr)
         done = lib.must([lib.FATHOM, "record", "--trace=nothing_of_that_name", "-o", "none", "./prog"], folder)
-        tap.check("no call of the traced functions" in done.stderr, "none of that name", done.stderr)
+        tap.check("no call of these traced functions" in done.stderr, "none of that name", done.stderr)
         check_chosen_when_compiled(tap, folder)
         done = lib.run([lib.FATHOM, "record", "--trace=a b", "./prog"], folder)
         tap.check(done.returncode == 2 and "--trace takes" in done.stderr, "no list of names", done.stderr)

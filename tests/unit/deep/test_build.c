@@ -78,6 +78,7 @@ static struct fm_profile *profile_with_facts(void)
     fm_build_unknown(build, FM_CALLSEQS);
     fm_build_rename_measure(build, FM_QUANTA, "page_faults", "page faults", 1);
     fm_build_tick_event(build, &(struct fm_tick_event){true, true, 1000});
+    fm_build_extent(build, &(struct fm_extent){7000000001, true, true});
     fm_build_depths(build, &(struct fm_depths){1, 9, 2, {1, 3, 0, 4}});
     fm_build_depths(build, &(struct fm_depths){1, 5, 0, {[2] = UINT64_MAX}});
     fm_build_part(
@@ -126,6 +127,9 @@ static void test_facts(void)
     g_assert_true(run_info->tick_event.recorded && run_info->tick_event.user_alone);
     g_assert_cmpuint(run_info->tick_event.period, ==, 1000);
     g_assert_cmpstr(fm_profile_tick_words(again), ==, "page faults");
+    g_assert_true(run_info->extent.unfinished && run_info->extent.later);
+    g_assert_cmpuint(run_info->extent.recorded_ns, ==, 7000000001);
+    g_assert_cmpuint(fm_profile_recorded_ns(again), ==, 7000000001);
     g_assert_cmpuint(run_info->note_count, ==, 1);
     g_assert_cmpstr(run_info->notes[0], ==, "something was lost");
     g_assert_cmpuint(run_info->duration_ns, ==, 9000000000);
@@ -187,7 +191,7 @@ static void test_damaged_facts(void)
             g_assert_error(error, FM_ERROR, FM_ERROR_TRUNCATED);
         }
     }
-    g_assert_cmpuint(accepted, ==, 14); /* before each fact */
+    g_assert_cmpuint(accepted, ==, 15); /* before each fact */
     g_assert_cmpuint(refused, >, 20);
     g_autofree uint8_t *copy = g_memdup2(bytes, size);
     copy[nodes_end] = 29;
@@ -225,6 +229,27 @@ static void test_damaged_tick_event(void)
     bare.ticks_per_second = 1000;
     g_autoptr(GBytes) time = encode(&bare, 9, false);
     assert_refused(time, "samples by events in a profile of 1000 ticks per second, expected 0");
+}
+
+static void test_damaged_extent(void)
+{
+    g_autoptr(FmProfile) profile = profile_with_facts();
+    struct fm_profile bare = *profile;
+    bare.run_info = (struct fm_run_info){.extent = {.recorded_ns = 7, .later = true}};
+    g_autoptr(GBytes) bytes = encode(&bare, 9, false);
+    g_autoptr(FmProfile) again = decode(bytes);
+    g_assert_true(again->run_info.extent.later && !again->run_info.extent.unfinished);
+    size_t size;
+    const uint8_t *start = g_bytes_get_data(bytes, &size);
+    g_autofree uint8_t *copy = g_memdup2(start, size);
+    g_assert_cmpuint(copy[size - 3], ==, 17);
+    copy[size - 1] = 4;
+    g_autoptr(GBytes) bits = g_bytes_new(copy, size);
+    assert_refused(bits, "which part of the run this is, bits 0x4, expected some of 0x3");
+    g_autoptr(FmProfile) none = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(fm_profile_read_bytes("cut", copy, size - 1, NULL, &none, &error));
+    g_assert_error(error, FM_ERROR, FM_ERROR_TRUNCATED);
 }
 
 /* A C profile in Mercury's strict form. */
@@ -513,6 +538,7 @@ int main(int argc, char **argv)
     g_test_add_func("/build/facts", test_facts);
     g_test_add_func("/build/damaged facts", test_damaged_facts);
     g_test_add_func("/build/damaged tick event", test_damaged_tick_event);
+    g_test_add_func("/build/damaged extent", test_damaged_extent);
     g_test_add_func("/build/strict", test_strict);
     g_test_add_func("/build/file", test_file);
     g_test_add_func("/build/mistakes", test_mistakes);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "digest/run.h"
+#include "digest/run/run.h"
 
 #include "deep/build.h"
+#include "digest/run/held.h"
 #include "made.h"
 
 #define MS UINT64_C(1000000)
 
 /* A run of 2 s: 0.2 s of CPU time, 1.5 s of waiting for a mutex; of the thread's rest `queued` ms
  * without a processor. */
-static char *sentence(uint64_t queued, bool known, unsigned threads)
+static char *sentence(uint64_t queued, bool known, unsigned threads, uint64_t whole_ms,
+                      const struct fm_extent *extent)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "run");
     struct fm_ps root = {.label_kind = FM_LABEL_FUNCTION,
@@ -43,7 +45,8 @@ static char *sentence(uint64_t queued, bool known, unsigned threads)
                                                              .queued_ns = queued * MS,
                                                              .queue_known = known || i > 0});
     fm_build_header(build)->ticks_per_second = 1000;
-    fm_build_header(build)->duration_ns = 2000 * MS;
+    fm_build_header(build)->duration_ns = whole_ms * MS;
+    fm_build_extent(build, extent);
     struct made made = made_built(build);
     char *text = fm_run_sentence(made.profile);
     made_clear(&made);
@@ -52,7 +55,7 @@ static char *sentence(uint64_t queued, bool known, unsigned threads)
 
 static void check(uint64_t queued, bool known, unsigned threads, const char *expected)
 {
-    g_autofree char *text = sentence(queued, known, threads);
+    g_autofree char *text = sentence(queued, known, threads, 2000, &(struct fm_extent){0});
     g_assert_cmpstr(text, ==, expected);
 }
 
@@ -62,7 +65,7 @@ static void test_where_the_run_was(void)
           "2.00 s wall: 0.20 s CPU, 1.50 s waiting (mutex 1.50), up to 0.25 s ready but without a "
           "processor");
     check(250, true, 2,
-          "2.00 s wall: 0.20 s CPU, 1.50 s waiting (mutex 1.50), up to 0.50 s ready but without a "
+          "2.00 s wall: 0.40 s CPU, 1.50 s waiting (mutex 1.50), up to 0.50 s ready but without a "
           "processor, all threads together");
     /* Not more than is left beside CPU time and waits: queueing after a wake-up is in the wait. */
     check(900, true, 1,
@@ -71,12 +74,54 @@ static void test_where_the_run_was(void)
     check(19, true, 1, "2.00 s wall: 0.20 s CPU, 1.50 s waiting (mutex 1.50)");
     check(250, false, 1, "2.00 s wall: 0.20 s CPU, 1.50 s waiting (mutex 1.50)");
     check(250, false, 2,
-          "2.00 s wall: 0.20 s CPU, 1.50 s waiting (mutex 1.50), all threads together");
+          "2.00 s wall: 0.40 s CPU, 1.50 s waiting (mutex 1.50), all threads together");
+    /* Of samples alone it is not to the digit. */
+    check(250, true, 0, "2.00 s wall: about 0.20 s CPU, 1.50 s waiting (mutex 1.50)");
+}
+
+static void check_part(uint64_t whole_ms, const struct fm_extent *extent, const char *expected)
+{
+    g_autofree char *text = sentence(0, true, 1, whole_ms, extent);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_part_of_the_run(void)
+{
+    check_part(9000, &(struct fm_extent){.recorded_ns = 2000 * MS},
+               "recorded 2.00 s of 9.00 s: 0.20 s CPU, 1.50 s waiting (mutex 1.50)");
+    check_part(2001, &(struct fm_extent){.recorded_ns = 2000 * MS},
+               "2.00 s wall: 0.20 s CPU, 1.50 s waiting (mutex 1.50)");
+    check_part(0, &(struct fm_extent){.recorded_ns = 2000 * MS, .unfinished = true},
+               "recorded 2.00 s: 0.20 s CPU, 1.50 s waiting (mutex 1.50)");
+    check_part(0, &(struct fm_extent){0}, "0.20 s CPU, 1.50 s waiting (mutex 1.50)");
+}
+
+static void test_held(void)
+{
+    static const struct {
+        struct fm_extent extent;
+        const char *held, *heading;
+    } cases[] = {
+        {{.recorded_ns = 1}, "never given back", "Never given back"},
+        {{.unfinished = true}, "still held at that moment", "Still held at that moment"},
+        {{.later = true}, "never given back", "Of this phase never given back"},
+        {{.later = true, .unfinished = true},
+         "still held at that moment",
+         "Of this phase still held at that moment"},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        const struct fm_profile profile = {.run_info.extent = cases[i].extent};
+        const struct fm_held_words *words = fm_held_words(&profile);
+        g_assert_cmpstr(words->held, ==, cases[i].held);
+        g_assert_cmpstr(words->heading, ==, cases[i].heading);
+    }
 }
 
 int main(int argc, char **argv)
 {
     made_init(&argc, &argv);
     g_test_add_func("/digest/run/where-it-was", test_where_the_run_was);
+    g_test_add_func("/digest/run/part-of-the-run", test_part_of_the_run);
+    g_test_add_func("/digest/run/held", test_held);
     return g_test_run();
 }

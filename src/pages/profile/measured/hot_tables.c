@@ -7,6 +7,7 @@
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
 #include "base/select.h"
+#include "digest/run/held.h"
 #include "digest/hottest.h"
 #include "digest/paths.h"
 
@@ -159,7 +160,8 @@ void fm_add_hot_allocators(struct fm_page *page, unsigned rows)
 
 void fm_add_hot_holders(struct fm_page *page, unsigned rows)
 {
-    add_hot_memory(page, FM_QUERY_BY_LIVE, "Never given back", "Held", "hot_holders", rows);
+    add_hot_memory(page, FM_QUERY_BY_LIVE, fm_held_words(page->profile)->heading, "Held",
+                   "hot_holders", rows);
 }
 
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "digest/run/held.h"
 #include "display/ranked.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/controls.h"
@@ -255,18 +256,18 @@ static void add_lead(struct fm_page *page, uint64_t bytes, uint64_t blocks, uint
     fm_display_fact_int(page->display, "held_bytes", (int64_t)bytes);
     fm_display_fact_int(page->display, "held_blocks", (int64_t)blocks);
     fm_display_fact_int(page->display, "contexts_count", contexts);
+    const struct fm_held_words *words = fm_held_words(page->profile);
     if (blocks == 0) {
         fm_add_text(page->body, fm_cost_total(&page->analysis->root_total, FM_ALLOCS) > 0
-                                    ? "All that was allocated was given back."
+                                    ? words->none
                                     : "Nothing was allocated by functions that were recorded.");
         return;
     }
     g_autofree char *bytes_text = fm_format_bytes((int64_t)bytes);
     g_autofree char *blocks_text = fm_format_int((int64_t)blocks);
-    g_autofree char *text = g_strdup_printf(
-        "%s in %s block%s of %u context%s were never given back. Whether the program could still "
-        "reach them is not known.",
-        bytes_text, blocks_text, blocks == 1 ? "" : "s", contexts, contexts == 1 ? "" : "s");
+    g_autofree char *text = g_strdup_printf("%s in %s block%s of %u context%s %s. %s", bytes_text,
+                                            blocks_text, blocks == 1 ? "" : "s", contexts,
+                                            contexts == 1 ? "" : "s", words->lead, words->further);
     fm_add_text(page->body, text);
 }
 
@@ -301,7 +302,7 @@ bool fm_report_leaks(struct fm_page *page, GError **error)
     unsigned bytes = fm_profile_measure(page->profile, "live_bytes");
     unsigned blocks = fm_profile_measure(page->profile, "live_blocks");
     (void)error;
-    fm_page_begin(page, "leaks", g_strdup("Never given back"));
+    fm_page_begin(page, "leaks", g_strdup(fm_held_words(page->profile)->heading));
     fm_display_fact_bool(page->display, "recorded", bytes != 0 && blocks != 0);
     if (bytes != 0 && blocks != 0)
         add_recorded(page, bytes, blocks);

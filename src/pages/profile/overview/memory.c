@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "digest/run/held.h"
 #include "digest/processes/roles.h"
 #include "pages/profile/measured/hot_tables.h"
 #include "pages/profile/parts/controls.h"
@@ -191,17 +192,17 @@ static void add_held(struct fm_page *page)
     int64_t bytes = total_of(page, "live_bytes"), blocks = total_of(page, "live_blocks");
     fm_display_fact_int(page->display, "held_bytes", bytes);
     fm_display_fact_int(page->display, "held_blocks", blocks);
+    const struct fm_held_words *words = fm_held_words(page->profile);
     if (blocks == 0) {
         fm_add_text(page->body, fm_cost_total(&page->analysis->root_total, FM_ALLOCS) > 0
-                                    ? "All that was allocated was given back."
+                                    ? words->none
                                     : "Nothing was allocated by functions that were recorded.");
     } else {
         g_autofree char *bytes_text = fm_format_bytes(bytes);
         g_autofree char *blocks_text = fm_format_int(blocks);
         g_autofree char *text =
-            g_strdup_printf("%s in %s block%s were never given back. Whether the program could "
-                            "still reach them is not known.",
-                            bytes_text, blocks_text, blocks == 1 ? "" : "s");
+            g_strdup_printf("%s in %s block%s %s. %s", bytes_text, blocks_text,
+                            blocks == 1 ? "" : "s", words->lead, words->further);
         fm_add_text(page->body, text);
     }
     add_balance(page);

@@ -3,6 +3,7 @@
  * when the recording was opened; until it is, the page shows what stands in the file's header. */
 #include "pages/profile/overview/overview.h"
 
+#include "digest/run/held.h"
 #include "digest/waiting.h"
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/hot_tables.h"
@@ -360,7 +361,7 @@ static void add_answers(struct fm_page *page)
     unsigned held = fm_profile_measure(page->profile, "live_blocks");
     if (held != 0 && fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)held) > 0) {
         struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
-        fm_add_link(page->body, &leaks, "What it never gave back");
+        fm_add_link(page->body, &leaks, fm_held_words(page->profile)->link);
     }
     if (page->profile->run_info.durations.count > 0) {
         struct fm_query durations = fm_page_link(page, FM_CMD_DURATIONS, 0);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "digest/processes/roles.h"
-#include "digest/run.h"
+#include "digest/run/run.h"
 #include "pages/profile/parts/page.h"
 
 #define PARTS_SHOWN_MAX 1000u

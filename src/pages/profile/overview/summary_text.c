@@ -2,10 +2,11 @@
 /* The first page of a C program in a sentence or two. */
 #include "pages/profile/overview/summary_text.h"
 
+#include "digest/run/held.h"
 #include "digest/hottest.h"
 #include "digest/paths.h"
 #include "digest/processes/roles.h"
-#include "digest/run.h"
+#include "digest/run/run.h"
 
 #define WAITED_SHARE 0.5 /* of the run: worth saying */
 
@@ -66,17 +67,18 @@ static const char *s_of(int64_t count)
 static void append_held(const struct fm_page *page, GString *lead)
 {
     const struct fm_hot_path *paths;
+    const struct fm_held_words *words = fm_held_words(page->profile);
     unsigned measure = fm_profile_measure(page->profile, "live_bytes");
     if (measure == 0)
         return;
     int64_t held = fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure);
     if (held == 0) {
-        g_string_append(lead, ", all of it given back");
+        g_string_append_printf(lead, ", %s", words->all);
         return;
     }
     unsigned places = fm_hot_paths(page->recording->hot, (enum fm_measure_id)measure, true, &paths);
     g_autofree char *bytes = fm_format_bytes(held);
-    g_string_append_printf(lead, "; %s of it never given back", bytes);
+    g_string_append_printf(lead, "; %s of it %s", bytes, words->held);
     if (places > 0)
         g_string_append_printf(lead, ", from %u%s place%s", places,
                                places == FM_HOT_MAX ? " or more" : "", places == 1 ? "" : "s");
@@ -95,10 +97,12 @@ char *fm_summary_lead(const struct fm_page *page)
     g_autofree char *peak =
         fm_format_bytes((int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX));
     g_autoptr(GString) lead = g_string_new(NULL);
+    uint64_t exact;
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_TIME))
         g_string_append_printf(lead, "%s%s in ", time,
                                profile->ticks_per_second == 0            ? ""
                                : fm_profile_is(profile, FM_NATURE_CLOCK) ? " of time"
+                               : fm_run_cpu(profile, &exact)             ? " of sampled CPU time"
                                                                          : " of CPU time");
     if (fm_profile_knows(profile, FM_EXITS))
         g_string_append_printf(lead, "%s call%s of ", calls, s_of(call_count));
@@ -143,36 +147,53 @@ static void append_threads(const struct fm_page *page, GString *out)
     append_part(out, count > 0 || beginnings == 1 ? known : several);
 }
 
+/* NULL: not known. */
+static char *say_length(const struct fm_profile *profile)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    g_autofree char *recorded = fm_format_float((double)run_info->extent.recorded_ns / 1e9, 2);
+    g_autofree char *run = fm_format_float((double)run_info->duration_ns / 1e9, 2);
+    if (run_info->duration_ns == 0 && run_info->extent.recorded_ns == 0)
+        return NULL;
+    if (run_info->duration_ns == 0)
+        return g_strdup_printf("%s s recorded", recorded);
+    if (strcmp(recorded, run) == 0 || run_info->extent.recorded_ns == 0)
+        return g_strdup_printf("%s s from start to end", run);
+    return g_strdup_printf("%s s recorded, of %s s from start to end", recorded, run);
+}
+
 static void append_times(const struct fm_page *page, GString *out)
 {
     const struct fm_profile *profile = page->profile;
-    if (profile->run_info.duration_ns == 0)
+    g_autofree char *length = say_length(profile);
+    if (length == NULL)
         return;
     double tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0;
-    double whole = (double)profile->run_info.duration_ns / 1e9;
     double recording = (double)profile->instrumentation_quanta * tick;
-    g_autofree char *run = fm_format_float(whole, 2);
     g_autofree char *spent = fm_format_float(recording, 2);
     g_autofree char *text =
         recording >= 0.005
-            ? g_strdup_printf("%s s from start to end; %s s of CPU went into recording and are "
-                              "left out",
-                              run, spent)
-            : g_strdup_printf("%s s from start to end", run);
+            ? g_strdup_printf("%s; %s s of CPU went into recording and are left out", length, spent)
+            : g_strdup(length);
     append_part(out, text);
 }
 
-/* "time is sampled", or which events, and how. */
+/* "calls and bytes are exact, time is sampled", or which events, and how. What threads used of
+ * processors stands in the sentence of the run. */
 static char *which_is_sampled(const struct fm_profile *profile)
 {
     const struct fm_tick_event *event = &profile->run_info.tick_event;
+    uint64_t exact;
     if (!event->recorded)
-        return g_strdup("time is sampled");
+        return g_strdup(fm_run_cpu(profile, &exact)
+                            ? "calls, bytes and the CPU time of the next line are exact, where it "
+                              "went is sampled"
+                            : "calls and bytes are exact, time is sampled");
     g_autofree char *every = fm_format_int((int64_t)MIN(event->period, (uint64_t)INT64_MAX));
     g_autofree char *how = event->period == 1   ? g_strdup("each looked at")
                            : event->period == 0 ? g_strdup("counted at waits and clock ticks")
                                                 : g_strdup_printf("sampled each %s", every);
-    return g_strdup_printf("%s%s are %s", fm_profile_tick_words(profile),
+    return g_strdup_printf("calls and bytes are exact, %s%s are %s", fm_profile_tick_words(profile),
                            event->user_alone ? " of user code alone" : "", how);
 }
 
@@ -193,7 +214,7 @@ char *fm_summary_details(const struct fm_page *page)
                               fm_profile_is(profile, FM_NATURE_HEAP_SAMPLED)
                                   ? "; allocations and bytes are estimates from samples"
                                   : "")
-            : g_strdup_printf("calls and bytes are exact, %s (%s sample%s)", is_sampled, samples,
+            : g_strdup_printf("%s (%s sample%s)", is_sampled, samples,
                               s_of((int64_t)(known > 0 ? known : profile->user_quanta)));
     append_part(out, exact);
     unsigned broken = 0;
@@ -209,7 +230,7 @@ char *fm_summary_waiting(const struct fm_page *page)
     const struct fm_profile *profile = page->profile;
     double tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0;
     double cpu = (double)(profile->user_quanta + profile->instrumentation_quanta) * tick;
-    double whole = (double)profile->run_info.duration_ns / 1e9;
+    double whole = (double)fm_profile_recorded_ns(profile) / 1e9;
     g_autofree char *sentence = fm_run_sentence(profile);
     g_autofree char *used = fm_format_float(cpu, 2);
     g_autofree char *run = fm_format_float(whole, 2);

@@ -213,8 +213,8 @@ static void further_title(const struct fm_measure *measure, char *title, size_t 
     static const struct {
         const char *name, *title;
     } words[] = {
-        {"live_bytes", "Bytes never given back"},
-        {"live_blocks", "Blocks never given back"},
+        {"live_bytes", "Bytes held at the end"},
+        {"live_blocks", "Blocks held at the end"},
         {"peak_bytes", "Bytes held when most were"},
         {"wait_ns", "Waited"},
     };

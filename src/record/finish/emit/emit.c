@@ -331,6 +331,26 @@ static void emit_waits(struct emission *e)
     fm_emit_waits(e->recording, e->nodes->images, e->csd_ids, names, e->build, e->notes);
 }
 
+/* Which part of the run this is, where it is not all. A thread that was there all the time knows
+ * how long recording was stopped; of older recordings nobody does. */
+static void emit_extent(const struct emission *e)
+{
+    const struct fm_raw_recording *recording = e->recording;
+    const struct fm_rec_header *raw = &recording->header;
+    struct fm_extent extent = {.unfinished = e->notes->live || raw->snapshot_of != 0,
+                               .later = recording->is_phase};
+    uint64_t stopped = 0, end = raw->end_monotonic_ns;
+    for (uint32_t i = 0; i < recording->thread_count; i++) {
+        const struct fm_raw_thread *thread = &recording->threads[i];
+        end = raw->end_monotonic_ns != 0 ? end : MAX(end, thread->end_ns);
+        stopped = MAX(stopped, thread->before ? 0 : thread->stopped_ns);
+    }
+    if ((extent.unfinished || extent.later || stopped > 0) && end > raw->start_monotonic_ns)
+        extent.recorded_ns =
+            end - raw->start_monotonic_ns - MIN(stopped, end - raw->start_monotonic_ns);
+    fm_build_extent(e->build, &extent);
+}
+
 /* What is known beside the graph. */
 static void emit_facts(struct emission *e)
 {
@@ -339,6 +359,7 @@ static void emit_facts(struct emission *e)
     struct fm_build_header *header = fm_build_header(e->build);
     if (raw->end_monotonic_ns > raw->start_monotonic_ns)
         header->duration_ns = raw->end_monotonic_ns - raw->start_monotonic_ns;
+    emit_extent(e);
     fm_heap_counts_facts(&e->heap);
     for (uint32_t i = 0; i < recording->thread_count; i++) {
         header->sample_count += recording->threads[i].charges;
@@ -414,7 +435,7 @@ bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes,
     emit_waits(&e);
     fm_emit_heap(recording, e.csd_ids, e.build);
     if (recording->traced[0] != '\0')
-        fm_emit_durations(recording, e.csd_ids, e.build, notes);
+        fm_emit_durations(recording, e.nodes, e.csd_ids, e.build, notes);
     emit_facts(&e);
     free_dynamics(&e, classes);
     bool ok = fm_build_finish(e.build, ret, error);

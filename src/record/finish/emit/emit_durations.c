@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/finish/notes.h"
 
@@ -77,8 +78,55 @@ static void emit_spans(const struct fm_raw_recording *recording, const uint32_t 
     }
 }
 
-void fm_emit_durations(const struct fm_raw_recording *recording, const uint32_t *csd_ids,
-                       struct fm_build *build, struct fm_finish_notes *notes)
+/* Of a C++ symbol, Parser::parse as 6Parser5parse: as the runtime chose it. */
+static char *mangled(const char *name)
+{
+    g_auto(GStrv) parts = g_strsplit(name, "::", -1);
+    GString *text = g_string_new(NULL);
+    for (char **part = parts; *part != NULL; part++)
+        g_string_append_printf(text, "%zu%s", strlen(*part), *part);
+    return g_string_free(text, FALSE);
+}
+
+static bool is_named(const struct fm_node_ps *ps, const char *name, const char *part)
+{
+    const char *symbol = ps->linkage != NULL ? ps->linkage : ps->name;
+    size_t bytes = strlen(name);
+    return (strncmp(symbol, name, bytes) == 0 && (symbol[bytes] == '\0' || symbol[bytes] == '.')) ||
+           (g_str_has_prefix(symbol, "_Z") && strstr(symbol, part) != NULL);
+}
+
+static bool was_met(const struct fm_raw_recording *recording, const struct fm_nodes *nodes,
+                    const char *name)
+{
+    g_autofree char *part = mangled(name);
+    for (uint32_t i = 0; i < recording->csd_count; i++) {
+        const struct fm_raw_csd *csd = &recording->csds[i];
+        uint32_t ps = csd->durations != 0 ? nodes->pd_ps[csd->callee] : FM_NONE;
+        if (ps != FM_NONE && is_named(fm_nodes_ps(nodes, ps), name, part))
+            return true;
+    }
+    return false;
+}
+
+static void note_never_met(const struct fm_raw_recording *recording, const struct fm_nodes *nodes,
+                           struct fm_finish_notes *notes)
+{
+    g_auto(GStrv) names = g_strsplit(recording->traced, ",", -1);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (char **name = names; *name != NULL; name++)
+        if (**name != '\0' && !was_met(recording, nodes, *name))
+            g_string_append_printf(text, "%s%s", text->len > 0 ? ", " : "", *name);
+    if (text->len > 0)
+        fm_notes_add(notes,
+                     "no call of these traced functions was recorded: %s (misspelt, inlined, or "
+                     "not called)",
+                     text->str);
+}
+
+void fm_emit_durations(const struct fm_raw_recording *recording, const struct fm_nodes *nodes,
+                       const uint32_t *csd_ids, struct fm_build *build,
+                       struct fm_finish_notes *notes)
 {
     g_return_if_fail(csd_ids != NULL);
     emit_sums(recording, csd_ids, build);
@@ -99,7 +147,7 @@ void fm_emit_durations(const struct fm_raw_recording *recording, const uint32_t 
         fm_notes_add(notes,
                      "%" PRIu64 " of %" PRIu64
                      " calls of the traced functions were timed one by one: of those that come "
-                     "more often than the clock ticks allow, a sample",
+                     "more often than 100 in 4 ms by one context, a sample",
                      timed, calls);
     if (leaves > 0)
         fm_notes_add(notes,
@@ -111,6 +159,5 @@ void fm_emit_durations(const struct fm_raw_recording *recording, const uint32_t 
                      "%" PRIu64 " timed calls are in the durations, but not in the event log: "
                      "there was no room for more",
                      recording->spans_dropped);
-    if (recording->traced[0] != '\0' && calls == 0 && leaves == 0)
-        fm_notes_add(notes, "no call of the traced functions (%s) was recorded", recording->traced);
+    note_never_met(recording, nodes, notes);
 }

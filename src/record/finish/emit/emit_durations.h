@@ -4,6 +4,7 @@
 
 #include "deep/build.h"
 #include "record/finish/finish.h"
+#include "record/finish/nodes.h"
 #include "record/raw/recording.h"
 
 /* Those of a list of the recording's durations, as they are of a csd of the profile; the steps are
@@ -13,5 +14,6 @@ struct fm_durations fm_emit_durations_sum(const struct fm_raw_recording *recordi
 int fm_emit_durations_compare(const void *a, const void *b); /* by csd, for qsort */
 
 /* csd_ids: of the profile, per csd of the recording; 0 = none. */
-void fm_emit_durations(const struct fm_raw_recording *recording, const uint32_t *csd_ids,
-                       struct fm_build *build, struct fm_finish_notes *notes);
+void fm_emit_durations(const struct fm_raw_recording *recording, const struct fm_nodes *nodes,
+                       const uint32_t *csd_ids, struct fm_build *build,
+                       struct fm_finish_notes *notes);

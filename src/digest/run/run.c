@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "digest/run.h"
+#include "digest/run/run.h"
 
 #include "digest/processes/roles.h"
 #include "digest/waiting.h"
+
+#define STOPPED_SHARE 0.01 /* less is not worth saying */
 
 /* The mark after number i that begins a phase, as snapshots do not; mark_count = none. */
 static uint32_t next_phase(const struct fm_run_info *run_info, uint32_t i)
@@ -39,8 +41,9 @@ GArray *fm_run_phases(const struct fm_profile *profile)
 }
 
 /* Of all threads, in seconds; 0 where it is too little to explain anything, or not known of one. */
-static double without_processor(const struct fm_run_info *run_info)
+static double without_processor(const struct fm_profile *profile)
 {
+    const struct fm_run_info *run_info = &profile->run_info;
     uint64_t queued = 0;
     for (uint32_t i = 0; i < run_info->wait_info.thread_count; i++) {
         const struct fm_thread_time *time = &run_info->wait_info.threads[i];
@@ -48,7 +51,42 @@ static double without_processor(const struct fm_run_info *run_info)
             return 0;
         queued += fm_thread_time_queued(time);
     }
-    return queued * 100 < run_info->duration_ns ? 0 : (double)queued / 1e9;
+    return queued * 100 < fm_profile_recorded_ns(profile) ? 0 : (double)queued / 1e9;
+}
+
+/* Of a program that was killed it is not recorded. */
+static void append_wall(const struct fm_profile *profile, GString *text)
+{
+    double recorded = (double)fm_profile_recorded_ns(profile) / 1e9;
+    double whole = (double)profile->run_info.duration_ns / 1e9;
+    if (recorded > 0 && whole > 0 && recorded < (1 - STOPPED_SHARE) * whole)
+        g_string_printf(text, "recorded %.2f s of %.2f s: ", recorded, whole);
+    else if (whole > 0)
+        g_string_printf(text, "%.2f s wall: ", whole);
+    else if (recorded > 0)
+        g_string_printf(text, "recorded %.2f s: ", recorded);
+}
+
+bool fm_run_cpu(const struct fm_profile *profile, uint64_t *ret_ns)
+{
+    const struct fm_wait_info *info = &profile->run_info.wait_info;
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < info->thread_count; i++)
+        ns += info->threads[i].cpu_ns;
+    if (ns == 0)
+        return false;
+    *ret_ns = ns;
+    return true;
+}
+
+static void append_cpu(const struct fm_profile *profile, GString *text)
+{
+    uint64_t exact, ticks = profile->user_quanta + profile->instrumentation_quanta;
+    if (fm_run_cpu(profile, &exact))
+        g_string_append_printf(text, "%.2f s CPU, ", (double)exact / 1e9);
+    else if (profile->ticks_per_second > 0) /* ticks of other events say nothing of it */
+        g_string_append_printf(text, "about %.2f s CPU, ",
+                               (double)ticks / (double)profile->ticks_per_second);
 }
 
 char *fm_run_sentence(const struct fm_profile *profile)
@@ -57,15 +95,11 @@ char *fm_run_sentence(const struct fm_profile *profile)
     g_autofree char *waiting = fm_wait_sentence(digest);
     if (waiting == NULL)
         return NULL;
-    double tick = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
-    double cpu = (double)(profile->user_quanta + profile->instrumentation_quanta) * tick;
     GString *text = g_string_new(NULL);
-    if (profile->run_info.duration_ns > 0) /* of one that was killed it is not recorded */
-        g_string_printf(text, "%.2f s wall: ", (double)profile->run_info.duration_ns / 1e9);
-    if (profile->ticks_per_second > 0) /* ticks of other events say nothing of it */
-        g_string_append_printf(text, "%.2f s CPU, ", cpu);
+    append_wall(profile, text);
+    append_cpu(profile, text);
     g_string_append(text, waiting);
-    double queued = without_processor(&profile->run_info);
+    double queued = without_processor(profile);
     if (queued >= 0.01)
         g_string_append_printf(text, ", up to %.2f s ready but without a processor", queued);
     if (fm_run_processes(profile) > 1)

@@ -16,9 +16,13 @@ struct fm_phase {
  * g_array_unref(); the profile must outlive it. */
 GArray *fm_run_phases(const struct fm_profile *profile);
 
+/* What all threads used of processors, by the kernel's clock, the recording's own work with it;
+ * false: not recorded. Where it went is sampled. */
+bool fm_run_cpu(const struct fm_profile *profile, uint64_t *ret_ns);
+
 /* "2.31 s wall: 0.20 s CPU, 2.10 s waiting (mutex 2.00), up to 0.01 s ready but without a
- * processor, all threads together" (of a sum "all processes together"), without the wall time where
- * that is not recorded, nor what is not worth saying. Up to: the kernel counts such moments at the
- * ends of waits, too, and waits of other kinds may have had the rest. g_free. NULL: waiting is not
- * recorded. */
+ * processor, all threads together" (of a sum "all processes together"), "recorded 0.30 s of 2.31
+ * s:" where it was stopped for long, without the wall time where that is not recorded, nor what is
+ * not worth saying. Up to: the kernel counts such moments at the ends of waits, too, and waits of
+ * other kinds may have had the rest. g_free. NULL: waiting is not recorded. */
 char *fm_run_sentence(const struct fm_profile *profile);
