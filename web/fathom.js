@@ -427,144 +427,18 @@ function partsOf(root) {
     !part.parentElement.closest(PARTS));
 }
 function takeServed(main) {
-  const rows = [...main.querySelectorAll("tr")];
+  const tables = [...main.querySelectorAll("table")].map((table) => [...table.querySelectorAll("tr")]);
   const parts = partsOf(main);
   return {
-    rows,
+    tables,
     parts,
-    rowTexts: rows.map((row) => row.outerHTML),
+    rowTexts: tables.map((rows) => rows.map((row) => row.outerHTML)),
     partTexts: parts.map((part) => part.outerHTML),
   };
 }
 // As it came, before anything of it is sorted or taken out.
 const growingLine = document.querySelector("#main .notice[data-live]");
 const served = growingLine && takeServed(document.getElementById("main"));
-
-function startFigure(figure) {
-  if (figure.matches("figure.flame[data-query]"))
-    import("./profile/flame.js").then(({ startFlame }) => startFlame(figure));
-}
-
-// Puts what differs in the place of what was there; false: it is another page altogether.
-function takeNewer(text) {
-  const main = new DOMParser().parseFromString(text, "text/html").getElementById("main");
-  const rows = [...main.querySelectorAll("tr")];
-  const parts = partsOf(main);
-  if (rows.length !== served.rows.length || parts.length !== served.parts.length) return false;
-  rows.forEach((row, at) => {
-    const now = row.outerHTML;
-    if (now === served.rowTexts[at]) return;
-    served.rowTexts[at] = now;
-    served.rows[at].replaceChildren(...row.childNodes);
-  });
-  parts.forEach((part, at) => {
-    const now = part.outerHTML;
-    if (now === served.partTexts[at]) return;
-    served.partTexts[at] = now;
-    if (part.matches("[data-live], .incomplete")) return;
-    served.parts[at].replaceWith(part);
-    served.parts[at] = part;
-    startFigure(part);
-  });
-  return true;
-}
-
-// On to the profile of what comes from now on.
-async function beginPhase(address) {
-  const answer = await fetch(address, { method: "POST" });
-  if (!answer.ok) throw new Error(String(answer.status));
-  const { page } = await answer.json();
-  location.assign(page); // which is asked for again until the phase is there
-}
-
-// Keeps the page of a program that runs up to date: rows that changed are put in, all else stays as it
-// is. It can be paused; a hidden page lets its connection go.
-function watchGrowing(line) {
-  if (!line || !window.EventSource) return;
-  const text = document.createElement("span");
-  const button = document.createElement("button");
-  let source = null;
-  let shown = null; // the generation
-  let wanted = null;
-  let asking = false;
-  let paused = false;
-  let leaving = false;
-  addEventListener("beforeunload", () => {
-    leaving = true;
-    setTimeout(() => { leaving = false; }, RELOAD_MS); // it may have been a download
-  });
-  text.textContent = line.textContent;
-  button.type = "button";
-  button.textContent = "Pause";
-  const since = document.createElement("button");
-  since.type = "button";
-  since.textContent = "Since here";
-  since.title = "What comes from now on, as a profile of its own";
-  line.replaceChildren(text, " ", button, " ", since);
-  since.addEventListener("click", () => {
-    since.disabled = true;
-    beginPhase(line.dataset.live.replace(/^live\?/, "moment?")).catch((error) => {
-      since.disabled = false;
-      text.textContent = `The moment could not be set: ${error.message}`;
-    });
-  });
-  async function ask() {
-    if (asking || paused || wanted === shown) return;
-    asking = true;
-    const generation = wanted;
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    const page = answer.ok ? await answer.text() : "";
-    asking = false;
-    if (paused) return; // while it was asked for
-    if (page.includes('class="incomplete"')) { // it is still being read
-      setTimeout(ask, 100);
-      return;
-    }
-    if (page && !takeNewer(page)) {
-      if (leaving) setTimeout(ask, RELOAD_MS); // else the reader's own click would be lost
-      else location.reload();
-      return;
-    }
-    shown = generation;
-    line.dataset.generation = generation;
-    ask();
-  }
-  function onGeneration(event) {
-    const state = JSON.parse(event.data);
-    text.textContent = state.text;
-    if (state.finished) { // this page of the whole profile
-      location.reload();
-      return;
-    }
-    wanted = state.generation;
-    ask().catch(() => { asking = false; });
-    if (!state.running) {
-      setTimeout(stop, RELOAD_MS);
-      button.remove();
-      since.remove();
-    }
-  }
-  function listen() {
-    source = new EventSource(line.dataset.live);
-    source.addEventListener("generation", onGeneration);
-  }
-  function stop() {
-    source?.close();
-    source = null;
-  }
-  button.addEventListener("click", () => {
-    paused = !paused;
-    button.textContent = paused ? "Go on" : "Pause";
-    if (paused) stop();
-    else listen();
-  });
-  if (!document.hidden) listen();
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) stop();
-    else if (!source && !paused) listen();
-  });
-  window.addEventListener("pagehide", stop);
-}
 
 // Pages of traces have a script of their own (trace/main.js), which takes the place of all this.
 if (!document.body.matches(".trace")) {
@@ -576,7 +450,8 @@ if (!document.body.matches(".trace")) {
   document.addEventListener("keydown", onKey);
   completeSearch(document.getElementById("search"));
   watchUnfinished(document.querySelector(".incomplete"));
-  watchGrowing(growingLine);
+  if (served && window.EventSource)
+    import("./profile/live.js").then(({ watchGrowing }) => watchGrowing(growingLine, served, partsOf));
   for (const figure of document.querySelectorAll("figure.flame[data-query]"))
     import("./profile/flame.js").then(({ startFlame }) => startFlame(figure));
   const graph = document.querySelector("body:not(.kept) figure.callgraph");

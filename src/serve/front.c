@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/files/mapped.h"
-#include "serve/growing.h"
+#include "display/ranked.h"
+#include "serve/growing/growing.h"
 #include "serve/serve_internal.h"
 #include "recording/profile.h"
 #include "trace/format/open.h"
@@ -11,6 +12,30 @@
 #define LISTED_FILES_MAX 200
 #define LISTED_DEPTH_MAX 3
 #define LOOKED_AT_MAX 5000 /* names, so that a huge folder does not hold up the page */
+
+/* What it waited, or holds: a way to which locks, or whose blocks, of each process. */
+static void add_amount(struct fm_table *table, const struct fm_deep_recording *recording,
+                       const char *name, const char *measure, enum fm_command_id command)
+{
+    unsigned number = fm_profile_measure(recording->profile, measure);
+    if (number == 0 || recording->known < FM_KNOWN_COSTS) {
+        fm_cell_empty(table);
+        return;
+    }
+    int64_t amount = fm_cost_total(&recording->analysis->root_total, (enum fm_measure_id)number);
+    const struct fm_query query = {.command = {.id = command}};
+    g_autofree char *text =
+        command == FM_CMD_LEAKS
+            ? fm_format_bytes(amount)
+            : g_strdup_printf("%.2f s",
+                              (double)amount * recording->profile->measures[number].scale);
+    g_autofree char *word = fm_command_print(&query.command);
+    g_autoptr(GString) url = g_string_new("deep?");
+    fm_query_append_part(url, word);
+    g_string_append_c(url, '&');
+    fm_query_append_part(url, name);
+    fm_cell_href(table, url->str, text, FM_STYLE_PLAIN);
+}
 
 static void add_opened(const struct fm_server *server, struct fm_list *body)
 {
@@ -25,6 +50,8 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         {"Procedures", "procs_count", FM_COLUMN_NUMBER},
         {"Contexts", "contexts_count", FM_COLUMN_NUMBER},
         {"Calls recorded", "callseqs_count", FM_COLUMN_NUMBER},
+        {"Waited", "waited", FM_COLUMN_NUMBER},
+        {"Held", "held", FM_COLUMN_NUMBER},
         {"Command", "command", FM_COLUMN_PROC},
         {"Process", "process", FM_COLUMN_NUMBER},
         {"Started by", "parent_process", FM_COLUMN_NUMBER},
@@ -58,6 +85,8 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_cell_int(table, read->ps_count);
         fm_cell_int(table, read->pd_count);
         fm_cell_int(table, (int64_t)read->callseqs);
+        add_amount(table, recording, profile->base.name, "wait_ns", FM_CMD_WAITS);
+        add_amount(table, recording, profile->base.name, "live_bytes", FM_CMD_LEAKS);
         const struct fm_process_fact *process = &read->run_info.process;
         if (process->command == NULL)
             continue;

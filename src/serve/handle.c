@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "display/html/assets.h"
-#include "serve/growing.h"
+#include "serve/growing/growing.h"
 #include "serve/serve_internal.h"
 #include "serve/profile_live.h"
 #include "serve/trace_handle.h"
@@ -479,7 +479,7 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
     else if (strcmp(request->path, "/find") == 0)
         answer_find(&exchange);
     else if (strcmp(request->path, "/live") == 0)
-        fm_growing_answer(server, request, ret);
+        fm_growing_answer(server, request, fm_server_handle, ret);
     else if (strcmp(request->path, "/moment") == 0)
         fm_growing_answer_moment(server, request, ret);
     else if (strcmp(request->path, "/events") == 0)

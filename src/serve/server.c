@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server: its recordings, streams and pages. */
 #include "base/files/build_id.h"
-#include "serve/growing.h"
+#include "serve/growing/growing.h"
 #include "serve/live.h"
 #include "serve/serve_internal.h"
 

@@ -61,13 +61,38 @@ async function watch() {
   await shows(/2,234.*leaf/);
   assert.ok(await page.evaluate(() => window.sameDocument), "rows are put in");
 
+  // A function that was not called before: a row more, and still the same document, and the same row of leaf.
+  await page.evaluate(() => {
+    window.leafRow = [...document.querySelectorAll("#main tr")].find((row) => /leaf/.test(row.textContent));
+  });
+  await step("p 1");
+  await shows(/2,235.*leaf/);
+  await shows(/phase/);
+  assert.ok(await page.evaluate(() => window.sameDocument), "rows that are new are put in");
+  assert.ok(await page.evaluate(() => window.leafRow.isConnected && /2,235/.test(window.leafRow.textContent)),
+    "a row stays the same element");
+
+  // A click while the table changes is not lost.
+  const link = await page.locator("#main td a, #main th a", { hasText: "leaf" }).first().boundingBox();
+  await page.mouse.move(link.x + link.width / 2, link.y + link.height / 2);
+  await page.mouse.down();
+  const generation = () => page.evaluate(() => Number(document.querySelector("[data-live]").dataset.generation));
+  const before_click = await generation();
+  await step("w 2");
+  for (const end = Date.now() + 60000; await generation() < before_click + 2 && Date.now() < end;)
+    await page.waitForTimeout(50);
+  await page.mouse.up();
+  await page.waitForURL((at) => at.href.includes("proc/"), { timeout: 60000 });
+  await page.goBack();
+  await shows(/2,237.*leaf/);
+
   await page.getByRole("button", { name: "Pause" }).click();
   const before = await text();
   await step("w 5");
   await page.waitForTimeout(1500);
   assert.equal(await text(), before, "a paused page stays as it is");
   await page.getByRole("button", { name: "Go on" }).click();
-  await shows(/2,239.*leaf/);
+  await shows(/2,242.*leaf/);
 
   await page.getByRole("button", { name: "Since here" }).click();
   await page.waitForURL((at) => at.href.includes("since"), { timeout: 60000 });

@@ -88,7 +88,18 @@ static void tell_of_others(enum fm_join join, const char *base, GPtrArray *found
         g_dir_close(processes);
 }
 
-static void say_nothing_recorded(const char *program)
+/* The first process that records has BASE.rec, all others names with numbers. */
+static void tell_of_vanished(const char *base, const GPtrArray *found)
+{
+    g_autofree char *first = g_strdup_printf("%s.rec", base);
+    if (found->len > 0 && strcmp(g_ptr_array_index(found, 0), first) != 0)
+        fprintf(stderr,
+                "fathom record: note: %s, the recording of the first process, was removed while "
+                "the program ran: what that process did is in no profile\n",
+                first);
+}
+
+static void say_nothing_recorded(const char *program, const char *base)
 {
     g_autofree char *path = g_find_program_in_path(program);
     bool instrumented = path != NULL && fm_toolchain_is_instrumented(path);
@@ -101,8 +112,8 @@ static void say_nothing_recorded(const char *program)
     else if (instrumented)
         fprintf(stderr,
                 "fathom record: %s is built with `fathom cc` but made no recording: could it not "
-                "write to this folder, or did it never start?\n",
-                program);
+                "write to this folder, did it never start, or was %s.rec removed while it ran?\n",
+                program, base);
     else
         fprintf(stderr,
                 "fathom record: %s is not built with `fathom cc` (or is a script that runs no "
@@ -191,9 +202,10 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
         tell_of_others(how->join, base, found);
     if (found->len == 0) {
         if (begun == 0)
-            say_nothing_recorded(program);
+            say_nothing_recorded(program, base);
         return FM_EXIT_FAILED;
     }
+    tell_of_vanished(base, found);
     unsigned execs = leave_out_execs(how, found);
     if (execs > 0 && !how->quiet)
         fprintf(stderr,

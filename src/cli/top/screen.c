@@ -10,6 +10,7 @@
 
 #include "base/text/utf8.h"
 #include "cli/cli.h"
+#include "cli/top/terminal.h"
 
 #define HEAD_LINES 3 /* above the table's rows */
 #define NUMBERS 66   /* columns in front of the names */
@@ -350,12 +351,14 @@ int fm_top_screen(struct fm_top *top, double delay, GError **error)
     /* First, as ncurses has handlers of its own for signals that have none; and not initscr(),
      * which ends the program when the terminal is not known. */
     catch_signals(old);
+    fm_terminal_note();
     SCREEN *terminal = newterm(NULL, stdout, stdin);
     if (terminal == NULL)
         restore_signals(old);
     if (terminal == NULL)
         return fm_cli_usage("top", "the terminal \"%s\" is not known; --batch needs none",
                             getenv("TERM") != NULL ? getenv("TERM") : "");
+    fm_terminal_guard();
     set_escdelay(25);
     cbreak();
     noecho();
@@ -363,6 +366,7 @@ int fm_top_screen(struct fm_top *top, double delay, GError **error)
     curs_set(0);
     bool ok = run(&screen, delay, error);
     endwin();
+    fm_terminal_release();
     delscreen(terminal);
     restore_signals(old);
     if (ended_by != 0) {

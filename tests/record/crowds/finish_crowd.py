@@ -69,6 +69,34 @@ def one_profile(tap, folder):
     tap.check(checked.returncode == 0, "what must hold of a profile holds", checked.stdout)
 
 
+def removed(tap, folder):
+    """The first process's recording is removed while it runs: the others are joined, and it is said."""
+    (folder / "gone.c").write_text("""#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static int call(int n) { __asm__ volatile(""); return n + 1; }
+int main(int argc, char **argv)
+{
+    int sum = call(argc);
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0)
+            exit(call(call(1)) != 3);
+    if (argc > 1 && remove(argv[1]) != 0)
+        return 9;
+    while (wait(NULL) > 0)
+        sum += call(0);
+    return sum < 0;
+}
+""")
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "gone.c", "-o", "gone_program"], folder)
+    for arguments, told in (([], False), (["lost.rec"], True)):
+        done = lib.run([lib.FATHOM, "record", "-o", "lost", "--", "./gone_program"] + arguments, folder)
+        said = "lost.rec, the recording of the first process, was removed while the program ran" in done.stderr
+        tap.same((done.returncode, said, lib.Profile(folder / "lost.data").calls()["call"]),
+                 (0, told, 4 if told else 7), "a recording that vanished is told: " + done.stderr[:300])
+
+
 def only_below(tap, folder):
     """--when of what only some of the processes call."""
     command = [build(folder), "server", "3", "30"]
@@ -329,7 +357,7 @@ def snapshots(tap, folder):
 
 def main():
     tap = lib.Tap()
-    for test in (one_profile, only_below, exactly_the_sum, many, several_programs, started, killed,
+    for test in (one_profile, removed, only_below, exactly_the_sum, many, several_programs, started, killed,
                  recorder_killed, daemons, some_of_the_daemons, snapshots):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, pathlib.Path(folder).resolve())

@@ -124,7 +124,7 @@ class Top:
         environment.pop("COLUMNS", None)
         self.process = subprocess.Popen([lib.FATHOM, "top", name], cwd=folder, env=environment,
                                         stdin=self.slave, stdout=self.slave,
-                                        stderr=subprocess.PIPE)
+                                        stderr=subprocess.PIPE, preexec_fn=os.setpgrp)
 
     def resize(self, lines, columns):
         self.terminal.resize(lines, columns)
@@ -208,6 +208,30 @@ def batch(tap, folder, program):
     tap.same((len(after), after[0]["leaf"]["calls"]), (1, "1500"), "one that ended has one table")
 
 
+def stopped(tap, folder):
+    """SIGTSTP gives the terminal back, SIGCONT takes it again, whatever size it has by then."""
+    top = Top(folder, "out.rec")
+    top.until(r"leaf")
+    own = termios.tcgetattr(top.slave)
+    top.process.send_signal(signal.SIGTSTP)
+    status = None
+    end = time.monotonic() + DEADLINE
+    while status is None and time.monotonic() < end:  # it may have something to write first
+        if select.select([top.master], [], [], 0.05)[0]:
+            os.read(top.master, 65536)
+        pid, seen = os.waitpid(top.process.pid, os.WNOHANG | os.WUNTRACED)
+        status = seen if pid != 0 else None
+    tap.check(status is not None and os.WIFSTOPPED(status) and own != top.before and
+              termios.tcgetattr(top.slave) == top.before,
+              "stopped: the terminal is as before", status)
+    top.resize(12, 80)
+    top.process.send_signal(signal.SIGCONT)
+    tap.check(top.until(r"leaf") is not None and termios.tcgetattr(top.slave) == own,
+              "and it goes on where it was")
+    top.type("q")
+    tap.same(top.end(), (0, True), "and ends")
+
+
 def screen(tap, folder):
     program = Steps(folder)
     program.step("p 100")
@@ -247,11 +271,12 @@ def screen(tap, folder):
     tap.check(shown is not None, "a smaller terminal is used to its last line", shown)
     top.type("q")
     tap.same(top.end(), (0, True), "it ends, and the terminal is as before")
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGABRT):
         top = Top(folder, "out.rec")
         top.until(r"leaf")
         top.process.send_signal(number)
         tap.same(top.end(), (-number, True), f"signal {number}: likewise")
+    stopped(tap, folder)
     top = Top(folder, "out.rec")
     top.until(r"leaf")
     program.end()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of profiles of programs that run. */
-#include "serve/growing.h"
+#include "serve/growing/growing.h"
 
 #include <string.h>
 

@@ -28,9 +28,12 @@ bool fm_growing_is_there(const struct fm_growing *growing);
 /* False: its program has ended, and no other one comes. */
 bool fm_growing_is_running(const struct fm_growing *growing);
 void fm_growing_free(void *growing);
-/* Answers /live: the stream of a page of such a profile. */
+/* Answers /live: the stream of a page of such a profile. answer: fm_server_handle(), which makes
+ * the page itself. */
+typedef void fm_growing_page_function(struct fm_server *server, const struct fm_request *request,
+                                      struct fm_response *ret);
 void fm_growing_answer(struct fm_server *server, const struct fm_request *request,
-                       struct fm_response *ret);
+                       fm_growing_page_function *answer, struct fm_response *ret);
 /* Answers /moment. */
 void fm_growing_answer_moment(struct fm_server *server, const struct fm_request *request,
                               struct fm_response *ret);

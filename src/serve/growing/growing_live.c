@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* /live: a page of a profile whose program still runs hears of each one that is made.
  *
+ * At the beginning, and when the stream begins again, the whole page, then what differs from one to
+ * the next (delta.h); a reader that does not read misses some.
+ *
+ *   event: page         {"text":"<!DOCTYPE html>..."}
+ *   event: delta        [2000,-13,"<tr>...",17000]
  *   event: generation   {"generation":7,"running":true,"finished":false,
  *                        "text":"Process 4711 still runs: ..."}
  *
@@ -9,12 +14,20 @@
 #include <string.h>
 
 #include "base/text/json.h"
-#include "serve/growing.h"
+#include "serve/growing/delta.h"
+#include "serve/growing/growing.h"
 #include "serve/live.h"
+
+#define LOOK_MS 20             /* until a profile that was replaced has been read */
+#define BACKLOG_MAX (1u << 20) /* bytes that wait: who reads slowly gets the next one */
 
 struct page {
     struct fm_live_page live;
     const struct fm_growing *growing;
+    fm_growing_page_function *answer;
+    char *query; /* the page's address */
+    char *text;  /* that the reader has; NULL = none yet */
+    guint timer; /* until there is another one; 0 = nobody waits */
 };
 
 static void tell(const struct page *page)
@@ -31,6 +44,53 @@ static void tell(const struct page *page)
     fm_stream_send(page->live.stream, "generation", out->str);
 }
 
+static void send_text(struct page *page, char *text)
+{
+    if (page->text == NULL) {
+        g_autoptr(GString) out = g_string_new(NULL);
+        struct fm_json json;
+        fm_json_init(&json, out);
+        fm_json_object(&json, NULL);
+        fm_json_text(&json, "text", text);
+        fm_json_end(&json);
+        fm_stream_send(page->live.stream, "page", out->str);
+    } else if (strcmp(text, page->text) != 0) {
+        g_autofree char *delta = fm_delta(page->text, text);
+        fm_stream_send(page->live.stream, "delta", delta);
+    }
+    g_free(page->text);
+    page->text = text;
+}
+
+/* The page as anybody would get it, when all is known that it shows. */
+static gboolean on_look(void *data)
+{
+    struct page *page = data;
+    const struct fm_request request = {
+        .method = "GET", .path = "/deep", .query = page->query, .can_stream = true};
+    struct fm_response response = {0};
+    if (fm_stream_backlog(page->live.stream) > BACKLOG_MAX)
+        return G_SOURCE_CONTINUE;
+    page->answer(page->live.server, &request, &response);
+    gsize size;
+    const char *body = g_bytes_get_data(response.body, &size);
+    g_autofree char *text = g_strndup(body, size);
+    bool shown = response.status == 200, known = strstr(text, " class=\"incomplete\"") == NULL;
+    fm_response_clear(&response);
+    if (shown && !known)
+        return G_SOURCE_CONTINUE;
+    page->timer = 0;
+    if (shown)
+        send_text(page, g_steal_pointer(&text));
+    return G_SOURCE_REMOVE;
+}
+
+static void look(struct page *page)
+{
+    if (page->timer == 0)
+        page->timer = g_timeout_add(LOOK_MS, on_look, page);
+}
+
 /* What it shows is replaced by each generation: nothing of the engine's is held. */
 static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 {
@@ -41,7 +101,12 @@ static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 
 static void free_page(struct fm_live_page *live)
 {
-    g_free(live);
+    struct page *page = (struct page *)live;
+    if (page->timer != 0)
+        g_source_remove(page->timer);
+    g_free(page->query);
+    g_free(page->text);
+    g_free(page);
 }
 
 static const struct fm_live_class page_class = {.shows = shows, .free = free_page};
@@ -75,8 +140,10 @@ static void grow(struct fm_server *server, const char *path, const char *text, b
     growing->finished = g_strdup(finished);
     struct page *page;
     for (unsigned i = 0; (page = page_at(server, i)) != NULL; i++)
-        if (page->growing == growing)
+        if (page->growing == growing) {
             tell(page);
+            look(page);
+        }
 }
 
 void fm_server_grow(struct fm_server *server, const char *path, const char *text, bool running)
@@ -118,7 +185,7 @@ bool fm_server_is_growth_wanted(const struct fm_server *server, const char *path
 }
 
 void fm_growing_answer(struct fm_server *server, const struct fm_request *request,
-                       struct fm_response *ret)
+                       fm_growing_page_function *answer, struct fm_response *ret)
 {
     GError *error = NULL;
     struct fm_deep_query asked;
@@ -134,7 +201,10 @@ void fm_growing_answer(struct fm_server *server, const struct fm_request *reques
         struct page *page = g_new0(struct page, 1);
         fm_live_begin(&page->live, &page_class, server, stream, ret);
         page->growing = growing;
+        page->answer = answer;
+        page->query = g_strdup(request->query);
         tell(page);
+        look(page);
     }
     fm_deep_query_clear(&asked);
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/growing/delta.h"
+
+#include <string.h>
+
+#include "base/text/json.h"
+
+#define NEAR 64u
+#define STEPS_MAX 256u
+
+/* A page is cut where rows and lines begin: what changes in a table is few of these pieces. */
+struct piece {
+    const char *text;
+    size_t size;
+};
+
+static GArray *cut(const char *text)
+{
+    GArray *pieces = g_array_new(FALSE, FALSE, sizeof(struct piece));
+    while (*text != '\0') {
+        const char *line = strchr(text, '\n');
+        const char *end = line != NULL ? line + 1 : text + strlen(text);
+        const char *row = memmem(text + 1, (size_t)(end - text) - 1, "<tr", strlen("<tr"));
+        end = row != NULL ? row : end;
+        struct piece piece = {text, (size_t)(end - text)};
+        g_array_append_val(pieces, piece);
+        text = end;
+    }
+    return pieces;
+}
+
+static guint hash_piece(gconstpointer of)
+{
+    const struct piece *piece = of;
+    guint hash = 5381;
+    for (size_t i = 0; i < piece->size; i++)
+        hash = hash * 33 + (guchar)piece->text[i];
+    return hash;
+}
+
+static gboolean same_piece(gconstpointer a, gconstpointer b)
+{
+    const struct piece *p = a, *q = b;
+    return p->size == q->size && memcmp(p->text, q->text, p->size) == 0;
+}
+
+static const struct piece *piece_at(const GArray *pieces, guint at)
+{
+    return &g_array_index(pieces, struct piece, at);
+}
+
+/* In UTF-16, of valid UTF-8. */
+static int64_t length_of(const struct piece *piece)
+{
+    int64_t length = 0;
+    for (size_t i = 0; i < piece->size; i++) {
+        guchar byte = (guchar)piece->text[i];
+        length += (byte & 0xc0) != 0x80;
+        length += byte >= 0xf0;
+    }
+    return length;
+}
+
+struct delta {
+    struct fm_json json;
+    int64_t taken; /* of the old text, to be told: what is left out is negative */
+    GString *put;  /* the same of what is put in */
+};
+
+static void flush(struct delta *delta)
+{
+    if (delta->taken != 0)
+        fm_json_int(&delta->json, NULL, delta->taken);
+    delta->taken = 0;
+    if (delta->put->len > 0)
+        fm_json_text(&delta->json, NULL, delta->put->str);
+    g_string_truncate(delta->put, 0);
+}
+
+static void move(struct delta *delta, int64_t length)
+{
+    if ((length > 0) != (delta->taken > 0) || delta->put->len > 0)
+        flush(delta);
+    delta->taken += length;
+}
+
+/* Where each piece stands first, as place + 1; *ret_next: where it stands again, the number of
+ * pieces = nowhere. */
+static GHashTable *index_of(const GArray *pieces, guint **ret_next)
+{
+    GHashTable *first = g_hash_table_new(hash_piece, same_piece);
+    guint *next = g_new(guint, pieces->len + 1);
+    for (guint i = pieces->len; i-- > 0;) {
+        void *known = g_hash_table_lookup(first, piece_at(pieces, i));
+        next[i] = known == NULL ? pieces->len : GPOINTER_TO_UINT(known) - 1;
+        g_hash_table_replace(first, (void *)(uintptr_t)piece_at(pieces, i),
+                             GUINT_TO_POINTER(i + 1));
+    }
+    *ret_next = next;
+    return first;
+}
+
+/* Where a piece of the new text is in the old one, from a place on; its length = nowhere. One that
+ * stands there often (an empty line) is not looked for far away, as all between would be left out.
+ */
+static guint place_of(const GArray *old, GHashTable *first, const guint *next,
+                      const struct piece *piece, guint at)
+{
+    if (at < old->len && same_piece(piece_at(old, at), piece))
+        return at;
+    guint found = GPOINTER_TO_UINT(g_hash_table_lookup(first, piece)), steps = 0;
+    guint place = found == 0 ? old->len : found - 1;
+    bool often = place < old->len && next[place] < old->len;
+    while (place < at && steps++ < STEPS_MAX)
+        place = next[place];
+    return place < at || (often && place - at > NEAR) ? old->len : place;
+}
+
+char *fm_delta(const char *before, const char *after)
+{
+    g_return_val_if_fail(before != NULL && after != NULL, NULL);
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_autoptr(GArray) old = cut(before);
+    g_autoptr(GArray) new = cut(after);
+    struct delta delta = {.put = g_string_new(NULL)};
+    g_autofree guint *next = NULL;
+    g_autoptr(GHashTable) first = index_of(old, &next);
+    fm_json_init(&delta.json, out);
+    fm_json_array(&delta.json, NULL);
+    for (guint i = 0, at = 0; i < new->len; i++) {
+        const struct piece *piece = piece_at(new, i);
+        guint place = place_of(old, first, next, piece, at);
+        if (place == old->len) {
+            g_string_append_len(delta.put, piece->text, (gssize)piece->size);
+            continue;
+        }
+        for (; at < place; at++)
+            move(&delta, -length_of(piece_at(old, at)));
+        move(&delta, length_of(piece));
+        at++;
+    }
+    flush(&delta);
+    fm_json_end(&delta.json);
+    g_string_free(delta.put, TRUE);
+    return g_strdup(out->str);
+}
