@@ -145,8 +145,8 @@ static const char enter_any[] = UNLESS_STOPPED
     "\tleaq -4(%rbp, @B), @B\n"
     "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
 
-/* At a function's entry, before the prologue. Behind 9771 and 9772 write_entry gives registers
- * back.
+/* At a function's entry, before the prologue. Behind 9771, which it writes, and 9772 write_entry
+ * gives registers back.
  * @C is r11, see TAKE_TOP. */
 #define BODY_CHECK             \
     "\tcmpq @0, %rsp\n"        \
@@ -164,8 +164,7 @@ static const char body_begin[] = BODY_CHECK
     "\tmovq @B, 32(@A)\n"
     "\taddq $32, @A\n"
     "\tmovq @A, @8\n"
-    "\tmovq @A, @C\n"
-    "9771:\n";
+    "\tmovq @A, @C\n";
 static const char leaf_begin[] =
     BODY_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE "\timulq $-0x7A143595, 16(@A), @C\n"
                                                       "\taddq @C, @B\n"
@@ -176,15 +175,14 @@ static const char leaf_begin[] =
                                                       "\tjne 9773f\n"
                                                       "9774:\tmovq 8(@C), @B\n"
                                                       "\tincq (@B)\n"
-                                                      "\tmovq @A, @C\n"
-                                                      "9771:\n";
+                                                      "\tmovq @A, @C\n";
 #define BODY_COLD          \
     "9777:\n"              \
     "\t.subsection 1\n"    \
     "9767:\tmovq @8, @A\n" \
     "\tjmp 9766b\n"
-static const char body_cold[] = HOOK_ENDS BODY_COLD TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
-static const char leaf_cold[] = HOOK_ENDS_OF_LEAF BODY_COLD LOOK_FURTHER "9772:\n";
+static const char body_cold[] = BODY_COLD TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
+static const char leaf_cold[] = BODY_COLD LOOK_FURTHER "9772:\n";
 static const char body_end[] = "\tleaq 9777b(%rip), %r11\n"
                                "\tpushq %r11\n"
                                "\tjmp fm_enter_slow_body_v1@PLT\n"
@@ -237,9 +235,9 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
                                "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
 
 /* In front of the return. */
-static const char body_return[] = "\tleaq -8(%rsp), @B\n"
-                                  "\tcmpq @80, @B\n"
-                                  "\tjb 9777f\n" TAKE_TOP "\tcmpq @B, (@A)\n"
+static const char body_return[] = "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */
+                                  "\tjb 9777f\n"
+                                  "\tleaq -8(%rsp), @B\n" TAKE_TOP "\tcmpq @B, (@A)\n"
                                   "\tjne 9771f\n" POP "9771:\tcmpq (@A), @B\n"
                                   "\tjae 9772f\n"
                                   "\tcmpq @0, @B\n"
@@ -297,9 +295,14 @@ static void give_back(FILE *out, const struct fm_hook_place *place)
         fprintf(out, "\tmovq -32(%%rsp), %s\n", place->thread);
 }
 
-static void write_entry(FILE *out, const struct fm_hook_place *place, const char *begin,
-                        const char *cold, const char *end)
+static bool gives_back(const struct fm_hook_place *place)
 {
+    return place->keep_rax || place->keep_chain || place->thread != NULL;
+}
+
+static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
+{
+    static const char end_of_hook[] = HOOK_ENDS, end_of_leaf[] = HOOK_ENDS_OF_LEAF;
     if (place->keep_rax)
         fputs("\tmovq %rax, -16(%rsp)\n", out);
     if (place->keep_chain)
@@ -307,11 +310,18 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, const char
     if (place->thread != NULL)
         fprintf(out, "\tmovq %s, -32(%%rsp)\n", place->thread);
     load_thread(out, place);
-    write_text(out, begin, place);
+    write_text(out, leaf ? leaf_begin : body_begin, place);
+    /* A stopped program goes on here: where nothing is to be given back, behind the hook's end. */
+    if (gives_back(place)) {
+        fputs("9771:\n", out);
+        give_back(out, place);
+    }
+    fputs(leaf ? end_of_leaf : end_of_hook, out);
+    if (!gives_back(place))
+        fputs("9771:\n", out);
+    write_text(out, leaf ? leaf_cold : body_cold, place);
     give_back(out, place);
-    write_text(out, cold, place);
-    give_back(out, place);
-    fputs(end, out);
+    fputs(leaf ? leaf_end : body_end, out);
 }
 
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
@@ -339,10 +349,10 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
         write_text(out, exit_any, place);
         break;
     case FM_HOOK_BODY:
-        write_entry(out, place, body_begin, body_cold, body_end);
+        write_entry(out, place, false);
         break;
     case FM_HOOK_LEAF:
-        write_entry(out, place, leaf_begin, leaf_cold, leaf_end);
+        write_entry(out, place, true);
         break;
     case FM_HOOK_RETURN:
         write_text(out, body_return, place);
