@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Pages in a browser: bench/browser/run.sh BUILD
+# Pages in a browser, and the first picture of a long log: bench/browser/run.sh BUILD
 set -eu
-exec python3 "$(dirname "$0")/run.py" "${1:-build}"
+python3 "$(dirname "$0")/run.py" "${1:-build}"
+exec python3 "$(dirname "$0")/first_picture.py" "${1:-build}"
