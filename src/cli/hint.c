@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files/beside.h"
 #include "cli/cli.h"
 #include "exchange/import/import.h"
 
@@ -34,8 +35,8 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
         {"Mercury deep profiler procrep", FM_FILE_BODIES},
         {"fathom source lines version", FM_FILE_LINES},
         {"Mercury Compiler Feedback", FM_FILE_FEEDBACK},
-        {"Mercury deep profiler data", FM_FILE_PROFILE},
-        {"fathom deep profile data", FM_FILE_PROFILE},
+        {FM_PROFILE_BEGINS_MERCURY, FM_FILE_PROFILE},
+        {FM_PROFILE_BEGINS_C, FM_FILE_PROFILE},
         {"FATHOMR\n", FM_FILE_RECORDING},
         {"hdrb", FM_FILE_EVENT_LOG},
     };

@@ -2,6 +2,7 @@
 /* Shared by the files of this folder only. */
 #pragma once
 
+#include "base/files/beside.h"
 #include "base/files/reader.h"
 #include "base/job.h"
 #include "base/text/strings.h"
@@ -10,8 +11,8 @@
 
 /* --- the file format (docs/format-data.md) --- */
 
-#define FM_MERCURY_ID "Mercury deep profiler data version "
-#define FM_C_ID "fathom deep profile data version "
+#define FM_MERCURY_ID FM_PROFILE_BEGINS_MERCURY " version "
+#define FM_C_ID FM_PROFILE_BEGINS_C " version "
 #define FM_C_VERSION 1
 
 enum fm_node_token {
@@ -112,13 +113,9 @@ void fm_run_info_add_note(struct fm_profile *profile, const char *note);
 void fm_run_info_add_depths(struct fm_profile *profile, const struct fm_depths *depths);
 void fm_run_info_add_part(struct fm_profile *profile, const struct fm_part *part);
 
-/* --- files beside a profile (source_map.c) --- */
-
 struct fm_reader;
 struct fm_writer;
 
-/* PROG.data -> PROG<suffix>; g_free. */
-char *fm_path_beside(const char *data_path, const char *suffix);
 /* Behind the line that names the format: which profile the file belongs to. what: "lines". */
 void fm_write_owner(struct fm_writer *writer, const struct fm_profile *profile);
 FM_MUST_USE bool fm_read_owner(struct fm_reader *in, const struct fm_profile *profile,

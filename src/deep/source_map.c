@@ -232,18 +232,9 @@ bool fm_source_map_read(const char *path, const struct fm_profile *profile,
     return read_below(NULL, path, profile, ret, error);
 }
 
-char *fm_path_beside(const char *data_path, const char *suffix)
-{
-    size_t stem = strlen(data_path);
-    if (g_str_has_suffix(data_path, ".data"))
-        stem -= strlen(".data");
-    g_autofree char *name = g_strndup(data_path, stem);
-    return g_strconcat(name, suffix, NULL);
-}
-
 char *fm_source_map_path(const char *data_path)
 {
-    return fm_path_beside(data_path, ".lines");
+    return fm_path_beside(data_path, FM_BESIDE_LINES);
 }
 
 bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_path,
@@ -251,7 +242,7 @@ bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_pa
                                GError **error)
 {
     g_autofree char *path = fm_source_map_path(data_path);
-    g_autofree char *old = fm_path_beside(data_path, ".procrep");
+    g_autofree char *old = fm_path_beside(data_path, FM_BESIDE_BODIES);
     if (!fm_mapped_file_exists(roots, path) && fm_mapped_file_exists(roots, old))
         return read_below(roots, old, profile, ret, error);
     return read_below(roots, path, profile, ret, error);

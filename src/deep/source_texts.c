@@ -109,7 +109,7 @@ bool fm_source_texts_write(const struct fm_profile *profile, const char *folder,
 
 char *fm_source_texts_path(const char *data_path)
 {
-    return fm_path_beside(data_path, ".sources");
+    return fm_path_beside(data_path, FM_BESIDE_SOURCES);
 }
 
 /* --- reading --- */

@@ -55,10 +55,7 @@ int fm_mpi_share_alone(struct fm_mpi_share *share, char **paths, uint32_t count,
 /* `fathom merge` with more words (NULL at the end) and the options; lines that it says go to the
  * report. Its status as of waitpid(), -1: it could not be started or heard. */
 int fm_mpi_share_run(struct fm_mpi_share *share, const char *const *words);
-/* X.lines, X.procrep for X.data; g_free(). */
-char *fm_mpi_beside(const char *path, const char *suffix);
-extern const char *const fm_mpi_beside_suffixes[]; /* ended by NULL */
-void fm_mpi_remove_sum(const char *path);          /* with what is beside it */
+void fm_mpi_remove_sum(const char *path); /* with what is beside it */
 void fm_mpi_share_done(struct fm_mpi_share *share);
 
 /* --- files.c --- */

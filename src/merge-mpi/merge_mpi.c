@@ -9,6 +9,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/files/beside.h"
 #include "merge-mpi/internal.h"
 #include "merge/told.h"
 
@@ -79,7 +80,7 @@ static void correct_share(struct work *w, gsize said)
 static void drop_bodies(const struct work *w)
 {
     g_autofree char *bodies =
-        w->share.path == NULL ? NULL : fm_mpi_beside(w->share.path, ".procrep");
+        w->share.path == NULL ? NULL : fm_path_beside(w->share.path, FM_BESIDE_BODIES);
     if (bodies != NULL && w->files.bodies_differ)
         g_remove(bodies);
 }
@@ -129,9 +130,9 @@ static bool send_sum(struct work *w)
     bool ok = fm_mpi_send(to, numbers, sizeof numbers) &&
               fm_mpi_send(to, w->share.report->str, w->share.report->len) &&
               fm_mpi_send_file(to, w->share.path);
-    for (const char *const *suffix = fm_mpi_beside_suffixes; *suffix != NULL; suffix++) {
+    for (const char *const *suffix = fm_beside_sums; *suffix != NULL; suffix++) {
         g_autofree char *beside =
-            w->share.path == NULL ? NULL : fm_mpi_beside(w->share.path, *suffix);
+            w->share.path == NULL ? NULL : fm_path_beside(w->share.path, *suffix);
         ok = ok && fm_mpi_send_file(to, beside);
     }
     return ok;
@@ -174,8 +175,8 @@ static char *receive_sum(struct work *w, int from, uint32_t *ret_files)
     }
     w->share.left_out += (uint32_t)numbers[1];
     bool ok = fm_mpi_receive_file(from, path, &error);
-    for (const char *const *suffix = fm_mpi_beside_suffixes; *suffix != NULL; suffix++) {
-        g_autofree char *beside = path == NULL ? NULL : fm_mpi_beside(path, *suffix);
+    for (const char *const *suffix = fm_beside_sums; *suffix != NULL; suffix++) {
+        g_autofree char *beside = path == NULL ? NULL : fm_path_beside(path, *suffix);
         ok = fm_mpi_receive_file(from, beside, ok ? &error : NULL) && ok;
     }
     *ret_files = (uint32_t)numbers[0];

@@ -13,20 +13,25 @@
 
 #include <glib/gstdio.h>
 
+#include "base/files/beside.h"
 #include "merge-mpi/internal.h"
 #include "merge/told.h"
 
 #define FOLDERS "fathom-mpi-"
 #define MARK ".fathom-merge-mpi" /* stands in those that are ours: names alone may be anybody's */
 
+/* The mark last: who is killed meanwhile leaves a folder that is known to be ours still. */
 static void remove_folder(const char *folder)
 {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    g_autofree char *mark = g_build_filename(folder, MARK, NULL);
     const char *name;
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
         g_autofree char *path = g_build_filename(folder, name, NULL);
-        g_remove(path);
+        if (strcmp(name, MARK) != 0)
+            g_remove(path);
     }
+    g_remove(mark);
     g_rmdir(folder);
 }
 
@@ -52,11 +57,13 @@ static void sweep(void)
             continue;
         g_autofree char *path = g_build_filename(g_get_tmp_dir(), name, NULL);
         int lock = lock_folder(path);
-        bool ours = lock >= 0 && fstat(lock, &status) == 0 && status.st_uid == geteuid() &&
-                    fstatat(lock, MARK, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        bool own = lock >= 0 && fstat(lock, &status) == 0 && status.st_uid == geteuid();
+        bool ours = own && fstatat(lock, MARK, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                     S_ISREG(status.st_mode) && status.st_uid == geteuid();
         if (ours)
             remove_folder(path);
+        else if (own)
+            g_rmdir(path); /* if nothing is in it: the mark goes last but for the folder */
         if (lock >= 0)
             close(lock);
     }
@@ -93,19 +100,11 @@ void fm_mpi_share_init(struct fm_mpi_share *share, const char *fathom, char **op
                                error->message);
 }
 
-char *fm_mpi_beside(const char *path, const char *suffix)
-{
-    const char *end = g_str_has_suffix(path, ".data") ? strrchr(path, '.') : path + strlen(path);
-    return g_strdup_printf("%.*s%s", (int)(end - path), path, suffix);
-}
-
-const char *const fm_mpi_beside_suffixes[] = {".lines", ".code", ".procrep", NULL};
-
 void fm_mpi_remove_sum(const char *path)
 {
     g_remove(path);
-    for (const char *const *suffix = fm_mpi_beside_suffixes; *suffix != NULL; suffix++) {
-        g_autofree char *beside = fm_mpi_beside(path, *suffix);
+    for (const char *const *suffix = fm_beside_sums; *suffix != NULL; suffix++) {
+        g_autofree char *beside = fm_path_beside(path, *suffix);
         g_remove(beside);
     }
 }

@@ -13,8 +13,8 @@ struct fm_locate {
     uint32_t *pd_of;        /* the sum's, by node */
     uint32_t *nodes;        /* of the profile that is looked at, by pd; UINT32_MAX = not seen */
     uint32_t *pds;
-    GArray *order; /* uint32_t */
-    GArray *open;
+    uint32_t *order, order_count; /* pds as they came; */
+    uint32_t *open, open_count;   /* those to be walked: each comes once */
 };
 
 static bool is_strange(const char *name, GError **error)
@@ -34,8 +34,8 @@ struct walk {
 static void see(struct fm_locate *l, uint32_t pd, uint32_t node)
 {
     l->nodes[pd] = node;
-    g_array_append_val(l->order, pd);
-    g_array_append_val(l->open, pd);
+    l->order[l->order_count++] = pd;
+    l->open[l->open_count++] = pd;
 }
 
 static bool follow(const struct walk *w, uint32_t pd, uint32_t csd, uint32_t *guess, GError **error)
@@ -58,10 +58,9 @@ static bool walk_graph(const struct walk *w, GError **error)
     struct fm_locate *l = w->l;
     const struct fm_profile *profile = w->profile;
     bool ok = true;
-    while (ok && l->open->len > 0) {
-        uint32_t pd = g_array_index(l->open, uint32_t, l->open->len - 1);
+    while (ok && l->open_count > 0) {
+        uint32_t pd = l->open[--l->open_count];
         uint32_t guess = fm_merge_node(l->merge, l->nodes[pd])->first;
-        g_array_set_size(l->open, l->open->len - 1);
         for (uint32_t slot = 0; ok && slot < profile->ps[profile->pd_ps[pd]].css_count; slot++) {
             uint32_t count;
             const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
@@ -100,8 +99,9 @@ static bool walk(struct fm_locate *l, const struct fm_profile *profile, const ch
     uint32_t *procs, *sites, root;
     l->nodes = g_renew(uint32_t, l->nodes, profile->pd_count + 1u);
     memset(l->nodes, 0xff, sizeof *l->nodes * (profile->pd_count + 1u));
-    g_array_set_size(l->order, 0);
-    g_array_set_size(l->open, 0);
+    l->order = g_renew(uint32_t, l->order, profile->pd_count + 1u);
+    l->open = g_renew(uint32_t, l->open, profile->pd_count + 1u);
+    l->order_count = l->open_count = 0;
     if (!fm_merge_statics(l->merge, profile, name, &procs, &sites, error))
         return false;
     const struct walk w = {l, profile, procs, sites, name};
@@ -122,16 +122,14 @@ bool fm_locate_new(const struct fm_merge_options *options, const struct fm_profi
     struct fm_merge_options without_costs = *options;
     without_costs.places = true;
     l->merge = fm_merge_new(&without_costs);
-    l->order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    l->open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     if (!fm_merge_add(l->merge, sum, sum->program_name, error) ||
         !walk(l, sum, sum->program_name, error)) {
         fm_locate_free(l);
         return false;
     }
     l->pd_of = g_new0(uint32_t, l->merge->nodes->len + 1u);
-    for (guint i = 0; i < l->order->len; i++) {
-        uint32_t pd = g_array_index(l->order, uint32_t, i);
+    for (uint32_t i = 0; i < l->order_count; i++) {
+        uint32_t pd = l->order[i];
         l->pd_of[l->nodes[pd]] = pd;
     }
     *ret = l;
@@ -143,8 +141,8 @@ void fm_locate_free(struct fm_locate *l)
     if (l == NULL)
         return;
     fm_merge_free(l->merge);
-    g_array_unref(l->order);
-    g_array_unref(l->open);
+    g_free(l->order);
+    g_free(l->open);
     g_free(l->pd_of);
     g_free(l->nodes);
     g_free(l->pds);
@@ -160,7 +158,6 @@ bool fm_locate(struct fm_locate *l, const struct fm_profile *profile, const char
     l->pds = g_renew(uint32_t, l->pds, profile->pd_count + 1u);
     for (uint32_t pd = 0; pd <= profile->pd_count; pd++)
         l->pds[pd] = l->nodes[pd] == UINT32_MAX ? 0 : l->pd_of[l->nodes[pd]];
-    *ret =
-        (struct fm_located){l->pds, (const uint32_t *)(const void *)l->order->data, l->order->len};
+    *ret = (struct fm_located){l->pds, l->order, l->order_count};
     return true;
 }

@@ -76,7 +76,7 @@ struct adding {
     const uint32_t *procs, *sites;
     uint32_t *nodes;              /* by pd; UINT32_MAX = not seen */
     uint32_t *edges;              /* by csd, if they are needed; likewise */
-    GArray *open;                 /* pds to be walked */
+    uint32_t *open, open_count;   /* pds to be walked: each comes once */
     bool is_union;                /* calls of its root are programs, not runs of them */
     unsigned column_count;        /* measures of which the input has more than zeros: */
     unsigned to[FM_MEASURES_MAX]; /* in the result, */
@@ -101,7 +101,7 @@ static void see_pd(struct adding *a, uint32_t pd, uint32_t node)
 {
     a->nodes[pd] = node;
     add_pd_points(a, pd);
-    g_array_append_val(a->open, pd);
+    a->open[a->open_count++] = pd;
 }
 
 static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, uint32_t *guess)
@@ -136,9 +136,8 @@ static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, uint32_t *guess
 static void add_graph(struct adding *a)
 {
     const struct fm_profile *profile = a->profile;
-    while (a->open->len > 0) {
-        uint32_t pd = g_array_index(a->open, uint32_t, a->open->len - 1);
-        g_array_set_size(a->open, a->open->len - 1);
+    while (a->open_count > 0) {
+        uint32_t pd = a->open[--a->open_count];
         uint32_t guess = fm_merge_node(a->m, fm_merge_class_of(a->m, a->nodes[pd]))->first;
         for (uint32_t slot = 0; slot < profile->ps[profile->pd_ps[pd]].css_count; slot++) {
             uint32_t count;
@@ -254,7 +253,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
         edges = a.edges = g_new(uint32_t, profile->csd_count + (gsize)1);
         memset(edges, 0xff, sizeof *edges * (profile->csd_count + (gsize)1));
     }
-    a.open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    a.open = g_new(uint32_t, profile->pd_count + 1u);
     choose_columns(&a, factor);
     see_pd(&a, profile->root_pd, root_for(&a));
     add_graph(&a);
@@ -264,7 +263,7 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     fm_merge_add_header(m, profile, factor);
     m->inputs++;
     g_free(a.nodes);
-    g_array_unref(a.open);
+    g_free(a.open);
     g_free(procs);
     g_free(sites);
     return true;

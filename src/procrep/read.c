@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/files/beside.h"
 #include "procrep/internal.h"
 
 static const char id_text[] = "Mercury deep profiler procrep version ";
@@ -282,13 +283,12 @@ bool fm_procrep_job_new_beside(const struct fm_roots *roots, const char *data_pa
                                struct fm_procrep_job **ret, GError **error)
 {
     g_return_val_if_fail(data_path != NULL && ret != NULL, false);
-    if (!g_str_has_suffix(data_path, ".data")) {
+    if (!g_str_has_suffix(data_path, FM_PROFILE_ENDING)) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
                     "%s: does not end in .data, so no .procrep belongs to it", data_path);
         return false;
     }
-    g_autofree char *stem = g_strndup(data_path, strlen(data_path) - strlen(".data"));
-    g_autofree char *path = g_strconcat(stem, ".procrep", NULL);
+    g_autofree char *path = fm_path_beside(data_path, FM_BESIDE_BODIES);
     return open_below(roots, path, ret, error);
 }
 

@@ -4,6 +4,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* 0: of how many processes a rank is, its launcher did not say. */
+static char *differing(uint32_t one, uint32_t other)
+{
+    if (one == 0 || other == 0)
+        return g_strdup_printf("ranks of %u processes are in it, and of a number that is not known",
+                               MAX(one, other));
+    return g_strdup_printf(
+        "ranks of %u and of %u processes are in it, and they are of one run each", one, other);
+}
+
 bool fm_ranks_fit(const struct fm_profile *sum, bool asked, char **ret_why)
 {
     g_return_val_if_fail(sum != NULL && ret_why != NULL, false);
@@ -31,9 +41,7 @@ bool fm_ranks_fit(const struct fm_profile *sum, bool asked, char **ret_why)
             *ret_why = g_strdup_printf("rank %u is in it twice, and they are of one run each",
                                        part->process.rank - 1);
         else if (before != NULL && before->process.rank_count != part->process.rank_count)
-            *ret_why = g_strdup_printf(
-                "ranks of %u and of %u processes are in it, and they are of one run each",
-                before->process.rank_count, part->process.rank_count);
+            *ret_why = differing(before->process.rank_count, part->process.rank_count);
     }
     return *ret_why == NULL;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/files/beside.h"
 #include "recording/internal.h"
 #include "recording/profile.h"
 
@@ -62,23 +63,14 @@ static bool same_content(const struct fm_file_identity *a, const struct fm_file_
            same_time(a->changed, b->changed);
 }
 
-/* The file beside a data file: "X.data" -> "X" + suffix. */
-static char *beside(const char *path, const char *suffix)
-{
-    size_t size = strlen(path);
-    if (g_str_has_suffix(path, ".data"))
-        size -= strlen(".data");
-    return g_strdup_printf("%.*s%s", (int)MIN(size, G_MAXINT), path, suffix);
-}
-
 static void take_identities(const char *path, struct fm_file_identity *ret_data,
                             struct fm_file_identity *ret_contour,
                             struct fm_file_identity *ret_procrep,
                             struct fm_file_identity *ret_lines)
 {
-    g_autofree char *lines = beside(path, ".lines");
-    g_autofree char *contour = beside(path, ".contour");
-    g_autofree char *procrep = beside(path, ".procrep");
+    g_autofree char *lines = fm_path_beside(path, FM_BESIDE_LINES);
+    g_autofree char *contour = fm_path_beside(path, ".contour");
+    g_autofree char *procrep = fm_path_beside(path, FM_BESIDE_BODIES);
     take_identity(path, ret_data);
     take_identity(contour, ret_contour);
     take_identity(procrep, ret_procrep);

@@ -135,6 +135,11 @@ def killed(tap, folder, files, rounds, *options):
     thesis = folder / "t" / "fathom-mpi-thesis" # by its name it might be ours
     thesis.mkdir(exist_ok=True)
     (thesis / "chapter.tex").write_text("of somebody else")
+    # Those that were killed while they removed their files: the mark is there yet, or nothing.
+    for name, files_left in (("Marked", (".fathom-merge-mpi",)), ("Nobody", ())):
+        (folder / "t" / f"fathom-mpi-{name}").mkdir()
+        for file in files_left:
+            (folder / "t" / f"fathom-mpi-{name}" / file).write_text("")
     done, found = merge_many(folder, 3, files, *options)
     tap.check((thesis / "chapter.tex").exists(), "others' folders stay", done.stderr)
     left = [path for path in (folder / "t").glob("fathom-mpi-*") if path != thesis]

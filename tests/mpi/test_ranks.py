@@ -59,6 +59,13 @@ def by_variables(tap, folder):
              for rank in range(RANKS)]
     tap.same([rank.wait(60) for rank in ranks], [0] * RANKS, "ranks at once do not meet")
     tap.same(works(folder), EXPECTED, "one profile a rank, named by it")
+    lib.must([lib.FATHOM, "record", "-q", "-o", "sized", "--", "./prog"], folder,
+             env={**plain, "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
+    done = lib.must([lib.FATHOM, "merge", "-o", "sizes.data", "sized.rank1.data", "prof.rank0.data"], folder)
+    tap.check("ranks of 2 processes are in it, and of a number that is not known" in done.stderr,
+              "a number of ranks that nobody said is not 0", done.stderr)
+    for name in ("sized.rank1.data", "sizes.data"):
+        (folder / name).unlink()
     for name in ("PMI_RANK", "PMIX_RANK"):
         lib.must([lib.FATHOM, "record", "-q", "-o", name, "--", "./prog"], folder,
                  env={**plain, name: "12"})

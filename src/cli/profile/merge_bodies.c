@@ -3,15 +3,16 @@
 
 #include <string.h>
 
+#include "base/files/beside.h"
 #include "base/files/mapped.h"
 #include "base/files/writer.h"
 
-/* X.procrep for X.data; NULL for other names. */
+/* NULL for names that no bodies belong to. */
 static char *beside(const char *data_path)
 {
-    if (!g_str_has_suffix(data_path, ".data"))
-        return NULL;
-    return g_strdup_printf("%.*s.procrep", (int)(strlen(data_path) - strlen(".data")), data_path);
+    return g_str_has_suffix(data_path, FM_PROFILE_ENDING)
+               ? fm_path_beside(data_path, FM_BESIDE_BODIES)
+               : NULL;
 }
 
 void fm_merge_body_look(struct fm_merge_body *body, const char *data_path)

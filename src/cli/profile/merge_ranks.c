@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/files/beside.h"
 #include "base/files/content_hash.h"
 #include "base/files/mapped.h"
 #include "cli/cli.h"
@@ -170,10 +171,8 @@ static bool carry(const char *sum_path, const char *output, const char *suffix, 
 {
     struct fm_writer *writer;
     g_autoptr(FmMappedFile) file = NULL;
-    size_t stem = strlen(sum_path) - (g_str_has_suffix(sum_path, ".data") ? strlen(".data") : 0);
-    size_t end = strlen(output) - (g_str_has_suffix(output, ".data") ? strlen(".data") : 0);
-    g_autofree char *from = g_strdup_printf("%.*s%s", (int)stem, sum_path, suffix);
-    g_autofree char *to = g_strdup_printf("%.*s%s", (int)end, output, suffix);
+    g_autofree char *from = fm_path_beside(sum_path, suffix);
+    g_autofree char *to = fm_path_beside(output, suffix);
     if (!g_file_test(from, G_FILE_TEST_EXISTS) || fm_writer_is_stream(output))
         return true;
     if (!fm_mapped_file_open(from, &file, error) || !fm_writer_new(to, &writer, error))
@@ -205,9 +204,10 @@ int fm_merge_ranks_join(const struct fm_merge_ranks *r, const char *sum_path,
     } else if (!kept) {
         complete = attach(sum, &info);
     }
-    if (!fm_profile_write(sum, output, false, &error) ||
-        !carry(sum_path, output, ".lines", &error) || !carry(sum_path, output, ".code", &error) ||
-        !carry(sum_path, output, ".procrep", &error))
+    bool written = fm_profile_write(sum, output, false, &error);
+    for (const char *const *suffix = fm_beside_sums; written && *suffix != NULL; suffix++)
+        written = carry(sum_path, output, *suffix, &error);
+    if (!written)
         return fm_cli_fail("merge", error);
     return complete ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }

@@ -11,6 +11,7 @@
 #include <glib/gstdio.h>
 
 #include "base/error.h"
+#include "base/files/beside.h"
 #include "record/raw/recording.h"
 
 #define NAMES_TRIED 1000u
@@ -51,9 +52,15 @@ static size_t stamp_length(const char *text)
 /* What recording and finishing write; others' files of such names are left alone. */
 static bool is_written_by_us(const char *name)
 {
-    static const char *const endings[] = {".data",           ".rec",     ".code",
-                                          ".lines",          ".sources", ".procrep",
-                                          ".calls.eventlog", ".lock",    FAILED};
+    static const char *const endings[] = {FM_PROFILE_ENDING,
+                                          ".rec",
+                                          FM_BESIDE_CODE,
+                                          FM_BESIDE_LINES,
+                                          FM_BESIDE_SOURCES,
+                                          FM_BESIDE_BODIES,
+                                          ".calls.eventlog",
+                                          ".lock",
+                                          FAILED};
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_str_has_suffix(name, endings[i]))
             return true;
@@ -63,9 +70,9 @@ static bool is_written_by_us(const char *name)
 /* A profile or a recording by how it begins. */
 static bool begins_as_ours(const char *path)
 {
-    static const char profile[] = "fathom deep profile data";
+    static const char profile[] = FM_PROFILE_BEGINS_C;
     char bytes[sizeof profile - 1] = "";
-    if (!g_str_has_suffix(path, ".data") && !g_str_has_suffix(path, ".rec"))
+    if (!g_str_has_suffix(path, FM_PROFILE_ENDING) && !g_str_has_suffix(path, ".rec"))
         return false;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t count = file < 0 ? 0 : read(file, bytes, sizeof bytes);
@@ -269,7 +276,7 @@ GPtrArray *fm_kept_profiles(const char *base)
         const struct run *run = runs->pdata[i];
         g_ptr_array_sort(run->names, by_name);
         for (guint k = 0; k < run->names->len; k++) {
-            if (g_str_has_suffix(run->names->pdata[k], ".data"))
+            if (g_str_has_suffix(run->names->pdata[k], FM_PROFILE_ENDING))
                 g_ptr_array_add(paths, g_build_filename(folder, run->names->pdata[k], NULL));
         }
     }

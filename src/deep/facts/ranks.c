@@ -58,6 +58,10 @@ static double to_double(const uint64_t *words, unsigned count)
 
 void fm_rank_moments_see(struct fm_rank_moments *moments, uint64_t value, uint32_t place)
 {
+    if (value == 0) { /* most are: no sum changes, and the greatest is another's */
+        moments->least = 0;
+        return;
+    }
     unsigned __int128 square = (unsigned __int128)value * value;
     const uint64_t words[2] = {(uint64_t)square, (uint64_t)(square >> 64)};
     add_words(moments->sum, 2, &value, 1);

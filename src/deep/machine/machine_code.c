@@ -179,7 +179,7 @@ uint8_t *fm_machine_code_bytes(const struct fm_machine_code *code, const struct 
 
 char *fm_machine_code_path(const char *data_path)
 {
-    return fm_path_beside(data_path, ".code");
+    return fm_path_beside(data_path, FM_BESIDE_CODE);
 }
 
 static void write_part(struct fm_writer *writer, const struct fm_machine_code *code,
