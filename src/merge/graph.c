@@ -232,33 +232,33 @@ struct link {
 };
 
 struct low_link {
-    struct link *links; /* by class */
-    GArray *frames, *members;
-    uint32_t seen;
+    struct link *links;   /* by class */
+    struct frame *frames; /* stacks, with room for all classes */
+    uint32_t *members;
+    uint32_t frame_count, member_count, seen;
 };
 
 static void enter_node(const struct fm_merge *m, struct low_link *l, uint32_t node)
 {
-    struct frame frame = {node, fm_merge_node(m, node)->first};
     l->links[node].number = l->links[node].low = ++l->seen;
-    g_array_append_val(l->frames, frame);
-    g_array_append_val(l->members, node);
+    l->frames[l->frame_count++] = (struct frame){node, fm_merge_node(m, node)->first};
+    l->members[l->member_count++] = node;
 }
 
 /* Members of a clique that are of one procedure are noted as pairs to be united. */
 static void end_clique(struct fm_merge *m, struct low_link *l, uint32_t node, GArray *pairs)
 {
-    guint end = l->members->len, begin = end;
+    uint32_t end = l->member_count, begin = end;
     do {
         begin--;
-        l->links[g_array_index(l->members, uint32_t, begin)].number = UINT32_MAX;
-    } while (g_array_index(l->members, uint32_t, begin) != node);
-    for (guint i = begin; m->clique_size != NULL && i < end; i++)
-        m->clique_size[g_array_index(l->members, uint32_t, i)] = end - begin;
+        l->links[l->members[begin]].number = UINT32_MAX;
+    } while (l->members[begin] != node);
+    for (uint32_t i = begin; m->clique_size != NULL && i < end; i++)
+        m->clique_size[l->members[i]] = end - begin;
     if (end - begin > 1) {
         g_autoptr(GHashTable) by_ps = g_hash_table_new(NULL, NULL);
-        for (guint i = begin; i < end; i++) {
-            uint32_t member = g_array_index(l->members, uint32_t, i), first;
+        for (uint32_t i = begin; i < end; i++) {
+            uint32_t member = l->members[i], first;
             gpointer ps = GUINT_TO_POINTER(fm_merge_node(m, member)->ps + 1), there;
             if (g_hash_table_lookup_extended(by_ps, ps, NULL, &there)) {
                 first = GPOINTER_TO_UINT(there);
@@ -269,14 +269,14 @@ static void end_clique(struct fm_merge *m, struct low_link *l, uint32_t node, GA
             }
         }
     }
-    g_array_set_size(l->members, begin);
+    l->member_count = begin;
 }
 
 static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
 {
     enter_node(m, l, fm_merge_class_of(m, m->root));
-    while (l->frames->len > 0) {
-        struct frame *top = &g_array_index(l->frames, struct frame, l->frames->len - 1);
+    while (l->frame_count > 0) {
+        struct frame *top = &l->frames[l->frame_count - 1];
         uint32_t node = top->node;
         if (top->next != FM_NO_EDGE) {
             const struct fm_merged_edge *edge = fm_merge_edge(m, top->next);
@@ -289,9 +289,9 @@ static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
                 l->links[node].low = MIN(l->links[node].low, number);
             continue;
         }
-        g_array_set_size(l->frames, l->frames->len - 1);
-        if (l->frames->len > 0) {
-            uint32_t above = g_array_index(l->frames, struct frame, l->frames->len - 1).node;
+        l->frame_count--;
+        if (l->frame_count > 0) {
+            uint32_t above = l->frames[l->frame_count - 1].node;
             l->links[above].low = MIN(l->links[above].low, l->links[node].low);
         }
         if (l->links[node].low == l->links[node].number)
@@ -307,8 +307,8 @@ void fm_merge_close(struct fm_merge *m)
     do {
         struct low_link l = {
             .links = g_new0(struct link, m->nodes->len),
-            .frames = g_array_new(FALSE, FALSE, sizeof(struct frame)),
-            .members = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+            .frames = g_new(struct frame, m->nodes->len),
+            .members = g_new(uint32_t, m->nodes->len),
         };
         g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         find_cliques(m, &l, pairs);
@@ -317,8 +317,8 @@ void fm_merge_close(struct fm_merge *m)
             fm_merge_unite(m, g_array_index(pairs, uint32_t, i),
                            g_array_index(pairs, uint32_t, i + 1));
         g_free(l.links);
-        g_array_unref(l.frames);
-        g_array_unref(l.members);
+        g_free(l.frames);
+        g_free(l.members);
     } while (pairs_found > 0);
     g_clear_pointer(&m->edge_places, g_free);
     m->edge_capacity = m->edge_used = 0;

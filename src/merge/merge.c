@@ -210,6 +210,32 @@ static uint32_t *new_places(struct fm_merge *m, const struct fm_profile *profile
     return (uint32_t *)(void *)edges->data;
 }
 
+/* An input of which the procedures and sites are known. factor: its quanta are multiplied by this.
+ */
+static void add_fitting(struct adding *a, uint64_t factor)
+{
+    struct fm_merge *m = a->m;
+    const struct fm_profile *profile = a->profile;
+    a->nodes = g_new(uint32_t, profile->pd_count + 1u);
+    memset(a->nodes, 0xff, sizeof *a->nodes * (profile->pd_count + 1u));
+    a->edges = new_places(m, profile);
+    g_autofree uint32_t *edges = NULL;
+    if (!m->options.places && fm_merge_has_facts(profile)) {
+        edges = a->edges = g_new(uint32_t, profile->csd_count + (gsize)1);
+        memset(edges, 0xff, sizeof *edges * (profile->csd_count + (gsize)1));
+    }
+    a->open = g_new(uint32_t, profile->pd_count + 1u);
+    choose_columns(a, factor);
+    see_pd(a, profile->root_pd, root_for(a));
+    add_graph(a);
+    fm_merge_add_depths(m, profile, a->nodes);
+    if (!m->options.places)
+        fm_merge_add_facts(m, profile, edges, factor);
+    fm_merge_add_header(m, profile, factor);
+    g_free(a->nodes);
+    g_free(a->open);
+}
+
 bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const char *name,
                   GError **error)
 {
@@ -245,25 +271,8 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
     uint64_t factor = profile->ticks_per_second == 0 ? 1 : ticks / profile->ticks_per_second;
     a.procs = procs;
     a.sites = sites;
-    a.nodes = g_new(uint32_t, profile->pd_count + 1u);
-    memset(a.nodes, 0xff, sizeof *a.nodes * (profile->pd_count + 1u));
-    a.edges = new_places(m, profile);
-    g_autofree uint32_t *edges = NULL;
-    if (!m->options.places && fm_merge_has_facts(profile)) {
-        edges = a.edges = g_new(uint32_t, profile->csd_count + (gsize)1);
-        memset(edges, 0xff, sizeof *edges * (profile->csd_count + (gsize)1));
-    }
-    a.open = g_new(uint32_t, profile->pd_count + 1u);
-    choose_columns(&a, factor);
-    see_pd(&a, profile->root_pd, root_for(&a));
-    add_graph(&a);
-    fm_merge_add_depths(m, profile, a.nodes);
-    if (!m->options.places)
-        fm_merge_add_facts(m, profile, edges, factor);
-    fm_merge_add_header(m, profile, factor);
+    add_fitting(&a, factor);
     m->inputs++;
-    g_free(a.nodes);
-    g_free(a.open);
     g_free(procs);
     g_free(sites);
     return true;
