@@ -7,9 +7,7 @@ static int64_t csd_value(const struct fm_profile *profile, uint32_t csd, enum fm
 {
     if (measure != FM_COMPARE_CALLS)
         return (int64_t)fm_profile_own(profile, csd, measure);
-    return fm_profile_is_function(profile, profile->pd_ps[profile->csd_callee[csd]])
-               ? fm_profile_calls(profile, csd)
-               : 0;
+    return fm_profile_calls_of_code(profile, csd);
 }
 
 /* A file may say anything: sums wrap, as the analysis' do. */

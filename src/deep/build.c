@@ -286,6 +286,12 @@ void fm_build_set_uncounted(struct fm_build *build, uint32_t ps)
     build->profile->ps[ps].inlined = true;
 }
 
+void fm_build_set_site_uncounted(struct fm_build *build, uint32_t css)
+{
+    g_return_if_fail(css >= 1 && css <= build->profile->css_count);
+    build->profile->css[css].inlined = true;
+}
+
 void fm_build_set_line(struct fm_build *build, uint32_t ps, uint32_t line)
 {
     g_return_if_fail(ps >= 1 && ps <= build->profile->ps_count);

@@ -78,6 +78,8 @@ void fm_build_add_inclusive(struct fm_build *build, uint32_t csd, unsigned measu
 void fm_build_set_line(struct fm_build *build, uint32_t ps, uint32_t line);
 /* That it was called more often than is known (fm_ps.inlined). */
 void fm_build_set_uncounted(struct fm_build *build, uint32_t ps);
+/* The same of a call site (fm_css.inlined). */
+void fm_build_set_site_uncounted(struct fm_build *build, uint32_t css);
 
 /* Facts of a C profile. Marks in order of time; their names, and notes, are copied. */
 void fm_build_mark(struct fm_build *build, const struct fm_mark *mark);

@@ -271,9 +271,7 @@ unsigned fm_profile_measure(const struct fm_profile *profile, const char *name)
 int64_t fm_profile_calls_of_all(const struct fm_profile *profile)
 {
     uint64_t calls = 0;
-    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
-        if (fm_profile_is_function(profile, profile->pd_ps[profile->csd_callee[csd]]))
-            calls += (uint64_t)fm_profile_calls(profile, csd);
-    }
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+        calls += (uint64_t)fm_profile_calls_of_code(profile, csd);
     return (int64_t)calls;
 }

@@ -341,6 +341,13 @@ static inline bool fm_profile_is_function(const struct fm_profile *profile, uint
     return profile->flavour != FM_FLAVOUR_C || profile->ps[ps].file[0] != '\0' ||
            profile->ps[ps].decl_module[0] != '\0';
 }
+/* The same without beginnings of threads and signals, which are no calls. */
+static inline int64_t fm_profile_calls_of_code(const struct fm_profile *profile, uint32_t csd)
+{
+    return fm_profile_is_function(profile, profile->pd_ps[profile->csd_callee[csd]])
+               ? fm_profile_calls(profile, csd)
+               : 0;
+}
 /* How many calls the whole program made, wherever that is said: the calls of functions that were
  * counted. Nothing when calls are not known (FM_EXITS); wraps as sums of a damaged file may. */
 int64_t fm_profile_calls_of_all(const struct fm_profile *profile);

@@ -84,8 +84,8 @@ static bool sum_column(struct fm_exchange_nodes *nodes, unsigned column, int64_t
     memset(by_pd, 0, (p->pd_count + 1) * sizeof *by_pd);
     if (c->is_calls || p->csd_own[c->id].width != 0) {
         for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
-            int64_t value =
-                c->is_calls ? fm_profile_calls(p, csd) : (int64_t)fm_profile_own(p, csd, c->id);
+            int64_t value = c->is_calls ? fm_profile_calls_of_code(p, csd)
+                                        : (int64_t)fm_profile_own(p, csd, c->id);
             int64_t *sum = &by_pd[p->csd_callee[csd]];
             fits = fits && (c->is_calls || value >= 0) && !__builtin_add_overflow(*sum, value, sum);
         }
@@ -138,7 +138,7 @@ int64_t fm_exchange_given(const struct fm_exchange_nodes *nodes, unsigned column
 {
     const struct fm_profile *p = nodes->a->profile;
     const struct fm_exchange_column *c = &nodes->columns[column];
-    int64_t ret, value = c->is_calls ? fm_profile_calls(p, csd)
+    int64_t ret, value = c->is_calls ? fm_profile_calls_of_code(p, csd)
                                      : (int64_t)fm_column_get(&p->csd_inclusive[c->id], csd);
     return convert(c, value, &ret) ? ret : INT64_MAX;
 }

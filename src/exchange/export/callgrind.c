@@ -6,6 +6,7 @@
 
 #include "exchange/arcs.h"
 #include "exchange/export/internal.h"
+#include "exchange/figures.h"
 
 /* Of an arc: the format has no way to say that its calls were not counted. */
 #define LEAST_CALLS 1
@@ -58,6 +59,8 @@ static void put_head(struct callgrind *x, const GPtrArray *notes)
     const char *command = x->profile->run_info.process.command;
     fm_export_put(x->out, "# callgrind format\nversion: 1\ncreator: fathom\ncmd: %s\n",
                   command != NULL && *command != '\0' ? command : x->profile->program_name);
+    g_autofree char *figures = fm_figures_text(x->nodes);
+    fm_export_put(x->out, "desc: fathom: %s\n", figures);
     for (guint i = 0; i < notes->len; i++)
         fm_export_put(x->out, "desc: fathom: %s\n", (const char *)g_ptr_array_index(notes, i));
     fm_export_put(x->out, "positions: line\n");
@@ -112,6 +115,8 @@ static void put_arc(struct callgrind *x, const struct fm_exchange_arc *arc, size
     if (strcmp(x->names.file[caller], x->names.file[callee]) != 0)
         put_file(x, "cfi", callee);
     put_function(x, "cfn", arc->callee);
+    if (arc->calls < LEAST_CALLS)
+        fm_writer_bytes(x->out, FM_FIGURES_UNCOUNTED "\n", strlen(FM_FIGURES_UNCOUNTED) + 1);
     fm_export_put(x->out, "calls=%" G_GINT64_FORMAT " %u\n", MAX(arc->calls, LEAST_CALLS),
                   x->profile->ps[callee].line);
     put_costs(x, line, &x->arcs.costs[index * x->nodes->column_count]);

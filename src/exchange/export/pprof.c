@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprof: one message Profile in gzip. Written piece by piece, since messages one behind the other
  * are one whose lists are joined: memory goes by locations and strings, not by samples. */
+#include <string.h>
+
 #include "exchange/export/internal.h"
 #include "exchange/export/tables.h"
+#include "exchange/figures.h"
 #include "exchange/gzip.h"
 #include "pprof.pb-c.h"
 
@@ -27,6 +30,40 @@ static void put(struct pprof *x, const FathomPprof__Profile *part)
     fm_gzip_write(x->gzip, x->packed->data, fathom_pprof__profile__pack(part, x->packed->data));
 }
 
+/* What a sample charges on an average, weighted by what they charge; a tick where nobody says. */
+static uint64_t quanta_a_sample(const struct fm_profile *p)
+{
+    const struct fm_run_info *run = &p->run_info;
+    if (run->sample_count == 0 || p->user_quanta == 0)
+        return 1;
+    bool known = run->sample_squares > 0 && run->sample_squares < UINT64_MAX;
+    uint64_t each =
+        known ? run->sample_squares / p->user_quanta : p->user_quanta / run->sample_count;
+    return MAX(each, 1);
+}
+
+/* False: there is none. */
+static bool set_period(struct pprof *x, FathomPprof__ValueType *type, int64_t *ret)
+{
+    const struct fm_profile *p = x->profile;
+    bool heap = p->ticks_per_second == 0 && fm_profile_is(p, FM_NATURE_HEAP_SAMPLED);
+    if (heap && p->run_info.heap_period <= INT64_MAX) {
+        type->type = string_id(x, "space");
+        type->unit = string_id(x, "bytes");
+        *ret = (int64_t)p->run_info.heap_period;
+        return true;
+    }
+    if (p->ticks_per_second == 0 || !fm_profile_knows(p, FM_QUANTA))
+        return false;
+    const char *name = p->measures[FM_QUANTA].name;
+    bool clock = fm_profile_is(p, FM_NATURE_CLOCK);
+    type->type = string_id(x, !clock ? "cpu" : strcmp(name, "quanta") == 0 ? "time" : name);
+    type->unit = string_id(x, "nanoseconds");
+    __int128 period = (__int128)quanta_a_sample(p) * NANOSECONDS / (__int128)p->ticks_per_second;
+    *ret = period > INT64_MAX ? INT64_MAX : (int64_t)period;
+    return true;
+}
+
 static void put_types(struct pprof *x)
 {
     FathomPprof__Profile part = FATHOM_PPROF__PROFILE__INIT;
@@ -43,12 +80,8 @@ static void put_types(struct pprof *x)
     part.sample_type = list;
     part.default_sample_type =
         string_id(x, x->nodes->columns[fm_exchange_main_column(x->nodes)].name);
-    if (x->profile->ticks_per_second != 0) {
-        period.type = string_id(x, "cpu");
-        period.unit = string_id(x, "nanoseconds");
+    if (set_period(x, &period, &part.period))
         part.period_type = &period;
-        part.period = (int64_t)(NANOSECONDS / x->profile->ticks_per_second);
-    }
     part.time_nanos = (int64_t)x->profile->run_info.process.start_ns;
     part.duration_nanos = (int64_t)x->profile->run_info.duration_ns;
     put(x, &part);
@@ -142,6 +175,9 @@ static void put_rest(struct pprof *x, const GPtrArray *notes)
     mapping.filename = string_id(x, x->profile->program_name);
     mapping.has_functions = mapping.has_filenames = true;
     mapping.has_line_numbers = mapping.has_inline_frames = true;
+    g_autofree char *figures = fm_figures_text(x->nodes);
+    int64_t told = string_id(x, figures);
+    g_array_append_val(comments, told);
     for (guint i = 0; i < notes->len; i++) {
         int64_t id = string_id(x, g_ptr_array_index(notes, i));
         g_array_append_val(comments, id);

@@ -2,6 +2,7 @@
 /* speedscope: JSON with one profile a thread and measure; each context is a sample. */
 #include "base/text/json.h"
 #include "exchange/export/internal.h"
+#include "exchange/figures.h"
 
 /* Deeper stacks overflow that of the browser. */
 #define DEPTH_MAX 1000u
@@ -131,6 +132,8 @@ static void write_all(struct speedscope *x)
     fm_json_text(&x->json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     fm_json_text(&x->json, "name", x->profile->program_name);
     fm_json_text(&x->json, "exporter", "fathom");
+    g_autofree char *figures = fm_figures_text(x->nodes);
+    fm_json_text(&x->json, "fathom", figures);
     fm_json_int(&x->json, "activeProfileIndex", 0);
     write_frames(x);
     write_profiles(x);

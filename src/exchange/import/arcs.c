@@ -120,6 +120,21 @@ bool fm_import_arcs_call(struct fm_import_arcs *arcs, const struct fm_stacks_cal
     return fits;
 }
 
+void fm_import_arcs_uncounted(struct fm_import_arcs *arcs, const struct fm_stacks_call *call)
+{
+    fm_stacks_site_uncounted(arcs->stacks, fm_stacks_site(arcs->stacks, call));
+}
+
+void fm_import_arcs_divide(struct fm_import_arcs *arcs, unsigned column, uint64_t by)
+{
+    g_return_if_fail(column < arcs->columns && by > 0);
+    for (uint32_t f = 0; f < arcs->outside->len; f++)
+        self_of(arcs, f)[column] /= by;
+    for (uint32_t i = 0; i < arcs->arcs->len; i++)
+        costs_of(arcs, i)[column] /= by;
+    arcs->sums[column] /= by;
+}
+
 bool fm_import_arcs_outside(struct fm_import_arcs *arcs, uint32_t function, uint64_t calls)
 {
     make_room(arcs, function);

@@ -27,12 +27,17 @@ struct fm_stacks *fm_import_arcs_stacks(struct fm_import_arcs *arcs);
 void fm_import_arcs_column(struct fm_import_arcs *arcs, unsigned column,
                            enum fm_measure_id measure);
 
+/* Divides all that the column has so far. */
+void fm_import_arcs_divide(struct fm_import_arcs *arcs, unsigned column, uint64_t by);
+
 /* Adds up. False: the sum does not fit 63 bits. */
 FM_MUST_USE bool fm_import_arcs_self(struct fm_import_arcs *arcs, uint32_t function,
                                      unsigned column, uint64_t cost);
 /* costs: [columns], what the calls cost with all that they called; NULL = not known. */
 FM_MUST_USE bool fm_import_arcs_call(struct fm_import_arcs *arcs, const struct fm_stacks_call *call,
                                      uint64_t calls, const uint64_t *costs);
+/* That calls from there are not all counted. */
+void fm_import_arcs_uncounted(struct fm_import_arcs *arcs, const struct fm_stacks_call *call);
 /* Calls by nobody that is known. */
 FM_MUST_USE bool fm_import_arcs_outside(struct fm_import_arcs *arcs, uint32_t function,
                                         uint64_t calls);

@@ -10,6 +10,8 @@
 #include "exchange/import/events.h"
 #include "exchange/import/internal.h"
 
+#define OWN_LINE "desc: fathom: "
+
 struct slice {
     const char *at;
     size_t size;
@@ -34,7 +36,8 @@ struct callgrind {
     struct slice function_file; /* file when the function began */
     uint32_t function;          /* UINT32_MAX: none yet */
     struct slice called_object, called_file, called;
-    bool calling; /* the next line is what these calls cost */
+    bool uncounted; /* what the next line says of calls is no number of them */
+    bool calling;   /* the next line is what these calls cost */
     uint64_t calls, called_line;
     bool any_calls;
     uint64_t totals[FM_MEASURES_MAX];  /* as the parts say */
@@ -298,6 +301,9 @@ static bool read_head(struct callgrind *in, struct slice line, size_t key, GErro
         return read_positions(in, value, error);
     if (starts(line, "cmd:"))
         read_command(in, value);
+    if (starts(line, OWN_LINE) && !in->events.figures.told.told)
+        fm_figures_parse(line.at + strlen(OWN_LINE), line.size - strlen(OWN_LINE),
+                         &in->events.figures.told);
     if (starts(line, "event:")) {
         fm_import_events_describe(&in->events, value.at, value.size);
         return true;
@@ -364,6 +370,8 @@ static bool read_calls(struct callgrind *in, struct slice line, GError **error)
         return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error, "expected a number of calls");
     if (!take_position(in, &rest, at, error))
         return false;
+    if (in->uncounted || (in->events.figures.told.told && !in->events.figures.told.calls))
+        in->calls = 0;
     in->called_line = in->positions == BY_INSTRUCTION ? 0 : at[1];
     in->calling = in->any_calls = true;
     return true;
@@ -384,7 +392,11 @@ static bool add_call(struct callgrind *in, uint32_t line, const uint64_t *costs)
     fm_import_arcs_line(in->arcs, callee, (uint32_t)MIN(in->called_line, UINT32_MAX));
     in->called = in->called_file = in->called_object = (struct slice){NULL, 0};
     in->calling = false;
-    return fm_import_arcs_call(in->arcs, &call, in->calls, costs);
+    bool fits = fm_import_arcs_call(in->arcs, &call, in->calls, costs);
+    if (in->uncounted)
+        fm_import_arcs_uncounted(in->arcs, &call);
+    in->uncounted = false;
+    return fits;
 }
 
 static bool add_self(struct callgrind *in, uint32_t line, const uint64_t *costs)
@@ -442,6 +454,8 @@ static bool read_lines(struct callgrind *in, GError **error)
     struct slice line;
     while (fm_import_text_next(&in->text, &line.at, &line.size)) {
         skip_blanks(&line);
+        if (same(line, (struct slice){FM_FIGURES_UNCOUNTED, strlen(FM_FIGURES_UNCOUNTED)}))
+            in->uncounted = true;
         if (line.size > 0 && line.at[0] != '#' && !read_line(in, line, error))
             return false;
     }
@@ -479,11 +493,12 @@ static void set_known(const struct callgrind *in)
         if (measure < FM_MEASURES_MERCURY)
             known |= measure == FM_EXITS ? FM_IMPORT_CALLS & ~(1u << FM_CALLSEQS) : 1u << measure;
     }
-    fm_import_only_knows(build, known);
-    fm_build_nature(build, FM_NATURE_TIME_EXACT, 0);
+    if (!in->events.figures.told.told) {
+        fm_import_only_knows(build, known);
+        fm_build_nature(build, FM_NATURE_TIME_EXACT, 0);
+    }
     fm_build_note(build, "calls are known by function and caller, not by context; what a function "
                          "cost itself is shared out among its callers by what its calls cost");
-    note_totals(in);
 }
 
 static void done_with(struct callgrind *in)
@@ -508,6 +523,7 @@ bool fm_import_callgrind(const struct fm_import_input *input, struct fm_profile 
     fm_import_text_begin(&in.text, input);
     bool done = read_lines(&in, error);
     if (done) {
+        note_totals(&in);
         fm_import_events_choose(&in.events, in.arcs);
         set_known(&in);
         done = fm_import_arcs_finish(g_steal_pointer(&in.arcs), ret, error);

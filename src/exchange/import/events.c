@@ -39,9 +39,14 @@ void fm_import_events_describe(struct fm_import_events *events, const char *text
     if (colon == NULL || begin == NULL || end == NULL || begin < colon || end < begin)
         return;
     *colon = *end = '\0';
-    if (events->units == NULL)
+    if (events->units == NULL) {
         events->units = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    g_hash_table_replace(events->units, g_strdup(g_strstrip(line)), g_strdup(begin + 1));
+        events->titles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    }
+    *begin = '\0';
+    char *name = g_strstrip(line), *title = g_strstrip(colon + 1);
+    g_hash_table_replace(events->units, g_strdup(name), g_strdup(begin + 1));
+    g_hash_table_replace(events->titles, g_strdup(name), g_strdup(title));
 }
 
 /* NULL: nobody says. */
@@ -99,11 +104,34 @@ static unsigned find_quanta(const struct fm_import_events *events, uint64_t *ret
     return first;
 }
 
+static void choose_told(struct fm_import_events *events, struct fm_import_arcs *arcs)
+{
+    fm_import_figures_begin(&events->figures, fm_import_arcs_stacks(arcs));
+    /* Of a call as of all that a thread does, how it ended nobody knows. */
+    fm_build_unknown(fm_stacks_build(fm_import_arcs_stacks(arcs)), FM_CALLSEQS);
+    for (unsigned i = 0; i < events->count; i++) {
+        const char *name = events->titles == NULL
+                               ? NULL
+                               : g_hash_table_lookup(events->titles, events->all[i].name);
+        struct fm_import_figure of =
+            fm_import_figures_of(&events->figures, name == NULL ? "" : name);
+        if (of.skip)
+            continue;
+        events->all[i].measure = of.calls ? FM_EXITS : (enum fm_measure_id)of.measure;
+        fm_import_arcs_divide(arcs, i, of.divide);
+        fm_import_arcs_column(arcs, i, events->all[i].measure);
+    }
+}
+
 void fm_import_events_choose(struct fm_import_events *events, struct fm_import_arcs *arcs)
 {
     struct fm_stacks *stacks = fm_import_arcs_stacks(arcs);
     g_autoptr(GString) left = g_string_new(NULL);
     uint64_t per_second;
+    if (events->figures.told.told) {
+        choose_told(events, arcs);
+        return;
+    }
     for (unsigned i = 0; i < events->count; i++)
         events->all[i].measure =
             own_measure(events->all[i].name, unit_of(events, events->all[i].name));
@@ -136,5 +164,7 @@ void fm_import_events_clear(struct fm_import_events *events)
         g_free(events->all[i].name);
     if (events->units != NULL)
         g_hash_table_unref(events->units);
+    if (events->titles != NULL)
+        g_hash_table_unref(events->titles);
     *events = (struct fm_import_events){0};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exchange/import/arcs.h"
+#include "exchange/import/figures.h"
 
 #define FM_IMPORT_EVENTS_MAX FM_MEASURES_MAX
 
@@ -14,7 +15,9 @@ struct fm_import_event {
 struct fm_import_events {
     unsigned count;
     struct fm_import_event all[FM_IMPORT_EVENTS_MAX];
-    GHashTable *units; /* name -> unit, of those that were described; NULL = of none */
+    GHashTable *units;  /* name -> unit, of those that were described; NULL = of none */
+    GHashTable *titles; /* name -> long name, likewise */
+    struct fm_import_figures figures; /* of our own exports */
 };
 
 /* False: there are too many. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "exchange/import/figures.h"
 #include "exchange/import/internal.h"
 #include "exchange/import/pprof_size.h"
 #include "pprof.pb-c.h"
@@ -17,6 +18,12 @@
 #define MEMORY_TIMES_OF_FILE 400u
 #define MEMORY_ALWAYS ((uint64_t)1 << 20)
 #define MEMORY_ALWAYS_OF_FILE ((uint64_t)64 << 20)
+/* A location may stand for many inlined frames, and many samples for a location: frames are a
+ * product. What compilers write has a few to a byte, and far fewer contexts, since stacks begin
+ * alike. */
+#define FRAMES_A_BYTE 64u
+#define FRAMES_ALWAYS ((uint64_t)1 << 24)
+#define CONTEXTS_ALWAYS ((uint64_t)1 << 20) /* and one a byte */
 enum { FIELD_SAMPLE_TYPE = 1, FIELD_COMMENT = 13, FIELD_LAST = 15 };
 
 typedef FathomPprof__Profile Profile;
@@ -30,7 +37,8 @@ enum role { ROLE_MEASURE, ROLE_CALLS, ROLE_NONE };
 struct column {
     enum role role;
     unsigned measure;
-    uint64_t factor; /* to the measure's unit */
+    uint64_t factor; /* to the measure's unit: first */
+    uint64_t divide; /* then */
     uint64_t sum;
 };
 
@@ -40,8 +48,11 @@ struct pprof {
     struct fm_stacks *stacks;
     GHashTable *functions, *locations, *mappings; /* id -> index + 1 */
     struct column *columns;                       /* [n_sample_type] */
-    uint32_t known, left_out; /* left_out: sample types that there is no room for */
-    const char *thread;       /* of the sample that is being read, NULL = none */
+    uint32_t known, left_out;         /* left_out: sample types that there is no room for */
+    const Location *widest;           /* of them */
+    uint64_t frames;                  /* of all samples so far */
+    struct fm_import_figures figures; /* of our own exports */
+    const char *thread;               /* of the sample that is being read, NULL = none */
 };
 
 /* Fields stand in any order: Go begins with the time. So all of the first have to be of the format,
@@ -125,7 +136,7 @@ static size_t index_find(GHashTable *index, uint64_t id)
 static void take_measure(struct pprof *in, struct column *column, unsigned measure)
 {
     g_assert(measure < FM_MEASURES_MAX);
-    *column = (struct column){.role = ROLE_MEASURE, .measure = measure, .factor = 1};
+    *column = (struct column){.role = ROLE_MEASURE, .measure = measure, .factor = 1, .divide = 1};
     if (measure < FM_MEASURES_MERCURY)
         in->known |= 1u << measure;
 }
@@ -178,19 +189,42 @@ static void choose_column(struct pprof *in, size_t i, size_t main_column)
         }
         column->factor = NS_PER_SECOND / per_second;
     } else if (strcmp(name, "calls") == 0 && strcmp(unit, "count") == 0) {
-        *column = (struct column){.role = ROLE_CALLS, .factor = 1};
+        *column = (struct column){.role = ROLE_CALLS, .factor = 1, .divide = 1};
         in->known |= FM_IMPORT_CALLS;
     } else if (strcmp(name, "alloc_objects") == 0) {
         take_measure(in, column, FM_ALLOCS);
     } else if (strcmp(name, "alloc_space") == 0 && strcmp(unit, "bytes") == 0) {
         take_measure(in, column, FM_WORDS);
     } else if (main_column == in->profile->n_sample_type && (in->known >> FM_QUANTA & 1u) == 0 &&
-               strcmp(unit, "bytes") != 0 && strncmp(name, "inuse", 5) != 0) {
+               strcmp(unit, "bytes") != 0 && strncmp(name, "inuse", 5) != 0 &&
+               strcmp(name, "free_objects") != 0) {
         take_measure(in, column, FM_QUANTA);
         fm_stacks_name_quanta(in->stacks, name, NULL);
     } else {
         add_further(in, column, name, unit);
     }
+}
+
+static void choose_told(struct pprof *in, size_t i)
+{
+    const char *name = string_at(in, in->profile->sample_type[i]->type);
+    struct fm_import_figure of = fm_import_figures_of(&in->figures, name);
+    in->columns[i] = (struct column){.role = of.skip    ? ROLE_NONE
+                                             : of.calls ? ROLE_CALLS
+                                                        : ROLE_MEASURE,
+                                     .measure = of.measure,
+                                     .factor = 1,
+                                     .divide = of.divide};
+}
+
+static void find_figures(struct pprof *in)
+{
+    for (size_t i = 0; i < in->profile->n_comment && !in->figures.told.told; i++) {
+        const char *comment = string_at(in, in->profile->comment[i]);
+        fm_figures_parse(comment, strlen(comment), &in->figures.told);
+    }
+    if (in->figures.told.told)
+        fm_import_figures_begin(&in->figures, in->stacks);
 }
 
 /* Go's heap and others: one allocation in so many bytes is seen, and stands for all. */
@@ -273,6 +307,25 @@ static bool is_thread(const struct pprof *in, uint64_t function)
            strcmp(string_at(in, in->profile->function[found - 1]->name), in->thread) == 0;
 }
 
+static bool check_product(struct pprof *in, const Location *location, GError **error)
+{
+    uint64_t size = in->input->size;
+    in->frames += MAX(location->n_line, 1);
+    if (in->widest == NULL || location->n_line > in->widest->n_line)
+        in->widest = location;
+    bool few = fm_stacks_calls(in->stacks) <= size + CONTEXTS_ALWAYS;
+    if (few && in->frames <= size * FRAMES_A_BYTE + FRAMES_ALWAYS)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
+                "%s: its samples have more than %" G_GUINT64_FORMAT
+                " %s: location %" G_GUINT64_FORMAT " alone stands for %zu frames; expected no more "
+                "than a profile of %zu bytes has",
+                in->input->name, few ? in->frames : (guint64)fm_stacks_calls(in->stacks),
+                few ? "frames" : "calls in context", (guint64)in->widest->id, in->widest->n_line,
+                in->input->size);
+    return false;
+}
+
 static bool push_location(struct pprof *in, uint64_t id, uint32_t *line, GError **error)
 {
     size_t found = index_find(in->locations, id);
@@ -280,6 +333,8 @@ static bool push_location(struct pprof *in, uint64_t id, uint32_t *line, GError 
         return fail(in, error, "a sample names location %" G_GUINT64_FORMAT ", which is not there",
                     (guint64)id);
     const Location *location = in->profile->location[found - 1];
+    if (!check_product(in, location, error))
+        return false;
     for (size_t i = location->n_line; i > 0; i--) {
         const FathomPprof__Line *at = location->line[i - 1];
         uint32_t function = 0;
@@ -332,6 +387,7 @@ static bool add_values(struct pprof *in, const Sample *sample, GError **error)
                         "%s: its values are more than 2^63 together", in->input->name);
             return false;
         }
+        value /= column->divide;
         if (column->role == ROLE_CALLS) {
             fm_stacks_add(in->stacks, FM_EXITS, value);
             fm_stacks_add(in->stacks, FM_CALLSEQS, value);
@@ -373,18 +429,26 @@ static bool read_all(struct pprof *in, GError **error)
     if (p->n_sample_type == 0 || p->n_sample_type > FM_MEASURES_MAX || string_at(in, 0)[0] != '\0')
         return fail(in, error, "%zu sample types, expected 1 to %d, and an empty first string",
                     p->n_sample_type, FM_MEASURES_MAX);
+    find_figures(in);
+    bool told = in->figures.told.told;
     size_t main_column = choose_main(in);
     in->columns = g_new0(struct column, p->n_sample_type);
-    for (size_t i = 0; i < p->n_sample_type; i++)
-        choose_column(in, i, main_column);
+    for (size_t i = 0; i < p->n_sample_type; i++) {
+        if (told)
+            choose_told(in, i);
+        else
+            choose_column(in, i, main_column);
+    }
     if (!index_all(in, error) || !read_samples(in, error))
         return false;
     struct fm_build *build = fm_stacks_build(in->stacks);
-    set_samples(in, main_column);
-    set_heap_period(in);
+    if (!told) {
+        set_samples(in, main_column);
+        set_heap_period(in);
+        fm_import_only_knows(build, in->known);
+    }
     if (p->duration_nanos > 0)
         fm_build_header(build)->duration_ns = (uint64_t)p->duration_nanos;
-    fm_import_only_knows(build, in->known);
     if (in->left_out > 0) {
         g_autofree char *note =
             g_strdup_printf("%u sample types are left out: a profile has room for %u measures",

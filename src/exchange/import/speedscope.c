@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text/json_read.h"
+#include "exchange/import/figures.h"
 #include "exchange/import/internal.h"
 #include "exchange/import/memo.h"
 
@@ -15,12 +16,12 @@
 struct speedscope {
     const struct fm_import_input *input;
     struct fm_stacks *stacks;
-    GArray *frames;              /* struct fm_json_value */
-    GArray *open;                /* guint: frames that events have opened */
-    uint32_t *functions;         /* of frames, UINT32_MAX = not asked for yet */
-    bool own, alone;             /* our own export; one profile only */
-    GHashTable *further;         /* name of a measure -> its number */
-    struct fm_import_memo *memo; /* stacks below a thread -> call in context */
+    GArray *frames;                   /* struct fm_json_value */
+    GArray *open;                     /* guint: frames that events have opened */
+    uint32_t *functions;              /* of frames, UINT32_MAX = not asked for yet */
+    bool own, alone;                  /* our own export; one profile only */
+    struct fm_import_figures figures; /* of our own exports */
+    struct fm_import_memo *memo;      /* stacks below a thread -> call in context */
     uint32_t known;
     uint64_t sums[FM_MEASURES_MAX];
     uint32_t sampled, evented;
@@ -28,8 +29,12 @@ struct speedscope {
     double squares;
     /* The profile that is being read. */
     char *profile_name;
+    char *thread; /* of our own: what it is of; "" */
+    uint32_t thread_frame, thread_function;
     const char *place; /* in the text, of the sample or event that is being read; NULL = none */
     unsigned measure;
+    uint64_t divide;        /* what is whole, by this */
+    bool skip;              /* what is told by another profile, too */
     bool calls, one_by_one; /* each weight is a sample's, no sum of several */
     double factor;
     double rest; /* what was lost by rounding so far */
@@ -94,12 +99,32 @@ static bool make_function(struct speedscope *in, guint i, GError **error)
     return true;
 }
 
+/* Stacks of our own begin with the thread, whose name the profile's begins with. */
+static bool is_thread(struct speedscope *in, guint frame)
+{
+    size_t size = strlen(in->thread);
+    if (size == 0 || frame == in->thread_frame)
+        return size > 0;
+    g_autofree char *name = fm_json_string(
+        fm_json_member(g_array_index(in->frames, struct fm_json_value, frame), "name"));
+    if (strcmp(name, in->thread) != 0)
+        return false;
+    in->thread_frame = frame;
+    in->thread_function = fm_stacks_function(
+        in->stacks, &(struct fm_stacks_name){.name = in->thread, .size = size, .outside = true});
+    return true;
+}
+
 static bool push(struct speedscope *in, struct fm_json_value value, GError **error)
 {
     double number;
     if (!fm_json_number(value, &number) || number < 0 || number >= in->frames->len)
         return fail(in, error, "a frame that is none of the %u of \"shared\"", in->frames->len);
     guint i = (guint)number;
+    if (fm_stacks_depth(in->stacks) == 0 && is_thread(in, i)) {
+        fm_stacks_push(in->stacks, in->thread_function, 0);
+        return true;
+    }
     if (in->functions[i] == UINT32_MAX && !make_function(in, i, error))
         return false;
     /* A frame's line is where its function begins, or where it was: nobody says which. */
@@ -113,6 +138,9 @@ static uint32_t push_thread(struct speedscope *in)
     size_t size =
         in->own && suffix != NULL ? (size_t)(suffix - in->profile_name) : strlen(in->profile_name);
     fm_stacks_cut(in->stacks, 0);
+    g_free(in->thread);
+    in->thread = in->own && suffix != NULL ? g_strndup(in->profile_name, size) : g_strdup("");
+    in->thread_frame = UINT32_MAX;
     if (in->alone || (in->own && size == 0))
         return 0;
     if (!in->own) /* the stacks of our own begin with the thread */
@@ -136,50 +164,20 @@ static void use(struct speedscope *in, unsigned measure, double factor)
         in->known |= 1u << measure;
 }
 
-/* A measure of our own exports beyond the first eight, by its name outside; one for all threads. */
-static bool use_further(struct speedscope *in, const char *name)
+/* Of our own exports: the name tells the column. False: it is none of theirs. */
+static bool choose_own(struct speedscope *in)
 {
-    const char *own = strcmp(name, "free_objects") == 0 ? "frees"
-                      : strcmp(name, "free_space") == 0 ? "freed_bytes"
-                                                        : name;
-    unsigned measure = GPOINTER_TO_UINT(g_hash_table_lookup(in->further, name));
-    if (measure == 0) {
-        measure =
-            fm_stacks_add_measure(in->stacks, own, g_str_has_suffix(own, "bytes") ? "bytes" : NULL);
-        g_hash_table_insert(in->further, g_strdup(name), GUINT_TO_POINTER(measure));
-    }
-    if (measure != 0)
-        use(in, measure, 1);
-    return measure != 0;
-}
-
-static bool choose_own(struct speedscope *in, const char *unit)
-{
-    static const struct {
-        const char *name;
-        unsigned measure;
-    } columns[] = {{"cpu", FM_QUANTA}, {"alloc_objects", FM_ALLOCS}, {"alloc_space", FM_WORDS}};
     const char *colon = g_strrstr(in->profile_name, ": ");
     const char *named = colon == NULL ? in->profile_name : colon + 2;
-    uint64_t per_second;
-    if (!in->own || !g_str_has_suffix(named, OWN_SUFFIX))
+    if (!in->figures.told.told || !g_str_has_suffix(named, OWN_SUFFIX))
         return false;
     g_autofree char *name = g_strndup(named, strlen(named) - strlen(OWN_SUFFIX));
-    struct fm_build *build = fm_stacks_build(in->stacks);
-    for (unsigned i = 0; i < G_N_ELEMENTS(columns); i++) {
-        if (strcmp(name, columns[i].name) != 0)
-            continue;
-        use(in, columns[i].measure, 1);
-        if (columns[i].measure == FM_QUANTA)
-            fm_build_header(build)->ticks_per_second = NS_PER_SECOND;
-        return true;
-    }
-    if (strcmp(name, "calls") == 0) {
-        in->calls = true;
-        in->known |= FM_IMPORT_CALLS;
-        return true;
-    }
-    return !fm_import_time_unit(unit, &per_second) && use_further(in, name);
+    struct fm_import_figure of = fm_import_figures_of(&in->figures, name);
+    in->calls = of.calls;
+    in->skip = of.skip;
+    in->measure = of.measure;
+    in->divide = of.divide;
+    return true;
 }
 
 /* The first profile's unit is the measure that pages begin with. */
@@ -188,9 +186,11 @@ static bool choose_measure(struct speedscope *in, const char *unit, GError **err
     struct fm_build *build = fm_stacks_build(in->stacks);
     uint64_t per_second;
     in->calls = false;
+    in->skip = false;
+    in->divide = 1;
     in->factor = 1;
     in->rest = 0;
-    if (choose_own(in, unit))
+    if (choose_own(in))
         return true;
     if (fm_import_time_unit(unit, &per_second)) {
         if ((in->known >> FM_QUANTA & 1u) != 0 && fm_build_header(build)->ticks_per_second == 0)
@@ -273,6 +273,9 @@ static bool add(struct speedscope *in, uint32_t call, const struct amount *weigh
     }
     if (!fm_import_sum(&in->sums[in->calls ? FM_CALLSEQS : in->measure], whole))
         return fail(in, error, "its weights are more than 2^63 together");
+    whole /= in->divide;
+    if (in->skip)
+        return true;
     if (call != 0 && in->calls) {
         fm_stacks_add_to(in->stacks, call, FM_EXITS, whole);
         fm_stacks_add_to(in->stacks, call, FM_CALLSEQS, whole);
@@ -451,6 +454,8 @@ static void find_frames(struct speedscope *in, struct fm_json_value frames)
 static void set_known(struct speedscope *in)
 {
     struct fm_build *build = fm_stacks_build(in->stacks);
+    if (in->figures.told.told)
+        return;
     if (in->evented > 0 && in->sampled == 0) {
         in->known |= FM_IMPORT_CALLS;
         fm_build_nature(build, FM_NATURE_TIME_EXACT, 0);
@@ -463,7 +468,7 @@ static void set_known(struct speedscope *in)
 
 static bool read_all(struct speedscope *in, struct fm_json_value top, GError **error)
 {
-    static const char *const names[] = {"shared", "profiles", "exporter"};
+    static const char *const names[] = {"shared", "profiles", "exporter", "fathom"};
     struct fm_json_value of[G_N_ELEMENTS(names)], profile;
     fm_json_members(top, names, G_N_ELEMENTS(names), of);
     struct fm_json_value frames = fm_json_member(of[0], "frames");
@@ -475,6 +480,9 @@ static bool read_all(struct speedscope *in, struct fm_json_value top, GError **e
         return fail(in, error, "expected \"shared\" with \"frames\", and \"profiles\"");
     find_frames(in, frames);
     in->own = fm_json_equals(of[2], "fathom");
+    g_autofree char *figures = in->own ? fm_json_string(of[3]) : g_strdup("");
+    if (fm_figures_parse(figures, strlen(figures), &in->figures.told))
+        fm_import_figures_begin(&in->figures, in->stacks);
     in->alone = profiles->len == 1;
     for (guint i = 0; i < profiles->len; i++) {
         profile = g_array_index(profiles, struct fm_json_value, i);
@@ -501,18 +509,17 @@ bool fm_import_speedscope(const struct fm_import_input *input, struct fm_profile
     }
     in.frames = g_array_new(FALSE, FALSE, sizeof(struct fm_json_value));
     in.open = g_array_new(FALSE, FALSE, sizeof(guint));
-    in.further = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     in.stacks = fm_stacks_new(input->program, "speedscope's JSON");
     in.memo = fm_import_memo_new();
     bool done = read_all(&in, top, error);
     if (done)
         done = fm_stacks_finish(g_steal_pointer(&in.stacks), ret, error);
     fm_stacks_free(in.stacks);
-    g_hash_table_unref(in.further);
     fm_import_memo_free(in.memo);
     g_array_unref(in.frames);
     g_array_unref(in.open);
     g_free(in.functions);
     g_free(in.profile_name);
+    g_free(in.thread);
     return done;
 }

@@ -23,6 +23,7 @@ struct site {
     uint32_t caller, callee, line; /* functions */
     uint32_t file;                 /* 0: the caller's */
     uint32_t slot;
+    uint32_t css;
 };
 
 /* A call in one context. All that is asked for with each frame stands here, in the table itself, so
@@ -200,8 +201,14 @@ static char *own_name(struct fm_stacks *stacks, const char *name)
 
 unsigned fm_stacks_add_measure(struct fm_stacks *stacks, const char *name, const char *unit)
 {
+    return fm_stacks_add_scaled(stacks, name, unit, 1);
+}
+
+unsigned fm_stacks_add_scaled(struct fm_stacks *stacks, const char *name, const char *unit,
+                              double scale)
+{
     g_autofree char *own = own_name(stacks, name);
-    unsigned measure = fm_build_measure(stacks->build, own, unit != NULL ? unit : own, 1);
+    unsigned measure = fm_build_measure(stacks->build, own, unit != NULL ? unit : own, scale);
     if (measure != 0)
         g_string_append_printf(stacks->further, "%s%s", stacks->further->len > 0 ? ", " : "", own);
     return measure;
@@ -327,18 +334,28 @@ uint32_t fm_stacks_site(struct fm_stacks *stacks, const struct fm_stacks_call *c
     }
     struct function *of = &g_array_index(stacks->functions, struct function, call->caller);
     uint32_t callee_ps = g_array_index(stacks->functions, struct function, call->callee).ps;
-    struct site site = {call->caller, call->callee, call->line, call->file, of->sites++};
+    struct site site = {.caller = call->caller,
+                        .callee = call->callee,
+                        .line = call->line,
+                        .file = call->file,
+                        .slot = of->sites++};
     g_autofree char *file = text_of(call->text, call->file == 0 ? 0 : call->size);
-    fm_build_css(stacks->build, of->ps,
-                 &(struct fm_css){.kind = FM_SITE_NORMAL,
-                                  .callee_ps = callee_ps,
-                                  .type_subst = "",
-                                  .file = file,
-                                  .line = call->line,
-                                  .goal_path = ""});
+    site.css = fm_build_css(stacks->build, of->ps,
+                            &(struct fm_css){.kind = FM_SITE_NORMAL,
+                                             .callee_ps = callee_ps,
+                                             .type_subst = "",
+                                             .file = file,
+                                             .line = call->line,
+                                             .goal_path = ""});
     g_array_append_val(stacks->sites, site);
     index_add(stacks, &stacks->by_site, hash, stacks->sites->len - 1);
     return stacks->sites->len - 1;
+}
+
+void fm_stacks_site_uncounted(struct fm_stacks *stacks, uint32_t site)
+{
+    g_assert(site < stacks->sites->len);
+    fm_build_set_site_uncounted(stacks->build, g_array_index(stacks->sites, struct site, site).css);
 }
 
 uint32_t fm_stacks_slot(const struct fm_stacks *stacks, uint32_t site)
@@ -525,6 +542,11 @@ uint32_t fm_stacks_call(const struct fm_stacks *stacks)
 {
     return stacks->depth == 0 ? 0
                               : g_array_index(stacks->frames, struct frame, stacks->depth - 1).csd;
+}
+
+uint32_t fm_stacks_calls(const struct fm_stacks *stacks)
+{
+    return stacks->edge_count;
 }
 
 bool fm_stacks_is_cut(const struct fm_stacks *stacks)

@@ -26,6 +26,9 @@ struct fm_build *fm_stacks_build(struct fm_stacks *stacks);
 /* A further measure by another tool's name for it, made one of ours ([a-z][a-z0-9_]*) and unlike
  * the others'. 0: there is no room for it. */
 unsigned fm_stacks_add_measure(struct fm_stacks *stacks, const char *name, const char *unit);
+/* The same, of whose unit a count is so much (fm_measure.scale). */
+unsigned fm_stacks_add_scaled(struct fm_stacks *stacks, const char *name, const char *unit,
+                              double scale);
 /* What quanta are, when they are no time. unit: NULL = the name. */
 void fm_stacks_name_quanta(struct fm_stacks *stacks, const char *name, const char *unit);
 
@@ -56,6 +59,8 @@ struct fm_stacks_call {
 };
 /* The same number for the same call: 0, 1, 2, ... Each callee at a line has a site of its own. */
 uint32_t fm_stacks_site(struct fm_stacks *stacks, const struct fm_stacks_call *call);
+/* That some of its calls are not counted. */
+void fm_stacks_site_uncounted(struct fm_stacks *stacks, uint32_t site);
 /* Which of its caller's slots it is. */
 uint32_t fm_stacks_slot(const struct fm_stacks *stacks, uint32_t site);
 
@@ -70,6 +75,8 @@ void fm_stacks_add(struct fm_stacks *stacks, unsigned measure, uint64_t value);
 /* The call in context that the innermost frame is, whose own is added to later without its stack
  * being built again; 0 = there is none. */
 uint32_t fm_stacks_call(const struct fm_stacks *stacks);
+/* How many calls in context there are so far: each takes some 100 bytes. */
+uint32_t fm_stacks_calls(const struct fm_stacks *stacks);
 /* Whether frames of it are left out. */
 bool fm_stacks_is_cut(const struct fm_stacks *stacks);
 void fm_stacks_add_to(struct fm_stacks *stacks, uint32_t call, unsigned measure, uint64_t value);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the columns of our own exports are, in one line of text: for formats that have a place which
+ * others pass over. Without it an import has to guess which column is time, how long a quantum is
+ * and how many samples it rests on.
+ *
+ *   figures: calls=1 known=113 natures=0 heap_period=0 samples=200,200000000
+ *            quanta=cpu,quanta,quanta,1000,1000000 column=live_bytes,live_bytes,bytes,1
+ *
+ * quanta: column, measure, unit, what a quantum is in the column, ticks per second; skip: a column
+ * of the same in another unit. */
+#pragma once
+
+#include "exchange/nodes.h"
+
+#define FM_FIGURES_MARK "figures: "
+/* Of callgrind files: the calls on the next line were not counted, and it says 1. */
+#define FM_FIGURES_UNCOUNTED "# fathom: not counted"
+#define FM_FIGURES_NAME_MAX 33u /* bytes, with the NUL */
+
+struct fm_figures_column {
+    char column[FM_FIGURES_NAME_MAX], measure[FM_FIGURES_NAME_MAX], unit[FM_FIGURES_NAME_MAX];
+    double scale;
+};
+
+struct fm_figures {
+    bool told;        /* there is such a line */
+    bool calls;       /* how often functions were called was counted */
+    uint32_t known;   /* of the first eight measures, a bit each */
+    uint32_t natures; /* fm_run_info.nature, without FM_NATURE_ARCS */
+    uint64_t heap_period, sample_count, sample_squares;
+    struct fm_figures_column quanta; /* "" for a column: there is none */
+    uint64_t in_column;              /* what a quantum is there, 1 or more */
+    uint64_t ticks_per_second;       /* 0: quanta are no time */
+    char skip[FM_FIGURES_NAME_MAX];
+    unsigned count; /* further measures, in their order */
+    struct fm_figures_column columns[FM_MEASURES_MAX];
+};
+
+/* The line without its mark's place; g_free. */
+char *fm_figures_text(const struct fm_exchange_nodes *nodes);
+/* text: from the mark on, need not be terminated. What stands in it may be anything: false when it
+ * is none of our lines, and then *ret says so, too. */
+bool fm_figures_parse(const char *text, size_t size, struct fm_figures *ret);
