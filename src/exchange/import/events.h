@@ -3,7 +3,7 @@
 #pragma once
 
 #include "exchange/import/arcs.h"
-#include "exchange/import/figures.h"
+#include "exchange/figures_measures.h"
 
 #define FM_IMPORT_EVENTS_MAX FM_MEASURES_MAX
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "exchange/import/figures.h"
+#include "exchange/figures_measures.h"
 #include "exchange/import/internal.h"
 #include "exchange/import/pprof_size.h"
 #include "pprof.pb-c.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text/json_read.h"
-#include "exchange/import/figures.h"
+#include "exchange/figures_measures.h"
 #include "exchange/import/internal.h"
 #include "exchange/import/memo.h"
 

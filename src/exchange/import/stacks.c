@@ -334,11 +334,7 @@ uint32_t fm_stacks_site(struct fm_stacks *stacks, const struct fm_stacks_call *c
     }
     struct function *of = &g_array_index(stacks->functions, struct function, call->caller);
     uint32_t callee_ps = g_array_index(stacks->functions, struct function, call->callee).ps;
-    struct site site = {.caller = call->caller,
-                        .callee = call->callee,
-                        .line = call->line,
-                        .file = call->file,
-                        .slot = of->sites++};
+    struct site site = {call->caller, call->callee, call->line, call->file, of->sites++, 0};
     g_autofree char *file = text_of(call->text, call->file == 0 ? 0 : call->size);
     site.css = fm_build_css(stacks->build, of->ps,
                             &(struct fm_css){.kind = FM_SITE_NORMAL,

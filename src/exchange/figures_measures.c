@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange/import/figures.h"
+#include "exchange/figures_measures.h"
 
 #include <string.h>
 
