@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to look at a program of 111,110 contexts while it runs: live.py BUILD [SECONDS [ROUNDS]].
 The program alone and looked at by turns: passes in a second of its CPU time. Then what the server
-uses, how often there is a generation, and how many bytes a page that follows them takes (gzip)."""
+uses, how often there is a generation, how many bytes a page that follows them takes, and what a browser
+uses that shows it."""
 import gzip
 import http.client
-import json
 import os
 import pathlib
 import re
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import tempfile
 import threading
 import time
 
+SETTLE = 6
 LEVELS, WIDTH = 5, 10
 PAGE = "top_procs/1-100/callseqs/self/oa"
 
@@ -49,51 +52,62 @@ int main(int argc, char **argv)
 
 
 class Reader(threading.Thread):
-    """A browser's part: hears of generations, asks for the page at each."""
+    """A browser's part: hears of generations and gets the page, and then what differs."""
 
     def __init__(self, host, file):
         super().__init__(daemon=True)
-        self.host, self.file, self.generations, self.bytes = host, file, 0, 0
-        self.rows, self.changed, self.changed_packed = [], 0, 0
-
-    def ask(self):
-        while True:
-            connection = http.client.HTTPConnection(self.host, timeout=60)
-            connection.request("GET", f"/deep?{PAGE}&{self.file}", headers={"Accept-Encoding": "gzip"})
-            answer = connection.getresponse()
-            body = answer.read()
-            connection.close()
-            self.bytes += len(body)
-            if answer.getheader("Content-Encoding") == "gzip":
-                body = gzip.decompress(body)
-            if b'class="incomplete"' not in body:
-                self.compare(re.findall(rb"<tr.*?</tr>", body, re.S))
-                return
-            time.sleep(0.1)
-
-    def compare(self, rows):
-        """What the rows that changed would take, sent alone."""
-        old, self.rows = self.rows, rows
-        text = b"".join(row for i, row in enumerate(rows) if old and (i >= len(old) or row != old[i]))
-        self.changed += len(text)
-        self.changed_packed += len(gzip.compress(text)) if text else 0
+        self.host, self.file = host, file
+        self.generations, self.whole, self.deltas, self.bytes, self.packed = 0, 0, 0, 0, 0
 
     def run(self):
         try:
             connection = http.client.HTTPConnection(self.host, timeout=60)
             connection.request("GET", f"/live?{PAGE}&{self.file}")
-            stream = connection.getresponse()
-            while True:
-                line = stream.readline()
-                if line == b"":
-                    return
-                if line.startswith(b"data:"):
+            stream, event = connection.getresponse(), b""
+            while (line := stream.readline()) != b"":
+                if line.startswith(b"event:"):
+                    event = line[6:].strip()
+                elif line.startswith(b"data:") and event == b"generation":
                     self.generations += 1
-                    self.ask()
-                    if not json.loads(line[5:])["running"]:
-                        return
+                elif line.startswith(b"data:") and event == b"page":
+                    self.whole = len(line)
+                elif line.startswith(b"data:"):
+                    self.deltas += 1
+                    self.bytes += len(line)
+                    self.packed += len(gzip.compress(line))
         except OSError:
             return  # the server has ended
+
+
+class Browser:
+    """Headless Chromium with the page open; its processes' CPU time."""
+
+    def __init__(self, folder, url):
+        program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+        self.process = None
+        if program is None:
+            return
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0",
+             f"--user-data-dir={folder}/browser", url],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+    def used(self):
+        """Of all its processes, which are one session."""
+        total = 0.0
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = path.read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[3]) == self.process.pid:
+                total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return total
+
+    def end(self):
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait()
 
 
 def cpu_seconds(pid):
@@ -111,13 +125,17 @@ def once(fathom, folder, seconds, watched):
                                 stdout=subprocess.PIPE, text=True)
         address = re.search(r"http://([^/]+)/deep\?menu&(\S+)", view.stdout.readline())
         reader = Reader(address[1], address[2])
+        browser = Browser(folder, f"http://{address[1]}/deep?{PAGE}&{address[2]}")
+        time.sleep(SETTLE)  # it has started
         begun, used = time.monotonic(), cpu_seconds(view.pid)
+        used_there = browser.used() if browser.process else 0
         reader.start()
-        time.sleep(seconds - 3)
+        time.sleep(seconds - 3 - SETTLE)
         passed = time.monotonic() - begun
-        told = ((cpu_seconds(view.pid) - used) / passed, reader.generations / passed,
-                reader.bytes / passed,
-                reader.changed / passed, reader.changed_packed / passed)
+        told = ((cpu_seconds(view.pid) - used) / passed, reader.generations / passed, reader.whole,
+                reader.bytes / passed, reader.packed / passed,
+                (browser.used() - used_there) / passed if browser.process else float("nan"))
+        browser.end()
         view.terminate()
         view.wait()
     speed = float(program.communicate()[0])
@@ -138,12 +156,13 @@ def main():
             speed, told = once(fathom, folder, seconds, True)
             ratios.append(alone / speed)
             all_told.append(told)
-    cpu, generations, size, changed, packed = (statistics.median(of) for of in zip(*all_told))
+    cpu, generations, whole, changed, packed, there = (statistics.median(of) for of in zip(*all_told))
     print(f"the program's CPU time, looked at / alone: {statistics.median(ratios):.3f} "
           f"({min(ratios):.3f} to {max(ratios):.3f}, {rounds} pairs)")
-    print(f"the server: {cpu * 100:.1f} % of a core, {generations:.2f} generations a second, "
-          f"{size / 1000:.1f} KB a second of one page "
-          f"(rows that changed, alone: {changed / 1000:.1f}; {packed / 1000:.1f} compressed)")
+    print(f"the server: {cpu * 100:.1f} % of a core, {generations:.2f} generations a second, a page of "
+          f"{whole / 1000:.1f} KB, then {changed / 1000:.1f} KB a second ({packed / 1000:.1f} compressed)")
+    if there == there:
+        print(f"headless Chromium, all its processes: {there * 100:.1f} % of a core")
 
 
 main()

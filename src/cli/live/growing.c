@@ -15,7 +15,9 @@
 #define EVERY_MS 250
 #define TRIES_MAX 40u
 #define MOMENTS_MAX 100u /* each is a copy of the recording */
-#define SHARE 10         /* a processor's time is used by at most one part of so many */
+/* One part of so many of a processor's time is used at most: where nobody else wants it more. */
+#define SHARE_BUSY 10
+#define SHARE_IDLE 3
 
 struct one {
     struct fm_cli_growing *all;
@@ -35,6 +37,7 @@ struct one {
     char *text;
     gint64 begun_us; /* the latest, and what the process had used then */
     uint64_t used_ns;
+    bool crowded; /* the thread that made it waited for a processor */
 };
 
 /* A copy of a recording, made when somebody asked for what comes then. */
@@ -202,12 +205,26 @@ static gboolean on_made(void *data)
     return G_SOURCE_REMOVE;
 }
 
+/* Whether the calling thread, which is new, was ready for more than a fifth of the time that it
+ * ran, and had no processor: the program or others need them. True where nobody knows. */
+static bool is_crowded(void)
+{
+    g_autofree char *text = NULL;
+    char *end = NULL;
+    if (!g_file_get_contents("/proc/thread-self/schedstat", &text, NULL, NULL))
+        return true;
+    guint64 ran_ns = g_ascii_strtoull(text, &end, 10);
+    guint64 queued_ns = g_ascii_strtoull(end, NULL, 10);
+    return queued_ns > ran_ns / 5;
+}
+
 static void *work(void *data)
 {
     struct one *one = data;
     g_autoptr(GError) error = NULL;
     if (!fm_making_make(one->making, &one->running, &error))
         one->problem = g_strdup(error->message);
+    one->crowded = is_crowded();
     g_idle_add(on_made, one);
     return NULL;
 }
@@ -216,7 +233,7 @@ static void *work(void *data)
 static bool has_rested(const struct one *one)
 {
     uint64_t passed_ns = (uint64_t)(g_get_monotonic_time() - one->begun_us) * 1000;
-    return (used_ns() - one->used_ns) * SHARE < passed_ns;
+    return (used_ns() - one->used_ns) * (one->crowded ? SHARE_BUSY : SHARE_IDLE) < passed_ns;
 }
 
 static void begin(struct one *one)

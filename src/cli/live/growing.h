@@ -18,7 +18,7 @@ void fm_cli_growing_free(struct fm_cli_growing *all);
  * others are left alone. Errors: those of fm_control_path(), of fm_finish() and of writing. */
 FM_MUST_USE bool fm_cli_growing_take(struct fm_cli_growing *all, char **path, GError **error);
 /* The profiles are in the server: from now on they are kept up to date on the main loop, while
- * somebody looks at them, by at most a tenth of a processor. */
+ * somebody looks at them, by at most a third of a processor, a tenth where others wait for one. */
 void fm_cli_growing_begin(struct fm_cli_growing *all, struct fm_server *server);
 
 /* The same for a server that begins without any. */

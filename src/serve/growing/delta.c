@@ -89,7 +89,7 @@ static void move(struct delta *delta, int64_t length)
 static GHashTable *index_of(const GArray *pieces, guint **ret_next)
 {
     GHashTable *first = g_hash_table_new(hash_piece, same_piece);
-    guint *next = g_new(guint, pieces->len + 1);
+    guint *next = g_new0(guint, pieces->len + 1);
     for (guint i = pieces->len; i-- > 0;) {
         void *known = g_hash_table_lookup(first, piece_at(pieces, i));
         next[i] = known == NULL ? pieces->len : GPOINTER_TO_UINT(known) - 1;

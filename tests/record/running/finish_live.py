@@ -101,6 +101,24 @@ def addresses_last(tap, view, step):
     tap.check(shifted > 0, "which the numbers are not", by_number)
 
 
+def versions(tap, view, step):
+    """What the stream sends, the page and then what differs, is at each moment the page."""
+    reader = Pages(view.host, view.file)
+    reader.listen()
+    text, met, seen, end = None, 0, [], time.monotonic() + DEADLINE
+    while met < 3 and time.monotonic() < end:
+        text = reader.version(text)
+        seen.append(len(text))
+        step("w 0")
+        met += text == view.get(f"/deep?menu&{view.file}")[1]  # which may be the next one by now
+    reader.close()
+    tap.check(met == 3, "page and differences add up to the page", (met, seen))
+    again = Pages(view.host, view.file)
+    again.listen()
+    tap.check("<html" in again.version(None), "who comes again begins with the whole page")
+    again.close()
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -129,6 +147,7 @@ def main():
         state = until(view, 5555)
         tap.check(state["running"] and state["generation"] > first["generation"],
                   "more calls, another generation", state)
+        versions(tap, view, step)
         phases(tap, view, step)
         addresses_last(tap, view, step)
         program.stdin.close()

@@ -56,11 +56,32 @@ class Pages:
         self.stream = self.connection.getresponse()
         return self.stream.status, self.stream.getheader("Content-Type")
 
-    def event(self):
+    def event(self, *kinds):
+        """What the next event of one of these kinds tells, without any: of the profile's state."""
+        kind = None
         while True:
             line = self.stream.readline().decode()
-            if line.startswith("data:"):
+            assert line != "", "the stream has ended"
+            if line.startswith("event:"):
+                kind = line[6:].strip()
+            if line.startswith("data:") and kind in (kinds or ("generation",)):
                 return json.loads(line[5:])
+
+    def version(self, before):
+        """The page's text by the stream, of the text before (None: of none)."""
+        told = self.event("page", "delta")
+        if isinstance(told, dict):
+            return told["text"]
+        units, at, parts = before.encode("utf-16-le"), 0, []  # scripts count so
+        for change in told:
+            if isinstance(change, str):
+                parts.append(change.encode("utf-16-le"))
+                continue
+            if change > 0:
+                parts.append(units[2 * at:2 * (at + change)])
+            at += abs(change)
+        assert 2 * at <= len(units), told
+        return b"".join(parts).decode("utf-16-le")
 
     def close(self):
         if self.stream is not None:

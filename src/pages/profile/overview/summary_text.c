@@ -186,7 +186,7 @@ static char *which_is_sampled(const struct fm_profile *profile)
     uint64_t exact;
     if (!event->recorded)
         return g_strdup(fm_run_cpu(profile, &exact)
-                            ? "calls, bytes and the CPU time of the next line are exact, where it "
+                            ? "calls, bytes and the CPU time of the run are exact, where it "
                               "went is sampled"
                             : "calls and bytes are exact, time is sampled");
     g_autofree char *every = fm_format_int((int64_t)MIN(event->period, (uint64_t)INT64_MAX));
