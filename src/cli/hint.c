@@ -68,8 +68,10 @@ int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kin
         [FM_FILE_BODIES] = {"what belongs to a profile", "give the .data file beside it"},
         [FM_FILE_LINES] = {"what belongs to a profile", "give the .data file beside it"},
         [FM_FILE_FEEDBACK] = {"advice for Mercury's compiler", "fathom feedback report %s"},
-        [FM_FILE_RECORDING] = {"a recording that is not finished", "fathom finish %s makes a "
-                                                                   "profile of it"},
+        [FM_FILE_RECORDING] = {"a recording that is not finished",
+                               "fathom finish %s makes a "
+                               "profile of it; while its program runs, fathom "
+                               "top %s and fathom view %s show it"},
         [FM_FILE_EVENT_LOG] = {"an event log", "fathom view %s, or fathom log stat %s"},
         [FM_FILE_CTF] = {"a trace", "fathom view %s"},
         [FM_FILE_FOREIGN] = {"a profile of another tool",

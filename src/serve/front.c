@@ -69,7 +69,10 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
             continue; /* the whole profile stands for it */
         g_autofree char *url = fm_server_menu_url(profile->base.name);
         fm_table_row(table, "recording", false);
-        fm_cell_href(table, url, profile->base.name, FM_STYLE_PLAIN);
+        /* That of a program that runs lies in a folder which says nothing to anybody. */
+        g_autofree char *short_name =
+            growing == NULL ? NULL : g_path_get_basename(profile->base.name);
+        fm_cell_href(table, url, growing == NULL ? profile->base.name : short_name, FM_STYLE_PLAIN);
         const struct fm_deep_recording *recording =
             profile->base.trace == NULL ? NULL : fm_profile_recording(profile->base.trace);
         if (recording == NULL || fm_profile_error(profile->base.trace) != NULL) {
@@ -88,6 +91,10 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         add_amount(table, recording, profile->base.name, "wait_ns", FM_CMD_WAITS);
         add_amount(table, recording, profile->base.name, "live_bytes", FM_CMD_LEAKS);
         const struct fm_process_fact *process = &read->run_info.process;
+        g_autofree char *joined =
+            g_strdup_printf("%u profiles, added up", read->run_info.part_count);
+        if (process->command == NULL && read->run_info.part_count > 0)
+            fm_cell_string(table, joined, FM_STYLE_PLAIN);
         if (process->command == NULL)
             continue;
         fm_cell_string(table, process->command, FM_STYLE_PLAIN);

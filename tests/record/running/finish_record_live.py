@@ -117,6 +117,16 @@ def processes(tap, folder):
         files = re.findall(r'href="deep\?menu&amp;([^"]*)"', pages.get("/")[1])
         time.sleep(0.05)
     tap.same(len(files), 2, "both processes are listed")
+    waits = leaks = ()
+    while not (len(waits) == len(leaks) == 2) and time.monotonic() < end:
+        front = pages.get("/")[1]
+        waits = re.findall(r'href="deep\?waits&amp;([^"]*)"', front)
+        leaks = re.findall(r'href="deep\?leaks&amp;([^"]*)"', front)
+        time.sleep(0.05)
+    tap.same((sorted(waits), sorted(leaks)), (sorted(files), sorted(files)),
+             "one click from what each of them waits for and holds")
+    tap.check("What it waited for" in Pages(pages.host, waits[0]).page("menu") and
+              "Still held at that moment" in Pages(pages.host, leaks[0]).page("leaks"), "which lead there")
     files.sort(key=lambda name: not name.endswith("/out.data"))
     of_child = Pages(pages.host, files[1])
     tap.check(20 in reaches(of_child, 20), "the child has its own calls", calls_of(of_child))
