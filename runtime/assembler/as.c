@@ -218,7 +218,8 @@ static void follow(struct state *state, const char *line, const char *text)
     }
 }
 
-/* All that is left in the file, with a NUL behind it; NULL: errno tells. */
+/* All that is left in the file, with a NUL behind it; NULL: errno tells. Those within are blanks:
+ * in comments clang writes bytes as they are. */
 static char *read_all(FILE *in)
 {
     size_t used = 0, room = 1u << 20;
@@ -237,6 +238,9 @@ static char *read_all(FILE *in)
         free(all);
         return NULL;
     }
+    for (size_t i = 0; all != NULL && i < used; i++)
+        if (all[i] == '\0')
+            all[i] = ' ';
     if (all != NULL)
         all[used] = '\0';
     return all;

@@ -299,6 +299,38 @@ def alike(tap, compiler, flags):
         tap.same(sum(profile.excps.values()), 0, f"{what}: every call ends by its return")
 
 
+# clang writes the bytes of such constants as they are, the zeros too, into comments of its text.
+CONSTANTS = r"""
+__attribute__((noinline)) static double scaled(double x) { return x * 3; }
+int main(int argc, char **argv)
+{
+    (void)argv;
+    float ratio = 1.0f;
+    double sum = scaled(argc);
+    for (int i = 0; i < argc; i++)
+        sum += ratio;
+    ratio = 0.5f;
+    return scaled(sum) * ratio < 0;
+}
+"""
+
+
+def constants(tap, compiler):
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "constants.c").write_text(CONSTANTS)
+        what = f"constants in debug information, {compiler}"
+        plain = [compiler, "-O2", "-g", "constants.c"]
+        lib.must([*plain, "-S", "-o", "text.s"], folder)
+        zeros = (pathlib.Path(folder) / "text.s").read_bytes().count(0)
+        lib.must([lib.FATHOM, "cc", "--grade=deep", *plain, "-c"], folder)
+        sections = lib.must(["readelf", "-SW", "constants.o"], folder).stdout
+        tap.same([name for name in (".debug_info", ".debug_line", ".note.GNU-stack") if name not in sections],
+                 [], f"{what}: what follows them in the text ({zeros} bytes that are 0) is there")
+        lib.must([lib.FATHOM, "cc", "--grade=deep", compiler, "constants.o", "-o", "prog"], folder)
+        profile = lib.record([pathlib.Path(folder) / "prog"], folder).profile
+        tap.same([place["line"] for place in profile.procs["scaled"]], [2], f"{what}: where the function stands")
+
+
 def units(tap, compiler):
     """Functions that several units have, of which the linker keeps one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -382,6 +414,7 @@ def main():
             returns(tap, "clang", [level])
         alike(tap, "clang", ["-O2"])
         names(tap, "clang", ["-O2"])
+        constants(tap, "clang")
         system(tap, "clang++")
         units(tap, "clang++")
     return tap.done()
