@@ -13,7 +13,7 @@ import tempfile
 import urllib.error
 import urllib.request
 
-from exchange_lib import check, end, run, said
+from exchange_lib import check, end, must, run, said
 
 fathom = sys.argv[1]
 
@@ -136,6 +136,22 @@ def check_history(plain, more):
         check("a folder without profiles is an error", told.returncode == 2 and "no profile" in told.stderr, told)
 
 
+def check_history_of_samples(folder):
+    """Of profiles that know samples alone these are told, not nothing."""
+    paths = []
+    for number, count in ((1, 40), (2, 60)):
+        given = os.path.join(folder, f"samples{number}.folded")
+        with open(given, "w") as file:
+            file.write(f"main;work {count}\n")
+        paths.append(given + ".data")
+        must(fathom, "import", "-o", paths[-1], given)
+    rows = [row["cells"] for row in json.loads(said(fathom, "history", "--json", *paths))["tables"][0]["rows"]]
+    check("history of samples has how many there were", [row["ticks_count"] for row in rows] == [40, 60] and
+          rows[1]["ticks_change_percent"] == 50 and rows[0]["calls_count"] is None, rows)
+    page = said(fathom, "history", "--html", *paths)
+    check("and draws them", '"label":"samples"' in page.replace('": "', '":"'), page[:2000])
+
+
 def ask(url):
     try:
         with urllib.request.urlopen(url, timeout=60) as answer:
@@ -189,6 +205,11 @@ def check_one_number_of_calls(plain):
     check("first page, difference, runs, history and limits count the same calls",
           first > 100 and compared == first and rows[0]["cells"]["calls_count"] == first and
           median == first and judged.returncode == 0, (first, compared, rows, median, judged))
+    calls = sum(int(line.rsplit(" ", 1)[1])
+                for line in said(fathom, "export", "--to=folded", "--measure=calls", "-o", "-", plain).splitlines())
+    tree = json.loads(said(fathom, "report", "--json", "tree/calls/down/3/all", plain))["tables"][0]["rows"]
+    check("exports and trees, too", calls == first and tree[0]["cells"]["calls_total_count"] == first,
+          (first, calls, tree[0]))
 
 
 def record(folder, name, *options):
@@ -258,6 +279,7 @@ def main():
         check_one_number_of_calls(plain)
         check_history(plain, more)
         check_runs(plain, again, more)
+        check_history_of_samples(folder)
         told = run(fathom, "diff", plain, os.path.join(folder, "none.data"))
         check("a file that is not there is an error that names it",
               told.returncode == 1 and "none.data" in told.stderr, told.stderr)

@@ -19,6 +19,7 @@ void fm_history_entry_clear(void *entry)
     g_free(e->label);
     g_free(e->program);
     g_free(e->build_id);
+    g_free(e->ticks_name);
 }
 
 /* --- reading --- */
@@ -58,6 +59,7 @@ bool fm_history_read(const char *path, struct fm_history_entry *ret, GError **er
         return false;
     int64_t quanta = amount_of(analysis, FM_QUANTA, 1);
     bool timed = profile->ticks_per_second > 0 && quanta >= 0;
+    bool ticks = profile->ticks_per_second == 0 && quanta > 0;
     *ret = (struct fm_history_entry){
         .label = g_path_get_basename(path),
         .program = g_path_get_basename(profile->program_name),
@@ -65,7 +67,9 @@ bool fm_history_read(const char *path, struct fm_history_entry *ret, GError **er
         .start_ns = profile->run_info.process.start_ns,
         .seconds = timed ? (double)quanta / (double)profile->ticks_per_second : -1,
         .clock = fm_profile_is(profile, FM_NATURE_CLOCK),
-        .samples = timed && profile->run_info.sample_count > 0
+        .ticks_name = ticks ? g_strdup(fm_profile_tick_words(profile)) : NULL,
+        .ticks = ticks ? quanta : -1,
+        .samples = (timed || ticks) && profile->run_info.sample_count > 0
                        ? (int64_t)MIN(profile->run_info.sample_count, (uint64_t)INT64_MAX)
                        : -1,
         .contexts = profile->pd_count,
@@ -117,6 +121,24 @@ static double peak_of(const struct fm_history_entry *e)
     return (double)e->peak_bytes;
 }
 
+static double ticks_of(const struct fm_history_entry *e)
+{
+    return (double)e->ticks;
+}
+
+/* What all call theirs; NULL: there are none. */
+static const char *ticks_name(const GArray *entries)
+{
+    const char *name = NULL;
+    for (guint i = 0; i < entries->len; i++) {
+        const char *own = at(entries, i)->ticks_name;
+        if (own != NULL && name != NULL && strcmp(own, name) != 0)
+            return "events";
+        name = own != NULL ? own : name;
+    }
+    return name;
+}
+
 static bool has_clock(const GArray *entries)
 {
     bool clock = false;
@@ -162,6 +184,7 @@ static void add_choice(struct fm_list *body, const GArray *entries)
     } measures[] = {
         {"calls", FM_CHART_COUNT, calls_of},
         {has_clock(entries) ? "time" : "CPU time", FM_CHART_SECONDS, seconds_of},
+        {ticks_name(entries), FM_CHART_COUNT, ticks_of},
         {"allocations", FM_CHART_COUNT, allocs_of},
         {"bytes allocated", FM_CHART_BYTES, bytes_of},
         {"most at once", FM_CHART_BYTES, peak_of},
@@ -179,7 +202,7 @@ static void add_choice(struct fm_list *body, const GArray *entries)
             values[i] = measures[m].value(at(entries, i));
             known = known || values[i] >= 0;
         }
-        if (known)
+        if (known && measures[m].label != NULL)
             fm_chart_add_series(chart, measures[m].label, measures[m].unit, values);
     }
 }
@@ -193,6 +216,8 @@ static void add_chart(struct fm_list *body, const GArray *entries)
         fm_add_drawing(body, CHART_ID, "Measures of each profile, oldest first", CHART_WIDTH);
     add_chart_row(drawing, entries, "calls", calls_of);
     add_chart_row(drawing, entries, has_clock(entries) ? "time" : "CPU time", seconds_of);
+    if (ticks_name(entries) != NULL)
+        add_chart_row(drawing, entries, ticks_name(entries), ticks_of);
     add_chart_row(drawing, entries, "bytes allocated", bytes_of);
     add_chart_row(drawing, entries, "most at once", peak_of);
 }
@@ -214,8 +239,11 @@ static void change_cell(struct fm_table *table, double before, double now)
         fm_cell_empty(table);
 }
 
-static void add_header(struct fm_table *table, bool clock)
+static void add_header(struct fm_table *table, bool clock, const char *ticks)
 {
+    g_autofree char *title = ticks == NULL ? NULL : g_strdup(ticks);
+    if (title != NULL)
+        title[0] = g_ascii_toupper(title[0]);
     const struct fm_column_head columns[] = {
         {"Profile", "profile", FM_COLUMN_PROC},
         {"Recorded", "recorded", FM_COLUMN_FIELD_NAME},
@@ -225,6 +253,12 @@ static void add_header(struct fm_table *table, bool clock)
         {clock ? "Time" : "CPU time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES},
         {"Change", "time_change_percent", FM_COLUMN_NUMBER},
         {"Samples", "samples_count", FM_COLUMN_NUMBER},
+    };
+    const struct fm_column_head of_ticks[] = {
+        {title, "ticks_count", FM_COLUMN_NUMBER},
+        {"Change", "ticks_change_percent", FM_COLUMN_NUMBER},
+    };
+    const struct fm_column_head more[] = {
         {"Allocations", "allocs_count", FM_COLUMN_ALLOCATIONS},
         {"Bytes", "bytes", FM_COLUMN_MEMORY},
         {"Change", "bytes_change_percent", FM_COLUMN_NUMBER},
@@ -232,10 +266,13 @@ static void add_header(struct fm_table *table, bool clock)
         {"Contexts", "contexts_count", FM_COLUMN_NUMBER},
     };
     fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
+    if (ticks != NULL)
+        fm_table_columns(table, of_ticks, G_N_ELEMENTS(of_ticks), FM_COLOUR_NEVER);
+    fm_table_columns(table, more, G_N_ELEMENTS(more), FM_COLOUR_NEVER);
 }
 
 static void add_row(struct fm_table *table, const struct fm_history_entry *before,
-                    const struct fm_history_entry *now)
+                    const struct fm_history_entry *now, bool ticks)
 {
     g_autoptr(GDateTime) start =
         now->start_ns > 0 ? g_date_time_new_from_unix_utc((gint64)(now->start_ns / 1000000000))
@@ -262,6 +299,11 @@ static void add_row(struct fm_table *table, const struct fm_history_entry *befor
         fm_cell_time(table, now->seconds);
     change_cell(table, before && before->clock == now->clock ? before->seconds : -1, now->seconds);
     count_cell(table, now->samples);
+    if (ticks) {
+        bool same = before != NULL && g_strcmp0(before->ticks_name, now->ticks_name) == 0;
+        count_cell(table, now->ticks);
+        change_cell(table, same ? (double)before->ticks : -1, (double)now->ticks);
+    }
     count_cell(table, now->allocs);
     count_cell(table, now->bytes);
     change_cell(table, before ? (double)before->bytes : -1, (double)now->bytes);
@@ -298,9 +340,10 @@ struct fm_display *fm_history_page(GArray *entries)
     fm_display_fact_int(display, "profile_count", entries->len);
     add_chart(body, entries);
     struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "profiles");
-    add_header(table, has_clock(entries));
+    add_header(table, has_clock(entries), ticks_name(entries));
     for (guint i = 0; i < entries->len; i++)
-        add_row(table, i > 0 ? at(entries, i - 1) : NULL, at(entries, i));
+        add_row(table, i > 0 ? at(entries, i - 1) : NULL, at(entries, i),
+                ticks_name(entries) != NULL);
     fm_add_text(body, "Changes are against the profile above. Calls and memory are exact; time is "
                       "sampled: fathom diff tells whether a change of it is more than chance.");
     return display;

@@ -14,6 +14,8 @@ struct fm_history_entry {
     double seconds;    /* of CPU time, or see clock */
     bool clock;        /* it is not known to be CPU time */
     int64_t samples;   /* that the time rests on */
+    char *ticks_name; /* owned: what quanta are that are no time, "cycles"; NULL = there are none */
+    int64_t ticks;    /* how many */
     int64_t contexts, calls, allocs, bytes, peak_bytes;
 };
 void fm_history_entry_clear(void *entry); /* for GArray */

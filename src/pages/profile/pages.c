@@ -76,46 +76,8 @@ bool fm_report_is_complete(const struct fm_deep_recording *recording, const stru
     return recording->known >= needs_of(&pages[id]);
 }
 
-/* What the command orders or measures by; FM_MEASURES_MAX: nothing that a profile may lack, or what
- * the page chooses itself. */
-static unsigned asked_measure(const struct fm_command *command)
-{
-    static const unsigned of_orders[] = {
-        [FM_QUERY_CALLS] = FM_EXITS,       [FM_QUERY_REDOS] = FM_REDOS,
-        [FM_QUERY_TIME] = FM_MEASURES_MAX, /* top_procs itself sees to it */
-        [FM_QUERY_CALLSEQS] = FM_CALLSEQS, [FM_QUERY_ALLOCS] = FM_ALLOCS,
-        [FM_QUERY_WORDS] = FM_WORDS,
-    };
-    switch (command->id) {
-    case FM_CMD_TOP_PROCS:
-        return of_orders[command->top.kind];
-    case FM_CMD_FLAME:
-    case FM_CMD_TREE:
-    case FM_CMD_RECURSIONS:
-    case FM_CMD_GRAPH:
-        break;
-    default:
-        return FM_MEASURES_MAX;
-    }
-    switch (command->measure) {
-    case FM_QUERY_BY_TIME:
-        return FM_QUANTA;
-    case FM_QUERY_BY_CALLS:
-    case FM_QUERY_BY_CALLSEQS:
-        return FM_CALLSEQS;
-    case FM_QUERY_BY_BYTES:
-    case FM_QUERY_BY_WORDS:
-        return FM_WORDS;
-    case FM_QUERY_BY_ALLOCS:
-        return FM_ALLOCS;
-    default:
-        return FM_MEASURES_MAX;
-    }
-}
-
-/* A table in the order of zeros that say nothing would say something. */
-static bool check_measure(const struct fm_deep_recording *recording,
-                          const struct fm_command *command, GError **error)
+/* NULL: it was recorded. */
+static const char *lacks(const struct fm_profile *p, unsigned measure)
 {
     static const char *const unknown[FM_MEASURES_MERCURY] = {
         [FM_EXITS] = "how often functions were called was not recorded",
@@ -127,13 +89,82 @@ static bool check_measure(const struct fm_deep_recording *recording,
         [FM_ALLOCS] = "how often memory was allocated was not recorded",
         [FM_WORDS] = "how much memory was allocated was not recorded",
     };
-    unsigned measure = asked_measure(command);
-    if (measure == FM_MEASURES_MAX || fm_profile_knows(recording->profile, measure))
-        return true;
-    if (measure == FM_CALLSEQS && !fm_profile_knows(recording->profile, FM_EXITS))
+    if (fm_profile_knows(p, measure))
+        return NULL;
+    if (measure == FM_CALLSEQS && !fm_profile_knows(p, FM_EXITS))
         measure = FM_EXITS;
+    return unknown[measure];
+}
+
+static const char *lacks_further(const struct fm_profile *p, const char *name, const char *sentence)
+{
+    unsigned measure = fm_profile_measure(p, name);
+    return measure == 0 || !fm_profile_knows(p, measure) ? sentence : NULL;
+}
+
+/* Pages in the order of time see to it themselves. */
+static const char *lacks_order(const struct fm_profile *p, const struct fm_cost_order *order)
+{
+    static const unsigned measures[] = {
+        [FM_QUERY_CALLS] = FM_EXITS,   [FM_QUERY_REDOS] = FM_REDOS,
+        [FM_QUERY_TIME] = FM_QUANTA,   [FM_QUERY_CALLSEQS] = FM_CALLSEQS,
+        [FM_QUERY_ALLOCS] = FM_ALLOCS, [FM_QUERY_WORDS] = FM_WORDS,
+    };
+    const char *text = order->kind == FM_QUERY_TIME ? NULL : lacks(p, measures[order->kind]);
+    return text == NULL && order->per_call ? lacks(p, FM_EXITS) : text;
+}
+
+static const char *lacks_measure(const struct fm_profile *p, enum fm_query_measure measure)
+{
+    switch (measure) {
+    case FM_QUERY_BY_TIME:
+        return lacks(p, FM_QUANTA);
+    case FM_QUERY_BY_CALLS:
+    case FM_QUERY_BY_CALLSEQS:
+        return lacks(p, FM_CALLSEQS);
+    case FM_QUERY_BY_BYTES:
+    case FM_QUERY_BY_WORDS:
+        return lacks(p, FM_WORDS);
+    case FM_QUERY_BY_ALLOCS:
+        return lacks(p, FM_ALLOCS);
+    case FM_QUERY_BY_WAITING:
+        return lacks_further(p, "wait_ns", "what was waited for was not recorded");
+    case FM_QUERY_BY_LIVE:
+        return lacks_further(p, "live_bytes", "what was held at the end was not recorded");
+    case FM_QUERY_BY_PEAK:
+        return lacks_further(p, "peak_bytes", "what was held when most was, was not recorded");
+    case FM_QUERY_BY_AUTO:
+        break; /* what the page chooses is there */
+    }
+    return NULL;
+}
+
+static bool has_ordered_rows(enum fm_command_id id)
+{
+    return id == FM_CMD_CLIQUE || id == FM_CMD_PROC || id == FM_CMD_PROC_CALLERS ||
+           id == FM_CMD_MODULE || id == FM_CMD_PROGRAM_MODULES ||
+           id == FM_CMD_MODULE_GETTER_SETTERS;
+}
+
+/* A table in the order of zeros that say nothing would say something. */
+static bool check_measure(const struct fm_deep_recording *recording, const struct fm_query *query,
+                          GError **error)
+{
+    const struct fm_profile *p = recording->profile;
+    const struct fm_command *command = &query->command;
+    const char *text = NULL;
+    if (command->id == FM_CMD_TOP_PROCS)
+        text = lacks_order(p, &command->top);
+    else if (command->id == FM_CMD_FLAME || command->id == FM_CMD_TREE ||
+             command->id == FM_CMD_RECURSIONS || command->id == FM_CMD_GRAPH)
+        text = lacks_measure(p, command->measure);
+    else if (has_ordered_rows(command->id) && query->has_preferences &&
+             query->preferences.order == FM_ORDER_COST)
+        text = lacks_order(p, &query->preferences.cost);
+    if (text == NULL)
+        return true;
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: not available for this file: %s",
-                recording->name, unknown[measure]);
+                recording->name, text);
     return false;
 }
 
@@ -152,7 +183,7 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
                     recording->name, FM_NO_CONTEXTS);
         return false;
     }
-    if (recording->known >= FM_KNOWN_PROFILE && !check_measure(recording, command, error))
+    if (recording->known >= FM_KNOWN_PROFILE && !check_measure(recording, &page->query, error))
         return false;
     bool complete = recording->known >= needs_of(entry);
     enum fm_known name_needs = fm_subject_needs(command);

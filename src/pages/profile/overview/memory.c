@@ -111,7 +111,9 @@ static void add_pictures(struct fm_page *page, enum fm_query_measure measure, co
 static void add_allocated(struct fm_page *page)
 {
     if (!fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
-        fm_add_text(page->body, "Nothing was allocated by functions that were recorded.");
+        fm_add_text(page->body, fm_profile_knows(page->profile, FM_WORDS)
+                                    ? "Nothing was allocated by functions that were recorded."
+                                    : "How much memory was allocated was not recorded.");
         return;
     }
     fm_add_hot_allocators(page, PATHS_SHOWN);
