@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.request
 
-from exchange_lib import bytes_field, check, end, number_field, run, varint
+from exchange_lib import bytes_field, check, end, must, number_field, run, said, varint
 
 fathom, generate = sys.argv[1:3]
 
@@ -450,6 +450,25 @@ def test_uftrace(folder):
                trace + ".data").stdout
     check("and calls are counted", text ==
           "main thread;main 1\nmain thread;main;leaf 2\nmain thread;main;0x401300 1\n", text)
+    with open(os.path.join(folder, "map"), "wb") as out:
+        out.write(b"400000-500000 r-xp 00000000 00:00 0      /x/prog build-id:12\n")
+    with open(os.path.join(folder, "prog.sym"), "wb") as out:
+        out.write(b"0000000000001000 T outside\n0000000000002000 ? __sym_end\n")
+    for what, task, maps in (
+            ("a session", b'SESS timestamp=1.0 pid=70 sid=/../../map exename="/x/prog"\n', None),
+            ("a library", b'SESS timestamp=1.0 pid=70 sid=00ab exename="/x/prog"\n',
+             b"400000-500000 r-xp 00000000 00:00 0      /x/../../prog build-id:12\n")):
+        os.remove(os.path.join(trace, "prog.sym"))
+        with open(os.path.join(trace, "task.txt"), "wb") as out:
+            out.write(task + b"TASK timestamp=1.1 tid=70 pid=70\n")
+        if maps is not None:
+            with open(os.path.join(trace, "sid-00ab.map"), "wb") as out:
+                out.write(maps)
+        must(fathom, "import", trace)
+        text = said(fathom, "export", "--to=folded", "--measure=calls", "-o", "-", trace + ".data")
+        check(f"the name of {what} leads to no file outside the folder", "main thread;0x401000 1\n" in text and
+              "outside" not in text, text)
+        uftrace_folder(trace, records)
     child = record(1200, 0, 0, main_at) + record(1300, 1, 0, main_at)
     uftrace_folder(trace, records)
     with open(os.path.join(trace, "task.txt"), "ab") as out:

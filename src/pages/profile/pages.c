@@ -8,6 +8,7 @@
 #include "pages/profile/overview/identity.h"
 #include "pages/profile/overview/overview.h"
 #include "pages/profile/overview/subject.h"
+#include "pages/profile/parts/lacks.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
@@ -76,69 +77,6 @@ bool fm_report_is_complete(const struct fm_deep_recording *recording, const stru
     return recording->known >= needs_of(&pages[id]);
 }
 
-/* NULL: it was recorded. */
-static const char *lacks(const struct fm_profile *p, unsigned measure)
-{
-    static const char *const unknown[FM_MEASURES_MERCURY] = {
-        [FM_EXITS] = "how often functions were called was not recorded",
-        [FM_FAILS] = "how calls ended was not recorded",
-        [FM_REDOS] = "how calls ended was not recorded",
-        [FM_EXCPS] = "how calls ended was not recorded",
-        [FM_QUANTA] = "time was not recorded",
-        [FM_CALLSEQS] = "how many calls each call led to was not recorded",
-        [FM_ALLOCS] = "how often memory was allocated was not recorded",
-        [FM_WORDS] = "how much memory was allocated was not recorded",
-    };
-    if (fm_profile_knows(p, measure))
-        return NULL;
-    if (measure == FM_CALLSEQS && !fm_profile_knows(p, FM_EXITS))
-        measure = FM_EXITS;
-    return unknown[measure];
-}
-
-static const char *lacks_further(const struct fm_profile *p, const char *name, const char *sentence)
-{
-    unsigned measure = fm_profile_measure(p, name);
-    return measure == 0 || !fm_profile_knows(p, measure) ? sentence : NULL;
-}
-
-/* Pages in the order of time see to it themselves. */
-static const char *lacks_order(const struct fm_profile *p, const struct fm_cost_order *order)
-{
-    static const unsigned measures[] = {
-        [FM_QUERY_CALLS] = FM_EXITS,   [FM_QUERY_REDOS] = FM_REDOS,
-        [FM_QUERY_TIME] = FM_QUANTA,   [FM_QUERY_CALLSEQS] = FM_CALLSEQS,
-        [FM_QUERY_ALLOCS] = FM_ALLOCS, [FM_QUERY_WORDS] = FM_WORDS,
-    };
-    const char *text = order->kind == FM_QUERY_TIME ? NULL : lacks(p, measures[order->kind]);
-    return text == NULL && order->per_call ? lacks(p, FM_EXITS) : text;
-}
-
-static const char *lacks_measure(const struct fm_profile *p, enum fm_query_measure measure)
-{
-    switch (measure) {
-    case FM_QUERY_BY_TIME:
-        return lacks(p, FM_QUANTA);
-    case FM_QUERY_BY_CALLS:
-    case FM_QUERY_BY_CALLSEQS:
-        return lacks(p, FM_CALLSEQS);
-    case FM_QUERY_BY_BYTES:
-    case FM_QUERY_BY_WORDS:
-        return lacks(p, FM_WORDS);
-    case FM_QUERY_BY_ALLOCS:
-        return lacks(p, FM_ALLOCS);
-    case FM_QUERY_BY_WAITING:
-        return lacks_further(p, "wait_ns", "what was waited for was not recorded");
-    case FM_QUERY_BY_LIVE:
-        return lacks_further(p, "live_bytes", "what was held at the end was not recorded");
-    case FM_QUERY_BY_PEAK:
-        return lacks_further(p, "peak_bytes", "what was held when most was, was not recorded");
-    case FM_QUERY_BY_AUTO:
-        break; /* what the page chooses is there */
-    }
-    return NULL;
-}
-
 static bool has_ordered_rows(enum fm_command_id id)
 {
     return id == FM_CMD_CLIQUE || id == FM_CMD_PROC || id == FM_CMD_PROC_CALLERS ||
@@ -154,13 +92,13 @@ static bool check_measure(const struct fm_deep_recording *recording, const struc
     const struct fm_command *command = &query->command;
     const char *text = NULL;
     if (command->id == FM_CMD_TOP_PROCS)
-        text = lacks_order(p, &command->top);
+        text = fm_order_lacks(p, &command->top);
     else if (command->id == FM_CMD_FLAME || command->id == FM_CMD_TREE ||
              command->id == FM_CMD_RECURSIONS || command->id == FM_CMD_GRAPH)
-        text = lacks_measure(p, command->measure);
+        text = fm_measure_lacks(p, command->measure);
     else if (has_ordered_rows(command->id) && query->has_preferences &&
              query->preferences.order == FM_ORDER_COST)
-        text = lacks_order(p, &query->preferences.cost);
+        text = fm_order_lacks(p, &query->preferences.cost);
     if (text == NULL)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: not available for this file: %s",

@@ -122,8 +122,8 @@ static void callgrind_has_functions_and_calls(void)
     g_assert_cmpint(fm_cost_total(&a->root_total, FM_QUANTA), ==, 1000);
     /* The second part says that it has 250 more than it has. */
     g_assert_cmpuint(p->run_info.note_count, ==, 2);
-    g_assert_nonnull(strstr(p->run_info.notes[0], "not by context"));
-    g_assert_nonnull(strstr(p->run_info.notes[1], "totals say 1250 Ir, its functions have 1000"));
+    g_assert_nonnull(strstr(p->run_info.notes[0], "totals say 1250 Ir, its functions have 1000"));
+    g_assert_nonnull(strstr(p->run_info.notes[1], "not by context"));
 }
 
 static void callgrind_says_what_calls_cost(void)

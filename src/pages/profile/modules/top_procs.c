@@ -8,6 +8,7 @@
 #include "pages/profile/measured/proc_table.h"
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
+#include "pages/profile/parts/lacks.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
@@ -70,6 +71,8 @@ static void offer_order(struct fm_controls *controls, struct fm_cost_order order
 {
     struct fm_query query = fm_page_same(controls->page);
     query.command.top = sensible(order);
+    if (fm_order_lacks(controls->page->profile, &query.command.top) != NULL)
+        return;
     fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &query.command.top);
     if (orders_equal(query.command.top, sensible(controls->page->query.command.top)))
         return; /* whatever the rows are sorted by at present */

@@ -303,7 +303,9 @@ static void link_functions(struct fm_page *page, const struct fm_measured *measu
     query.command.limit = FM_QUERY_LIMIT_RANK;
     query.command.first = 1;
     query.command.last = FUNCTIONS_A_PAGE;
-    query.command.top.kind = measured->is_time    ? FM_QUERY_TIME
+    /* Of samples, too, which are no time. */
+    query.command.top.kind = measured->is_time || measured->asked == FM_QUERY_BY_TIME
+                                 ? FM_QUERY_TIME
                              : measured->is_bytes ? FM_QUERY_WORDS
                                                   : FM_QUERY_CALLSEQS;
     fm_add_link(page->body, &query, "All functions");

@@ -4,6 +4,7 @@
 #include "pages/profile/parts/controls.h"
 
 #include "pages/profile/parts/bodies.h"
+#include "pages/profile/parts/lacks.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
@@ -194,6 +195,8 @@ static void offer_cost_order(struct fm_controls *controls, enum fm_query_cost ki
                              bool per_call, const char *label, const char *id)
 {
     struct fm_cost_order order = {.kind = kind, .with_descendants = total, .per_call = per_call};
+    if (fm_order_lacks(controls->page->profile, &order) != NULL)
+        return;
     OFFER(controls, fm_preferences_set_order(with, FM_ORDER_COST, &order), label, id);
 }
 

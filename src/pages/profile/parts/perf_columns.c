@@ -2,6 +2,7 @@
 /* The right part of every table with costs: which columns there are, by the preferences and by
  * what the recording holds, and the cells of one row of costs under them. */
 #include "pages/profile/parts/perf_columns.h"
+#include "pages/profile/parts/lacks.h"
 
 #include <string.h>
 
@@ -298,7 +299,8 @@ void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, stru
         group = column->group;
         struct fm_query query = fm_page_same(page);
         fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &column->order);
-        fm_table_column(table, column->title, column->name, column->sorts ? &query : NULL);
+        bool sorts = column->sorts && fm_order_lacks(page->profile, &column->order) == NULL;
+        fm_table_column(table, column->title, column->name, sorts ? &query : NULL);
         const char *help = help_of(column);
         if (help)
             fm_column_help(table, help);
