@@ -433,6 +433,34 @@ def uftrace_folder(folder, records):
             out.write(content)
 
 
+def test_uftrace_names(folder, trace):
+    """Those in task.txt and in maps; with what they would lead to."""
+    for name in ("sid-x", "x"):
+        os.makedirs(os.path.join(trace, name))
+    with open(os.path.join(folder, "outside.map"), "wb") as out:
+        out.write(b"400000-500000 r-xp 00000000 00:00 0      /x/prog build-id:12\n")
+    with open(os.path.join(folder, "prog.sym"), "wb") as out:
+        out.write(b"0000000000001000 T main\n0000000000002000 ? __sym_end\n")
+
+    def names():
+        must(fathom, "import", trace)
+        return said(fathom, "export", "--to=folded", "--measure=calls", "-o", "-", trace + ".data")
+
+    with open(os.path.join(trace, "task.txt"), "wb") as out:
+        out.write(b'SESS timestamp=1.0 pid=70 sid=x/../../outside exename="/x/prog"\n'
+                  b"TASK timestamp=1.1 tid=70 pid=70\n")
+    text = names()
+    check("a session's name leads to no file outside the folder", "main thread;0x401000 1\n" in text, text)
+    uftrace_folder(trace, b"".join((record(1000, 0, 0, 0x401000), record(2000, 1, 0, 0x401000))))
+    os.remove(os.path.join(trace, "prog.sym"))
+    with open(os.path.join(trace, "sid-00ab.map"), "wb") as out:
+        out.write(b"400000-500000 r-xp 00000000 00:00 0      /x/../../prog build-id:12\n")
+    text = names()
+    check("nor does a library's", text == "main thread;0x401000 1\n", text)
+    for name in ("sid-x", "x"):
+        os.rmdir(os.path.join(trace, name))
+
+
 def test_uftrace(folder):
     trace = os.path.join(folder, "u")
     main_at, leaf, beyond = 0x401000, 0x401140, 0x401300
@@ -450,25 +478,8 @@ def test_uftrace(folder):
                trace + ".data").stdout
     check("and calls are counted", text ==
           "main thread;main 1\nmain thread;main;leaf 2\nmain thread;main;0x401300 1\n", text)
-    with open(os.path.join(folder, "map"), "wb") as out:
-        out.write(b"400000-500000 r-xp 00000000 00:00 0      /x/prog build-id:12\n")
-    with open(os.path.join(folder, "prog.sym"), "wb") as out:
-        out.write(b"0000000000001000 T outside\n0000000000002000 ? __sym_end\n")
-    for what, task, maps in (
-            ("a session", b'SESS timestamp=1.0 pid=70 sid=/../../map exename="/x/prog"\n', None),
-            ("a library", b'SESS timestamp=1.0 pid=70 sid=00ab exename="/x/prog"\n',
-             b"400000-500000 r-xp 00000000 00:00 0      /x/../../prog build-id:12\n")):
-        os.remove(os.path.join(trace, "prog.sym"))
-        with open(os.path.join(trace, "task.txt"), "wb") as out:
-            out.write(task + b"TASK timestamp=1.1 tid=70 pid=70\n")
-        if maps is not None:
-            with open(os.path.join(trace, "sid-00ab.map"), "wb") as out:
-                out.write(maps)
-        must(fathom, "import", trace)
-        text = said(fathom, "export", "--to=folded", "--measure=calls", "-o", "-", trace + ".data")
-        check(f"the name of {what} leads to no file outside the folder", "main thread;0x401000 1\n" in text and
-              "outside" not in text, text)
-        uftrace_folder(trace, records)
+    test_uftrace_names(folder, trace)
+    uftrace_folder(trace, records)
     child = record(1200, 0, 0, main_at) + record(1300, 1, 0, main_at)
     uftrace_folder(trace, records)
     with open(os.path.join(trace, "task.txt"), "ab") as out:
