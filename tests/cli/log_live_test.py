@@ -53,7 +53,7 @@ def plain_streams():
     for address in (f"unix:{FOLDER}/socket", f"tcp:127.0.0.1:{free_port()}"):
         log = FOLDER / "plain.eventlog"
         process = program(address, THREADS, EVENTS)
-        run("recv", "--wait", "10", "-o", log, address)
+        run("recv", "--wait", "60", "-o", log, address)
         assert process.wait(timeout=60) == 0
         assert check(log)["finished"]
 
@@ -61,7 +61,7 @@ def plain_streams():
 def follow():
     address = f"unix:{FOLDER}/followed"
     process = program(address, THREADS, EVENTS)
-    text = run("follow", "--wait", "10", "--type", "SpanEnd", "--type", "UserMarker",
+    text = run("follow", "--wait", "60", "--type", "SpanEnd", "--type", "UserMarker",
                address).stdout.decode()
     assert process.wait(timeout=60) == 0
     assert text.count("SpanEnd") == THREADS and 'UserMarker text="all done"' in text
@@ -71,7 +71,7 @@ def monitor_frames():
     address = f"monitor:127.0.0.1:{free_port()}"
     log = FOLDER / "monitor.eventlog"
     process = program(address, THREADS, EVENTS)
-    run("recv", "--wait", "10", "-o", log, address)
+    run("recv", "--wait", "60", "-o", log, address)
     assert process.wait(timeout=60) == 0
     check(log)
 
@@ -108,7 +108,7 @@ def token():
     port = free_port()
     process = program(f"tcp:0.0.0.0:{port}", THREADS, EVENTS, "secret")
     log = FOLDER / "token.eventlog"
-    run("recv", "--wait", "10", "--token", "secret", "-o", log, f"tcp:127.0.0.1:{port}")
+    run("recv", "--wait", "60", "--token", "secret", "-o", log, f"tcp:127.0.0.1:{port}")
     assert process.wait(timeout=60) == 0
     check(log)
 
@@ -143,10 +143,11 @@ def refusals_of_send():
     assert program(source, 1, 10).wait(timeout=60) == 0
     for address in (f"tcp:127.0.0.1:{free_port()}", f"monitor:127.0.0.1:{free_port()}"):
         server = subprocess.Popen([FATHOM, "log", "send", "--listen", "--clients", "2", "--token",
-                                   "secret", source, address], stderr=subprocess.DEVNULL)
-        wrong = run("recv", "--wait", "10", "--token", "wrong", "-o", log, address, status=1)
+                                   "secret", source, address], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        wrong = run("recv", "--wait", "60", "--token", "wrong", "-o", log, address, status=1)
         assert b"token is wrong" in wrong.stderr, wrong
-        run("recv", "--wait", "10", "--token", "secret", "-o", log, address)
+        run("recv", "--wait", "60", "--token", "secret", "-o", log, address)
         server.wait(timeout=60)
 
 
