@@ -124,7 +124,9 @@ struct fm_rec_moment {
     X(MESSAGE, 21, "message", "messages between processes") \
     X(RANDOM, 22, "random", "random numbers")               \
     X(TERMINAL, 23, "terminal", "a terminal")               \
-    X(RESOLVE, 24, "resolve", "a name to be resolved")
+    X(RESOLVE, 24, "resolve", "a name to be resolved")      \
+    X(LOAD, 25, "load", "a library to be loaded")           \
+    X(DEVICE, 26, "device", "a device's answer")
 enum fm_rec_wait_kind {
 #define FM_REC_WAIT_ENUM(upper, number, name, words) FM_REC_WAIT_##upper = (number),
     FM_REC_WAIT_KINDS(FM_REC_WAIT_ENUM)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -108,13 +109,86 @@ FM_WAIT_SEES(void, call_once, call_once, (once_flag * flag, void (*function)(voi
     fm_wait_over(waits, HERE);
 }
 
-static bool futex_waits(long number, long operation)
+static bool futex_waits(long operation)
 {
-    if (number != SYS_futex)
-        return false;
     long command = operation & FUTEX_CMD_MASK;
     return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
            command == FUTEX_WAIT_REQUEUE_PI;
+}
+
+/* Other calls of the kernel that can wait, where libc has no function for them, or the program uses
+ * none. */
+static const unsigned char kinds_of_calls[] = {
+    [SYS_futex_waitv] = FM_REC_WAIT_FUTEX,
+    [SYS_io_getevents] = FM_REC_WAIT_READ,
+    [SYS_io_pgetevents] = FM_REC_WAIT_READ,
+    [SYS_read] = FM_REC_WAIT_READ,
+    [SYS_readv] = FM_REC_WAIT_READ,
+    [SYS_pread64] = FM_REC_WAIT_READ,
+    [SYS_preadv] = FM_REC_WAIT_READ,
+    [SYS_preadv2] = FM_REC_WAIT_READ,
+    [SYS_write] = FM_REC_WAIT_WRITE,
+    [SYS_writev] = FM_REC_WAIT_WRITE,
+    [SYS_pwrite64] = FM_REC_WAIT_WRITE,
+    [SYS_pwritev] = FM_REC_WAIT_WRITE,
+    [SYS_pwritev2] = FM_REC_WAIT_WRITE,
+    [SYS_sendfile] = FM_REC_WAIT_WRITE,
+    [SYS_splice] = FM_REC_WAIT_WRITE,
+    [SYS_copy_file_range] = FM_REC_WAIT_WRITE,
+    [SYS_recvfrom] = FM_REC_WAIT_RECEIVE,
+    [SYS_recvmsg] = FM_REC_WAIT_RECEIVE,
+    [SYS_recvmmsg] = FM_REC_WAIT_RECEIVE,
+    [SYS_sendto] = FM_REC_WAIT_SEND,
+    [SYS_sendmsg] = FM_REC_WAIT_SEND,
+    [SYS_sendmmsg] = FM_REC_WAIT_SEND,
+    [SYS_accept] = FM_REC_WAIT_ACCEPT,
+    [SYS_accept4] = FM_REC_WAIT_ACCEPT,
+    [SYS_connect] = FM_REC_WAIT_CONNECT,
+    [SYS_poll] = FM_REC_WAIT_READY,
+    [SYS_ppoll] = FM_REC_WAIT_READY,
+    [SYS_select] = FM_REC_WAIT_READY,
+    [SYS_pselect6] = FM_REC_WAIT_READY,
+    [SYS_epoll_wait] = FM_REC_WAIT_READY,
+    [SYS_epoll_pwait] = FM_REC_WAIT_READY,
+    [SYS_epoll_pwait2] = FM_REC_WAIT_READY,
+    [SYS_nanosleep] = FM_REC_WAIT_SLEEP,
+    [SYS_clock_nanosleep] = FM_REC_WAIT_SLEEP,
+    [SYS_pause] = FM_REC_WAIT_SIGNAL,
+    [SYS_rt_sigsuspend] = FM_REC_WAIT_SIGNAL,
+    [SYS_rt_sigtimedwait] = FM_REC_WAIT_SIGNAL,
+    [SYS_wait4] = FM_REC_WAIT_CHILD,
+    [SYS_waitid] = FM_REC_WAIT_CHILD,
+    [SYS_fsync] = FM_REC_WAIT_DISK,
+    [SYS_fdatasync] = FM_REC_WAIT_DISK,
+    [SYS_sync] = FM_REC_WAIT_DISK,
+    [SYS_syncfs] = FM_REC_WAIT_DISK,
+    [SYS_msync] = FM_REC_WAIT_DISK,
+    [SYS_sync_file_range] = FM_REC_WAIT_DISK,
+    [SYS_open] = FM_REC_WAIT_DISK,
+    [SYS_openat] = FM_REC_WAIT_DISK,
+    [SYS_openat2] = FM_REC_WAIT_DISK,
+    [SYS_creat] = FM_REC_WAIT_DISK,
+    [SYS_close] = FM_REC_WAIT_DISK,
+    [SYS_fallocate] = FM_REC_WAIT_DISK,
+    [SYS_getdents64] = FM_REC_WAIT_DISK,
+    [SYS_flock] = FM_REC_WAIT_LOCK_FILE,
+    [SYS_msgrcv] = FM_REC_WAIT_MESSAGE,
+    [SYS_msgsnd] = FM_REC_WAIT_MESSAGE,
+    [SYS_semop] = FM_REC_WAIT_MESSAGE,
+    [SYS_semtimedop] = FM_REC_WAIT_MESSAGE,
+    [SYS_getrandom] = FM_REC_WAIT_RANDOM,
+    [SYS_ioctl] = FM_REC_WAIT_DEVICE,
+    [SYS_futex] = FM_REC_WAIT_FUTEX,
+    [SYS_io_uring_enter] = FM_REC_WAIT_READ,
+};
+
+static bool call_waits(long number, long b, long d)
+{
+    if ((unsigned long)number >= sizeof kinds_of_calls || kinds_of_calls[number] == 0)
+        return false;
+    if (number == SYS_io_uring_enter)
+        return ((unsigned long)d & IORING_ENTER_GETEVENTS) != 0;
+    return number != SYS_futex || futex_waits(b);
 }
 
 /* As the C++ library calls it for its futures and atomic waits. */
@@ -123,9 +197,9 @@ FM_WAIT_SEES(long, syscall, syscall, (long number, long a, long b, long c, long 
 {
     syscall_fn call;
     memcpy(&call, &next.syscall, sizeof call);
-    if (!futex_waits(number, b))
+    if (!call_waits(number, b, d))
         return call(number, a, b, c, d, e, f);
-    bool counted = fm_wait_begin(FM_REC_WAIT_FUTEX, (uint64_t)a, HERE);
+    bool counted = fm_wait_begin(kinds_of_calls[number], (uint64_t)a, HERE);
     long result = call(number, a, b, c, d, e, f);
     fm_wait_over(counted, HERE);
     return result;

@@ -3,9 +3,13 @@
 #undef _FILE_OFFSET_BITS /* the names without 64 are functions of their own */
 #include "waiting.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,31 +18,53 @@ extern int __open64_2(const char *path, int flags);
 extern int __openat_2(int folder, const char *path, int flags);
 extern int __openat64_2(int folder, const char *path, int flags);
 
-#define CALLS(X)       \
-    X(fsync)           \
-    X(fdatasync)       \
-    X(syncfs)          \
-    X(msync)           \
-    X(sync_file_range) \
-    X(close)           \
-    X(ftruncate)       \
-    X(ftruncate64)     \
-    X(flock)           \
-    X(lockf)           \
-    X(lockf64)         \
-    X(creat)           \
-    X(creat64)         \
-    X(__open_2)        \
-    X(__open64_2)      \
-    X(__openat_2)      \
-    X(__openat64_2)    \
-    X(open)            \
-    X(open64)          \
-    X(openat)          \
-    X(openat64)        \
-    X(fcntl)           \
-    X(fcntl64)         \
+#define CALLS(X)         \
+    X(fsync)             \
+    X(fdatasync)         \
+    X(syncfs)            \
+    X(msync)             \
+    X(sync_file_range)   \
+    X(close)             \
+    X(ftruncate)         \
+    X(ftruncate64)       \
+    X(flock)             \
+    X(lockf)             \
+    X(lockf64)           \
+    X(creat)             \
+    X(creat64)           \
+    X(__open_2)          \
+    X(__open64_2)        \
+    X(__openat_2)        \
+    X(__openat64_2)      \
+    X(open)              \
+    X(open64)            \
+    X(openat)            \
+    X(openat64)          \
+    X(fcntl)             \
+    X(fcntl64)           \
+    X(ioctl)             \
+    X(truncate)          \
+    X(truncate64)        \
+    X(fallocate)         \
+    X(fallocate64)       \
+    X(posix_fallocate)   \
+    X(posix_fallocate64) \
+    X(open_by_handle_at) \
+    X(readahead)         \
+    X(opendir)           \
+    X(readdir)           \
+    X(readdir64)         \
+    X(readdir_r)         \
+    X(readdir64_r)       \
+    X(getdents64)        \
+    X(fopen)             \
+    X(fopen64)           \
+    X(freopen)           \
+    X(freopen64)         \
+    X(dlopen)            \
     X(sync)
+/* Of readdir_r, which programs call all the same. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 FM_WAIT_NEXT(CALLS)
 
 #define DISK(object, name, parameters, arguments) \
@@ -58,6 +84,36 @@ DISK(0, __open_2, (const char *path, int flags), (path, flags))
 DISK(0, __open64_2, (const char *path, int flags), (path, flags))
 DISK(0, __openat_2, (int folder, const char *path, int flags), (folder, path, flags))
 DISK(0, __openat64_2, (int folder, const char *path, int flags), (folder, path, flags))
+
+DISK(0, truncate, (const char *path, off_t bytes), (path, bytes))
+DISK(0, truncate64, (const char *path, off64_t bytes), (path, bytes))
+DISK(fd, fallocate, (int fd, int mode, off_t at, off_t bytes), (fd, mode, at, bytes))
+DISK(fd, fallocate64, (int fd, int mode, off64_t at, off64_t bytes), (fd, mode, at, bytes))
+DISK(fd, posix_fallocate, (int fd, off_t at, off_t bytes), (fd, at, bytes))
+DISK(fd, posix_fallocate64, (int fd, off64_t at, off64_t bytes), (fd, at, bytes))
+DISK(0, open_by_handle_at, (int mount, struct file_handle *handle, int flags),
+     (mount, handle, flags))
+
+#define DISK_GIVES(type, name, parameters, arguments) \
+    FM_WAIT_CALL(FM_REC_WAIT_DISK, 0, type, name, parameters, arguments)
+DISK_GIVES(ssize_t, readahead, (int fd, off64_t at, size_t bytes), (fd, at, bytes))
+DISK_GIVES(ssize_t, getdents64, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
+DISK_GIVES(DIR *, opendir, (const char *path), (path))
+DISK_GIVES(struct dirent *, readdir, (DIR * folder), (folder))
+DISK_GIVES(struct dirent64 *, readdir64, (DIR * folder), (folder))
+DISK(0, readdir_r, (DIR *restrict folder, struct dirent *restrict to, struct dirent **restrict at),
+     (folder, to, at))
+DISK(0, readdir64_r,
+     (DIR *restrict folder, struct dirent64 *restrict to, struct dirent64 **restrict at),
+     (folder, to, at))
+DISK_GIVES(FILE *, fopen, (const char *restrict path, const char *restrict mode), (path, mode))
+DISK_GIVES(FILE *, fopen64, (const char *restrict path, const char *restrict mode), (path, mode))
+DISK_GIVES(FILE *, freopen,
+           (const char *restrict path, const char *restrict mode, FILE *restrict stream),
+           (path, mode, stream))
+DISK_GIVES(FILE *, freopen64,
+           (const char *restrict path, const char *restrict mode, FILE *restrict stream),
+           (path, mode, stream))
 
 FM_WAIT_SEES(void, sync, sync, (void))
 {
@@ -113,3 +169,34 @@ LOCK_FILE_UNLESS(command != F_LOCK, lockf64, (int fd, int command, off64_t bytes
     }
 CONTROL(fcntl)
 CONTROL(fcntl64)
+
+FM_WAIT_SEES(int, ioctl, ioctl, (int fd, unsigned long request, ...))
+{
+    va_list list;
+    va_start(list, request);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    bool counted = fm_wait_begin(FM_REC_WAIT_DEVICE, (uint64_t)fd, HERE);
+    int result = next.ioctl(fd, request, argument);
+    fm_wait_over(counted, HERE);
+    return result;
+}
+
+static bool is_of_own_object(void *place)
+{
+    struct dl_find_object own, found;
+    return _dl_find_object((void *)is_of_own_object, &own) == 0 &&
+           _dl_find_object(place, &found) == 0 && own.dlfo_map_start == found.dlfo_map_start;
+}
+
+/* libc looks at who calls: where that object says that libraries are. What constructors do counts
+ * as waiting, too. */
+FM_WAIT_SEES(void *, dlopen, dlopen, (const char *path, int flags))
+{
+    if (!is_of_own_object(__builtin_return_address(0)))
+        return next.dlopen(path, flags); /* a jump: see the test */
+    bool counted = fm_wait_begin(FM_REC_WAIT_LOAD, 0, HERE);
+    void *result = next.dlopen(path, flags);
+    fm_wait_over(counted, HERE);
+    return result;
+}

@@ -9,13 +9,21 @@
 extern struct fm_wait_name __start_fm_wait_names[] FM_HIDDEN, __stop_fm_wait_names[] FM_HIDDEN;
 extern struct fm_wait_way __start_fm_wait_ways[] FM_HIDDEN, __stop_fm_wait_ways[] FM_HIDDEN;
 
-/* Two have two codes for two layouts, and dlsym gave the older one before glibc 2.36. NULL: this C
+/* Some have two codes for two layouts, and dlsym gave the older one before glibc 2.36. NULL: this C
  * library has none, and then nobody calls it. */
 static void *next_of(const char *name)
 {
-    bool two =
-        strcmp(name, "pthread_cond_wait") == 0 || strcmp(name, "pthread_cond_timedwait") == 0;
-    return two ? dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2") : dlsym(RTLD_NEXT, name);
+    static const struct {
+        const char *name, *version;
+    } of_two[] = {
+        {"pthread_cond_wait", "GLIBC_2.3.2"}, {"pthread_cond_timedwait", "GLIBC_2.3.2"},
+        {"lio_listio", "GLIBC_2.4"},          {"lio_listio64", "GLIBC_2.4"},
+        {"posix_spawn", "GLIBC_2.15"},        {"posix_spawnp", "GLIBC_2.15"},
+    };
+    for (size_t i = 0; i < sizeof of_two / sizeof of_two[0]; i++)
+        if (strcmp(name, of_two[i].name) == 0)
+            return dlvsym(RTLD_NEXT, name, of_two[i].version);
+    return dlsym(RTLD_NEXT, name);
 }
 
 struct range {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sleeping, signals, child processes, messages between processes. */
+/* <signal.h> would lead `sigpause` to __xpg_sigpause. */
+#define sigpause sigpause_declared
 #include "waiting.h"
 
 #include <mqueue.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/msg.h>
@@ -14,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#undef sigpause
+extern int sigpause(int mask);
 extern int __xpg_sigpause(int signal);
+extern int __sigpause(int signal_or_mask, int is_signal);
 
 #define CALLS(X)       \
     X(sleep)           \
@@ -42,7 +48,12 @@ extern int __xpg_sigpause(int signal);
     X(mq_send)         \
     X(mq_timedsend)    \
     X(mq_receive)      \
-    X(mq_timedreceive)
+    X(mq_timedreceive) \
+    X(sigpause)        \
+    X(__sigpause)      \
+    X(popen)           \
+    X(posix_spawn)     \
+    X(posix_spawnp)
 FM_WAIT_NEXT(CALLS)
 
 #define SLEEP(type, name, parameters, arguments) \
@@ -60,6 +71,8 @@ SLEEP(int, thrd_sleep, (const struct timespec *time, struct timespec *left), (ti
 SIGNAL(pause, (void), ())
 SIGNAL(sigsuspend, (const sigset_t *mask), (mask))
 SIGNAL(__xpg_sigpause, (int signal), (signal))
+SIGNAL(sigpause, (int mask), (mask))
+SIGNAL(__sigpause, (int signal_or_mask, int is_signal), (signal_or_mask, is_signal))
 SIGNAL(sigwait, (const sigset_t *restrict set, int *restrict signal), (set, signal))
 SIGNAL(sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict info), (set, info))
 SIGNAL(sigtimedwait,
@@ -81,6 +94,19 @@ CHILD_UNLESS((options & WNOHANG) != 0, int, waitid,
              (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
 CHILD_UNLESS(false, int, system, (const char *command), (command))
 CHILD_UNLESS(false, int, pclose, (FILE * stream), (stream))
+CHILD_UNLESS(false, FILE *, popen, (const char *command, const char *mode), (command, mode))
+CHILD_UNLESS(false, int, posix_spawn,
+             (pid_t *restrict pid, const char *restrict path,
+              const posix_spawn_file_actions_t *restrict actions,
+              const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+              char *const envp[restrict]),
+             (pid, path, actions, attributes, argv, envp))
+CHILD_UNLESS(false, int, posix_spawnp,
+             (pid_t *restrict pid, const char *restrict file,
+              const posix_spawn_file_actions_t *restrict actions,
+              const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+              char *const envp[restrict]),
+             (pid, file, actions, attributes, argv, envp))
 
 #define MESSAGE_UNLESS(cannot, type, name, parameters, arguments) \
     FM_WAIT_CALL_UNLESS(cannot, FM_REC_WAIT_MESSAGE, 0, type, name, parameters, arguments)

@@ -4,6 +4,7 @@
 
 #include <netdb.h>
 #include <poll.h>
+#include <resolv.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -15,32 +16,47 @@ extern int __poll_chk(struct pollfd *fds, nfds_t count, int time, size_t room);
 extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *time,
                        const sigset_t *mask, size_t room);
 
-#define CALLS(X)      \
-    X(recv)           \
-    X(recvfrom)       \
-    X(recvmsg)        \
-    X(recvmmsg)       \
-    X(__recv_chk)     \
-    X(__recvfrom_chk) \
-    X(send)           \
-    X(sendto)         \
-    X(sendmsg)        \
-    X(sendmmsg)       \
-    X(accept)         \
-    X(accept4)        \
-    X(connect)        \
-    X(poll)           \
-    X(ppoll)          \
-    X(__poll_chk)     \
-    X(__ppoll_chk)    \
-    X(select)         \
-    X(pselect)        \
-    X(epoll_wait)     \
-    X(epoll_pwait)    \
-    X(epoll_pwait2)   \
-    X(getaddrinfo)    \
-    X(getnameinfo)    \
-    X(gethostbyname)
+#define CALLS(X)        \
+    X(recv)             \
+    X(recvfrom)         \
+    X(recvmsg)          \
+    X(recvmmsg)         \
+    X(__recv_chk)       \
+    X(__recvfrom_chk)   \
+    X(send)             \
+    X(sendto)           \
+    X(sendmsg)          \
+    X(sendmmsg)         \
+    X(accept)           \
+    X(accept4)          \
+    X(connect)          \
+    X(poll)             \
+    X(ppoll)            \
+    X(__poll_chk)       \
+    X(__ppoll_chk)      \
+    X(select)           \
+    X(pselect)          \
+    X(epoll_wait)       \
+    X(epoll_pwait)      \
+    X(epoll_pwait2)     \
+    X(getaddrinfo)      \
+    X(getnameinfo)      \
+    X(gethostbyname)    \
+    X(gethostbyname2)   \
+    X(gethostbyaddr)    \
+    X(gethostbyname_r)  \
+    X(gethostbyname2_r) \
+    X(gethostbyaddr_r)  \
+    X(gai_suspend)      \
+    X(getaddrinfo_a)    \
+    X(res_query)        \
+    X(res_search)       \
+    X(res_querydomain)  \
+    X(res_send)         \
+    X(res_nquery)       \
+    X(res_nsearch)      \
+    X(res_nquerydomain) \
+    X(res_nsend)
 FM_WAIT_NEXT(CALLS)
 
 #define RECEIVE(name, parameters, arguments)                                                 \
@@ -128,3 +144,50 @@ FM_WAIT_CALL(FM_REC_WAIT_RESOLVE, 0, int, getnameinfo,
               socklen_t host_room, char *restrict service, socklen_t service_room, int flags),
              (address, size, host, host_room, service, service_room, flags))
 FM_WAIT_CALL(FM_REC_WAIT_RESOLVE, 0, struct hostent *, gethostbyname, (const char *name), (name))
+#define RESOLVE(type, name, parameters, arguments) \
+    FM_WAIT_CALL(FM_REC_WAIT_RESOLVE, 0, type, name, parameters, arguments)
+RESOLVE(struct hostent *, gethostbyname2, (const char *name, int family), (name, family))
+RESOLVE(struct hostent *, gethostbyaddr, (const void *address, socklen_t size, int family),
+        (address, size, family))
+RESOLVE(int, gethostbyname_r,
+        (const char *restrict name, struct hostent *restrict to, char *restrict room, size_t bytes,
+         struct hostent **restrict found, int *restrict error),
+        (name, to, room, bytes, found, error))
+RESOLVE(int, gethostbyname2_r,
+        (const char *restrict name, int family, struct hostent *restrict to, char *restrict room,
+         size_t bytes, struct hostent **restrict found, int *restrict error),
+        (name, family, to, room, bytes, found, error))
+RESOLVE(int, gethostbyaddr_r,
+        (const void *restrict address, socklen_t size, int family, struct hostent *restrict to,
+         char *restrict room, size_t bytes, struct hostent **restrict found, int *restrict error),
+        (address, size, family, to, room, bytes, found, error))
+RESOLVE(int, gai_suspend,
+        (const struct gaicb *const requests[], int count, const struct timespec *time),
+        (requests, count, time))
+FM_WAIT_CALL_UNLESS(mode != GAI_WAIT, FM_REC_WAIT_RESOLVE, 0, int, getaddrinfo_a,
+                    (int mode, struct gaicb *requests[restrict], int count,
+                     struct sigevent *restrict event),
+                    (mode, requests, count, event))
+RESOLVE(int, res_query, (const char *name, int class, int type, unsigned char *answer, int room),
+        (name, class, type, answer, room))
+RESOLVE(int, res_search, (const char *name, int class, int type, unsigned char *answer, int room),
+        (name, class, type, answer, room))
+RESOLVE(int, res_querydomain,
+        (const char *name, const char *domain, int class, int type, unsigned char *answer,
+         int room),
+        (name, domain, class, type, answer, room))
+RESOLVE(int, res_send, (const unsigned char *query, int bytes, unsigned char *answer, int room),
+        (query, bytes, answer, room))
+RESOLVE(int, res_nquery,
+        (res_state state, const char *name, int class, int type, unsigned char *answer, int room),
+        (state, name, class, type, answer, room))
+RESOLVE(int, res_nsearch,
+        (res_state state, const char *name, int class, int type, unsigned char *answer, int room),
+        (state, name, class, type, answer, room))
+RESOLVE(int, res_nquerydomain,
+        (res_state state, const char *name, const char *domain, int class, int type,
+         unsigned char *answer, int room),
+        (state, name, domain, class, type, answer, room))
+RESOLVE(int, res_nsend,
+        (res_state state, const unsigned char *query, int bytes, unsigned char *answer, int room),
+        (state, query, bytes, answer, room))

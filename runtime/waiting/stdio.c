@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams: what libc does for them inside is not seen, so the functions themselves are. Input that
  * is in the buffer, and output that fits into it, need no clock. */
-/* clang sees libc's inline definitions of some of them, and then takes no attributes for ours. */
-#define __NO_INLINE__ 1  // NOLINT(bugprone-reserved-identifier)
-#undef _FILE_OFFSET_BITS /* the names without 64 are functions of their own */
-#ifndef __NO_INLINE__
-#define __NO_INLINE__ 1 /* <stdio.h> would define some of them, to be inlined */
-#endif
-#include "waiting.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <wchar.h>
-
-#undef getc
-#undef putc
-#undef getchar
-#undef putchar
+#include "streams.h"
 
 extern char *__fgets_chk(char *restrict line, size_t room, int bytes, FILE *restrict stream);
 extern size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t count,
@@ -74,33 +58,13 @@ extern ssize_t __getdelim(char **restrict line, size_t *restrict room, int end,
     X(__isoc99_scanf)   \
     X(__isoc99_fscanf)  \
     X(__isoc23_scanf)   \
-    X(__isoc23_fscanf)
+    X(__isoc23_fscanf)  \
+    X(scanf)            \
+    X(fscanf)           \
+    X(vscanf)           \
+    X(vfscanf)
 FM_WAIT_NEXT(CALLS)
 
-/* glibc's own names of where a stream is in its buffer; its <stdio.h> shows them, since functions
- * that are inlined use them. Another thread may be at the stream: what is read is a guess then,
- * and at worst a wait is not seen. */
-static inline bool has_input(const FILE *stream, size_t bytes)
-{
-    return stream != NULL && (size_t)(stream->_IO_read_end - stream->_IO_read_ptr) >= bytes;
-}
-
-static inline bool has_line(const FILE *stream, int end, size_t bytes)
-{
-    if (stream == NULL || stream->_IO_read_end <= stream->_IO_read_ptr)
-        return false;
-    size_t there = (size_t)(stream->_IO_read_end - stream->_IO_read_ptr);
-    return there >= bytes || memchr(stream->_IO_read_ptr, end, there) != NULL;
-}
-
-static inline bool has_room(const FILE *stream, size_t bytes)
-{
-    return stream != NULL && stream->_IO_write_end > stream->_IO_write_ptr &&
-           (size_t)(stream->_IO_write_end - stream->_IO_write_ptr) > bytes;
-}
-
-#define INPUT_UNLESS(there, type, name, parameters, arguments) \
-    FM_WAIT_CALL_UNLESS(there, FM_REC_WAIT_READ, 0, type, name, parameters, arguments)
 INPUT_UNLESS(has_line(stream, '\n', bytes > 0 ? (size_t)bytes : 0), char *, fgets,
              (char *restrict line, int bytes, FILE *restrict stream), (line, bytes, stream))
 INPUT_UNLESS(has_line(stream, '\n', bytes > 0 ? (size_t)bytes : 0), char *, __fgets_chk,
@@ -137,8 +101,6 @@ INPUT_UNLESS(false, int, __isoc23_vfscanf,
              (FILE *restrict stream, const char *restrict format, va_list list),
              (stream, format, list))
 
-#define OUTPUT_UNLESS(fits, type, name, parameters, arguments) \
-    FM_WAIT_CALL_UNLESS(fits, FM_REC_WAIT_WRITE, 0, type, name, parameters, arguments)
 OUTPUT_UNLESS(has_room(stream, 1), int, fputc, (int byte, FILE *stream), (byte, stream))
 OUTPUT_UNLESS(has_room(stream, 1), int, putc, (int byte, FILE *stream), (byte, stream))
 OUTPUT_UNLESS(has_room(stdout, 1), int, putchar, (int byte), (byte))
@@ -160,31 +122,28 @@ OUTPUT_UNLESS(false, int, __vfprintf_chk,
               (FILE *restrict stream, int flag, const char *restrict format, va_list list),
               (stream, flag, format, list))
 
-/* With any number of arguments: by the function that takes a list of them. */
-#define VARIADIC(kind, name, called, last, parameters, arguments) \
-    FM_WAIT_SEES(int, name, called, parameters)                   \
-    {                                                             \
-        va_list list;                                             \
-        va_start(list, last);                                     \
-        bool waits = fm_wait_begin(kind, 0, HERE);                \
-        int result = next.called arguments;                       \
-        fm_wait_over(waits, HERE);                                \
-        va_end(list);                                             \
-        return result;                                            \
-    }
-VARIADIC(FM_REC_WAIT_WRITE, printf, vprintf, format, (const char *restrict format, ...),
-         (format, list))
-VARIADIC(FM_REC_WAIT_WRITE, fprintf, vfprintf, format,
-         (FILE *restrict stream, const char *restrict format, ...), (stream, format, list))
-VARIADIC(FM_REC_WAIT_WRITE, __printf_chk, __vprintf_chk, format,
-         (int flag, const char *restrict format, ...), (flag, format, list))
-VARIADIC(FM_REC_WAIT_WRITE, __fprintf_chk, __vfprintf_chk, format,
-         (FILE *restrict stream, int flag, const char *restrict format, ...),
-         (stream, flag, format, list))
-#define SCAN(standard)                                                                \
-    VARIADIC(FM_REC_WAIT_READ, __##standard##_scanf, __##standard##_vscanf, format,   \
-             (const char *restrict format, ...), (format, list))                      \
-    VARIADIC(FM_REC_WAIT_READ, __##standard##_fscanf, __##standard##_vfscanf, format, \
-             (FILE *restrict stream, const char *restrict format, ...), (stream, format, list))
+FM_WAIT_VARIADIC(FM_REC_WAIT_WRITE, 0, printf, vprintf, format, (const char *restrict format, ...),
+                 (format, list))
+FM_WAIT_VARIADIC(FM_REC_WAIT_WRITE, 0, fprintf, vfprintf, format,
+                 (FILE *restrict stream, const char *restrict format, ...), (stream, format, list))
+FM_WAIT_VARIADIC(FM_REC_WAIT_WRITE, 0, __printf_chk, __vprintf_chk, format,
+                 (int flag, const char *restrict format, ...), (flag, format, list))
+FM_WAIT_VARIADIC(FM_REC_WAIT_WRITE, 0, __fprintf_chk, __vfprintf_chk, format,
+                 (FILE *restrict stream, int flag, const char *restrict format, ...),
+                 (stream, flag, format, list))
+#define SCAN(standard)                                                                           \
+    FM_WAIT_VARIADIC(FM_REC_WAIT_READ, 0, __##standard##_scanf, __##standard##_vscanf, format,   \
+                     (const char *restrict format, ...), (format, list))                         \
+    FM_WAIT_VARIADIC(FM_REC_WAIT_READ, 0, __##standard##_fscanf, __##standard##_vfscanf, format, \
+                     (FILE *restrict stream, const char *restrict format, ...),                  \
+                     (stream, format, list))
 SCAN(isoc99)
 SCAN(isoc23)
+INPUT_UNLESS(false, int, vscanf, (const char *restrict format, va_list list), (format, list))
+INPUT_UNLESS(false, int, vfscanf,
+             (FILE *restrict stream, const char *restrict format, va_list list),
+             (stream, format, list))
+FM_WAIT_VARIADIC(FM_REC_WAIT_READ, 0, scanf, vscanf, format, (const char *restrict format, ...),
+                 (format, list))
+FM_WAIT_VARIADIC(FM_REC_WAIT_READ, 0, fscanf, vfscanf, format,
+                 (FILE *restrict stream, const char *restrict format, ...), (stream, format, list))

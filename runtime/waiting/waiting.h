@@ -165,3 +165,16 @@ struct fm_wait_way {
     }
 #define FM_WAIT_CALL(kind, object, type, name, parameters, arguments) \
     FM_WAIT_CALL_UNLESS(false, kind, object, type, name, parameters, arguments)
+
+/* With any number of arguments: by the function that takes a list of them. */
+#define FM_WAIT_VARIADIC(kind, object, name, called, last, parameters, arguments) \
+    FM_WAIT_SEES(int, name, called, parameters)                                   \
+    {                                                                             \
+        va_list list;                                                             \
+        va_start(list, last);                                                     \
+        bool counted = fm_wait_begin(kind, (uint64_t)(object), HERE);             \
+        int result = next.called arguments;                                       \
+        fm_wait_over(counted, HERE);                                              \
+        va_end(list);                                                             \
+        return result;                                                            \
+    }

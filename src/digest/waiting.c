@@ -34,6 +34,8 @@ static const struct {
     {"random", "random numbers"},
     {"terminal", "a terminal"},
     {"resolve", "a host's name to be looked up"},
+    {"load", "a library to be loaded"},
+    {"device", "a device's answer (ioctl)"},
 };
 
 static const char *words_of(const char *kind)
