@@ -371,7 +371,7 @@ static int sleeps(const struct run *run)
 /* Until it sleeps in its call, or has ended. */
 static void settle(struct run *run)
 {
-    for (int asleep = 0; asleep < 5 && !IS_DONE(run);) {
+    for (int asleep = 0; asleep < 3 && !IS_DONE(run);) {
         asleep = __atomic_load_n(&run->begun, __ATOMIC_SEQ_CST) && sleeps(run) ? asleep + 1 : 0;
         brief();
     }
