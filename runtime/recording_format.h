@@ -26,8 +26,7 @@
  *
  * Reading live: a node is filled in before the ref to it is stored (release), and is never moved,
  * unlinked or freed; a list only grows at its head. Every 4- and 8-byte field is stored whole.
- * Counters only grow. Counters of different nodes are not one snapshot: a call may be counted in
- * a caller and not yet in its callee. */
+ * Counters only grow, and are no snapshot: a call may be counted in its caller alone so far. */
 #pragma once
 
 #include <assert.h>
