@@ -82,7 +82,7 @@ enum fm_rec_grade_flags {
     FM_REC_WAS_STOPPED = 1u << 4, /* by the program or from the start, at some time */
     FM_REC_WAITING = 1u << 5,     /* calls that can wait are interposed, and were counted */
     FM_REC_HELD = 1u << 6,        /* blocks remember where they were allocated: fm_rec_held */
-    FM_REC_WILL_HOLD = 1u << 7,   /* they would: without FM_REC_ALLOCATION there were none */
+    FM_REC_WILL_HOLD = 1u << 7,   /* they would: without FM_REC_HELD there were none */
     FM_REC_LIFETIMES = 1u << 8,   /* and when: how long each was held is known */
 };
 

@@ -67,12 +67,14 @@ __attribute__((constructor)) static void find_allocator(void)
                    libc == object_of((uint64_t)__libc_free) &&
                    libc != object_of((uint64_t)find_allocator);
     const char *wish = fm_getenv("FATHOM_HEAP");
-    if (!chunks_known || (wish != NULL && strcmp(wish, "off") == 0) ||
-        object_of((uint64_t)malloc) != object_of((uint64_t)find_allocator))
+    if (object_of((uint64_t)malloc) != object_of((uint64_t)find_allocator))
         return;
-    fm_process.grade_flags |= FM_REC_WILL_HOLD;
+    uint32_t flags = FM_REC_ALLOCATION;
+    if (chunks_known && (wish == NULL || strcmp(wish, "off") != 0))
+        flags |= FM_REC_WILL_HOLD;
+    fm_process.grade_flags |= flags;
     if (fm_process.header != NULL)
-        __atomic_fetch_or(&fm_process.header->grade_flags, FM_REC_WILL_HOLD, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&fm_process.header->grade_flags, flags, __ATOMIC_RELAXED);
 }
 
 /* What malloc and free change is the first cache line of a record. */

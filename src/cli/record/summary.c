@@ -239,6 +239,18 @@ static void print_hooks_share(const struct fm_profile *profile)
     fputs("\n", stderr);
 }
 
+/* A program that has libc within, or a sanitizer: ours does not stand in front of its malloc. */
+static void print_not_recorded(const struct fm_profile *profile)
+{
+    bool waits = fm_profile_measure(profile, "wait_ns") != 0;
+    if (fm_profile_knows(profile, FM_WORDS))
+        return;
+    fprintf(stderr,
+            "memory%s not recorded: in fully static programs, and with sanitizers, the calls of "
+            "malloc%s are not seen\n",
+            waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
+}
+
 void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
                           const char *data_path)
 {
@@ -253,6 +265,7 @@ void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_fini
         fm_run_sentence(profile); /* where the time went that is no CPU time */
     if (waited != NULL)
         fprintf(stderr, "%s\n", waited);
+    print_not_recorded(profile);
     print_hooks_share(profile);
     print_table(profile, analysis);
     print_phases(profile);

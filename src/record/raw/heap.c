@@ -134,9 +134,9 @@ void fm_raw_heap_end(struct fm_raw_heap_reading *reading)
 {
     struct fm_raw_recording *recording = reading->recording;
     const GArray *flows = recording->storage->flows;
-    const uint32_t wish = recording->header.grade_flags & (FM_REC_WILL_HOLD | FM_REC_ALLOCATION);
     /* Nothing was allocated: that nothing is held is known, too. */
-    if (wish == FM_REC_WILL_HOLD && recording->storage->heaps->len <= 1)
+    if ((recording->header.grade_flags & FM_REC_WILL_HOLD) != 0 &&
+        recording->storage->heaps->len <= 1)
         recording->is_held = true;
     for (guint i = 0; i < reading->flow_refs->len; i++) {
         uint32_t ref = g_array_index(reading->flow_refs, uint32_t, i);

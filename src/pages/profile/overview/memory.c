@@ -113,7 +113,7 @@ static void add_allocated(struct fm_page *page)
     if (!fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
         fm_add_text(page->body, fm_profile_knows(page->profile, FM_WORDS)
                                     ? "Nothing was allocated by functions that were recorded."
-                                    : "How much memory was allocated was not recorded.");
+                                    : "What was allocated was not recorded.");
         return;
     }
     fm_add_hot_allocators(page, PATHS_SHOWN);

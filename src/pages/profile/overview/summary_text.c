@@ -184,16 +184,21 @@ static char *which_is_sampled(const struct fm_profile *profile)
 {
     const struct fm_tick_event *event = &profile->run_info.tick_event;
     uint64_t exact;
+    bool memory = fm_profile_knows(profile, FM_WORDS);
+    const char *rest = memory ? "" : ", memory is not recorded";
+    if (!event->recorded && fm_run_cpu(profile, &exact))
+        return g_strdup_printf("calls%s the CPU time of the run are exact%s, where it went is "
+                               "sampled",
+                               memory ? ", bytes and" : " and", rest);
     if (!event->recorded)
-        return g_strdup(fm_run_cpu(profile, &exact)
-                            ? "calls, bytes and the CPU time of the run are exact, where it "
-                              "went is sampled"
-                            : "calls and bytes are exact, time is sampled");
+        return g_strdup_printf("calls%s are exact%s, time is sampled", memory ? " and bytes" : "",
+                               rest);
     g_autofree char *every = fm_format_int((int64_t)MIN(event->period, (uint64_t)INT64_MAX));
     g_autofree char *how = event->period == 1   ? g_strdup("each looked at")
                            : event->period == 0 ? g_strdup("counted at waits and clock ticks")
                                                 : g_strdup_printf("sampled each %s", every);
-    return g_strdup_printf("calls and bytes are exact, %s%s are %s", fm_profile_tick_words(profile),
+    return g_strdup_printf("calls%s are exact%s, %s%s are %s", memory ? " and bytes" : "", rest,
+                           fm_profile_tick_words(profile),
                            event->user_alone ? " of user code alone" : "", how);
 }
 

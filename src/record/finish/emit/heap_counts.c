@@ -6,6 +6,13 @@ void fm_heap_counts_begin(struct fm_heap_counts *counts, struct fm_build *build,
 {
     *counts = (struct fm_heap_counts){.build = build, .recording = recording};
     fm_build_rename_measure(build, FM_WORDS, "bytes", "bytes", 1.0);
+    /* No malloc of ours: a fully static program, one with a sanitizer. */
+    bool seen = (recording->header.grade_flags & (FM_REC_ALLOCATION | FM_REC_WILL_HOLD)) != 0;
+    if (!seen && recording->heap_count <= 1) {
+        fm_build_unknown(build, FM_ALLOCS);
+        fm_build_unknown(build, FM_WORDS);
+        return;
+    }
     counts->frees = fm_build_own_measure(build, "frees", "frees", 1.0);
     counts->freed_bytes = fm_build_own_measure(build, "freed_bytes", "bytes", 1.0);
     /* Blocks are remembered from the first on. A process that allocated nothing has the measures of
