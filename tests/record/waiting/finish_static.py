@@ -53,10 +53,9 @@ def told_of(tap, folder, what):
         text = page(folder, words)
         tap.check("not recorded" in text and "Nothing was" not in text and "0 were" not in text,
                   f"{what}: {words}: not recorded", text)
-    for words in ("tree/all&meas.bytes", "flame/all&meas.bytes"):
-        asked = lib.run([lib.FATHOM, "report", words.split("&", maxsplit=1)[0].replace("all", "bytes"), "out.data"],
-                        folder)
-        tap.check(asked.returncode != 0 and "not recorded" in asked.stderr,
+    for words in ("tree/bytes/down/3/all", "flame/bytes/down/_/all"):
+        asked = lib.run([lib.FATHOM, "report", words, "out.data"], folder)
+        tap.check(asked.returncode != 0 and "was allocated was not recorded" in asked.stderr,
                   f"{what}: {words}: one error says so", asked.stdout + asked.stderr)
     facts = json.loads(page(folder, "--json", "leaks"))["facts"]
     tap.check(facts["recorded"] is False and "held_bytes" not in facts, f"{what}: as JSON, too", facts)
