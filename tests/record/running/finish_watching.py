@@ -30,13 +30,11 @@ def race(tap, folder, number, readings):
     # the first of it is a header that is being written
     while (not path.exists() or lib.run([RACE, path, 1], folder).returncode != 0) and time.monotonic() < until:
         time.sleep(0.01)
-    done = 0
-    while done < readings and path.stat().st_blocks * 512 < BYTES_MAX:
+    done, read = 0, None
+    while read is None or (read.returncode == 0 and done < readings and path.stat().st_blocks * 512 < BYTES_MAX):
         some = min(readings - done, 50)
         read = lib.run([RACE, path, some], folder)
         done += some
-        if read.returncode != 0:
-            break
     tap.check(read.returncode == 0, f"{done} readings while it grows", read.stderr)
     if read.returncode == 0:
         _, grown, threads, contexts = map(int, read.stdout.split())
