@@ -5,6 +5,7 @@ not recorded, where the run ends and on each page, and is nowhere 0. With a sani
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -92,7 +93,7 @@ def main():
             tap.skip("-fsanitize=address", "no such sanitizer")
         lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-pthread", "holding.c", "-o", "prog"], folder)
         done = lib.record(["./prog"], folder)
-        tap.check("not recorded" not in done.stderr and "calls and bytes are exact" in page(folder, "menu"),
+        tap.check("not recorded" not in done.stderr and re.search(r"calls(,| and) bytes", page(folder, "menu")),
                   "others have both", done.stderr)
         (folder / "empty.c").write_text("int main(void)\n{\n    return 0;\n}\n")
         lib.must([lib.FATHOM, "cc", "gcc", "empty.c", "-o", "prog"], folder)
