@@ -88,6 +88,12 @@ static struct perf_event_attr wished_attributes(void)
     return attributes;
 }
 
+/* Past libc's ioctl(), which is in front of libc's own. */
+static bool ask_event(int fd, unsigned long request, const void *to)
+{
+    return fm_system_call(SYS_ioctl, fd, (long)request, (long)to, 0) == 0;
+}
+
 bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
 {
     struct perf_event_attr attributes = wished_attributes();
@@ -106,8 +112,8 @@ bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
     bool signals = !fm_process.tick_counts;
     if ((signals && (fcntl(fd, F_SETSIG, fm_process.tick_signal) != 0 ||
                      fcntl(fd, F_SETOWN_EX, &owner) != 0 || fcntl(fd, F_SETFL, O_ASYNC) != 0)) ||
-        ioctl(fd, PERF_EVENT_IOC_ID, &thread->perf_id) != 0 ||
-        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+        !ask_event(fd, PERF_EVENT_IOC_ID, &thread->perf_id) ||
+        !ask_event(fd, PERF_EVENT_IOC_ENABLE, NULL)) {
         fm_file_close(fd);
         return false;
     }
@@ -119,7 +125,7 @@ bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
 static bool event_is_there(const struct fm_thread *thread)
 {
     uint64_t id = 0;
-    return thread->perf_fd >= 0 && ioctl(thread->perf_fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+    return thread->perf_fd >= 0 && ask_event(thread->perf_fd, PERF_EVENT_IOC_ID, &id) &&
            id == thread->perf_id;
 }
 

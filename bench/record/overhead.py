@@ -8,7 +8,7 @@ usage: overhead.py FATHOM FOLDER [--tools LIST] [--programs LIST] [--parts LIST]
   clang-coverage, gprof, uftrace, callgrind (default: all that are there).
   programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined; zstd, jq, tcc, redis, ninja,
   re2, leveldb; zopfli, mawk, tidy, duktape, which nothing was tuned for. parts: speed, heap, threads,
-  switches, memory, finish.
+  switches, memory, finish; waiting and held, which are in no run unless asked for.
 
 Each figure is the median of N (default 5, slow tools 3) ratios; the plain program and the tool take
 turns. CPU time is user + system time of the program and all that it waited for."""
@@ -22,6 +22,7 @@ import sys
 import time
 
 import packaged as packaging
+import waiting
 from programs_built import REAL, ROOT, SIX, Programs, must
 
 sys.path.insert(0, str(ROOT / "tests" / "record"))
@@ -250,6 +251,10 @@ def main():
     if options.tools:
         tools = [tool for tool in options.tools.split(",") if tool in tools]
     parts = options.parts.split(",")
+    if "waiting" in parts:
+        waiting.waiting(bench.fathom, bench.folder, options.rounds)
+    if "held" in parts:
+        waiting.held(bench.fathom, bench.folder, options.rounds)
     if "speed" in parts:
         bench.speed(tools, programs)
     recorders = [tool for tool in tools if TOOLS[tool][2] and "stopped" not in tool and

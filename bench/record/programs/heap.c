@@ -9,7 +9,10 @@ struct item {
     char *key;
     unsigned value;
 };
+#ifndef KEYS
+#define KEYS 16000
 #define BUCKETS 8192u
+#endif
 static struct item *buckets[BUCKETS];
 
 static unsigned hash(const char *key)
@@ -52,7 +55,7 @@ int main(int argc, char **argv)
     int rounds = argc > 1 ? atoi(argv[1]) : 120;
     unsigned sum = 0, seed = 1;
     for (int r = 0; r < rounds; r++) {
-        for (int i = 0; i < 16000; i++) {
+        for (int i = 0; i < KEYS; i++) {
             char key[32];
             unsigned n = (seed = seed * 1103515245u + 12345u) >> 8;
             int used = 0;

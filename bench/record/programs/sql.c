@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a file of SQL statements on a database in memory, a number of times. */
+/* Runs a file of SQL statements a number of times, on a database in memory, or in a file, which is
+ * written without fsync. */
 #include "sqlite3.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < rounds; i++) {
         sqlite3 *db;
         char *message = NULL;
-        if (sqlite3_open(":memory:", &db) != SQLITE_OK ||
+        if (argc > 3)
+            remove(argv[3]);
+        if (sqlite3_open(argc > 3 ? argv[3] : ":memory:", &db) != SQLITE_OK ||
+            sqlite3_exec(db, "PRAGMA synchronous=OFF", NULL, NULL, &message) != SQLITE_OK ||
             sqlite3_exec(db, script, row, NULL, &message) != SQLITE_OK) {
             fprintf(stderr, "%s\n", message != NULL ? message : "cannot open");
             return 1;
