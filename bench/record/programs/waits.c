@@ -160,9 +160,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"mutex", mutex},     {"contended", contended}, {"zero", zero},
-               {"pipes", pipes},     {"sockets", sockets},     {"ready", ready},
-               {"semaphore", semaphore}, {"echo", echo}};
+    } all[] = {
+        {"mutex", mutex},     {"contended", contended}, {"zero", zero},           {"pipes", pipes},
+        {"sockets", sockets}, {"ready", ready},         {"semaphore", semaphore}, {"echo", echo}};
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
