@@ -88,7 +88,8 @@ static void push_callees(const struct fm_analysis *a, struct fm_clique_search *s
                 push(&search->pending, callee);
         }
     }
-    sort_descending(search->pending.items + first, search->pending.count - first);
+    if (search->pending.count > first)
+        sort_descending(search->pending.items + first, search->pending.count - first);
 }
 
 static void enter(const struct fm_analysis *a, struct fm_clique_search *search, uint32_t pd)

@@ -175,7 +175,7 @@ static bool name_of(struct callgrind *in, enum names kind, struct slice text, st
 
 static bool same(struct slice a, struct slice b)
 {
-    return a.size == b.size && (a.at == b.at || memcmp(a.at, b.at, a.size) == 0);
+    return a.size == b.size && (a.at == b.at || a.size == 0 || memcmp(a.at, b.at, a.size) == 0);
 }
 
 static bool is_known(struct slice name)
