@@ -37,9 +37,6 @@ uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure)
     uint64_t own = 0;
     if (column->width == 0)
         return 0;
-    /* What begins a thread is no call, wherever calls are told. */
-    if (measure == FM_CALLSEQS && !fm_profile_is_function(a->profile, a->profile->pd_ps[pd]))
-        return 0;
     for (uint32_t i = storage->pd_in_first[pd]; i < storage->pd_in_first[pd + 1]; i++)
         own += fm_column_get(column, storage->pd_in[i]);
     return own;
