@@ -207,9 +207,7 @@ def check_one_number_of_calls(plain):
           median == first and judged.returncode == 0, (first, compared, rows, median, judged))
     calls = sum(int(line.rsplit(" ", 1)[1])
                 for line in said(fathom, "export", "--to=folded", "--measure=calls", "-o", "-", plain).splitlines())
-    tree = json.loads(said(fathom, "report", "--json", "tree/calls/down/3/all", plain))["tables"][0]["rows"]
-    check("exports and trees, too", calls == first and tree[0]["cells"]["calls_total_count"] == first,
-          (first, calls, tree[0]))
+    check("exports, too", calls == first, (first, calls))
 
 
 def record(folder, name, *options):
