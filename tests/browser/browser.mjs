@@ -44,6 +44,11 @@ export async function open(page, address) {
   await page.locator(".incomplete").waitFor({ state: "detached" });
 }
 
+// Where a link leads, once it is there: a click alone may be over before the way has begun.
+export async function follow(page, link) {
+  await Promise.all([page.waitForNavigation({ timeout: PATIENCE_MS }), link.click()]);
+}
+
 export async function shot(page, folder, name, options = {}) {
   await page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
 }

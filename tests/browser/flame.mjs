@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Works the flame graph as a reader would: node flame.mjs SERVER BROWSER SHOTS-FOLDER FILE...
 import assert from "node:assert/strict";
-import { addressOf, json, newPage, open, shot, until, withBrowser } from "./browser.mjs";
+import { addressOf, follow, json, newPage, open, shot, until, withBrowser } from "./browser.mjs";
 
 const [server, executablePath, shots, ...files] = process.argv.slice(2);
 const parse = files.find((file) => file.endsWith("parse.data"));
@@ -115,7 +115,7 @@ async function part(page) {
   await drawn(page);
   assert.equal(page.url(), before);
   await page.getByRole("button", { name: "Zoom out" }).click();
-  assert.doesNotMatch(page.url(), /x=/);
+  await until(page, () => !/x=/.test(location.href));
 }
 
 // Measure, direction, colour and recursions are links above the picture; a way out is always there.
@@ -124,7 +124,7 @@ async function choices(page) {
   await drawn(page);
   for (const id of ["flame-open", "flame-shut", "flame-own"]) {
     await open(page, addressOf(server, parse, ALL));
-    await page.locator(`#${id}`).click();
+    await follow(page, page.locator(`#${id}`));
     await drawn(page);
     assert.match(page.url(), new RegExp(`/${id.slice(6)}/`));
   }
@@ -142,7 +142,7 @@ async function elsewhere(browser, page) {
   await open(plain, addressOf(server, parse, ALL));
   const links = plain.locator("figure.flame svg a");
   assert.ok(await links.count() >= 3);
-  await links.nth(1).click();
+  await follow(plain, links.nth(1));
   assert.match(await plain.locator("h1").innerText(), /\u27f2/);
   await plain.finish();
 }

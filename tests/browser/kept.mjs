@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { newPage, shot, until, withBrowser } from "./browser.mjs";
+import { follow, newPage, shot, until, withBrowser } from "./browser.mjs";
 
 const [executablePath, shots, file, large, folder] = process.argv.slice(2);
 const WIDTHS = [360, 390, 1400, 2500];
@@ -124,7 +124,7 @@ async function withoutScripts(browser) {
   assert.ok(await page.locator(".part").count() >= 8);
   const links = page.locator("#p0 table.ranked a");
   const address = await links.first().getAttribute("href");
-  await links.first().click();
+  await follow(page, links.first());
   assert.ok(page.url().endsWith(address));
   await shot(page, shots, "kept-without-scripts");
   await page.finish();
@@ -175,7 +175,7 @@ async function walkFolder(browser) {
   assert.ok(seen.size > 20, `${seen.size} pages`);
   assert.deepEqual(page.outside(), []);
   await page.goto(pathToFileURL(path.join(folder, "index.html")).href);
-  await page.locator("table.ranked a", { hasText: "buf_append" }).first().click();
+  await follow(page, page.locator("table.ranked a", { hasText: "buf_append" }).first());
   assert.match(await page.locator("main").innerText(), /buf_append/);
   await shot(page, shots, "kept-folder-page");
   await searchFolder(page);

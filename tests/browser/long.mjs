@@ -2,7 +2,7 @@
 // A table of thousands of rows: a part of them is in the document, all are sorted, found, scrolled to
 // and copied: node long.mjs SERVER BROWSER SHOTS-FOLDER FILE.
 import assert from "node:assert/strict";
-import { addressOf, json, newPage, open, until, withBrowser } from "./browser.mjs";
+import { addressOf, follow, json, newPage, open, until, withBrowser } from "./browser.mjs";
 
 const [server, executablePath, , file] = process.argv.slice(2);
 const ALL = "top_procs/1-1000/calls/self/oa", MORE = "top_procs/1-10000/calls/self/oa";
@@ -50,7 +50,7 @@ await withBrowser(executablePath, async (browser) => {
   assert.equal(await plain.locator("tbody tr").count(), names.length);
   await open(plain, addressOf(server, file, MORE)); // as many as a page may have, and the way on
   assert.equal(await plain.locator("tbody tr").count(), names.length);
-  await plain.locator("main a", { hasText: /^Next$/ }).click();
+  await follow(plain, plain.locator("main a", { hasText: /^Next$/ }));
   assert.match(await plain.locator("main").innerText(), /1001 to /);
   await plain.finish();
 });

@@ -210,7 +210,7 @@ async function withoutScripts(browser) {
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const other = await plain.newPage();
   await other.goto(url);
-  await other.locator("main a.link").first().click();
+  await Promise.all([other.waitForNavigation(), other.locator("main a.link").first().click()]);
   assert.ok((await other.locator("h1").innerText()).startsWith("Clique"));
   await plain.close();
 }

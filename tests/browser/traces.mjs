@@ -426,31 +426,33 @@ async function withoutScripts() {
   const plain = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic"] });
   try {
     const page = await (await plain.newContext({ javaScriptEnabled: false, viewport: { width: 1400, height: 1000 } })).newPage();
+    // A click alone may be over before the way to the next page has begun.
+    const follow = (link) => Promise.all([page.waitForNavigation({ timeout: 60000 }), link.click()]);
     await page.goto(address([small]));
     await page.screenshot({ path: path.join(shots, "trace-plain.png"), fullPage: true });
     assert.equal(await page.locator("#timeline svg rect.k0, #timeline svg rect[class^=k]").count(), 3);
-    await page.locator("a", { hasText: "Zoom in" }).click();
+    await follow(page.locator("a", { hasText: "Zoom in" }));
     assert.match(page.url(), /start=2250&end=6750/);
-    await page.locator("a", { hasText: "Later" }).click();
-    await page.locator("a", { hasText: "Whole" }).click();
+    await follow(page.locator("a", { hasText: "Later" }));
+    await follow(page.locator("a", { hasText: "Whole" }));
     assert.ok(!/start=/.test(page.url()));
-    await page.locator("#timeline a", { hasText: "thread 1" }).first().click();
+    await follow(page.locator("#timeline a", { hasText: "thread 1" }).first());
     assert.match(page.url(), /hide=0-1-1/);
-    await page.locator("a", { hasText: "Show all lanes" }).click();
+    await follow(page.locator("a", { hasText: "Show all lanes" }));
     await page.locator('input[name="filter"]').fill("event.name = UserMessage");
     await page.locator('input[name="at"]').fill("3us");
-    await page.locator('button[type="submit"]').click();
+    await follow(page.locator('button[type="submit"]'));
     assert.equal(await page.locator("table tbody tr").count(), 2);
-    await page.locator("table tbody a").first().click();
+    await follow(page.locator("table tbody a").first());
     assert.match(page.url(), /event=dac\.0/);
     assert.equal(await page.locator("tr.r-selected").count(), 1);
     await page.goto(address([small], "&rows=5"));
-    await page.locator("a", { hasText: "Events after" }).click();
+    await follow(page.locator("a", { hasText: "Events after" }));
     assert.equal(await page.locator("table tbody tr").count(), 5);
-    await page.locator("a", { hasText: "Events before" }).click();
+    await follow(page.locator("a", { hasText: "Events before" }));
     assert.match(await page.locator("table tbody tr").first().innerText(), /RtsIdentifier/);
     for (const tab of ["Statistics", "Resources", "Counters and heap", "Events"]) {
-      await page.locator("#tabs a", { hasText: tab }).click();
+      await follow(page.locator("#tabs a", { hasText: tab }));
       assert.equal(await page.locator("#tabs p").innerText(), tab);
     }
   } finally {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens and closes rows of a tree where they stand: node tree.mjs SERVER BROWSER SHOTS-FOLDER FILE...
 import assert from "node:assert/strict";
-import { addressOf, newPage, open, shot, until, withBrowser } from "./browser.mjs";
+import { addressOf, follow, newPage, open, shot, until, withBrowser } from "./browser.mjs";
 
 const [server, executablePath, shots, ...files] = process.argv.slice(2);
 const mercury = files.find((file) => file.endsWith("Deep.data"));
@@ -107,7 +107,7 @@ async function withoutScripts(browser) {
   const page = await newPage(browser, { javaScriptEnabled: false });
   await open(page, addressOf(server, mercury, "tree/callseqs/down/1/all"));
   const heading = await page.locator("h1").innerText();
-  await page.locator("a.open").first().click();
+  await follow(page, page.locator("a.open").first());
   assert.notEqual(await page.locator("h1").innerText(), heading);
   assert.ok(await page.locator("table.ranked tbody tr").count() > 1);
   await page.finish();

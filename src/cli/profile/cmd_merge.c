@@ -163,6 +163,13 @@ static bool is_again(const struct fm_merge *merge, const struct seen *seen,
     return true;
 }
 
+/* What is beside the profile, which is somebody else's now. */
+static void reading_clear(struct reading *reading)
+{
+    g_clear_pointer(&reading->lines, fm_source_map_free);
+    g_clear_pointer(&reading->code, fm_machine_code_free);
+}
+
 /* The file that is being read; *reading goes on with the next, unless it is NULL. *added: the
  * profile added before, then this one. */
 static bool add_file(const struct merging *o, struct fm_merge *merge, struct seen *seen,
@@ -177,9 +184,8 @@ static bool add_file(const struct merging *o, struct fm_merge *merge, struct see
         begin_reading(reading, next, g_steal_pointer(added));
     g_clear_pointer(added, fm_profile_free);
     *added = done.profile;
-    g_autoptr(FmSourceMap) lines = done.lines;
-    g_autoptr(FmMachineCode) code = done.code;
     if (done.error != NULL) {
+        reading_clear(&done);
         g_propagate_error(error, done.error);
         return false;
     }
@@ -190,6 +196,7 @@ static bool add_file(const struct merging *o, struct fm_merge *merge, struct see
     bool ok = (o->allow_repeats || !is_again(merge, seen, &done, error)) &&
               add_profile(merge, seen, &done, &body, error);
     fm_merge_body_done(&body);
+    reading_clear(&done);
     return ok;
 }
 

@@ -6,9 +6,8 @@
 
 void fm_import_text_begin(struct fm_import_text *text, const struct fm_import_input *input)
 {
-    *text = (struct fm_import_text){.name = input->name,
-                                    .at = (const char *)input->bytes,
-                                    .end = (const char *)input->bytes + input->size};
+    const char *bytes = input->size > 0 ? (const char *)input->bytes : "";
+    *text = (struct fm_import_text){.name = input->name, .at = bytes, .end = bytes + input->size};
 }
 
 bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *ret_size)
