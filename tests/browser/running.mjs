@@ -32,14 +32,14 @@ const address = (command) => `${url.split("?")[0]}?${command}&${url.split("&").p
 // A page with other rows than before is asked for again: there is none for a moment.
 const text = () => page.evaluate(() => document.querySelector("#main")?.innerText ?? "").catch(() => "");
 
-// A page that asks for itself again in the same moment wins.
+// A page that asks for itself again in the same moment wins: what was asked for is given up, or never told of.
 async function open(command) {
   for (let left = 3; left > 0; left--) {
     try {
       await page.goto(address(command));
       return;
     } catch (error) {
-      if (left === 1 || !String(error).includes("ERR_ABORTED")) throw error;
+      if (left === 1 || !/ERR_ABORTED|Timeout|interrupted/.test(String(error))) throw error;
     }
   }
 }
