@@ -182,7 +182,8 @@ FM_WAIT_SEES(int, ioctl, ioctl, (int fd, unsigned long request, ...))
     return result;
 }
 
-static bool is_of_own_object(void *place)
+/* Apart: what it keeps on the stack would be in the way of the jump below. */
+__attribute__((noinline)) static bool is_of_own_object(void *place)
 {
     struct dl_find_object own, found;
     return _dl_find_object((void *)is_of_own_object, &own) == 0 &&
