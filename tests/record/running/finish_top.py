@@ -271,7 +271,10 @@ def screen(tap, folder):
     tap.check(shown is not None, "a smaller terminal is used to its last line", shown)
     top.type("q")
     tap.same(top.end(), (0, True), "it ends, and the terminal is as before")
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGABRT):
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGABRT)
+    for number in numbers:
+        signal.signal(number, signal.SIG_DFL)  # shells ignore some of them for what is in the background
+    for number in numbers:
         top = Top(folder, "out.rec")
         top.until(r"leaf")
         top.process.send_signal(number)
