@@ -164,7 +164,7 @@ static bool is_again(const struct fm_merge *merge, const struct seen *seen,
 }
 
 /* What is beside the profile, which is somebody else's now. */
-static void reading_clear(struct reading *reading)
+static void clear_beside(struct reading *reading)
 {
     g_clear_pointer(&reading->lines, fm_source_map_free);
     g_clear_pointer(&reading->code, fm_machine_code_free);
@@ -185,7 +185,7 @@ static bool add_file(const struct merging *o, struct fm_merge *merge, struct see
     g_clear_pointer(added, fm_profile_free);
     *added = done.profile;
     if (done.error != NULL) {
-        reading_clear(&done);
+        clear_beside(&done);
         g_propagate_error(error, done.error);
         return false;
     }
@@ -196,7 +196,7 @@ static bool add_file(const struct merging *o, struct fm_merge *merge, struct see
     bool ok = (o->allow_repeats || !is_again(merge, seen, &done, error)) &&
               add_profile(merge, seen, &done, &body, error);
     fm_merge_body_done(&body);
-    reading_clear(&done);
+    clear_beside(&done);
     return ok;
 }
 
@@ -205,8 +205,7 @@ static void end_reading(struct reading *reading)
     if (reading->thread != NULL)
         g_thread_join(reading->thread);
     fm_profile_free(reading->profile);
-    fm_source_map_free(reading->lines);
-    fm_machine_code_free(reading->code);
+    clear_beside(reading);
     g_clear_error(&reading->error);
     *reading = (struct reading){0};
 }
