@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of a pass over an event log cost apart: bench_parts LOG [ROUNDS [PART]].
  * Each line is a pass with one part more than the line before; nanoseconds of CPU time an event,
- * least of the rounds. PART: 0 to 4, that pass alone, for a profiler. */
+ * least of the rounds. PART: 0 to 5, that pass alone, for a profiler. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,15 +9,18 @@
 
 #include "schedule/trace_modules.h"
 #include "trace/format/open.h"
-#include "trace/state/state.h"
+#include "trace/state/tape.h"
 #include "trace/statistics/statistics.h"
 #include "trace/summary/summary.h"
 
-enum part { READING, STATE, STATISTICS, SUMMARY, CHECKPOINTS, PARTS };
+enum part { READING, STATE, TAPE, STATISTICS, SUMMARY, CHECKPOINTS, PARTS };
 
 static const char *const names[PARTS] = {
-    [READING] = "reading in the order of time", [STATE] = "with the state",
-    [STATISTICS] = "with statistics",           [SUMMARY] = "with the summary",
+    [READING] = "reading in the order of time",
+    [STATE] = "with the state",
+    [TAPE] = "written down",
+    [STATISTICS] = "with statistics",
+    [SUMMARY] = "with the summary",
     [CHECKPOINTS] = "with saved states",
 };
 
@@ -48,6 +51,7 @@ static double pass(const char *path, enum part last)
         fm_trace_grow(trace, NULL, NULL);
     struct fm_hooks *hooks = fm_hooks_new();
     struct fm_state *state = fm_state_new(trace);
+    struct fm_tape *tape = NULL;
     struct fm_statistics *statistics = NULL;
     struct fm_summary *summary = NULL;
     struct fm_checkpoints *checkpoints = NULL;
@@ -55,15 +59,17 @@ static double pass(const char *path, enum part last)
         fm_hooks_add(hooks, nothing, NULL, FM_HOOK_DEFAULT);
     if (last >= STATE)
         fm_hooks_add(hooks, fm_state_hook, state, FM_HOOK_STATE);
+    if (last >= TAPE) {
+        tape = fm_tape_new(state, false);
+        fm_hooks_add(hooks, fm_tape_hook, tape, FM_HOOK_DEFAULT);
+    }
     if (last >= STATISTICS) {
         statistics = fm_statistics_new(state);
-        fm_state_add_observer(state, fm_statistics_observer(statistics));
-        fm_hooks_add(hooks, fm_statistics_hook, statistics, FM_HOOK_DEFAULT);
+        fm_tape_add(tape, fm_statistics_take, statistics);
     }
     if (last >= SUMMARY) {
         summary = fm_summary_new(trace, FM_SUMMARY_BUDGET);
-        fm_state_add_observer(state, fm_summary_observer(summary));
-        fm_hooks_add(hooks, fm_summary_hook, summary, FM_HOOK_LAST);
+        fm_tape_add(tape, fm_summary_take, summary);
     }
     if (last >= CHECKPOINTS) {
         checkpoints = fm_checkpoints_new(trace, FM_STATE_BUDGET);
@@ -72,7 +78,10 @@ static double pass(const char *path, enum part last)
     }
     double begin = cpu_ns();
     uint64_t events = fm_trace_each_event(trace, 0, FM_TIME_INF, hooks);
+    if (tape != NULL)
+        fm_tape_end(tape, trace->end_time);
     double took = cpu_ns() - begin;
+    fm_tape_free(tape);
     fm_checkpoints_free(checkpoints);
     fm_summary_free(summary);
     fm_statistics_free(statistics);

@@ -3,29 +3,31 @@
 
 #include <glib.h>
 #include <pthread.h>
+#include <sched.h>
 
 struct fm_worker {
     fm_worker_step *step;
     void *user;
-    GThread *thread; /* NULL: the fork left it behind */
-    GMutex lock;     /* of what follows */
-    GCond changed;
+    GThread *thread;      /* NULL: the fork left it behind */
+    pthread_mutex_t lock; /* of what follows; of the kind that the thread sanitizer sees */
+    pthread_cond_t changed;
     bool stepping, paused, stop, done;
+    bool again; /* asked for while it stepped: what it found may have been too early */
 };
 
 /* All there are. A fork happens between two steps of each. */
-static GMutex workers_lock;
+static pthread_mutex_t workers_lock = PTHREAD_MUTEX_INITIALIZER;
 static GPtrArray *workers;
 
 static void before_fork(void)
 {
-    g_mutex_lock(&workers_lock);
+    pthread_mutex_lock(&workers_lock);
     for (guint i = 0; i < workers->len; i++) {
         struct fm_worker *worker = g_ptr_array_index(workers, i);
-        g_mutex_lock(&worker->lock);
+        pthread_mutex_lock(&worker->lock);
         worker->paused = true;
         while (worker->stepping)
-            g_cond_wait(&worker->changed, &worker->lock);
+            pthread_cond_wait(&worker->changed, &worker->lock);
     }
 }
 
@@ -34,13 +36,15 @@ static void after_fork(bool child)
     for (guint i = 0; i < workers->len; i++) {
         struct fm_worker *worker = g_ptr_array_index(workers, i);
         worker->paused = false;
-        if (child)
+        if (child) {
             worker->thread = NULL;
-        else
-            g_cond_broadcast(&worker->changed);
-        g_mutex_unlock(&worker->lock);
+            pthread_cond_init(&worker->changed, NULL); /* nobody waits for it any more */
+        } else {
+            pthread_cond_broadcast(&worker->changed);
+        }
+        pthread_mutex_unlock(&worker->lock);
     }
-    g_mutex_unlock(&workers_lock);
+    pthread_mutex_unlock(&workers_lock);
 }
 
 static void after_fork_in_parent(void)
@@ -56,22 +60,23 @@ static void after_fork_in_child(void)
 static void *run(void *user)
 {
     struct fm_worker *worker = user;
-    g_mutex_lock(&worker->lock);
-    while (!worker->stop && !worker->done) {
-        if (worker->paused) {
-            g_cond_wait(&worker->changed, &worker->lock);
+    pthread_mutex_lock(&worker->lock);
+    while (!worker->stop) {
+        if (worker->paused || worker->done) {
+            pthread_cond_wait(&worker->changed, &worker->lock);
             continue;
         }
         worker->stepping = true;
-        g_mutex_unlock(&worker->lock);
+        worker->again = false;
+        pthread_mutex_unlock(&worker->lock);
         bool more = worker->step(worker->user);
-        g_mutex_lock(&worker->lock);
+        pthread_mutex_lock(&worker->lock);
         worker->stepping = false;
-        worker->done = !more;
+        worker->done = !more && !worker->again;
         if (worker->done || worker->paused)
-            g_cond_broadcast(&worker->changed);
+            pthread_cond_broadcast(&worker->changed);
     }
-    g_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->lock);
     return NULL;
 }
 
@@ -81,33 +86,53 @@ struct fm_worker *fm_worker_new(fm_worker_step *step, void *user)
     struct fm_worker *worker = g_new0(struct fm_worker, 1);
     worker->step = step;
     worker->user = user;
-    g_mutex_init(&worker->lock);
-    g_cond_init(&worker->changed);
-    g_mutex_lock(&workers_lock);
+    pthread_mutex_init(&worker->lock, NULL);
+    pthread_cond_init(&worker->changed, NULL);
+    pthread_mutex_lock(&workers_lock);
     if (workers == NULL) {
         workers = g_ptr_array_new();
         (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     }
     g_ptr_array_add(workers, worker);
     worker->thread = g_thread_new("fathom worker", run, worker);
-    g_mutex_unlock(&workers_lock);
+    pthread_mutex_unlock(&workers_lock);
     return worker;
+}
+
+void fm_worker_again(struct fm_worker *worker)
+{
+    g_return_if_fail(worker != NULL);
+    pthread_mutex_lock(&worker->lock);
+    worker->again = worker->stepping;
+    if (worker->done) {
+        worker->done = false;
+        pthread_cond_broadcast(&worker->changed);
+    }
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* False after that time. */
+static bool wait_until(struct fm_worker *worker, gint64 end_us)
+{
+    const struct timespec end = {.tv_sec = end_us / G_USEC_PER_SEC,
+                                 .tv_nsec = end_us % G_USEC_PER_SEC * 1000};
+    return pthread_cond_clockwait(&worker->changed, &worker->lock, CLOCK_MONOTONIC, &end) == 0;
 }
 
 bool fm_worker_wait(struct fm_worker *worker, uint64_t microseconds)
 {
     g_return_val_if_fail(worker != NULL, true);
     gint64 end = g_get_monotonic_time() + (gint64)microseconds;
-    g_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->lock);
     if (worker->thread == NULL) {
         do
             worker->done = worker->done || !worker->step(worker->user);
         while (!worker->done && g_get_monotonic_time() < end);
     }
-    while (!worker->done && g_cond_wait_until(&worker->changed, &worker->lock, end))
+    while (!worker->done && wait_until(worker, end))
         continue;
     bool done = worker->done;
-    g_mutex_unlock(&worker->lock);
+    pthread_mutex_unlock(&worker->lock);
     return done;
 }
 
@@ -115,21 +140,24 @@ void fm_worker_free(struct fm_worker *worker)
 {
     if (worker == NULL)
         return;
-    g_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&worker->lock);
     worker->stop = true;
-    g_cond_broadcast(&worker->changed);
-    g_mutex_unlock(&worker->lock);
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->lock);
     if (worker->thread != NULL)
         g_thread_join(worker->thread);
-    g_mutex_lock(&workers_lock);
+    pthread_mutex_lock(&workers_lock);
     g_ptr_array_remove(workers, worker);
-    g_mutex_unlock(&workers_lock);
-    g_mutex_clear(&worker->lock);
-    g_cond_clear(&worker->changed);
+    pthread_mutex_unlock(&workers_lock);
+    pthread_mutex_destroy(&worker->lock);
+    pthread_cond_destroy(&worker->changed);
     g_free(worker);
 }
 
 bool fm_worker_pays(void)
 {
+    cpu_set_t allowed; /* GLib counts processors that this process may not use */
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        return CPU_COUNT(&allowed) > 1;
     return g_get_num_processors() > 1;
 }

@@ -13,6 +13,8 @@ typedef bool fm_worker_step(void *user);
 
 /* Begins. user must outlive the worker. */
 struct fm_worker *fm_worker_new(fm_worker_step *step, void *user);
+/* There may be more to do: one that was done steps on. */
+void fm_worker_again(struct fm_worker *worker);
 /* True when it is done; waits for that at most so long. */
 bool fm_worker_wait(struct fm_worker *worker, uint64_t microseconds);
 /* Stops after the step that is being done. NULL is allowed. */

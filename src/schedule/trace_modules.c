@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/trace_modules.h"
 
+#include "base/worker.h"
 #include "trace/clock/synchronize.h"
 #include "trace/format/open.h"
-#include "trace/state/state.h"
+#include "trace/state/tape.h"
 #include "trace/statistics/statistics.h"
 #include "trace/summary/summary.h"
 
@@ -52,9 +53,22 @@ static bool add_state(void *hook_data, void *call_data)
     return false;
 }
 
+static struct fm_tape *pass_tape(const struct fm_trace *trace)
+{
+    return fm_attributes_get(trace->attributes, "pass/tape");
+}
+
+/* What takes from the tape may be in a thread beside: after this nobody takes. */
+static void drop_tape(struct fm_trace *trace)
+{
+    fm_tape_free(pass_tape(trace));
+    fm_attributes_remove(trace->attributes, "pass/tape");
+}
+
 static void drop_state(struct fm_trace *trace)
 {
     struct fm_state *state = pass_state(trace);
+    drop_tape(trace);
     fm_attributes_remove(trace->attributes, "pass/state");
     if (state != fm_attributes_get(trace->attributes, "summary/state"))
         fm_state_free(state);
@@ -65,8 +79,22 @@ static bool remove_state(void *hook_data, void *call_data)
     struct fm_trace *trace = trace_of(call_data);
     (void)hook_data;
     each_tracefile(call_data, fm_state_hook, pass_state(trace), FM_HOOK_STATE, false);
+    if (pass_tape(trace) != NULL)
+        each_tracefile(call_data, fm_tape_hook, pass_tape(trace), FM_HOOK_DEFAULT, false);
     drop_state(trace);
     return false;
+}
+
+/* A computation that needs no state takes from the tape, which all of them share. */
+static void take_from_tape(void *call_data, fm_tape_take *take, void *user)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    if (pass_tape(trace) == NULL) {
+        struct fm_tape *tape = fm_tape_new(pass_state(trace), fm_worker_pays());
+        fm_attributes_set(trace->attributes, "pass/tape", tape, NULL);
+        each_tracefile(call_data, fm_tape_hook, tape, FM_HOOK_DEFAULT, true);
+    }
+    fm_tape_add(pass_tape(trace), take, user);
 }
 
 typedef void forget_result(struct fm_trace *trace, void *user);
@@ -103,8 +131,7 @@ static bool add_summary(void *hook_data, void *call_data)
     forget_summary(trace, NULL);
     struct fm_summary *summary = fm_summary_new(trace, FM_SUMMARY_BUDGET);
     fm_attributes_set(trace->attributes, "summary/summary", summary, free_summary);
-    fm_state_add_observer(pass_state(trace), fm_summary_observer(summary));
-    each_tracefile(call_data, fm_summary_hook, summary, FM_HOOK_LAST, true);
+    take_from_tape(call_data, fm_summary_take, summary);
     return false;
 }
 
@@ -114,9 +141,7 @@ static bool remove_summary(void *hook_data, void *call_data)
     struct fm_summary *summary = fm_attributes_get(trace->attributes, "summary/summary");
     struct fm_state *state = pass_state(trace);
     (void)hook_data;
-    each_tracefile(call_data, fm_summary_hook, summary, FM_HOOK_LAST, false);
-    fm_state_flush(state, trace->end_time, fm_summary_observer(summary));
-    fm_state_remove_observer(state, fm_summary_observer(summary));
+    fm_tape_end(pass_tape(trace), trace->end_time);
     fm_summary_end(summary, trace->end_time);
     fm_attributes_set(trace->attributes, "summary/state", state, free_state);
     return false;
@@ -147,21 +172,15 @@ static bool add_statistics(void *hook_data, void *call_data)
     (void)hook_data;
     struct fm_statistics *statistics = fm_statistics_new(pass_state(trace));
     fm_attributes_set(trace->attributes, "statistics/statistics", statistics, free_statistics);
-    fm_state_add_observer(pass_state(trace), fm_statistics_observer(statistics));
-    each_tracefile(call_data, fm_statistics_hook, statistics, FM_HOOK_DEFAULT, true);
+    take_from_tape(call_data, fm_statistics_take, statistics);
     return false;
 }
 
 static bool remove_statistics(void *hook_data, void *call_data)
 {
     struct fm_trace *trace = trace_of(call_data);
-    struct fm_state *state = pass_state(trace);
-    struct fm_statistics *statistics =
-        fm_attributes_get(trace->attributes, "statistics/statistics");
     (void)hook_data;
-    each_tracefile(call_data, fm_statistics_hook, statistics, FM_HOOK_DEFAULT, false);
-    fm_state_flush(state, trace->end_time, fm_statistics_observer(statistics));
-    fm_state_remove_observer(state, fm_statistics_observer(statistics));
+    fm_tape_end(pass_tape(trace), trace->end_time);
     return false;
 }
 

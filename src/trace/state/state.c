@@ -346,6 +346,7 @@ void fm_state_lane_rename(struct fm_state *state, struct fm_lane *lane, const ch
     lane->name_value = fm_trace_value(state->trace, name, FM_STATE_UNKNOWN);
     lane->name = fm_trace_value_name(state->trace, lane->name_value);
     touch(state, lane);
+    EACH_OBSERVER(state, lane_named, lane);
 }
 
 void fm_state_lane_set_parent(struct fm_state *state, struct fm_lane *lane, uint32_t parent)
@@ -408,8 +409,9 @@ void fm_state_push(struct fm_state *state, struct fm_lane *lane, uint32_t value,
         fm_state_reserve_stack(lane, lane->depth + 1);
     /* A level does not begin before the one below it. */
     uint64_t least = lane->depth == 0 ? 0 : lane->stack[lane->depth - 1].since;
-    lane->stack[lane->depth++] =
-        (struct fm_state_entry){.value = value, .since = MAX(time, least), .detail = detail};
+    struct fm_state_entry *entry = &lane->stack[lane->depth++];
+    *entry = (struct fm_state_entry){.value = value, .since = MAX(time, least), .detail = detail};
+    EACH_OBSERVER(state, begun, lane, entry);
 }
 
 bool fm_state_pop(struct fm_state *state, struct fm_lane *lane, uint64_t time)

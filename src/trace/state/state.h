@@ -96,6 +96,9 @@ struct fm_state;
 struct fm_state_observer {
     void *user;
     void (*lane_added)(void *user, const struct fm_lane *lane);
+    void (*lane_named)(void *user, const struct fm_lane *lane); /* it has another name now */
+    /* An entry began: the innermost one. */
+    void (*begun)(void *user, const struct fm_lane *lane, const struct fm_state_entry *entry);
     /* An entry of this lane at this depth (0 = outermost) ended, or was replaced. A begin that lay
      * before the place where reading began has since = that place. */
     void (*segment)(void *user, const struct fm_lane *lane, uint32_t depth,

@@ -110,28 +110,26 @@ static uint32_t child_of(struct fm_statistics *statistics, uint32_t parent, uint
 
 /* Kinds are the first level: their "value" is the kind, below the root that is number 0. Lanes are
  * the second, one node each although names may be the same: they are found by their paths. */
-static uint32_t lane_node(struct fm_statistics *statistics, const struct fm_lane *lane)
+static uint32_t lane_node(struct fm_statistics *statistics, const struct lane_path *path)
 {
-    g_assert((unsigned)lane->kind < FM_LANE_KIND_COUNT);
-    uint32_t kind = lane->kind;
+    g_assert((unsigned)path->kind < FM_LANE_KIND_COUNT);
+    uint32_t kind = path->kind;
     if (statistics->kinds[kind] == NONE)
         statistics->kinds[kind] = add_node(statistics, 0, kind);
     if (statistics->kind_lanes[kind] < LANES_MAX) {
         statistics->kind_lanes[kind]++;
-        return add_node(statistics, statistics->kinds[kind], lane->name_value);
+        return add_node(statistics, statistics->kinds[kind], path->name);
     }
     if (statistics->others[kind] == NONE)
         statistics->others[kind] =
-            add_node(statistics, statistics->kinds[kind],
-                     fm_trace_value(statistics->trace, "others", FM_STATE_UNKNOWN));
+            add_node(statistics, statistics->kinds[kind], statistics->other_states);
     return statistics->others[kind];
 }
 
 /* The lanes beyond LANES_MAX share a node, whose name stays. */
-static bool is_shared(const struct fm_statistics *statistics, const struct fm_lane *lane,
-                      uint32_t node)
+static bool is_shared(const struct fm_statistics *statistics, const struct lane_path *path)
 {
-    return node == statistics->others[lane->kind];
+    return path->root == statistics->others[path->kind];
 }
 
 /* --- paths --- */
@@ -177,39 +175,32 @@ static uint32_t first_unknown(struct fm_statistics *statistics, struct lane_path
     return index;
 }
 
-/* The lane's path, with the nodes of its first depth entries. */
-static struct lane_path *path_to(struct fm_statistics *statistics, const struct fm_lane *lane,
-                                 uint32_t depth)
+/* The nodes of the path's first depth entries. */
+static void know(struct fm_statistics *statistics, struct lane_path *path, uint32_t depth)
 {
-    if (lane->index >= statistics->path_count)
-        grow_paths(statistics, lane->index);
-    struct lane_path *path = &statistics->paths[lane->index];
     if (path->root == NONE)
-        path->root = lane_node(statistics, lane);
-    if (depth > path->capacity)
-        grow_path(path, depth);
+        path->root = lane_node(statistics, path);
     while (path->known < depth) {
         path->entries[path->known].node =
-            first_unknown(statistics, path, lane->stack[path->known].value);
+            first_unknown(statistics, path, path->entries[path->known].value);
         path->known++;
     }
     g_assert(path->known >= depth && path->known <= path->capacity);
-    return path;
 }
 
 /* An event in a lane's innermost entry. */
-static void count_event(struct fm_statistics *statistics, const struct fm_lane *lane)
+static void count_event(struct fm_statistics *statistics, struct lane_path *path)
 {
-    uint32_t depth = lane->depth;
+    uint32_t depth = path->depth;
     bool ahead = depth > 0 && statistics->node_count >= statistics->ahead_nodes;
-    struct lane_path *path = path_to(statistics, lane, depth - (ahead ? 1 : 0));
+    know(statistics, path, depth - (ahead ? 1 : 0));
     if (path->known >= depth) {
         node_at(statistics, depth == 0 ? path->root : path->entries[depth - 1].node)->events++;
         return;
     }
     uint32_t around = depth < 2 ? path->root : path->entries[depth - 2].node;
     g_assert(path->known == depth - 1 && path->ahead_events < UINT32_MAX);
-    path->ahead_value = lane->stack[depth - 1].value;
+    path->ahead_value = path->entries[depth - 1].value;
     if (path->ahead_events++ == 0)
         __builtin_prefetch(&statistics->table[slot_of(statistics, around, path->ahead_value)]);
 }
@@ -223,29 +214,29 @@ void fm_statistics_settle(struct fm_statistics *statistics)
     }
 }
 
-static void observe_segment(void *user, const struct fm_lane *lane, uint32_t depth,
-                            const struct fm_state_entry *entry, uint64_t end)
+/* --- what happens --- */
+
+/* The entry at depth, the innermost one, ends; what is around it is in the path. */
+static void end_entry(struct fm_statistics *statistics, struct lane_path *path, uint32_t depth,
+                      uint32_t value, uint64_t since, uint64_t end)
 {
-    struct fm_statistics *statistics = user;
-    struct lane_path *path = path_to(statistics, lane, depth);
-    if (depth + 1 > path->capacity)
-        grow_path(path, depth + 1);
+    know(statistics, path, depth);
     uint32_t index, around = depth == 0 ? path->root : path->entries[depth - 1].node;
     if (path->known > depth) {
         index = path->entries[depth].node;
         path->known = depth;
     } else {
-        index = first_unknown(statistics, path, entry->value);
+        index = first_unknown(statistics, path, value);
     }
-    if (depth == 0 && !is_shared(statistics, lane, path->root)) /* it may have another name now */
-        node_at(statistics, path->root)->value = lane->name_value;
-    uint64_t from = MAX(entry->since, statistics->start);
+    path->depth = depth;
+    if (depth == 0 && !is_shared(statistics, path)) /* it may have another name now */
+        node_at(statistics, path->root)->value = path->name;
+    uint64_t from = MAX(since, statistics->start);
     uint64_t to = MIN(end, statistics->end);
     uint64_t nested = path->entries[depth].nested;
     path->entries[depth].nested = 0;
     /* What only touches the interval is not in it; what takes no time counts where it stands. */
-    bool inside =
-        from < to || (entry->since == end && end >= statistics->start && end < statistics->end);
+    bool inside = from < to || (since == end && end >= statistics->start && end < statistics->end);
     if (!inside)
         return;
     uint64_t time = to - from;
@@ -268,12 +259,13 @@ static void observe_segment(void *user, const struct fm_lane *lane, uint32_t dep
     statistics->stale = true;
 }
 
-static void observe_mark(void *user, const struct fm_lane *lane, uint64_t time, uint32_t value)
+static void count_mark(struct fm_statistics *statistics, struct lane_path *path, uint64_t time,
+                       uint32_t value)
 {
-    struct fm_statistics *statistics = user;
     if (time < statistics->start || time >= statistics->end)
         return;
-    uint32_t marks = outermost(statistics, path_to(statistics, lane, 0), statistics->marks);
+    know(statistics, path, 0);
+    uint32_t marks = outermost(statistics, path, statistics->marks);
     uint32_t mark = child_of(statistics, marks, value);
     node_at(statistics, marks)->count++;
     if (mark != marks)
@@ -281,17 +273,17 @@ static void observe_mark(void *user, const struct fm_lane *lane, uint64_t time, 
     statistics->stale = true;
 }
 
-static void observe_number(void *user, const struct fm_lane *lane, uint64_t time, double value)
+static void set_number(struct fm_statistics *statistics, struct lane_path *path, uint64_t time,
+                       double value)
 {
-    struct fm_statistics *statistics = user;
     if (time >= statistics->end)
         return;
-    struct lane_path *path = path_to(statistics, lane, 0);
+    know(statistics, path, 0);
     if (path->numbers == NONE) {
-        if (is_shared(statistics, lane, path->root))
+        if (is_shared(statistics, path))
             return;
         path->numbers = statistics->numbers->len;
-        node_at(statistics, path->root)->value = lane->name_value;
+        node_at(statistics, path->root)->value = path->name;
         g_array_append_val(statistics->numbers, ((struct numbers){.node = path->root}));
     }
     struct numbers *numbers = &g_array_index(statistics->numbers, struct numbers, path->numbers);
@@ -317,24 +309,11 @@ static void observe_number(void *user, const struct fm_lane *lane, uint64_t time
     statistics->stale = true;
 }
 
-void fm_statistics_begin(struct fm_statistics *statistics)
+static void count_type(struct fm_statistics *statistics, unsigned tracefile, uint32_t id)
 {
-    for (uint32_t i = 0; i < fm_state_lane_count(statistics->state); i++) {
-        const struct fm_lane *lane = fm_state_lane(statistics->state, i);
-        if (lane->has_number && !lane->ended)
-            observe_number(statistics, lane, statistics->start, lane->number);
-    }
-}
-
-/* --- events --- */
-
-static void count_type(struct fm_statistics *statistics, struct fm_tracefile *tracefile,
-                       uint32_t id)
-{
-    while (tracefile->index >= statistics->types->len)
+    while (tracefile >= statistics->types->len)
         g_array_append_val(statistics->types, ((struct types){0}));
-    struct types *types = &g_array_index(statistics->types, struct types, tracefile->index);
-    types->tracefile = tracefile;
+    struct types *types = &g_array_index(statistics->types, struct types, tracefile);
     id = MIN(id, TYPES_MAX);
     if (id >= types->count) {
         uint32_t count = MAX(id + 1, MIN(2 * types->count, TYPES_MAX + 1));
@@ -346,25 +325,142 @@ static void count_type(struct fm_statistics *statistics, struct fm_tracefile *tr
     types->counts[id]++;
 }
 
-bool fm_statistics_hook(void *hook_data, void *call_data)
+/* False when it is not of the interval. */
+static bool count_anywhere(struct fm_statistics *statistics, unsigned tracefile, uint32_t id,
+                           uint64_t time)
 {
-    struct fm_statistics *statistics = hook_data;
-    const struct fm_tracefile_context *at = call_data;
-    uint64_t time = at->event.time;
-    if (at->tracefile->trace != statistics->trace || time < statistics->start ||
-        time >= statistics->end)
+    if (time < statistics->start || time >= statistics->end)
         return false;
     statistics->events++;
     statistics->latest = MAX(statistics->latest, time);
     statistics->stale = true;
-    count_type(statistics, at->tracefile, at->event.id);
-    const struct fm_lane *lane = fm_state_event_lane(statistics->state);
-    if (lane == NULL) {
-        statistics->elsewhere++;
-        return false;
+    count_type(statistics, tracefile, id);
+    return true;
+}
+
+/* --- from a state --- */
+
+static struct lane_path *path_at(struct fm_statistics *statistics, uint32_t lane)
+{
+    if (FM_UNLIKELY(lane >= statistics->path_count))
+        grow_paths(statistics, lane);
+    return &statistics->paths[lane];
+}
+
+/* The path of a lane, up to depth as it is there now. */
+static struct lane_path *look(struct fm_statistics *statistics, const struct fm_lane *lane,
+                              uint32_t depth)
+{
+    struct lane_path *path = path_at(statistics, lane->index);
+    path->kind = lane->kind;
+    path->name = lane->name_value;
+    path->depth = lane->depth;
+    if (depth > path->capacity)
+        grow_path(path, depth);
+    for (uint32_t i = path->known; i < depth; i++)
+        path->entries[i].value = lane->stack[i].value;
+    return path;
+}
+
+static void observe_segment(void *user, const struct fm_lane *lane, uint32_t depth,
+                            const struct fm_state_entry *entry, uint64_t end)
+{
+    struct fm_statistics *statistics = user;
+    struct lane_path *path = look(statistics, lane, depth);
+    if (depth == path->capacity)
+        grow_path(path, depth + 1);
+    end_entry(statistics, path, depth, entry->value, entry->since, end);
+}
+
+static void observe_mark(void *user, const struct fm_lane *lane, uint64_t time, uint32_t value)
+{
+    struct fm_statistics *statistics = user;
+    count_mark(statistics, look(statistics, lane, 0), time, value);
+}
+
+static void observe_number(void *user, const struct fm_lane *lane, uint64_t time, double value)
+{
+    struct fm_statistics *statistics = user;
+    set_number(statistics, look(statistics, lane, 0), time, value);
+}
+
+void fm_statistics_begin(struct fm_statistics *statistics)
+{
+    for (uint32_t i = 0; i < fm_state_lane_count(statistics->state); i++) {
+        const struct fm_lane *lane = fm_state_lane(statistics->state, i);
+        if (lane->has_number && !lane->ended)
+            observe_number(statistics, lane, statistics->start, lane->number);
     }
-    count_event(statistics, lane);
+}
+
+bool fm_statistics_hook(void *hook_data, void *call_data)
+{
+    struct fm_statistics *statistics = hook_data;
+    const struct fm_tracefile_context *at = call_data;
+    if (at->tracefile->trace != statistics->trace ||
+        !count_anywhere(statistics, at->tracefile->index, at->event.id, at->event.time))
+        return false;
+    const struct fm_lane *lane = fm_state_event_lane(statistics->state);
+    if (lane == NULL)
+        statistics->elsewhere++;
+    else
+        count_event(statistics, look(statistics, lane, lane->depth));
     return false;
+}
+
+/* --- from a tape --- */
+
+static void begin_entry(struct lane_path *path, uint32_t depth, uint32_t value)
+{
+    if (depth >= path->capacity)
+        grow_path(path, depth + 1);
+    path->entries[depth].value = value;
+    path->depth = depth + 1;
+}
+
+static void take_change(struct fm_statistics *statistics, const struct fm_tape_change *change)
+{
+    struct lane_path *path = path_at(statistics, change->lane);
+    double number;
+    switch ((enum fm_tape_kind)change->kind) {
+    case FM_TAPE_LANE:
+        path->name = change->value;
+        path->kind = (enum fm_lane_kind)change->depth;
+        break;
+    case FM_TAPE_BEGUN:
+        begin_entry(path, change->depth, change->value);
+        break;
+    case FM_TAPE_ENDED:
+        end_entry(statistics, path, change->depth, change->value, change->since, change->end);
+        break;
+    case FM_TAPE_NUMBER:
+        memcpy(&number, &change->since, sizeof number);
+        set_number(statistics, path, change->end, number);
+        break;
+    case FM_TAPE_MARK:
+        count_mark(statistics, path, change->end, change->value);
+        break;
+    }
+}
+
+void fm_statistics_take(void *user, const struct fm_tape_batch *batch)
+{
+    struct fm_statistics *statistics = user;
+    const struct fm_tape_change *change = batch->changes;
+    const struct fm_tape_change *end = change + batch->change_count;
+    for (uint32_t i = 0; i < batch->event_count; i++) {
+        for (; change < end && change->event == i; change++)
+            take_change(statistics, change);
+        const struct fm_tape_event *event = &batch->events[i];
+        if (!count_anywhere(statistics, event->tracefile, event->id, event->time))
+            continue;
+        if (event->lane == FM_LANE_NONE)
+            statistics->elsewhere++;
+        else
+            count_event(statistics, path_at(statistics, event->lane));
+    }
+    for (; change < end; change++)
+        take_change(statistics, change);
 }
 
 /* --- making --- */

@@ -11,7 +11,7 @@
  * interval for each living of its number. */
 #pragma once
 
-#include "trace/state/state.h"
+#include "trace/state/tape.h"
 
 struct fm_statistics_node {
     const char *name; /* borrowed from the trace or the tree */
@@ -33,13 +33,16 @@ struct fm_statistics_node {
 struct fm_statistics;
 
 /* Observes the state and counts events; the state is borrowed and must live longer, but need not
- * once nothing more is counted. Both the observer and the hook have to be added by the caller. */
+ * once nothing more is counted. Both the observer and the hook have to be added by the caller,
+ * or the statistics to a tape. */
 struct fm_statistics *fm_statistics_new(const struct fm_state *state);
 void fm_statistics_free(struct fm_statistics *statistics);
 /* Give it to fm_state_flush() at the end, for what is still open then; nothing after that. */
 const struct fm_state_observer *fm_statistics_observer(struct fm_statistics *statistics);
 /* Event hook, FM_HOOK_DEFAULT: hook_data = the statistics. */
 bool fm_statistics_hook(void *statistics, void *tracefile_context);
+/* Instead of both, the same from a tape: fm_tape_add(tape, fm_statistics_take, statistics). */
+void fm_statistics_take(void *statistics, const struct fm_tape_batch *batch);
 /* Segments are clipped to [start, end), events, marks and numbers outside are left out. */
 void fm_statistics_set_interval(struct fm_statistics *statistics, uint64_t start, uint64_t end);
 /* The state stands at the begin of the interval: counters have the values that they have there. */

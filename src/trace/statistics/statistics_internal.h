@@ -36,6 +36,7 @@ struct slot {
 struct path_entry {
     uint64_t nested; /* ns counted in entries above it */
     uint32_t node;
+    uint32_t value;
 };
 
 struct path_near {
@@ -53,7 +54,11 @@ struct lane_path {
     uint32_t ahead_value; /* of the first entry that is not known, when events happened in it */
     uint32_t ahead_events;
     struct path_entry *entries; /* by depth */
-    struct path_near near[8];   /* by value: outermost states met on it */
+    /* What is known of the lane itself. */
+    uint32_t depth;
+    uint32_t name; /* a value */
+    enum fm_lane_kind kind;
+    struct path_near near[8]; /* by value: outermost states met on it */
 };
 
 /* How a lane's number went. */
@@ -66,7 +71,6 @@ struct numbers {
 
 /* Events of one tracefile by id. */
 struct types {
-    struct fm_tracefile *tracefile;
     uint64_t *counts;
     uint32_t count;
 };
@@ -84,7 +88,7 @@ struct fm_statistics {
     uint32_t kinds[FM_LANE_KIND_COUNT];      /* nodes */
     uint32_t kind_lanes[FM_LANE_KIND_COUNT]; /* how many lanes are told apart */
     uint32_t others[FM_LANE_KIND_COUNT];     /* node of all further ones */
-    GArray *types;                           /* of struct types, by the tracefile's index */
+    GArray *types;                           /* of struct types, by the index of the tracefile */
     GArray *numbers;                         /* of struct numbers */
     uint32_t marks, other_states;            /* the values "marks", "others" */
     uint32_t nodes_max, ahead_nodes;         /* NODES_MAX, AHEAD_NODES; less in tests */

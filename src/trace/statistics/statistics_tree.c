@@ -121,12 +121,13 @@ static void show_types(struct fm_statistics *statistics, struct fm_statistics_no
     struct fm_statistics_node *list = show(root, "event types", FM_STATE_UNKNOWN);
     for (guint i = 0; i < statistics->types->len; i++) {
         const struct types *types = &g_array_index(statistics->types, struct types, i);
+        struct fm_tracefile *tracefile = g_ptr_array_index(statistics->trace->tracefiles, i);
         for (uint32_t id = 0; id < types->count; id++) {
             if (types->counts[id] == 0)
                 continue;
             const char *name = NULL;
-            if (types->tracefile->class_->event_name != NULL && id < TYPES_MAX)
-                name = types->tracefile->class_->event_name(types->tracefile, id);
+            if (tracefile->class_->event_name != NULL && id < TYPES_MAX)
+                name = tracefile->class_->event_name(tracefile, id);
             char unknown[32];
             g_snprintf(unknown, sizeof unknown, id < TYPES_MAX ? "event %u" : "other types", id);
             name = g_string_chunk_insert_const(statistics->names, name == NULL ? unknown : name);

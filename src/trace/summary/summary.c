@@ -2,6 +2,7 @@
 #include "trace/summary/summary.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "trace/summary/boxes.h"
 #include "trace/summary/picture.h"
@@ -14,7 +15,6 @@ enum {
 
 struct fm_summary {
     struct fm_trace *trace;
-    struct fm_state_observer observer;
     struct fm_box_store store;
     /* runs[i] is the time of event number i * run. */
     uint64_t *runs;
@@ -24,26 +24,10 @@ struct fm_summary {
     uint64_t known_until;
 };
 
-static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
-                       const struct fm_state_entry *entry, uint64_t end)
-{
-    struct fm_summary *summary = user;
-    fm_box_store_add(&summary->store, lane->index, depth, entry->since, end, entry->value,
-                     entry->detail);
-}
-
-static void on_number(void *user, const struct fm_lane *lane, uint64_t time, double value)
-{
-    struct fm_summary *summary = user;
-    fm_box_store_number(&summary->store, lane->index, time, value);
-}
-
 struct fm_summary *fm_summary_new(struct fm_trace *trace, size_t memory_budget)
 {
     struct fm_summary *summary = g_new0(struct fm_summary, 1);
     summary->trace = trace;
-    summary->observer =
-        (struct fm_state_observer){.user = summary, .segment = on_segment, .number = on_number};
     fm_box_store_init(&summary->store, MAX(memory_budget, BUDGET_LEAST), 0, 0);
     summary->run = RUN_FIRST;
     summary->known_until = trace->start_time;
@@ -74,11 +58,6 @@ uint64_t fm_summary_known_until(const struct fm_summary *summary)
     return summary->known_until;
 }
 
-const struct fm_state_observer *fm_summary_observer(struct fm_summary *summary)
-{
-    return &summary->observer;
-}
-
 /* --- runs of events --- */
 
 static void add_run(struct fm_summary *summary, uint64_t time)
@@ -96,20 +75,49 @@ static void add_run(struct fm_summary *summary, uint64_t time)
     summary->runs[summary->run_count++] = time;
 }
 
-bool fm_summary_hook(void *hook_data, void *call_data)
+/* Events of a batch, of which `from` have been counted: up to, but not with, number `to`. */
+static void count_events(struct fm_summary *summary, const struct fm_tape_event *events,
+                         uint32_t from, uint32_t to)
 {
-    struct fm_summary *summary = hook_data;
-    const struct fm_tracefile_context *at = call_data;
-    summary->known_until = at->event.time;
-    summary->events++;
-    if (summary->until_next > 0) {
-        summary->until_next--;
-        return false;
+    summary->events += to - from;
+    while (from < to) {
+        if (summary->until_next > 0) {
+            uint32_t passed = MIN(to - from, summary->until_next);
+            summary->until_next -= passed;
+            from += passed;
+            continue;
+        }
+        add_run(summary, events[from++].time);
+        summary->until_next = (unsigned)summary->run - 1;
+        fm_box_store_tend(&summary->store);
     }
-    add_run(summary, at->event.time);
-    summary->until_next = (unsigned)summary->run - 1;
-    fm_box_store_tend(&summary->store);
-    return false;
+}
+
+void fm_summary_take(void *user, const struct fm_tape_batch *batch)
+{
+    struct fm_summary *summary = user;
+    struct fm_box_store *store = &summary->store;
+    uint32_t counted = 0;
+    for (uint32_t i = 0; i < batch->change_count; i++) {
+        const struct fm_tape_change *change = &batch->changes[i];
+        if (change->kind != FM_TAPE_ENDED && change->kind != FM_TAPE_NUMBER)
+            continue;
+        if (change->event - counted > summary->until_next) { /* where a run begins is in between */
+            count_events(summary, batch->events, counted, change->event);
+            counted = change->event;
+        }
+        if (change->kind == FM_TAPE_ENDED) {
+            fm_box_store_add(store, change->lane, change->depth, change->since, change->end,
+                             change->value, change->detail);
+        } else {
+            double number;
+            memcpy(&number, &change->since, sizeof number);
+            fm_box_store_number(store, change->lane, change->end, number);
+        }
+    }
+    count_events(summary, batch->events, counted, batch->event_count);
+    if (batch->event_count > 0)
+        summary->known_until = batch->events[batch->event_count - 1].time;
 }
 
 void fm_summary_end(struct fm_summary *summary, uint64_t time)

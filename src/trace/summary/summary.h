@@ -8,7 +8,7 @@
  * Numbers of events are kept by runs (128 events at first). */
 #pragma once
 
-#include "trace/state/state.h"
+#include "trace/state/tape.h"
 #include "trace/summary/load.h"
 
 struct fm_summary;
@@ -16,9 +16,8 @@ struct fm_summary;
 struct fm_summary *fm_summary_new(struct fm_trace *trace, size_t memory_budget);
 void fm_summary_free(struct fm_summary *summary);
 size_t fm_summary_memory(const struct fm_summary *summary);
-const struct fm_state_observer *fm_summary_observer(struct fm_summary *summary);
-/* Event hook, FM_HOOK_LAST: hook_data = the summary. */
-bool fm_summary_hook(void *summary, void *tracefile_context);
+/* fm_tape_add(tape, fm_summary_take, summary) makes it. */
+void fm_summary_take(void *summary, const struct fm_tape_batch *batch);
 /* Nothing more comes (until the trace grows): the open record is closed at time. */
 void fm_summary_end(struct fm_summary *summary, uint64_t time);
 uint64_t fm_summary_known_until(const struct fm_summary *summary); /* ns */

@@ -40,6 +40,47 @@ static void test_given_up(void)
     g_assert_cmpint(counting.count, ==, counted);
 }
 
+struct queue {
+    int given, taken; /* atomic */
+};
+
+static bool take_one(void *user)
+{
+    struct queue *queue = user;
+    if (__atomic_load_n(&queue->taken, __ATOMIC_ACQUIRE) ==
+        __atomic_load_n(&queue->given, __ATOMIC_ACQUIRE))
+        return false;
+    __atomic_add_fetch(&queue->taken, 1, __ATOMIC_ACQ_REL);
+    return true;
+}
+
+/* Whenever it is told so, and however little before it found nothing: all is taken. */
+static void test_again(void)
+{
+    struct queue queue = {0};
+    struct fm_worker *worker = fm_worker_new(take_one, &queue);
+    for (int i = 1; i <= 20000; i++) {
+        __atomic_store_n(&queue.given, i, __ATOMIC_RELEASE);
+        fm_worker_again(worker);
+        if (i % 16 == 0) {
+            g_assert_true(fm_worker_wait(worker, LONG_US));
+            g_assert_cmpint(__atomic_load_n(&queue.taken, __ATOMIC_ACQUIRE), ==, i);
+        }
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        queue.given += 5;
+        fm_worker_again(worker);
+        bool done = fm_worker_wait(worker, LONG_US);
+        fm_worker_free(worker);
+        _exit(done && queue.taken == queue.given ? 0 : 1);
+    }
+    int status;
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    g_assert_cmpint(status, ==, 0);
+    fm_worker_free(worker);
+}
+
 struct pair {
     uint64_t left, right;
     bool may_end;
@@ -88,6 +129,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/worker/done", test_done);
     g_test_add_func("/worker/given-up", test_given_up);
+    g_test_add_func("/worker/again", test_again);
     g_test_add_func("/worker/fork", test_fork);
     return g_test_run();
 }

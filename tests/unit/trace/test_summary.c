@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Summaries and painted pictures against sums over all segments. */
 #include <math.h>
+#include <string.h>
 
 #include "trace/summary/summary.h"
 
@@ -57,21 +58,42 @@ static void world_fill(struct world *world, unsigned count, unsigned seed)
     world->trace->end_time = world->end;
 }
 
-static void tell(const struct world *world, const struct fm_state_observer *observer,
-                 struct fm_summary *summary)
+/* What happens, and an event after it. */
+static void take(struct fm_summary *summary, const struct fm_tape_change *change, uint64_t time)
 {
-    struct fm_tracefile_context at = {0};
+    const struct fm_tape_event event = {.time = time, .lane = change->lane};
+    fm_summary_take(summary, &(struct fm_tape_batch){&event, change, 1, 1});
+}
+
+static uint64_t time_at(const struct world *world, guint i)
+{
+    return (uint64_t)((double)world->end * i / world->segments->len);
+}
+
+static void tell(const struct world *world, struct fm_summary *summary)
+{
+    for (guint i = 0; i < world->segments->len; i++) {
+        const struct segment *segment = &g_array_index(world->segments, struct segment, i);
+        take(summary,
+             &(struct fm_tape_change){.kind = FM_TAPE_ENDED,
+                                      .lane = segment->lane,
+                                      .depth = (uint16_t)segment->depth,
+                                      .value = segment->value,
+                                      .since = segment->start,
+                                      .end = segment->end},
+             time_at(world, i));
+    }
+    fm_summary_end(summary, world->end);
+}
+
+static void tell_painter(const struct world *world, const struct fm_state_observer *observer)
+{
     for (guint i = 0; i < world->segments->len; i++) {
         const struct segment *segment = &g_array_index(world->segments, struct segment, i);
         struct fm_state_entry entry = {.value = segment->value, .since = segment->start};
         observer->segment(observer->user, &world->lanes[segment->lane], segment->depth, &entry,
                           segment->end);
-        at.event.time = (uint64_t)((double)world->end * i / world->segments->len);
-        if (summary != NULL)
-            fm_summary_hook(summary, &at);
     }
-    if (summary != NULL)
-        fm_summary_end(summary, world->end);
 }
 
 static uint64_t time_of(const struct world *world, uint32_t lane, uint32_t depth, uint32_t value,
@@ -127,7 +149,7 @@ static void test_small_summaries_are_exact(void)
     world_init(&world);
     world_fill(&world, 3000, 1);
     struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
-    tell(&world, fm_summary_observer(summary), summary);
+    tell(&world, summary);
     g_assert_cmpuint(fm_summary_resolution(summary), ==, 0);
     check_values(&world, summary, 0, 2);
     g_assert_cmpuint(fm_summary_known_until(summary), ==, world.end);
@@ -141,7 +163,7 @@ static void test_within_the_budget_sums_hold(void)
     world_init(&world);
     world_fill(&world, 120000, 3);
     struct fm_summary *summary = fm_summary_new(world.trace, 1 << 20);
-    tell(&world, fm_summary_observer(summary), summary);
+    tell(&world, summary);
     g_assert_cmpuint(fm_summary_resolution(summary), >, 0);
     g_assert_cmpuint(fm_summary_memory(summary), <=, (1 << 20) + (1 << 18));
     check_values(&world, summary, 2 * (double)fm_summary_resolution(summary), 4);
@@ -184,7 +206,7 @@ static void test_pictures(void)
     world_init(&world);
     world_fill(&world, 20000, 5);
     struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
-    tell(&world, fm_summary_observer(summary), summary);
+    tell(&world, summary);
     struct fm_picture picture = {.start = 0, .end = world.end, .columns = 300};
     fm_summary_draw(summary, NULL, 0, &picture, 5000);
     check_picture(&world, &picture, 5000, false, (double)world.end / 300);
@@ -248,7 +270,7 @@ static void test_boxes_show_what_was_at_work(void)
     }
     world.end = world.trace->end_time = (uint64_t)ROUND * ROUNDS;
     struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
-    tell(&world, fm_summary_observer(summary), summary);
+    tell(&world, summary);
     struct fm_picture picture = {.start = 0, .end = world.end, .columns = 1};
     fm_summary_draw(summary, NULL, 0, &picture, 100);
     g_assert_cmpuint(picture.boxes->len, ==, 2);
@@ -274,11 +296,11 @@ static void test_painted_pictures_are_those_of_the_summary(void)
     world_init(&world);
     world_fill(&world, 20000, 6);
     struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
-    tell(&world, fm_summary_observer(summary), summary);
+    tell(&world, summary);
     for (unsigned zoom = 1; zoom < 2000; zoom *= 7) {
         uint64_t length = world.end / zoom, start = (world.end - length) / 2;
         struct fm_painter *painter = fm_painter_new(world.state, start, start + length, 200, 5000);
-        tell(&world, fm_painter_observer(painter), NULL);
+        tell_painter(&world, fm_painter_observer(painter));
         struct fm_picture painted, drawn = {.start = start, .end = start + length, .columns = 200};
         fm_painter_picture(painter, world.end, NULL, 0, &painted);
         fm_summary_draw(summary, NULL, 0, &drawn, 5000);
@@ -305,7 +327,7 @@ static void test_events_and_lanes(void)
     world_init(&world);
     world_fill(&world, 5000, 8);
     struct fm_summary *summary = fm_summary_new(world.trace, 64 << 20);
-    tell(&world, fm_summary_observer(summary), summary);
+    tell(&world, summary);
     g_assert_cmpuint(fm_summary_events(summary, 0, world.end + 1), ==, 5000);
     g_assert_cmpuint(fm_summary_events(summary, world.end, world.end), ==, 0);
     for (unsigned i = 1; i < 10; i++) {
@@ -328,15 +350,14 @@ static void check_numbers(size_t budget, unsigned count)
     struct world world;
     world_init(&world);
     struct fm_summary *summary = fm_summary_new(world.trace, budget);
-    const struct fm_state_observer *observer = fm_summary_observer(summary);
-    struct fm_tracefile_context at = {0};
     GRand *random = g_rand_new_with_seed(9);
     g_autofree double *values = g_new(double, count);
     for (unsigned i = 0; i < count; i++) {
         values[i] = g_rand_int_range(random, 0, 1000);
-        at.event.time = 1000 + 100 * (uint64_t)i;
-        observer->number(observer->user, &world.lanes[LANES], at.event.time, values[i]);
-        fm_summary_hook(summary, &at);
+        struct fm_tape_change number = {
+            .kind = FM_TAPE_NUMBER, .lane = LANES, .end = 1000 + 100 * (uint64_t)i};
+        memcpy(&number.since, &values[i], sizeof values[i]);
+        take(summary, &number, number.end);
     }
     g_assert_cmpuint(fm_summary_memory(summary), <=, budget + (1 << 18));
     uint64_t end = 1000 + 100 * (uint64_t)count;
@@ -388,7 +409,6 @@ static void test_load_is_the_sum_of_segments(void)
     for (guint i = 0; i < world.segments->len; i++)
         g_array_index(world.segments, struct segment, i).depth = 0;
     struct fm_summary *summary = fm_summary_new(world.trace, 8 << 20);
-    const struct fm_state_observer *observer = fm_summary_observer(summary);
     uint64_t now[LANES] = {0};
     struct fm_load load, wanted;
     uint64_t start = 1000, end = start + 700 * COLUMNS;
@@ -397,9 +417,14 @@ static void test_load_is_the_sum_of_segments(void)
     for (guint i = 0; i < world.segments->len; i++) {
         const struct segment *segment = &g_array_index(world.segments, struct segment, i);
         uint64_t length = segment->end - segment->start, from = now[segment->lane];
-        struct fm_state_entry entry = {.value = segment->value, .since = from};
         now[segment->lane] = from + length;
-        observer->segment(observer->user, &world.lanes[segment->lane], 0, &entry, from + length);
+        take(summary,
+             &(struct fm_tape_change){.kind = FM_TAPE_ENDED,
+                                      .lane = segment->lane,
+                                      .value = segment->value,
+                                      .since = from,
+                                      .end = from + length},
+             from + length);
         for (unsigned column = 0; column < COLUMNS; column++) {
             uint64_t low = MAX(from, start + 700 * column);
             uint64_t high = MIN(from + length, start + 700 * (column + 1));

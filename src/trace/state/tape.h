@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens to a state while events are read, written down in batches, for computations that
+ * need not see the state itself. Each takes every batch once, in order, so it finds what it would
+ * find as an observer; which thread it does so in is left to chance: one beside, where there is a
+ * second processor, or the one that reads. What it makes nobody may look at before
+ * fm_tape_end(). */
+#pragma once
+
+#include "trace/state/state.h"
+
+enum fm_tape_kind {
+    FM_TAPE_LANE,   /* it is there, or has another name. value: the name; depth: its kind */
+    FM_TAPE_BEGUN,  /* an entry of that value at that depth, the innermost one now */
+    FM_TAPE_ENDED,  /* a segment, as observers are told */
+    FM_TAPE_NUMBER, /* at `end`; since: the number's bits */
+    FM_TAPE_MARK,   /* at `end` */
+};
+
+struct fm_tape_change {
+    uint32_t event; /* it came with this one of the batch; their number = after the last */
+    uint16_t kind, depth;
+    uint32_t lane, value;
+    uint64_t since, end, detail;
+};
+
+struct fm_tape_event {
+    uint64_t time;
+    uint32_t id;
+    uint32_t lane;      /* that it happened on; FM_LANE_NONE = none */
+    unsigned tracefile; /* its index */
+};
+
+struct fm_tape_batch {
+    const struct fm_tape_event *events;
+    const struct fm_tape_change *changes;
+    uint32_t event_count, change_count;
+};
+
+typedef void fm_tape_take(void *user, const struct fm_tape_batch *batch);
+
+struct fm_tape;
+
+/* The state is borrowed; it must live longer, and be at its begin. beside: take batches in a thread
+ * beside, too. */
+struct fm_tape *fm_tape_new(struct fm_state *state, bool beside);
+/* What has not been taken is lost. NULL is allowed. */
+void fm_tape_free(struct fm_tape *tape);
+/* Before the first event. user must live until the tape has ended, or is freed. */
+void fm_tape_add(struct fm_tape *tape, fm_tape_take *take, void *user);
+/* Event hook, after that of the state: hook_data = the tape. True, to end the step, when those who
+ * take are far behind. */
+bool fm_tape_hook(void *tape, void *tracefile_context);
+/* All that is open ends at time, for those who take; nothing follows. Returns when all has been
+ * taken. */
+void fm_tape_end(struct fm_tape *tape, uint64_t time);
