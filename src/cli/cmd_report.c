@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/hint.h"
+#include "cli/live/now.h"
 #include "cli/page_output.h"
 #include "recording/profile.h"
 #include "site/site.h"
@@ -42,12 +43,15 @@ static int report_to_file(const char *out, const char *path)
     GError *error = NULL;
     struct fm_progress progress;
     struct fm_site_told told;
+    struct fm_cli_now now;
     g_autoptr(FmDeepRecording) recording = NULL;
     fm_cli_progress_begin(&progress);
-    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
-    bool done =
-        opened && fm_site_write_file(recording, out, FM_SITE_FILE_BYTES, &progress, &told, &error);
+    bool opened = fm_cli_now_take(path, &now, &error) &&
+                  fm_profile_open_now(now.path, &progress, &recording, &error);
+    bool done = opened && fm_site_write_file(recording, now.text, out, FM_SITE_FILE_BYTES,
+                                             &progress, &told, &error);
     fm_cli_progress_end(&progress);
+    fm_cli_now_clear(&now);
     if (!opened)
         return fm_cli_fail_file("report", path, FM_FILE_PROFILE, error);
     if (!done)
@@ -78,13 +82,16 @@ int fm_cmd_report(int argc, char **argv)
     };
     int status = fm_cli_parse(
         &argc, &argv, fm_page_output_entries(&output, own), "[QUERY] FILE",
-        "Prints one page of a profile: the first page, or the one that QUERY asks for. QUERY is a\n"
+        "Prints one page of a profile: the first page, or the one that QUERY asks for. NAME.rec, "
+        "or\n"
+        "pid:N, is a program that runs: what it has recorded until now. QUERY is a\n"
         "command, with preferences after an & if wanted: menu, find/TEXT, proc/NAME,\n"
         "clique/main/NAME, tree/time/down/3/all, proc_callers/NAME/pr/1/100/nc, module/FILE,\n"
         "program_modules, top_procs/1-20/callseqs/self/oa, root/90 and others. Where a NAME has\n"
         "several meanings the page lists them, and what chooses each. With --html and the name of\n"
         "a file that ends in .html in place of QUERY, the pages that matter are written to it.",
         "fathom report proc/buf_append prog.data\n"
+        "  fathom report waits pid:1234\n"
         "  fathom report top_procs/1-20/callseqs/self/oa Deep.data\n"
         "  fathom report --json menu Deep.data\n"
         "  fathom report --html prog.html prog.data");

@@ -63,7 +63,8 @@ int fm_cmd_tree(int argc, char **argv)
     int status = fm_cli_parse(
         &argc, &argv, fm_page_output_entries(&output, entries), "FILE",
         "Prints the tree of contexts of a profile, dearest first. Recursive functions that call\n"
-        "each other are one row, with a row of each below it.",
+        "each other are one row, with a row of each below it. FILE may be NAME.rec or pid:N, a\n"
+        "program that runs: what it has recorded until now.",
         "fathom tree prog.data\n"
         "  fathom tree --by=bytes --from=buf_append --up prog.data");
     if (status < 0 && argc != 2)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
+#include "cli/live/now.h"
 #include "recording/profile.h"
 
 static unsigned terminal_width(void)
@@ -130,12 +131,17 @@ static int render(const struct fm_page_output *output, const struct fm_query *qu
 {
     GError *error = NULL;
     struct fm_progress progress;
+    struct fm_cli_now now;
+    struct fm_render_options with_notice = *options;
     g_autoptr(FmDeepRecording) recording = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
     fm_cli_progress_begin(&progress);
-    bool opened = fm_profile_open_now(path, &progress, &recording, &error);
+    bool opened = fm_cli_now_take(path, &now, &error) &&
+                  fm_profile_open_now(now.path, &progress, &recording, &error);
     fm_cli_progress_end(&progress);
-    bool made = opened && fm_render(recording, query, options, page, &error);
+    with_notice.notice = now.text;
+    bool made = opened && fm_render(recording, query, &with_notice, page, &error);
+    fm_cli_now_clear(&now);
     if (made)
         return print_page(output->command, page, pager);
     return opened ? fm_cli_fail(output->command, error)

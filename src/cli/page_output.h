@@ -19,7 +19,8 @@ void fm_page_output_clear(struct fm_page_output *output);
 /* The command's own options (ending with a NULL long_name; NULL if it has none) and those of the
  * output, as fm_cli_parse() wants them; belongs to output. */
 const GOptionEntry *fm_page_output_entries(struct fm_page_output *output, const GOptionEntry *own);
-/* Opens the profile and prints the page that the query asks for. Returns an exit status. */
+/* Opens the profile, or makes that of now of a program that runs (cli/live/now.h), and prints the
+ * page that the query asks for. Returns an exit status. */
 int fm_page_output_run(const struct fm_page_output *output, const struct fm_query *query,
                        const char *path);
 /* Prints a page that is at hand and belongs to no one recording. Returns an exit status. */

@@ -91,8 +91,8 @@ static void write_parts(struct site *site, GString *out)
     fm_html_write_parts(parts, count, &options, out);
 }
 
-bool fm_site_write_file(const struct fm_deep_recording *recording, const char *path,
-                        size_t bytes_max, const struct fm_progress *progress,
+bool fm_site_write_file(const struct fm_deep_recording *recording, const char *notice,
+                        const char *path, size_t bytes_max, const struct fm_progress *progress,
                         struct fm_site_told *told, GError **error)
 {
     g_return_val_if_fail(recording->known == FM_KNOWN_ALL && path != NULL, false);
@@ -115,6 +115,9 @@ bool fm_site_write_file(const struct fm_deep_recording *recording, const char *p
         site_clear(&site);
         return false;
     }
+    const struct site_page *first = site.pages->pdata[0];
+    if (notice != NULL)
+        fm_display_set_notice(first->display, notice);
     write_parts(&site, text);
     if (told)
         *told = (struct fm_site_told){

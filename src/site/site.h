@@ -19,11 +19,12 @@ struct fm_site_told {
 /* Everything of the recording must be known. Errors: FM_ERROR_IO, FM_ERROR_CANCELLED; what was at
  * the path is untouched then. told may be NULL.
  *
- * One file of at most bytes_max, as many pages as fit, the dearest first; at least the first page,
- * whatever its size. */
-FM_MUST_USE bool fm_site_write_file(const struct fm_deep_recording *recording, const char *path,
-                                    size_t bytes_max, const struct fm_progress *progress,
-                                    struct fm_site_told *told, GError **error);
+ * One file of at most bytes_max, notice (NULL = none) above its first page, as many pages as fit,
+ * the dearest first; at least the first page, whatever its size. */
+FM_MUST_USE bool fm_site_write_file(const struct fm_deep_recording *recording, const char *notice,
+                                    const char *path, size_t bytes_max,
+                                    const struct fm_progress *progress, struct fm_site_told *told,
+                                    GError **error);
 /* A folder with index.html and at most pages_max pages, those nearest to the first page. The folder
  * must not be there, or be empty. */
 FM_MUST_USE bool fm_site_write_folder(const struct fm_deep_recording *recording, const char *folder,

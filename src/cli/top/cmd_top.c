@@ -31,27 +31,42 @@ static void print_row(const struct fm_top *top, const struct fm_top_row *row)
            (guint64)row->self.of[FM_FOLLOWED_CALLS]);
     if (row->calls_a_second >= 0)
         printf("%.0f", row->calls_a_second);
-    printf("\t%.6f\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t%s\n",
-           (double)row->self.of[FM_FOLLOWED_WAIT_NS] * 1e-9,
-           (guint64)row->self.of[FM_FOLLOWED_ALLOCS], (guint64)row->self.of[FM_FOLLOWED_BYTES],
-           name->str);
+    printf("\t");
+    if (fm_followed_has_waits(top->watch))
+        printf("%.6f", (double)row->self.of[FM_FOLLOWED_WAIT_NS] * 1e-9);
+    printf("\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t",
+           (guint64)row->self.of[FM_FOLLOWED_ALLOCS], (guint64)row->self.of[FM_FOLLOWED_BYTES]);
+    if (fm_followed_has_held(top->watch))
+        printf("%" G_GINT64_FORMAT, (gint64)fm_followed_held(&row->self));
+    printf("\t%s\n", name->str);
 }
 
-/* A table with a line in front that says of what, and an empty one behind. */
-static void print_table(const struct fm_top *top, const struct options *options)
+static void print_head(const struct fm_top *top)
 {
     const struct fm_rec_header *header = &top->watch->header;
-    printf("# process %u\t%s\t%.3f s\t%" G_GUINT64_FORMAT " calls\t%u contexts\t%u threads\n",
+    printf("# process %u\t%s\t%.3f s\t%" G_GUINT64_FORMAT " calls\t%u contexts\t%u threads",
            header->pid,
            !top->running               ? "ended"
            : header->recording_on == 0 ? "stopped"
                                        : "recording",
            fm_top_seconds(top), (guint64)top->all.of[FM_FOLLOWED_CALLS], top->watch->context_count,
            top->watch->thread_count);
+    if (fm_followed_has_waits(top->watch))
+        printf("\t%.3f s waited", (double)top->all.of[FM_FOLLOWED_WAIT_NS] * 1e-9);
+    if (fm_followed_has_held(top->watch))
+        printf("\t%" G_GINT64_FORMAT " bytes held", (gint64)fm_followed_held(&top->all));
+    printf("\n");
+}
+
+/* A table with a line in front that says of what, and an empty one behind. */
+static void print_table(const struct fm_top *top, const struct options *options)
+{
+    const struct fm_rec_header *header = &top->watch->header;
+    print_head(top);
     g_autofree char *unit = g_strdup(fm_raw_tick_words(header));
     if (unit != NULL)
         g_strdelimit(unit, " ", '_');
-    printf("self_%s\ttotal_%s\tcalls\tcalls_per_s\twait_s\tallocs\tbytes\tfunction\n",
+    printf("self_%s\ttotal_%s\tcalls\tcalls_per_s\twait_s\tallocs\tbytes\theld_bytes\tfunction\n",
            unit != NULL ? unit : "s", unit != NULL ? unit : "s");
     for (guint i = 0; i < top->rows->len && (options->rows == 0 || i < (guint)options->rows); i++)
         print_row(top, &g_array_index(top->rows, struct fm_top_row, i));
@@ -107,7 +122,8 @@ int fm_cmd_top(int argc, char **argv)
         {"rows", 0, 0, G_OPTION_ARG_INT, &options.rows, "With --batch: rows of a table; 0 = all",
          "N"},
         {"sort", 0, 0, G_OPTION_ARG_STRING, &options.sort,
-         "By self, total, calls, rate, waiting, allocs, bytes or name; default: self", "ORDER"},
+         "By self, total, calls, rate, waiting, allocs, bytes, held or name; default: self",
+         "ORDER"},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &options.debug_path,
          "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
         {NULL},
@@ -126,7 +142,7 @@ int fm_cmd_top(int argc, char **argv)
     if (status < 0 && options.sort != NULL && !fm_top_order_parse(options.sort, &order))
         status = fm_cli_usage("top",
                               "--sort=%s: expected self, total, calls, rate, waiting, allocs, "
-                              "bytes or name",
+                              "bytes, held or name",
                               options.sort);
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (status < 0 && !options.batch && !(FM_HAVE_CURSES && terminal))

@@ -12,8 +12,10 @@
 #include "cli/cli.h"
 #include "cli/top/terminal.h"
 
-#define HEAD_LINES 3 /* above the table's rows */
-#define NUMBERS 66   /* columns in front of the names */
+#define HEAD_LINES 3   /* above the table's rows */
+#define ALL_NUMBERS 77 /* columns in front of the names, where there is room for all */
+#define SOME_NUMBERS 52
+#define NAME_COLUMNS 22 /* that a name has at least */
 
 struct screen {
     struct fm_top *top;
@@ -83,9 +85,49 @@ static int decimals_of(const struct screen *screen)
 }
 
 /* Where there are fewer columns the name has its place, and some numbers have not. */
-static bool is_narrow(void)
+static bool has_room(int numbers)
 {
-    return getmaxx(stdscr) < NUMBERS + 24;
+    return getmaxx(stdscr) >= numbers + NAME_COLUMNS;
+}
+
+/* "-": not recorded. */
+static char *waited_text(const struct screen *screen, const struct fm_followed_counts *counts)
+{
+    return fm_followed_has_waits(screen->top->watch)
+               ? g_strdup_printf("%.3f", (double)counts->of[FM_FOLLOWED_WAIT_NS] * 1e-9)
+               : g_strdup("-");
+}
+
+static char *held_text(const struct screen *screen, const struct fm_followed_counts *counts)
+{
+    return fm_followed_has_held(screen->top->watch) ? fm_top_bytes_text(fm_followed_held(counts))
+                                                    : g_strdup("-");
+}
+
+static char *rate_text(const struct fm_top_row *row)
+{
+    return row->calls_a_second < 0 ? g_strdup("") : g_strdup_printf("%.0f", row->calls_a_second);
+}
+
+/* The one number that the rows are sorted by, where there is room for one. */
+static char *sorted_text(const struct screen *screen, const struct fm_top_row *row)
+{
+    switch (screen->top->order) {
+    case FM_TOP_RATE:
+        return rate_text(row);
+    case FM_TOP_WAITING:
+        return waited_text(screen, &row->self);
+    case FM_TOP_HELD:
+        return held_text(screen, &row->self);
+    case FM_TOP_TOTAL:
+        return g_strdup_printf("%.*f", decimals_of(screen), ticks_of(screen, &row->total));
+    case FM_TOP_ALLOCS:
+        return g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)row->self.of[FM_FOLLOWED_ALLOCS]);
+    case FM_TOP_BYTES:
+        return fm_top_bytes_text((int64_t)row->self.of[FM_FOLLOWED_BYTES]);
+    default:
+        return g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)row->self.of[FM_FOLLOWED_CALLS]);
+    }
 }
 
 static char *row_text(const struct screen *screen, const struct fm_top_row *row)
@@ -95,27 +137,43 @@ static char *row_text(const struct screen *screen, const struct fm_top_row *row)
     int decimals = decimals_of(screen);
     double percent = all > 0 ? self * 100 / all : 0;
     guint64 calls = row->self.of[FM_FOLLOWED_CALLS];
-    if (is_narrow())
-        return g_strdup_printf("%9.*f %5.1f %12" G_GUINT64_FORMAT " %s", decimals, self, percent,
-                               calls, row->name);
-    g_autofree char *rate =
-        row->calls_a_second < 0 ? g_strdup("") : g_strdup_printf("%.0f", row->calls_a_second);
-    return g_strdup_printf("%9.*f %5.1f %9.*f %12" G_GUINT64_FORMAT
-                           " %10s %8.3f %7" G_GUINT64_FORMAT " %s",
-                           decimals, self, percent, decimals, ticks_of(screen, &row->total), calls,
-                           rate, (double)row->self.of[FM_FOLLOWED_WAIT_NS] * 1e-9,
-                           (guint64)row->self.of[FM_FOLLOWED_ALLOCS], row->name);
+    g_autofree char *waited = waited_text(screen, &row->self);
+    g_autofree char *held = held_text(screen, &row->self);
+    if (!has_room(SOME_NUMBERS)) {
+        g_autofree char *sorted = sorted_text(screen, row);
+        return g_strdup_printf("%9.*f %5.1f %12s %s", decimals, self, percent, sorted, row->name);
+    }
+    if (!has_room(ALL_NUMBERS))
+        return g_strdup_printf("%9.*f %5.1f %12" G_GUINT64_FORMAT " %9s %10s %s", decimals, self,
+                               percent, calls, waited, held, row->name);
+    g_autofree char *rate = rate_text(row);
+    return g_strdup_printf(
+        "%9.*f %5.1f %9.*f %12" G_GUINT64_FORMAT " %10s %8s %7" G_GUINT64_FORMAT " %10s %s",
+        decimals, self, percent, decimals, ticks_of(screen, &row->total), calls, rate, waited,
+        (guint64)row->self.of[FM_FOLLOWED_ALLOCS], held, row->name);
 }
 
-static const char *title(const struct screen *screen)
+static const char *sorted_title(const struct screen *screen)
 {
-    if (decimals_of(screen) == 0)
-        return is_narrow()
-                   ? "     self     %        calls function"
-                   : "     self     %     total        calls    calls/s   wait s  allocs function";
-    return is_narrow()
-               ? "   self s     %        calls function"
-               : "   self s     %   total s        calls    calls/s   wait s  allocs function";
+    static const char *const titles[FM_TOP_ORDERS] = {
+        [FM_TOP_TOTAL] = "total",   [FM_TOP_RATE] = "calls/s", [FM_TOP_WAITING] = "wait s",
+        [FM_TOP_ALLOCS] = "allocs", [FM_TOP_BYTES] = "bytes",  [FM_TOP_HELD] = "held",
+    };
+    const char *own = titles[screen->top->order];
+    return own != NULL ? own : "calls";
+}
+
+static char *title(const struct screen *screen)
+{
+    bool seconds = decimals_of(screen) > 0;
+    const char *self = seconds ? "self s" : "self", *total = seconds ? "total s" : "total";
+    if (!has_room(SOME_NUMBERS))
+        return g_strdup_printf("%9s %5s %12s function", self, "%", sorted_title(screen));
+    if (!has_room(ALL_NUMBERS))
+        return g_strdup_printf("%9s %5s %12s %9s %10s function", self, "%", "calls", "wait s",
+                               "held");
+    return g_strdup_printf("%9s %5s %9s %12s %10s %8s %7s %10s function", self, "%", total, "calls",
+                           "calls/s", "wait s", "allocs", "held");
 }
 
 static guint row_count(const struct screen *screen)
@@ -142,15 +200,20 @@ static void draw_head(const struct screen *screen)
                         state, top->since != NULL ? "since the mark " : "", fm_top_seconds(top),
                         screen->paused ? "  PAUSED" : "");
     const char *unit = fm_raw_tick_words(&top->watch->header);
+    g_autofree char *waited = waited_text(screen, &top->all);
+    g_autofree char *held = held_text(screen, &top->all);
     g_autofree char *sums = g_strdup_printf(
-        "%.*f %s, %" G_GUINT64_FORMAT " calls, %u contexts, %u threads; by %s%s%s",
-        decimals_of(screen), ticks_of(screen, &top->all), unit != NULL ? unit : "s CPU",
+        "%.*f %s, %s s waited, %s%s held, %" G_GUINT64_FORMAT
+        " calls, %u contexts, %u threads; by %s%s%s",
+        decimals_of(screen), ticks_of(screen, &top->all), unit != NULL ? unit : "s CPU", waited,
+        held, strchr(held, ' ') == NULL && held[0] != '-' ? " bytes" : "",
         (guint64)top->all.of[FM_FOLLOWED_CALLS], top->watch->context_count,
         top->watch->thread_count, fm_top_order_word(top->order),
         top->search[0] != '\0' || screen->searching ? "; search: " : "", top->search);
     put_cut(0, A_BOLD, head);
     put_cut(1, A_NORMAL, sums);
-    put_cut(2, A_REVERSE, title(screen));
+    g_autofree char *columns = title(screen);
+    put_cut(2, A_REVERSE, columns);
 }
 
 static void draw_foot(const struct screen *screen)
@@ -158,8 +221,8 @@ static void draw_foot(const struct screen *screen)
     const char *keys =
         screen->searching ? "type a part of a name; Enter: keep it, Esc: all"
         : screen->top->function != FM_FOLLOWED_NONE
-            ? "Enter open  Esc back  s t c r w a b n sort  space pause  z since  q quit"
-            : "Enter open  / search  s t c r w a b n sort  space pause  z since  "
+            ? "Enter open  Esc back  s t c r w a b m n sort  space pause  z since  q quit"
+            : "Enter open  / search  s t c r w a b m n sort  space pause  z since  "
               "? help  q quit";
     put_cut(getmaxy(stdscr) - 1, A_REVERSE, keys);
 }
@@ -167,8 +230,8 @@ static void draw_foot(const struct screen *screen)
 static void draw_help(void)
 {
     static const char *const lines[] = {
-        "s t c r w a b n  sort by self time, total, calls, calls a second, waiting, allocations,",
-        "                 bytes, name",
+        "s t c r w a b m n  sort by self time, total, calls, calls a second, waiting, allocations,",
+        "                 bytes, memory that is held, name",
         "Up Down PgUp PgDn Home End, j k   choose a row",
         "Enter            callers and callees of the chosen function",
         "Esc, Backspace   back",
@@ -228,7 +291,7 @@ static void draw(struct screen *screen)
 
 static bool sort_key(struct screen *screen, int key)
 {
-    static const char keys[FM_TOP_ORDERS + 1] = "stcrwabn";
+    static const char keys[FM_TOP_ORDERS + 1] = "stcrwabmn";
     const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
     if (at == NULL)
         return false;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/top/table.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 static const char *const order_words[FM_TOP_ORDERS] = {
     [FM_TOP_SELF] = "self",   [FM_TOP_TOTAL] = "total",     [FM_TOP_CALLS] = "calls",
     [FM_TOP_RATE] = "rate",   [FM_TOP_WAITING] = "waiting", [FM_TOP_ALLOCS] = "allocs",
-    [FM_TOP_BYTES] = "bytes", [FM_TOP_NAME] = "name",
+    [FM_TOP_BYTES] = "bytes", [FM_TOP_HELD] = "held",       [FM_TOP_NAME] = "name",
 };
 
 bool fm_top_order_parse(const char *word, enum fm_top_order *ret)
@@ -24,6 +25,18 @@ bool fm_top_order_parse(const char *word, enum fm_top_order *ret)
 const char *fm_top_order_word(enum fm_top_order order)
 {
     return order_words[order];
+}
+
+char *fm_top_bytes_text(int64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    if (bytes > -10240 && bytes < 10240)
+        return g_strdup_printf("%" G_GINT64_FORMAT, (gint64)bytes);
+    for (value /= 1024; fabs(value) >= 1023.95 && unit + 1 < G_N_ELEMENTS(units); unit++)
+        value /= 1024;
+    return g_strdup_printf("%.1f %s", value, units[unit]);
 }
 
 static uint64_t now_ns(void)
@@ -81,6 +94,8 @@ static double value_of(const struct fm_top *top, const struct fm_top_row *row)
         return (double)row->self.of[FM_FOLLOWED_ALLOCS];
     case FM_TOP_BYTES:
         return (double)row->self.of[FM_FOLLOWED_BYTES];
+    case FM_TOP_HELD:
+        return (double)fm_followed_held(&row->self);
     default:
         return 0;
     }

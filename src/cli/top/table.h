@@ -14,9 +14,12 @@ enum fm_top_order {
     FM_TOP_WAITING,
     FM_TOP_ALLOCS,
     FM_TOP_BYTES,
+    FM_TOP_HELD,
     FM_TOP_NAME,
     FM_TOP_ORDERS
 };
+/* Bytes as people read them: "512", "9.8 MiB"; with a sign where less than nothing. g_free. */
+char *fm_top_bytes_text(int64_t bytes);
 /* By the words "self", "total" and so on. */
 bool fm_top_order_parse(const char *word, enum fm_top_order *ret);
 const char *fm_top_order_word(enum fm_top_order order);

@@ -12,6 +12,7 @@
 
 /* In the map from references: 0 = not seen, else 1 + index, with this bit for an edge. */
 #define EDGE_MARK 0x80000000u
+#define FLOWS_MAX 4096u /* of one record: the runtime keeps the rest in sums */
 
 struct fm_followed_private {
     int file;
@@ -244,6 +245,19 @@ static uint64_t ticks_waited(const struct fm_raw_bytes *bytes, uint64_t ref)
     return sum;
 }
 
+static uint64_t bytes_given_back(const struct fm_raw_bytes *bytes, const struct fm_rec_alloc *alloc)
+{
+    uint64_t sum = alloc->own_freed + alloc->far_freed, steps = 0;
+    for (uint32_t ref = alloc->first_out; ref != 0 && steps < FLOWS_MAX; steps++) {
+        const struct fm_rec_flow *flow = fm_raw_bytes_at(bytes, ref, sizeof *flow);
+        if (flow == NULL)
+            break;
+        sum += flow->bytes;
+        ref = flow->next_out;
+    }
+    return sum;
+}
+
 static void take_max(uint64_t *value, uint64_t now)
 {
     if (now > *value)
@@ -274,10 +288,16 @@ static void count_edge(const struct fm_followed *watch, struct fm_followed_edge 
     take_max(&of[FM_FOLLOWED_QUANTA], quanta);
     const struct fm_rec_alloc *alloc =
         csd->alloc == 0 ? NULL : fm_raw_bytes_at(bytes, csd->alloc, FM_REC_ALLOC_BYTES_OLD);
-    if (alloc != NULL) {
-        take_max(&of[FM_FOLLOWED_ALLOCS], alloc->allocs);
-        take_max(&of[FM_FOLLOWED_BYTES], alloc->bytes);
-    }
+    if (alloc == NULL)
+        return;
+    /* The file was not read in one moment: what was allocated is known later than what was freed.
+     */
+    const struct fm_rec_alloc *whole =
+        fm_followed_has_held(watch) ? fm_raw_bytes_at(bytes, csd->alloc, sizeof *whole) : NULL;
+    uint64_t given_back = whole == NULL ? 0 : bytes_given_back(bytes, whole);
+    take_max(&of[FM_FOLLOWED_ALLOCS], alloc->allocs);
+    take_max(&of[FM_FOLLOWED_BYTES], alloc->bytes);
+    take_max(&of[FM_FOLLOWED_GIVEN_BACK], MIN(given_back, of[FM_FOLLOWED_BYTES]));
 }
 
 static void count_all(struct fm_followed *watch)

@@ -19,7 +19,8 @@ enum fm_followed_measure {
     FM_FOLLOWED_QUANTA,
     FM_FOLLOWED_ALLOCS,
     FM_FOLLOWED_BYTES,
-    FM_FOLLOWED_WAIT_NS, /* of waits that are over */
+    FM_FOLLOWED_GIVEN_BACK, /* bytes that were allocated here and freed, wherever that was */
+    FM_FOLLOWED_WAIT_NS,    /* of waits that are over */
     FM_FOLLOWED_MEASURES
 };
 struct fm_followed_counts {
@@ -72,6 +73,21 @@ void fm_followed_free(struct fm_followed *watch); /* NULL is allowed */
 FM_MUST_USE bool fm_followed_read(struct fm_followed *watch, GError **error);
 /* Does the program still run? When not, one more reading sees all that it has done. */
 bool fm_followed_is_running(const struct fm_followed *watch);
+/* Is it recorded what waits, and what is held? */
+static inline bool fm_followed_has_waits(const struct fm_followed *watch)
+{
+    return (watch->header.grade_flags & FM_REC_WAITING) != 0;
+}
+static inline bool fm_followed_has_held(const struct fm_followed *watch)
+{
+    return watch->header.version > 2 && watch->header.held != 0;
+}
+/* Bytes held of what was allocated here; what was held before a moment and given back since then
+ * makes the difference negative. */
+static inline int64_t fm_followed_held(const struct fm_followed_counts *counts)
+{
+    return (int64_t)(counts->of[FM_FOLLOWED_BYTES] - counts->of[FM_FOLLOWED_GIVEN_BACK]);
+}
 /* Seconds, or events (fm_raw_tick_words()). */
 static inline double fm_followed_ticks(const struct fm_followed *watch, uint64_t quanta)
 {

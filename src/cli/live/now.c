@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/live/now.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/files/unfinished.h"
+#include "cli/hint.h"
+#include "cli/live/making.h"
+#include "deep/source_map.h"
+#include "record/running/control.h"
+
+static char *say(const char *recording, bool running)
+{
+    struct fm_control_status status = {0};
+    if (!fm_control_status(recording, &status, NULL))
+        return g_strdup("The program has ended meanwhile; this was read before.");
+    char *text =
+        running
+            ? g_strdup_printf("Process %u still runs%s: this is what it had recorded after "
+                              "%.1f s.",
+                              status.pid, status.recording ? "" : ", its recording is stopped",
+                              (double)status.seconds_ns * 1e-9)
+            : g_strdup_printf("Process %u has ended: this is all that it recorded.", status.pid);
+    fm_control_status_clear(&status);
+    return text;
+}
+
+static bool make(struct fm_cli_now *now, GError **error)
+{
+    bool running;
+    g_autofree char *name = g_path_get_basename(now->recording);
+    if (g_str_has_suffix(name, ".rec"))
+        name[strlen(name) - strlen(".rec")] = '\0';
+    now->folder = g_dir_make_tmp("fathom-now-XXXXXX", error);
+    if (now->folder == NULL)
+        return false;
+    now->profile = g_strdup_printf("%s/%s.data", now->folder, name);
+    now->lines = fm_source_map_path(now->profile);
+    fm_unfinished_note(now->folder);
+    fm_unfinished_note(now->profile);
+    fm_unfinished_note(now->lines);
+    now->making = fm_making_new(now->recording, now->profile);
+    if (!fm_making_make(now->making, &running, error))
+        return false;
+    now->text = say(now->recording, running);
+    now->path = g_strdup(now->profile);
+    return true;
+}
+
+bool fm_cli_now_take(const char *name, struct fm_cli_now *ret, GError **error)
+{
+    g_return_val_if_fail(name != NULL && ret != NULL, false);
+    *ret = (struct fm_cli_now){0};
+    g_autofree char *path = NULL;
+    if (!fm_control_path(name, &path, error))
+        return false;
+    bool made = fm_cli_file_kind(path) == FM_FILE_RECORDING;
+    if (made)
+        ret->recording = g_steal_pointer(&path);
+    else
+        ret->path = g_steal_pointer(&path);
+    return !made || make(ret, error);
+}
+
+static void forget(char *path)
+{
+    if (path != NULL)
+        fm_unfinished_forget(path);
+    g_free(path);
+}
+
+void fm_cli_now_clear(struct fm_cli_now *now)
+{
+    if (now->making != NULL)
+        fm_making_free(now->making);
+    if (now->folder != NULL)
+        g_rmdir(now->folder);
+    forget(now->lines);
+    forget(now->profile);
+    forget(now->folder);
+    g_free(now->recording);
+    g_free(now->path);
+    g_free(now->text);
+    *now = (struct fm_cli_now){0};
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The profile of now of a program that runs, for commands that print one page and end. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/compiler.h"
+
+struct fm_making;
+struct fm_cli_now {
+    char *path; /* of a profile */
+    char *text; /* what is to be said of it; NULL = it is no program's that runs, but a file */
+    char *recording, *folder, *profile, *lines; /* of what is made; NULL = nothing was */
+    struct fm_making *making;
+};
+
+/* Of "pid:N" and of recordings NAME.rec the profile is made in a folder of its own; other names are
+ * those of profiles. fm_cli_now_clear(), also after an error. Errors: those of fm_control_path(),
+ * of fm_finish() and of writing. */
+FM_MUST_USE bool fm_cli_now_take(const char *name, struct fm_cli_now *ret, GError **error);
+/* Removes what was made. */
+void fm_cli_now_clear(struct fm_cli_now *now);
