@@ -220,28 +220,28 @@ static struct fm_rec_depths *depths_of(struct fm_thread *thread, const struct fm
 uint64_t fm_depth_count(struct fm_rec_csd *csd, const struct fm_rec_frame *caller)
 {
     struct fm_rec_depths *depths = (struct fm_rec_depths *)(void *)((char *)csd + *to_depths(csd));
-    uint64_t depth = 0; /* + 1, as in frames: 1 has another meaning there */
+    uint64_t depth = FM_DEPTH_UNKNOWN;
     for (const struct fm_rec_frame *frame = caller;; frame--) {
         const struct fm_rec_csd *by = (const struct fm_rec_csd *)frame->csd;
         if (frame->cfa == FM_CFA_GUARD || (frame->cfa & FM_CFA_UNCOUNTED) != 0)
             break;
         if ((by->epoch_flags & FM_REC_CSD_MADE_CALLEE) == 0) {
-            depth = (by->epoch_flags & FM_REC_CSD_DEPTHS) != 0 ? frame->fn : 0;
+            depth = (by->epoch_flags & FM_REC_CSD_DEPTHS) != 0 ? frame->fn : FM_DEPTH_UNKNOWN;
             break;
         }
         if ((by->epoch_flags & FM_REC_CSD_WITHIN) == 0) {
-            depth = 2;
+            depth = 1;
             break;
         }
     }
-    if (depth == 0) {
+    if (depth >= FM_DEPTH_UNKNOWN) {
         depths->unknown++;
-        return 0;
+        return FM_DEPTH_UNKNOWN;
     }
     depth += (csd->epoch_flags & FM_REC_CSD_ACROSS) == 0;
-    if (depth - 1 > depths->greatest)
-        depths->greatest = depth - 1;
-    depths->calls[63 - __builtin_clzll(depth - 1)]++;
+    if (depth > depths->greatest)
+        depths->greatest = depth;
+    depths->calls[63 - __builtin_clzll(depth)]++;
     return depth;
 }
 

@@ -20,6 +20,7 @@
 #define CSD_WITHIN 32
 #define CSD_ACROSS 64
 #define FM_CFA_UNCOUNTED 1
+#define FM_DEPTH_UNKNOWN 0x4000000000000000
 #define FM_HOOK_FACTOR -0x61C8864F
 #define FM_KEY_FACTOR -0x7A143595
 
@@ -180,18 +181,43 @@ fm_index_find_v1:
         .size fm_index_find_v1, .-fm_index_find_v1
 
 /* Of an edge that closes a recursion: the depth, into the new frame and into the counts of the pd
- * (fm_depth_count() of graph.c does the same). rax = the caller's frame; the index entry is above the
- * return address. r10 and r11 are changed. */
+ * (fm_depth_count() of graph.c does the same). rax = the caller's frame, r11 = the index entry, both
+ * kept; r10 is changed. Called by way of the GOT, as binding later would change r11. */
         .globl fm_deeper_v1
         .type fm_deeper_v1, @function
         .p2align 5
 fm_deeper_v1:
         .cfi_startproc
-        pushq %rcx
-        .cfi_adjust_cfa_offset 8
         pushq %rdx
         .cfi_adjust_cfa_offset 8
-        movq 24(%rsp), %r11
+        .cfi_remember_state
+        movq 8(%r11), %rdx
+        movl CSD_EPOCH_FLAGS(%rdx), %r10d
+        andl $(CSD_DEPTHS | CSD_ACROSS), %r10d
+        cmpl $CSD_DEPTHS, %r10d
+        jne .Ldeeper_other
+        /* As a rule the caller closed a recursion, too, and this depth is not the greatest so far; a
+         * depth that is not known and a function's address are greater than any. */
+        movq 8(%rax), %r10
+        testb $CSD_DEPTHS, CSD_EPOCH_FLAGS(%r10)
+        jz .Ldeeper_other
+        movq 24(%rax), %r10
+        incq %r10
+        addq CSD_BYTES(%rdx), %rdx
+        cmpq (%rdx), %r10
+        ja .Ldeeper_other
+        movq %r10, 56(%rax)
+        bsrq %r10, %r10
+        incq 16(%rdx, %r10, 8)
+        popq %rdx
+        .cfi_adjust_cfa_offset -8
+        ret
+.Ldeeper_other:
+        .cfi_restore_state
+        pushq %rcx
+        .cfi_adjust_cfa_offset 8
+        pushq %r11
+        .cfi_adjust_cfa_offset 8
         movq 8(%r11), %rdx
         testb $CSD_DEPTHS, CSD_EPOCH_FLAGS(%rdx)
         jz .Ldeeper_done
@@ -205,7 +231,7 @@ fm_deeper_v1:
         jnz .Ldeeper_unknown
         movq 8(%rcx), %r10
         movl CSD_EPOCH_FLAGS(%r10), %r10d
-        movl $2, %r11d
+        movl $1, %r11d
         testb $CSD_MADE_CALLEE, %r10b
         jz .Ldeeper_closes
         subq $32, %rcx
@@ -213,24 +239,25 @@ fm_deeper_v1:
         jnz .Ldeeper_look
         jmp .Ldeeper_count
 .Ldeeper_unknown:
-        movq $0, 56(%rax)
+        movabsq $FM_DEPTH_UNKNOWN, %r10
+        movq %r10, 56(%rax)
         incq 8(%rdx)
         jmp .Ldeeper_done
 .Ldeeper_closes:
         testb $CSD_DEPTHS, %r10b
         jz .Ldeeper_unknown
         movq 24(%rcx), %r11
-        testq %r11, %r11
-        jz .Ldeeper_unknown
+        movabsq $FM_DEPTH_UNKNOWN, %r10
+        cmpq %r10, %r11
+        jae .Ldeeper_unknown
 .Ldeeper_count:
-        movq 24(%rsp), %r10
+        movq (%rsp), %r10
         movq 8(%r10), %r10
         testb $CSD_ACROSS, CSD_EPOCH_FLAGS(%r10)
         jnz .Ldeeper_across
         incq %r11
 .Ldeeper_across:
         movq %r11, 56(%rax)
-        decq %r11
         cmpq (%rdx), %r11
         jbe .Ldeeper_not_greater
         movq %r11, (%rdx)
@@ -238,9 +265,11 @@ fm_deeper_v1:
         bsrq %r11, %r11
         incq 16(%rdx, %r11, 8)
 .Ldeeper_done:
-        popq %rdx
+        popq %r11
         .cfi_adjust_cfa_offset -8
         popq %rcx
+        .cfi_adjust_cfa_offset -8
+        popq %rdx
         .cfi_adjust_cfa_offset -8
         ret
         .cfi_endproc

@@ -50,7 +50,7 @@ static bool is_timed(const struct fm_rec_frame *frame)
 
 /* In the place of fn: a frame that a signal's handler has made for the function that it
  * interrupted, which has no hook at its exit. */
-#define FRAME_OF_LEAF 1u
+#define FRAME_OF_LEAF (FM_DEPTH_UNKNOWN + 1)
 
 /* Takes the top frame off. left: without its exit hook. */
 static void pop(struct fm_thread *thread, bool left)

@@ -130,6 +130,9 @@ static inline uint64_t fm_key_of_root(uint32_t pd)
  * called hook made it. */
 #define FM_CFA_INLINED 4u
 #define FM_CFA_GUARD (UINT64_MAX - 7) /* above all frames */
+/* In the place of a frame's function, which is less: its call closes a recursion of a depth that is
+ * not known; the guard's. */
+#define FM_DEPTH_UNKNOWN (1ull << 62)
 static inline uint64_t fm_frame_address(uint64_t cfa)
 {
     return (cfa + FM_CFA_INLINED) & ~(uint64_t)7;

@@ -282,8 +282,8 @@ uint64_t fm_callee_key(const struct fm_thread *thread, const struct fm_rec_csd *
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread);      /* makes it; NULL: no room */
 bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with what the old one has */
 void fm_table_arrange(struct fm_thread *thread);
-/* A call from the caller's frame by an edge with FM_REC_CSD_DEPTHS is counted: its depth + 1; 0 =
- * not known. */
+/* A call from the caller's frame by an edge with FM_REC_CSD_DEPTHS is counted: its depth, or
+ * FM_DEPTH_UNKNOWN. */
 uint64_t fm_depth_count(struct fm_rec_csd *csd, const struct fm_rec_frame *caller);
 void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind, uint64_t add);
 void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd);

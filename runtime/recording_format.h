@@ -563,9 +563,9 @@ struct fm_rec_frame {
                      Bit 2 set: an inlined body's, stored 4 lower than the frame around it. */
     uint64_t csd; /* address of the csd in the process: (csd - map_base) is its offset */
     uint64_t key; /* the runtime's lookup key of csd.callee; readers ignore it */
-    uint64_t fn; /* readers ignore it: the function entered, if the hook stored it, or 1: a function
-                    that calls nothing, open as long as a signal's handler runs above it. Of a csd
-                    with FM_REC_CSD_DEPTHS: the depth of the call + 1, 0 = not known */
+    uint64_t fn;  /* readers ignore it: the function entered, if the hook stored it. Of a csd with
+                     FM_REC_CSD_DEPTHS: the depth of the call, 2^62 = not known. 2^62 + 1: a function
+                     that calls nothing, open as long as a signal's handler runs above it */
 };
 static_assert(sizeof(struct fm_rec_frame) == 32, "docs/format-recording.md");
 

@@ -123,6 +123,7 @@ static void guard_set(struct fm_thread *thread, struct fm_stack *stack,
         .cfa = FM_CFA_GUARD,
         .csd = below != NULL ? below->csd : (uint64_t)root,
         .key = below != NULL ? below->key : thread->root_key,
+        .fn = FM_DEPTH_UNKNOWN,
     };
 }
 

@@ -269,7 +269,7 @@ static bool clone_stack(struct fm_thread *thread, const char *old_base, struct f
             return false;
         frames[i] = old[i];
         frames[i].csd = (uint64_t)csd;
-        frames[i].fn = ((struct fm_rec_pd *)fm_at(csd->callee))->fn;
+        frames[i].fn = i > 0 ? ((struct fm_rec_pd *)fm_at(csd->callee))->fn : FM_DEPTH_UNKNOWN;
         frames[i].key = fm_pd_key(thread, fm_at(csd->callee));
         if (i > 0)
             frames[i].cfa |= FM_CFA_UNCOUNTED;

@@ -3,6 +3,6 @@
 #include "internal.h"
 
 /* Not their frame, nor below it. */
-struct fm_rec_frame fm_no_frame = {.cfa = FM_CFA_GUARD};
+struct fm_rec_frame fm_no_frame = {.cfa = FM_CFA_GUARD, .fn = FM_DEPTH_UNKNOWN};
 __thread struct fm_tls fm_tls_v1 FM_EXPORT = {
     .low = FM_LOW_NOT_READY, .top = &fm_no_frame, .heap_off = 1, .points = fm_no_points};

@@ -54,14 +54,11 @@
 #define TAKE_KEY               \
     "9770:\tmovq 16(@C), @B\n" \
     "\tjmp 9761b\n"
-/* At a function's entry what closes a recursion counts its depth: @A is the caller's frame. */
-#define TAKE_KEY_OF_BODY             \
-    "9770:\tleaq -128(%rsp), %rsp\n" \
-    "\tpushq @C\n"                   \
-    "\tcall fm_deeper_v1@PLT\n"      \
-    "\tpopq @C\n"                    \
-    "\tsubq $-128, %rsp\n"           \
-    "\tmovq 16(@C), @B\n"            \
+/* At a function's entry what closes a recursion counts its depth: @A is the caller's frame. The
+ * GOT, as the dynamic linker changes registers when it binds a function at its first call. */
+#define DEEPER "\tcall *fm_deeper_v1@GOTPCREL(%rip)\n"
+#define TAKE_KEY_OF_BODY  \
+    "\tmovq 16(@C), @B\n" \
     "\tjmp 9761b\n"
 #define LOOK_FURTHER                \
     "9773:\txorq $32, @C\n"         \
@@ -181,7 +178,11 @@ static const char leaf_begin[] =
     "\t.subsection 1\n"    \
     "9767:\tmovq @8, @A\n" \
     "\tjmp 9766b\n"
-static const char body_cold[] = BODY_COLD TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
+static const char body_cold[] = BODY_COLD "9770:\n" DEEPER TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
+/* What is to be given back stands below the stack pointer. */
+static const char body_cold_kept[] =
+    BODY_COLD "9770:\tleaq -128(%rsp), %rsp\n" DEEPER
+              "\tsubq $-128, %rsp\n" TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
 static const char leaf_cold[] = BODY_COLD LOOK_FURTHER "9772:\n";
 static const char body_end[] = "\tleaq 9777b(%rip), %r11\n"
                                "\tpushq %r11\n"
@@ -319,7 +320,7 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
     fputs(leaf ? end_of_leaf : end_of_hook, out);
     if (!gives_back(place))
         fputs("9771:\n", out);
-    write_text(out, leaf ? leaf_cold : body_cold, place);
+    write_text(out, leaf ? leaf_cold : gives_back(place) ? body_cold_kept : body_cold, place);
     give_back(out, place);
     fputs(leaf ? leaf_end : body_end, out);
 }
