@@ -152,6 +152,11 @@ uint32_t fm_eventlog_merge_header_index(const struct fm_eventlog_merge *merge)
 static bool next_plain(struct cursor *cursor, GError **error)
 {
     GError *failure = NULL;
+    if (cursor->has_plain && fm_eventlog_run_quick(cursor->run, &cursor->plain) &&
+        cursor->plain.time_ns >= cursor->greatest) {
+        cursor->greatest = cursor->plain.time_ns;
+        return true;
+    }
     do {
         cursor->has_plain = fm_eventlog_run_next(cursor->run, &cursor->plain, &failure);
     } while (cursor->has_plain && cursor->plain.time_ns < cursor->greatest);
@@ -188,6 +193,12 @@ static int step(struct cursor *cursor, GError **error)
         cursor->stray_next++;
     else if (!next_plain(cursor, error))
         return -1;
+    if (FM_LIKELY(cursor->stray_next == cursor->stray_count && cursor->has_plain)) {
+        cursor->head_is_stray = false;
+        cursor->time_ns = cursor->plain.time_ns;
+        cursor->offset = cursor->plain.offset;
+        return 1;
+    }
     return set_head(cursor) ? 1 : 0;
 }
 
@@ -204,7 +215,8 @@ static void push_cursor(struct fm_eventlog_merge *merge, struct cursor *cursor)
     merge->heap[at] = moving;
 }
 
-/* Puts the first one, which may have moved back in the order, where it belongs. */
+/* Puts the first one, which may have moved back in the order, where it belongs. Which of two
+ * children comes first is anybody's guess, so it is no branch. */
 static void sift_first(struct head *heap, size_t count)
 {
     if (count == 0)
@@ -212,7 +224,13 @@ static void sift_first(struct head *heap, size_t count)
     const struct head moving = {heap[0].cursor->time_ns, heap[0].cursor};
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && before(&heap[child + 1], &heap[child]);
+        if (FM_LIKELY(child + 1 < count)) {
+            const struct head *both = &heap[child];
+            size_t right = both[1].time_ns < both[0].time_ns;
+            if (FM_UNLIKELY(both[1].time_ns == both[0].time_ns))
+                right = before(&both[1], &both[0]);
+            child += right;
+        }
         if (!before(&heap[child], &moving))
             break;
         heap[at].time_ns = heap[child].time_ns;
@@ -367,7 +385,8 @@ static bool settle(struct fm_eventlog_merge *merge, GError **error)
         if (stepped < 0)
             return false;
     }
-    if (merge->pending_next == merge->pending_count)
+    if (merge->pending_next == merge->pending_count ||
+        (merge->open > 0 && merge->pending[merge->pending_next].key > merge->heap[0].time_ns))
         return true;
     return open_due(merge, error);
 }

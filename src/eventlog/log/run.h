@@ -18,10 +18,36 @@ struct fm_eventlog_run {
     uint64_t limit; /* stream offset of the block's end */
 };
 
+enum { FM_EVENTLOG_QUICK_BYTES = 64 };
+
 /* window_max: bytes, at most 64 KiB are used. */
 struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
                                              const struct fm_eventlog_block *block,
                                              uint64_t skip_to, size_t window_max);
+/* The next event when it is a short one of fixed size that stands in the window, but for what is
+ * the same in the whole block: its capability and offset. False: fm_eventlog_run_next() knows. */
+static inline bool fm_eventlog_run_quick(struct fm_eventlog_run *run, struct fm_eventlog_event *ret)
+{
+    if (FM_UNLIKELY(run->end - run->pos < FM_EVENTLOG_QUICK_BYTES))
+        return false;
+    const uint8_t *at = run->window + run->pos;
+    uint16_t number = fm_eventlog_get16(at);
+    if (FM_UNLIKELY(number >= run->header->number_count || number == FM_EVENTLOG_BLOCK_MARKER))
+        return false;
+    const struct fm_eventlog_step *step = &run->steps[number];
+    uint32_t length = step->length;
+    if (step->variable || FM_UNLIKELY(length - 10 > FM_EVENTLOG_QUICK_BYTES - 10))
+        return false;
+    ret->offset = run->base + run->pos;
+    run->pos += length;
+    ret->number = number;
+    ret->time_ns = fm_eventlog_get64(at + 2);
+    ret->head_length = 10;
+    ret->payload = at + 10;
+    ret->payload_length = length - 10;
+    ret->type = step->type;
+    return true;
+}
 bool fm_eventlog_run_fill(struct fm_eventlog_run *run, size_t wanted, GError **error);
 bool fm_eventlog_pread(const struct fm_eventlog_log *log, uint8_t *bytes, size_t length,
                        uint64_t offset, GError **error);

@@ -395,7 +395,8 @@ uint64_t fm_context_middle(struct fm_context *context, uint64_t end_time, uint64
         uint32_t id = first->event.id;
         struct fm_hooks *by_id =
             id < first->by_id->len ? g_ptr_array_index(first->by_id, id) : NULL;
-        stop = fm_hooks_call_merge(first->event_hooks, first, by_id, first);
+        stop = by_id == NULL ? fm_hooks_call(first->event_hooks, first)
+                             : fm_hooks_call_merge(first->event_hooks, first, by_id, first);
         renew_first(context);
     }
     return count;

@@ -26,19 +26,25 @@ void fm_eventlog_trace_note(struct fm_eventlog_trace *self, const char *format, 
 
 /* --- the cursor --- */
 
-/* Takes the next event of the merge. What cannot be read is noted and left out. */
-static void fetch(struct fm_eventlog_trace *self)
+/* Takes the next event of the merge; NULL at its end. What cannot be read is noted and left out. */
+static const struct fm_eventlog_event *take_raw(struct fm_eventlog_trace *self)
 {
     GError *error = NULL;
     const struct fm_eventlog_event *raw;
-    while ((raw = fm_eventlog_merge_take(self->merge, &error)) == NULL) {
-        self->has_event = false;
-        if (error == NULL)
-            return;
+    while (FM_UNLIKELY((raw = fm_eventlog_merge_take(self->merge, &error)) == NULL) &&
+           error != NULL) {
         fm_eventlog_trace_note(self, "%s", error->message);
         g_clear_error(&error);
     }
-    self->has_event = true;
+    return raw;
+}
+
+static inline void fetch(struct fm_eventlog_trace *self)
+{
+    const struct fm_eventlog_event *raw = take_raw(self);
+    self->has_event = raw != NULL;
+    if (raw == NULL)
+        return;
     self->header = fm_eventlog_merge_header_index(self->merge);
     g_assert(self->header < self->log->headers->len);
     self->event.time = raw->time_ns;
@@ -51,7 +57,7 @@ static void fetch(struct fm_eventlog_trace *self)
 }
 
 /* Field by field: a copy in one piece would wait until all of them have been written. */
-static bool tell_event(const struct fm_eventlog_trace *self, struct fm_event *ret)
+static inline bool tell_event(const struct fm_eventlog_trace *self, struct fm_event *ret)
 {
     if (!self->has_event || self->event.time > self->horizon)
         return false;
@@ -68,7 +74,7 @@ static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
     return tell_event(tracefile->implementation, ret);
 }
 
-static void step(struct fm_eventlog_trace *self)
+static inline void step(struct fm_eventlog_trace *self)
 {
     g_assert(self->has_event);
     uint64_t time = self->event.time;

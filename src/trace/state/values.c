@@ -91,13 +91,30 @@ static void free_values(void *data)
     g_free(values);
 }
 
+/* Messages are looked up as often as they come: eight bytes at a time. */
+static guint hash_name(gconstpointer key)
+{
+    const char *text = key;
+    size_t length = strlen(text);
+    uint64_t hash = length, part;
+    for (; length >= sizeof part; length -= sizeof part, text += sizeof part) {
+        memcpy(&part, text, sizeof part);
+        hash = (hash ^ part) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    part = 0;
+    memcpy(&part, text, length);
+    hash = (hash ^ part) * UINT64_C(0x9E3779B97F4A7C15);
+    return (guint)(hash >> 32);
+}
+
 static struct fm_trace_values *values_of(struct fm_trace *trace)
 {
     if (trace->values == NULL) {
         struct fm_trace_values *values = g_new0(struct fm_trace_values, 1);
         values->values = g_array_new(false, false, sizeof(struct value));
         values->texts = g_string_chunk_new(16384);
-        values->by_name = g_hash_table_new(g_str_hash, g_str_equal);
+        values->by_name = g_hash_table_new(hash_name, g_str_equal);
         trace->values = values;
         fm_trace_own(trace, values, free_values);
         fm_trace_value(trace, "unknown", FM_STATE_UNKNOWN);
