@@ -96,8 +96,19 @@ static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL
 static const char *const fm_link_waiting[] = {"%L/libfathom_waiting.a", NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static
  * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. */
-static const char *const fm_link_static[] = {"%L/libfathom.a", "-Wl,-u,_Unwind_Backtrace",
-                                             "-Wl,-u,_Unwind_GetCFA", "-Wl,-u,_Unwind_GetIP", NULL};
+static const char *const fm_link_static[] = {
+    "%L/libfathom.a",        "-Wl,--defsym=fm_fully_static=1", "-Wl,-u,_Unwind_Backtrace",
+    "-Wl,-u,_Unwind_GetCFA", "-Wl,-u,_Unwind_GetIP",           NULL};
+/* What stands in front of its libc goes behind all of its own, whose archives follow once more
+ * (what they have of those names is asked for only now) and static_last.o, behind which libc lies
+ * (waiting/next_static.c); and once more among the compiler's libraries, which are searched until
+ * all is found. */
+static const char *const fm_link_static_first[] = {"-L%L", "-Wl,@%L/static.options",
+                                                   "-Wl,--start-group", "-lfathom_static", NULL};
+static const char *const fm_link_static_last[] = {"-Wl,--end-group", "%L/static_last.o", NULL};
+static const char *const fm_link_static_gcc[] = {"-specs=%L/static.specs", NULL};
+static const char *const fm_link_static_clang[] = {
+    "-Wl,--start-group", "-lfathom_static", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group", NULL};
 /* Many compilers pass --as-needed, which drops what nothing before it needs. */
 static const char *const fm_link_shared[] = {
     "%L/libfathom_library.a", "-Wl,--push-state,--no-as-needed",

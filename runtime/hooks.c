@@ -330,14 +330,15 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
 static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
     struct fm_tls *tls = &fm_tls_v1;
-    if (tls->low == FM_LOW_STOPPED || tls->inside != 0)
+    struct fm_thread *thread = tls->thread;
+    if (tls->low == FM_LOW_STOPPED || tls->inside != 0 || (thread == NULL && fm_process_is_early()))
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
     tls->inside = 1;
     if (FM_UNLIKELY(fm_process_is_copy()))
         fm_process_after_fork();
-    struct fm_thread *thread = tls->thread;
+    thread = tls->thread;
     if (thread == NULL && fm_process_start())
         thread = fm_thread_make(cfa);
     else if (thread == NULL)

@@ -456,7 +456,8 @@ void fm_traced_end_thread(struct fm_thread *thread);
 void fm_makecontext_noted(const ucontext_t *context);
 void *fm_makecontext_next(void);
 
-bool fm_process_start(void); /* idempotent; true while recording */
+bool fm_process_is_early(void); /* libc has not begun yet: nothing can be recorded now */
+bool fm_process_start(void);    /* idempotent; true while recording */
 void fm_process_after_fork(void);
 /* Whether this process is a copy of the one that opened the file, made by fork, _Fork or clone
  * (not vfork, which shares the memory). */

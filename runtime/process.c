@@ -130,6 +130,20 @@ static void start_locked(void)
     __atomic_store_n(&fm_process.state, FM_RECORDING, __ATOMIC_RELEASE);
 }
 
+/* Only linkers of fully static programs define it. There libc calls a malloc of the program's own
+ * before it knows where its own code lies. */
+extern const char fm_fully_static[] __attribute__((weak)) FM_HIDDEN;
+static bool libc_begun;
+__attribute__((constructor(101))) static void note_libc(void)
+{
+    libc_begun = true;
+}
+
+bool fm_process_is_early(void)
+{
+    return fm_fully_static != NULL && !libc_begun;
+}
+
 bool fm_process_start(void)
 {
     if (__atomic_load_n(&fm_process.state, __ATOMIC_ACQUIRE) == FM_NOT_STARTED) {

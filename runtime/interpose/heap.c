@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation accounting: the malloc family in front of libc's own, which stays reachable by the
  * __libc_ names, so nothing needs to be looked up. An object of its own: programs that bring
- * another allocator (sanitizers) or are linked statically do without.
+ * another allocator (sanitizers) do without. In fully static programs: heap_static.h.
  *
  * malloc and free are short in programs that live on them, and what they wait for is the store
  * queue: so the counts are kept with as few stores as can be, and whatever is not usual is done out
@@ -16,13 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void __libc_free(void *);
-extern void *__libc_memalign(size_t, size_t);
-extern void *__libc_valloc(size_t);
-extern void *__libc_pvalloc(size_t);
+#ifdef FATHOM_STATIC
+#include "heap_static.h"
+#else
+#define LIBC extern
+#endif
+LIBC void *__libc_malloc(size_t);
+LIBC void *__libc_calloc(size_t, size_t);
+LIBC void *__libc_realloc(void *, size_t);
+LIBC void __libc_free(void *);
+LIBC void *__libc_memalign(size_t, size_t);
+LIBC void *__libc_valloc(size_t);
+LIBC void *__libc_pvalloc(size_t);
 
 #define RECORD_BYTES_MAX (sizeof(struct fm_rec_alloc) + FM_CACHE_LINE - FM_REC_UNIT)
 
@@ -53,6 +58,14 @@ static inline size_t usable_bytes(void *block)
     return malloc_usable_size(block);
 }
 
+#ifdef FATHOM_STATIC
+static bool is_ours(void)
+{
+    chunks_known = __libc_malloc != NULL && __real_malloc == __libc_malloc &&
+                   __real_free == __libc_free && __real_realloc == __libc_realloc;
+    return chunks_known;
+}
+#else
 static uint64_t object_of(uint64_t function)
 {
     struct dl_find_object found;
@@ -60,14 +73,19 @@ static uint64_t object_of(uint64_t function)
 }
 
 /* Another allocator that was preloaded or linked may have taken the __libc_ names. */
+static bool is_ours(void)
+{
+    uint64_t libc = object_of((uint64_t)gnu_get_libc_version), own = object_of((uint64_t)is_ours);
+    chunks_known = libc != 0 && libc == object_of((uint64_t)__libc_malloc) &&
+                   libc == object_of((uint64_t)__libc_free) && libc != own;
+    return object_of((uint64_t)malloc) == own;
+}
+#endif
+
 __attribute__((constructor)) static void find_allocator(void)
 {
-    uint64_t libc = object_of((uint64_t)gnu_get_libc_version);
-    chunks_known = libc != 0 && libc == object_of((uint64_t)__libc_malloc) &&
-                   libc == object_of((uint64_t)__libc_free) &&
-                   libc != object_of((uint64_t)find_allocator);
     const char *wish = fm_getenv("FATHOM_HEAP");
-    if (object_of((uint64_t)malloc) != object_of((uint64_t)find_allocator))
+    if (!is_ours())
         return;
     uint32_t flags = FM_REC_ALLOCATION;
     if (chunks_known && (wish == NULL || strcmp(wish, "off") != 0))

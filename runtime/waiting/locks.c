@@ -111,6 +111,7 @@ RWLOCK_IF(fm_wait_is_time(clock, until), pthread_rwlock_trywrlock, pthread_rwloc
           (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict until),
           (lock, clock, until))
 
+#ifndef FATHOM_STATIC
 /* Whether calls reach what stands here: in a library that a plain program has loaded they do not.
  */
 extern char fm_stub_pthread_rwlock_rdlock[] FM_HIDDEN;
@@ -119,3 +120,4 @@ __attribute__((constructor)) static void look_who_is_called(void)
     if (fm_wait_is_called("pthread_rwlock_rdlock", fm_stub_pthread_rwlock_rdlock))
         fm_waiting_linked();
 }
+#endif

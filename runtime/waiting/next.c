@@ -80,26 +80,6 @@ __attribute__((constructor(101), cold)) static void resolve_at_start(void)
     fm_wait_resolve();
 }
 
-/* The first call of all, in a constructor that came before: r11 is its `way`; the arguments, of
- * which nothing is known, stay. */
-__asm__(".pushsection .text\n\t.type fm_wait_first, @function\n\t"
-        ".hidden fm_wait_first\n\t.globl fm_wait_first\nfm_wait_first:\n\t.cfi_startproc\n\t"
-        "pushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n\t"
-        "movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"
-        "pushq %rdi\n\tpushq %rsi\n\tpushq %rdx\n\tpushq %rcx\n\t"
-        "pushq %r8\n\tpushq %r9\n\tpushq %rax\n\tpushq %r11\n\tsubq $128, %rsp\n\t"
-        "movups %xmm0, (%rsp)\n\tmovups %xmm1, 16(%rsp)\n\tmovups %xmm2, 32(%rsp)\n\t"
-        "movups %xmm3, 48(%rsp)\n\tmovups %xmm4, 64(%rsp)\n\tmovups %xmm5, 80(%rsp)\n\t"
-        "movups %xmm6, 96(%rsp)\n\tmovups %xmm7, 112(%rsp)\n\t"
-        "call fm_wait_resolve\n\t"
-        "movups (%rsp), %xmm0\n\tmovups 16(%rsp), %xmm1\n\tmovups 32(%rsp), %xmm2\n\t"
-        "movups 48(%rsp), %xmm3\n\tmovups 64(%rsp), %xmm4\n\tmovups 80(%rsp), %xmm5\n\t"
-        "movups 96(%rsp), %xmm6\n\tmovups 112(%rsp), %xmm7\n\t"
-        "addq $128, %rsp\n\tpopq %r11\n\tpopq %rax\n\tpopq %r9\n\tpopq %r8\n\t"
-        "popq %rcx\n\tpopq %rdx\n\tpopq %rsi\n\tpopq %rdi\n\t"
-        "popq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tjmp *(%r11)\n\t.cfi_endproc\n\t"
-        ".size fm_wait_first, .-fm_wait_first\n\t.popsection");
-
 bool fm_wait_is_called(const char *name, const void *own)
 {
     return dlsym(RTLD_DEFAULT, name) == own;

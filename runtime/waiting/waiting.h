@@ -117,11 +117,18 @@ struct fm_wait_name {
 #endif
 #define FM_WAIT_MEMBER(name) __typeof__(name) *name;
 #define FM_WAIT_NAMED(name) {#name, &next.name},
+#ifdef FATHOM_STATIC /* filled by name, see next_static.c */
+#define FM_WAIT_NEXT(CALLS)   \
+    static struct {           \
+        CALLS(FM_WAIT_MEMBER) \
+    } next;
+#else
 #define FM_WAIT_NEXT(CALLS)   \
     static struct {           \
         CALLS(FM_WAIT_MEMBER) \
     } next;                   \
     static FM_WAIT_TABLE("fm_wait_names") struct fm_wait_name names[] = {CALLS(FM_WAIT_NAMED)};
+#endif
 
 /* What the program calls is a jump to where `way` says: to the function here, which sees the call,
  * if what stands behind is libc's, and so is the companion, which that calls too. If not (a library
@@ -129,25 +136,45 @@ struct fm_wait_name {
  * whose arguments may be any. */
 struct fm_wait_way {
     void **way, *seen;
-    const void *next, *companion;
+    void *next, *companion; /* where they stand; NULL: nobody asks */
 };
+#define FM_WAIT_FIRST(name)                                                          \
+    ".hidden fm_first_" #name "\n\t.globl fm_first_" #name "\n\t.p2align 4\n\t"      \
+    ".type fm_first_" #name ", @function\nfm_first_" #name ":\n\t.cfi_startproc\n\t" \
+    "leaq fm_way_" #name "(%rip), %r11\n\tjmp fm_wait_first\n\t.cfi_endproc\n\t"     \
+    ".size fm_first_" #name ", .-fm_first_" #name "\n\t"
+#define FM_WAIT_WAY(name)                    \
+    extern char fm_first_##name[] FM_HIDDEN; \
+    extern void *fm_way_##name FM_HIDDEN;    \
+    void *fm_way_##name = fm_first_##name;
+#ifdef FATHOM_STATIC
+/* The name stands in an object of its own, which static_stubs.py makes of each line of
+ * fm_static_names. */
+#define FM_STATIC_WAY(name, companion, seen, next, next_companion)      \
+    __asm__(".pushsection .text\n\t" FM_WAIT_FIRST(                     \
+        name) ".popsection\n\t"                                         \
+              ".pushsection fm_static_names, \"\", @progbits\n\t"       \
+              ".ascii \"" #name " " #companion "\\n\"\n\t.popsection"); \
+    FM_WAIT_WAY(name)                                                   \
+    extern struct fm_wait_way fm_way_of_##name FM_HIDDEN;               \
+    struct fm_wait_way fm_way_of_##name = {&fm_way_##name, (void *)seen, next, next_companion};
+#define FM_WAIT_SEES(type, name, companion, parameters)                         \
+    static type fm_seen_##name parameters;                                      \
+    FM_STATIC_WAY(name, companion, fm_seen_##name, &next.name, &next.companion) \
+    static type fm_seen_##name parameters
+#else
 #define FM_WAIT_SEES(type, name, companion, parameters)                                       \
     __asm__(".pushsection .text\n\t.p2align 4\n\t"                                            \
             ".weak " #name "\n\t.type " #name ", @function\n" #name ":\n\t.cfi_startproc\n\t" \
             "jmp *fm_way_" #name "(%rip)\n\t.cfi_endproc\n\t.size " #name ", .-" #name "\n\t" \
             ".hidden fm_stub_" #name "\n\t.globl fm_stub_" #name "\n\t.set fm_stub_" #name    \
-            ", " #name "\n\t"                                                                 \
-            ".hidden fm_first_" #name "\n\t.globl fm_first_" #name "\n\t.p2align 4\n\t"       \
-            ".type fm_first_" #name ", @function\nfm_first_" #name ":\n\t.cfi_startproc\n\t"  \
-            "leaq fm_way_" #name "(%rip), %r11\n\tjmp fm_wait_first\n\t.cfi_endproc\n\t"      \
-            ".size fm_first_" #name ", .-fm_first_" #name "\n\t.popsection");                 \
-    extern char fm_first_##name[] FM_HIDDEN;                                                  \
-    extern void *fm_way_##name FM_HIDDEN;                                                     \
-    void *fm_way_##name = fm_first_##name;                                                    \
+            ", " #name "\n\t" FM_WAIT_FIRST(name) ".popsection");                             \
+    FM_WAIT_WAY(name)                                                                         \
     static type fm_seen_##name parameters;                                                    \
     static FM_WAIT_TABLE("fm_wait_ways") struct fm_wait_way fm_way_of_##name = {              \
         &fm_way_##name, (void *)fm_seen_##name, &next.name, &next.companion};                 \
     static type fm_seen_##name parameters
+#endif
 
 /* type name parameters: calls libc's with arguments, and takes that for a wait unless it cannot be
  * one, by the arguments alone. */

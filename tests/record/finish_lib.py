@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds programs with `fathom cc`, records them, and reads their profiles for the tests beside it.
 The environment names the tools: FATHOM (the command), FINISH_DUMP (prints a profile)."""
+import bisect
 import collections
 import os
 import pathlib
@@ -115,6 +116,22 @@ def record(command, folder, name="out", status=0, join="none", **options):
         raise RuntimeError(f"record: status {done.returncode}, expected {status}\n{done.stderr}")
     done.profile = Profile(pathlib.Path(folder) / f"{name}.data")
     return done
+
+
+class Names:
+    """What lies where in a program, by nm: also what lies within a function."""
+
+    def __init__(self, executable, bias):
+        self.names = {}
+        for line in must(["nm", executable], pathlib.Path(executable).parent).stdout.splitlines():
+            words = line.split()
+            if len(words) == 3 and words[1] in "tTwW":
+                self.names[int(words[0], 16) + bias] = words[2]
+        self.starts = sorted(self.names)
+
+    def get(self, address, otherwise=None):
+        at = bisect.bisect_right(self.starts, address or 0)
+        return self.names[self.starts[at - 1]] if at > 0 else otherwise
 
 
 class Tap:

@@ -252,6 +252,8 @@ static void read_flag(struct reading *reading, const char *option)
     else if (g_str_has_prefix(option, "-fdiagnostics-set-output=") ||
              g_str_has_prefix(option, "-fdiagnostics-add-output="))
         line->other_messages = true;
+    else if (g_str_has_prefix(option, "-fuse-ld="))
+        line->linker = option + strlen("-fuse-ld=");
     else if (g_str_has_prefix(option, "-fsanitize=") &&
              (strstr(option, "address") != NULL || strstr(option, "thread") != NULL ||
               strstr(option, "memory") != NULL || strstr(option, "leak") != NULL))

@@ -40,6 +40,7 @@ struct fm_command_line {
     bool lto;
     bool split_dwarf;
     bool other_messages; /* -fdiagnostics-format=json and the like: messages are no lines of text */
+    const char *linker;  /* -fuse-ld=; NULL = not given */
     bool sanitizers;     /* -fsanitize=address, thread, memory */
     bool language_forced; /* -x holds for what comes behind the last argument too */
     const char

@@ -2,6 +2,7 @@
 #include "record/toolchain/toolchain.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -317,16 +318,67 @@ static void add_none_forced(const struct fm_command_line *line, GPtrArray *argum
     g_ptr_array_add(arguments, g_strdup("none"));
 }
 
+/* Whether the linker takes what is sent to another name (--wrap) out of archives, wherever that is
+ * called: GNU's do. */
+static bool sends_calls_on(const struct fm_command_line *line)
+{
+    if (line->linker != NULL)
+        return strcmp(line->linker, "bfd") == 0 || strcmp(line->linker, "gold") == 0;
+    g_autofree char *found = g_find_program_in_path("ld");
+    char place[PATH_MAX];
+    if (found == NULL || realpath(found, place) == NULL)
+        return true;
+    return strstr(place, "lld") == NULL && strstr(place, "mold") == NULL;
+}
+
+static bool is_archive(const char *argument)
+{
+    return (argument[0] != '-' && g_str_has_suffix(argument, ".a")) ||
+           (g_str_has_prefix(argument, "-l") && argument[2] != '\0');
+}
+
+/* The archives and libraries of the command line, once more. */
+static void add_archives(const struct fm_command_line *line, GPtrArray *arguments)
+{
+    for (guint i = 0; i < line->arguments->len; i++) {
+        const char *argument = g_ptr_array_index(line->arguments, i);
+        bool further = i + 1 < line->arguments->len;
+        if (is_archive(argument))
+            g_ptr_array_add(arguments, g_strdup(argument));
+        else if (strcmp(argument, "-l") == 0 && further)
+            g_ptr_array_add(arguments,
+                            g_strconcat("-l", g_ptr_array_index(line->arguments, ++i), NULL));
+        else if (strcmp(argument, "-Xlinker") == 0 && further &&
+                 is_archive(g_ptr_array_index(line->arguments, i + 1)))
+            g_ptr_array_add(arguments, g_strdup(g_ptr_array_index(line->arguments, ++i)));
+        if (!g_str_has_prefix(argument, "-Wl,"))
+            continue;
+        g_auto(GStrv) words = g_strsplit(argument, ",", -1);
+        for (guint k = 1; words[k] != NULL; k++) {
+            if (is_archive(words[k]))
+                g_ptr_array_add(arguments, g_strdup(words[k]));
+        }
+    }
+}
+
 /* Calls that can wait are behind the program's own archives: they give way to functions of theirs,
  * which the linker does not take any more where it has a weak one. */
 static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                         GPtrArray *arguments)
 {
-    if (line->relocatable || line->no_start_files || line->shared || line->fully_static ||
-        line->sanitizers)
+    if (line->relocatable || line->no_start_files || line->shared || line->sanitizers)
         return;
     add_none_forced(line, arguments);
-    add_all(toolchain, arguments, fm_link_waiting);
+    if (!line->fully_static) {
+        add_all(toolchain, arguments, fm_link_waiting);
+        return;
+    }
+    if (!sends_calls_on(line))
+        return;
+    add_all(toolchain, arguments, fm_link_static_first);
+    add_archives(line, arguments);
+    add_all(toolchain, arguments, fm_link_static_last);
+    add_all(toolchain, arguments, toolchain->clang ? fm_link_static_clang : fm_link_static_gcc);
 }
 
 /* The live event log, behind all else: the linker takes it only where the program uses it. */

@@ -23,10 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parents[1]
 
 def named(rec, executable, folder):
     """(caller, callee) -> sums of what is known of blocks."""
-    listing = lib.must(["nm", executable], folder).stdout
-    bias = next(module["bias"] for module in rec.modules if module["flags"] & 1)
-    names = {int(words[0], 16) + bias: words[2]
-             for words in map(str.split, listing.splitlines()) if len(words) == 3}
+    names = lib.Names(folder / executable, next(module["bias"] for module in rec.modules if module["flags"] & 1))
     found = collections.defaultdict(collections.Counter)
     for thread in rec.threads:
         pds = thread["pds"]
@@ -411,8 +408,14 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         executable = folder / "holding"
-        lib.must([lib.FATHOM, "cc", "--grade=deep", "gcc", "-O2", "-fno-builtin", "-D_GNU_SOURCE",
-                  HERE / "runtime_programs" / "holding.c", "-o", executable, "-lpthread"], folder)
+        build = [lib.FATHOM, "cc", "--grade=deep", "gcc", "-O2", "-fno-builtin", "-D_GNU_SOURCE",
+                 HERE / "runtime_programs" / "holding.c", "-lpthread", "-o", executable]
+        lib.must([*build, "-static"], folder)
+        for threads in (1, 8):
+            table, = run(executable, folder, ["0", str(threads), "15000", "end"])
+            compare(tap, f"fully static, {threads} threads", Rec(folder / "h.rec"), table, executable,
+                    folder, threads == 1)
+        lib.must(build, folder)
         for seed in range(rounds):
             table, = run(executable, folder, [str(seed), "1", "60000", "end"])
             compare(tap, f"one thread, {seed}", Rec(folder / "h.rec"), table, executable, folder, True)

@@ -56,6 +56,10 @@ WAYS = (
     ("gcc", ["-O1"], "C"),
     ("gcc", ["-O2", "-D_FORTIFY_SOURCE=2", "-D_FILE_OFFSET_BITS=64"], "C, checked, 64 bits"),
     ("g++", ["-x", "c++", "-O1"], "C++"),
+    ("gcc", ["-O2", "-static-pie", "-D_FORTIFY_SOURCE=2", "-D_FILE_OFFSET_BITS=64"],
+     "static C, checked, 64 bits, position independent"),
+    ("gcc", ["-O2", "-static", "-flto"], "static C, optimised by the linker"),
+    ("g++", ["-x", "c++", "-O1", "-static"], "static C++"),
 )
 
 

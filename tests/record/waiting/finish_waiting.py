@@ -21,10 +21,7 @@ NS = 1e9
 
 def by_function(rec, executable, folder):
     """{function: {kind: waits}} over all threads, and names of csds for holders."""
-    listing = lib.must(["nm", executable], folder).stdout
-    bias = next(module["bias"] for module in rec.modules if module["flags"] & 1)
-    names = {int(words[0], 16) + bias: words[2]
-             for words in map(str.split, listing.splitlines()) if len(words) == 3}
+    names = lib.Names(folder / executable, next(module["bias"] for module in rec.modules if module["flags"] & 1))
     found, holders = {}, {}
     for thread in rec.threads:
         for ref, csd in thread["csds"].items():
@@ -220,12 +217,12 @@ def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for grade in ("deep", "full"):
+        for grade, *options in (("deep", "-static"), ("deep",), ("full",)):
             executable = folder / f"waiting-{grade}"
-            lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-O1", "-D_GNU_SOURCE",
+            lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-O1", "-D_GNU_SOURCE", *options,
                       HERE / "runtime_programs" / "waiting.c", "-o", executable, "-lpthread"],
                      folder)
-            check_known(tap, executable, folder, grade)
+            check_known(tap, executable, folder, " ".join([grade, *options]))
         check_killed(tap, executable, folder)
         check_off(tap, executable, folder)
         check_profile(tap, executable, folder)

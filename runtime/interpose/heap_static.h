@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The malloc family in a fully static program, of which libc's archive has all in one object: what
+ * the program calls is sent here (waiting/next_static.c tells how), unless it has its own. Nothing
+ * here may bring that object into a program that does without it, so what it has is weak. */
+#pragma once
+
+#include "../waiting/waiting.h"
+
+#define LIBC extern __attribute__((weak))
+LIBC void *__real_malloc(size_t);
+LIBC void __real_free(void *);
+LIBC void *__real_realloc(void *, size_t);
+#pragma weak malloc_usable_size
+
+#define FM_HEAP_NAMES(X) \
+    X(malloc)            \
+    X(calloc)            \
+    X(free)              \
+    X(realloc)           \
+    X(reallocarray)      \
+    X(memalign)          \
+    X(aligned_alloc)     \
+    X(posix_memalign)    \
+    X(valloc)            \
+    X(pvalloc)
+#define HEAP_WAY(name)                      \
+    extern __typeof__(name) fm_heap_##name; \
+    FM_STATIC_WAY(name, name, fm_heap_##name, NULL, NULL)
+FM_HEAP_NAMES(HEAP_WAY)
+
+#define malloc fm_heap_malloc
+#define calloc fm_heap_calloc
+#define free fm_heap_free
+#define realloc fm_heap_realloc
+#define reallocarray fm_heap_reallocarray
+#define memalign fm_heap_memalign
+#define aligned_alloc fm_heap_aligned_alloc
+#define posix_memalign fm_heap_posix_memalign
+#define valloc fm_heap_valloc
+#define pvalloc fm_heap_pvalloc
