@@ -196,13 +196,14 @@ fm_deeper_v1:
         andl $(CSD_DEPTHS | CSD_ACROSS), %r10d
         cmpl $CSD_DEPTHS, %r10d
         jne .Ldeeper_other
-        /* As a rule the caller closed a recursion, too, and this depth is not the greatest so far; a
-         * depth that is not known and a function's address are greater than any. */
+        /* As a rule this depth is not the greatest so far; one that is not known and a function's
+         * address are greater than any. Often the caller closed a recursion, too. */
         movq 8(%rax), %r10
         testb $CSD_DEPTHS, CSD_EPOCH_FLAGS(%r10)
-        jz .Ldeeper_other
+        jz .Ldeeper_below
         movq 24(%rax), %r10
         incq %r10
+.Ldeeper_known:
         addq CSD_BYTES(%rdx), %rdx
         cmpq (%rdx), %r10
         ja .Ldeeper_other
@@ -212,8 +213,33 @@ fm_deeper_v1:
         popq %rdx
         .cfi_adjust_cfa_offset -8
         ret
-.Ldeeper_other:
         .cfi_restore_state
+/* Down to a frame that closed one, or to the one that entered the clique: rdx, with its csd in r10. */
+.Ldeeper_below:
+        movq %rax, %rdx
+.Ldeeper_next:
+        cmpq $0, (%rdx) /* FM_CFA_GUARD alone is negative */
+        jl .Ldeeper_other
+        testb $FM_CFA_UNCOUNTED, (%rdx)
+        jnz .Ldeeper_other
+        movl CSD_EPOCH_FLAGS(%r10), %r10d
+        testb $CSD_MADE_CALLEE, %r10b
+        jz .Ldeeper_other
+        testb $CSD_WITHIN, %r10b
+        jz .Ldeeper_entered
+        subq $32, %rdx
+        movq 8(%rdx), %r10
+        testb $CSD_DEPTHS, CSD_EPOCH_FLAGS(%r10)
+        jz .Ldeeper_next
+        movq 24(%rdx), %r10
+        incq %r10
+        movq 8(%r11), %rdx
+        jmp .Ldeeper_known
+.Ldeeper_entered:
+        movl $2, %r10d
+        movq 8(%r11), %rdx
+        jmp .Ldeeper_known
+.Ldeeper_other:
         pushq %rcx
         .cfi_adjust_cfa_offset 8
         pushq %r11
