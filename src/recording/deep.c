@@ -96,8 +96,8 @@ bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots
     return true;
 }
 
-/* From a profile in memory, which it takes. */
-static struct fm_deep_recording_job *job_of_profile(const char *path, struct fm_profile *profile)
+struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
+                                                                struct fm_profile *profile)
 {
     struct fm_deep_recording_job *job = job_new(path);
     job->recording->profile = profile;
@@ -357,7 +357,7 @@ bool fm_deep_recording_new(const char *path, struct fm_profile *profile,
                            const struct fm_progress *progress, struct fm_deep_recording **ret,
                            GError **error)
 {
-    return run(job_of_profile(path, profile), progress, ret, error);
+    return run(fm_deep_recording_job_new_profile(path, profile), progress, ret, error);
 }
 
 void fm_deep_recording_free(struct fm_deep_recording *recording)

@@ -27,6 +27,9 @@ struct fm_deep_recording_job;
  * NULL: anywhere. */
 FM_MUST_USE bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
                                                 struct fm_deep_recording_job **ret, GError **error);
+/* Of a profile in memory, which it takes; what is read beside it lies where path says. */
+struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
+                                                                struct fm_profile *profile);
 /* Works for about `nodes` nodes (> 0) on a part, the ones before it being done. FM_JOB_DONE when
  * that part is done. After FM_JOB_FAILED nothing more may be done. */
 enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,

@@ -11,6 +11,7 @@ struct fm_recordings {
     GHashTable *given; /* of paths that may be opened wherever they lead; all others below roots */
     GPtrArray *list;   /* struct fm_recording, of both classes */
     uint64_t clock;    /* counts uses */
+    GHashTable *prepared; /* path -> struct fm_prepared_profile, until its file is read */
 };
 
 /* A program's live log. */

@@ -3,11 +3,32 @@
 #include <stdlib.h>
 
 #include "recording/internal.h"
+#include "recording/prepared.h"
 #include "recording/profile.h"
 #include "schedule/trace_modules.h"
 #include "trace/format/open.h"
 
 #define PROFILES_MAX_DEFAULT 16
+
+/* Names may lead to one file: the bytes decide. */
+static void take_prepared(const struct fm_recordings *all, struct fm_trace *trace)
+{
+    GHashTableIter iter;
+    gpointer prepared;
+    g_hash_table_iter_init(&iter, all->prepared);
+    while (g_hash_table_iter_next(&iter, NULL, &prepared)) {
+        if (!fm_profile_take_prepared(trace, prepared))
+            continue;
+        g_hash_table_iter_remove(&iter);
+        return;
+    }
+}
+
+void fm_recordings_offer(struct fm_recordings *all, struct fm_prepared_profile *prepared)
+{
+    g_return_if_fail(all != NULL && prepared != NULL);
+    g_hash_table_replace(all->prepared, g_strdup(fm_prepared_profile_path(prepared)), prepared);
+}
 
 /* How the engine opens what is named to it. */
 static struct fm_trace *open_recording(const char *path, const char *identity, void *user,
@@ -17,7 +38,10 @@ static struct fm_trace *open_recording(const char *path, const char *identity, v
     struct fm_roots *roots = g_hash_table_contains(all->given, path) ? NULL : all->roots;
     if (roots == NULL ? fm_trace_recognise(path) : fm_trace_recognise_below(roots, path))
         return fm_trace_open_below(roots, path, identity, error);
-    return fm_profile_open(path, identity, roots, error);
+    struct fm_trace *trace = fm_profile_open(path, identity, roots, error);
+    if (trace != NULL)
+        take_prepared(all, trace);
+    return trace;
 }
 
 struct fm_recordings *fm_recordings_new(const struct fm_recordings_options *options)
@@ -29,6 +53,8 @@ struct fm_recordings *fm_recordings_new(const struct fm_recordings_options *opti
     all->list = g_ptr_array_new();
     all->roots = fm_roots_new();
     all->given = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    all->prepared =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, fm_prepared_profile_free);
     all->engine = fm_engine_new(open_recording, all);
     fm_profile_register(all->engine);
     if (!fm_trace_modules_load(all->engine, NULL))
@@ -44,6 +70,7 @@ void fm_recordings_free(struct fm_recordings *all)
         fm_recording_free(g_ptr_array_steal_index(all->list, 0));
     g_ptr_array_unref(all->list);
     fm_engine_free(all->engine);
+    g_hash_table_unref(all->prepared);
     fm_roots_unref(all->roots);
     g_hash_table_unref(all->given);
     g_free(all);

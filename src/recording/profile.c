@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "digest/identity/identities.h"
 #include "recording/deep_job.h"
+#include "recording/prepared.h"
 
 /* After so many nodes it is looked whether the time is over: a fraction of a millisecond. */
 #define NODES_A_LOOK 1000
+#define NODES_PREPARED 100000 /* a step of what nobody waits for */
 
 struct profile {
     struct fm_roots *roots;            /* where the file may lie; NULL = anywhere */
@@ -75,6 +78,84 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
     trace->implementation = profile;
     trace->free_implementation = free_profile;
     return trace;
+}
+
+/* --- prepared beside --- */
+
+struct fm_prepared_profile {
+    char *path;
+    char *identity; /* of its file; NULL = not written yet */
+    struct fm_deep_recording_job *job;
+};
+
+struct fm_prepared_profile *fm_profile_prepare(const char *path, struct fm_profile *of,
+                                               GError **error)
+{
+    g_return_val_if_fail(path != NULL && of != NULL, NULL);
+    struct fm_deep_recording_job *job = fm_deep_recording_job_new_profile(path, of);
+    for (int part = FM_PART_CLIQUES; part < FM_PARTS; part++) {
+        enum fm_job_state state = FM_JOB_MORE;
+        while (state == FM_JOB_MORE)
+            state = fm_deep_recording_job_step(job, (enum fm_deep_recording_part)part,
+                                               NODES_PREPARED, error);
+        if (state == FM_JOB_FAILED) {
+            fm_deep_recording_job_free(job);
+            return NULL;
+        }
+    }
+    /* Addresses that last are in each page of a program that runs. */
+    const struct fm_deep_recording *recording = fm_deep_recording_job_recording(job);
+    if (recording->profile->pd_count > 0) {
+        fm_identity_of_ps(recording->identities, recording->analysis, 1);
+        fm_identity_of_clique(recording->identities, recording->analysis, 1);
+    }
+    struct fm_prepared_profile *prepared = g_new0(struct fm_prepared_profile, 1);
+    prepared->path = g_strdup(path);
+    prepared->job = job;
+    return prepared;
+}
+
+const struct fm_profile *fm_prepared_profile_borrow(const struct fm_prepared_profile *prepared)
+{
+    return fm_deep_recording_job_recording(prepared->job)->profile;
+}
+
+const char *fm_prepared_profile_path(const struct fm_prepared_profile *prepared)
+{
+    return prepared->path;
+}
+
+bool fm_prepared_profile_written(struct fm_prepared_profile *prepared)
+{
+    struct fm_mapped_file *file;
+    if (!fm_mapped_file_open(prepared->path, &file, NULL))
+        return false;
+    g_free(prepared->identity);
+    prepared->identity = identity_of(file->descriptor);
+    fm_mapped_file_free(file);
+    return prepared->identity != NULL;
+}
+
+void fm_prepared_profile_free(void *data)
+{
+    struct fm_prepared_profile *prepared = data;
+    if (prepared == NULL)
+        return;
+    fm_deep_recording_job_free(prepared->job);
+    g_free(prepared->identity);
+    g_free(prepared->path);
+    g_free(prepared);
+}
+
+bool fm_profile_take_prepared(struct fm_trace *trace, struct fm_prepared_profile *prepared)
+{
+    g_return_val_if_fail(fm_trace_is_profile(trace), false);
+    struct profile *profile = trace->implementation;
+    if (prepared->job == NULL || g_strcmp0(trace->identity, prepared->identity) != 0)
+        return false;
+    fm_deep_recording_job_free(profile->job);
+    profile->job = g_steal_pointer(&prepared->job);
+    return true;
 }
 
 const struct fm_deep_recording *fm_profile_recording(const struct fm_trace *trace)

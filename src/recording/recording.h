@@ -94,6 +94,10 @@ struct fm_recorded_profile {
 FM_MUST_USE bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
                                            struct fm_recorded_profile **ret, char **ret_notice,
                                            GError **error);
+/* What was worked out of a file that has just been written takes the place of reading it, when it
+ * is asked for next and is that file still. Takes prepared. */
+struct fm_prepared_profile;
+void fm_recordings_offer(struct fm_recordings *all, struct fm_prepared_profile *prepared);
 /* Reads it again whatever its identity. On failure it has no recording. */
 FM_MUST_USE bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **error);
 /* Everything that the bytes of its pages depend on, appended. */

@@ -66,6 +66,10 @@ void fm_server_promise(struct fm_server *server, const char *path, const char *t
  * that, g_free(), which has been promised; NULL after *error. */
 typedef char *(*fm_moment_function)(void *user, const char *path, GError **error);
 void fm_server_on_moment(struct fm_server *server, fm_moment_function function, void *user);
+/* A profile that was added has been written anew, and worked out: its pages need not read it. Takes
+ * prepared (recording/prepared.h). */
+struct fm_prepared_profile;
+void fm_server_offer(struct fm_server *server, struct fm_prepared_profile *prepared);
 /* Whether anybody looks at it, or has asked for it since then. */
 bool fm_server_is_growth_wanted(const struct fm_server *server, const char *path);
 

@@ -65,6 +65,12 @@ bool fm_server_add(struct fm_server *server, const char *path, GError **error)
     return fm_recordings_add(server->recordings, path, error);
 }
 
+void fm_server_offer(struct fm_server *server, struct fm_prepared_profile *prepared)
+{
+    g_return_if_fail(prepared != NULL);
+    fm_recordings_offer(server->recordings, prepared);
+}
+
 bool fm_server_add_root(struct fm_server *server, const char *folder, GError **error)
 {
     g_return_val_if_fail(folder != NULL, false);

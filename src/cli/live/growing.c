@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "cli/hint.h"
 #include "cli/live/making.h"
+#include "cli/live/spare.h"
 #include "record/raw/recording.h"
 #include "record/running/control.h"
+#include "recording/prepared.h"
 #include "serve/serve.h"
 
 #define EVERY_MS 250
@@ -27,13 +29,15 @@ struct one {
      * it is made of may be a copy of the recording. */
     struct one *whole;
     double from_s, until_s;
-    struct moment *moment; /* of what is no phase: the latest that was set */
-    GThread *worker;       /* while one is being made */
-    bool running;          /* the program, when the latest was read */
-    bool served;           /* the server has it */
-    bool over;             /* nothing more comes */
-    unsigned tries;        /* before it could be served */
-    char *problem;         /* of the latest: g_free */
+    struct moment *moment;                /* of what is no phase: the latest that was set */
+    GThread *worker;                      /* while one is being made */
+    bool spare;                           /* by what processors have left over, see spare.h */
+    struct fm_prepared_profile *prepared; /* that was made; NULL */
+    bool running;                         /* the program, when the latest was read */
+    bool served;                          /* the server has it */
+    bool over;                            /* nothing more comes */
+    unsigned tries;                       /* before it could be served */
+    char *problem;                        /* of the latest: g_free */
     char *text;
     gint64 begun_us; /* the latest, and what the process had used then */
     uint64_t used_ns;
@@ -55,6 +59,7 @@ struct fm_cli_growing {
     guint timer, turn;
     bool busy;  /* one is being made: what the files say is read by one at a time */
     bool ended; /* what is being made is not asked for any more */
+    struct fm_spare processors;
 };
 
 static void one_free(void *data)
@@ -64,6 +69,7 @@ static void one_free(void *data)
         g_thread_join(one->worker);
         g_idle_remove_by_data(one);
     }
+    fm_prepared_profile_free(one->prepared);
     fm_making_free(one->making);
     g_free(one->recording);
     g_free(one->profile);
@@ -196,6 +202,8 @@ static gboolean on_made(void *data)
     struct one *one = data;
     g_thread_join(g_steal_pointer(&one->worker));
     one->all->busy = false;
+    if (one->prepared != NULL)
+        fm_server_offer(one->all->server, g_steal_pointer(&one->prepared));
     if (one->all->ended || (!one->served && !serve_first(one)))
         return G_SOURCE_REMOVE;
     one->over = !one->running || one->problem != NULL;
@@ -222,7 +230,9 @@ static void *work(void *data)
 {
     struct one *one = data;
     g_autoptr(GError) error = NULL;
-    if (!fm_making_make(one->making, &one->running, &error))
+    if (one->spare)
+        fm_spare_only();
+    if (!fm_making_make(one->making, &one->running, &one->prepared, &error))
         one->problem = g_strdup(error->message);
     one->crowded = is_crowded();
     g_idle_add(on_made, one);
@@ -239,6 +249,7 @@ static bool has_rested(const struct one *one)
 static void begin(struct one *one)
 {
     one->all->busy = true;
+    one->spare = !has_rested(one);
     one->begun_us = g_get_monotonic_time();
     one->used_ns = used_ns();
     one->worker = g_thread_new("profile", work, one);
@@ -252,7 +263,7 @@ static bool has_ended(const struct one *one)
 
 static bool is_due(const struct one *one)
 {
-    return !one->over && one->worker == NULL && has_rested(one) &&
+    return !one->over && one->worker == NULL && (has_rested(one) || one->all->processors.enough) &&
            (!one->served || fm_server_is_growth_wanted(one->all->server, one->profile) ||
             has_ended(one));
 }
@@ -262,6 +273,7 @@ static gboolean on_time(void *data)
 {
     struct fm_cli_growing *all = data;
     struct one *next = NULL;
+    fm_spare_look(&all->processors);
     for (guint i = 0; i < all->ones->len && !all->busy; i++) {
         struct one *one = all->ones->pdata[(all->turn + i) % all->ones->len];
         if (is_due(one) && (next == NULL || (next->served && !one->served)))
@@ -308,7 +320,7 @@ bool fm_cli_growing_take(struct fm_cli_growing *all, char **path, GError **error
     if (kind != FM_FILE_RECORDING && !begun)
         return true;
     struct one *one = one_new(all, recording, error);
-    if (one == NULL || !fm_making_make(one->making, &one->running, error))
+    if (one == NULL || !fm_making_make(one->making, &one->running, NULL, error))
         return false;
     one->served = true; /* by whoever asked */
     g_free(*path);
@@ -441,7 +453,7 @@ void fm_cli_growing_end_phases(struct fm_cli_growing *all)
         g_autoptr(GError) error = NULL;
         if (one->whole == NULL || one->over)
             continue;
-        one->over = fm_making_make(one->making, &one->running, &error);
+        one->over = fm_making_make(one->making, &one->running, NULL, &error);
         one->running = false;
         if (error != NULL)
             one->problem = g_strdup(error->message);

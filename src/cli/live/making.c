@@ -5,6 +5,7 @@
 
 #include "record/finish/finish.h"
 #include "record/known/known.h"
+#include "recording/prepared.h"
 
 struct fm_making {
     const char *recording, *profile;
@@ -46,18 +47,44 @@ void fm_making_free(struct fm_making *making)
     g_free(making);
 }
 
-bool fm_making_make(struct fm_making *making, bool *ret_running, GError **error)
+/* The lines first: whoever sees the new profile has them. */
+static bool write_all(const struct fm_making *making, struct fm_profile *profile,
+                      const struct fm_finish_notes *notes,
+                      struct fm_prepared_profile **ret_prepared, GError **error)
+{
+    g_autofree char *lines = fm_source_map_path(making->profile);
+    struct fm_prepared_profile *prepared = NULL;
+    if (!fm_source_map_write(notes->source_map, profile, lines, error)) {
+        fm_profile_free(profile);
+        return false;
+    }
+    if (ret_prepared == NULL) {
+        bool ok = fm_profile_write(profile, making->profile, false, error);
+        fm_profile_free(profile);
+        return ok;
+    }
+    prepared = fm_profile_prepare(making->profile, profile, error);
+    if (prepared == NULL)
+        return false;
+    bool ok = fm_profile_write(fm_prepared_profile_borrow(prepared), making->profile, false, error);
+    if (!ok || !fm_prepared_profile_written(prepared))
+        g_clear_pointer(&prepared, fm_prepared_profile_free);
+    *ret_prepared = prepared;
+    return ok;
+}
+
+bool fm_making_make(struct fm_making *making, bool *ret_running,
+                    struct fm_prepared_profile **ret_prepared, GError **error)
 {
     const struct fm_finish_opts opts = {
         .known = making->known, .since = making->since, .since_ns = making->since_ns};
     struct fm_finish_notes notes;
-    g_autoptr(FmProfile) profile = NULL;
+    struct fm_profile *profile;
+    if (ret_prepared != NULL)
+        *ret_prepared = NULL;
     if (!fm_finish(making->recording, &opts, &profile, &notes, error))
         return false;
-    g_autofree char *lines = fm_source_map_path(making->profile);
-    /* The lines first: whoever sees the new profile has them. */
-    bool ok = fm_source_map_write(notes.source_map, profile, lines, error) &&
-              fm_profile_write(profile, making->profile, false, error);
+    bool ok = write_all(making, profile, &notes, ret_prepared, error);
     *ret_running = notes.live;
     fm_finish_notes_done(&notes);
     return ok;

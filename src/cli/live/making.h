@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 
 struct fm_making;
+struct fm_prepared_profile;
 /* Both paths are borrowed. */
 struct fm_making *fm_making_new(const char *recording, const char *profile);
 /* What came since a copy of it was made, at that moment; knows what the other one knows, which must
@@ -16,6 +17,9 @@ struct fm_making *fm_making_new(const char *recording, const char *profile);
 struct fm_making *fm_making_new_since(const struct fm_making *whole, const char *recording,
                                       const char *profile, const char *since, uint64_t since_ns);
 void fm_making_free(struct fm_making *making); /* removes the profile */
-/* The profile of now takes the place of the one before. *ret_running: whether the program runs. One
- * thread at a time. Errors: those of fm_finish() and of writing. */
-FM_MUST_USE bool fm_making_make(struct fm_making *making, bool *ret_running, GError **error);
+/* The profile of now takes the place of the one before. *ret_running: whether the program runs.
+ * ret_prepared, if not NULL: all that pages need to know of it, worked out, for fm_server_offer()
+ * or fm_prepared_profile_free(); NULL when there is nothing to offer. One thread at a time. Errors:
+ * those of fm_finish() and of writing. */
+FM_MUST_USE bool fm_making_make(struct fm_making *making, bool *ret_running,
+                                struct fm_prepared_profile **ret_prepared, GError **error);

@@ -41,7 +41,7 @@ static bool make(struct fm_cli_now *now, GError **error)
     fm_unfinished_note(now->profile);
     fm_unfinished_note(now->lines);
     now->making = fm_making_new(now->recording, now->profile);
-    if (!fm_making_make(now->making, &running, error))
+    if (!fm_making_make(now->making, &running, NULL, error))
         return false;
     now->text = say(now->recording, running);
     now->path = g_strdup(now->profile);

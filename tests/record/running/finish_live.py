@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fathom view` of a program that runs: its pages are those of now, say so, and their streams tell when
 there is more; of one that has ended all is there."""
+import csv
+import io
 import pathlib
 import re
 import subprocess
@@ -120,6 +122,31 @@ def versions(tap, view, step):
     again.close()
 
 
+def timeless(text):
+    """The program waits for the test meanwhile: without what it waited."""
+    return [{name: value for name, value in row.items() if not name.startswith("wait")}
+            for row in csv.DictReader(io.StringIO(text))]
+
+
+def at_each_moment(tap, view, folder, step):
+    """Pages of one moment agree with each other, and with a profile that is made of the same recording by
+    another command; who asks now and then without hearing of generations gets whole pages, too."""
+    wanted, unfinished = calls_of(view)[1] + 25, 0
+    other = View(folder, "out.rec")
+    for _ in range(8):
+        step("w 3")
+        status, text = other.get(f"/deep.json?waits&{other.file}")
+        unfinished += status != 200 or '"page":"unfinished"' in text.replace(" ", "")
+        time.sleep(0.7)
+    other.end()
+    tap.check(unfinished <= 2, "a page that is asked for now and then is there", unfinished)
+    step("w 1")
+    tap.check(wanted in reaches(view, wanted), "all that was done is shown", (wanted, calls_of(view)))
+    for query in ("top_procs/1-20/callseqs/self/oa", "tree/calls/down/9/all", "program_modules", "memory/allocated"):
+        own = lib.must([lib.FATHOM, "report", "--csv", query, "out.rec"], folder).stdout
+        tap.same(timeless(view.page(query, ".csv")), timeless(own), query + ": as of the recording")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -151,6 +178,7 @@ def main():
         versions(tap, view, step)
         phases(tap, view, step)
         addresses_last(tap, view, step)
+        at_each_moment(tap, view, folder, step)
         program.stdin.close()
         program.wait(DEADLINE)
         program.stdout.close()

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "schedule/schedule.h"
+#include "recording/prepared.h"
 #include "recording/profile.h"
 #include "serve/serve.h"
 #include "serve/stream.h"
@@ -537,6 +538,37 @@ static void restarting(struct fixture *f, gconstpointer user)
     expect_same(f, "/deep", "clique/1", f->one);
 }
 
+/* What was worked out before the file was written takes the place of reading it; of another file it
+ * does not. */
+static void prepared_profiles_need_no_steps(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GError) error = NULL;
+    FmProfile *profile;
+    expect(f->server, "/deep", "menu", f->one, 200, "data-stage=\"1\"");
+    finish(f);
+    g_assert_true(fm_profile_read(f->two, NULL, &profile, &error));
+    struct fm_prepared_profile *prepared = fm_profile_prepare(f->one, profile, &error);
+    g_assert_no_error(error);
+    g_assert_true(fm_profile_write(fm_prepared_profile_borrow(prepared), f->one, false, &error));
+    g_assert_true(fm_prepared_profile_written(prepared));
+    fm_server_offer(f->server, prepared);
+    expect_same(f, "/deep", "clique/1", f->one); /* before any step */
+    expect_same(f, "/deep.json", "menu", f->one);
+    finish(f);
+    expect_same(f, "/deep.json", "recursion_type_freq", f->one);
+
+    g_assert_true(fm_profile_read(f->two, NULL, &profile, &error));
+    prepared = fm_profile_prepare(f->one, profile, &error);
+    g_assert_true(fm_profile_write(fm_prepared_profile_borrow(prepared), f->one, false, &error));
+    g_assert_true(fm_prepared_profile_written(prepared));
+    write_small_profile(f->one, "./another", "main", "hello", "hello.m", 7);
+    fm_server_offer(f->server, prepared);
+    expect(f->server, "/deep", "menu", f->one, 200, "data-stage=\"1\"");
+    finish(f);
+    expect_same(f, "/deep", "menu", f->one);
+}
+
 #define TEST(name, function, user) \
     g_test_add("/serve/background/" name, struct fixture, user, set_up, function, tear_down)
 
@@ -557,5 +589,6 @@ int main(int argc, char **argv)
     TEST("changed-in-mid-pass", a_file_changes, "mid");
     TEST("becomes-bad", a_file_becomes_bad, NULL);
     TEST("restart", restarting, NULL);
+    TEST("prepared", prepared_profiles_need_no_steps, NULL);
     return g_test_run();
 }

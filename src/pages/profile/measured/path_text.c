@@ -84,3 +84,17 @@ void fm_context_cell(struct fm_page *page, struct fm_table *table, uint32_t csd)
     const struct fm_path_part parts[] = {{path, &link, FM_PART_STRONG}};
     fm_cell_path(table, parts, 1, 0);
 }
+
+static uint32_t clique_of(const struct fm_page *page, uint32_t csd)
+{
+    return page->analysis->pd_clique[page->profile->csd_callee[csd]];
+}
+
+bool fm_is_same_place(const struct fm_page *page, uint32_t csd, uint32_t other)
+{
+    if (csd == other || csd == 0 || other == 0)
+        return csd == other;
+    const struct fm_profile *profile = page->profile;
+    return profile->pd_ps[profile->csd_callee[csd]] == profile->pd_ps[profile->csd_callee[other]] &&
+           fm_view_is_same_path(page->analysis, clique_of(page, csd), clique_of(page, other));
+}

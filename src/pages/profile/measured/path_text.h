@@ -17,6 +17,8 @@ uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *c
 /* What chooses this clique on a command line: "main/insert", where that names only it; else its
  * number. g_free. */
 char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique);
+/* Whether two csds call one function on one path: those of several threads do. 0: not known. */
+bool fm_is_same_place(const struct fm_page *page, uint32_t csd, uint32_t other);
 /* A cell of the context that the callee of csd is: "main › work › lock_queue", of which the last
  * leads to its page; "not known" for 0. */
 void fm_context_cell(struct fm_page *page, struct fm_table *table, uint32_t csd);

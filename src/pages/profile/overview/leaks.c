@@ -14,6 +14,7 @@
 #define CONTEXTS_SHOWN 100u
 #define FLOWS_SHOWN 100u
 #define REALLOCS_SHOWN 50u
+#define COMPARED_MAX 500u /* rows that are looked at for others of the same path */
 
 struct holder {
     uint32_t csd;
@@ -57,8 +58,29 @@ static void add_column(struct fm_table *table, const char *title, const char *na
     fm_column_priority(table, priority);
 }
 
-static GArray *holders_of(const struct fm_profile *profile, unsigned bytes, unsigned blocks)
+/* Those of several threads that have one path are one. Sorted again by the caller. */
+static void join_holders(const struct fm_page *page, GArray *all)
 {
+    struct holder *holders = (struct holder *)(void *)all->data;
+    guint kept = 0;
+    for (guint i = 0; i < all->len; i++) {
+        guint j = i < COMPARED_MAX ? 0 : kept;
+        while (j < kept && !fm_is_same_place(page, holders[j].csd, holders[i].csd))
+            j++;
+        if (j == kept) {
+            holders[kept++] = holders[i];
+            continue;
+        }
+        holders[j].bytes += holders[i].bytes;
+        holders[j].blocks += holders[i].blocks;
+        holders[j].allocs += holders[i].allocs;
+    }
+    g_array_set_size(all, kept);
+}
+
+static GArray *holders_of(const struct fm_page *page, unsigned bytes, unsigned blocks)
+{
+    const struct fm_profile *profile = page->profile;
     GArray *all = g_array_new(FALSE, FALSE, sizeof(struct holder));
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
         const struct holder holder = {csd, fm_profile_own(profile, csd, bytes),
@@ -67,8 +89,11 @@ static GArray *holders_of(const struct fm_profile *profile, unsigned bytes, unsi
         if (holder.blocks > 0)
             g_array_append_val(all, holder);
     }
-    if (all->len > 0)
-        qsort(all->data, all->len, sizeof(struct holder), compare_holders);
+    if (all->len == 0)
+        return all;
+    qsort(all->data, all->len, sizeof(struct holder), compare_holders);
+    join_holders(page, all);
+    qsort(all->data, all->len, sizeof(struct holder), compare_holders);
     return all;
 }
 
@@ -165,6 +190,43 @@ static void add_lifetimes(struct fm_page *page)
     say_shown(page, CONTEXTS_SHOWN, info->count);
 }
 
+static uint32_t join_flows(const struct fm_page *page, struct fm_flow *flows, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t j = i < COMPARED_MAX ? 0 : kept;
+        while (j < kept && !(fm_is_same_place(page, flows[j].from, flows[i].from) &&
+                             fm_is_same_place(page, flows[j].to, flows[i].to)))
+            j++;
+        if (j == kept) {
+            flows[kept++] = flows[i];
+            continue;
+        }
+        flows[j].bytes += flows[i].bytes;
+        flows[j].blocks += flows[i].blocks;
+        flows[j].held_ns += flows[i].held_ns;
+        flows[j].longest_ns = MAX(flows[j].longest_ns, flows[i].longest_ns);
+    }
+    return kept;
+}
+
+static uint32_t join_reallocs(const struct fm_page *page, struct fm_realloc *all, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t j = i < COMPARED_MAX ? 0 : kept;
+        while (j < kept && !fm_is_same_place(page, all[j].csd, all[i].csd))
+            j++;
+        if (j == kept) {
+            all[kept++] = all[i];
+            continue;
+        }
+        all[j].moved += all[i].moved;
+        all[j].kept += all[i].kept;
+    }
+    return kept;
+}
+
 static void add_flows(struct fm_page *page)
 {
     const struct fm_heap_info *info = &page->profile->run_info.heap_info;
@@ -172,6 +234,8 @@ static void add_flows(struct fm_page *page)
         return;
     g_autofree struct fm_flow *flows = g_memdup2(info->flows, info->flow_count * sizeof *flows);
     qsort(flows, info->flow_count, sizeof *flows, compare_flows);
+    uint32_t count = join_flows(page, flows, info->flow_count);
+    qsort(flows, count, sizeof *flows, compare_flows);
     fm_add_heading(page->body, "Allocated here, given back there");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "flows");
     fm_table_ranked(table, NULL);
@@ -183,7 +247,7 @@ static void add_flows(struct fm_page *page)
         add_column(table, "Longest", "longest_seconds", 3, FM_COLUMN_NUMBER);
     }
     add_column(table, "Given back in", "freeing", 1, FM_COLUMN_PROC);
-    for (uint32_t i = 0; i < MIN(info->flow_count, FLOWS_SHOWN); i++) {
+    for (uint32_t i = 0; i < MIN(count, FLOWS_SHOWN); i++) {
         fm_table_row(table, "flow", false);
         fm_cell_bytes(table, (int64_t)flows[i].bytes);
         fm_cell_int(table, (int64_t)flows[i].blocks);
@@ -192,7 +256,7 @@ static void add_flows(struct fm_page *page)
             add_held_time(table, &flows[i]);
         fm_context_cell(page, table, flows[i].to);
     }
-    say_shown(page, FLOWS_SHOWN, info->flow_count);
+    say_shown(page, FLOWS_SHOWN, count);
 }
 
 static void add_reallocs(struct fm_page *page)
@@ -203,6 +267,8 @@ static void add_reallocs(struct fm_page *page)
     g_autofree struct fm_realloc *all =
         g_memdup2(info->reallocs, info->realloc_count * sizeof *all);
     qsort(all, info->realloc_count, sizeof *all, compare_reallocs);
+    uint32_t count = join_reallocs(page, all, info->realloc_count);
+    qsort(all, count, sizeof *all, compare_reallocs);
     fm_add_heading(page->body, "What realloc did");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "reallocs");
     fm_table_ranked(table, NULL);
@@ -210,13 +276,13 @@ static void add_reallocs(struct fm_page *page)
     fm_column_help(table, "Blocks that were copied to another place");
     add_column(table, "Left in place", "kept_blocks", 1, FM_COLUMN_NUMBER);
     add_column(table, "Called in", "path", 1, FM_COLUMN_PROC);
-    for (uint32_t i = 0; i < MIN(info->realloc_count, REALLOCS_SHOWN); i++) {
+    for (uint32_t i = 0; i < MIN(count, REALLOCS_SHOWN); i++) {
         fm_table_row(table, "context", false);
         fm_cell_int(table, (int64_t)all[i].moved);
         fm_cell_int(table, (int64_t)all[i].kept);
         fm_context_cell(page, table, all[i].csd);
     }
-    say_shown(page, REALLOCS_SHOWN, info->realloc_count);
+    say_shown(page, REALLOCS_SHOWN, count);
 }
 
 static void say_blocks(struct fm_page *page, uint64_t blocks, uint64_t bytes, const char *what)
@@ -273,7 +339,7 @@ static void add_lead(struct fm_page *page, uint64_t bytes, uint64_t blocks, uint
 
 static void add_recorded(struct fm_page *page, unsigned bytes, unsigned blocks)
 {
-    g_autoptr(GArray) holders = holders_of(page->profile, bytes, blocks);
+    g_autoptr(GArray) holders = holders_of(page, bytes, blocks);
     uint64_t all_bytes = 0, all_blocks = 0;
     for (guint i = 0; i < holders->len; i++) {
         all_bytes += g_array_index(holders, struct holder, i).bytes;

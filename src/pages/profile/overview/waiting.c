@@ -94,21 +94,6 @@ static int compare_waiting(const void *a, const void *b)
     return wa->csd < wb->csd ? -1 : wa->csd > wb->csd;
 }
 
-static uint32_t clique_of(const struct fm_page *page, uint32_t csd)
-{
-    return page->analysis->pd_clique[page->profile->csd_callee[csd]];
-}
-
-/* Those of several threads that have one path are one. */
-static bool same_place(const struct fm_page *page, uint32_t a, uint32_t b)
-{
-    if (a == b || a == 0 || b == 0)
-        return a == b;
-    const struct fm_profile *profile = page->profile;
-    return profile->pd_ps[profile->csd_callee[a]] == profile->pd_ps[profile->csd_callee[b]] &&
-           fm_view_is_same_path(page->analysis, clique_of(page, a), clique_of(page, b));
-}
-
 static GArray *contexts_of(const struct fm_page *page)
 {
     const struct fm_wait_info *info = &page->profile->run_info.wait_info;
@@ -124,7 +109,7 @@ static GArray *contexts_of(const struct fm_page *page)
     for (guint i = 0; i < all->len; i++) {
         guint j = i < COMPARED_MAX ? 0 : kept;
         while (j < kept && (strcmp(waits[j].kind, waits[i].kind) != 0 ||
-                            !same_place(page, waits[j].csd, waits[i].csd)))
+                            !fm_is_same_place(page, waits[j].csd, waits[i].csd)))
             j++;
         if (j == kept) {
             waits[kept++] = waits[i];
@@ -219,8 +204,8 @@ static GArray *pairs_of(const struct fm_page *page, const struct fm_wait_digest 
         for (guint j = 0; j < MIN(pairs->len, COMPARED_MAX) && sum == NULL; j++) {
             struct fm_blame *other = &g_array_index(pairs, struct fm_blame, j);
             if (other->lock == blame->lock && strcmp(other->kind, blame->kind) == 0 &&
-                same_place(page, other->csd, blame->csd) &&
-                same_place(page, other->holder, blame->holder))
+                fm_is_same_place(page, other->csd, blame->csd) &&
+                fm_is_same_place(page, other->holder, blame->holder))
                 sum = other;
         }
         if (sum == NULL) {
@@ -349,9 +334,10 @@ static void add_recorded(struct fm_page *page, const struct fm_wait_digest *dige
     for (uint32_t i = 0; i < digest->sum_count; i++)
         open += digest->sums[i].open;
     if (open > 0) {
-        g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT
-                                                " of the waits %s not over when the program ended.",
-                                                open, open == 1 ? "was" : "were");
+        g_autofree char *text = g_strdup_printf(
+            "%" G_GUINT64_FORMAT " of the waits %s not over %s.", open, open == 1 ? "was" : "were",
+            page->profile->run_info.extent.unfinished ? "at that moment"
+                                                      : "when the program ended");
         fm_add_text(page->body, text);
     }
     if (digest->sum_count > 0)
