@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two faults that CPU time does not show, by steps: "l MS" holds a lock for so many
  * milliseconds while another thread waits for it, "m N" remembers N blocks of 4096 bytes, "d N"
- * drops N of them, "f" goes on in a child. Says when it has done so. */
+ * drops N of them, "t" lets three threads remember one each, "f" goes on in a child. Says when
+ * it has done so. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,23 @@ __attribute__((noinline)) static void drop(int n)
         free(blocks[--block_count]);
 }
 
+static void *keep(void *none)
+{
+    if (block_count < BLOCKS_MAX)
+        blocks[block_count++] = cons(5000);
+    return none;
+}
+
+/* One after the other. */
+static int threads(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&thread, NULL, keep, NULL) != 0 || pthread_join(thread, NULL) != 0)
+            return 1;
+    return 0;
+}
+
 static int step(const char *order)
 {
     int n = atoi(order + 1);
@@ -83,6 +101,8 @@ static int step(const char *order)
     case 'd':
         drop(n);
         return 0;
+    case 't':
+        return threads();
     case 'f':
         if (fork() > 0)
             wait(NULL);
