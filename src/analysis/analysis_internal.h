@@ -54,7 +54,7 @@ struct fm_analysis_storage {
     /* arcs.c: (css, ps) -> own, descendants, number of csds */
     struct fm_sparse_costs arcs[2];    /* calls from outside by sites whose callee is not fixed; all
                                           calls inside recursions */
-    struct fm_sparse_costs css_taken;  /* (css, 1) -> what is subtracted in css_desc */
+    struct fm_sparse_costs arc_taken;  /* (css, ps) -> what is subtracted in css_desc, by callee */
     struct fm_sparse_costs arc_nested; /* (css, ps) -> deeper activations of ps in calls of it */
     bool *css_irregular; /* [css_count + 1] a normal site calls what it does not name: no arcs */
     bool *ps_recursive;  /* [ps_count + 1] some calls of it are made inside recursions */
@@ -173,7 +173,7 @@ void fm_arcs_add(const struct fm_analysis *a, const struct fm_csd_sums *sums, ui
 /* Adds the arcs that stand in part of one table to another. */
 void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
                    const struct fm_sparse_costs *from, size_t begin, size_t end);
-void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t css, const int64_t *nested);
+void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t csd, const int64_t *nested);
 void fm_arcs_keep_nested(struct fm_analysis *a, uint32_t pd, uint32_t ps, const int64_t *nested);
 /* What the site's calls of ps cost, from outside or inside; deeper activations of ps left out, or
  * not. How many csds there are, 0 = none, *ret is of no use then. Not of sites that are irregular.
@@ -182,6 +182,9 @@ uint32_t fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, boo
                      struct fm_cost *ret);
 uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint32_t ps,
                                  bool inside, struct fm_cost *ret);
+/* What they cost in all, as a part of the site's cost: without what that leaves out. False for
+ * sites that are irregular. */
+bool fm_arc_cost_taken(const struct fm_analysis *a, uint32_t css, uint32_t ps, struct fm_cost *ret);
 void fm_arcs_clear(struct fm_analysis_storage *storage);
 void fm_cost_set_calls(struct fm_cost *cost); /* from the ports */
 

@@ -57,9 +57,10 @@ void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
     }
 }
 
-void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t css, const int64_t *nested)
+void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t csd, const int64_t *nested)
 {
-    int64_t *taken = fm_sparse_at(&a->storage->css_taken, a->storage->inherited, css, 1);
+    uint32_t css = a->profile->csd_css[csd], ps = a->profile->pd_ps[a->profile->csd_callee[csd]];
+    int64_t *taken = fm_sparse_at(&a->storage->arc_taken, a->storage->inherited, css, ps);
     for (unsigned m = 0; m < a->storage->inherited; m++)
         taken[m] = fm_wrap_add(taken[m], nested[m]);
 }
@@ -93,6 +94,21 @@ uint32_t fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, boo
     return count;
 }
 
+bool fm_arc_cost_taken(const struct fm_analysis *a, uint32_t css, uint32_t ps, struct fm_cost *ret)
+{
+    struct fm_cost cost;
+    *ret = (struct fm_cost){0};
+    if (a->storage->css_irregular[css])
+        return false;
+    for (int inside = 0; inside < 2; inside++) {
+        if (fm_arc_cost_with_nested(a, css, ps, inside == 1, &cost) > 0)
+            fm_cost_add(ret, &cost);
+    }
+    add_record(fm_sparse_find(&a->storage->arc_taken, a->storage->inherited, css, ps),
+               ret->desc + FM_FIRST_INHERITED, a->storage->inherited, -1);
+    return true;
+}
+
 uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint32_t ps,
                                  bool inside, struct fm_cost *ret)
 {
@@ -111,7 +127,7 @@ uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint
             return 0;
         fm_analysis_css_cost(a, css, ret);
         add_record(recursive, ret->own, measures, -1);
-        add_record(fm_sparse_find(&storage->css_taken, inherited, css, 1),
+        add_record(fm_sparse_find(&storage->arc_taken, inherited, css, ps),
                    ret->desc + FM_FIRST_INHERITED, inherited, 1);
     } else {
         const int64_t *record =
@@ -132,7 +148,7 @@ void fm_arcs_clear(struct fm_analysis_storage *storage)
 {
     fm_sparse_clear(&storage->arcs[0]);
     fm_sparse_clear(&storage->arcs[1]);
-    fm_sparse_clear(&storage->css_taken);
+    fm_sparse_clear(&storage->arc_taken);
     fm_sparse_clear(&storage->arc_nested);
     g_free(storage->css_irregular);
     g_free(storage->ps_recursive);

@@ -477,26 +477,19 @@ bool fm_analysis_site_callee(const struct fm_analysis *a, uint32_t css, uint32_t
                              uint32_t *ret_ps, struct fm_cost *ret)
 {
     uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1];
-    const struct fm_analysis_storage *storage = a->storage;
     uint32_t container = a->profile->css[css].ps, at = first + *from;
     if (at >= end)
         return false;
     uint32_t ps = *ret_ps = callee_ps(a, at), next = lower_bound(a, at, end, ps + 1);
-    bool kept = !storage->css_irregular[css] &&
-                fm_sparse_find(&storage->css_taken, storage->inherited, css, 1) == NULL;
-    *ret = (struct fm_cost){0};
-    for (int inside = 0; inside < 2 && kept; inside++) {
-        struct fm_cost cost;
-        if (fm_arc_cost_with_nested(a, css, ps, inside == 1, &cost) > 0)
-            fm_cost_add(ret, &cost);
-    }
-    for (uint32_t i = at; i < next && !kept; i++) {
+    *from = next - first;
+    if (fm_arc_cost_taken(a, css, ps, ret))
+        return true;
+    for (uint32_t i = at; i < next; i++) {
         struct fm_cost cost;
         fm_analysis_csd_cost(a, a->css_csds[i], &cost);
         fm_analysis_csd_compensation(a, a->css_csds[i], container, -1, &cost);
         fm_cost_add(ret, &cost);
     }
-    *from = next - first;
     return true;
 }
 

@@ -206,7 +206,7 @@ static void compensate(struct fm_analysis *a)
                     paid[m] = fm_wrap_sub(paid[m], nested[m]);
             }
             if (by_site)
-                fm_arcs_keep_taken(a, css, nested);
+                fm_arcs_keep_taken(a, id, nested);
         }
     }
 }
