@@ -13,11 +13,63 @@
 
 /* --- what a clique is --- */
 
-static uint32_t procs_of(const struct fm_analysis *a, uint32_t clique, GHashTable *procs)
+#define FEW_PROCS 32u
+
+/* The procedures of a clique, each once. Paths ask for it at every step, and nearly all recursions
+ * are of few procedures: those need no table. */
+struct procs {
+    uint32_t few[FEW_PROCS];
+    uint32_t count;
+    GHashTable *seen; /* NULL = they are few */
+    GArray *all;      /* of uint32_t; NULL = they are few */
+};
+
+static bool is_known(const struct procs *procs, uint32_t ps)
 {
-    for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++)
-        g_hash_table_add(procs, GUINT_TO_POINTER(a->profile->pd_ps[a->clique_pds[i]]));
-    return g_hash_table_size(procs);
+    if (procs->seen != NULL)
+        return g_hash_table_contains(procs->seen, GUINT_TO_POINTER(ps));
+    for (uint32_t i = 0; i < procs->count; i++) {
+        if (procs->few[i] == ps)
+            return true;
+    }
+    return false;
+}
+
+static void add_proc(struct procs *procs, uint32_t ps)
+{
+    if (procs->seen == NULL && procs->count < FEW_PROCS) {
+        procs->few[procs->count++] = ps;
+        return;
+    }
+    if (procs->seen == NULL) {
+        procs->seen = g_hash_table_new(NULL, NULL);
+        procs->all = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        g_array_append_vals(procs->all, procs->few, FEW_PROCS);
+        for (uint32_t i = 0; i < FEW_PROCS; i++)
+            g_hash_table_add(procs->seen, GUINT_TO_POINTER(procs->few[i]));
+    }
+    g_hash_table_add(procs->seen, GUINT_TO_POINTER(ps));
+    g_array_append_val(procs->all, ps);
+    procs->count++;
+}
+
+static void find_procs(const struct fm_analysis *a, uint32_t clique, struct procs *ret)
+{
+    ret->count = 0;
+    ret->seen = NULL;
+    ret->all = NULL;
+    for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
+        uint32_t ps = a->profile->pd_ps[a->clique_pds[i]];
+        if (!is_known(ret, ps))
+            add_proc(ret, ps);
+    }
+}
+
+static void clear_procs(struct procs *procs)
+{
+    g_clear_pointer(&procs->seen, g_hash_table_unref);
+    if (procs->all != NULL)
+        g_array_unref(procs->all);
 }
 
 uint32_t fm_view_clique_procs(const struct fm_analysis *a, uint32_t clique)
@@ -25,27 +77,19 @@ uint32_t fm_view_clique_procs(const struct fm_analysis *a, uint32_t clique)
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     if (a->clique_first[clique + 1] - a->clique_first[clique] == 1)
         return 1;
-    g_autoptr(GHashTable) procs = g_hash_table_new(NULL, NULL);
-    return procs_of(a, clique, procs);
+    struct procs procs;
+    find_procs(a, clique, &procs);
+    clear_procs(&procs);
+    return procs.count;
 }
 
-uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
+/* Of several the one that has most of the time, or, where that tells nothing, most calls. */
+static uint32_t name_of(const struct fm_analysis *a, const uint32_t *procs, uint32_t count)
 {
-    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
-    uint32_t first = a->clique_first[clique];
-    uint32_t only = a->profile->pd_ps[a->clique_pds[first]];
-    if (a->clique_first[clique + 1] - first == 1)
-        return only;
-    g_autoptr(GHashTable) procs = g_hash_table_new(NULL, NULL);
-    if (procs_of(a, clique, procs) == 1)
-        return only;
     int64_t time = 0, most_time = -1, most_calls = -1;
     uint32_t dearest = 0, busiest = 0;
-    GHashTableIter iter;
-    void *key;
-    g_hash_table_iter_init(&iter, procs);
-    while (g_hash_table_iter_next(&iter, &key, NULL)) {
-        uint32_t ps = GPOINTER_TO_UINT(key);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t ps = procs[i];
         struct fm_cost cost;
         fm_analysis_ps_cost(a, ps, &cost);
         time += cost.own[FM_QUANTA];
@@ -62,6 +106,23 @@ uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
                    most_time >= time - most_time
                ? dearest
                : busiest;
+}
+
+uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
+{
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
+    uint32_t first = a->clique_first[clique];
+    uint32_t name = a->profile->pd_ps[a->clique_pds[first]];
+    if (a->clique_first[clique + 1] - first == 1)
+        return name;
+    struct procs procs;
+    find_procs(a, clique, &procs);
+    if (procs.count > 1)
+        name = name_of(
+            a, procs.all == NULL ? procs.few : (const uint32_t *)(const void *)procs.all->data,
+            procs.count);
+    clear_procs(&procs);
+    return name;
 }
 
 bool fm_view_clique_recurses(const struct fm_analysis *a, uint32_t clique)

@@ -9,6 +9,7 @@
 
 #define SEPARATOR " \u203a "
 #define CELL_STEPS 8u
+#define NEAR_STEPS 128u
 #define SPELLED_STEPS_MAX 40 /* of a longer path the number is what one types */
 
 char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
@@ -26,9 +27,14 @@ char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
 char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max)
 {
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count && steps_max > 0, NULL);
-    uint32_t total = fm_view_path(a, clique, NULL, 0);
-    g_autofree uint32_t *cliques = g_new(uint32_t, MAX(total, 1));
-    fm_view_path(a, clique, cliques, total);
+    uint32_t near[NEAR_STEPS]; /* to climb once, nearly always */
+    g_autofree uint32_t *far = NULL;
+    uint32_t total = fm_view_path(a, clique, near, NEAR_STEPS);
+    if (total > NEAR_STEPS) {
+        far = g_new(uint32_t, total);
+        fm_view_path(a, clique, far, total);
+    }
+    const uint32_t *cliques = far != NULL ? far : near;
     GString *out = g_string_new(NULL);
     if (total == 0) /* the runtime, a thread */
         g_string_append(out, a->profile->ps[fm_view_clique_name(a, clique)].unqualified_name);
