@@ -372,6 +372,8 @@ static void answer_query(const struct exchange *exchange, const struct fm_deep_q
     }
     query.lasting = growing != NULL && fm_growing_is_running(growing);
     enum fm_command_id id = query.command.id;
+    if (growing != NULL)
+        fm_growing_read(exchange->server, profile, &query);
     if (query.lasting && answer_lasting(exchange, profile, &query)) {
         fm_query_clear(&query);
         return;
@@ -424,14 +426,15 @@ static void answer_find(const struct exchange *exchange)
     g_autofree char *trimmed = g_strstrip(g_strdup(text));
     struct fm_query query = {.command = {.id = FM_CMD_FIND, .name = trimmed}};
     uint32_t *ps = NULL, count = 0;
+    bool grows = fm_growing_find(exchange->server, file) != NULL;
+    if (grows)
+        fm_growing_read(exchange->server, profile, &query);
     if (profile->recording != NULL && profile->recording->known >= FM_KNOWN_PROFILE)
         fm_view_named_procs(profile->recording->profile, trimmed, &ps, &count);
     if (count == 1)
         query.command = (struct fm_command){.id = FM_CMD_PROC, .number = ps[0]};
     g_free(ps);
-    g_autofree char *page = fm_growing_find(exchange->server, file) == NULL
-                                ? NULL
-                                : fm_report_lasting(profile->recording, &query);
+    g_autofree char *page = grows ? fm_report_lasting(profile->recording, &query) : NULL;
     if (page == NULL)
         page = fm_query_to_url(&query);
     GString *location = g_string_new(NULL);

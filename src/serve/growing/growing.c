@@ -3,6 +3,11 @@
 #include "serve/growing/growing.h"
 
 #include <string.h>
+#include <time.h>
+
+#include "report/report.h"
+
+#define READING_NS_MAX 400000000u /* of processor time: other readers wait */
 
 struct fm_growing *fm_growing_find(const struct fm_server *server, const char *name)
 {
@@ -40,6 +45,23 @@ bool fm_growing_is_there(const struct fm_growing *growing)
 bool fm_growing_is_running(const struct fm_growing *growing)
 {
     return growing->running;
+}
+
+static uint64_t used_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+void fm_growing_read(const struct fm_server *server, const struct fm_recorded_profile *profile,
+                     const struct fm_query *query)
+{
+    struct fm_engine *engine = fm_recordings_engine(server->recordings);
+    uint64_t end_ns = used_ns() + READING_NS_MAX;
+    bool more = true;
+    while (more && !fm_report_is_complete(profile->recording, query) && used_ns() < end_ns)
+        more = fm_background_step(engine, profile->base.trace);
 }
 
 void fm_growing_free(void *data)

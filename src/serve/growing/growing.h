@@ -27,6 +27,10 @@ const char *fm_growing_text(const struct fm_growing *growing);
 bool fm_growing_is_there(const struct fm_growing *growing);
 /* False: its program has ended, and no other one comes. */
 bool fm_growing_is_running(const struct fm_growing *growing);
+/* Reads on until all is known that the page shows: who asks without hearing of generations meets
+ * one that nobody has read yet, each time. Of a very large one it stops before that. */
+void fm_growing_read(const struct fm_server *server, const struct fm_recorded_profile *profile,
+                     const struct fm_query *query);
 void fm_growing_free(void *growing);
 /* Answers /live: the stream of a page of such a profile. answer: fm_server_handle(), which makes
  * the page itself. */
