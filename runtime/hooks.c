@@ -118,7 +118,8 @@ static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t h
 static bool is_signal_return(uint64_t site)
 {
     static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-    return memcmp((const void *)site, code, sizeof code) == 0;
+    /* Of a stack made by hand, the first function returns to anything. */
+    return fm_module_known(site) && memcmp((const void *)site, code, sizeof code) == 0;
 }
 
 static void mark_within(const struct fm_rec_csd *csd, bool mark)
@@ -174,6 +175,14 @@ static bool frame_verified(const struct fm_thread *thread, uint64_t site, uint64
     return readable && *(const uint64_t *)(cfa + 8) == site;
 }
 
+/* The unwinder reads the code of who called; a stack made by hand may have anything there. */
+static bool can_unwind(uint64_t site)
+{
+    uint64_t low, high;
+    bool main_stack;
+    return fm_module_known(site) || fm_mapping_find(site, &low, &high, &main_stack);
+}
+
 static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, uint64_t fn,
                                                     uint64_t site, uint64_t hook_pc, uint64_t cfa,
                                                     uint32_t flags)
@@ -195,7 +204,7 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
             const struct fm_rec_frame *from = top;
             if (is_guard(thread, top))
                 from = thread->stack->below->top;
-            if (plain_cfa(from) != 0 && !is_guard_value(from))
+            if (plain_cfa(from) != 0 && !is_guard_value(from) && can_unwind(site))
                 via = fm_unwind_to(plain_cfa(from) + FM_CFA_FROM_FRAME);
             thread->rec->callbacks_unresolved += via == 0;
         }
@@ -291,8 +300,10 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
                                          uint64_t hook_pc, uint64_t cfa)
 {
     struct fm_tls *tls = thread->tls;
-    if (is_signal_return(site) && plain_cfa(tls->top) != cfa)
+    if (is_signal_return(site) && plain_cfa(tls->top) != cfa) {
+        fm_stack_follow(thread, (uint64_t)interrupted(cfa)->gregs[REG_RSP]);
         open_leaf(thread, cfa);
+    }
     fm_stack_switch(thread, cfa);
     while (plain_cfa(tls->top) < cfa && !is_guard(thread, tls->top))
         pop(thread, true);

@@ -318,20 +318,30 @@ bool fm_stack_grow(struct fm_thread *thread);
 void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to use this memory */
 void fm_stack_note(uint64_t low, uint64_t high);
 void fm_stack_publish_current(struct fm_thread *thread);
+/* The one that sp lies on; the current one where no other is known to. The program may go on on
+ * another stack before a hook sees it. */
+const struct fm_stack *fm_stack_of(const struct fm_thread *thread, uint64_t sp);
 /* The innermost frame that is alive when the stack pointer is sp: what to charge. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp);
-/* The same, if the top is that frame or has just returned into it; else NULL. Addresses between
- * those of two frames of a stack are of that stack. */
+/* Makes the stack on which that frame is the current one, so that others know it as such and what
+ * follows is quick. resume: without lock, outside of hooks. */
+void fm_stack_follow(struct fm_thread *thread, uint64_t sp);
+void fm_stack_resume(struct fm_thread *thread, uint64_t sp);
+/* The same as fm_stack_charged(), if the top is that frame or has just returned into it; else NULL,
+ * and where nothing is open on the current stack. Addresses between those of two frames of a stack,
+ * and below its lowest, are of that stack. */
 static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct fm_tls *tls,
                                                                   uint64_t sp)
 {
     const struct fm_rec_frame *frame = tls->top;
     /* that is fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME > sp, whatever the marks */
     uint64_t alive = sp - FM_CFA_FROM_FRAME + FM_CFA_INLINED;
-    if (FM_LIKELY(frame->cfa >= alive))
+    if (FM_UNLIKELY(sp < tls->low))
+        return NULL;
+    if (FM_LIKELY((int64_t)frame->cfa >= (int64_t)alive)) /* the guard's is negative */
         return frame;
     frame--;
-    return frame->cfa >= alive && frame->cfa < FM_CFA_GUARD ? frame : NULL;
+    return (int64_t)frame->cfa >= (int64_t)alive ? frame : NULL;
 }
 
 /* hooks.c */

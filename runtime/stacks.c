@@ -4,6 +4,7 @@
  * and have blocked signals. */
 #include "internal.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -291,13 +292,52 @@ void fm_stack_forget(uint64_t low, uint64_t high)
     fm_restore_signals(mask);
 }
 
+const struct fm_stack *fm_stack_of(const struct fm_thread *thread, uint64_t sp)
+{
+    if (contains(thread->stack, sp))
+        return thread->stack;
+    for (const struct fm_stack *s = thread->stacks; s != NULL; s = s->next)
+        if (contains(s, sp))
+            return s;
+    return thread->stack;
+}
+
 /* Frames at or below the stack pointer are dead: left by longjmp. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp)
 {
-    const struct fm_stack *stack = thread->stack;
-    const struct fm_rec_frame *frame = thread->tls->top;
-    if (stack->low <= sp && sp <= stack->high)
+    const struct fm_stack *stack = fm_stack_of(thread, sp);
+    const struct fm_rec_frame *top = thread->tls->top;
+    const struct fm_rec_frame *frame = stack == thread->stack ? top : stack->top;
+    if (contains(stack, sp))
         while (frame > stack->frames && fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= sp)
             frame--;
+    /* Nothing is open on a stack that was known before the current one: what runs there is a
+     * handler without hooks, say, and was entered from here. The thread's first one is its own. */
+    if (stack != thread->stack && frame == stack->frames && stack->next != NULL)
+        return top;
     return frame;
+}
+
+void fm_stack_follow(struct fm_thread *thread, uint64_t sp)
+{
+    const struct fm_stack *stack = fm_stack_of(thread, sp);
+    const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
+    if (stack != thread->stack && stack->frames < frame && frame <= stack->top)
+        fm_stack_switch(thread, sp);
+}
+
+void fm_stack_resume(struct fm_thread *thread, uint64_t sp)
+{
+    if (FM_LIKELY(contains(thread->stack, sp)) || thread->tls->inside != 0)
+        return;
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    thread->tls->inside = 1;
+    fm_lock_take(&thread->lock);
+    if (!fm_process.stopped)
+        fm_stack_follow(thread, sp);
+    fm_lock_give(&thread->lock);
+    thread->tls->inside = 0;
+    fm_restore_signals(mask);
+    errno = saved_errno;
 }

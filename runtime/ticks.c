@@ -90,7 +90,8 @@ struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
     uint64_t frame = (uint64_t)registers->gregs[REG_RBP], sites[3];
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)top->csd;
     const struct fm_rec_pd *running = fm_at(csd->callee);
-    uint64_t low = thread->stack->low, high = thread->stack->high;
+    const struct fm_stack *stack = fm_stack_of(thread, sp);
+    uint64_t low = stack->low, high = stack->high;
     if (sp < low || sp + 16 > high || sp % 8 != 0)
         return NULL;
     uint64_t fn = fm_function_start(pc);
@@ -145,8 +146,8 @@ static uint64_t call_into_foreign_code(const struct fm_thread *thread,
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)top->csd;
     const struct fm_rec_pd *running = fm_at(csd->callee);
     uint64_t cfa = (top->cfa + 4) & ~(uint64_t)7; /* without its marks */
-    if (running->fn == 0 || sp < thread->stack->low || cfa > thread->stack->high || sp % 8 != 0 ||
-        cfa < sp + 24)
+    const struct fm_stack *stack = fm_stack_of(thread, sp);
+    if (running->fn == 0 || sp < stack->low || cfa > stack->high || sp % 8 != 0 || cfa < sp + 24)
         return 0;
     if (runs_under_valgrind()) /* it would tell of each word that was never written */
         return 0;

@@ -55,6 +55,8 @@ __sanitizer_cov_trace_pc:
         /* Below the top's frame: before the entry hook, or code without hooks. */
         testq %rax, %rax
         js .Lslow
+        cmpq %fs:TLS_LOW(%rcx), %rbp /* another stack */
+        jb .Lslow
         ret
         .cfi_endproc
         .size __sanitizer_cov_trace_pc, .-__sanitizer_cov_trace_pc

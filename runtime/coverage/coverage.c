@@ -10,8 +10,10 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_point_slow_v1(uint64_t pc, uint64_t frame)
     struct fm_tls *tls = &fm_tls_v1;
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING ||
-        fm_process_is_copy() || tls->top == thread->stack->frames)
+        fm_process_is_copy() || tls->low == FM_LOW_STOPPED)
         return;
+    if (frame < thread->stack->low || thread->stack->high < frame)
+        fm_stack_resume(thread, frame);
     /* Control came back to a frame that others left without their exit hooks. */
     if (frame > fm_frame_address(tls->top->cfa) && frame < thread->stack->high)
         fm_frames_leave(frame + 8);

@@ -152,6 +152,7 @@ __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, 
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED)
         return NULL;
+    fm_stack_resume(thread, cfa);
     struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
     struct fm_rec_alloc *record;
     if (FM_LIKELY(csd->alloc != 0))

@@ -191,6 +191,7 @@ void fm_wait_count_slowly(unsigned kind, uint64_t cfa)
     struct fm_thread *thread = recorded_thread();
     if (thread == NULL)
         return;
+    fm_stack_resume(thread, cfa);
     struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
     struct fm_rec_wait *record = record_find(thread, csd, kind);
     if (record != NULL)
@@ -232,7 +233,8 @@ static void close_left(struct fm_thread *thread)
 
 static bool same_stack(const struct fm_thread *thread, uint64_t a, uint64_t b)
 {
-    uint64_t low = thread->stack->low, high = thread->stack->high;
+    const struct fm_stack *stack = fm_stack_of(thread, a);
+    uint64_t low = stack->low, high = stack->high;
     return low <= a && a <= high && low <= b && b <= high;
 }
 
@@ -258,11 +260,13 @@ static void open_wait(struct fm_thread *thread, struct fm_rec_wait *record,
     __atomic_store_n(&rec->wait_since, clock_now(), __ATOMIC_RELEASE);
 }
 
-static inline struct fm_rec_csd *charged_at(const struct fm_thread *thread, uint64_t cfa)
+static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t cfa)
 {
     const struct fm_rec_frame *frame = fm_stack_charged_quickly(&fm_tls_v1, cfa);
-    if (FM_UNLIKELY(frame == NULL))
+    if (FM_UNLIKELY(frame == NULL)) {
+        fm_stack_resume(thread, cfa);
         frame = fm_stack_charged(thread, cfa);
+    }
     return (struct fm_rec_csd *)frame->csd;
 }
 
