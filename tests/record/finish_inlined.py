@@ -4,6 +4,7 @@
 call, without a number of their own; every call that is counted stands in the context in which
 --grade=full counts it."""
 import json
+import os
 import pathlib
 import re
 import sys
@@ -11,6 +12,7 @@ import tempfile
 
 import body_lib as body
 import finish_lib as lib
+from same_build import Recorded
 
 SOURCE = r"""
 #include <stdio.h>
@@ -51,6 +53,9 @@ int main(void) { for (int i = 0; i < 300; i++) both(1000000); printf("%u\n", sin
 # Programs whose contexts do not depend on which call of a recursion came first.
 PROGRAMS = ["pointers.c", "sorting.c", "threads.c", "inlining.c", "room.c", "arguments.c",
             "exceptions.cc", "workers.c"]
+# And where gcc inlines the same at both grades.
+SAME_BODIES = ["pointers.c", "sorting.c", "nested.c", "unwinding.cc", "room.c", "arguments.c", "jumps.c",
+               "callbacks.c"]
 
 
 def record(source, folder, grade, flags):
@@ -128,8 +133,36 @@ def same_contexts(tap, source, folder, flags):
              f"{what}: none is missing on the way to a call")
 
 
+def without_inlined(tap, source, folder, flags, inlined=None):
+    """The contexts of one program at both grades, before finishing puts inlined bodies back or
+    with them taken out, are the same. inlined: calls that --grade=full has of such bodies, if known."""
+    recorded = {}
+    for grade in ("deep", "full"):
+        front, real = body.driver(str(source), "gcc")
+        front[2] = f"--grade={grade}"
+        lib.must([*front, real, *flags, source, "-o", grade, "-lpthread", "-ldl", "-lm"], folder)
+        kept = pathlib.Path(folder) / f"{grade}.rec"
+        lib.must([pathlib.Path(folder) / grade], folder,
+                 env={**os.environ, "FATHOM_OUTPUT": str(kept), "FATHOM_TICKS": "none"})
+        recorded[grade] = Recorded(kept)
+    what = f"{pathlib.Path(source).name} {' '.join(flags)}"
+    tap.same(recorded["deep"].contexts(), recorded["full"].contexts(),
+             f"{what}: contexts without inlined bodies are the full grade's")
+    if inlined is not None:
+        tap.same((recorded["deep"].inlined, recorded["full"].inlined), (0, inlined),
+                 f"{what}: the full grade alone counts inlined bodies")
+
+
 def main():
     tap = lib.Tap()
+    for flags in (["-O2"], ["-O3"]):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "small.c"
+            source.write_text(SOURCE.replace("s + back(7)", "s"))
+            without_inlined(tap, source, folder, flags, 3200)
+        for source in SAME_BODIES:
+            with tempfile.TemporaryDirectory() as folder:
+                without_inlined(tap, body.source_path(source), folder, flags)
     with tempfile.TemporaryDirectory() as folder:
         small(tap, folder)
     with tempfile.TemporaryDirectory() as folder:

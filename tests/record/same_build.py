@@ -51,6 +51,23 @@ class Recorded:
                     caller = csds[pds[caller]["maker"]]["caller"]
                 self.edges[self.name(pds[caller]), name] += csd["calls"]
 
+    def contexts(self):
+        """Calls by path from a thread's root, bodies with hooks that stand in others left out."""
+        found = collections.Counter()
+        for thread in self.rec.threads:
+            pds, csds = thread["pds"], thread["csds"]
+            for csd in csds.values():
+                if csd["inlined"]:
+                    continue
+                path, caller = [self.name(pds[csd["callee"]])], csd["caller"]
+                while pds[caller]["fn"]:
+                    maker = csds[pds[caller]["maker"]]
+                    if not maker["inlined"]:
+                        path.append(self.name(pds[caller]))
+                    caller = maker["caller"]
+                found["/".join(reversed(path))] += csd["calls"]
+        return found
+
     def place(self, pd):
         """File and address: there may be several functions of a name, libfathom's own too."""
         module = self.rec.module(pd["fn"], pd["epoch"])
