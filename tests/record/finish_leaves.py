@@ -105,6 +105,24 @@ int main(void)
     return 0;
 }
 """
+# Long bodies of the same kind, where ticks fall: the frame pointer is the caller's.
+TICKED = r"""
+#include <stdio.h>
+__attribute__((noinline, noclone)) static unsigned spin(unsigned n)
+{
+    unsigned x = n;
+    while (n--) x = x * 1664525u + n;
+    return x;
+}
+__attribute__((noinline, noclone)) static unsigned twice(unsigned n) { return spin(n) ^ spin(n + 1); }
+int main(void)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 100; i++) sum += twice(3000000 + i);
+    printf("%u\n", sum);
+    return 0;
+}
+"""
 NAMES = ["handlers on the same stack", "handlers on a stack of their own", "handlers that jump away"]
 
 
@@ -130,8 +148,24 @@ def check(tap, program, folder, mode):
              {name: calls[name] for name in calls}, f"{what}: each call is left")
 
 
+def ticked(tap, folder, flags):
+    (pathlib.Path(folder) / "ticked.c").write_text(TICKED)
+    lib.must([lib.FATHOM, "cc", "--grade=deep", "gcc", *flags, "ticked.c", "-o", "ticked"], folder)
+    profile = lib.record(["./ticked"], folder).profile
+    quanta = {name: profile.quanta[name] for name in ("spin", "twice", "main")}
+    if sum(quanta.values()) < 50:
+        tap.skip("ticks in functions that call nothing", "no ticks here")
+        return
+    tap.check(quanta["spin"] > 9 * (quanta["twice"] + quanta["main"]),
+              f"{' '.join(flags)}: ticks in a function that calls nothing are its own", quanta)
+    tap.same(profile.calls()["spin"], 200, f"{' '.join(flags)}: and end no call")
+
+
 def main():
     tap = lib.Tap()
+    for flags in (["-O1"], ["-O2"]):
+        with tempfile.TemporaryDirectory() as folder:
+            ticked(tap, folder, flags)
     for flags in (["-O2"], ["-O2", "-fPIC"]):
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder) / "leaves.c"
