@@ -181,8 +181,8 @@ fm_index_find_v1:
         .size fm_index_find_v1, .-fm_index_find_v1
 
 /* Of an edge that closes a recursion: the depth, into the new frame and into the counts of the pd
- * (fm_depth_count() of graph.c does the same). rax = the caller's frame, r11 = the index entry, both
- * kept; r10 is changed. Called by way of the GOT, as binding later would change r11. */
+ * (fm_depth_count() of graph.c does the same). r11 = the caller's frame, rax = the index entry, both
+ * kept; r10 is changed. */
         .globl fm_deeper_v1
         .type fm_deeper_v1, @function
         .p2align 5
@@ -191,23 +191,23 @@ fm_deeper_v1:
         pushq %rdx
         .cfi_adjust_cfa_offset 8
         .cfi_remember_state
-        movq 8(%r11), %rdx
+        movq 8(%rax), %rdx
         movl CSD_EPOCH_FLAGS(%rdx), %r10d
         andl $(CSD_DEPTHS | CSD_ACROSS), %r10d
         cmpl $CSD_DEPTHS, %r10d
         jne .Ldeeper_other
         /* As a rule this depth is not the greatest so far; one that is not known and a function's
          * address are greater than any. Often the caller closed a recursion, too. */
-        movq 8(%rax), %r10
+        movq 8(%r11), %r10
         testb $CSD_DEPTHS, CSD_EPOCH_FLAGS(%r10)
         jz .Ldeeper_below
-        movq 24(%rax), %r10
+        movq 24(%r11), %r10
         incq %r10
 .Ldeeper_known:
         addq CSD_BYTES(%rdx), %rdx
         cmpq (%rdx), %r10
         ja .Ldeeper_other
-        movq %r10, 56(%rax)
+        movq %r10, 56(%r11)
         bsrq %r10, %r10
         incq 16(%rdx, %r10, 8)
         popq %rdx
@@ -216,7 +216,7 @@ fm_deeper_v1:
         .cfi_restore_state
 /* Down to a frame that closed one, or to the one that entered the clique: rdx, with its csd in r10. */
 .Ldeeper_below:
-        movq %rax, %rdx
+        movq %r11, %rdx
 .Ldeeper_next:
         cmpq $0, (%rdx) /* FM_CFA_GUARD alone is negative */
         jl .Ldeeper_other
@@ -233,22 +233,22 @@ fm_deeper_v1:
         jz .Ldeeper_next
         movq 24(%rdx), %r10
         incq %r10
-        movq 8(%r11), %rdx
+        movq 8(%rax), %rdx
         jmp .Ldeeper_known
 .Ldeeper_entered:
         movl $2, %r10d
-        movq 8(%r11), %rdx
+        movq 8(%rax), %rdx
         jmp .Ldeeper_known
 .Ldeeper_other:
         pushq %rcx
         .cfi_adjust_cfa_offset 8
-        pushq %r11
+        pushq %rax
         .cfi_adjust_cfa_offset 8
-        movq 8(%r11), %rdx
+        movq 8(%rax), %rdx
         testb $CSD_DEPTHS, CSD_EPOCH_FLAGS(%rdx)
         jz .Ldeeper_done
         addq CSD_BYTES(%rdx), %rdx
-        movq %rax, %rcx
+        movq %r11, %rcx
 .Ldeeper_look:
         movq (%rcx), %r10
         cmpq $-8, %r10 /* FM_CFA_GUARD */
@@ -257,7 +257,7 @@ fm_deeper_v1:
         jnz .Ldeeper_unknown
         movq 8(%rcx), %r10
         movl CSD_EPOCH_FLAGS(%r10), %r10d
-        movl $1, %r11d
+        movl $1, %eax
         testb $CSD_MADE_CALLEE, %r10b
         jz .Ldeeper_closes
         subq $32, %rcx
@@ -266,32 +266,32 @@ fm_deeper_v1:
         jmp .Ldeeper_count
 .Ldeeper_unknown:
         movabsq $FM_DEPTH_UNKNOWN, %r10
-        movq %r10, 56(%rax)
+        movq %r10, 56(%r11)
         incq 8(%rdx)
         jmp .Ldeeper_done
 .Ldeeper_closes:
         testb $CSD_DEPTHS, %r10b
         jz .Ldeeper_unknown
-        movq 24(%rcx), %r11
+        movq 24(%rcx), %rax
         movabsq $FM_DEPTH_UNKNOWN, %r10
-        cmpq %r10, %r11
+        cmpq %r10, %rax
         jae .Ldeeper_unknown
 .Ldeeper_count:
         movq (%rsp), %r10
         movq 8(%r10), %r10
         testb $CSD_ACROSS, CSD_EPOCH_FLAGS(%r10)
         jnz .Ldeeper_across
-        incq %r11
+        incq %rax
 .Ldeeper_across:
-        movq %r11, 56(%rax)
-        cmpq (%rdx), %r11
+        movq %rax, 56(%r11)
+        cmpq (%rdx), %rax
         jbe .Ldeeper_not_greater
-        movq %r11, (%rdx)
+        movq %rax, (%rdx)
 .Ldeeper_not_greater:
-        bsrq %r11, %r11
-        incq 16(%rdx, %r11, 8)
+        bsrq %rax, %rax
+        incq 16(%rdx, %rax, 8)
 .Ldeeper_done:
-        popq %r11
+        popq %rax
         .cfi_adjust_cfa_offset -8
         popq %rcx
         .cfi_adjust_cfa_offset -8

@@ -167,7 +167,7 @@ static bool is_leaf(struct state *state)
 static void expand_return(FILE *out, const struct state *state)
 {
     /* Changed by calls in the Windows convention, too, and not what is returned. */
-    struct fm_hook_place place = {.registers = {"%r8", "%r9", NULL},
+    struct fm_hook_place place = {.registers = {"%r11", "%r8", NULL},
                                   .thread = state->executable ? NULL : "%r10"};
     write_hook(out, state, FM_HOOK_RETURN, &place);
 }
@@ -180,7 +180,7 @@ static void expand_entry(FILE *out, struct state *state, const char *rest)
         return;
     state->has_exits = !is_leaf(state);
     /* A function's own name may end in .0: it is nested then, and uses its static chain. */
-    struct fm_hook_place place = {.registers = {"%rax", "%r10", "%r11"},
+    struct fm_hook_place place = {.registers = {"%r11", "%r10", "%rax"},
                                   .thread = state->executable ? NULL : "%rcx",
                                   .keep_rax = may_read_al(rest),
                                   .keep_chain = strrchr(state->function, '.') != NULL};

@@ -50,26 +50,26 @@
     "\tleaq @F, @B\n"  \
     "\tmovq @B, 56(@A)\n"
 /* The key of an edge that closes a recursion; the second place of the pair; places further on. The
- * stack below the pointer may be in use (red zone). */
+ * stack below the pointer may be in use (red zone). Calls go by the GOT, as the dynamic linker
+ * changes r11 when it binds a function at its first call. */
 #define TAKE_KEY               \
     "9770:\tmovq 16(@C), @B\n" \
     "\tjmp 9761b\n"
-/* At a function's entry what closes a recursion counts its depth: @A is the caller's frame. The
- * GOT, as the dynamic linker changes registers when it binds a function at its first call. */
+/* At a function's entry what closes a recursion counts its depth. */
 #define DEEPER "\tcall *fm_deeper_v1@GOTPCREL(%rip)\n"
 #define TAKE_KEY_OF_BODY  \
     "\tmovq 16(@C), @B\n" \
     "\tjmp 9761b\n"
-#define LOOK_FURTHER                \
-    "9773:\txorq $32, @C\n"         \
-    "\tcmpq @B, (@C)\n"             \
-    "\tje 9774b\n"                  \
-    "\tleaq -128(%rsp), %rsp\n"     \
-    "\tpushq @B\n"                  \
-    "\tcall fm_index_find_v1@PLT\n" \
-    "\tpopq @C\n"                   \
-    "\tsubq $-128, %rsp\n"          \
-    "\ttestq @C, @C\n"              \
+#define LOOK_FURTHER                            \
+    "9773:\txorq $32, @C\n"                     \
+    "\tcmpq @B, (@C)\n"                         \
+    "\tje 9774b\n"                              \
+    "\tleaq -128(%rsp), %rsp\n"                 \
+    "\tpushq @B\n"                              \
+    "\tcall *fm_index_find_v1@GOTPCREL(%rip)\n" \
+    "\tpopq @C\n"                               \
+    "\tsubq $-128, %rsp\n"                      \
+    "\ttestq @C, @C\n"                          \
     "\tjne 9774b\n"
 /* Else out of line, all registers kept but @A. */
 #define PUSH_AND_COLD                                                                        \
@@ -144,13 +144,12 @@ static const char enter_any[] = UNLESS_STOPPED
 
 /* At a function's entry, before the prologue. Behind 9771, which it writes, and 9772 write_entry
  * gives registers back.
- * @C is r11, see TAKE_TOP. */
+ * @A is r11, where the top often is still (TAKE_TOP), and holds it from there on. */
 #define BODY_CHECK             \
     "\tcmpq @0, %rsp\n"        \
     "\tjo 9771f\n"             \
     "\tjb 9772f\n"             \
-    "\tmovq @C, @A\n"          \
-    "\tcmpq @8, @C\n"          \
+    "\tcmpq @8, @A\n"          \
     "\tjne 9767f\n"            \
     "9766:\tcmpq (@A), %rsp\n" \
     "\tjae 9772f\n"
@@ -160,8 +159,7 @@ static const char body_begin[] = BODY_CHECK
     "\tjae 9772f\n" IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE LOOK_UP_AND_FILL "\tleaq -8(%rsp), @B\n"
     "\tmovq @B, 32(@A)\n"
     "\taddq $32, @A\n"
-    "\tmovq @A, @8\n"
-    "\tmovq @A, @C\n";
+    "\tmovq @A, @8\n";
 static const char leaf_begin[] =
     BODY_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE "\timulq $-0x7A143595, 16(@A), @C\n"
                                                       "\taddq @C, @B\n"
@@ -171,8 +169,7 @@ static const char leaf_begin[] =
                                                       "\tcmpq @B, (@C)\n"
                                                       "\tjne 9773f\n"
                                                       "9774:\tmovq 8(@C), @B\n"
-                                                      "\tincq (@B)\n"
-                                                      "\tmovq @A, @C\n";
+                                                      "\tincq (@B)\n";
 #define BODY_COLD          \
     "9777:\n"              \
     "\t.subsection 1\n"    \
@@ -235,11 +232,18 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
                                "\tcmpq @B, 24(@A)\n"
                                "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
 
-/* In front of the return. */
+/* In front of the return. @A is r11, as at the entry. */
 static const char body_return[] = "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */
                                   "\tjb 9777f\n"
-                                  "\tleaq -8(%rsp), @B\n" TAKE_TOP "\tcmpq @B, (@A)\n"
-                                  "\tjne 9771f\n" POP "9771:\tcmpq (@A), @B\n"
+                                  "\tleaq -8(%rsp), @B\n"
+                                  "\tcmpq @8, @A\n"
+                                  "\tjne 9778f\n"
+                                  "9779:\tcmpq @B, (@A)\n"
+                                  "\tjne 9771f\n"
+                                  "\tsubq $32, @A\n"
+                                  "\tmovq @A, @8\n"
+                                  "\tmovq $0, 32(@A)\n" HOOK_ENDS "9777:\n"
+                                  "\t.subsection 1\n" TAKE_TOP_COLD "9771:\tcmpq (@A), @B\n"
                                   "\tjae 9772f\n"
                                   "\tcmpq @0, @B\n"
                                   "\tjo 9777b\n"
