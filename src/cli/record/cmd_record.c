@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include "cli/record/call_log.h"
 #include "cli/record/joining.h"
 #include "cli/record/kept.h"
+#include "cli/record/rotating.h"
 #include "cli/record/run_end.h"
 #include "cli/record/tick_event.h"
 #include "record/raw/of_run.h"
@@ -51,8 +54,20 @@ static void restore_signals(const struct sigaction *old)
         sigaction(passed[i], &old[i], NULL);
 }
 
+#define LOOK_MS 100
+
+/* Waits as long as that, or until the process has ended. */
+static void wait_a_moment(pid_t pid)
+{
+    int file = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd ended = {.fd = file, .events = POLLIN};
+    poll(&ended, file >= 0 ? 1 : 0, LOOK_MS);
+    if (file >= 0)
+        close(file);
+}
+
 /* Whoever starts it has had all that is recorded; what we start (a browser) is not of the run. */
-static int wait_for(pid_t pid, struct fm_live_run *live)
+static int wait_for(pid_t pid, struct fm_live_run *live, struct fm_rotating *rotating)
 {
     int status = -1;
     if (live != NULL) {
@@ -60,14 +75,20 @@ static int wait_for(pid_t pid, struct fm_live_run *live)
         if (fm_live_run_watch(live, pid, &status))
             return status;
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    pid_t waited;
+    while ((waited = waitpid(pid, &status, rotating != NULL ? WNOHANG : 0)) == 0 ||
+           (waited < 0 && errno == EINTR)) {
+        if (rotating == NULL)
+            continue;
+        wait_a_moment(pid);
+        fm_rotating_look(rotating);
+    }
     return status;
 }
 
 /* Runs the program and waits for it; its wait status, or -1 after a message. live: NULL, or what
- * shows it meanwhile. */
-static int run(char **argv, struct fm_live_run *live, int *ret_exit)
+ * shows it meanwhile; rotating: NULL, or what cuts it in phases. */
+static int run(char **argv, struct fm_live_run *live, struct fm_rotating *rotating, int *ret_exit)
 {
     struct sigaction old[G_N_ELEMENTS(passed)];
     int report[2];
@@ -98,7 +119,7 @@ static int run(char **argv, struct fm_live_run *live, int *ret_exit)
         failure = 0;
     close(report[0]);
     if (pid > 0)
-        status = wait_for(pid, failure == 0 ? live : NULL);
+        status = wait_for(pid, failure == 0 ? live : NULL, failure == 0 ? rotating : NULL);
     child_pid = 0;
     restore_signals(old);
     if (failure != 0) {
@@ -216,10 +237,17 @@ static char *base_of(const char *name)
     return g_canonicalize_filename(own, NULL);
 }
 
+/* How the runs of a service are kept. */
+struct keeping {
+    const char *name;            /* NAME, with its folder */
+    unsigned keep;               /* so many; 0: there is one, which takes the place of the last */
+    struct fm_rotation rotation; /* keep 0: a run is one */
+};
+
 /* *ret_wait_status: how the program ended; -1: it was not started. view: NULL, or how its pages are
  * served. */
-static int record(struct fm_finishing *how, const char *base, const struct fm_live_options *view,
-                  char **command, int *ret_wait_status)
+static int record(struct fm_finishing *how, const char *base, const struct keeping *keeping,
+                  const struct fm_live_options *view, char **command, int *ret_wait_status)
 {
     GError *error = NULL;
     *ret_wait_status = -1;
@@ -230,17 +258,26 @@ static int record(struct fm_finishing *how, const char *base, const struct fm_li
     struct fm_live_run *live = NULL;
     if (view != NULL && !fm_live_run_new(view, base, before, &live, &error))
         return fm_cli_fail("record", error);
+    struct fm_rotating *rotating = NULL;
+    if (keeping->rotation.keep > 0 &&
+        !fm_rotating_begin(how, &keeping->rotation, keeping->name, base, before, &rotating, &error))
+        return fm_cli_fail("record", error);
     int status = FM_EXIT_FAILED;
-    int wait_status = run(command, live, &status);
+    int wait_status = run(command, live, rotating, &status);
     g_unsetenv("FATHOM_OUTPUT");
     if (wait_status < 0) {
         fm_live_run_free(live);
+        if (rotating != NULL)
+            (void)fm_rotating_end(rotating, 0);
         return status;
     }
     if (WIFSIGNALED(wait_status) && !how->quiet)
         fprintf(stderr, "fathom record: %s was ended by signal %d (%s)\n", command[0],
                 WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
     how->ended_ns = (uint64_t)g_get_monotonic_time() * 1000;
+    *ret_wait_status = wait_status;
+    if (rotating != NULL)
+        return fm_rotating_end(rotating, how->ended_ns) ? FM_EXIT_DONE : FM_EXIT_FAILED;
     struct ended_run ended_run = {how, base, command[0], before};
     g_autoptr(GHashTable) profiles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     how->profiles = profiles;
@@ -248,7 +285,6 @@ static int record(struct fm_finishing *how, const char *base, const struct fm_li
                           : fm_live_run_finish(live, finish_ended, &ended_run, profiles);
     how->profiles = NULL;
     fm_live_run_free(live);
-    *ret_wait_status = wait_status;
     return status;
 }
 
@@ -277,19 +313,19 @@ static char *early_failure(int wait_status, gint64 lived_us)
                            seconds);
 }
 
-/* keep: so many of the runs of NAME are kept; 0: there is one, which takes the place of the last.
- */
 static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
-                      const struct fm_live_options *view, char **command)
+                      const struct fm_rotation *rotation, const struct fm_live_options *view,
+                      char **command)
 {
     g_autofree char *base = base_of(name);
+    const struct keeping keeping = {base, keep, *rotation};
     struct fm_kept_run kept = {0};
     GError *error = NULL;
     int wait_status;
     if (keep > 0 && !fm_kept_begin(base, &kept, &error))
         return fm_cli_fail("record", error);
     gint64 began_us = g_get_monotonic_time();
-    int status = record(how, keep > 0 ? kept.base : base, view, command, &wait_status);
+    int status = record(how, keep > 0 ? kept.base : base, &keeping, view, command, &wait_status);
     if (keep > 0) {
         gint64 ended_us = how->ended_ns > 0 ? (gint64)(how->ended_ns / 1000) : began_us;
         g_autofree char *failure = early_failure(wait_status, ended_us - began_us);
@@ -303,7 +339,7 @@ static bool takes_value(const char *option)
 {
     static const char *const names[] = {"-o",       "--output", "--debug-path", "--after", "--for",
                                         "--when",   "--trace",  "--port",       "--tick",  "-p",
-                                        "--listen", "--token",  "--join"};
+                                        "--rotate", "--listen", "--token",      "--join"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         if (strcmp(option, names[i]) == 0)
             return true;
@@ -320,9 +356,10 @@ static int own_options(int argc, char **argv)
 }
 
 struct record_options {
-    char *output, *debug_path, *trace, *tick, *when, *join_text;
+    char *output, *debug_path, *trace, *tick, *when, *join_text, *rotate;
     enum fm_join join;
     unsigned runs; /* that are kept; 0 = one, without a time in its name */
+    struct fm_rotation rotation;
     gboolean keep, quiet, all, keep_sources, no_heap, no_waiting, lifetimes, live;
     struct times times;
     struct fm_live_options view;
@@ -333,7 +370,7 @@ static void record_options_clear(struct record_options *options)
     char *texts[] = {options->output,     options->debug_path,  options->trace,
                      options->tick,       options->when,        options->times.after,
                      options->times.for_, options->view.listen, options->view.token,
-                     options->join_text};
+                     options->join_text,  options->rotate};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
 }
@@ -371,6 +408,11 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
          "again "
          "the profiles of the last N runs, NAME.TIME.data",
          NULL},
+        {"rotate", 0, 0, G_OPTION_ARG_STRING, &ret->rotate,
+         "With --keep=N: cut the run in phases, each so long (10m), or from one snapshot to the "
+         "next "
+         "(snapshot), of which the last N are kept",
+         "TIME|snapshot"},
         {"keep-sources", 0, 0, G_OPTION_ARG_NONE, &ret->keep_sources,
          "Store the source files beside the profile (NAME.sources)", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &ret->quiet, "Print no summary", NULL},
@@ -451,6 +493,28 @@ static int tell_runtime(const struct record_options *options)
     return -1;
 }
 
+#define ROTATE_NS_MIN 100000000u
+
+/* Returns an exit status, or -1 to go on. */
+static int take_rotation(struct record_options *options)
+{
+    const char *text = options->rotate;
+    if (text == NULL)
+        return -1;
+    if (options->runs == 0)
+        return fm_cli_usage("record", "--rotate goes with --keep=N, which says how many stay");
+    if (options->live || options->trace != NULL)
+        return fm_cli_usage("record", "--rotate goes with neither --live nor --trace");
+    options->rotation.keep = options->runs;
+    if (strcmp(text, "snapshot") != 0 && (!parse_duration(text, &options->rotation.every_ns) ||
+                                          options->rotation.every_ns < ROTATE_NS_MIN))
+        return fm_cli_usage("record",
+                            "--rotate=%s: expected a time such as 10m, at least 100ms, or "
+                            "snapshot",
+                            text);
+    return -1;
+}
+
 /* Returns an exit status, or -1: the environment of the program is what the options say. */
 static int take(struct record_options *options)
 {
@@ -468,7 +532,9 @@ static int take(struct record_options *options)
                                       "--join=none alone");
     if (options->lifetimes && options->no_heap)
         return fm_cli_usage("record", "--lifetimes is of blocks, which --no-heap does not know");
-    int status = set_times(&options->times);
+    int status = take_rotation(options);
+    if (status < 0)
+        status = set_times(&options->times);
     return status >= 0 ? status : tell_runtime(options);
 }
 
@@ -491,7 +557,7 @@ int fm_cmd_record(int argc, char **argv)
                                    .quiet = options.quiet,
                                    .all = options.all};
         status = record_run(&how, options.output == NULL ? "Deep" : options.output, options.runs,
-                            options.live ? &options.view : NULL, argv + command);
+                            &options.rotation, options.live ? &options.view : NULL, argv + command);
     }
     record_options_clear(&options);
     return status;

@@ -247,7 +247,9 @@ void fm_kept_end(const char *base, unsigned keep, const char *failure, struct fm
         const struct run *old = runs->pdata[i];
         unsigned *count = old->failed ? &kept_failed : &kept;
         bool ours = old->recorded || is_rest(old);
-        bool stays = !ours || (old->recorded && ++*count <= keep) || is_in_use(folder, old);
+        /* One that goes on has not ended, and is none of the last ones. */
+        bool stays =
+            !ours || (old != own && is_in_use(folder, old)) || (old->recorded && ++*count <= keep);
         for (guint k = 0; !stays && k < old->names->len; k++) {
             g_autofree char *path = g_build_filename(folder, old->names->pdata[k], NULL);
             g_unlink(path);

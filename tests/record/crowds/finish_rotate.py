@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""fathom record --keep=N --rotate=...: a service that does not end is cut in phases, which are kept like runs; no
+call is lost between two of them, and none is in both."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import finish_lib as lib
+
+STEPS = pathlib.Path(__file__).resolve().parent.parent / "running" / "steps.c"
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+class Service:
+    def __init__(self, folder, *options):
+        self.folder = folder
+        self.process = subprocess.Popen([lib.FATHOM, "record", "-q", *options, "-o", "web", "--", "./steps"], cwd=folder,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def step(self, order):
+        self.process.stdin.write(order.encode())
+        self.process.stdin.flush()
+        assert self.process.stdout.read(1) == b"k"
+
+    def recording(self):
+        wait_for(lambda: list(self.folder.glob("web.*Z*.rec")))
+        return next(path for path in sorted(self.folder.glob("web.*Z*.rec")) if ".snap" not in path.name).name
+
+    def snapshot(self, label):
+        """When its phase is there."""
+        before = profiles(self.folder)
+        lib.must([lib.FATHOM, "ctl", self.recording(), "snapshot", label], self.folder)
+        return wait_for(lambda: set(profiles(self.folder)) - set(before) and
+                        not list(self.folder.glob("*.snap*.rec")))
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdin = None
+        _, told = self.process.communicate(timeout=90)
+        return self.process.returncode, told.decode()
+
+
+def profiles(folder):
+    return sorted((path.name for path in folder.glob("web.*.data")), key=lambda name: (folder / name).stat().st_mtime_ns)
+
+
+def leaves(folder):
+    return [lib.Profile(folder / name).calls()["leaf"] for name in profiles(folder)]
+
+
+def by_snapshots(tap, folder):
+    service = Service(folder, "--keep=9", "--rotate=snapshot")
+    service.step("w 10")
+    tap.check(service.snapshot("first"), "a snapshot ends a phase", profiles(folder))
+    service.step("w 20")
+    tap.check(service.snapshot("second"), "the next one the next")
+    service.step("t 7")  # three threads
+    service.step("w 40")
+    tap.same(service.end(), (0, ""), "the run ends")
+    tap.same(leaves(folder), [10, 20, 61], "each has the calls of its time")
+    tap.same(sorted(path.name for path in folder.glob("web*") if path.suffix not in (".data", ".lines", ".code")), [],
+             "nothing else is left")
+
+
+def newest_stay(tap, folder):
+    service = Service(folder, "--keep=2", "--rotate=snapshot")
+    for count in range(1, 5):
+        service.step(f"w {count}")
+        service.snapshot("one")
+    tap.same(leaves(folder), [3, 4], "while it runs the newest two are kept")
+    service.step("w 5")
+    service.end()
+    tap.same(leaves(folder), [4, 5], "and when it has ended")
+
+
+def by_time(tap, folder):
+    service = Service(folder, "--keep=1000", "--rotate=300ms")
+    total = 0
+    end = time.monotonic() + 60
+    while len(profiles(folder)) < 3 and time.monotonic() < end:
+        service.step("w 7")
+        total += 7
+    service.process.stdin.write(b"f 9")  # a child, which goes on with the words
+    service.process.stdin.flush()
+    assert service.process.stdout.read(1) == b"k"
+    total += 9
+    many = len(profiles(folder))
+    while len(profiles(folder)) < many + 2 and time.monotonic() < end:
+        service.step("w 5")
+        total += 5
+    status = service.end()
+    tap.same(status, (0, ""), "a run of two processes that is cut each 0.3 s ends")
+    found = leaves(folder)
+    tap.check(len(found) >= 5, "in several phases", found)
+    tap.same(sum(found), total, "which have all calls once")
+    for name in profiles(folder):
+        done = lib.run([lib.FATHOM, "check", name], folder)
+        tap.check(done.returncode == 0, "whose figures agree", name + done.stdout[-500:] + done.stderr)
+
+
+def refused(tap, folder):
+    for words, told in ((["--rotate=1s"], "--keep=N"), (["--keep=2", "--rotate=never"], "--rotate=never"),
+                        (["--keep=2", "--rotate=1ms"], "--rotate=1ms"), (["--keep=2", "--rotate=1s", "--live"], "--live"),
+                        (["--keep=2", "--rotate=1s", "--trace=leaf"], "--trace")):
+        done = lib.run([lib.FATHOM, "record", *words, "-o", "web", "--", "./steps"], folder, stdin=subprocess.DEVNULL)
+        tap.check(done.returncode == 2 and told in done.stderr, "refused: " + " ".join(words), done.stderr)
+
+
+def main():
+    tap = lib.Tap()
+    for part in (by_snapshots, newest_stay, by_time, refused):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            lib.must([lib.FATHOM, "cc", "--grade=full", "-O1", "-g", STEPS, "-o", "steps", "-lpthread"], folder)
+            part(tap, folder)
+    return tap.done()
+
+
+sys.exit(main())
