@@ -16,13 +16,14 @@ static char *path_of(const struct fm_cli_imported *imported, const char *path)
     g_autofree char *whole = g_canonicalize_filename(path, NULL);
     g_autofree char *name = g_path_get_basename(whole), *above = g_path_get_dirname(whole);
     g_autofree char *folder = g_path_get_basename(above);
-    char *made = g_strdup_printf("%s/%s.data", imported->folder, name);
+    char *made = g_strdup_printf("%s/%s.data", imported->folder.path, name);
     for (guint number = 1;
          g_ptr_array_find_with_equal_func(imported->made, made, g_str_equal, NULL); number++) {
         g_free(made);
-        made = number == 1 ? g_strdup_printf("%s/%s (%s).data", imported->folder, name,
-                                             strcmp(folder, "/") == 0 ? "root" : folder)
-                           : g_strdup_printf("%s/%s (%u).data", imported->folder, name, number);
+        made = number == 1
+                   ? g_strdup_printf("%s/%s (%s).data", imported->folder.path, name,
+                                     strcmp(folder, "/") == 0 ? "root" : folder)
+                   : g_strdup_printf("%s/%s (%u).data", imported->folder.path, name, number);
     }
     return made;
 }
@@ -36,11 +37,11 @@ bool fm_cli_imported_take(struct fm_cli_imported *imported, char **path, GError 
         return true;
     if (!fm_import(*path, &options, &profile, error))
         return false;
-    if (imported->folder == NULL) {
-        imported->folder = g_dir_make_tmp("fathom-import-XXXXXX", error);
-        if (imported->folder == NULL)
+    if (imported->folder.path == NULL) {
+        if (!fm_own_folder_make(&imported->folder, "import", error))
             return false;
-        fm_unfinished_note(imported->folder);
+        fm_unfinished_note(imported->folder.path);
+        fm_unfinished_note(imported->folder.mark);
         imported->made = g_ptr_array_new_with_free_func(g_free);
     }
     g_autofree char *made = path_of(imported, *path);
@@ -59,10 +60,6 @@ void fm_cli_imported_clear(struct fm_cli_imported *imported)
         g_unlink(g_ptr_array_index(imported->made, i));
         fm_unfinished_forget(g_ptr_array_index(imported->made, i));
     }
-    if (imported->folder != NULL) {
-        g_rmdir(imported->folder);
-        fm_unfinished_forget(imported->folder);
-    }
+    fm_own_folder_remove(&imported->folder);
     g_clear_pointer(&imported->made, g_ptr_array_unref);
-    g_clear_pointer(&imported->folder, g_free);
 }

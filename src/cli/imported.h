@@ -6,9 +6,11 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/files/own_folder.h"
+
 struct fm_cli_imported {
-    char *folder;    /* NULL = none was needed */
-    GPtrArray *made; /* char*, g_free: profiles in it */
+    struct fm_own_folder folder; /* without path: none was needed */
+    GPtrArray *made;             /* char*, g_free: profiles in it */
 };
 
 /* Puts a profile's path, g_free, in the place of the path when the file is one of another tool's;

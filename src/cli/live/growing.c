@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/files/own_folder.h"
 #include "cli/hint.h"
 #include "cli/live/making.h"
 #include "cli/live/spare.h"
@@ -52,9 +53,9 @@ struct moment {
 };
 
 struct fm_cli_growing {
-    char *folder;       /* NULL = none was needed */
-    GPtrArray *ones;    /* struct one; phases behind what they are of */
-    GPtrArray *moments; /* struct moment */
+    struct fm_own_folder folder; /* without path: none was needed */
+    GPtrArray *ones;             /* struct one; phases behind what they are of */
+    GPtrArray *moments;          /* struct moment */
     struct fm_server *server;
     guint timer, turn;
     bool busy;  /* one is being made: what the files say is read by one at a time */
@@ -104,9 +105,7 @@ void fm_cli_growing_free(struct fm_cli_growing *all)
         g_ptr_array_remove_index(all->ones, all->ones->len - 1);
     g_ptr_array_unref(all->ones);
     g_ptr_array_unref(all->moments);
-    if (all->folder != NULL)
-        g_rmdir(all->folder);
-    g_free(all->folder);
+    fm_own_folder_remove(&all->folder);
     g_free(all);
 }
 
@@ -290,9 +289,7 @@ static gboolean on_time(void *data)
 /* NULL after an error: there is no folder for its profile. */
 static struct one *one_new(struct fm_cli_growing *all, const char *recording, GError **error)
 {
-    if (all->folder == NULL)
-        all->folder = g_dir_make_tmp("fathom-live-XXXXXX", error);
-    if (all->folder == NULL)
+    if (all->folder.path == NULL && !fm_own_folder_make(&all->folder, "live", error))
         return NULL;
     g_autofree char *name = g_path_get_basename(recording);
     if (g_str_has_suffix(name, ".rec"))
@@ -301,9 +298,9 @@ static struct one *one_new(struct fm_cli_growing *all, const char *recording, GE
     one->all = all;
     one->until_s = -1;
     one->recording = g_canonicalize_filename(recording, NULL);
-    one->profile = all->ones->len == 0
-                       ? g_strdup_printf("%s/%s.data", all->folder, name)
-                       : g_strdup_printf("%s/%u-%s.data", all->folder, all->ones->len + 1, name);
+    one->profile = all->ones->len == 0 ? g_strdup_printf("%s/%s.data", all->folder.path, name)
+                                       : g_strdup_printf("%s/%u-%s.data", all->folder.path,
+                                                         all->ones->len + 1, name);
     one->making = fm_making_new(one->recording, one->profile);
     g_ptr_array_add(all->ones, one);
     return one;
@@ -386,7 +383,8 @@ static char *on_moment(void *user, const char *path, GError **error)
                     "%s: no moment can be set (at most %u are kept)", path, MOMENTS_MAX);
         return NULL;
     }
-    g_autofree char *copy = g_strdup_printf("%s/moment%u.rec", all->folder, all->moments->len + 1);
+    g_autofree char *copy =
+        g_strdup_printf("%s/moment%u.rec", all->folder.path, all->moments->len + 1);
     uint64_t ns;
     if (!fm_control_status(whole->recording, &status, error) ||
         !fm_control_copy(whole->recording, copy, all->moments->len + 1, &ns, error))

@@ -32,12 +32,12 @@ static bool make(struct fm_cli_now *now, GError **error)
     g_autofree char *name = g_path_get_basename(now->recording);
     if (g_str_has_suffix(name, ".rec"))
         name[strlen(name) - strlen(".rec")] = '\0';
-    now->folder = g_dir_make_tmp("fathom-now-XXXXXX", error);
-    if (now->folder == NULL)
+    if (!fm_own_folder_make(&now->folder, "now", error))
         return false;
-    now->profile = g_strdup_printf("%s/%s.data", now->folder, name);
+    now->profile = g_strdup_printf("%s/%s.data", now->folder.path, name);
     now->lines = fm_source_map_path(now->profile);
-    fm_unfinished_note(now->folder);
+    fm_unfinished_note(now->folder.path);
+    fm_unfinished_note(now->folder.mark);
     fm_unfinished_note(now->profile);
     fm_unfinished_note(now->lines);
     now->making = fm_making_new(now->recording, now->profile);
@@ -74,11 +74,9 @@ void fm_cli_now_clear(struct fm_cli_now *now)
 {
     if (now->making != NULL)
         fm_making_free(now->making);
-    if (now->folder != NULL)
-        g_rmdir(now->folder);
     forget(now->lines);
     forget(now->profile);
-    forget(now->folder);
+    fm_own_folder_remove(&now->folder);
     g_free(now->recording);
     g_free(now->path);
     g_free(now->text);

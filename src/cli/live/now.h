@@ -6,12 +6,14 @@
 #include <stdbool.h>
 
 #include "base/compiler.h"
+#include "base/files/own_folder.h"
 
 struct fm_making;
 struct fm_cli_now {
     char *path; /* of a profile */
     char *text; /* what is to be said of it; NULL = it is no program's that runs, but a file */
-    char *recording, *folder, *profile, *lines; /* of what is made; NULL = nothing was */
+    char *recording, *profile, *lines; /* of what is made; NULL = nothing was */
+    struct fm_own_folder folder;       /* that it is made in */
     struct fm_making *making;
 };
 

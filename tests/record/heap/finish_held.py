@@ -383,6 +383,44 @@ def lifetimes(tap, folder):
               wrong.stderr)
 
 
+ON_ONE_PATH = """
+#include <pthread.h>
+#include <stdlib.h>
+__attribute__((noinline)) char *brief(void) { return malloc(40); }
+__attribute__((noinline)) void give_back(char *block) { free(block); }
+void *work(void *none)
+{
+    for (int i = 0; i < 20; i++)
+        give_back(brief());
+    return none;
+}
+int main(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, 0, work, 0) != 0 || pthread_join(thread, 0) != 0)
+            return 1;
+    }
+    return 0;
+}
+"""
+
+
+def on_one_path(tap, folder):
+    """What several threads do on one path is one row of each table."""
+    (folder / "paths.c").write_text(ON_ONE_PATH)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", "paths.c", "-o", "paths", "-lpthread"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "--lifetimes", "-o", "paths", "./paths"], folder)
+    dump, _, tables = of_lifetimes(folder, "paths.data")
+    tap.same([row["timed"] for row in dump["lifetimes"]], [20, 20, 20], "one path: three contexts of it")
+    rows = [row for row in tables["lifetimes"] if "brief" in row["path"][0]["name"]]
+    tap.same([row["timed_count"] for row in rows], [60], "one path: one row of lifetimes")
+    tap.check(rows[0]["least_seconds"] == min(row["shortest_ns"] for row in dump["lifetimes"]) / 1e9 and
+              rows[0]["longest_seconds"] == max(row["longest_ns"] for row in dump["lifetimes"]) / 1e9,
+              "one path: the least and the longest of all three", rows)
+    tap.same([row["flow_blocks"] for row in tables["flows"]], [60], "one path: one row of who gave back")
+
+
 def killed(tap, executable, folder, rounds):
     generator = random.Random(5)
     for number in range(rounds):
@@ -430,6 +468,7 @@ def main():
         pages(tap, folder)
         many(tap, folder)
         lifetimes(tap, folder)
+        on_one_path(tap, folder)
         killed(tap, executable, folder, rounds * 4)
     return tap.done()
 

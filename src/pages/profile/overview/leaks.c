@@ -142,8 +142,39 @@ static void add_held_time(struct fm_table *table, const struct fm_flow *flow)
 
 static int compare_lifetimes(const void *a, const void *b)
 {
-    const struct fm_durations *const *da = a, *const *db = b;
-    return by_amount((*da)->timed, (*db)->timed, (*da)->csd, (*db)->csd);
+    const struct fm_durations *da = a, *db = b;
+    return by_amount(da->timed, db->timed, da->csd, db->csd);
+}
+
+static void clear_lifetimes(void *data)
+{
+    g_free(((struct fm_durations *)data)->steps);
+}
+
+/* Those of several threads that have one path are one. */
+static GArray *lifetimes_of(const struct fm_page *page)
+{
+    const struct fm_duration_info *info = &page->profile->run_info.heap_info.lifetimes;
+    g_autofree struct fm_durations *all = g_memdup2(info->of, info->count * sizeof *all);
+    GArray *sums = g_array_new(FALSE, FALSE, sizeof(struct fm_durations));
+    g_array_set_clear_func(sums, clear_lifetimes);
+    qsort(all, info->count, sizeof *all, compare_lifetimes);
+    for (uint32_t i = 0; i < info->count; i++) {
+        struct fm_durations *sum = NULL;
+        for (guint j = 0; j < (i < COMPARED_MAX ? sums->len : 0) && sum == NULL; j++) {
+            struct fm_durations *other = &g_array_index(sums, struct fm_durations, j);
+            if (fm_is_same_place(page, other->csd, all[i].csd))
+                sum = other;
+        }
+        if (sum == NULL) {
+            const struct fm_durations none = {.csd = all[i].csd};
+            g_array_append_val(sums, none);
+            sum = &g_array_index(sums, struct fm_durations, sums->len - 1);
+        }
+        fm_durations_add(sum, &all[i]);
+    }
+    g_array_sort(sums, compare_lifetimes);
+    return sums;
 }
 
 /* How long what a context allocated was held, of the blocks given back. */
@@ -159,10 +190,7 @@ static void add_lifetimes(struct fm_page *page)
                                 "`fathom record --lifetimes` does.");
         return;
     }
-    g_autofree const struct fm_durations **all = g_new(const struct fm_durations *, info->count);
-    for (uint32_t i = 0; i < info->count; i++)
-        all[i] = &info->of[i];
-    qsort(all, info->count, sizeof(gpointer), compare_lifetimes);
+    g_autoptr(GArray) all = lifetimes_of(page);
     fm_add_heading(page->body, "How long blocks were held");
     fm_add_text(page->body, "Of those that were given back, by where they were allocated.");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "lifetimes");
@@ -176,8 +204,8 @@ static void add_lifetimes(struct fm_page *page)
     }
     add_column(table, "Longest", "longest_seconds", 1, FM_COLUMN_NUMBER);
     add_column(table, "Allocated in", "path", 1, FM_COLUMN_PROC);
-    for (uint32_t i = 0; i < MIN(info->count, CONTEXTS_SHOWN); i++) {
-        const struct fm_durations *d = all[i];
+    for (guint i = 0; i < MIN(all->len, CONTEXTS_SHOWN); i++) {
+        const struct fm_durations *d = &g_array_index(all, struct fm_durations, i);
         fm_table_row(table, "context", false);
         fm_cell_int(table, (int64_t)d->timed);
         fm_cell_time_short(table, (double)d->ns / (double)MAX(d->timed, 1) / 1e9);
@@ -187,7 +215,7 @@ static void add_lifetimes(struct fm_page *page)
         fm_cell_time_short(table, (double)d->longest_ns / 1e9);
         fm_context_cell(page, table, d->csd);
     }
-    say_shown(page, CONTEXTS_SHOWN, info->count);
+    say_shown(page, CONTEXTS_SHOWN, all->len);
 }
 
 static uint32_t join_flows(const struct fm_page *page, struct fm_flow *flows, uint32_t count)
