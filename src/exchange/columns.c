@@ -99,6 +99,34 @@ void fm_exchange_add_columns(struct fm_exchange_nodes *nodes)
     }
 }
 
+/* As Go's and other tools' profiles name them. */
+static unsigned by_other_name(const struct fm_exchange_nodes *nodes, const char *name)
+{
+    static const struct {
+        const char *other, *name;
+    } names[] = {
+        {"inuse_space", "live_bytes"},
+        {"inuse_objects", "live_blocks"},
+        {"wait", "wait_ns"},
+        {"waiting", "wait_ns"},
+        {"delay", "wait_ns"},
+        {"contentions", "waits"},
+        {"time", "cpu"},
+        {"bytes", "alloc_space"},
+        {"allocs", "alloc_objects"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        unsigned column = 0;
+        if (strcmp(names[i].other, name) != 0)
+            continue;
+        while (column < nodes->column_count &&
+               strcmp(nodes->columns[column].name, names[i].name) != 0)
+            column++;
+        return column;
+    }
+    return nodes->column_count;
+}
+
 unsigned fm_exchange_column(const struct fm_exchange_nodes *nodes, const char *name)
 {
     unsigned i = 0;
@@ -109,7 +137,7 @@ unsigned fm_exchange_column(const struct fm_exchange_nodes *nodes, const char *n
     i = 0;
     while (i < nodes->column_count && strcmp(nodes->columns[i].measure, name) != 0)
         i++;
-    return i;
+    return i < nodes->column_count ? i : by_other_name(nodes, name);
 }
 
 unsigned fm_exchange_main_column(const struct fm_exchange_nodes *nodes)

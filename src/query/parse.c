@@ -381,6 +381,17 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
     return false;
 }
 
+static bool fail_command(struct piece found, GError **error)
+{
+    g_autofree char *word = g_strndup(found.at, found.size);
+    g_autofree char *suggestion = fm_command_suggestion(word);
+    g_autofree char *expected =
+        g_strconcat("a command such as menu, find/TEXT, proc/NAME, tree/time/down/3/all or "
+                    "program_modules",
+                    suggestion, NULL);
+    return fail(error, "command", found, expected);
+}
+
 static bool parse_command(struct piece text, struct fm_command *ret, GError **error)
 {
     struct piece pieces[2] = {{0}};
@@ -393,9 +404,7 @@ static bool parse_command(struct piece text, struct fm_command *ret, GError **er
             break;
     }
     if (id == FM_CMD_COUNT)
-        return fail(error, "command", pieces[0],
-                    "a command such as menu, find/TEXT, proc/NAME, tree/time/down/3/all or "
-                    "program_modules");
+        return fail_command(pieces[0], error);
     command.id = (enum fm_command_id)id;
     if (count == 1) {
         if (fm_command_forms[id].shape != FM_SHAPE_PLAIN)

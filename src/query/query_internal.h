@@ -29,6 +29,9 @@ struct fm_command_form {
     bool paged; /* FM_SHAPE_NUMBER: a page's number may follow, from 2 */
 };
 extern const struct fm_command_form fm_command_forms[FM_CMD_COUNT];
+/* For the end of an error about a word that is no command: what is near it or tells of that, and
+ * which there are. g_free. */
+char *fm_command_suggestion(const char *word);
 
 /* A list of words; a word's place is the enum's value. */
 struct fm_words {

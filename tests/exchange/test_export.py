@@ -294,6 +294,12 @@ def check_usage(folder, path):
     check("an unknown format names those that there are", "pprof, callgrind" in told.stderr, told.stderr)
     told = must(fathom, "export", "--to=folded", "--measure=wind", path, status=2)
     check("an unknown measure names those that there are", "calls, cpu" in told.stderr, told.stderr)
+    ours = must(fathom, "export", "--to=folded", "--measure=alloc_space", "-o", "-", path).stdout
+    check("measures have the names of other tools, too", ours != "" and
+          must(fathom, "export", "--to=folded", "--measure=bytes", "-o", "-", path).stdout == ours, ours)
+    told = must(fathom, "export", "--to=folded", "--measure=inuse_space", path, status=2)
+    check("where it was not recorded the names are told", "no measure 'inuse_space': there are" in told.stderr,
+          told.stderr)
     told = must(fathom, "export", "--to=lcov", path, status=1)
     check("lcov of a profile without coverage says what lacks", "--grade=coverage" in told.stderr,
           told.stderr)

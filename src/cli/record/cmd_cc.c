@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/record/call_log.h"
 #include "cli/record/compiling.h"
@@ -140,10 +141,8 @@ static void identify(struct wrapper *wrapper)
 static void show(char **arguments)
 {
     for (char **argument = arguments; *argument != NULL; argument++) {
-        g_autofree char *quoted = g_shell_quote(*argument);
-        bool plain =
-            (*argument)[0] != '\0' && strpbrk(*argument, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
-        printf("%s%s", argument == arguments ? "" : " ", plain ? *argument : quoted);
+        g_autofree char *word = fm_shell_word(*argument);
+        printf("%s%s", argument == arguments ? "" : " ", word);
     }
     printf("\n");
 }

@@ -2,8 +2,10 @@
 /* Steers the recording of a program that runs. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "record/running/control.h"
 
@@ -46,8 +48,9 @@ static int print_status(const char *path)
     GError *error = NULL;
     if (!fm_control_status(path, &status, &error))
         return fm_cli_fail("ctl", error);
-    g_autofree char *program = g_strescape(status.program, NULL);
-    printf("recording\t%s\n", path);
+    g_autofree char *program = fm_text_escaped(status.program);
+    g_autofree char *recording = fm_text_escaped(path);
+    printf("recording\t%s\n", recording);
     printf("program\t%s\n", program);
     printf("process\t%u", status.pid);
     if (status.running)
@@ -96,7 +99,8 @@ static int ask(const char *path, size_t index, const char *label, double seconds
     g_autoptr(FmControl) control = NULL;
     GError *error = NULL;
     uint64_t wait_us = (uint64_t)(seconds * 1e6);
-    if (!fm_control_check_label(label, &error) || !fm_control_open(path, &control, &error))
+    if ((commands[index].has_label && !fm_control_check_label(label, &error)) ||
+        !fm_control_open(path, &control, &error))
         return fm_cli_fail("ctl", error);
     if (commands[index].command != FM_REC_COMMAND_SNAPSHOT) {
         enum fm_control_answer answer =
@@ -105,8 +109,12 @@ static int ask(const char *path, size_t index, const char *label, double seconds
     }
     g_autofree char *copy = NULL;
     enum fm_control_answer answer = fm_control_snapshot(control, label, wait_us, &copy, &error);
-    if (copy != NULL)
-        printf("%s\n", copy);
+    if (copy != NULL && isatty(STDOUT_FILENO)) {
+        g_autofree char *shown = fm_text_escaped(copy);
+        printf("%s\n", shown);
+    } else if (copy != NULL) {
+        printf("%s\n", copy); /* scripts take it as it is */
+    }
     fflush(stdout);
     return tell(answer, path, "the mark of the snapshot", seconds, error);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/live/run.h"
 #include "cli/record/call_log.h"
@@ -123,7 +124,8 @@ static int run(char **argv, struct fm_live_run *live, struct fm_rotating *rotati
     child_pid = 0;
     restore_signals(old);
     if (failure != 0) {
-        fprintf(stderr, "fathom record: %s: %s\n", argv[0], g_strerror(failure));
+        g_autofree char *shown = fm_text_escaped(argv[0]);
+        fprintf(stderr, "fathom record: %s: %s\n", shown, g_strerror(failure));
         *ret_exit = failure == ENOENT ? NOT_FOUND : CANNOT_RUN;
         return -1;
     }
@@ -271,9 +273,11 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
             (void)fm_rotating_end(rotating, 0);
         return status;
     }
-    if (WIFSIGNALED(wait_status) && !how->quiet)
-        fprintf(stderr, "fathom record: %s was ended by signal %d (%s)\n", command[0],
+    if (WIFSIGNALED(wait_status) && !how->quiet) {
+        g_autofree char *shown = fm_text_escaped(command[0]);
+        fprintf(stderr, "fathom record: %s was ended by signal %d (%s)\n", shown,
                 WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+    }
     how->ended_ns = (uint64_t)g_get_monotonic_time() * 1000;
     *ret_wait_status = wait_status;
     if (rotating != NULL)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "record/raw/identity.h"
@@ -56,8 +57,9 @@ static bool add_path(const char *command, enum fm_join join, const char *path,
         return false;
     }
     if (identity.snapshot) {
+        g_autofree char *shown = fm_text_escaped(path);
         fprintf(stderr, "fathom %s: note: %s is a snapshot and no process of its own: left out\n",
-                command, path);
+                command, shown);
         fm_raw_identity_clear(&identity);
         return true;
     }

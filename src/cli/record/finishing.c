@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "cli/record/summary.h"
@@ -25,6 +26,18 @@ char *fm_cli_data_path(const char *name)
 }
 
 #define COMMAND_CHARACTERS 60
+
+static void tell_notes(const struct fm_finishing *how, const struct fm_finish_notes *notes,
+                       const char *rec_path, const char *log_path)
+{
+    g_autofree char *recording = fm_text_escaped(rec_path);
+    g_autofree char *log = fm_text_escaped(log_path);
+    if (notes->spans != NULL && !how->quiet)
+        fprintf(stderr, "%u timed calls: %s\n", notes->spans->len, log);
+    for (guint i = 0; i < notes->lines->len; i++)
+        fprintf(stderr, "fathom %s: note: %s%s%s\n", how->command, how->several ? recording : "",
+                how->several ? ": " : "", (const char *)g_ptr_array_index(notes->lines, i));
+}
 
 /* For a list: without control characters, cut to a part of a line. */
 static char *one_line(const char *command)
@@ -132,15 +145,12 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         fm_finish_notes_done(&notes);
         return false;
     }
-    if (notes.spans != NULL && !how->quiet)
-        fprintf(stderr, "%u timed calls: %s\n", notes.spans->len, log_path);
-    for (guint i = 0; i < notes.lines->len; i++)
-        fprintf(stderr, "fathom %s: note: %s%s%s\n", how->command, how->several ? rec_path : "",
-                how->several ? ": " : "", (const char *)g_ptr_array_index(notes.lines, i));
+    tell_notes(how, &notes, rec_path, log_path);
     if (how->brief && !how->quiet) {
         const struct fm_process_fact *process = &profile->run_info.process;
         g_autofree char *command = process->command == NULL ? NULL : one_line(process->command);
-        fprintf(stderr, "%s: ", data_path);
+        g_autofree char *shown = fm_text_escaped(data_path);
+        fprintf(stderr, "%s: ", shown);
         if (command != NULL)
             fprintf(stderr, "%s (started by %u): ", command, process->parent_pid);
         fm_cli_print_totals(profile, &notes);

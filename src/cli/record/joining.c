@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files/content_hash.h"
 #include "base/files/writer.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "cli/record/summary.h"
@@ -45,17 +46,16 @@ bool fm_join_parse(const char *text, enum fm_join *ret)
     return false;
 }
 
-/* A name as a shell takes it, but that it may stand before what it is to complete. */
-static char *quoted(const char *name)
+static void print_heading(bool behind, const char *output)
 {
-    return strpbrk(name, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL ? g_strdup(name)
-                                                               : g_shell_quote(name);
+    g_autofree char *shown = fm_text_escaped(output);
+    fprintf(stderr, "%s%s:\n", behind ? "\n" : "", shown);
 }
 
 char *fm_cli_join_command(enum fm_join join, const char *base, const char *output)
 {
-    g_autofree char *from = quoted(base);
-    g_autofree char *to = output == NULL ? NULL : quoted(output);
+    g_autofree char *from = fm_shell_word(base);
+    g_autofree char *to = output == NULL ? NULL : fm_shell_word(output);
     return g_strdup_printf("fathom finish --join=%s%s%s %s.rec %s.*.rec", join_names[join],
                            to == NULL ? "" : " -o ", to == NULL ? "" : to, from, from);
 }
@@ -205,12 +205,13 @@ static void tell_notes(const struct joining *j, unsigned processes)
 static void tell(const struct joining *j, const struct fm_profile *profile)
 {
     const char *output = j->group->output;
+    g_autofree char *shown = fm_text_escaped(output);
     g_autofree char *roles = fm_run_roles_sentence(profile);
     tell_notes(j, j->count);
     if (j->how->quiet)
         return;
     if (roles != NULL)
-        fm_cli_print_error("%s: joined: %s", output, roles);
+        fm_cli_print_error("%s: joined: %s", shown, roles);
     if (j->how->brief)
         fm_cli_print_totals(profile, &j->notes);
     else
@@ -335,7 +336,7 @@ bool fm_cli_join(const struct fm_finishing *how, enum fm_join join, const char *
         own.brief = groups->len > WHOLE_SUMMARIES && i > 0;
         own.ended_ns = i == 0 ? how->ended_ns : 0;
         if (own.several && !own.brief && !how->quiet)
-            fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "", group->output);
+            print_heading(i > 0, group->output);
         bool alone = group->members->len == 1 && group->before == NULL;
         if (alone ? !finish_one(&own, group, ret_calls) : !join_group(&own, group, ret_calls))
             written = false;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/record/joining.h"
 #include "record/known/known.h"
@@ -167,9 +168,10 @@ static bool finish_each(const struct fm_finishing *how, const GPtrArray *found, 
         one.ended_ns = i == 0 ? how->ended_ns : 0; /* the others may have ended before */
         one.several = found->len > 1;
         one.brief = found->len > WHOLE_SUMMARIES && i > 0;
-        if (one.several && !one.brief && !how->quiet)
-            fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "",
-                    (const char *)g_ptr_array_index(found, i));
+        if (one.several && !one.brief && !how->quiet) {
+            g_autofree char *shown = fm_text_escaped(g_ptr_array_index(found, i));
+            fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "", shown);
+        }
         if (!fm_cli_finish(&one, g_ptr_array_index(found, i), NULL, &done))
             ok = false;
         *calls += done.calls;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "digest/run/held.h"
 #include "digest/processes/roles.h"
@@ -269,7 +270,6 @@ void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_fini
     print_hooks_share(profile);
     print_table(profile, analysis);
     print_phases(profile);
-    g_autofree char *quoted = g_shell_quote(data_path);
-    bool plain = strpbrk(data_path, " \t\n'\"\\$&;|<>()*?[]#~`!") == NULL;
-    fprintf(stderr, "open the pages:  fathom view %s\n", plain ? data_path : quoted);
+    g_autofree char *word = fm_shell_word(data_path);
+    fprintf(stderr, "open the pages:  fathom view %s\n", word);
 }

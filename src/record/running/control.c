@@ -136,6 +136,11 @@ void fm_control_free(struct fm_control *control)
 bool fm_control_check_label(const char *label, GError **error)
 {
     const char *bad;
+    if (label[0] == '\0') {
+        g_set_error_literal(error, FM_ERROR, FM_ERROR_USAGE,
+                            "the label is empty: expected a name for what begins then");
+        return false;
+    }
     if (strlen(label) > FM_REC_LABEL_BYTES) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the label has %zu bytes, at most %u go",
                     strlen(label), FM_REC_LABEL_BYTES);
@@ -250,7 +255,7 @@ enum fm_control_answer fm_control_ask(struct fm_control *control, enum fm_rec_co
                                       const char *label, uint64_t wait_us, GError **error)
 {
     g_return_val_if_fail(control != NULL && label != NULL, FM_CONTROL_FAILED);
-    if (!fm_control_check_label(label, error))
+    if (command == FM_REC_COMMAND_MARK && !fm_control_check_label(label, error))
         return FM_CONTROL_FAILED;
     return ask(control, command, label, 0, wait_us, error);
 }

@@ -29,7 +29,7 @@ enum fm_control_answer {
     FM_CONTROL_FAILED,
 };
 
-/* What a label may be: UTF-8 of at most FM_REC_LABEL_BYTES bytes without control characters. */
+/* What a label may be: UTF-8 of 1 to FM_REC_LABEL_BYTES bytes without control characters. */
 FM_MUST_USE bool fm_control_check_label(const char *label, GError **error);
 
 /* Asks, and waits for at most wait_us microseconds until the program has done so. label: "" for

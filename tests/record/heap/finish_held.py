@@ -394,8 +394,10 @@ void *work(void *none)
         give_back(brief());
     return none;
 }
+char *kept;
 int main(void)
 {
+    kept = malloc(77);
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
         if (pthread_create(&thread, 0, work, 0) != 0 || pthread_join(thread, 0) != 0)
@@ -419,6 +421,11 @@ def on_one_path(tap, folder):
               rows[0]["longest_seconds"] == max(row["longest_ns"] for row in dump["lifetimes"]) / 1e9,
               "one path: the least and the longest of all three", rows)
     tap.same([row["flow_blocks"] for row in tables["flows"]], [60], "one path: one row of who gave back")
+    folded = [lib.must([lib.FATHOM, "export", "--to=folded", "--measure=" + name, "-o", "-", "paths.data"],
+                       folder).stdout for name in ("live_bytes", "inuse_space", "alloc_space")]
+    held = sum(int(line.rsplit(" ", 1)[1]) for line in folded[0].splitlines() if ";main" in line)
+    tap.check(held >= 77 and folded[1] == folded[0] != folded[2],
+              "what is held by the name that other tools give it", folded)
 
 
 def killed(tap, executable, folder, rounds):

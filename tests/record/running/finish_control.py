@@ -210,6 +210,8 @@ def refused(tap, folder):
         (["refused.rec", "mark", "x" * 233], 2, "233 bytes, at most 232"),
         (["refused.rec", "mark", b"a\xff"], 2, "no UTF-8 at byte 1"),
         (["refused.rec", "mark", "a\nb"], 2, "control character at byte 1"),
+        (["refused.rec", "mark", ""], 2, "the label is empty"),
+        (["refused.rec", "snapshot", ""], 2, "the label is empty"),
         (["refused.rec", "mark"], 2, "one LABEL"),
         (["refused.rec", "stop", "it"], 2, "nothing more"),
         (["refused.rec", "halt"], 2, "expected start, stop"),
@@ -246,6 +248,26 @@ def refused(tap, folder):
     tap.same([mark["name"] for mark in Rec(program.rec).marks],
              [label] + [str(i) for i in range(8)], "those that waited are done in their order")
     tap.check("is a snapshot" in snapshot_of(folder), "a snapshot's program writes another file")
+
+
+def named(tap, folder):
+    """A name that would begin a line of its own, or steer the terminal."""
+    name = "a\nstate\tended\x1b[31m"
+    program = Steps(folder, "named")
+    program.step("w 1")
+    program.end()
+    (pathlib.Path(folder) / "named.rec").rename(pathlib.Path(folder) / f"{name}.rec")
+    told = ctl(folder, f"{name}.rec", "status").stdout
+    tap.check("\nstate\tended\\033" not in told and "\x1b" not in told and
+              "recording\ta\\nstate\\tended\\033[31m.rec\n" in told, "a name stays in its line", told)
+    done = subprocess.run([lib.FATHOM, "finish", "-k", f"{name}.rec"], cwd=folder, capture_output=True,
+                          text=True, check=False)
+    opening = [line for line in done.stderr.splitlines() if line.startswith("open the pages:")]
+    tap.check(done.returncode == 0 and "\x1b" not in done.stderr and len(opening) == 1,
+              "so does that of the profile", done.stderr)
+    word = opening[0].split("fathom view ", 1)[1]
+    tap.same(lib.must(["bash", "-c", f"printf %s {word}"], folder).stdout, f"{name}.data",
+             "and a shell takes it as it stands there")
 
 
 def snapshot_of(folder):
@@ -341,7 +363,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", HERE / "steps.c", "-o", "steps",
                   "-lpthread"], folder)
-        for part in (phases, busy, threads, forked, without_ticks, begun, refused, by_options):
+        for part in (phases, busy, threads, forked, without_ticks, begun, refused, named, by_options):
             part(tap, folder)
     return tap.done()
 

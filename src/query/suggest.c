@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What somebody may have meant by a word that is no command. */
+#include <string.h>
+
+#include "query/query_internal.h"
+
+#define NEAR_MAX 2u /* changes of a letter */
+#define LETTERS_MAX 40u
+
+/* By the words of other tools and of this one's pages. */
+static const struct {
+    const char *word, *meant;
+} related[] = {
+    {"lock", "waits"},
+    {"locks", "waits"},
+    {"mutex", "waits"},
+    {"contention", "waits"},
+    {"blocked", "waits"},
+    {"sleep", "waits"},
+    {"threads", "waits"},
+    {"heap", "memory/allocated, memory/held or leaks"},
+    {"malloc", "memory/allocated or leaks"},
+    {"alloc", "memory/allocated"},
+    {"allocs", "memory/allocated"},
+    {"held", "memory/held or leaks"},
+    {"live", "memory/held or leaks"},
+    {"peak", "memory/peak"},
+    {"top", "top_procs/1-100/time/self/oa"},
+    {"functions", "top_procs/1-100/time/self/oa"},
+    {"flamegraph", "flame/time/down/3/all"},
+    {"callers", "proc_callers/NAME"},
+    {"modules", "program_modules"},
+    {"libraries", "program_modules"},
+    {"files", "program_modules"},
+    {"latency", "durations"},
+    {"search", "find/TEXT"},
+};
+
+/* How many letters must be put in, left out or changed. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[LETTERS_MAX + 1];
+    size_t length = strlen(b);
+    if (strlen(a) > LETTERS_MAX || length > LETTERS_MAX)
+        return LETTERS_MAX;
+    for (unsigned j = 0; j <= length; j++)
+        row[j] = j;
+    for (unsigned i = 0; a[i] != '\0'; i++) {
+        unsigned corner = row[0];
+        row[0] = i + 1;
+        for (unsigned j = 0; j < length; j++) {
+            unsigned changed = corner + (g_ascii_tolower(a[i]) != b[j]);
+            corner = row[j + 1];
+            row[j + 1] = MIN(changed, MIN(corner, row[j]) + 1);
+        }
+    }
+    return row[length];
+}
+
+static const char *nearest(const char *word)
+{
+    const char *best = NULL;
+    unsigned least = NEAR_MAX + 1;
+    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
+        unsigned changes = distance(word, fm_command_forms[id].name);
+        if (changes < least && changes < strlen(word)) {
+            least = changes;
+            best = fm_command_forms[id].name;
+        }
+    }
+    return best;
+}
+
+static bool is_told(enum fm_command_id id)
+{
+    return id != FM_CMD_QUIT && id != FM_CMD_RESTART && id != FM_CMD_TIMEOUT &&
+           !g_str_has_prefix(fm_command_forms[id].name, "dump_");
+}
+
+char *fm_command_suggestion(const char *word)
+{
+    g_return_val_if_fail(word != NULL, NULL);
+    const char *meant = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(related) && meant == NULL; i++)
+        if (g_ascii_strcasecmp(related[i].word, word) == 0)
+            meant = related[i].meant;
+    if (meant == NULL)
+        meant = nearest(word);
+    GString *out = g_string_new(NULL);
+    if (meant != NULL)
+        g_string_append_printf(out, "; perhaps %s is meant", meant);
+    g_string_append(out, "; the commands are");
+    const char *between = " ";
+    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
+        if (!is_told((enum fm_command_id)id))
+            continue;
+        g_string_append_printf(out, "%s%s", between, fm_command_forms[id].name);
+        between = ", ";
+    }
+    return g_string_free(out, FALSE);
+}
