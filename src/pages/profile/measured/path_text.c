@@ -12,16 +12,25 @@
 #define NEAR_STEPS 128u
 #define SPELLED_STEPS_MAX 40 /* of a longer path the number is what one types */
 
-char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
+static void append_label(GString *out, const struct fm_analysis *a, uint32_t clique)
 {
-    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, NULL);
     uint32_t procs = fm_view_clique_procs(a, clique);
     const char *name = a->profile->ps[fm_view_clique_name(a, clique)].unqualified_name;
     if (procs > 1)
-        return g_strdup_printf("\u27f2\u00a0%s\u00a0+%" PRIu32, name, procs - 1);
-    if (fm_view_clique_recurses(a, clique))
-        return g_strdup_printf("%s\u00a0\u27f2", name);
-    return g_strdup(name);
+        g_string_append(out, "\u27f2\u00a0");
+    g_string_append(out, name);
+    if (procs > 1)
+        g_string_append_printf(out, "\u00a0+%" PRIu32, procs - 1);
+    else if (fm_view_clique_recurses(a, clique))
+        g_string_append(out, "\u00a0\u27f2");
+}
+
+char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
+{
+    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, NULL);
+    GString *out = g_string_new(NULL);
+    append_label(out, a, clique);
+    return g_string_free(out, FALSE);
 }
 
 char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max)
@@ -41,11 +50,12 @@ char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned step
     uint32_t tail = steps_max > 1 ? steps_max - 1 : 1;
     for (uint32_t i = 0; i < total; i++) {
         if (total > steps_max && i == (steps_max > 1 ? 1 : 0)) {
-            g_string_append_printf(out, "%s\u2026", i ? SEPARATOR : "");
+            g_string_append(out, i ? SEPARATOR "\u2026" : "\u2026");
             i = total - tail;
         }
-        g_autofree char *label = fm_clique_label(a, cliques[i]);
-        g_string_append_printf(out, "%s%s", out->len ? SEPARATOR : "", label);
+        if (out->len > 0)
+            g_string_append(out, SEPARATOR);
+        append_label(out, a, cliques[i]);
     }
     return g_string_free(out, FALSE);
 }
