@@ -107,7 +107,7 @@ def served_pages(profile):
         connection.getresponse().read() # until all is known
         for order in ("context", "cost-callseqs-both-oa", "name", "cost-calls-self-oa", "cost-callseqs-both-oa"):
             preferences = f"p-q-s-a-w/box/cols/5/20/nosum/{order}/nc/th/mqwd/hhh/nodev"
-            for at in (2, 1, 12, 2):
+            for at in (1, 2, 1, 12, 2):
                 asked = f"proc/2/{at}&{preferences}"
                 connection.request("GET", f"/deep.csv?{asked}&{urllib.parse.quote(profile)}")
                 answer = connection.getresponse()

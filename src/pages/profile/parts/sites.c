@@ -85,7 +85,9 @@ static uint32_t order_key(const struct fm_preferences *preferences)
            (cost->per_call ? 1 : 0);
 }
 
-/* Which callee stands at each of the first `wanted` places; NULL: each at its own. */
+/* Which callee stands at each of the first `wanted` places; NULL: each at its own. Who looks at the
+ * first page may well look at no other: its callees are chosen. The order of all is made, and kept,
+ * for a page behind it. */
 static GBytes *order_callees(struct callees_of_site *of, uint32_t count, uint32_t wanted)
 {
     const struct fm_page *page = of->page;
@@ -97,11 +99,12 @@ static GBytes *order_callees(struct callees_of_site *of, uint32_t count, uint32_
     if (order != NULL)
         return order;
     const struct fm_row_source source = {cost_at, name_at, of, place_at};
-    uint32_t *places = fm_rows_order(page, &source, count, keep ? count : wanted);
+    bool all = keep && wanted > FM_CALLEES_A_PAGE;
+    uint32_t *places = fm_rows_order(page, &source, count, all ? count : wanted);
     if (places == NULL)
         return NULL;
     order = g_bytes_new_take(places, count * sizeof *places);
-    if (keep)
+    if (all)
         callees->keep_order(callees->data, of->site, order_key(preferences), order);
     return order;
 }
