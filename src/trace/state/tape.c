@@ -8,10 +8,11 @@
 #include "base/worker.h"
 
 enum {
-    BATCHES = 8, /* under way at a time */
-    BATCH_EVENTS =
-        2048, /* about: those of one event stay together, and so does what is read while */
-    BATCH_CHANGES = 4096, /* there is no room for another batch */
+    BATCHES = 8, /* under way at a time; 2 when nobody is beside */
+    /* About, as those of one event stay together, and so does what is read while there is no room
+     * for another batch. */
+    BATCH_EVENTS = 2048,
+    BATCH_CHANGES = 4096,
     FIRST_CAPACITY = 256,
     TAKERS_MAX = 4,
     PATIENCE_NS = 1000000,
@@ -34,7 +35,8 @@ struct taker {
 struct fm_tape {
     struct fm_state *state;
     struct fm_state_observer observer;
-    struct batch batches[BATCHES]; /* number n is at n % BATCHES */
+    struct batch batches[BATCHES]; /* number n is at n % places */
+    unsigned places;
     struct batch *writing;
     bool ended;
     struct fm_worker *worker; /* NULL = none beside */
@@ -67,7 +69,7 @@ static bool take_one(struct fm_tape *tape)
     struct taker *taker = choose(tape);
     if (taker == NULL)
         return false;
-    const struct batch *batch = &tape->batches[taker->taken % BATCHES];
+    const struct batch *batch = &tape->batches[taker->taken % tape->places];
     const struct fm_tape_batch shown = {batch->events, batch->changes, batch->event_count,
                                         batch->change_count};
     taker->busy = true;
@@ -131,7 +133,7 @@ static void hand_over(struct fm_tape *tape)
     pthread_mutex_lock(&tape->lock);
     g_assert(left(tape) < BATCHES - 1);
     tape->written++;
-    tape->writing = &tape->batches[tape->written % BATCHES];
+    tape->writing = &tape->batches[tape->written % tape->places];
     tape->writing->event_count = tape->writing->change_count = 0;
     pthread_mutex_unlock(&tape->lock);
     if (tape->worker != NULL)
@@ -146,7 +148,11 @@ static bool is_full(const struct batch *batch)
 /* A full batch is handed over; false while there is no room for the next. */
 static bool make_room(struct fm_tape *tape)
 {
-    if (!wait_for(tape, tape->worker == NULL ? 0 : BATCHES - 2, false))
+    if (tape->worker == NULL) {
+        hand_over(tape);
+        return wait_for(tape, 0, true);
+    }
+    if (!wait_for(tape, BATCHES - 2, false))
         return false;
     hand_over(tape);
     return true;
@@ -241,6 +247,7 @@ struct fm_tape *fm_tape_new(struct fm_state *state, bool beside)
                                                 .segment = on_segment,
                                                 .number = on_number,
                                                 .mark = on_mark};
+    tape->places = beside ? BATCHES : 2;
     tape->writing = &tape->batches[0];
     pthread_mutex_init(&tape->lock, NULL);
     pthread_cond_init(&tape->changed, NULL);
