@@ -79,6 +79,7 @@ struct fm_waiting {
     struct fm_rec_wait *record; /* of the open wait; the rest of it is in the file's thread */
     uint64_t cfa;               /* of the function that waits */
     uint64_t queue_read_cpu_ns; /* the thread's CPU time when its queue was looked at */
+    uint32_t taken_off;         /* odd while a stop that ends is taken off the open wait */
     uint32_t blames_used;
     uint32_t *blames; /* FM_BLAMES_MAX refs of fm_rec_blame by hash; NULL: none yet */
     struct fm_wait_slot slots[FM_WAIT_SLOTS];

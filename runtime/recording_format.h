@@ -298,7 +298,7 @@ struct fm_rec_thread {
     uint64_t wait_object; /* address of the lock, or the like; a descriptor; 0 */
     uint32_t wait_csd;
     uint32_t wait_holder;     /* csd in which the lock's holder was; 0 = not known */
-    uint64_t wait_away;       /* of the wait's clock: spent in signal handlers meanwhile */
+    uint64_t wait_away;       /* of the wait's clock: in signal handlers and stops that are over */
     uint64_t wait_quanta;     /* part of user_quanta: while a wait was open */
     uint64_t queued_first_ns; /* ready to run but without a processor, when it was met first */
     uint64_t queued_ns;       /* the same, latest; both 0: the kernel does not tell */

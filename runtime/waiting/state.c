@@ -198,16 +198,38 @@ void fm_wait_count_slowly(unsigned kind, uint64_t cfa)
         fm_wait_add(&record->calls, 1);
 }
 
-static uint64_t elapsed_until(const struct fm_rec_thread *rec, uint64_t since, uint64_t now)
+/* When the stop began that the thread is in; 0: none. */
+static uint64_t stopped_since(const struct fm_rec_thread *rec)
 {
-    uint64_t stopped_at = __atomic_load_n(&fm_process.stopped_at, __ATOMIC_ACQUIRE);
+    bool stopped = __atomic_load_n(&rec->stop_since_ns, __ATOMIC_ACQUIRE) != 0;
+    return FM_UNLIKELY(stopped) ? __atomic_load_n(&fm_process.stopped_at, __ATOMIC_ACQUIRE) : 0;
+}
+
+#define TAKING_OFF_NS 20000 /* the few instructions of take_stop_off(), unless they are interrupted */
+#define TAKING_OFF_LOOKS 5000u
+
+/* While the recording was not stopped, and no handler ran. */
+static uint64_t elapsed_until(const struct fm_thread *thread, uint64_t since, uint64_t now)
+{
+    const struct fm_rec_thread *rec = thread->rec;
+    uint64_t stopped_at = 0, away = 0;
+    for (unsigned looks = 0; looks < TAKING_OFF_LOOKS; looks++) {
+        uint32_t before = __atomic_load_n(&thread->waiting.taken_off, __ATOMIC_ACQUIRE);
+        stopped_at = stopped_since(rec);
+        away = __atomic_load_n(&rec->wait_away, __ATOMIC_ACQUIRE);
+        if (FM_LIKELY(before % 2 == 0 &&
+                      __atomic_load_n(&thread->waiting.taken_off, __ATOMIC_RELAXED) == before))
+            break;
+        struct timespec pause = {.tv_nsec = TAKING_OFF_NS};
+        fm_system_call(35 /* nanosleep */, (long)&pause, 0, 0, 0);
+    }
     if (FM_UNLIKELY(stopped_at > since && stopped_at < now))
         now = stopped_at;
-    if (FM_UNLIKELY(now < since + rec->wait_away)) {
+    if (FM_UNLIKELY(now < since + away)) {
         __atomic_fetch_add(&fm_process.header->wait_backwards, 1, __ATOMIC_RELAXED);
         return 0;
     }
-    return now - since - rec->wait_away;
+    return now - since - away;
 }
 
 static void count_wait(struct fm_rec_wait *record, uint64_t elapsed)
@@ -228,7 +250,7 @@ static void close_left(struct fm_thread *thread)
         return;
     record->left++;
     fm_wait_add(&record->calls, 1);
-    count_wait(record, elapsed_until(rec, since, clock_now()));
+    count_wait(record, elapsed_until(thread, since, clock_now()));
 }
 
 static bool same_stack(const struct fm_thread *thread, uint64_t a, uint64_t b)
@@ -439,7 +461,7 @@ void fm_wait_end(uint64_t cfa)
     if (FM_UNLIKELY(since == 0 || thread->waiting.cfa != cfa))
         return; /* closed meanwhile: this is a child of fork, say */
     struct fm_rec_wait *record = thread->waiting.record;
-    uint64_t elapsed = elapsed_until(rec, since, now), lock = rec->wait_object;
+    uint64_t elapsed = elapsed_until(thread, since, now), lock = rec->wait_object;
     uint32_t kind = rec->wait_kind, holder = rec->wait_holder;
     __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
     fm_wait_add(&record->calls, 1);
@@ -512,9 +534,25 @@ void fm_waiting_take_up(struct fm_thread *thread, unsigned index)
     thread->waiting.record = aside->record;
     if (aside->since == 0)
         return;
-    uint64_t now = clock_now();
+    uint64_t now = clock_now(), stopped_at = stopped_since(rec);
+    if (stopped_at != 0 && stopped_at < now) /* what follows is the stop's */
+        now = stopped_at;
     rec->wait_away += now > aside->at ? now - aside->at : 0;
     __atomic_store_n(&rec->wait_since, aside->since, __ATOMIC_RELEASE);
+}
+
+/* The stop ends. While it lasted the thread may have ended its wait, but has begun no other. */
+static void take_stop_off(struct fm_thread *thread)
+{
+    struct fm_rec_thread *rec = thread->rec;
+    uint64_t since = __atomic_load_n(&rec->wait_since, __ATOMIC_ACQUIRE);
+    uint64_t from = fm_process.stopped_at > since ? fm_process.stopped_at : since;
+    uint64_t now = since != 0 ? clock_now() : from;
+    __atomic_store_n(&thread->waiting.taken_off, thread->waiting.taken_off + 1, __ATOMIC_SEQ_CST);
+    if (now > from)
+        __atomic_store_n(&rec->wait_away, rec->wait_away + (now - from), __ATOMIC_RELEASE);
+    __atomic_store_n(&rec->stop_since_ns, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->waiting.taken_off, thread->waiting.taken_off + 1, __ATOMIC_RELEASE);
 }
 
 void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_ns)
@@ -529,7 +567,7 @@ void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_n
     uint64_t since_ns = rec->stop_since_ns;
     if (since_ns == 0)
         return;
-    __atomic_store_n(&rec->stop_since_ns, 0, __ATOMIC_RELEASE);
+    take_stop_off(thread);
     rec->stopped_ns += now_ns > since_ns ? now_ns - since_ns : 0;
     rec->stopped_cpu_ns += cpu_ns > rec->stop_cpu_ns ? cpu_ns - rec->stop_cpu_ns : 0;
 }
@@ -564,6 +602,7 @@ void fm_waiting_reset(struct fm_thread *thread)
     waiting->record = NULL;
     waiting->queue_read_cpu_ns = 0;
     waiting->blames_used = 0;
+    waiting->taken_off = 0;
     if (waiting->blames != NULL)
         memset(waiting->blames, 0, FM_BLAMES_MAX * sizeof(uint32_t));
 }

@@ -85,11 +85,13 @@ static void add_lock(void *to, const void *from)
 
 static int compare_threads(const void *a, const void *b)
 {
-    return strcmp(((const struct fm_thread_time *)a)->name,
-                  ((const struct fm_thread_time *)b)->name);
+    const struct fm_thread_time *p = a, *q = b;
+    int order = strcmp(p->name, q->name);
+    return order != 0 ? order : p->queue_known - q->queue_known;
 }
 
-/* Threads of one name are one line of a sum. */
+/* Threads of one name are one line of a sum; those whose time without a processor is not known are
+ * one of their own. */
 static void add_thread(void *to, const void *from)
 {
     struct fm_thread_time *sum = to;
@@ -99,7 +101,6 @@ static void add_thread(void *to, const void *from)
     sum->wait_ns = fm_merge_sum(sum->wait_ns, t->wait_ns);
     sum->inside_ns = fm_merge_sum(sum->inside_ns, t->inside_ns);
     sum->queued_ns = fm_merge_sum(sum->queued_ns, t->queued_ns);
-    sum->queue_known = sum->queue_known && t->queue_known;
 }
 
 static int compare_flows(const void *a, const void *b)

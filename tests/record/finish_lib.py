@@ -134,6 +134,29 @@ class Names:
         return self.names[self.starts[at - 1]] if at > 0 else otherwise
 
 
+SIDE_WAITS = 5  # in recordings
+
+
+def waits_by_function(rec, executable, folder):
+    """{function: {kind: waits}} over all threads, and names of csds for holders."""
+    names = Names(folder / executable, next(module["bias"] for module in rec.modules if module["flags"] & 1))
+    found, holders = {}, {}
+    for thread in rec.threads:
+        for ref, csd in thread["csds"].items():
+            name = names.get(thread["pds"][csd["callee"]]["fn"], "?")
+            holders[ref] = name
+            if SIDE_WAITS not in csd["side"]:
+                continue
+            for kind, wait in rec.waits(csd["side"][SIDE_WAITS]).items():
+                into = found.setdefault(name, {}).setdefault(
+                    kind, dict(calls=0, waits=0, ns=0.0, longest_ns=0.0, left=0, blames=[]))
+                for key in ("calls", "waits", "ns", "left"):
+                    into[key] += wait[key]
+                into["longest_ns"] = max(into["longest_ns"], wait["longest_ns"])
+                into["blames"] += wait["blames"]
+    return found, holders
+
+
 class Tap:
     def __init__(self):
         self.count, self.failed = 0, 0

@@ -3,6 +3,7 @@
  * for is part of it. */
 #include "analysis/analysis_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/job.h"
@@ -120,6 +121,34 @@ static void check_threads(const struct fm_profile *profile, unsigned ns, GArray 
     g_array_append_val(to, invariant);
 }
 
+/* How far the figures of a thread may be off: the time of the calls that wait is a processor's
+ * counter's, and their CPU time is sampled, at worst every 10 ms. */
+static double slack_of(const struct fm_thread_time *thread)
+{
+    const double tick = 1e7;
+    return 0.01 * (double)thread->wall_ns + tick +
+           5 * tick * sqrt((double)thread->inside_ns / tick);
+}
+
+/* A thread waits or runs, or neither. */
+static void check_walls(const struct fm_profile *profile, GArray *to)
+{
+    const struct fm_wait_info *info = &profile->run_info.wait_info;
+    char *wrong = NULL;
+    for (uint32_t i = 0; i < info->thread_count && wrong == NULL; i++) {
+        const struct fm_thread_time *thread = &info->threads[i];
+        double most = (double)thread->wall_ns + slack_of(thread);
+        double busy = (double)thread->cpu_ns + (double)thread->wait_ns - (double)thread->inside_ns;
+        if ((double)thread->wait_ns > most || busy > most)
+            wrong = g_strdup_printf(
+                "%s: of %" G_GUINT64_FORMAT " ns it ran %" G_GUINT64_FORMAT
+                " ns and waited %" G_GUINT64_FORMAT " ns, both at once %" G_GUINT64_FORMAT " ns",
+                thread->name, thread->wall_ns, thread->cpu_ns, thread->wait_ns, thread->inside_ns);
+    }
+    g_autofree char *right = g_strdup_printf("%u threads", info->thread_count);
+    add(to, "no thread waits and runs longer than it was there", wrong, right);
+}
+
 void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to)
 {
     unsigned waits = measure_named(profile, "waits"), ns = measure_named(profile, "wait_ns");
@@ -130,4 +159,5 @@ void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to)
     check_longest(profile, to);
     check_blames(profile, to);
     check_threads(profile, ns, to);
+    check_walls(profile, to);
 }

@@ -20,11 +20,14 @@ static uint64_t end_of(const struct fm_raw_recording *recording)
     return latest;
 }
 
-/* What a thread waited for when the program ended, or when it was looked at, as so many waits. */
+/* What a thread waited for when the program ended, or when it was looked at, as so many waits: up
+ * to the stop that lasts. Those before it are taken off already. */
 static void close_wait(struct fm_raw_recording *recording, const struct fm_raw_thread *thread,
                        uint64_t end, uint32_t count)
 {
-    uint64_t ns = end > thread->open_since_ns ? end - thread->open_since_ns : 0;
+    if (thread->stop_since_ns != 0)
+        end = MIN(end, thread->stop_since_ns);
+    uint64_t ns = less(end, thread->open_since_ns);
     struct fm_raw_wait wait = {.kind = thread->open_kind,
                                .calls = count,
                                .waits = count,
@@ -59,9 +62,9 @@ void fm_raw_recording_close_waits(struct fm_raw_recording *recording, uint64_t e
             thread->end_ns = end;
         if (thread->stop_since_ns != 0)
             thread->stopped_ns += less(thread->end_ns, thread->stop_since_ns);
-        thread->stop_since_ns = 0;
         if (thread->open_kind != 0)
             close_wait(recording, thread, thread->end_ns, 1);
+        thread->stop_since_ns = 0;
     }
 }
 

@@ -15,28 +15,7 @@ from runtime_rec import Rec
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 MUTEX, SEMAPHORE, JOIN, READ, READY, SLEEP, CHILD = 1, 4, 6, 9, 15, 16, 18
-SIDE_WAITS = 5
 NS = 1e9
-
-
-def by_function(rec, executable, folder):
-    """{function: {kind: waits}} over all threads, and names of csds for holders."""
-    names = lib.Names(folder / executable, next(module["bias"] for module in rec.modules if module["flags"] & 1))
-    found, holders = {}, {}
-    for thread in rec.threads:
-        for ref, csd in thread["csds"].items():
-            name = names.get(thread["pds"][csd["callee"]]["fn"], "?")
-            holders[ref] = name
-            if SIDE_WAITS not in csd["side"]:
-                continue
-            for kind, wait in rec.waits(csd["side"][SIDE_WAITS]).items():
-                into = found.setdefault(name, {}).setdefault(
-                    kind, dict(calls=0, waits=0, ns=0.0, longest_ns=0.0, left=0, blames=[]))
-                for key in ("calls", "waits", "ns", "left"):
-                    into[key] += wait[key]
-                into["longest_ns"] = max(into["longest_ns"], wait["longest_ns"])
-                into["blames"] += wait["blames"]
-    return found, holders
 
 
 def within(value, expected, part, slack):
@@ -49,7 +28,7 @@ def check_known(tap, executable, folder, grade):
     done = lib.must([executable], folder, env={**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec")})
     contended, free, waited = map(float, done.stdout.split())
     rec = Rec(folder / "p.rec")
-    found, holders = by_function(rec, executable, folder)
+    found, holders = lib.waits_by_function(rec, executable, folder)
     tap.check(rec.grade_flags & 1 << 5, f"{grade}: says that waits are seen")
     want = found["want"][MUTEX]
     tap.same((want["waits"], want["calls"]), (contended, contended), f"{grade}: contended locks")
@@ -81,7 +60,7 @@ def check_known(tap, executable, folder, grade):
               f"{grade}: a wait does not have the time of a handler in it", (handler, outer))
     tap.same([t["wait_since"] for t in rec.threads], [0, 0], f"{grade}: none is open at the end")
     inner, = folder.glob("p.*.rec")
-    found, _ = by_function(Rec(inner), executable, folder)
+    found, _ = lib.waits_by_function(Rec(inner), executable, folder)
     tap.same({name: {kind: wait["waits"] for kind, wait in kinds.items()}
               for name, kinds in found.items() if name in ("nap", "want")}, {"nap": {SLEEP: 5}},
              f"{grade}: the child of fork has its own")
@@ -104,7 +83,7 @@ def check_killed(tap, executable, folder):
     process.stdout.close()
     rec = Rec(path)
     thread, = rec.threads
-    _, names = by_function(rec, executable, folder)
+    _, names = lib.waits_by_function(rec, executable, folder)
     tap.same((thread["wait_kind"], thread["wait_since"] > 0, names.get(thread["wait_csd"])),
              (SEMAPHORE, True, "forever"), "killed: on what it waited, and where")
 
@@ -114,7 +93,7 @@ def check_off(tap, executable, folder):
     lib.must([executable], folder,
              env={**os.environ, "FATHOM_OUTPUT": str(path), "FATHOM_WAITING": "off"})
     rec = Rec(path)
-    found, _ = by_function(rec, executable, folder)
+    found, _ = lib.waits_by_function(rec, executable, folder)
     tap.same((found, rec.wait_clock, rec.grade_flags & 1 << 5), ({}, 0, 0),
              "off: nothing is recorded, and nothing said to be")
 

@@ -272,8 +272,10 @@ static void add_threads(struct fm_page *page)
     add_time_column(table, "Elsewhere", "unseen_seconds", 2, unit);
     fm_column_help(table, "Asleep where nobody looked: page faults, calls that are not seen");
     add_column(table, "Thread", "path", 1, FM_COLUMN_PROC);
+    bool all_known = true;
     for (uint32_t i = 0; i < MIN(info->thread_count, THREADS_SHOWN); i++) {
         const struct fm_thread_time *time = &info->threads[i];
+        all_known = all_known && time->queue_known;
         fm_table_row(table, "thread", false);
         fm_cell_time_in(table, seconds(time->wall_ns), unit);
         fm_cell_time_in(table, seconds(time->cpu_ns), unit);
@@ -290,6 +292,11 @@ static void add_threads(struct fm_page *page)
         const struct fm_path_part parts[] = {{time->name, NULL, 0}};
         fm_cell_path(table, parts, 1, 0);
     }
+    if (!all_known)
+        fm_add_text(page->body,
+                    "Where the last two columns are empty, how long threads were ready without a "
+                    "processor is not recorded: they were ended by a signal, _exit() or exec "
+                    "before it was read, or the system does not tell.");
 }
 
 /* --- the page --- */

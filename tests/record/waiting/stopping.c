@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main waits in joins() for a thread that does what it is told on standard input: "d" dozes, "s"
+ * stops the recording and "g" goes on with it, "k" ends the program by SIGKILL, "q" ends the thread.
+ * After each, and when main sleeps, it says when it began and ended: nanoseconds of
+ * CLOCK_MONOTONIC. */
+#include <fathom/fathom.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OWN __attribute__((noinline))
+static int about_to_join;
+
+static OWN long long now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static OWN void doze(void)
+{
+    struct timespec time = {0, 100000000};
+    while (nanosleep(&time, &time) != 0)
+        ;
+}
+
+static int main_sleeps(void)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+    int fd = open(path, O_RDONLY);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    close(fd);
+    const char *end = got > 0 ? strrchr(text, ')') : NULL;
+    return end != NULL && end[1] == ' ' && end[2] == 'S';
+}
+
+static void *told(void *unused)
+{
+    long long before = now();
+    for (int asleep = 0; asleep < 3; usleep(1000))
+        asleep = __atomic_load_n(&about_to_join, __ATOMIC_SEQ_CST) && main_sleeps() ? asleep + 1 : 0;
+    for (char order = 'd'; order != 'q';) {
+        printf("%lld %lld\n", before, now());
+        fflush(stdout);
+        if (read(0, &order, 1) != 1)
+            exit(1);
+        before = now();
+        if (order == 'd')
+            doze();
+        else if (order == 's')
+            fathom_stop();
+        else if (order == 'g')
+            fathom_start();
+        else if (order == 'k')
+            kill(getpid(), SIGKILL);
+    }
+    return unused;
+}
+
+static OWN void joins(pthread_t thread)
+{
+    __atomic_store_n(&about_to_join, 1, __ATOMIC_SEQ_CST);
+    if (pthread_join(thread, NULL) != 0)
+        exit(1);
+}
+
+int main(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, told, NULL) != 0)
+        return 1;
+    joins(thread);
+    return 0;
+}
