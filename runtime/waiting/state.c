@@ -205,7 +205,8 @@ static uint64_t stopped_since(const struct fm_rec_thread *rec)
     return FM_UNLIKELY(stopped) ? __atomic_load_n(&fm_process.stopped_at, __ATOMIC_ACQUIRE) : 0;
 }
 
-#define TAKING_OFF_NS 20000 /* the few instructions of take_stop_off(), unless they are interrupted */
+#define TAKING_OFF_NS \
+    20000 /* the few instructions of take_stop_off(), unless they are interrupted */
 #define TAKING_OFF_LOOKS 5000u
 
 /* While the recording was not stopped, and no handler ran. */

@@ -29,6 +29,8 @@ def main():
         tap.same([name for name in names[:3] if heap[name, "wait_ns"] < 19e6], [], "as long as the time that was given")
         rec = Rec(folder / "out.rec")
         found, _ = lib.waits_by_function(rec, folder / "lock_ends", folder)
+        tap.same({name: found[name][MUTEX]["calls"] for name in names[3:5]}, dict(owner_was_dead=1, owner_dies=1),
+                 "a lock of a dead owner is a call")
         tap.same(found["left"][READY]["left"], 1, "one that is jumped out of is left")
         tap.same({name: [blame["holder"] for blame in found[name][kind]["blames"]]
                   for name, kind in (("mutex_timed_out", MUTEX), ("mtx_timed_out", MUTEX), ("rwlock_timed_out", RWLOCK))},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main waits in joins() for a thread that does what it is told on standard input: "d" dozes, "s"
- * stops the recording and "g" goes on with it, "k" ends the program by SIGKILL, "q" ends the thread.
- * After each, and when main sleeps, it says when it began and ended: nanoseconds of
+ * stops the recording and "g" goes on with it, "k" ends the program by SIGKILL, "q" ends the
+ * thread. After each, and when main sleeps, it says when it began and ended: nanoseconds of
  * CLOCK_MONOTONIC. */
 #include <fathom/fathom.h>
 #include <fcntl.h>
@@ -45,7 +45,8 @@ static void *told(void *unused)
 {
     long long before = now();
     for (int asleep = 0; asleep < 3; usleep(1000))
-        asleep = __atomic_load_n(&about_to_join, __ATOMIC_SEQ_CST) && main_sleeps() ? asleep + 1 : 0;
+        asleep =
+            __atomic_load_n(&about_to_join, __ATOMIC_SEQ_CST) && main_sleeps() ? asleep + 1 : 0;
     for (char order = 'd'; order != 'q';) {
         printf("%lld %lld\n", before, now());
         fflush(stdout);
