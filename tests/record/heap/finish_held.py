@@ -447,6 +447,37 @@ def killed(tap, executable, folder, rounds):
         tap.check(not wrong, f"killed, {threads} threads: invariants", "\n".join(wrong))
 
 
+REFUSED = r"""
+#include <stdint.h>
+#include <stdlib.h>
+static char *volatile block;
+static volatile size_t large = 200001, most = PTRDIFF_MAX - 4096;
+__attribute__((noinline)) static void refused(void)
+{
+    block = malloc(large); /* a mapping of its own: usable to the end of its page */
+    if (realloc(block, most) != NULL)
+        abort();
+}
+int main(void)
+{
+    refused();
+    free(block);
+    return 0;
+}
+"""
+
+
+def not_enlarged(tap, folder):
+    """What realloc() refuses is held as before, and then given back to the byte."""
+    (folder / "refused.c").write_text(REFUSED)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-Wno-alloc-size-larger-than", "refused.c", "-o", "refused"], folder)
+    run(folder / "refused", folder, [])
+    rec = Rec(folder / "h.rec")
+    found = named(rec, "refused", folder)["main", "refused"]
+    tap.same((found["live"], found["live_blocks"], found["peak"], found["peak_blocks"]), (0, 0, 200001, 1),
+             "a block that is not enlarged")
+
+
 def main():
     tap = lib.Tap()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 2
@@ -476,6 +507,7 @@ def main():
         many(tap, folder)
         lifetimes(tap, folder)
         on_one_path(tap, folder)
+        not_enlarged(tap, folder)
         killed(tap, executable, folder, rounds * 4)
     return tap.done()
 

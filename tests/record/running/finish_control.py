@@ -154,6 +154,39 @@ def forked(tap, folder):
     tap.same(program.calls(f"forked.{child}.0")["leaf"], 1010, "the child was")
 
 
+def write_requests(program, asked, label_bytes):
+    """As nobody does who keeps the rules: all eight places are marks, and so many are asked for."""
+    request = struct.pack("<IiIIQ", 3, 0, 0, label_bytes, 0) + b"x" * 232
+    with open(program.rec, "r+b") as file:
+        file.seek(CONTROL_AT)
+        at = struct.unpack("<I", file.read(4))[0] * 8
+        file.seek(at + 8)
+        file.write(request * 8)
+        file.flush()
+        file.seek(at)
+        file.write(struct.pack("<I", asked))
+
+
+def answered(program):
+    with open(program.rec, "rb") as file:
+        file.seek(CONTROL_AT)
+        file.seek(struct.unpack("<I", file.read(4))[0] * 8 + 4)
+        return struct.unpack("<I", file.read(4))[0]
+
+
+def against_the_rules(tap, folder):
+    program = Steps(folder, "rules")
+    program.step("w 1")
+    write_requests(program, 9, 1)
+    program.step("w 1")
+    tap.same((answered(program), Rec(program.rec).marks), (9, []), "nine requests in eight places: none is done")
+    write_requests(program, 17, 0xffffffff)
+    program.step("w 1")
+    tap.same((answered(program), [mark["name"] for mark in Rec(program.rec).marks]), (17, ["x" * 232] * 8),
+             "eight are, and of a label that is too long what there is place for")
+    program.end()
+
+
 def without_ticks(tap, folder):
     """It computes and has no reason to look: whoever asks is told why, and what to do."""
     os.environ["FATHOM_TICKS"] = "none"
@@ -363,7 +396,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", HERE / "steps.c", "-o", "steps",
                   "-lpthread"], folder)
-        for part in (phases, busy, threads, forked, without_ticks, begun, refused, named, by_options):
+        for part in (phases, busy, threads, forked, against_the_rules, without_ticks, begun, refused, named, by_options):
             part(tap, folder)
     return tap.done()
 

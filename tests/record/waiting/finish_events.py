@@ -131,6 +131,15 @@ def check_units(tap, folder):
     tap.check("ticks are minor faults:\n\tperiod = 100\n" in dump, "the sum has the coarser period", dump[-600:])
 
 
+def check_rest(tap, folder):
+    """What comes behind the last tick is counted at the end."""
+    done = record(folder, "minor-faults:1000000", "rest")
+    if refused(tap, done, "minor-faults:1000000"):
+        return
+    total = sum(lib.Profile(folder / "rest.data").quanta.values())
+    tap.check(2500 <= total < 1000000, "fewer than one tick stands for", total)
+
+
 def check_refused(tap, folder):
     """A user who may not count: the setting is named. Only root can become such a one."""
     level = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
@@ -171,6 +180,7 @@ def main():
         done = record(folder, "cpu-clock:2000000", "clock")
         if not refused(tap, done, "cpu-clock"):
             tap.check(" s CPU" in done.stderr, "cpu-clock is time", done.stderr)
+        check_rest(tap, folder)
         check_refused(tap, folder)
         for wrong in ("page-fault", "page-faults:0", "page-faults:x", "page-faults:5000000000", "context-switches:2"):
             done = record(folder, wrong, "wrong")
