@@ -358,73 +358,6 @@ static bool is_always_wait(unsigned kind)
     return kind <= FM_REC_WAIT_SEMAPHORE;
 }
 
-/* Reads a file where the program sees no descriptor of it: in a process that shares the memory, and
- * not the descriptors. Another thread may be about to close one and to count on its number. */
-struct apart {
-    const char *path;
-    char *text;
-    long room, got;
-};
-
-static __attribute__((noreturn, noinline, used)) void read_apart_run(struct apart *apart)
-{
-    long fd = fm_system_call(2 /* open */, (long)apart->path, 0, 0, 0);
-    apart->got = fd < 0 ? fd : fm_system_call(0 /* read */, fd, (long)apart->text, apart->room, 0);
-    for (;;)
-        fm_system_call(60 /* exit */, 0, 0, 0, 0);
-}
-
-#define APART_STACK_BYTES 2048
-static long read_apart(const char *path, char *text, long room)
-{
-    struct apart apart = {path, text, room, -1};
-    char stack[APART_STACK_BYTES] __attribute__((aligned(16)));
-    uint64_t mask = fm_block_signals();
-    long pid = 56 /* clone */;
-    register long thread_id __asm__("r10") = 0;
-    register long tls __asm__("r8") = 0;
-    __asm__ volatile("syscall\n\t"
-                     "testq %%rax, %%rax\n\t"
-                     "jnz 1f\n\t"
-                     "movq %[apart], %%rdi\n\t"
-                     "callq *%[run]\n\t"
-                     "1:"
-                     : "+a"(pid)
-                     : "D"(0x100L | 0x4000 /* CLONE_VM | CLONE_VFORK, no signal at its end */),
-                       "S"(stack + sizeof stack), "d"(0L), "r"(thread_id),
-                       "r"(tls), [apart] "b"(&apart), [run] "r"(read_apart_run)
-                     : "rcx", "r11", "memory", "cc");
-    if (pid > 0)
-        fm_system_call(61 /* wait4 */, pid, 0, (long)0x80000000 /* __WCLONE */, 0);
-    fm_restore_signals(mask);
-    return apart.got;
-}
-
-/* The kernel's own count of how long threads were ready and had no processor. */
-static void queue_read(struct fm_rec_thread *rec, bool first)
-{
-    char path[64], text[96];
-    size_t used = fm_text_append(path, sizeof path, 0, "/proc/");
-    used = fm_text_append_number(path, sizeof path, used,
-                                 (uint64_t)fm_system_call(39 /* getpid */, 0, 0, 0, 0));
-    used = fm_text_append(path, sizeof path, used, "/task/");
-    used = fm_text_append_number(path, sizeof path, used, rec->tid);
-    fm_text_append(path, sizeof path, used, "/schedstat");
-    long got = read_apart(path, text, sizeof text - 1);
-    text[got > 0 ? got : 0] = '\0';
-    const char *at = text;
-    while (*at >= '0' && *at <= '9')
-        at++;
-    if (at == text || *at++ != ' ')
-        return;
-    uint64_t queued = 0;
-    for (; *at >= '0' && *at <= '9'; at++)
-        queued = queued * 10 + (uint64_t)(*at - '0');
-    rec->queued_ns = queued;
-    if (first)
-        rec->queued_first_ns = queued;
-}
-
 /* clock of the CPU time of any thread: as pthread_getcpuclockid makes it. */
 static int cpu_clock_of(uint32_t tid)
 {
@@ -438,7 +371,7 @@ static void times_read(struct fm_thread *thread)
         return;
     uint64_t cpu_ns = fm_now_ns(cpu_clock_of(rec->tid));
     thread->waiting.queue_read_cpu_ns = cpu_ns;
-    queue_read(rec, false);
+    fm_queue_read(rec, false);
     if (cpu_ns != 0)
         rec->cpu_last_ns = cpu_ns;
 }
@@ -580,7 +513,7 @@ void fm_waiting_begin_thread(struct fm_thread *thread)
         fm_waiting_note_stop(thread, true, thread->rec->start_monotonic_ns);
     /* That of a new thread begins with 0. */
     if (fm_process.wait_clock != 0 && thread->rec->tid == (uint32_t)fm_system_call(39, 0, 0, 0, 0))
-        queue_read(thread->rec, true);
+        fm_queue_read(thread->rec, true);
 }
 
 void fm_waiting_end_thread(struct fm_thread *thread)
