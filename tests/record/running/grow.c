@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grows as wildly as a recording can, to some 20 MB, and waits until its standard input ends:
- * threads start and end, each with contexts of its own; children are forked, which do the same for
- * a moment. A slow reader would else never come to the end. */
+/* Grows until its standard input ends, as slowly as reading it goes: some MB a second. Threads
+ * start and end, each with contexts of its own; children are forked, which do the same for a
+ * moment. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEPTH 9
+#define DEPTH 4
 #define THREADS 4
-#define ROUNDS 64
+#define PAUSE_US 50
 
 static volatile int ended;
 
@@ -52,8 +52,10 @@ static void *body(void *number)
 {
     uint64_t seed = (uintptr_t)number;
     int rounds = 20 + (int)(next(&seed) % 200);
-    for (int i = 0; i < rounds && !ended; i++)
-        go(DEPTH, &seed);
+    for (int i = 0; i < rounds && !ended; i++) {
+        go(1 + (int)(next(&seed) % DEPTH), &seed);
+        usleep(PAUSE_US);
+    }
     return NULL;
 }
 
@@ -80,7 +82,7 @@ int main(void)
             fork_one(round);
         for (int i = 0; i < THREADS; i++)
             pthread_join(all[i], NULL);
-        ended = poll(&input, 1, round < ROUNDS ? 0 : -1) > 0;
+        ended = poll(&input, 1, 0) > 0;
     }
     return 0;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a recording that grows, again and again: nothing may be missing, nothing may decrease.
- * watch_race NAME.rec READINGS: tells the calls of all edges after the last reading. */
+ * watch_race NAME.rec READINGS [BYTES]: stops when the recording has so many. Tells the calls of
+ * all edges after the last reading, threads, contexts; readings, how many of them found more calls
+ * than the one before, and how many more edges. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "record/running/followed.h"
 
@@ -54,18 +58,25 @@ static void read_whole(const char *path)
             fail("an edge without its callee, as finishing reads it", NULL);
 }
 
+static off_t bytes_of(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 ? found.st_blocks * 512 : 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3)
-        fail("expected NAME.rec READINGS", NULL);
+    if (argc != 3 && argc != 4)
+        fail("expected NAME.rec READINGS [BYTES]", NULL);
     g_autoptr(FmFollowed) watch = NULL;
     GError *error = NULL;
     if (!fm_followed_open(argv[1], &watch, &error))
         fail("open", error);
+    long readings = atol(argv[2]), bytes_max = argc > 3 ? atol(argv[3]) : LONG_MAX, done = 0,
+         rose = 0, grown = 0;
     struct fm_followed_counts before = {0};
-    long readings = atol(argv[2]);
-    uint32_t edges = 0, grown = 0;
-    for (long i = 0; i < readings; i++) {
+    uint32_t edges = 0;
+    for (; done < readings && bytes_of(argv[1]) < bytes_max; done++) {
         if (!fm_followed_read(watch, &error))
             fail("read", error);
         struct fm_followed_counts now = sum(watch);
@@ -73,13 +84,16 @@ int main(int argc, char **argv)
             if (now.of[m] < before.of[m])
                 fail("a sum decreased", NULL);
         check_edges(watch);
-        grown += watch->edge_count > edges;
+        if (watch->edge_count < edges)
+            fail("edges are gone", NULL);
+        rose += done > 0 && now.of[FM_FOLLOWED_CALLS] > before.of[FM_FOLLOWED_CALLS];
+        grown += done > 0 && watch->edge_count > edges;
         edges = watch->edge_count;
         before = now;
-        if (i % WHOLE_EVERY == 0)
+        if (done % WHOLE_EVERY == 0)
             read_whole(argv[1]);
     }
-    printf("%" PRIu64 " %u %u %u\n", before.of[FM_FOLLOWED_CALLS], grown, watch->thread_count,
-           watch->context_count);
+    printf("%" PRIu64 " %u %u %ld %ld %ld\n", before.of[FM_FOLLOWED_CALLS], watch->thread_count,
+           watch->context_count, done, rose, grown);
     return 0;
 }
