@@ -453,7 +453,8 @@ static void describe_rank(struct fm_rec_header *h)
 static void describe_process(struct fm_rec_header *h)
 {
     char buffer[4096];
-    ssize_t got = readlink("/proc/self/exe", buffer, sizeof buffer);
+    long got =
+        fm_system_call(89 /* readlink */, (long)"/proc/self/exe", (long)buffer, sizeof buffer, 0);
     if (got > 0)
         h->program = fm_arena_text(buffer, (size_t)got);
     int fd = fm_file_open("/proc/self/cmdline", O_RDONLY);
@@ -494,7 +495,7 @@ bool fm_arena_open(void)
         fm_complain("no room for the recording file, the program runs unrecorded", p->path);
         if (ok)
             munmap(p->base, p->bytes_reserved);
-        unlink(p->path);
+        fm_system_call(87 /* unlink */, (long)p->path, 0, 0, 0);
         fm_file_close(p->fd);
         return false;
     }

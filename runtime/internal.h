@@ -425,13 +425,17 @@ void fm_control_prepare(const struct fm_control_actions *actions);
 void fm_control_act(bool between_hooks);
 /* Looks whether something is asked: any thread, but holding no lock. A tick tells whether it
  * interrupted a hook; all others are between them. */
-static inline void fm_control_look(bool between_hooks)
+static inline bool fm_control_is_asked(void)
 {
     const struct fm_rec_control *control = fm_process.control;
-    if (FM_UNLIKELY(control != NULL &&
-                    (__atomic_load_n(&control->asked, __ATOMIC_RELAXED) !=
-                         __atomic_load_n(&fm_process.requests_seen, __ATOMIC_RELAXED) ||
-                     (fm_process.start_at_ns | fm_process.stop_at_ns) != 0)))
+    return control != NULL && (__atomic_load_n(&control->asked, __ATOMIC_RELAXED) !=
+                                   __atomic_load_n(&fm_process.requests_seen, __ATOMIC_RELAXED) ||
+                               (fm_process.start_at_ns | fm_process.stop_at_ns) != 0);
+}
+
+static inline void fm_control_look(bool between_hooks)
+{
+    if (FM_UNLIKELY(fm_control_is_asked()))
         fm_control_act(between_hooks);
 }
 

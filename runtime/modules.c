@@ -61,7 +61,8 @@ static struct fm_rec_module *module_record(const struct dl_phdr_info *info, uint
     uint32_t flags = 0;
     if (first) {
         flags = FM_REC_MODULE_EXECUTABLE;
-        ssize_t got = readlink("/proc/self/exe", path, sizeof path - 1);
+        long got = fm_system_call(89 /* readlink */, (long)"/proc/self/exe", (long)path,
+                                  sizeof path - 1, 0);
         used = got > 0 ? (size_t)got : 0;
         path[used] = '\0';
     } else if (info->dlpi_name != NULL && info->dlpi_name[0] != '\0') {
@@ -73,7 +74,8 @@ static struct fm_rec_module *module_record(const struct dl_phdr_info *info, uint
         used = fm_text_append(path, sizeof path, used, info->dlpi_name);
     }
     struct stat status;
-    bool has_file = used > 0 && path[0] == '/' && stat(path, &status) == 0;
+    bool has_file = used > 0 && path[0] == '/' &&
+                    fm_system_call(4 /* stat */, (long)path, (long)&status, 0, 0) == 0;
     if (!has_file && !first && (used == 0 || strchr(path, '/') == NULL))
         flags |= FM_REC_MODULE_VDSO;
     uint32_t text = fm_arena_text(path, used);

@@ -302,7 +302,7 @@ static int snapshot_write(uint32_t number)
         result = write_all(fd, (const char *)&header, sizeof header, 0);
     fm_file_close(fd);
     if (result != 0)
-        unlink(path);
+        fm_system_call(87 /* unlink */, (long)path, 0, 0, 0);
     return result;
 }
 

@@ -326,7 +326,7 @@ static struct fm_thread *thread_free_to_wait(uint64_t cfa)
     return thread;
 }
 
-bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa)
+static __attribute__((noinline)) bool begin_slowly(unsigned kind, uint64_t object, uint64_t cfa)
 {
     struct fm_thread *thread = thread_free_to_wait(cfa);
     if (thread == NULL)
@@ -336,6 +336,26 @@ bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa)
     if (record == NULL)
         return false;
     open_wait(thread, record, csd, object, 0, cfa);
+    return true;
+}
+
+/* What is usual calls nothing, so no register need be saved. */
+bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa)
+{
+    const struct fm_tls *tls = &fm_tls_v1;
+    struct fm_thread *thread = tls->thread;
+    if (FM_UNLIKELY(thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED ||
+                    fm_process.wait_clock != FM_REC_CLOCK_TSC || thread->rec->wait_since != 0 ||
+                    fm_process_is_copy() || fm_control_is_asked()))
+        return begin_slowly(kind, object, cfa);
+    const struct fm_rec_frame *frame = fm_stack_charged_quickly(tls, cfa);
+    if (FM_UNLIKELY(frame == NULL))
+        return begin_slowly(kind, object, cfa);
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
+    const struct fm_wait_slot *slot = fm_wait_slot_of(thread, csd, kind);
+    if (FM_UNLIKELY(slot->key != fm_wait_key(csd, kind)))
+        return begin_slowly(kind, object, cfa);
+    open_wait(thread, slot->record, csd, object, 0, cfa);
     return true;
 }
 
@@ -385,14 +405,12 @@ static __attribute__((noinline)) void note_long_wait(struct fm_thread *thread, u
     errno = saved_errno;
 }
 
-void fm_wait_end(uint64_t cfa)
+static __attribute__((noinline)) void end_slowly(struct fm_thread *thread, uint64_t cfa,
+                                                 uint64_t now)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
-    if (FM_UNLIKELY(thread == NULL))
-        return;
     struct fm_rec_thread *rec = thread->rec;
-    uint64_t now = clock_now(), since = rec->wait_since;
-    if (FM_UNLIKELY(since == 0 || thread->waiting.cfa != cfa))
+    uint64_t since = rec->wait_since;
+    if (since == 0 || thread->waiting.cfa != cfa)
         return; /* closed meanwhile: this is a child of fork, say */
     struct fm_rec_wait *record = thread->waiting.record;
     uint64_t elapsed = elapsed_until(thread, since, now), lock = rec->wait_object;
@@ -412,6 +430,26 @@ void fm_wait_end(uint64_t cfa)
         fm_traced_on_wait(thread);
     if (FM_UNLIKELY(elapsed >= fm_process.wait_ticks_per_ms * MOMENT_MS))
         note_long_wait(thread, elapsed);
+}
+
+/* A call that did not wait, again without a call. */
+void fm_wait_end(uint64_t cfa)
+{
+    struct fm_thread *thread = fm_tls_v1.thread;
+    if (FM_UNLIKELY(thread == NULL))
+        return;
+    struct fm_rec_thread *rec = thread->rec;
+    uint64_t now = clock_now(), since = rec->wait_since, elapsed = now - since - rec->wait_away;
+    if (FM_UNLIKELY(since == 0 || thread->waiting.cfa != cfa ||
+                    elapsed >= fm_process.wait_threshold || is_always_wait(rec->wait_kind) ||
+                    __atomic_load_n(&fm_process.stopped_at, __ATOMIC_ACQUIRE) > since)) {
+        end_slowly(thread, cfa, now);
+        return;
+    }
+    struct fm_rec_wait *record = thread->waiting.record;
+    __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
+    fm_wait_add(&record->calls, 1);
+    fm_wait_add(&record->short_ticks, elapsed);
 }
 
 void fm_wait_give_up(uint64_t cfa)

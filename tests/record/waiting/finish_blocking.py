@@ -10,7 +10,10 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from runtime_rec import Rec
 
+DISK = 19
+SIDE_WAITS = 5
 HERE = pathlib.Path(__file__).resolve().parent
 WAYS = (
     ("gcc", ["-O1"], "C"),
@@ -51,6 +54,10 @@ pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_clockrdlock
 pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait sem_wait sem_timedwait sem_clockwait
 pthread_barrier_wait pthread_join pthread_timedjoin_np pthread_clockjoin_np pthread_once mtx_lock mtx_timedlock
 cnd_wait cnd_timedwait thrd_join thrd_sleep call_once
+stat stat64 lstat lstat64 fstatat fstatat64 statx statfs statfs64 statvfs statvfs64 access faccessat euidaccess readlink
+readlinkat __readlink_chk __readlinkat_chk realpath __realpath_chk rename renameat renameat2 unlink unlinkat remove rmdir
+mkdir mkdirat mkfifo mkstemp mkstemp64 mkdtemp link linkat symlink symlinkat chmod fchmodat chown lchown fchownat
+utimensat
 """.split()
 
 
@@ -62,6 +69,18 @@ def in_front(path):
     """Functions that this file defines."""
     told = lib.must(["nm", "--defined-only", "-D", path], path.parent).stdout
     return {line.split()[2].split("@")[0] for line in told.splitlines() if line.split()[1] in "TWi"}
+
+
+def known_paths(tap, folder):
+    """All of paths.c are calls of files and disks, of the functions that called."""
+    own = folder / "known_paths"
+    own.mkdir()
+    told = lib.must([folder / "paths.recorded"], own,
+                    env={**os.environ, "TMPDIR": str(own), "FATHOM_OUTPUT": str(folder / "paths.rec")}).stdout
+    rec = Rec(folder / "paths.rec")
+    seen = sum(waits[DISK]["calls"] for thread in rec.threads for csd in thread["csds"].values()
+               if SIDE_WAITS in csd["side"] and DISK in (waits := rec.waits(csd["side"][SIDE_WAITS])))
+    tap.same(f"{seen} calls", told.splitlines()[-1], "calls about names of files are seen")
 
 
 def main():
@@ -76,7 +95,7 @@ def main():
                   "-Wl,-rpath,$ORIGIN,--enable-new-dtags"], folder)
         for number, (compiler, options, what) in enumerate(WAYS):
             front = [lib.FATHOM, "c++" if compiler == "g++" else "cc", compiler]
-            for source in ("blocking", "calls_rest"):
+            for source in ("blocking", "calls_rest", "paths"):
                 words = [*options, "-w", "-D_GNU_SOURCE", "-pthread", HERE / f"{source}.c"]
                 lib.must([compiler, *words, "-o", f"{source}.plain"], folder)
                 lib.must([*front, *words, "-o", f"{source}.recorded"], folder)
@@ -89,6 +108,7 @@ def main():
                     told.append(lib.must([folder / f"{source}.{kind}", *arguments], own, env=environment,
                                          timeout=300).stdout)
                 differences(tap, told[1], told[0], f"{what}: {source}: as the program alone")
+        known_paths(tap, folder)
         own = folder / "known"
         own.mkdir()
         done = lib.record([folder / "blocking.recorded"], own, env={**os.environ, "TMPDIR": str(own)}, timeout=300)

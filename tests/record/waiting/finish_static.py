@@ -69,7 +69,7 @@ def main():
         folder = pathlib.Path(name)
         (folder / "holding.c").write_text(HOLDING)
         for what, options in WAYS:
-            for source in ("calls", "blocking", "calls_rest"):
+            for source in ("calls", "blocking", "calls_rest", "paths"):
                 words = ["-O1", "-w", "-D_GNU_SOURCE", "-pthread", HERE / f"{source}.c", *options]
                 if lib.run(["gcc", *words, "-o", "plain"], folder).returncode != 0:
                     tap.skip(f"{what}: {source}", "no static libc")
