@@ -27,8 +27,11 @@ def race(tap, folder, number, readings):
     program = grow(folder, name)
     path = pathlib.Path(folder) / f"{name}.rec"
     until = time.monotonic() + DEADLINE
-    # the first of it is a header that is being written
-    while (not path.exists() or lib.run([RACE, path, 1], folder).returncode != 0) and time.monotonic() < until:
+    # The first of it is a header that is being written, then a graph without threads.
+    while time.monotonic() < until:
+        read = lib.run([RACE, path, 1], folder)
+        if read.returncode == 0 and int(read.stdout.split()[1]) > 1:
+            break
         time.sleep(0.01)
     read = lib.run([RACE, path, readings, BYTES_MAX], folder)
     done = rose = grown = 0
