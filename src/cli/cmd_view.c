@@ -55,12 +55,12 @@ static void tell_failure(void *user, const GError *error)
     fm_cli_notice("view", error->message);
 }
 
-/* NAME of the runs that `fathom record --keep=N -o NAME` has kept. False: there are none. */
-static bool add_runs(struct fm_server *server, const char *name, int *status)
+/* The newest of the runs that `fathom record --keep=N -o NAME` has kept. False: there are none. */
+static bool add_newest_run(struct fm_server *server, const char *name, int *status)
 {
     if (g_file_test(name, G_FILE_TEST_EXISTS))
         return false;
-    g_autoptr(GPtrArray) profiles = fm_kept_profiles(name);
+    g_autoptr(GPtrArray) profiles = fm_kept_newest(name);
     for (guint i = 0; i < profiles->len; i++) {
         GError *error = NULL;
         if (!add(server, profiles->pdata[i], &error))
@@ -77,7 +77,7 @@ static int add_all(struct fm_server *server, char **paths, char **roots,
     for (char **path = paths; *path != NULL; path++) {
         GError *error = NULL;
         g_autofree char *shown = g_strdup(*path);
-        if (add_runs(server, *path, &status))
+        if (add_newest_run(server, *path, &status))
             continue;
         if (!fm_cli_growing_take(growing, &shown, &error) ||
             !fm_cli_imported_take(imported, &shown, &error))
@@ -207,9 +207,9 @@ int fm_cmd_view(int argc, char **argv)
         "machine, and opens it. A FILE is a deep profile, an event log or "
         "another tool's profile (fathom import); NAME.rec, or pid:N, is "
         "a program that runs, and its pages are kept up to date. An ADDRESS is a program's live "
-        "log (unix:PATH, tcp:HOST:PORT); a NAME stands for the runs that `fathom record --keep=N "
-        "-o "
-        "NAME` has kept; a FOLDER is a CTF trace, or else the same as --root=FOLDER.",
+        "log (unix:PATH, tcp:HOST:PORT); a NAME stands for the newest of the runs that `fathom "
+        "record --keep=N -o NAME` has kept; a FOLDER is a CTF trace, or else the same as "
+        "--root=FOLDER.",
         "fathom view Deep.data\n"
         "  fathom view server.rec\n"
         "  fathom view --base old.data new.data\n"

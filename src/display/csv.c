@@ -61,9 +61,13 @@ static void append_cell(GString *out, const struct cell *cell)
     case CELL_LINK:
         fm_csv_append_text(out, cell->link->label);
         break;
-    case CELL_PATH: {
+    case CELL_PATH:
+    case CELL_FOLDED: {
         g_autoptr(GString) path = g_string_new(NULL);
-        fm_append_path(path, cell->path, 0);
+        if (cell->kind == CELL_PATH)
+            fm_append_path(path, cell->path, 0);
+        else
+            fm_append_folded(path, cell->path);
         fm_csv_append_text(out, path->str);
         break;
     }

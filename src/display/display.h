@@ -171,6 +171,12 @@ void fm_cell_link(struct fm_table *table, const struct fm_query *query, const ch
                   unsigned style);
 /* As fm_add_href(). */
 void fm_cell_href(struct fm_table *table, const char *url, const char *label, unsigned style);
+/* Links that a page shows when the title is clicked; other formats have all of them. count > 0. */
+struct fm_href {
+    const char *url, *label; /* as of fm_add_href() */
+};
+void fm_cell_folded(struct fm_table *table, const char *title, const struct fm_href *links,
+                    unsigned count);
 /* More about the cell just added, shown where the reader points at it; in JSON a field of its own,
  * the column's name with "_full" behind. NULL = nothing. */
 void fm_cell_full(struct fm_table *table, const char *text);

@@ -109,6 +109,7 @@ enum cell_kind {
     CELL_STRING,
     CELL_LINK,
     CELL_PATH,
+    CELL_FOLDED, /* links below a title */
 };
 
 /* How a number is shown, where not in the usual way; of a path its depth in a tree. */
@@ -132,6 +133,7 @@ struct path_part {
 struct path {
     struct path_part *parts;
     unsigned count;
+    const char *title; /* CELL_FOLDED */
 };
 
 struct cell {
@@ -223,6 +225,8 @@ struct item *fm_list_add_item(struct fm_list *to, enum item_kind kind);
 struct cell *fm_table_add_cell(struct fm_table *table, enum cell_kind kind);
 /* A path as text. */
 void fm_append_path(GString *out, const struct path *path, unsigned depth);
+/* The links of a folded cell as text: the title is for pages. */
+void fm_append_folded(GString *out, const struct path *links);
 
 /* Fills *ret with copies in the page's arena. */
 void fm_display_link(struct fm_display *display, const struct fm_query *query, const char *label,

@@ -72,7 +72,7 @@ static const char *column_unit(const char *name)
     return NULL;
 }
 
-/* The steps of a path, each with its query. */
+/* The steps of a path, or folded links, each with its query. */
 static void write_path(struct fm_json *json, const char *name, const struct path *path)
 {
     fm_json_array(json, name);
@@ -83,7 +83,7 @@ static void write_path(struct fm_json *json, const char *name, const struct path
             continue;
         fm_json_object(json, NULL);
         fm_json_text(json, "name", part->link.label);
-        if (part->link.command)
+        if (part->link.command || part->link.url)
             write_query(json, "query", &part->link);
         else
             fm_json_null(json, "query");
@@ -139,6 +139,7 @@ static void write_cell(struct fm_json *json, const char *name, const struct cell
         fm_json_text(json, name, cell->link->label);
         break;
     case CELL_PATH:
+    case CELL_FOLDED:
         write_path(json, name, cell->path);
         break;
     }

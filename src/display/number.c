@@ -236,6 +236,7 @@ bool fm_append_cell_number(GString *out, const struct cell *cell)
     case CELL_STRING:
     case CELL_LINK:
     case CELL_PATH:
+    case CELL_FOLDED:
         return false;
     }
     return false;

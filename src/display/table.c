@@ -217,6 +217,29 @@ void fm_cell_href(struct fm_table *table, const char *url, const char *label, un
     cell->style = (uint8_t)style;
 }
 
+void fm_cell_folded(struct fm_table *table, const char *title, const struct fm_href *links,
+                    unsigned count)
+{
+    g_return_if_fail(title != NULL && links != NULL && count > 0);
+    struct arena *arena = &table->display->arena;
+    struct path *path = fm_arena_alloc(arena, sizeof *path);
+
+    path->title = fm_arena_copy(arena, title, strlen(title));
+    path->parts = fm_arena_alloc(arena, count * sizeof *path->parts);
+    path->count = count;
+    for (unsigned i = 0; i < count; i++)
+        fm_display_href(table->display, links[i].url, links[i].label, &path->parts[i].link);
+    fm_table_add_cell(table, CELL_FOLDED)->path = path;
+}
+
+void fm_append_folded(GString *out, const struct path *links)
+{
+    for (unsigned i = 0; i < links->count; i++) {
+        g_string_append(out, i > 0 ? ", " : "");
+        g_string_append(out, links->parts[i].link.label);
+    }
+}
+
 void fm_cell_full(struct fm_table *table, const char *text)
 {
     if (text == NULL || table->row_count == 0 || table->rows[table->row_count - 1].cell_count == 0)

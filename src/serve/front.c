@@ -6,6 +6,7 @@
 #include "display/ranked.h"
 #include "serve/growing/growing.h"
 #include "serve/serve_internal.h"
+#include "serve/services.h"
 #include "recording/profile.h"
 #include "trace/format/open.h"
 
@@ -172,8 +173,14 @@ static void add_traces(const struct fm_server *server, struct fm_list *body)
 
 struct search {
     GPtrArray *found, *traces; /* char *, real paths */
+    struct fm_services *services;
     unsigned looked_at;
 };
+
+static int64_t written_ns(const struct stat *status)
+{
+    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+}
 
 static void look_into(struct search *search, const char *folder, unsigned depth)
 {
@@ -193,7 +200,8 @@ static void look_into(struct search *search, const char *folder, unsigned depth)
             g_ptr_array_add(search->traces, g_steal_pointer(&path));
         else if (is_folder && depth < LISTED_DEPTH_MAX)
             look_into(search, path, depth + 1);
-        else if (S_ISREG(status.st_mode) && g_str_has_suffix(name, ".data"))
+        else if (S_ISREG(status.st_mode) && g_str_has_suffix(name, ".data") &&
+                 !fm_services_take(search->services, path, written_ns(&status)))
             g_ptr_array_add(search->found, g_steal_pointer(&path));
     }
 }
@@ -293,15 +301,21 @@ static void add_profiles(const struct fm_server *server, struct fm_list *body, c
 static void add_root(const struct fm_server *server, struct fm_list *body, const char *root)
 {
     struct search search = {g_ptr_array_new_with_free_func(g_free),
-                            g_ptr_array_new_with_free_func(g_free), 0};
+                            g_ptr_array_new_with_free_func(g_free),
+                            fm_services_new(fm_recordings_roots(server->recordings)), 0};
     look_into(&search, root, 1);
+    if (fm_services_any(search.services)) {
+        g_autofree char *services_title = g_strdup_printf("Services below %s", root);
+        fm_services_show(search.services, body, services_title,
+                         strcmp(root, "/") == 0 ? 1 : strlen(root) + 1);
+    }
     g_ptr_array_sort(search.found, compare_paths);
     g_ptr_array_sort(search.traces, compare_paths);
     g_autofree char *title = g_strdup_printf("Profiles below %s", root);
     g_autofree char *traces_title = g_strdup_printf("Traces below %s", root);
     if (search.found->len > 0) {
         add_profiles(server, body, title, search.found, root);
-    } else if (search.traces->len == 0) {
+    } else if (search.traces->len == 0 && !fm_services_any(search.services)) {
         fm_add_heading(body, title);
         fm_add_text(body, "There is no file named *.data, and no trace.");
     }
@@ -310,6 +324,7 @@ static void add_root(const struct fm_server *server, struct fm_list *body, const
     if (search.found->len + search.traces->len >= LISTED_FILES_MAX ||
         search.looked_at > LOOKED_AT_MAX)
         fm_add_text(body, "Only the first files are listed; others can be named in the address.");
+    fm_services_free(search.services);
     g_ptr_array_unref(search.found);
     g_ptr_array_unref(search.traces);
 }

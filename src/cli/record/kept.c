@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files/beside.h"
+#include "base/files/kept_name.h"
 #include "record/raw/recording.h"
 
 #define NAMES_TRIED 1000u
@@ -33,20 +34,6 @@ static void run_free(gpointer data)
     g_free(run->stem);
     g_ptr_array_unref(run->names);
     g_free(run);
-}
-
-/* How long a stamp stands there, behind which the name of a file goes on with a dot; 0 = none. */
-static size_t stamp_length(const char *text)
-{
-    static const char form[] = "dddddddd-ddddddZ";
-    size_t at = 0;
-    for (; form[at] != '\0'; at++) {
-        if (form[at] == 'd' ? !g_ascii_isdigit(text[at]) : text[at] != form[at])
-            return 0;
-    }
-    size_t digits = text[at] == '-' ? strspn(text + at + 1, "0123456789") : 0;
-    at += digits > 0 ? digits + 1 : 0;
-    return text[at] == '.' ? at : 0;
 }
 
 /* What recording and finishing write; others' files of such names are left alone. */
@@ -102,7 +89,8 @@ static GPtrArray *runs_of(const char *base)
     const char *file;
     while (dir != NULL && (file = g_dir_read_name(dir)) != NULL) {
         struct stat status;
-        size_t length = g_str_has_prefix(file, prefix) ? stamp_length(file + strlen(prefix)) : 0;
+        size_t length =
+            g_str_has_prefix(file, prefix) ? fm_kept_stamp_length(file + strlen(prefix)) : 0;
         g_autofree char *path = g_build_filename(folder, file, NULL);
         if (length == 0 || !is_written_by_us(file + strlen(prefix) + length) ||
             lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
@@ -268,18 +256,19 @@ static gint by_name(gconstpointer left, gconstpointer right)
     return one != other ? (one < other ? -1 : 1) : strcmp(a, b);
 }
 
-GPtrArray *fm_kept_profiles(const char *base)
+GPtrArray *fm_kept_newest(const char *base)
 {
     g_return_val_if_fail(base != NULL, NULL);
     GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *folder = g_path_get_dirname(base);
     g_autoptr(GPtrArray) runs = runs_of(base);
-    for (guint i = 0; i < runs->len; i++) {
+    for (guint i = 0; i < runs->len && paths->len == 0; i++) {
         const struct run *run = runs->pdata[i];
         g_ptr_array_sort(run->names, by_name);
         for (guint k = 0; k < run->names->len; k++) {
-            if (g_str_has_suffix(run->names->pdata[k], FM_PROFILE_ENDING))
-                g_ptr_array_add(paths, g_build_filename(folder, run->names->pdata[k], NULL));
+            g_autofree char *path = g_build_filename(folder, run->names->pdata[k], NULL);
+            if (g_str_has_suffix(path, FM_PROFILE_ENDING) && begins_as_ours(path))
+                g_ptr_array_add(paths, g_steal_pointer(&path));
         }
     }
     return paths;

@@ -21,6 +21,7 @@ FM_MUST_USE bool fm_kept_begin(const char *base, struct fm_kept_run *ret, GError
  * are being recorded or that a process still writes. failure: NULL, or how this one failed so, a
  * line that is kept in NAME.TIME.failed. */
 void fm_kept_end(const char *base, unsigned keep, const char *failure, struct fm_kept_run *run);
-/* Paths (char *) of the profiles of all runs of NAME, the newest run first, its own program's first
- * of a run. Empty when there are none. g_ptr_array_unref(). */
-GPtrArray *fm_kept_profiles(const char *base);
+/* Paths (char *) of the profiles of the newest run of NAME that has one: its own program's first,
+ * then those of other processes that are no sum with it. Empty when there are none.
+ * g_ptr_array_unref(). */
+GPtrArray *fm_kept_newest(const char *base);

@@ -241,6 +241,26 @@ static void append_path(const struct html *html, const struct path *path)
     }
 }
 
+static void append_folded(const struct html *html, const struct path *links)
+{
+    g_string_append(html->out, "<details><summary>");
+    fm_html_escape(html->out, links->title, HTML_TEXT);
+    g_string_append(html->out, "</summary><ul>");
+    for (unsigned i = 0; i < links->count; i++) {
+        const struct link *link = &links->parts[i].link;
+        bool leads = fm_html_leads(html, link);
+
+        g_string_append(html->out, leads ? "<li><a" : "<li>");
+        if (leads) {
+            fm_html_href(html, link);
+            g_string_append_c(html->out, '>');
+        }
+        fm_html_escape(html->out, link->label, HTML_NAME);
+        g_string_append(html->out, leads ? "</a></li>" : "</li>");
+    }
+    g_string_append(html->out, "</ul></details>");
+}
+
 static void append_cell_content(const struct html *html, const struct cell *cell,
                                 enum html_mode mode)
 {
@@ -249,6 +269,10 @@ static void append_cell_content(const struct html *html, const struct cell *cell
                                cell->bar_total - 1);
     if (cell->kind == CELL_PATH) {
         append_path(html, cell->path);
+        return;
+    }
+    if (cell->kind == CELL_FOLDED) {
+        append_folded(html, cell->path);
         return;
     }
     if (fm_append_cell_number(html->out, cell) || cell->kind == CELL_EMPTY)
@@ -287,6 +311,7 @@ static bool shows_zero(const struct cell *cell)
     case CELL_STRING:
     case CELL_LINK:
     case CELL_PATH:
+    case CELL_FOLDED:
         return false;
     }
     return false;

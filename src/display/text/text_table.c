@@ -107,9 +107,12 @@ static void format_cells(struct layout *layout)
                                  ? (unsigned)size
                                  : fm_text_width(layout->pool->str + offset, size);
             layout->pieces[i] = (struct piece){offset, size, width};
-        } else if (cell->kind == CELL_PATH) {
+        } else if (cell->kind == CELL_PATH || cell->kind == CELL_FOLDED) {
             g_autoptr(GString) path = g_string_new(NULL);
-            fm_append_path(path, cell->path, cell->form);
+            if (cell->kind == CELL_PATH)
+                fm_append_path(path, cell->path, cell->form);
+            else
+                fm_append_folded(path, cell->path);
             layout->pieces[i] = add_piece(layout, path->str);
         } else {
             layout->pieces[i] = add_piece(layout, cell->kind == CELL_STRING ? cell->text
@@ -387,7 +390,8 @@ static void append_cell_line(struct layout *layout, const struct cell *cell, str
                              unsigned column, unsigned room)
 {
     const char *at = layout->pool->str + piece->offset;
-    bool is_text = cell->kind == CELL_STRING || cell->kind == CELL_LINK || cell->kind == CELL_PATH;
+    bool is_text = cell->kind == CELL_STRING || cell->kind == CELL_LINK ||
+                   cell->kind == CELL_PATH || cell->kind == CELL_FOLDED;
     bool right = layout->right[column] || !is_text;
     size_t take =
         piece->width > room && is_text ? fm_text_take(at, piece->size, room) : piece->size;

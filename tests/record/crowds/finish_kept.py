@@ -77,32 +77,41 @@ def newest_stay(tap, folder):
              "what stood beside the others is gone, too")
 
 
-def seen(folder):
-    """The page of all runs."""
-    with subprocess.Popen([lib.FATHOM, "view", "-n", "web"], cwd=folder, text=True, stdout=subprocess.PIPE,
+def seen(folder, *what):
+    """The list of recordings that fathom view serves, and the address that it tells."""
+    with subprocess.Popen([lib.FATHOM, "view", "-n", *what], cwd=folder, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as view:
         try:
             line = view.stdout.readline()
             url = re.search(r"http://[^/\s]*/", line)
             asked = urllib.request.Request(url.group(), headers={"Accept": "application/json"})
             with urllib.request.urlopen(asked, timeout=60) as answer:
-                return json.load(answer)
+                return json.load(answer), line
         finally:
             view.send_signal(signal.SIGTERM)
 
 
+def cells_of(page, name):
+    return [row["cells"] for table in page["tables"] if table["name"] == name for row in table["rows"]]
+
+
 def is_one_set(tap, folder):
+    def ended(name):
+        return (folder / name).stat().st_mtime_ns
+    sorted_names = sorted(profiles(folder), key=ended, reverse=True)
     try:
-        page = seen(folder)
+        page, line = seen(folder, "web")
+        below = seen(folder, ".")[0]
     except (AttributeError, OSError) as error:
         tap.check(False, "the page of all runs", error)
         return
-    rows = next(table["rows"] for table in page["tables"] if table["name"] == "recordings")
-    names = [row["cells"]["recording"] for row in rows]
-    names = [pathlib.Path(name["name"] if isinstance(name, dict) else name).name for name in names]
-    def ended(name):
-        return (folder / name).stat().st_mtime_ns
-    tap.same(names, sorted(profiles(folder), key=ended, reverse=True), "fathom view NAME lists all of its runs, the newest first")
+    names = [pathlib.Path(cells["recording"]).name for cells in cells_of(page, "recordings")]
+    tap.same(names, sorted_names[:1], "fathom view NAME opens the newest run")
+    tap.check("deep?menu" in line and sorted_names[0] in line, "at its first page", line)
+    rows = cells_of(below, "services")
+    tap.same([(cells["service"], cells["runs_count"], [run["name"] for run in cells["runs"]]) for cells in rows],
+             [("web", len(sorted_names), sorted_names)], "fathom view FOLDER has all runs in one row, the newest first")
+    tap.same(cells_of(below, "profiles"), [], "and nowhere else")
 
 
 def wait_for(condition):
