@@ -109,6 +109,26 @@ static const char *const fm_link_static_last[] = {"-Wl,--end-group", "%L/static_
 static const char *const fm_link_static_gcc[] = {"-specs=%L/static.specs", NULL};
 static const char *const fm_link_static_clang[] = {
     "-Wl,--start-group", "-lfathom_static", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group", NULL};
+/* The library of C++ calls what is sent on, too, and clang names it behind all that it is given. */
+static const char *const fm_link_static_clangxx[] = {"-Wl,--start-group",
+                                                     "-lfathom_static",
+                                                     "-lstdc++",
+                                                     "-lm",
+                                                     "-lgcc",
+                                                     "-lgcc_eh",
+                                                     "-lc",
+                                                     "-Wl,--end-group",
+                                                     NULL};
+static const char *const fm_link_static_libcxx[] = {"-Wl,--start-group",
+                                                    "-lfathom_static",
+                                                    "-lc++",
+                                                    "-lc++abi",
+                                                    "-lm",
+                                                    "-lgcc",
+                                                    "-lgcc_eh",
+                                                    "-lc",
+                                                    "-Wl,--end-group",
+                                                    NULL};
 /* Many compilers pass --as-needed, which drops what nothing before it needs. */
 static const char *const fm_link_shared[] = {
     "%L/libfathom_library.a", "-Wl,--push-state,--no-as-needed",

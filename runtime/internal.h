@@ -412,6 +412,7 @@ void fm_waiting_end_thread(struct fm_thread *thread);
 void fm_waiting_reset(struct fm_thread *thread); /* in a child of fork: all that was the parent's */
 void fm_waiting_at_exit(void);
 void fm_waiting_stopped(void);
+void fm_waiting_note_moment(void); /* that the program was there now */
 /* From now on the thread is, or is not, in a stop of the recording. */
 void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_ns);
 

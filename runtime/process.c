@@ -294,6 +294,7 @@ static int snapshot_write(uint32_t number)
     int fd = fm_file_open(path, O_WRONLY | O_CREAT | O_EXCL);
     if (fd < 0)
         return -errno;
+    fm_waiting_note_moment(); /* the snapshot's end */
     struct fm_rec_header header = *p->header;
     header.snapshot_of = number;
     int result =

@@ -396,6 +396,12 @@ static void times_read(struct fm_thread *thread)
         rec->cpu_last_ns = cpu_ns;
 }
 
+void fm_waiting_note_moment(void)
+{
+    if (fm_process.wait_clock != 0)
+        moment_note();
+}
+
 static __attribute__((noinline)) void note_long_wait(struct fm_thread *thread, uint64_t elapsed)
 {
     int saved_errno = errno;

@@ -45,6 +45,10 @@ def build(front, folder, flags, output):
              folder)
 
 
+def build_thunks(front, folder, flags, output):
+    lib.must(front + [*flags, SOURCES / "thunks.cc", "-o", output], folder)
+
+
 def names_of(profile):
     """Calls by the name alone, as __func__ has it."""
     calls = collections.Counter()
@@ -56,8 +60,8 @@ def names_of(profile):
     return calls
 
 
-def way(tap, compiler, flags):
-    what = f"{compiler} {' '.join(flags)}"
+def way(tap, compiler, flags, build=build):
+    what = f"{compiler} {' '.join(flags)}" + (" of thunks" if build == build_thunks else "")
     with tempfile.TemporaryDirectory() as folder:
         build([compiler], folder, flags, "plain")
         build([lib.FATHOM, "c++", "--grade=deep", compiler], folder, flags, "prog")
@@ -80,6 +84,9 @@ def main():
     for compiler, flags in FULL if sys.argv[1:] == ["full"] else QUICK:
         if shutil.which(compiler):
             way(tap, compiler, flags)
+    for compiler in filter(shutil.which, ("g++", "clang++")):
+        for flags in (["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"], ["-O2", "-static"]):
+            way(tap, compiler, flags, build_thunks)
     return tap.done()
 
 

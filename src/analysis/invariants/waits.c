@@ -121,13 +121,19 @@ static void check_threads(const struct fm_profile *profile, unsigned ns, GArray 
     g_array_append_val(to, invariant);
 }
 
-/* How far the figures of a thread may be off: the time of the calls that wait is a processor's
- * counter's, and their CPU time is sampled, at worst every 10 ms. */
+#define WORST_TICK_NS 1e7
+
+/* The time of calls that wait is a processor's counter's. */
+static double most_of(const struct fm_thread_time *thread)
+{
+    return 1.01 * (double)thread->wall_ns + WORST_TICK_NS;
+}
+
+/* How much of its CPU time fell into such calls is sampled, and in a phase it may be that of a
+ * tick before: also none where it was all. */
 static double slack_of(const struct fm_thread_time *thread)
 {
-    const double tick = 1e7;
-    return 0.01 * (double)thread->wall_ns + tick +
-           5 * tick * sqrt((double)thread->inside_ns / tick);
+    return WORST_TICK_NS + 5 * WORST_TICK_NS * sqrt((double)thread->cpu_ns / WORST_TICK_NS);
 }
 
 /* A thread waits or runs, or neither. */
@@ -137,9 +143,9 @@ static void check_walls(const struct fm_profile *profile, GArray *to)
     char *wrong = NULL;
     for (uint32_t i = 0; i < info->thread_count && wrong == NULL; i++) {
         const struct fm_thread_time *thread = &info->threads[i];
-        double most = (double)thread->wall_ns + slack_of(thread);
+        double most = most_of(thread);
         double busy = (double)thread->cpu_ns + (double)thread->wait_ns - (double)thread->inside_ns;
-        if ((double)thread->wait_ns > most || busy > most)
+        if ((double)thread->wait_ns > most || busy > most + slack_of(thread))
             wrong = g_strdup_printf(
                 "%s: of %" G_GUINT64_FORMAT " ns it ran %" G_GUINT64_FORMAT
                 " ns and waited %" G_GUINT64_FORMAT " ns, both at once %" G_GUINT64_FORMAT " ns",

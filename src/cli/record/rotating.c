@@ -194,12 +194,13 @@ static void add_recording(struct phase *phase, const char *recording, const char
         return;
     }
     const struct copy *old = g_hash_table_lookup(rotating->copies, recording);
-    const struct fm_finish_opts opts = {.debug_path = rotating->how.debug_path,
-                                        .when = rotating->how.when,
-                                        .known = rotating->known,
-                                        .ended_ns = rotating->how.ended_ns,
-                                        .since = old == NULL ? NULL : old->path,
-                                        .since_ns = old == NULL ? 0 : old->ns};
+    const struct fm_finish_opts opts = {
+        .debug_path = rotating->how.debug_path,
+        .when = rotating->how.when,
+        .known = rotating->known,
+        .ended_ns = rotating->how.ended_ns != 0 ? rotating->how.ended_ns : copy->ns,
+        .since = old == NULL ? NULL : old->path,
+        .since_ns = old == NULL ? 0 : old->ns};
     struct fm_finish_notes notes;
     struct fm_profile *profile;
     if (!fm_finish(copy->path, &opts, &profile, &notes, &error)) {

@@ -25,11 +25,6 @@ bool fm_raw_heap_begin(struct fm_raw_heap_reading *reading, const struct fm_raw_
     return true;
 }
 
-static uint64_t less(uint64_t from, uint64_t taken)
-{
-    return from > taken ? from - taken : 0;
-}
-
 /* A recording that is being written may be read between two counts of one event. */
 static void take_held(const struct fm_rec_held *held, const struct fm_rec_alloc *alloc,
                       struct fm_raw_heap *heap)
@@ -37,8 +32,8 @@ static void take_held(const struct fm_rec_held *held, const struct fm_rec_alloc 
     bool now = held->rising != 0 || alloc->stamp != held->epoch;
     heap->given_back += alloc->own_frees + alloc->far_frees;
     heap->given_back_bytes += alloc->own_freed + alloc->far_freed;
-    heap->live_blocks = less(alloc->allocs, heap->given_back);
-    heap->live_bytes = less(alloc->bytes, heap->given_back_bytes);
+    heap->live_blocks = fm_raw_less(alloc->allocs, heap->given_back);
+    heap->live_bytes = fm_raw_less(alloc->bytes, heap->given_back_bytes);
     bool torn = (int64_t)alloc->at_peak_bytes < 0 || (int64_t)alloc->at_peak_blocks < 0;
     heap->peak_bytes = now ? heap->live_bytes : torn ? 0 : alloc->at_peak_bytes;
     heap->peak_blocks = now ? heap->live_blocks : torn ? 0 : alloc->at_peak_blocks;

@@ -14,6 +14,12 @@
 #define FM_RAW_NONE UINT32_MAX
 #define FM_RAW_FN_INSERTED UINT64_MAX
 
+/* What is left of a; nothing rather than less. */
+static inline uint64_t fm_raw_less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
 struct fm_raw_module {
     const char *path;
     uint64_t start, end, bias;
@@ -141,6 +147,7 @@ struct fm_raw_thread {
     uint64_t wait_quanta; /* that fell into waits */
     uint64_t queued_ns;
     bool queue_known;
+    bool end_known;     /* not only that it was there at end_ns; when waits are closed */
     uint32_t open_kind; /* of the wait that is not over; 0 = none */
     uint32_t open_csd, open_holder;
     uint64_t open_since_ns, open_object;

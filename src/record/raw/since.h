@@ -11,11 +11,6 @@ struct fm_raw_since {
     uint32_t *now_csd;            /* of each of then */
 };
 
-static inline uint64_t fm_raw_less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 /* since_lists.c: what stands in lists of its own. */
 void fm_raw_since_waits(const struct fm_raw_since *since);
 void fm_raw_since_flows(const struct fm_raw_since *since);

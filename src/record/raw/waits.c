@@ -88,11 +88,6 @@ bool fm_raw_waits_read(struct fm_raw_recording_storage *storage, const struct fm
     return true;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 void fm_raw_waits_of_thread(const struct fm_rec_header *header, const struct fm_rec_thread *thread,
                             struct fm_raw_thread *raw)
 {
@@ -103,8 +98,8 @@ void fm_raw_waits_of_thread(const struct fm_rec_header *header, const struct fm_
     raw->last_cpu_ns = MAX(thread->cpu_last_ns, thread->cpu_ns);
     uint64_t stopped_cpu = thread->stopped_cpu_ns;
     if (thread->stop_since_ns != 0)
-        stopped_cpu += less(raw->last_cpu_ns, thread->stop_cpu_ns);
-    raw->last_cpu_ns = less(raw->last_cpu_ns, stopped_cpu);
+        stopped_cpu += fm_raw_less(raw->last_cpu_ns, thread->stop_cpu_ns);
+    raw->last_cpu_ns = fm_raw_less(raw->last_cpu_ns, stopped_cpu);
     raw->stopped_ns = thread->stopped_ns;
     raw->stop_since_ns = thread->stop_since_ns;
     raw->wait_quanta = thread->wait_quanta;

@@ -2,11 +2,6 @@
 /* Waits that were not over when the program ended, or when it was looked at. */
 #include "record/raw/waits.h"
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 static uint64_t end_of(const struct fm_raw_recording *recording)
 {
     const struct fm_rec_header *header = &recording->header;
@@ -27,7 +22,7 @@ static void close_wait(struct fm_raw_recording *recording, const struct fm_raw_t
 {
     if (thread->stop_since_ns != 0)
         end = MIN(end, thread->stop_since_ns);
-    uint64_t ns = less(end, thread->open_since_ns);
+    uint64_t ns = fm_raw_less(end, thread->open_since_ns);
     struct fm_raw_wait wait = {.kind = thread->open_kind,
                                .calls = count,
                                .waits = count,
@@ -56,12 +51,15 @@ void fm_raw_recording_close_waits(struct fm_raw_recording *recording, uint64_t e
     uint64_t end = MAX(end_of(recording), recording->header.start_monotonic_ns);
     if (recording->header.end_monotonic_ns == 0 && ended_ns > end)
         end = ended_ns;
+    bool known = recording->header.end_monotonic_ns != 0 || ended_ns != 0 ||
+                 fm_raw_recording_is_live(recording);
     for (uint32_t i = 0; i < recording->thread_count; i++) {
         struct fm_raw_thread *thread = &recording->threads[i];
+        thread->end_known = known || thread->end_ns != 0;
         if (thread->end_ns == 0)
             thread->end_ns = end;
         if (thread->stop_since_ns != 0)
-            thread->stopped_ns += less(thread->end_ns, thread->stop_since_ns);
+            thread->stopped_ns += fm_raw_less(thread->end_ns, thread->stop_since_ns);
         if (thread->open_kind != 0)
             close_wait(recording, thread, thread->end_ns, 1);
         thread->stop_since_ns = 0;
@@ -73,7 +71,7 @@ void fm_raw_recording_wait_until(struct fm_raw_recording *recording, uint64_t ns
     for (uint32_t i = 0; i < recording->thread_count; i++) {
         struct fm_raw_thread *thread = &recording->threads[i];
         if (thread->stop_since_ns != 0)
-            thread->stopped_ns += less(ns, thread->stop_since_ns);
+            thread->stopped_ns += fm_raw_less(ns, thread->stop_since_ns);
         if (thread->open_kind != 0)
             close_wait(recording, thread, ns, 0);
     }

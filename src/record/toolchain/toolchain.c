@@ -361,6 +361,25 @@ static void add_archives(const struct fm_command_line *line, GPtrArray *argument
     }
 }
 
+static const char *const *static_libraries(const struct fm_toolchain *toolchain,
+                                           const struct fm_command_line *line)
+{
+    if (!toolchain->clang)
+        return fm_link_static_gcc;
+    const char *const *libraries =
+        toolchain->cplusplus ? fm_link_static_clangxx : fm_link_static_clang;
+    for (guint i = 0; i < line->arguments->len; i++) {
+        const char *argument = g_ptr_array_index(line->arguments, i);
+        if (strcmp(argument, "-nostdlib++") == 0)
+            return fm_link_static_clang;
+        if (toolchain->cplusplus && strcmp(argument, "-stdlib=libc++") == 0)
+            libraries = fm_link_static_libcxx;
+        else if (toolchain->cplusplus && strcmp(argument, "-stdlib=libstdc++") == 0)
+            libraries = fm_link_static_clangxx;
+    }
+    return libraries;
+}
+
 /* Calls that can wait are behind the program's own archives: they give way to functions of theirs,
  * which the linker does not take any more where it has a weak one. */
 static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
@@ -378,7 +397,7 @@ static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_co
     add_all(toolchain, arguments, fm_link_static_first);
     add_archives(line, arguments);
     add_all(toolchain, arguments, fm_link_static_last);
-    add_all(toolchain, arguments, toolchain->clang ? fm_link_static_clang : fm_link_static_gcc);
+    add_all(toolchain, arguments, static_libraries(toolchain, line));
 }
 
 /* The live event log, behind all else: the linker takes it only where the program uses it. */

@@ -5,6 +5,7 @@ objects, archives and the C++ library; functions of the program's own with such 
 the program does not call does not come into it."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -205,10 +206,11 @@ def main():
         done = lib.record(["./allocator"], folder)
         tap.same((done.stdout, heap_seen(done.profile)), ("its own allocator\n", []),
                  "another allocator is called alone, and nothing is said of memory")
-        for way in (["-static"], ["-static", "-flto"]):
-            what = " ".join(["C++", *way])
-            lib.must([lib.FATHOM, "c++", "--grade=deep", "g++", "-O1", *way, "cplusplus.cc", "-o", "cplusplus", "-pthread"],
-                     folder)
+        for way in (["g++", "-static"], ["g++", "-static", "-flto"], ["clang++", "-static"], ["clang++", "-static-pie"]):
+            if shutil.which(way[0]) is None:
+                continue
+            what = " ".join(way)
+            lib.must([lib.FATHOM, "c++", "--grade=deep", *way, "-O1", "cplusplus.cc", "-o", "cplusplus", "-pthread"], folder)
             done = lib.record(["./cplusplus"], folder)
             heap = done.profile.heap
             tap.same((done.stdout, heap["contend()", "waits"]), ("caught\n", 1), f"{what}: a contended lock")

@@ -201,11 +201,13 @@ static void emit_kinds(struct emitting *e, bool blames)
     }
 }
 
-/* While something was recorded. */
-static uint64_t wall_of(const struct fm_raw_thread *thread)
+/* While something was recorded. A thread that was killed is last seen when it waits for long: it
+ * was there for as long as it ran and waited. */
+static uint64_t wall_of(const struct fm_raw_thread *thread, uint64_t waited_ns, uint64_t inside_ns)
 {
-    uint64_t wall = thread->end_ns > thread->start_ns ? thread->end_ns - thread->start_ns : 0;
-    return wall > thread->stopped_ns ? wall - thread->stopped_ns : 0;
+    uint64_t wall = fm_raw_less(fm_raw_less(thread->end_ns, thread->start_ns), thread->stopped_ns);
+    uint64_t busy = waited_ns + fm_raw_less(thread->last_cpu_ns, inside_ns);
+    return thread->end_known ? wall : MAX(wall, busy);
 }
 
 /* Sums of waits by thread: their csds are the thread's own. */
@@ -223,16 +225,16 @@ static void emit_times(struct emitting *e, const char *const *thread_names)
         const struct fm_raw_thread *thread = &recording->threads[i];
         if (thread->before)
             continue;
-        fm_build_thread_time(e->build,
-                             &(struct fm_thread_time){
-                                 .name = thread_names[i],
-                                 .wall_ns = wall_of(thread),
-                                 .cpu_ns = thread->last_cpu_ns,
-                                 .wait_ns = waited[i],
-                                 .inside_ns = thread->wait_quanta * recording->header.quantum_ns,
-                                 .queued_ns = thread->queued_ns,
-                                 .queue_known = thread->queue_known,
-                             });
+        uint64_t inside_ns = thread->wait_quanta * recording->header.quantum_ns;
+        fm_build_thread_time(e->build, &(struct fm_thread_time){
+                                           .name = thread_names[i],
+                                           .wall_ns = wall_of(thread, waited[i], inside_ns),
+                                           .cpu_ns = thread->last_cpu_ns,
+                                           .wait_ns = waited[i],
+                                           .inside_ns = inside_ns,
+                                           .queued_ns = thread->queued_ns,
+                                           .queue_known = thread->queue_known,
+                                       });
     }
 }
 
