@@ -77,7 +77,20 @@ static int mark(const char *name, uint32_t snapshot, uint64_t monotonic_ns)
     return 0;
 }
 
-static const struct fm_control_actions control_actions = {.stop = fm_threads_control, .mark = mark};
+/* Of a snapshot that was made from outside: the program's own have greater numbers then, though its
+ * file may be gone. */
+static int mark_asked(const char *name, uint32_t snapshot, uint64_t monotonic_ns)
+{
+    int last = __atomic_load_n(&fm_process.snapshots, __ATOMIC_RELAXED);
+    while (snapshot < SNAPSHOTS_MAX && (int)snapshot > last &&
+           !__atomic_compare_exchange_n(&fm_process.snapshots, &last, (int)snapshot, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return mark(name, snapshot, monotonic_ns);
+}
+
+static const struct fm_control_actions control_actions = {.stop = fm_threads_control,
+                                                          .mark = mark_asked};
 
 /* A moment of CLOCK_MONOTONIC, in nanoseconds; 0: none. */
 static uint64_t moment_of(const char *variable)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "record/raw/bytes.h"
 #include "record/raw/recording.h"
 #include "record/running/internal.h"
 
@@ -262,11 +263,38 @@ enum fm_control_answer fm_control_ask(struct fm_control *control, enum fm_rec_co
 
 /* --- snapshots: the file is copied from outside, so the program is not held up --- */
 
+/* The greatest number that a snapshot of this run has had, 0 = there was none: of those that are
+ * marked, and of those whose marks the program has been asked for. Its file may be gone. */
+static uint32_t last_snapshot(const struct fm_control *control)
+{
+    uint32_t last = 0;
+    struct fm_raw_bytes bytes;
+    struct fm_rec_header header;
+    for (unsigned i = 0; i < FM_REC_REQUESTS; i++) {
+        const struct fm_rec_request *request = &control->mailbox->requests[i];
+        uint32_t value = __atomic_load_n(&request->value, __ATOMIC_RELAXED);
+        if (request->command == FM_REC_COMMAND_SNAPSHOT && value < SNAPSHOTS_MAX)
+            last = MAX(last, value);
+    }
+    if (!fm_raw_bytes_read(&bytes, control->path, &header, NULL))
+        return last;
+    const struct fm_rec_mark *mark;
+    size_t steps = bytes.size / FM_REC_UNIT;
+    for (uint32_t ref = header.first_mark;
+         ref != 0 && (mark = fm_raw_bytes_at(&bytes, ref, sizeof *mark)) != NULL && steps-- > 0;
+         ref = mark->next) {
+        if (mark->snapshot < SNAPSHOTS_MAX)
+            last = MAX(last, mark->snapshot);
+    }
+    fm_raw_bytes_done(&bytes);
+    return last;
+}
+
 static bool make_snapshot(const struct fm_control *control, uint32_t *ret_number, char **ret_path,
                           GError **error)
 {
     size_t stem = strlen(control->path) - (g_str_has_suffix(control->path, ".rec") ? 4 : 0);
-    for (uint32_t number = 1; number < SNAPSHOTS_MAX; number++) {
+    for (uint32_t number = last_snapshot(control) + 1; number < SNAPSHOTS_MAX; number++) {
         g_autofree char *path =
             g_strdup_printf("%.*s.snap%u.rec", (int)stem, control->path, number);
         int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);

@@ -313,6 +313,33 @@ def snapshot_of(folder):
     return found
 
 
+def numbered(tap, folder):
+    """Whoever takes the files away, no two snapshots of a run have one number."""
+    program = Steps(folder, "numbered")
+    program.step("w 1")
+    taken = []
+
+    def take(label):
+        made = ctl(folder, "numbered.rec", "snapshot", label).stdout.strip()
+        taken.append(made)
+        (pathlib.Path(folder) / made).unlink()
+
+    take("a")
+    take("b")  # the program has not seen the first yet
+    program.step("w 1")
+    take("c")
+    program.step("c 0")
+    own = sorted(path.name for path in pathlib.Path(folder).glob("numbered.snap*.rec"))
+    tap.same(own, ["numbered.snap4.rec"], "the program's own has the next number")
+    (pathlib.Path(folder) / own[0]).unlink()
+    take("d")
+    program.end()
+    tap.same(taken, [f"numbered.snap{number}.rec" for number in (1, 2, 3, 5)],
+             "numbers of snapshots only grow, though the files are gone")
+    marks = [(mark["name"], mark["snapshot"]) for mark in Rec(program.rec).marks]
+    tap.same(marks, [("a", 1), ("b", 2), ("c", 3), ("own", 4), ("d", 5)], "and no two marks share one")
+
+
 def damaged(tap, folder, program):
     """Copies of a recording whose program runs."""
     whole = bytearray(program.rec.read_bytes())
@@ -396,7 +423,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", HERE / "steps.c", "-o", "steps",
                   "-lpthread"], folder)
-        for part in (phases, busy, threads, forked, against_the_rules, without_ticks, begun, refused, named, by_options):
+        for part in (phases, busy, threads, forked, against_the_rules, without_ticks, begun, refused, named, numbered, by_options):
             part(tap, folder)
     return tap.done()
 

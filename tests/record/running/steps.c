@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does what it is told on standard input, and says when it has: "w N" calls leaf() N times, "t N"
  * the same in a thread of its own, "f N" in a child that waits for the next word of its own, "s"
- * spins until the file "go" is there, "e N" ends with that status. */
+ * spins until the file "go" is there, "c" takes a snapshot of its own, "e N" ends with that status.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fathom/fathom.h>
 
 __attribute__((noinline)) int leaf(int x)
 {
@@ -71,6 +74,9 @@ static int step(const char *order)
             return 0; /* it goes on with the words; the parent waits */
         }
         waitpid(child, NULL, 0);
+        break;
+    case 'c':
+        fathom_snapshot("own");
         break;
     case 'e':
         exit(n);
