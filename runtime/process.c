@@ -191,7 +191,9 @@ void fm_process_after_fork(void)
     } else {
         p->header->grade_flags |= p->grade_flags | FM_REC_FORKED;
         p->header->recording_on = !p->stopped;
-        const struct fm_rec_header *parent = (struct fm_rec_header *)old_base;
+        struct fm_rec_header *parent = (struct fm_rec_header *)old_base;
+        /* Its file tells of ours, which may be gone when they are read. */
+        __atomic_add_fetch(&parent->children, 1, __ATOMIC_RELAXED);
         p->header->quantum_ns = parent->quantum_ns;
         p->header->parent_pid = parent->pid; /* it may have ended already */
         fm_traced_prepare();

@@ -100,6 +100,7 @@ bool fm_cli_finish_profile(const struct fm_finishing *how, const char *rec_path,
         .known = how->known,
         .ended_ns = how->ended_ns,
         .again = how->again,
+        .lost = how->lost,
     };
     return fm_finish(rec_path, &opts, ret, ret_notes, error);
 }

@@ -29,6 +29,7 @@ struct fm_finishing {
     bool brief;             /* a line instead of the summary */
     bool apart;             /* they are not joined, and nobody asked for that: to be told */
     bool several;           /* notes name the recording that they are of */
+    unsigned lost;          /* recordings of processes of the run that are gone */
     uint64_t ended_ns;      /* when the program ended, by CLOCK_MONOTONIC; 0 = not known */
     struct fm_known *known; /* what the files say, for several recordings; NULL */
     GHashTable *profiles;   /* to be filled: path of a recording -> of the profile that has it, both

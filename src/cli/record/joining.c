@@ -268,6 +268,7 @@ static bool join_group(const struct fm_finishing *how, struct fm_group *group, u
         struct fm_member *member = fm_group_member(group, i);
         struct fm_finishing one = *how;
         one.ended_ns = i == 0 ? how->ended_ns : 0; /* the others may have ended before */
+        one.lost = i == 0 ? how->lost : 0;
         j.how = &one;
         if (member->done ? !is_whole(&j, member) : !add_member(&j, member))
             all = false;
@@ -335,6 +336,7 @@ bool fm_cli_join(const struct fm_finishing *how, enum fm_join join, const char *
         own.several = groups->len > 1;
         own.brief = groups->len > WHOLE_SUMMARIES && i > 0;
         own.ended_ns = i == 0 ? how->ended_ns : 0;
+        own.lost = i == 0 ? how->lost : 0;
         if (own.several && !own.brief && !how->quiet)
             print_heading(i > 0, group->output);
         bool alone = group->members->len == 1 && group->before == NULL;

@@ -166,6 +166,7 @@ static bool finish_each(const struct fm_finishing *how, const GPtrArray *found, 
         struct fm_finished done = {0};
         struct fm_finishing one = *how;
         one.ended_ns = i == 0 ? how->ended_ns : 0; /* the others may have ended before */
+        one.lost = i == 0 ? how->lost : 0;
         one.several = found->len > 1;
         one.brief = found->len > WHOLE_SUMMARIES && i > 0;
         if (one.several && !one.brief && !how->quiet) {
@@ -199,6 +200,7 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
 {
     g_autoptr(GPtrArray) found = fm_raw_recordings_of_run(base, before);
     int status = FM_EXIT_DONE;
+    unsigned lost = fm_raw_recordings_lost(found);
     unsigned begun = leave_out_begun(base, found);
     if (!how->quiet)
         tell_of_others(how->join, base, found);
@@ -224,6 +226,7 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
     g_autofree char *again =
         how->join == FM_JOIN_NONE ? NULL : fm_cli_join_command(how->join, base, NULL);
     knowing.known = known;
+    knowing.lost = lost;
     knowing.again = again;
     if (how->join == FM_JOIN_NONE ? !finish_each(&knowing, found, &calls)
                                   : !fm_cli_join(&knowing, how->join, base, found, true, &calls))

@@ -70,6 +70,18 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                             "counted as left by an exceptional exit");
 }
 
+void fm_findings_of_run(unsigned lost, struct fm_finish_notes *notes)
+{
+    if (lost == 1)
+        fm_notes_add(notes, "the recording of 1 process that the program forked was removed while "
+                            "it ran: what that process did is in no profile");
+    else if (lost > 1)
+        fm_notes_add(notes,
+                     "the recordings of %u processes that the program forked were removed while it "
+                     "ran: what those processes did is in no profile",
+                     lost);
+}
+
 #define BARE_UNITS_NAMED 5
 
 void fm_findings_of_images(const struct fm_images *images, struct fm_finish_notes *notes)

@@ -6,5 +6,7 @@
 
 void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,
                               struct fm_finish_notes *notes);
+/* lost: recordings of its other processes that are gone. */
+void fm_findings_of_run(unsigned lost, struct fm_finish_notes *notes);
 /* Source files that were not compiled with hooks. */
 void fm_findings_of_images(const struct fm_images *images, struct fm_finish_notes *notes);

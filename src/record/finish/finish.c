@@ -75,6 +75,7 @@ bool fm_finish(const char *path, const struct fm_finish_opts *opts, struct fm_pr
     if (ok) {
         struct fm_images images;
         fm_findings_of_recording(recording, opts->again, notes);
+        fm_findings_of_run(opts->lost, notes);
         fm_images_open(&images, recording, opts, notes);
         ok = join(recording, &images, opts, notes, ret, error);
         fm_images_close(&images);

@@ -18,7 +18,8 @@ struct fm_finish_opts {
                            has  ended; NULL: `fathom finish` of the recording */
     uint64_t ended_ns;  /* when the program ended, by CLOCK_MONOTONIC, for one that was killed; 0 */
     struct fm_known
-        *known; /* what other recordings learned of the files, record/known/known.h; NULL */
+        *known;    /* what other recordings learned of the files, record/known/known.h; NULL */
+    unsigned lost; /* recordings of other processes of the run that are gone: the profile tells */
 };
 
 /* One call of a function that was chosen. */

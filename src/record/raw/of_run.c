@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/raw/of_run.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glib/gstdio.h>
 
 #include "base/error.h"
+#include "record/raw/bytes.h"
 #include "record/raw/recording.h"
 
 static gint by_name(gconstpointer left, gconstpointer right)
@@ -46,6 +49,47 @@ GPtrArray *fm_raw_recordings_of_run(const char *base, GPtrArray *before)
         }
     }
     return found;
+}
+
+static bool read_header(const char *path, struct fm_rec_header *ret)
+{
+    const struct fm_raw_bytes bytes = {.path = path};
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool ok = file >= 0 && pread(file, ret, sizeof *ret, 0) == (ssize_t)sizeof *ret &&
+              fm_raw_bytes_check_header(&bytes, ret, NULL);
+    if (file >= 0)
+        close(file);
+    return ok;
+}
+
+static void add_to(GHashTable *counts, uint32_t pid, int64_t more)
+{
+    gpointer key = GUINT_TO_POINTER(pid);
+    int64_t count = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, key));
+    g_hash_table_insert(counts, key, GSIZE_TO_POINTER(count + more));
+}
+
+unsigned fm_raw_recordings_lost(const GPtrArray *found)
+{
+    g_return_val_if_fail(found != NULL, 0);
+    g_autoptr(GHashTable) parents = g_hash_table_new(NULL, NULL); /* pid -> children not found */
+    GHashTableIter iter;
+    gpointer missing;
+    int64_t lost = 0;
+    for (guint i = 0; i < found->len; i++) {
+        struct fm_rec_header header;
+        if (!read_header(found->pdata[i], &header)) {
+            lost--; /* it is there, whoever's child it is */
+            continue;
+        }
+        add_to(parents, header.pid, header.children);
+        if ((header.grade_flags & FM_REC_FORKED) != 0)
+            add_to(parents, header.parent_pid, -1);
+    }
+    g_hash_table_iter_init(&iter, parents);
+    while (g_hash_table_iter_next(&iter, NULL, &missing))
+        lost += MAX((int64_t)GPOINTER_TO_SIZE(missing), 0); /* less: of a parent that is gone */
+    return (unsigned)MAX(lost, 0);
 }
 
 bool fm_raw_recording_make_room(const char *base, GError **error)

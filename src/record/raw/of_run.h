@@ -12,6 +12,9 @@
  * there before and are of other runs, of programs started by hand, perhaps, or killed; NULL = none.
  * g_ptr_array_unref(). */
 GPtrArray *fm_raw_recordings_of_run(const char *base, GPtrArray *before);
+/* How many children of fork had begun a recording that is not among those found: their parents'
+ * recordings count them. */
+unsigned fm_raw_recordings_lost(const GPtrArray *found);
 /* Removes an old NAME.rec, as the program would not write over it. FM_ERROR_USAGE when a process
  * writes it still. */
 FM_MUST_USE bool fm_raw_recording_make_room(const char *base, GError **error);

@@ -97,6 +97,45 @@ int main(int argc, char **argv)
                  (0, told, 4 if told else 7), "a recording that vanished is told: " + done.stderr[:300])
 
 
+def vanished_children(tap, folder):
+    """Recordings of children that are gone when the program ends."""
+    (folder / "away.c").write_text("""#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static int call(int n) { __asm__ volatile(""); return n + 1; }
+int main(int argc, char **argv)
+{
+    int away = atoi(argv[1]);
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(call(call(1)) != 3);
+        waitpid(child, NULL, 0);
+        char pattern[64];
+        glob_t found;
+        snprintf(pattern, sizeof pattern, "away.%d.*rec", (int)child);
+        if (i < away && (glob(pattern, 0, NULL, &found) != 0 || remove(found.gl_pathv[0]) != 0))
+            return 9;
+    }
+    return call(argc) < 0;
+}
+""")
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "away.c", "-o", "away_program"], folder)
+    for join in ("program", "none"):
+        for away, told in ((0, None), (1, "the recording of 1 process that"), (3, "the recordings of 3 processes that")):
+            done = lib.run([lib.FATHOM, "record", "-o", "away", f"--join={join}", "--", "./away_program", str(away)], folder)
+            said = done.stderr.count("removed while it ran")
+            tap.same((done.returncode, said, told is None or told in done.stderr), (0, int(told is not None), True),
+                     f"--join={join}: {away} recordings of children that vanished are told: " + done.stderr[:300])
+            profile = (folder / "away.data").read_bytes()
+            tap.same((profile.count(b"removed while it ran"), told is None or told.encode() in profile),
+                     (int(told is not None), True), "the profile says so")
+            for path in folder.glob("away.[0-9]*.data"):
+                path.unlink()
+
+
 def only_below(tap, folder):
     """--when of what only some of the processes call."""
     command = [build(folder), "server", "3", "30"]
@@ -357,7 +396,7 @@ def snapshots(tap, folder):
 
 def main():
     tap = lib.Tap()
-    for test in (one_profile, removed, only_below, exactly_the_sum, many, several_programs, started, killed,
+    for test in (one_profile, removed, vanished_children, only_below, exactly_the_sum, many, several_programs, started, killed,
                  recorder_killed, daemons, some_of_the_daemons, snapshots):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, pathlib.Path(folder).resolve())
