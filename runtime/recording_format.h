@@ -200,8 +200,7 @@ struct fm_rec_header {
     uint32_t tick_period; /* FM_REC_TICK_EVENT: events from one tick to the next; 0 = they are
                              counted at ticks and waits, else 0 */
     uint32_t forked_in;   /* fm_rec_csd: of a child of fork, the innermost call open then; or 0 */
-    uint32_t children; /* of this process, forked by it, that have begun a recording of their own:
-                          each counts itself here */
+    uint32_t children;    /* forked by it, that record: each counts itself here, once begun */
 };
 static_assert(sizeof(struct fm_rec_header) == 320, "docs/format-recording.md");
 
