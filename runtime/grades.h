@@ -42,10 +42,16 @@ static const char *const fm_deep_gcc[] = {"-g",
                                           FM_ASSEMBLER,
                                           NULL};
 /* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. */
-static const char *const fm_deep_clang[] = {"-gdwarf-4",    "-fpatchable-function-entry=1",
-                                            FM_FRAME_FLAGS, "-fno-integrated-as",
-                                            "-include",     "%L/entry_hooks.h",
-                                            FM_ASSEMBLER,   NULL};
+#define FM_DEEP_CLANG                                                                              \
+    "-gdwarf-4", "-fpatchable-function-entry=1", FM_FRAME_FLAGS, "-fno-integrated-as", "-include", \
+        "%L/entry_hooks.h", FM_ASSEMBLER
+/* It then calls a profiler behind the nop, but in functions that want no hooks: the front takes
+ * that call away. Asked of the compiler proper alone, as the driver would link what belongs to it.
+ */
+static const char *const fm_deep_clang[] = {FM_DEEP_CLANG, "-D__FATHOM_FENTRY", "-Xclang", "-pg",
+                                            "-Xclang",     "-mfentry",          NULL};
+/* The program has such calls of its own (-pg). */
+static const char *const fm_deep_clang_profiled[] = {FM_DEEP_CLANG, NULL};
 /* Called hooks: link-time optimisation of clang's has no assembler. */
 static const char *const fm_deep_clang_lto[] = {"-g", "-finstrument-functions-after-inlining",
                                                 FM_FRAME_FLAGS, NULL};

@@ -138,8 +138,9 @@ static void add_call(struct fm_reader *reader, struct fm_word operands)
         ends = ends || fm_word_is(name, final[i]);
     uint32_t item = fm_scan_add_item(reader, FM_ITEM_CALL, reader->region, ends);
     if (item != FM_SCAN_NONE)
-        reader->scan->items[item].harmless =
-            fm_word_is(name, "__stack_chk_fail") || fm_word_is(name, "__chk_fail");
+        reader->scan->items[item].harmless = fm_word_is(name, "__stack_chk_fail") ||
+                                             fm_word_is(name, "__chk_fail") ||
+                                             fm_word_is(name, "__fentry__"); /* a mark, see as.c */
     for (unsigned i = 0; i < FM_REGISTERS; i++) {
         if (i == 1 || i == 6 || i >= 12)
             continue; /* kept over calls */

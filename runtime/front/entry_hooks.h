@@ -7,7 +7,25 @@
 #if !defined __PIC__ || defined __PIE__
 __asm__("# fathom: executable");
 #endif
-/* What a program keeps hooks from has no place for one, either. */
+/* What a program keeps hooks from has no place for one, either. clang tells by the calls of a
+ * profiler that the others have; gcc has the attribute replaced, and a program that asks for it is
+ * told that there is one: of the two names that gcc asks by, programs then have the other. */
+#if defined __clang__
+#if defined __FATHOM_FENTRY
+__asm__("# fathom: entries are told");
+#endif
+#else
 #define no_instrument_function patchable_function_entry(0)
 #define __no_instrument_function__ patchable_function_entry(0)
+#if defined __has_attribute && defined __has_cpp_attribute
+#define __fathom_second(first, second, ...) second
+#define __fathom_pick(...) __fathom_second(__VA_ARGS__)
+#define __fathom_ask(name) __has_cpp_attribute(name)
+#define __fathom_yes(name) 1
+#define __fathom_is_no_instrument_function ~, __fathom_yes
+#define __fathom_is___no_instrument_function__ ~, __fathom_yes
+#define __fathom_is_patchable_function_entry(count) ~, __fathom_yes
+#define __has_attribute(name) __fathom_pick(__fathom_is_##name, __fathom_ask, ~)(name)
+#endif
+#endif
 #endif

@@ -38,6 +38,7 @@ struct fm_command_line {
     bool fully_static;   /* -static, -static-pie */
     bool no_start_files; /* -nostdlib, -nostartfiles, -nodefaultlibs */
     bool lto;
+    bool profiled; /* -pg */
     bool split_dwarf;
     bool other_messages; /* -fdiagnostics-format=json and the like: messages are no lines of text */
     const char *linker;  /* -fuse-ld=; NULL = not given */

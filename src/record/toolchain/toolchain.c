@@ -277,6 +277,8 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
     const char *const *flags = toolchain->clang ? grade->clang : grade->gcc;
     if (flags == fm_deep_clang && line->lto)
         flags = fm_deep_clang_lto;
+    else if (flags == fm_deep_clang && line->profiled)
+        flags = fm_deep_clang_profiled;
     add_flags(toolchain, line, arguments, flags);
     /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
     for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
