@@ -67,15 +67,47 @@ static const char *const fm_full_gcc[] = {"-g",
                                           FM_ASSEMBLER,
                                           NULL};
 static const char *const fm_full_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
-/* A callback at the start of each block that is left after inlining; the hooks are called, so that
- * blocks are not cut by the expansion's own jumps (finishing reads lines' blocks off the code). */
+/* As deep; the assembler's front counts the blocks, with the help of a register that the compiler
+ * leaves to it. Lines keep blocks of their own: no choice without a jump, no code in common, no
+ * copies of loops or of parts of them. */
 static const char *const fm_coverage_gcc[] = {"-g",
-                                              "-finstrument-functions",
-                                              FM_FRAME_FLAGS,
+                                              "-fpatchable-function-entry=1",
+                                              "-fno-ipa-ra",
+                                              "-fno-ipa-icf-functions",
+                                              FM_FRAME,
+                                              FM_NO_LAST_JUMPS,
                                               "-fno-partial-inlining",
+                                              "-ffixed-r11",
                                               "-fno-crossjumping",
-                                              "-fsanitize-coverage=trace-pc",
+                                              "-fno-tree-tail-merge",
+                                              "-fno-if-conversion",
+                                              "-fno-if-conversion2",
+                                              "-fno-ssa-phiopt",
+                                              "-fno-tree-vectorize",
+                                              "-fno-code-hoisting",
+                                              "-fno-thread-jumps",
+                                              "-fno-tree-ch",
+                                              "-fno-unroll-loops",
+                                              "-fno-peel-loops",
+                                              "-fno-unswitch-loops",
+                                              "-fno-split-loops",
+                                              "--param",
+                                              "max-completely-peel-times=0",
+                                              "-freorder-blocks-algorithm=simple",
+                                              "-D__FATHOM_COVERAGE",
+                                              "-include",
+                                              "%L/entry_hooks.h",
+                                              FM_ASSEMBLER,
                                               NULL};
+/* A callback at the start of each block that is left after inlining; the hooks are called.
+ * Link-time optimisation has no text of one source; clang has no register to spare. */
+static const char *const fm_coverage_gcc_lto[] = {"-g",
+                                                  "-finstrument-functions",
+                                                  FM_FRAME_FLAGS,
+                                                  "-fno-partial-inlining",
+                                                  "-fno-crossjumping",
+                                                  "-fsanitize-coverage=trace-pc",
+                                                  NULL};
 static const char *const fm_coverage_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS,
                                                 "-fsanitize-coverage=bb,no-prune,trace-pc", NULL};
 

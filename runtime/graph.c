@@ -136,12 +136,13 @@ static bool table_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t
 /* The edge to what there will be no room for: an address that no code has. */
 static bool lost_make(struct fm_thread *thread)
 {
-    struct fm_rec_csd *csd = node_alloc(thread, sizeof *csd);
+    struct fm_rec_csd *csd = node_alloc(thread, sizeof *csd + FM_CSD_COUNTERS_BYTES);
     struct fm_rec_pd *pd = csd != NULL ? node_alloc(thread, sizeof *pd) : NULL;
     struct fm_rec_alloc *alloc =
         pd != NULL ? fm_arena_alloc_line(&thread->bump, sizeof *alloc) : NULL;
     if (alloc == NULL)
         return false;
+    *fm_csd_counters(csd) = fm_uncounted_v1;
     csd->caller = thread->rec->root_pd;
     csd->callee = fm_ref(pd);
     csd->alloc = fm_ref(alloc);
@@ -259,8 +260,10 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
         depths = depths_of(thread, callee);
     if (depths == NULL)
         flags &= ~(uint32_t)FM_REC_CSD_DEPTHS;
+    uint32_t blocks = fm_hook_blocks(like->hook_pc);
+    size_t behind = depths != NULL ? sizeof(int64_t) : 0;
     struct fm_rec_csd *csd =
-        node_alloc(thread, sizeof *csd + (depths != NULL ? sizeof *to_depths(csd) : 0));
+        node_alloc(thread, sizeof *csd + (blocks > 0 ? FM_CSD_COUNTERS_BYTES : behind));
     if (csd == NULL)
         return NULL;
     if (depths != NULL)
@@ -274,6 +277,8 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
         callee->maker = fm_ref(csd);
         flags |= FM_REC_CSD_MADE_CALLEE;
     }
+    if (blocks > 0)
+        *fm_csd_counters(csd) = fm_pd_counters(thread, callee, like->hook_pc);
     csd->hook_pc = like->hook_pc;
     csd->site = like->site;
     csd->caller = caller->callee;

@@ -396,6 +396,38 @@ fm_deeper_v1:
         SLOW_OF_BODY fm_enter_leaf_slow_body_v1, fm_enter_leaf_body_v1
         SLOW_OF_BODY fm_exit_slow_body_v1, fm_exit_body_v1
 
+/* --grade=coverage: the same, and r11 becomes what the callee gives. */
+        .macro SLOW_OF_COUNTED name, callee
+        .globl \name
+        .type \name, @function
+        .p2align 5
+\name:
+        KEEP_ALL
+        movq 16(%rbp), %rdi
+        movq 8(%rbp), %rsi
+        leaq 8(%rbp), %rdx
+        call \callee@PLT
+        movq %rax, -72(%rbp)
+        GIVE_BACK 0
+        .size \name, .-\name
+        .endm
+        SLOW_OF_COUNTED fm_enter_slow_counted_v1, fm_enter_counted_v1
+        SLOW_OF_COUNTED fm_enter_leaf_slow_counted_v1, fm_enter_counted_leaf_v1
+
+/* Behind a call, or where exceptions land: above the place to go on stand the function's hook pc and
+ * 128 bytes that are not ours. r11 becomes where the counters are. */
+        .globl fm_counters_slow_v1
+        .type fm_counters_slow_v1, @function
+        .p2align 5
+fm_counters_slow_v1:
+        KEEP_ALL
+        movq 16(%rbp), %rdi
+        leaq 152(%rbp), %rsi
+        call fm_counters_v1@PLT
+        movq %rax, -72(%rbp)
+        GIVE_BACK 136
+        .size fm_counters_slow_v1, .-fm_counters_slow_v1
+
 /* The called hooks under names that libc does not have (library.S). */
         .globl fm_called_enter_v1
         .type fm_called_enter_v1, @function

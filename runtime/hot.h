@@ -90,7 +90,7 @@ static_assert(offsetof(struct fm_rec_frame, fn) == 24, "hooks.S");
 static_assert(sizeof(struct fm_rec_frame) == 32, "hooks.S");
 static_assert(offsetof(struct fm_rec_csd, calls) == 0, "hooks.S");
 static_assert(offsetof(struct fm_rec_csd, epoch_flags) == 52, "hooks.S");
-static_assert(sizeof(struct fm_rec_csd) == 56, "hooks.S");
+static_assert(sizeof(struct fm_rec_csd) == 56, "hooks.S; expand.c: counters");
 static_assert(FM_REC_CSD_MADE_CALLEE == 4 && FM_REC_CSD_DEPTHS == 16 && FM_REC_CSD_WITHIN == 32,
               "hooks.S");
 static_assert(FM_REC_CSD_ACROSS == 64 && offsetof(struct fm_rec_depths, unknown) == 8, "hooks.S");
@@ -102,6 +102,9 @@ static_assert(offsetof(struct fm_rec_depths, calls) == 16, "hooks.S");
 #define FM_HOOK_ENDS 0x4546544600841f0full
 #define FM_HOOK_ENDS_OF_LEAF 0x4c46544600841f0full /* of a function without frame */
 #define FM_HOOK_BYTES_MAX 256
+/* --grade=coverage: in front of the end stands nopl N(%rax, %rax, 2); N is how many blocks of the
+ * function are counted. */
+#define FM_HOOK_COUNTS 0x40841f0fu
 
 extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")));
 
@@ -149,3 +152,10 @@ void fm_point_slow_v1(uint64_t pc, uint64_t frame);
 void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_exit_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
+/* Where the counters are of the context whose function has its entry hook at hook_pc, and goes on
+ * with the stack pointer sp; fm_uncounted_v1: nowhere. */
+uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp);
+/* Entry hooks' slow paths: they give what r11 is to be. */
+uint64_t *fm_enter_counted_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa);
+uint64_t *fm_enter_counted_leaf_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa);
+extern uint64_t fm_uncounted_v1[FM_REC_BLOCKS_MAX];

@@ -303,6 +303,28 @@ struct fm_rec_csd *fm_edge_lose(struct fm_thread *thread, uint64_t caller_key, u
 struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread); /* the same, without index */
 void fm_graph_purge(uint64_t start, uint64_t end);          /* code of an unloaded module */
 
+/* coverage/blocks.c */
+/* Whether the blocks are counted of the function that has its entry hook before hook_pc: how many,
+ * + 1; 0 = they are not. */
+static inline uint32_t fm_hook_blocks(uint64_t hook_pc)
+{
+    uint32_t words[2];
+    __builtin_memcpy(words, (const char *)hook_pc - 16, sizeof words);
+    return words[0] == FM_HOOK_COUNTS && words[1] <= FM_REC_BLOCKS_MAX ? words[1] + 1 : 0;
+}
+static inline uint64_t *fm_block_counters(struct fm_rec_point *point)
+{
+    return (uint64_t *)(void *)(point + 1);
+}
+/* The counters of a pd, made at its first edge; fm_uncounted_v1 where there is no room. */
+uint64_t *fm_pd_counters(struct fm_thread *thread, struct fm_rec_pd *pd, uint64_t hook_pc);
+/* What stands behind the csds of such functions: how far its depths are, its counters. */
+#define FM_CSD_COUNTERS_BYTES (sizeof(int64_t) + sizeof(uint64_t *))
+static inline uint64_t **fm_csd_counters(struct fm_rec_csd *csd)
+{
+    return (uint64_t **)(void *)((char *)(csd + 1) + sizeof(int64_t));
+}
+
 /* coverage/points.c */
 struct fm_rec_point *fm_points_known(const struct fm_tls *tls, uint64_t pc); /* at the top; NULL */
 void fm_points_count(struct fm_thread *thread, uint64_t pc); /* locked; makes it if it is new */

@@ -164,10 +164,9 @@ struct fm_rec_header {
     uint32_t arguments;    /* fm_rec_text: argv, each ended by NUL */
     uint32_t directory;    /* fm_rec_text: working directory at the start */
 
-    /* What was lost. All zero in a good recording. */
-    /* Edges that were not made, as the file could not grow (disk full, limit). Their calls, and all
-     * below them, are those of an edge from the thread's root to FM_REC_FN_LOST. Allocation records
-     * and coverage points count here too. */
+    /* What was lost. All zero in a good recording. Edges that were not made, as the file could not
+     * grow (disk full, limit). Their calls, and all below them, are those of an edge from the
+     * thread's root to FM_REC_FN_LOST. Allocation records and coverage points count here too. */
     uint64_t dropped_nodes;
     uint64_t dropped_threads; /* threads without any record */
     uint64_t dropped_modules;
@@ -541,9 +540,7 @@ struct fm_rec_spans {
 static_assert(sizeof(struct fm_rec_spans) == 24, "docs/format-recording.md");
 
 /* A coverage point met in the context of a pd. pc: return address of the compiler's callback, which
- * ran in the pd's frame. Blocks before a function's entry hook and behind its exit hook have no
- * records: they run once a call. Code inlined into the function may be counted here up to its entry
- * hook. */
+ * ran in the pd's frame. docs/format-recording.md: what has no record. */
 struct fm_rec_point {
     uint64_t count;
     uint64_t pc;
@@ -551,7 +548,10 @@ struct fm_rec_point {
     uint32_t epoch;
 };
 static_assert(sizeof(struct fm_rec_point) == 24, "docs/format-recording.md");
-
+/* In epoch: the point stands for all counted blocks of a function whose entry hook ends at pc;
+ * behind it stand as many uint64_t as count says. */
+#define FM_REC_POINT_BLOCKS (1u << 31)
+#define FM_REC_BLOCKS_MAX (1u << 17)
 /* Shadow stack of one thread on one stack of memory (the thread's own, a signal stack, a
  * coroutine). Its open frames are frames[1 .. n] where n + 1 is the first index with cfa = 0 or
  * capacity; frames[0] is a guard (csd: that below which the stack was entered; cfa above all).

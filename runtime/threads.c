@@ -217,7 +217,8 @@ static void *old_at(const char *old_base, uint32_t ref)
 static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_base,
                                      const struct fm_rec_csd *old)
 {
-    if (old->caller == 0)
+    /* Code that is not there any more has no hook to look at, and runs no more. */
+    if (old->caller == 0 || !fm_module_known(old->hook_pc))
         return fm_at(thread->rec->root_csd);
     const struct fm_rec_pd *from = old_at(old_base, old->caller);
     struct fm_rec_csd *caller = clone_path(thread, old_base, old_at(old_base, from->maker));

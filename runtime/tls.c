@@ -2,7 +2,9 @@
 /* What the hooks look at first, before there is anything else. */
 #include "internal.h"
 
-/* Not their frame, nor below it. */
-struct fm_rec_frame fm_no_frame = {.cfa = FM_CFA_GUARD, .fn = FM_DEPTH_UNKNOWN};
+/* Not their frame, nor below it; and of no function. */
+static struct fm_rec_csd no_edge;
+struct fm_rec_frame fm_no_frame = {
+    .cfa = FM_CFA_GUARD, .csd = (uint64_t)&no_edge, .fn = FM_DEPTH_UNKNOWN};
 __thread struct fm_tls fm_tls_v1 FM_EXPORT = {
     .low = FM_LOW_NOT_READY, .top = &fm_no_frame, .heap_off = 1, .points = fm_no_points};

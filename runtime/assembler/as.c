@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "blocks.h"
 #include "choice.h"
 #include "expand.h"
 #include "flow.h"
@@ -48,6 +49,15 @@ struct state {
     struct fm_scan scan;
     enum fm_verdict *verdicts; /* of its markers; NULL: none */
     uint32_t markers_passed;
+    /* --grade=coverage */
+    bool wants_blocks; /* the file asks for it */
+    bool counting;     /* the function's blocks are counted; */
+    bool careful;      /* it uses r11 itself */
+    uint32_t counted;  /* functions so far */
+    uint32_t block_count;
+    bool too_many; /* blocks in a function; its name is in too_large */
+    char too_large[1024];
+    struct fm_blocks blocks;
 };
 
 static void copy_name(char *to, size_t size, const char *from, const char *until)
@@ -171,7 +181,7 @@ static void expand_return(FILE *out, const struct state *state)
     /* Changed by calls in the Windows convention, too, and not what is returned. */
     struct fm_hook_place place = {.registers = {"%r11", "%r8", NULL},
                                   .thread = state->executable ? NULL : "%r10"};
-    write_hook(out, state, FM_HOOK_RETURN, &place);
+    write_hook(out, state, state->counting ? FM_HOOK_COUNTED_RETURN : FM_HOOK_RETURN, &place);
 }
 
 /* What clang puts behind the nop of a function that wants hooks (grades.h). */
@@ -199,17 +209,62 @@ static void expand_entry(FILE *out, struct state *state, const char *rest)
         return;
     if (fm_choice_leaves_out(&state->choice, state->function, file))
         return;
-    state->has_exits = !is_leaf(state);
+    state->counting = state->wants_blocks;
+    state->counted += state->counting;
+    state->block_count = 0;
+    state->has_exits = (state->counting && state->careful) || !is_leaf(state);
     /* A function's own name may end in .0: it is nested then, and uses its static chain. */
     struct fm_hook_place place = {.registers = {"%r11", "%r10", "%rax"},
                                   .thread = state->executable ? NULL : "%rcx",
                                   .keep_rax = may_read_al(rest),
-                                  .keep_chain = strrchr(state->function, '.') != NULL};
-    write_hook(out, state, state->has_exits ? FM_HOOK_BODY : FM_HOOK_LEAF, &place);
+                                  .keep_chain = strrchr(state->function, '.') != NULL,
+                                  .counted = state->counted};
+    if (state->counting)
+        write_hook(out, state, state->has_exits ? FM_HOOK_COUNTED_BODY : FM_HOOK_COUNTED_LEAF,
+                   &place);
+    else
+        write_hook(out, state, state->has_exits ? FM_HOOK_BODY : FM_HOOK_LEAF, &place);
+}
+
+/* The blocks of the function that ends are counted. */
+static void end_counting(FILE *out, struct state *state)
+{
+    if (!state->counting)
+        return;
+    fm_counts_write(out, state->counted, state->block_count);
+    state->counting = false;
+    if (state->block_count > FM_BLOCKS_MAX && !state->too_many) {
+        state->too_many = true;
+        memcpy(state->too_large, state->function, sizeof state->too_large);
+    }
+}
+
+static void count_block(FILE *out, struct state *state, bool keep_flags)
+{
+    uint32_t number = state->block_count++;
+    if (state->intel)
+        fputs("\t.att_syntax\n", out);
+    if (state->careful)
+        fm_count_write_careful(out, state->counted, number, state->executable);
+    else
+        fm_count_write(out, number, keep_flags);
+    if (state->intel)
+        fputs("\t.intel_syntax noprefix\n", out);
+}
+
+static void take_counters(FILE *out, const struct state *state, bool behind_call)
+{
+    if (state->careful)
+        return;
+    if (state->intel)
+        fputs("\t.att_syntax\n", out);
+    fm_take_write(out, state->counted, state->executable, behind_call);
+    if (state->intel)
+        fputs("\t.intel_syntax noprefix\n", out);
 }
 
 /* Follows the functions' labels. */
-static void follow(struct state *state, const char *line, const char *text)
+static void follow(FILE *out, struct state *state, const char *line, const char *text)
 {
     if (strncmp(text, ".intel_syntax", 13) == 0) {
         state->intel = true;
@@ -229,8 +284,11 @@ static void follow(struct state *state, const char *line, const char *text)
             size_t whole = strlen(state->function);
             bool cold = strncmp(state->function, line, whole) == 0 && whole > 0 &&
                         strncmp(line + whole, ".cold", 5) == 0;
-            if (!cold)
+            if (!cold) {
+                end_counting(out, state);
                 memcpy(state->function, state->announced, length + 1);
+                state->careful = fm_blocks_is_careful(&state->blocks, line);
+            }
             state->has_exits &= cold;
             state->has_file &= cold;
             state->announced[0] = '\0';
@@ -309,10 +367,16 @@ static bool is_in_table(bool *in_table, const char *text)
     return inside;
 }
 
-static void filter(char *all, FILE *out)
+/* False: the text cannot be written as it was asked for; it has been said why. */
+static bool filter(char *all, FILE *out)
 {
     static struct state state;
     bool in_table = false;
+    state.wants_blocks = strstr(all, "\n\t# fathom: blocks\n") != NULL;
+    if (state.wants_blocks && !fm_blocks_read(&state.blocks, all)) {
+        fprintf(stderr, "fathom: no memory to find the blocks to count\n");
+        return false;
+    }
     if (!fm_choice_read(&state.choice, all)) /* then finishing leaves out */
         state.choice.pattern_count = 0;
     if (fm_scan_read(&state.scan, all))
@@ -323,8 +387,11 @@ static void filter(char *all, FILE *out)
         if (end != NULL)
             *end = '\0';
         const char *text = skip_space(line);
-        follow(&state, line, text);
+        follow(out, &state, line, text);
         fm_choice_note(&state.choice, text);
+        unsigned acts = state.counting ? fm_blocks_at(&state.blocks, line) : 0;
+        if ((acts & FM_BLOCK_COUNT) != 0)
+            count_block(out, &state, (acts & FM_BLOCK_KEEP_FLAGS) != 0);
         if (is_in_table(&in_table, text)) {
             continue;
         } else if (is_nop_at_entry(&state, line, text)) {
@@ -343,10 +410,18 @@ static void filter(char *all, FILE *out)
         }
         fputs(line, out);
         putc('\n', out);
+        if ((acts & (FM_BLOCK_TAKE | FM_BLOCK_LAND)) != 0)
+            take_counters(out, &state, (acts & FM_BLOCK_TAKE) != 0);
     }
+    end_counting(out, &state);
+    if (state.too_many)
+        fprintf(stderr, "fathom: %s has more than %u blocks of code, which cannot be counted\n",
+                state.too_large, FM_BLOCKS_MAX);
+    fm_blocks_done(&state.blocks);
     free(state.verdicts);
     fm_scan_done(&state.scan);
     fm_choice_done(&state.choice);
+    return !state.too_many;
 }
 
 /* The options of as that take the next argument. */
@@ -397,8 +472,12 @@ int main(int argc, char **argv)
             unlink(path);
         return 1;
     }
-    filter(all, out);
+    bool filtered = filter(all, out);
     free(all);
+    if (!filtered) {
+        unlink(path);
+        return 1;
+    }
     if (fflush(out) != 0 || ferror(out) || fclose(out) != 0) {
         fprintf(stderr, "fathom: cannot write %s: %s\n", path, strerror(errno));
         unlink(path);

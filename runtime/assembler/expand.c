@@ -252,6 +252,73 @@ static const char body_return[] = "\tcmpq @80, %rsp\n" /* frames that it calls a
                                   "\tjmp fm_exit_slow_body_v1@PLT\n"
                                   "\t.subsection 0\n";
 
+/* --grade=coverage. At 64 behind the begin of the edge stands where the callee's counters are: they
+ * are left in @A, which is r11. */
+#define COUNTED_CHECK     \
+    "\tcmpq @0, %rsp\n"   \
+    "\tjo 9771f\n"        \
+    "\tjb 9772f\n"        \
+    "\tmovq @8, @A\n"     \
+    "\tcmpq (@A), %rsp\n" \
+    "\tjae 9772f\n"
+#define UNCOUNTED "\tmovq fm_uncounted_v1@GOTPCREL(%rip), %r11\n"
+static const char counted_begin[] = COUNTED_CHECK
+    "\tcmpq @32, @A\n"
+    "\tjae 9772f\n" IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE LOOK_UP_AND_FILL "\tleaq -8(%rsp), @C\n"
+    "\tmovq @C, 32(@A)\n"
+    "\taddq $32, @A\n"
+    "\tmovq @A, @8\n"
+    "\tmovq 64(@B), @A\n"
+    "9768:\n";
+static const char counted_leaf_begin[] =
+    COUNTED_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE "\timulq $-0x7A143595, 16(@A), @C\n"
+                                                         "\taddq @C, @B\n"
+                                                         "\tmovq @24, @C\n"
+                                                         "\tandq @B, @C\n"
+                                                         "\taddq @16, @C\n"
+                                                         "\tcmpq @B, (@C)\n"
+                                                         "\tjne 9773f\n"
+                                                         "9774:\tmovq 8(@C), @B\n"
+                                                         "\tincq (@B)\n"
+                                                         "\tmovq 64(@B), @A\n"
+                                                         "9768:\n";
+#define COUNTED_COLD    \
+    "9777:\n"           \
+    "\t.subsection 1\n" \
+    "9771:" UNCOUNTED "\tjmp 9768b\n"
+static const char counted_cold[] =
+    COUNTED_COLD "9770:\n" DEEPER TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
+static const char counted_cold_kept[] =
+    COUNTED_COLD "9770:\tleaq -128(%rsp), %rsp\n" DEEPER
+                 "\tsubq $-128, %rsp\n" TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
+static const char counted_leaf_cold[] = COUNTED_COLD LOOK_FURTHER "9772:\n";
+static const char counted_end[] = "\tleaq 9777b(%rip), %r11\n"
+                                  "\tpushq %r11\n"
+                                  "\tjmp fm_enter_slow_counted_v1@PLT\n"
+                                  "\t.subsection 0\n";
+static const char counted_leaf_end[] = "\tleaq 9777b(%rip), %r11\n"
+                                       "\tpushq %r11\n"
+                                       "\tjmp fm_enter_leaf_slow_counted_v1@PLT\n"
+                                       "\t.subsection 0\n";
+static const char counted_return[] = "\tcmpq @80, %rsp\n"
+                                     "\tjb 9777f\n"
+                                     "\tleaq -8(%rsp), @B\n"
+                                     "\tmovq @8, @A\n"
+                                     "\tcmpq @B, (@A)\n"
+                                     "\tjne 9771f\n"
+                                     "\tsubq $32, @A\n"
+                                     "\tmovq @A, @8\n"
+                                     "\tmovq $0, 32(@A)\n" HOOK_ENDS "9777:\n"
+                                     "\t.subsection 1\n"
+                                     "9771:\tcmpq (@A), @B\n"
+                                     "\tjae 9772f\n"
+                                     "\tcmpq @0, @B\n"
+                                     "\tjo 9777b\n"
+                                     "9772:\tleaq 9777b(%rip), @A\n"
+                                     "\tpushq @A\n"
+                                     "\tjmp fm_exit_slow_body_v1@PLT\n"
+                                     "\t.subsection 0\n";
+
 static void write_field(FILE *out, const char *thread, unsigned offset)
 {
     if (thread != NULL)
@@ -305,9 +372,8 @@ static bool gives_back(const struct fm_hook_place *place)
     return place->keep_rax || place->keep_chain || place->thread != NULL;
 }
 
-static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
+static void keep(FILE *out, const struct fm_hook_place *place)
 {
-    static const char end_of_hook[] = HOOK_ENDS, end_of_leaf[] = HOOK_ENDS_OF_LEAF;
     if (place->keep_rax)
         fputs("\tmovq %rax, -16(%rsp)\n", out);
     if (place->keep_chain)
@@ -315,6 +381,12 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
     if (place->thread != NULL)
         fprintf(out, "\tmovq %s, -32(%%rsp)\n", place->thread);
     load_thread(out, place);
+}
+
+static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
+{
+    static const char end_of_hook[] = HOOK_ENDS, end_of_leaf[] = HOOK_ENDS_OF_LEAF;
+    keep(out, place);
     write_text(out, leaf ? leaf_begin : body_begin, place);
     /* A stopped program goes on here: where nothing is to be given back, behind the hook's end. */
     if (gives_back(place)) {
@@ -329,10 +401,101 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
     fputs(leaf ? leaf_end : body_end, out);
 }
 
+/* FM_HOOK_COUNTS of hot.h stands in front of the end's mark, with the number of blocks. */
+static void write_counted_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
+{
+    static const char end_of_hook[] = HOOK_ENDS, end_of_leaf[] = HOOK_ENDS_OF_LEAF;
+    keep(out, place);
+    write_text(out, leaf ? counted_leaf_begin : counted_begin, place);
+    give_back(out, place);
+    fprintf(out, "\t.long 0x40841f0f, .Lfathom_count_%u\n", place->counted);
+    fputs(leaf ? end_of_leaf : end_of_hook, out);
+    write_text(out,
+               leaf                ? counted_leaf_cold
+               : gives_back(place) ? counted_cold_kept
+                                   : counted_cold,
+               place);
+    give_back(out, place);
+    fputs(leaf ? counted_leaf_end : counted_end, out);
+    fprintf(out, ".Lfathom_hook_%u:\n", place->counted);
+}
+
+/* The prefix, which changes nothing, tells finishing that a block is counted here. */
+void fm_count_write(FILE *out, uint32_t number, bool keep_flags)
+{
+    unsigned long offset = number * 8ul;
+    if (!keep_flags) {
+        fprintf(out, "\tds incq %lu(%%r11)\n", offset);
+        return;
+    }
+    fprintf(out,
+            "\tleaq -128(%%rsp), %%rsp\n"
+            "\tpushq %%rax\n"
+            "\tmovq %lu(%%r11), %%rax\n"
+            "\tleaq 1(%%rax), %%rax\n"
+            "\tds movq %%rax, %lu(%%r11)\n"
+            "\tpopq %%rax\n"
+            "\tleaq 128(%%rsp), %%rsp\n",
+            offset, offset);
+}
+
+void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_call)
+{
+    static const char look[] = "\tcmpq @0, %rbp\n"
+                               "\tjo 9771f\n"
+                               "\tmovq @8, %r11\n"
+                               "\tmovq 8(%r11), %r11\n";
+    static const char cold[] = "\tjne 9772f\n"
+                               "\tmovq 64(%r11), %r11\n"
+                               "9777:\n"
+                               "\t.subsection 1\n"
+                               "9771:" UNCOUNTED "\tjmp 9777b\n"
+                               "9772:";
+    struct fm_hook_place place = {.thread = executable ? NULL : "%r11"};
+    if (behind_call) {
+        load_thread(out, &place);
+        write_text(out, look, &place);
+        fprintf(out, "\tleaq .Lfathom_hook_%u(%%rip), %%r10\n\tcmpq %%r10, 8(%%r11)\n", counted);
+        fputs(cold, out);
+    } else {
+        fputs("\tjmp 9772f\n9777:\n\t.subsection 1\n9772:", out);
+    }
+    fprintf(out,
+            "\tleaq -128(%%rsp), %%rsp\n"
+            "\tleaq .Lfathom_hook_%u(%%rip), %%r11\n"
+            "\tpushq %%r11\n"
+            "\tleaq 9777b(%%rip), %%r11\n"
+            "\tpushq %%r11\n"
+            "\tjmp fm_counters_slow_v1@PLT\n"
+            "\t.subsection 0\n",
+            counted);
+}
+
+void fm_count_write_careful(FILE *out, uint32_t counted, uint32_t number, bool executable)
+{
+    fputs("\tleaq -128(%rsp), %rsp\n"
+          "\tpushfq\n"
+          "\tpushq %r10\n"
+          "\tpushq %r11\n",
+          out);
+    fm_take_write(out, counted, executable, true);
+    fprintf(out, "\tds incq %lu(%%r11)\n", number * 8ul);
+    fputs("\tpopq %r11\n"
+          "\tpopq %r10\n"
+          "\tpopfq\n"
+          "\tleaq 128(%rsp), %rsp\n",
+          out);
+}
+
+void fm_counts_write(FILE *out, uint32_t counted, uint32_t blocks)
+{
+    fprintf(out, "\t.set .Lfathom_count_%u, %u\n", counted, blocks);
+}
+
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
 {
     fputs(HOOK_BEGINS, out);
-    if (kind < FM_HOOK_BODY)
+    if (kind < FM_HOOK_BODY || kind == FM_HOOK_COUNTED_RETURN)
         load_thread(out, place);
     switch (kind) {
     case FM_HOOK_ENTER_LEAF:
@@ -361,6 +524,15 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
         break;
     case FM_HOOK_RETURN:
         write_text(out, body_return, place);
+        break;
+    case FM_HOOK_COUNTED_RETURN:
+        write_text(out, counted_return, place);
+        break;
+    case FM_HOOK_COUNTED_BODY:
+        write_counted_entry(out, place, false);
+        break;
+    case FM_HOOK_COUNTED_LEAF:
+        write_counted_entry(out, place, true);
         break;
     }
 }

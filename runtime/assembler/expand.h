@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum fm_hook_kind {
@@ -16,6 +17,11 @@ enum fm_hook_kind {
     FM_HOOK_RETURN, /* --grade=deep, in front of a return */
     FM_HOOK_BODY,   /* --grade=deep, in the place of the nop at a function's entry */
     FM_HOOK_LEAF,   /* of a function that calls nothing: no hook in front of its returns */
+    /* --grade=coverage, the same: they leave the address of the context's counters in r11, which
+     * the compiler does not use. */
+    FM_HOOK_COUNTED_RETURN,
+    FM_HOOK_COUNTED_BODY,
+    FM_HOOK_COUNTED_LEAF,
 };
 
 struct fm_hook_place {
@@ -25,6 +31,16 @@ struct fm_hook_place {
     /* FM_HOOK_BODY, FM_HOOK_LEAF: rax may hold the number of vector arguments, r10 the static chain
      * of a nested function. */
     bool keep_rax, keep_chain;
+    uint32_t counted; /* FM_HOOK_COUNTED_...: number of the function in the file */
 };
 
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place);
+
+/* Counts a block. number: among the function's. keep_flags: they are in use. */
+void fm_count_write(FILE *out, uint32_t number, bool keep_flags);
+/* The same where r11 is not ours: in a function that uses it. All registers and flags are kept. */
+void fm_count_write_careful(FILE *out, uint32_t counted, uint32_t number, bool executable);
+/* Takes the address of the counters into r11 again. behind_call: r10 and the flags are free. */
+void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_call);
+/* How many blocks the function has turned out to have. */
+void fm_counts_write(FILE *out, uint32_t counted, uint32_t blocks);

@@ -7,6 +7,9 @@
 #if !defined __PIC__ || defined __PIE__
 __asm__("# fathom: executable");
 #endif
+#if defined __FATHOM_COVERAGE
+__asm__("# fathom: blocks"); /* count them */
+#endif
 /* What a program keeps hooks from has no place for one, either. clang tells by the calls of a
  * profiler that the others have; gcc has the attribute replaced, and a program that asks for it is
  * told that there is one: of the two names that gcc asks by, programs then have the other. */

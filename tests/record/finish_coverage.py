@@ -4,6 +4,7 @@
 known of the program in each context."""
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -154,20 +155,126 @@ def calls_of(profile):
     return calls
 
 
+def check_own_counts(tap, source, flags):
+    """Programs that count their lines themselves, by whatever way control goes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        compiler = "g++" if source.endswith(".cc") else "gcc"
+        headers = pathlib.Path(__file__).parents[2] / "include"
+        must([FATHOM, "cc", "--grade=coverage", compiler, *flags, f"-I{headers}",
+              PROGRAMS / source, "-o", "prog", "-lpthread"], folder)
+        said = must([FATHOM, "record", "-q", "-o", "out", "--", "./prog"], folder).stdout
+        expected = {int(line): int(count) for line, count in map(str.split, said.splitlines())}
+        found, _ = dump(folder)
+        tap.same({line: found.get(line) for line in expected}, expected,
+                 f"{source} {' '.join(flags)}: the counts of lines are the program's own")
+
+
+LOOP = """
+int work(int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i;
+    return sum;
+}
+"""
+KILLED = """
+#include <signal.h>
+int work(int);
+int main(void)
+{
+    if (work(1000) > 0)
+        raise(SIGKILL);
+    return 0;
+}
+"""
+
+
+def check_builds(tap):
+    """Ways of building, and a program that is killed: nothing of the counts is lost."""
+    ways = {
+        "in one command": [["gcc", "main.c", "work.c", "-o", "prog"]],
+        "an archive": [["gcc", "-c", "work.c"], "ar rcs libwork.a work.o".split(),
+                       ["gcc", "main.c", "-L.", "-lwork", "-o", "prog"]],
+        "-S": [["gcc", "-S", "work.c"], ["gcc", "main.c", "work.s", "-o", "prog"]],
+        "-pipe -fPIC": [["gcc", "-pipe", "-fPIC", "main.c", "work.c", "-o", "prog"]],
+        "-masm=intel": [["gcc", "-masm=intel", "main.c", "work.c", "-o", "prog"]],
+        "-flto": [["gcc", "-flto", "main.c", "work.c", "-o", "prog"]],
+        "-static": [["gcc", "-static", "main.c", "work.c", "-o", "prog"]],
+    }
+    for way, commands in ways.items():
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "work.c").write_text(LOOP)
+            (folder / "main.c").write_text(KILLED)
+            for command in commands:
+                wrapped = [FATHOM, "cc", "--grade=coverage"] if command[0] == "gcc" else []
+                must(wrapped + command, folder)
+            run([FATHOM, "record", "-q", "-o", "out", "--", "./prog"], folder)
+            found, _ = dump(folder)
+            tap.same([found.get(line) for line in (5, 6, 7)], [1001, 1000, 1],
+                     f"{way}: all that a killed program had counted")
+            left = sorted(path.name for path in folder.iterdir() if path.suffix == ".gcno")
+            tap.same(left, [], f"{way}: no other files are left")
+
+
+def check_limit(tap):
+    """More blocks than there can be counters are one clear error, and no object."""
+    front = pathlib.Path(os.environ["FATHOM_RUNTIME"]) / "assembler" / "as"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        head = "\t.text\n\t# fathom: blocks\n\t.type f, @function\nf:\n.LPFE1:\n\tnop\n"
+        for blocks in 3, (1 << 17) + 1:
+            text = head + "".join(f".L{i}:\n\tnopw (%rax)\n" for i in range(blocks)) + "\tret\n"
+            (folder / "f.s").write_text(text)
+            (folder / "f.o").unlink(missing_ok=True)
+            done = run([front, "f.s", "-o", "f.o"], folder)
+            tap.same((done.returncode == 0, (folder / "f.o").exists(),
+                      "f has more than 131072 blocks" in done.stderr),
+                     (blocks == 3, blocks == 3, blocks > 3), f"a function of {blocks} blocks")
+
+
+def check_damage(tap):
+    """Counters that would reach beyond the file are one error, with the place."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        must([FATHOM, "cc", "--grade=coverage", "gcc", "-O0", PROGRAMS / "branches.c", "-o",
+              "prog"], folder)
+        (folder / "raw").mkdir()
+        run(["./prog"], folder, env={**os.environ, "FATHOM_OUTPUT": str(folder / "raw" / "x.rec")})
+        path = next((folder / "raw").iterdir())
+        intact = path.read_bytes()
+        heads = [at for at in range(0, len(intact) - 24, 8)
+                 if intact[at + 23] == 0x80 and 0 < int.from_bytes(intact[at:at + 8], "little") < 99
+                 and intact[at + 22] == 0]
+        tap.check(len(heads) >= 3, "counters of three functions are found", heads)
+        for count in 1 << 17, (1 << 17) + 1, 1 << 61, (1 << 64) - 1:
+            path.write_bytes(intact[:heads[0]] + count.to_bytes(8, "little") +
+                             intact[heads[0] + 8:heads[0] + 4096])
+            done = run([FATHOM, "finish", "-o", "out", path], folder)
+            tap.check(done.returncode == 1 and len(done.stderr.splitlines()) == 1,
+                      f"{count} blocks in a damaged file: one error",
+                      (done.returncode, done.stderr))
+
+
 def check_every_program(tap, compiler):
-    """Coverage changes nothing of what else is counted."""
+    """Coverage changes nothing of what else is counted. clang's counts inlined calls, too."""
+    grade = "deep" if compiler == "gcc" else "full"
     wrong = {}
     for source in CASES:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            found = calls_of(record(build(source, folder, compiler, ["-O2"], grade="coverage"),
+            flags = ["-O0"] if compiler == "gcc" else ["-O2"]
+            found = calls_of(record(build(source, folder, compiler, flags, grade="coverage"),
                                     folder).profile)
-            expected = calls_of(record(build(source, folder, compiler, ["-O2"]), folder).profile)
+            expected = calls_of(record(build(source, folder, compiler, flags, grade=grade),
+                                       folder).profile)
             if found != expected:
                 wrong[source] = {name: (found[name], expected[name])
                                  for name in set(found) | set(expected)
                                  if found[name] != expected[name]}
-    tap.same(wrong, {}, f"{compiler} -O2: calls are those of the deep grade, in all programs")
+    tap.same(wrong, {}, f"{compiler}: calls are those of --grade={grade}, in all programs")
 
 
 def main():
@@ -187,6 +294,13 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             check_fork(tap, compiler, pathlib.Path(folder))
         check_every_program(tap, compiler)
+    for flags in (["-O0"], ["-Og"], ["-O2"], ["-O3"], ["-O0", "-fPIC"], ["-O2", "-fPIC"],
+                  ["-O2", "-fstack-clash-protection"]):
+        check_own_counts(tap, "blocks.c", flags)
+        check_own_counts(tap, "throwing.cc", flags)
+    check_builds(tap)
+    check_limit(tap)
+    check_damage(tap)
     return tap.done()
 
 

@@ -50,6 +50,16 @@ static uint32_t static_point(struct fm_coverage *c, const struct fm_image_nodes 
     return add_point(c, key, &point);
 }
 
+/* An inlined body without hooks: how often it was begun is not known. */
+static bool begins_uncounted(const struct fm_statics *statics, uint32_t scope)
+{
+    if (statics->scopes[scope].parent == FM_NONE || statics->scopes[scope].live)
+        return false;
+    while (statics->scopes[scope].parent != FM_NONE)
+        scope = statics->scopes[scope].parent;
+    return statics->scopes[scope].live;
+}
+
 static void add_image(struct fm_coverage *c, uint32_t number)
 {
     const struct fm_image_nodes *image = &c->nodes->of_image[number];
@@ -65,6 +75,11 @@ static void add_image(struct fm_coverage *c, uint32_t number)
         struct fm_node_point entry = {.ps = image->ps_of_proc[i], .file = "", .entry = true};
         g_autofree char *key = g_strdup_printf("entry %u", entry.ps);
         c->entry_of_ps[entry.ps] = add_point(c, key, &entry);
+    }
+    for (uint32_t i = 0; i < statics->scope_count; i++) {
+        uint32_t ps = ps_of_owner(image, i);
+        if (ps != FM_NONE && begins_uncounted(statics, i))
+            g_array_index(c->points, struct fm_node_point, c->entry_of_ps[ps]).not_counted = true;
     }
 }
 
@@ -98,32 +113,45 @@ static uint32_t moved_point(struct fm_coverage *c, uint32_t number, uint32_t ind
     return node;
 }
 
-static void join_pd(struct fm_coverage *c, uint32_t pd)
+/* The node of a point that was met, in the procedure of its context; FM_NONE: its code is not
+ * known. */
+static uint32_t node_met(struct fm_coverage *c, const struct fm_raw_point *point)
 {
-    const struct fm_raw_pd *raw = &c->nodes->recording->pds[pd];
-    for (uint32_t i = 0; i < raw->point_count; i++) {
-        const struct fm_raw_point *point = &c->nodes->recording->points[raw->point_first + i];
-        uint64_t file;
-        uint32_t at = fm_images_find(c->nodes->images, point->pc, point->epoch, &file);
-        const uint32_t *node_of_point = at == FM_NONE ? NULL : c->node_of_point[at];
-        uint32_t index = node_of_point == NULL
-                             ? FM_NONE
-                             : fm_statics_point_at(c->nodes->of_image[at].statics, file);
-        if (index == FM_NONE) {
-            c->unknown++;
+    uint64_t file;
+    uint32_t ps = c->nodes->pd_ps[point->pd];
+    uint32_t at = fm_images_find(c->nodes->images, point->pc, point->epoch, &file);
+    const uint32_t *node_of_point = at == FM_NONE ? NULL : c->node_of_point[at];
+    if (node_of_point == NULL)
+        return FM_NONE;
+    const struct fm_image_nodes *image = &c->nodes->of_image[at];
+    uint32_t index =
+        point->block != FM_RAW_NONE ? point->place : fm_statics_point_at(image->statics, file);
+    if (index == FM_NONE)
+        return FM_NONE;
+    uint32_t node = node_of_point[index];
+    if (node != FM_NONE && g_array_index(c->points, struct fm_node_point, node).ps == ps) {
+        g_array_index(c->points, struct fm_node_point, node).at_home = true;
+        return node;
+    }
+    if (node != FM_NONE)
+        g_array_index(c->points, struct fm_node_point, node).elsewhere = true;
+    return moved_point(c, at, index, ps);
+}
+
+static void join_points(struct fm_coverage *c)
+{
+    const struct fm_raw_recording *recording = c->nodes->recording;
+    for (uint32_t i = 0; i < recording->point_count; i++) {
+        const struct fm_raw_point *point = &recording->points[i];
+        if (c->nodes->pd_ps[point->pd] == FM_NONE)
+            continue; /* left out */
+        uint32_t node = node_met(c, point);
+        if (node == FM_NONE) {
+            c->unknown += point->block != FM_RAW_BLOCK_ENTRY;
             continue;
         }
-        uint32_t node = node_of_point[index];
-        if (node != FM_NONE &&
-            g_array_index(c->points, struct fm_node_point, node).ps == c->nodes->pd_ps[pd]) {
-            g_array_index(c->points, struct fm_node_point, node).at_home = true;
-        } else {
-            if (node != FM_NONE)
-                g_array_index(c->points, struct fm_node_point, node).elsewhere = true;
-            node = moved_point(c, at, index, c->nodes->pd_ps[pd]);
-        }
         g_array_index(c->points, struct fm_node_point, node).met = true;
-        struct fm_point_count count = {pd, node, point->count};
+        struct fm_point_count count = {point->pd, node, point->count};
         g_array_append_val(c->counts, count);
     }
 }
@@ -163,7 +191,7 @@ static void order_points(struct fm_coverage *c)
     for (guint i = 0; i < count; i++) {
         struct fm_node_point *point = &g_array_index(c->points, struct fm_node_point, c->order[i]);
         bool unknown = c->has_losses && !point->met;
-        if ((point->elsewhere && !point->at_home) || unknown) {
+        if ((point->elsewhere && !point->at_home) || unknown || point->not_counted) {
             point->number = FM_NONE;
             continue;
         }
@@ -206,8 +234,8 @@ void fm_coverage_join(struct fm_coverage *c, const struct fm_raw_recording *reco
         uint32_t entry = c->entry_of_ps[nodes->pd_ps[i]];
         if (entry != FM_NONE)
             g_array_index(c->points, struct fm_node_point, entry).met = true;
-        join_pd(c, i);
     }
+    join_points(c);
     order_points(c);
     if (c->unknown > 0)
         fm_notes_add(notes, "%u coverage points lie in code that could not be read", c->unknown);
@@ -231,7 +259,8 @@ static const struct fm_node_point *point_at(const struct fm_coverage *c, uint32_
     return &g_array_index(c->points, struct fm_node_point, index);
 }
 
-/* "entry", "12:5", "12:5.2" (the second block there), "other.h:12:5", "+0x1a" without lines. */
+/* "entry", "12", "12:5", "12:5.2" (the second block there), "other.h:12:5", "+0x1a" without lines.
+ */
 char *fm_coverage_path(const struct fm_coverage *c, const struct fm_node_point *point)
 {
     const struct fm_node_ps *ps = fm_nodes_ps(c->nodes, point->ps);
@@ -248,7 +277,9 @@ char *fm_coverage_path(const struct fm_coverage *c, const struct fm_node_point *
         g_autofree char *base = g_path_get_basename(point->file);
         g_string_append_printf(path, "%s:", base);
     }
-    g_string_append_printf(path, "%u:%u", point->line, point->column);
+    g_string_append_printf(path, "%u", point->line);
+    if (point->column > 0)
+        g_string_append_printf(path, ":%u", point->column);
     if (point->ordinal > 0)
         g_string_append_printf(path, ".%u", point->ordinal + 1);
     return g_string_free(path, FALSE);

@@ -13,6 +13,7 @@ struct fm_node_point {
     bool entry;       /* run once a call */
     bool at_home;     /* met in contexts of ps */
     bool met;         /* it has a count */
+    bool not_counted; /* of an entry: of bodies inlined somewhere, where it has no count */
     bool elsewhere;   /* met in other contexts: if in those alone, it is not ps's */
     uint32_t number;  /* within ps; FM_NONE = dropped */
 };

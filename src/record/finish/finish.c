@@ -2,6 +2,7 @@
 /* The order of the steps. */
 #include "record/finish/finish.h"
 
+#include "record/finish/blocks.h"
 #include "record/finish/emit/code.h"
 #include "record/finish/emit/emit.h"
 #include "record/finish/findings.h"
@@ -30,6 +31,8 @@ static bool join(struct fm_raw_recording *recording, const struct fm_images *ima
     fm_nodes_make(&nodes, images, recording, gone);
     if (!opts->only_existing)
         fm_inlined_insert(recording, &nodes, gone);
+    else
+        fm_blocks_give(recording, &nodes, NULL, NULL);
     bool ticked = recording->header.tick_source != FM_REC_TICK_NONE;
     g_autoptr(GArray) times = ticked ? fm_line_times(recording, &nodes, notes) : NULL;
     g_autoptr(GArray) samples = ticked ? fm_code_samples(recording, images) : NULL;

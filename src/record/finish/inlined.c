@@ -8,6 +8,7 @@
 #include "record/finish/inlined.h"
 
 #include "base/hash.h"
+#include "record/finish/blocks.h"
 
 struct inserting {
     struct fm_raw_recording *recording;
@@ -181,6 +182,14 @@ static void give_sample(struct inserting *in, struct fm_raw_sample *sample)
     sample->csd = entered; /* where it is charged */
 }
 
+static uint32_t pd_of_body(void *data, uint32_t pd, const struct fm_image_nodes *image,
+                           uint32_t scope)
+{
+    struct inserting *in = data;
+    uint32_t entered = insert_around(in, pd, image, scope);
+    return entered == FM_NONE ? FM_NONE : in->recording->csds[entered].callee;
+}
+
 static void insert_above(struct inserting *in, uint32_t index)
 {
     struct fm_raw_recording *recording = in->recording;
@@ -257,6 +266,9 @@ void fm_inlined_insert(struct fm_raw_recording *recording, struct fm_nodes *node
         insert_above(&in, g_array_index(in.order, uint32_t, i));
     for (uint32_t i = 0; i < recording->sample_count; i++)
         give_sample(&in, &recording->samples[i]);
+    fm_blocks_give(recording, nodes, pd_of_body, &in);
+    for (uint32_t i = 0; i < recording->point_count; i++)
+        recording->points[i].pd = standing_for(&in, recording->points[i].pd);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         struct fm_raw_csd *csd = &recording->csds[i];
         csd->callee = standing_for(&in, csd->callee);

@@ -124,6 +124,7 @@ static const struct {
 
 G_STATIC_ASSERT(sizeof(void *) == sizeof(uint64_t));
 G_STATIC_ASSERT(sizeof(struct header) % ALIGN == 0);
+G_STATIC_ASSERT(offsetof(struct fm_point, block) + sizeof(uint32_t) == sizeof(struct fm_point));
 
 /* Bytes of elements that are no member: what stands there is nobody's, so it is not kept. */
 #define AFTER(type, name) (offsetof(struct type, name) + sizeof((struct type){0}.name))
@@ -137,7 +138,6 @@ static const struct {
     {SITES, AFTER(fm_site, callee), offsetof(struct fm_site, callee_name)},
     {SITES, AFTER(fm_site, inlined), sizeof(struct fm_site)},
     {POINTS, AFTER(fm_point, entry), offsetof(struct fm_point, same_as)},
-    {POINTS, AFTER(fm_point, same_as), sizeof(struct fm_point)},
     {ENTRIES, AFTER(fm_entry, proc), sizeof(struct fm_entry)},
     {SYMBOLS, AFTER(fm_symbol, global), sizeof(struct fm_symbol)},
 };

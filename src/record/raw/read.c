@@ -226,21 +226,51 @@ static bool read_csd(struct reading *in, uint32_t ref, uint32_t caller, uint32_t
     return true;
 }
 
+/* All counted blocks of a function; those that never ran are left out. */
+static bool read_blocks(struct reading *in, uint32_t index, uint32_t ref, GError **error)
+{
+    const struct fm_rec_point *head = fm_raw_bytes_at(&in->bytes, ref, sizeof *head);
+    uint64_t blocks = head->count;
+    size_t bytes =
+        blocks <= FM_REC_BLOCKS_MAX ? sizeof *head + blocks * sizeof(uint64_t) : SIZE_MAX;
+    const char *at = bytes == SIZE_MAX ? NULL : fm_raw_bytes_at(&in->bytes, ref, bytes);
+    if (at == NULL)
+        return fm_raw_bytes_fail(&in->bytes, ref, "counters that reach beyond the file's end",
+                                 "as many as the function has blocks", error);
+    struct fm_raw_point raw = {.pc = head->pc,
+                               .epoch = head->epoch & ~FM_REC_POINT_BLOCKS,
+                               .pd = index,
+                               .block = FM_RAW_BLOCK_ENTRY,
+                               .place = FM_RAW_NONE};
+    g_array_append_val(in->storage->points, raw);
+    for (raw.block = 0; raw.block < blocks; raw.block++) {
+        memcpy(&raw.count, at + sizeof *head + raw.block * sizeof raw.count, sizeof raw.count);
+        if (raw.count != 0)
+            g_array_append_val(in->storage->points, raw);
+    }
+    return true;
+}
+
 static bool read_points(struct reading *in, uint32_t index, uint32_t first, GError **error)
 {
-    struct fm_raw_recording_storage *storage = in->storage;
-    struct fm_raw_pd *pd = &g_array_index(storage->pds, struct fm_raw_pd, index);
-    pd->point_first = storage->points->len;
     for (uint32_t ref = first; ref != 0;) {
         const struct fm_rec_point *point = fm_raw_bytes_at(&in->bytes, ref, sizeof *point);
         if (point == NULL || in->seen[ref] != 0)
             return fm_raw_bytes_fail(&in->bytes, ref, "no coverage point",
                                      "the next of a procedure", error);
         in->seen[ref] = FM_RAW_CSD_MARK; /* no csd: just seen */
-        struct fm_raw_point raw = {point->pc, point->count, point->epoch};
-        g_array_append_val(storage->points, raw);
-        pd->point_count++;
-        ref = point->next;
+        struct fm_raw_point raw = {.pc = point->pc,
+                                   .count = point->count,
+                                   .epoch = point->epoch,
+                                   .pd = index,
+                                   .block = FM_RAW_NONE,
+                                   .place = FM_RAW_NONE};
+        uint32_t next = point->next;
+        if ((point->epoch & FM_REC_POINT_BLOCKS) == 0)
+            g_array_append_val(in->storage->points, raw);
+        else if (!read_blocks(in, index, ref, error))
+            return false;
+        ref = next;
     }
     return true;
 }

@@ -114,6 +114,14 @@ uint32_t fm_raw_recording_final_csd(const struct fm_raw_recording *recording, ui
     return csd;
 }
 
+void fm_raw_recording_take_points(struct fm_raw_recording *recording, GArray *points)
+{
+    g_return_if_fail(points != recording->storage->points);
+    g_array_unref(recording->storage->points);
+    recording->storage->points = points;
+    fm_raw_recording_publish(recording);
+}
+
 void fm_raw_recording_drop_graph(struct fm_raw_recording *recording)
 {
     struct fm_raw_recording_storage *storage = recording->storage;

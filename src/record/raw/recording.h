@@ -32,10 +32,8 @@ struct fm_raw_module {
 struct fm_raw_pd {
     uint64_t fn; /* 0 = root of a thread; FM_RAW_FN_INSERTED: made by finishing */
     uint32_t epoch;
-    uint32_t thread;      /* into threads */
-    uint32_t maker;       /* csd that made it, FM_RAW_NONE for roots */
-    uint32_t point_first; /* into points */
-    uint32_t point_count;
+    uint32_t thread;         /* into threads */
+    uint32_t maker;          /* csd that made it, FM_RAW_NONE for roots */
     uint32_t depths;         /* into depths; 0 = not counted by depth */
     uint64_t depths_unknown; /* calls of a depth that is not known, beside those there */
 };
@@ -125,10 +123,20 @@ struct fm_raw_sample {
     uint32_t epoch;
 };
 
+/* A block that ran in a context: one that called back, or one of those that are counted by code of
+ * their own. */
 struct fm_raw_point {
-    uint64_t pc, count;
+    uint64_t pc; /* behind the callback; of counted ones behind the function's entry hook */
+    uint64_t count;
     uint32_t epoch;
+    uint32_t pd;
+    uint32_t
+        block; /* number of the counter; FM_RAW_BLOCK_ENTRY: of the first block, which runs as often
+                  as the function is called (count: not set); FM_RAW_NONE: of a callback */
+    uint32_t
+        place; /* made by finishing, of counted ones: into the image's points, or FM_RAW_NONE */
 };
+#define FM_RAW_BLOCK_ENTRY (FM_RAW_NONE - 1)
 
 struct fm_raw_thread {
     uint32_t number, tid; /* number: in order of creation, from 1 */
@@ -215,6 +223,8 @@ FM_MUST_USE bool fm_raw_recording_load_since(const char *path, const char *earli
                                              struct fm_raw_recording **ret, GError **error);
 void fm_raw_recording_free(struct fm_raw_recording *recording); /* NULL is allowed */
 /* Frees pds, csds and what hangs on them, when finishing is done with them. */
+/* Takes other points (struct fm_raw_point) in the place of those that it has. */
+void fm_raw_recording_take_points(struct fm_raw_recording *recording, GArray *points);
 void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
 /* Adds a node; returns its index. Pointers into the arrays are void afterwards. */
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);

@@ -157,19 +157,20 @@ void fm_raw_since_flows(const struct fm_raw_since *since)
 struct place {
     uint64_t pc;
     uint32_t of, epoch; /* edge or procedure, of now */
+    uint32_t block;     /* of procedures' points */
 };
 
 static guint hash_place(gconstpointer key)
 {
     const struct place *place = key;
     return (guint)(place->pc * 31 + (place->pc >> 32) + place->of * UINT64_C(2654435761) +
-                   place->epoch);
+                   place->epoch + place->block * UINT64_C(40503));
 }
 
 static gboolean equal_places(gconstpointer a, gconstpointer b)
 {
     const struct place *pa = a, *pb = b;
-    return pa->pc == pb->pc && pa->of == pb->of && pa->epoch == pb->epoch;
+    return pa->pc == pb->pc && pa->of == pb->of && pa->epoch == pb->epoch && pa->block == pb->block;
 }
 
 static void note_place(GHashTable *table, struct place place, uint32_t index)
@@ -185,12 +186,12 @@ void fm_raw_since_samples(const struct fm_raw_since *since)
         const struct fm_raw_sample *sample = &since->then->samples[i];
         uint32_t csd = since->now_csd[sample->csd];
         if (csd != FM_RAW_NONE)
-            note_place(before, (struct place){sample->pc, csd, sample->epoch}, i);
+            note_place(before, (struct place){sample->pc, csd, sample->epoch, 0}, i);
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < now->sample_count; i++) {
         struct fm_raw_sample sample = now->samples[i];
-        const struct place place = {sample.pc, sample.csd, sample.epoch};
+        const struct place place = {sample.pc, sample.csd, sample.epoch, 0};
         guint at = GPOINTER_TO_UINT(g_hash_table_lookup(before, &place));
         if (at != 0)
             sample.quanta = fm_raw_less(sample.quanta, since->then->samples[at - 1].quanta);
@@ -204,24 +205,23 @@ void fm_raw_since_points(const struct fm_raw_since *since)
 {
     struct fm_raw_recording *now = since->now;
     g_autoptr(GHashTable) before = g_hash_table_new_full(hash_place, equal_places, g_free, NULL);
-    for (uint32_t i = 0; i < now->pd_count; i++) {
-        if (since->then_pd[i] == FM_RAW_NONE)
-            continue;
-        const struct fm_raw_pd *pd = &since->then->pds[since->then_pd[i]];
-        for (uint32_t k = pd->point_first; k < pd->point_first + pd->point_count; k++) {
-            const struct fm_raw_point *point = &since->then->points[k];
-            note_place(before, (struct place){point->pc, i, point->epoch}, k);
-        }
+    g_autofree uint32_t *now_pd = g_new(uint32_t, since->then->pd_count + 1);
+    memset(now_pd, 0xff, (since->then->pd_count + 1) * sizeof *now_pd);
+    for (uint32_t i = 0; i < now->pd_count; i++)
+        if (since->then_pd[i] != FM_RAW_NONE)
+            now_pd[since->then_pd[i]] = i;
+    for (uint32_t k = 0; k < since->then->point_count; k++) {
+        const struct fm_raw_point *point = &since->then->points[k];
+        uint32_t pd = now_pd[point->pd];
+        if (pd != FM_RAW_NONE)
+            note_place(before, (struct place){point->pc, pd, point->epoch, point->block}, k);
     }
-    for (uint32_t i = 0; i < now->pd_count; i++) {
-        const struct fm_raw_pd *pd = &now->pds[i];
-        for (uint32_t k = pd->point_first; k < pd->point_first + pd->point_count; k++) {
-            struct fm_raw_point *point = &now->points[k];
-            const struct place place = {point->pc, i, point->epoch};
-            guint at = GPOINTER_TO_UINT(g_hash_table_lookup(before, &place));
-            if (at != 0)
-                point->count = fm_raw_less(point->count, since->then->points[at - 1].count);
-        }
+    for (uint32_t k = 0; k < now->point_count; k++) {
+        struct fm_raw_point *point = &now->points[k];
+        const struct place place = {point->pc, point->pd, point->epoch, point->block};
+        guint at = GPOINTER_TO_UINT(g_hash_table_lookup(before, &place));
+        if (at != 0)
+            point->count = fm_raw_less(point->count, since->then->points[at - 1].count);
     }
 }
 

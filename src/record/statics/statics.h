@@ -81,9 +81,11 @@ struct fm_site {
 
 #define FM_POINT_ENTRY (UINT32_MAX - 1)
 
-/* A coverage callback: the start of a block of code. */
+/* A coverage callback: the start of a block of code. Or code of one line in one body that a block
+ * has which is counted by code of its own: for each such line one. */
 struct fm_point {
-    uint64_t return_address; /* ascending */
+    uint64_t return_address; /* ascending; of counting code, its end */
+    uint64_t hook;           /* where the entry hook of the block's function ends; 0: a callback */
     uint32_t scope;          /* innermost, FM_NONE outside all known bodies */
     uint32_t owner;          /* live scope that the block belongs to, FM_NONE */
     const char *file;        /* "" = unknown */
@@ -92,6 +94,8 @@ struct fm_point {
     bool entry;       /* before the owner's entry hook: run once a call, never recorded */
     uint32_t same_as; /* behind the exit hook, never recorded: runs as often as this point, or
                          FM_POINT_ENTRY; else FM_NONE */
+    uint32_t block;   /* number of the block's counter, FM_POINT_ENTRY: the function's first block,
+                         which runs once a call; of a callback 0 */
 };
 
 /* A line that has code in a procedure's live bodies: once for each block that it has code in. */

@@ -279,6 +279,8 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
         flags = fm_deep_clang_lto;
     else if (flags == fm_deep_clang && line->profiled)
         flags = fm_deep_clang_profiled;
+    else if (flags == fm_coverage_gcc && line->lto)
+        flags = fm_coverage_gcc_lto;
     add_flags(toolchain, line, arguments, flags);
     /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
     for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
@@ -286,7 +288,7 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
             g_ptr_array_add(arguments, g_strdup("-DFATHOM_INLINE_HOOKS"));
     }
     /* gcc's lists work on the hooks that it puts in before inlining. */
-    bool lists = !toolchain->clang && grade->gcc != fm_deep_gcc;
+    bool lists = flags == fm_full_gcc || flags == fm_coverage_gcc_lto;
     if (lists)
         add_gcc_lists(toolchain, line, arguments);
     return add_choice(toolchain, line, lists, arguments, error);

@@ -93,6 +93,15 @@ static void forget_peak(struct fm_raw_recording *recording)
         recording->heaps[i].peak_bytes = recording->heaps[i].peak_blocks = 0;
 }
 
+static void keep_points(struct fm_raw_recording *recording, const enum place *places)
+{
+    GArray *kept = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
+    for (uint32_t i = 0; i < recording->point_count; i++)
+        if (places[recording->points[i].pd] == BELOW)
+            g_array_append_val(kept, recording->points[i]);
+    fm_raw_recording_take_points(recording, kept);
+}
+
 bool fm_only_below(struct fm_raw_recording *recording, const struct fm_images *images,
                    const char *function, bool **gone, GError **error)
 {
@@ -105,6 +114,7 @@ bool fm_only_below(struct fm_raw_recording *recording, const struct fm_images *i
         return false;
     }
     keep_samples(recording, places);
+    keep_points(recording, places);
     if (*gone == NULL)
         *gone = g_new0(bool, count + 1);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
@@ -122,7 +132,6 @@ bool fm_only_below(struct fm_raw_recording *recording, const struct fm_images *i
         struct fm_raw_pd *pd = &recording->pds[i];
         if (places[i] == BELOW)
             continue;
-        pd->point_count = 0;
         pd->depths = 0;
         pd->depths_unknown = 0;
         (*gone)[i] |= places[i] == OUTSIDE && pd->maker != FM_RAW_NONE && pd->fn != 0;

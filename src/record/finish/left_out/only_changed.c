@@ -16,14 +16,6 @@ static bool counts(const struct fm_raw_recording *recording, const struct fm_raw
            heap_counts(&recording->heaps[csd->heap]);
 }
 
-static bool has_points(const struct fm_raw_recording *recording, const struct fm_raw_pd *pd)
-{
-    for (uint32_t i = pd->point_first; i < pd->point_first + pd->point_count; i++)
-        if (recording->points[i].count != 0)
-            return true;
-    return false;
-}
-
 /* Pds that something was counted in or from, and those that lead there: makers come before what
  * they made. */
 static bool *find_kept(const struct fm_raw_recording *recording)
@@ -35,11 +27,13 @@ static bool *find_kept(const struct fm_raw_recording *recording)
             continue;
         kept[csd->caller] = kept[csd->callee] = true;
     }
+    for (uint32_t i = 0; i < recording->point_count; i++)
+        if (recording->points[i].count != 0)
+            kept[recording->points[i].pd] = true;
     for (uint32_t i = recording->pd_count; i-- > 0;) {
         const struct fm_raw_pd *pd = &recording->pds[i];
         uint32_t caller =
             pd->maker == FM_RAW_NONE ? FM_RAW_NONE : recording->csds[pd->maker].caller;
-        kept[i] = kept[i] || has_points(recording, pd);
         if (kept[i] && caller != FM_RAW_NONE)
             kept[caller] = true;
     }

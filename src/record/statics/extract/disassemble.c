@@ -18,7 +18,7 @@ struct disassembly {
     struct fm_units *units;
     const struct fm_bodies *bodies;
     GArray *machine_sites;
-    GArray *bounds; /* NULL = not wanted */
+    GArray *bounds, *counters; /* NULL = not wanted */
     csh handle;
     cs_insn *instruction;
     enum held held[16];
@@ -261,6 +261,71 @@ static bool is_written_hook(const struct decoded *d, const uint8_t *begin, size_
            (lea[2] & 0x38) == (d->opcode[1] & 0x38) && ((lea[0] ^ d->rex) & 4) == 0;
 }
 
+/* How far before the instruction, which counts a block, the code begins that belongs to it: where
+ * flags or registers are in use, they are kept around it. behind, left: bytes of the body before
+ * and from the instruction on. */
+static size_t counting_before(const struct decoded *d, const uint8_t *begin, size_t size,
+                              size_t behind, size_t left)
+{
+    static const uint8_t ends[] = {0x41, 0x5b, 0x41, 0x5a, 0x9d}; /* pop r11, r10, flags */
+    static const uint8_t begins[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c, 0x41, 0x52, 0x41, 0x53};
+    size_t before = 5 + 1 + (size - 1) + 4; /* lea, push, load without the prefix, lea */
+    if (d->opcode[0] == 0x89)
+        return before <= behind ? before : 0;
+    if (left < size + sizeof ends || memcmp(begin + size, ends, sizeof ends) != 0)
+        return 0;
+    for (before = sizeof begins; before <= behind && before < 200; before++)
+        if (memcmp(begin - before, begins, sizeof begins) == 0)
+            return before;
+    return 0;
+}
+
+/* ds incq N(%r11), ds movq %rax, N(%r11): the prefix tells them from the program's own. */
+static bool is_counting(const struct decoded *d, const uint8_t *begin)
+{
+    return begin[0] == 0x3e && d->has_modrm && (d->rex & 9) == 9 && d->mod != 3 && d->base == 11 &&
+           d->displacement >= 0 && d->displacement % 8 == 0 &&
+           ((d->opcode[0] == 0xff && (d->reg & 7u) == 0) || (d->opcode[0] == 0x89 && d->reg == 0));
+}
+
+/* The end's mark of an entry hook, with the number of blocks before it. */
+static bool is_end_of_counted_hook(const uint8_t *begin, size_t size, size_t behind)
+{
+    static const uint8_t ends[] = {0x0f, 0x1f, 0x84, 0x00, 'F', 'T', 'F', 'E'};
+    static const uint8_t leaf[] = {0x0f, 0x1f, 0x84, 0x00, 'F', 'T', 'F', 'L'};
+    static const uint8_t counts[] = {0x0f, 0x1f, 0x84, 0x40};
+    return size == sizeof ends && behind >= 8 &&
+           (memcmp(begin, ends, size) == 0 || memcmp(begin, leaf, size) == 0) &&
+           memcmp(begin - 8, counts, sizeof counts) == 0;
+}
+
+/* jmp *R. */
+static bool is_indirect_jump(const uint8_t *bytes, size_t left)
+{
+    size_t at = left > 0 && bytes[0] == 0x3e; /* notrack */
+    at += left > at && bytes[at] == 0x41;
+    return left > at + 1 && bytes[at] == 0xff && (bytes[at + 1] & 0xf8) == 0xe0;
+}
+
+/* Does it count, or begin to? */
+static bool find_counter(const struct decoded *d, const uint8_t *start, const uint8_t *begin,
+                         const uint8_t *end, size_t left, struct fm_counter *ret)
+{
+    size_t size = (size_t)(end - begin), behind = (size_t)(begin - start);
+    if (is_end_of_counted_hook(begin, size, behind)) {
+        ret->begin = behind + size;
+        ret->block = FM_POINT_ENTRY;
+        ret->shared = false;
+        return true;
+    }
+    if (!is_counting(d, begin))
+        return false;
+    ret->begin = size + counting_before(d, begin, size, behind, left + size);
+    ret->block = (uint32_t)d->displacement / 8;
+    ret->shared = is_indirect_jump(end, left);
+    return true;
+}
+
 /* Disassembles one stretch of a body. *segment = where in the segments to look for scopes. */
 static void disassemble_range(struct disassembly *run, uint64_t low, uint64_t high, guint *segment)
 {
@@ -286,7 +351,10 @@ static void disassemble_range(struct disassembly *run, uint64_t low, uint64_t hi
         if (run->bounds != NULL)
             note_branch(run, address, &decoded);
         bool hook = is_written_hook(&decoded, begin, (size_t)(begin - start));
-        if (!call.is_call && !hook) {
+        struct fm_counter counter;
+        bool counts =
+            run->counters != NULL && find_counter(&decoded, start, begin, bytes, size, &counter);
+        if (!call.is_call && !hook && !counts) {
             follow(run, &decoded);
             continue;
         }
@@ -295,25 +363,32 @@ static void disassemble_range(struct disassembly *run, uint64_t low, uint64_t hi
             (*segment)++;
         const struct fm_segment *found = &g_array_index(segments, struct fm_segment, *segment);
         bool inside = address - 1 >= found->low && address - 1 < found->high;
-        if (hook && inside)
+        if (counts && inside) {
+            counter.begin = address - counter.begin;
+            counter.address = address;
+            counter.limit = high;
+            counter.scope = found->scope;
+            g_array_append_val(run->counters, counter);
+        } else if (hook && inside)
             mark_live(run, found->scope);
         else if (inside)
             add_call(run, address, &call, found->scope);
-        if (!call.is_jump)
+        if (!call.is_jump && !counts)
             forget(run);
     }
 }
 
 bool fm_disassemble(const struct fm_elf *elf, struct fm_units *units,
                     const struct fm_bodies *bodies, GArray *machine_sites, GArray *bounds,
-                    GError **error)
+                    GArray *counters, GError **error)
 {
     g_assert(bodies->scopes->len == bodies->unit_of_scope->len);
     struct disassembly run = {.elf = elf,
                               .units = units,
                               .bodies = bodies,
                               .machine_sites = machine_sites,
-                              .bounds = bounds};
+                              .bounds = bounds,
+                              .counters = counters};
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &run.handle) != CS_ERR_OK) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                     "%s: the capstone library has no disassembler for x86-64", elf->path);

@@ -89,8 +89,9 @@ static bool describe_code(struct fm_statics *statics, const struct fm_elf *elf,
 {
     GArray *machine_sites = g_array_new(FALSE, TRUE, sizeof(struct fm_machine_site));
     g_autoptr(GArray) bounds = g_array_new(FALSE, TRUE, sizeof(struct fm_block_bound));
-    bool ok =
-        fm_disassemble(elf, units, bodies, machine_sites, opts->coverage ? bounds : NULL, error);
+    g_autoptr(GArray) counters = g_array_new(FALSE, TRUE, sizeof(struct fm_counter));
+    bool ok = fm_disassemble(elf, units, bodies, machine_sites, opts->coverage ? bounds : NULL,
+                             opts->coverage ? counters : NULL, error);
     statics->machine_sites = take(&machine_sites, &statics->machine_site_count);
     if (!ok)
         return false;
@@ -99,7 +100,7 @@ static bool describe_code(struct fm_statics *statics, const struct fm_elf *elf,
     take_bodies(statics, bodies);
     fm_choice_leave_out(statics, elf->choices);
     fm_sites_build(statics, opts->physical);
-    fm_points_build(statics, units, bodies, bounds, opts->physical);
+    fm_points_build(statics, units, bodies, bounds, counters, opts->physical);
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/statics/extract/blocks.h"
 #include "record/statics/extract/disassemble.h"
 
 #define CALL_BYTES 5 /* of a direct call */
@@ -31,6 +32,7 @@ struct builder {
     GArray *code_lines;   /* struct fm_code_line */
     GArray *runs;         /* struct run, ascending */
     uint64_t *first_hook; /* per scope: lowest entry hook in it */
+    struct fm_blocks blocks;
 };
 
 static int bound_order(const void *a, const void *b)
@@ -139,7 +141,7 @@ static void number_points(const GArray *all)
         order[i] = i;
     g_qsort_with_data(order, (int)count, sizeof *order, place_order, points);
     for (uint32_t i = 1; i < count; i++) {
-        if (same_place(&points[order[i - 1]], &points[order[i]]))
+        if (points[order[i]].hook == 0 && same_place(&points[order[i - 1]], &points[order[i]]))
             points[order[i]].ordinal = points[order[i - 1]].ordinal + 1;
     }
 }
@@ -246,7 +248,8 @@ static void use_row(struct builder *b, Dwarf_Die *unit, Dwarf_Line *row, uint64_
     uint32_t proc = b->statics->scopes[owner].proc;
     const char *file = fm_units_path(b->units, unit, dwarf_linesrc(row, NULL, NULL));
     if (scope != owner || (uint32_t)line < b->statics->procs[proc].line ||
-        strcmp(file, b->statics->procs[proc].file) != 0)
+        strcmp(file, b->statics->procs[proc].file) != 0 ||
+        fm_blocks_use_row(&b->blocks, owner, (uint32_t)line, low, high))
         return;
     bool known = false;
     guint from = 0, to = b->runs->len; /* the first run that ends behind low */
@@ -326,7 +329,6 @@ static void add_points(struct builder *b)
         if (bound->kind != FM_BOUND_TARGET)
             exit = bound->kind == FM_BOUND_EXIT ? bound : NULL;
     }
-    number_points(b->points);
     if (b->points->len > 0)
         collect_runs(b);
 }
@@ -340,11 +342,62 @@ static void add_code_lines(struct builder *b)
     }
     for (guint i = 0; i < b->units->dies->len; i++)
         use_unit(b, fm_units_die(b->units, i));
+}
+
+static int address_order(const void *a, const void *b, void *data)
+{
+    const struct fm_point *points = data;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    if (points[left].return_address != points[right].return_address)
+        return points[left].return_address < points[right].return_address ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* A file that has both kinds: callbacks stand before the others in the list. */
+static void reorder(struct builder *b)
+{
+    guint count = b->points->len;
+    g_autofree uint32_t *order = g_new(uint32_t, count), *now = g_new(uint32_t, count);
+    for (guint i = 0; i < count; i++)
+        order[i] = i;
+    g_qsort_with_data(order, (int)count, sizeof *order, address_order, b->points->data);
+    for (guint i = 0; i < count; i++)
+        now[order[i]] = i;
+    GArray *sorted = g_array_sized_new(FALSE, TRUE, sizeof(struct fm_point), count);
+    for (guint i = 0; i < count; i++) {
+        struct fm_point point = g_array_index(b->points, struct fm_point, order[i]);
+        if (point.same_as < count)
+            point.same_as = now[point.same_as];
+        g_array_append_val(sorted, point);
+    }
+    for (guint i = 0; i < b->code_lines->len; i++) {
+        struct fm_code_line *line = &g_array_index(b->code_lines, struct fm_code_line, i);
+        if (line->point < count)
+            line->point = now[line->point];
+    }
+    g_array_unref(b->points);
+    b->points = sorted;
+}
+
+/* What was found of blocks that code of their own counts. The order of all is by address. */
+static void add_blocks(struct builder *b)
+{
+    GArray *points = b->points;
+    guint callbacks = points->len;
+    fm_blocks_add_points(&b->blocks, points);
+    for (guint i = callbacks; i < points->len; i++) {
+        const struct fm_point *point = &g_array_index(points, struct fm_point, i);
+        if (point->line != 0)
+            add_code_line(b, b->statics->scopes[point->owner].proc, point->line, i);
+    }
+    if (callbacks > 0 && callbacks < points->len)
+        reorder(b);
     sort_code_lines(b->code_lines);
 }
 
 void fm_points_build(struct fm_statics *statics, struct fm_units *units,
-                     const struct fm_bodies *bodies, GArray *bounds, bool physical)
+                     const struct fm_bodies *bodies, GArray *bounds, const GArray *counters,
+                     bool physical)
 {
     g_assert(bodies->unit_of_scope->len == statics->scope_count);
     g_assert(statics->points == NULL && statics->code_lines == NULL);
@@ -362,11 +415,15 @@ void fm_points_build(struct fm_statics *statics, struct fm_units *units,
     memset(b.first_hook, 0xff, (statics->scope_count + 1) * sizeof *b.first_hook);
     g_array_sort(bounds, bound_order);
     add_points(&b);
+    fm_blocks_find(&b.blocks, statics, counters, physical);
     add_code_lines(&b);
+    add_blocks(&b);
+    number_points(b.points);
     statics->point_count = b.points->len;
     statics->points = (struct fm_point *)(void *)g_array_free(b.points, FALSE);
     statics->code_line_count = b.code_lines->len;
     statics->code_lines = (struct fm_code_line *)(void *)g_array_free(b.code_lines, FALSE);
     g_array_unref(b.runs);
+    fm_blocks_done(&b.blocks);
     g_free(b.first_hook);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --grade=coverage: where the blocks of code of gcc's text begin, and where r11, in which the front
+ * keeps the address of the running context's counters (gcc is kept from it), must be taken anew.
+ * AT&T or Intel syntax. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FM_BLOCKS_MAX (1u << 17) /* of a function: fm_uncounted_v1 of the runtime has as many */
+
+enum fm_block_act {
+    FM_BLOCK_COUNT = 1,      /* in front of the line: a block begins */
+    FM_BLOCK_KEEP_FLAGS = 2, /* and the flags are in use there */
+    FM_BLOCK_TAKE = 4,       /* behind the line: r11 is lost */
+    FM_BLOCK_LAND = 8,       /* behind the line, a label: control comes from a deeper function */
+};
+
+/* What is to be done at a line of the text. */
+struct fm_block_line {
+    const char *line; /* where it begins */
+    unsigned acts;
+};
+
+struct fm_blocks {
+    struct fm_block_line *lines; /* in the order of the text */
+    size_t line_count, passed;
+    const char **careful; /* labels of functions that use r11, likewise */
+    size_t careful_count;
+};
+
+/* False: no memory. Release with fm_blocks_done() either way. O(n). */
+bool fm_blocks_read(struct fm_blocks *blocks, const char *text);
+void fm_blocks_done(struct fm_blocks *blocks);
+/* The acts of a line; lines are asked for in the order of the text. */
+unsigned fm_blocks_at(struct fm_blocks *blocks, const char *line);
+/* Does the function, whose label stands at line, use r11 itself? */
+bool fm_blocks_is_careful(const struct fm_blocks *blocks, const char *line);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts itself how often the lines with AT run while recording is on, and prints that at the end.
+ */
+#include <fathom/fathom.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static volatile long seen[400];
+static volatile int on = 1, limit = 10;
+#define AT __atomic_fetch_add(&seen[__LINE__], on, __ATOMIC_SEQ_CST)
+
+static void print_all(void)
+{
+    for (int i = 0; i < 400; i++)
+        if (seen[i] > 0)
+            printf("%d %ld\n", i, seen[i]);
+}
+
+static inline int twice(int n)
+{
+    if (n % 2 != 0)
+        AT;
+    AT;
+    return 2 * n;
+}
+
+static int conditions(int a, int b)
+{
+    int n = 0;
+    if (a > 3 && (b < 5 || a == b))
+        AT, n += twice(a);
+    else if (a == 2)
+        AT, n += twice(b);
+    n += a > b ? 1 : 2;
+    do {
+        AT;
+    } while (n++ < a + b && n % 7 != 0);
+    return n;
+}
+
+static int machine(const char *program)
+{
+    static const void *const steps[] = {&&more, &&less, &&again, &&done};
+    int n = 0, turns = 0;
+    goto *steps[*program++ - 'a'];
+more:
+    AT;
+    n += 2;
+    goto *steps[*program++ - 'a'];
+less:
+    AT;
+    n--;
+    goto *steps[*program++ - 'a'];
+again:
+    AT;
+    if (turns++ < 3)
+        program -= 2;
+    goto *steps[*program++ - 'a'];
+done:
+    AT;
+    return n;
+}
+
+static int cases(int n)
+{
+    switch (n) {
+    case 0:
+        AT;
+        return 1;
+    case 1:
+        AT; /* falls through */
+    case 2:
+    case 3:
+        AT;
+        break;
+    case 4:
+        AT;
+        return 4;
+    default:
+        AT;
+    }
+    AT;
+    return n;
+}
+
+static jmp_buf back;
+
+static int dive(int depth)
+{
+    char room[100 + depth]; /* of no fixed size */
+    memset(room, depth, sizeof room);
+    AT;
+    if (depth == 0)
+        longjmp(back, 1);
+    dive(depth - 1);
+    AT; /* never */
+    return room[3];
+}
+
+static int dives(void)
+{
+    volatile int n = 0;
+    if (setjmp(back) != 0)
+        AT;
+    AT;
+    if (n++ < limit)
+        dive(n % 4);
+    AT;
+    return n;
+}
+
+static int compare(const void *left, const void *right)
+{
+    int a = *(const int *)left, b = *(const int *)right;
+    AT;
+    if (a < b)
+        return AT, -1;
+    AT;
+    return a > b;
+}
+
+static volatile int handled;
+static void handle(int number)
+{
+    AT;
+    for (int i = 0; i < number % 5; i++)
+        AT;
+    handled++;
+}
+
+static void *run(void *data)
+{
+    for (int i = 0; i < limit; i++)
+        AT, *(int *)data += cases(i % 6);
+    return NULL;
+}
+
+/* A frame that is aligned otherwise than the caller's; asm that changes r11. */
+static long aligned(int n)
+{
+    volatile long place[8] __attribute__((aligned(64)));
+    long pid;
+    for (int i = 0; i < 8; i++)
+        AT, place[i] = n + conditions(i, n);
+    for (int i = 0; i < n; i++) {
+        __asm__ volatile("syscall" : "=a"(pid) : "a"(SYS_getpid) : "rcx", "r11", "memory");
+        AT;
+        if (pid == 1 || ((unsigned long)place & 63) != 0)
+            AT;
+    }
+    return place[n % 8];
+}
+
+static int recursive(int n)
+{
+    AT;
+    if (n < 2)
+        return AT, n;
+    int left = recursive(n - 1);
+    AT;
+    return left + recursive(n - 2);
+}
+
+static void stops(void)
+{
+    for (int i = 0; i < limit; i++) {
+        AT;
+        if (i == 3)
+            fathom_stop(), on = 0;
+        if (i == 6)
+            on = 1, fathom_start();
+        AT;
+        recursive(2);
+    }
+}
+
+static void leave(int n)
+{
+    AT;
+    if (n > 0)
+        exit(0);
+    AT; /* never */
+}
+
+int main(void)
+{
+    int values[40], sums[2] = {0, 0};
+    pthread_t threads[2];
+    atexit(print_all);
+    signal(SIGUSR1, handle);
+    for (int i = 0; i < limit; i++)
+        AT, values[0] = conditions(i, limit - i) + cases(i) + twice(i);
+    values[1] = machine("abcabbcacd") + dives() + recursive(9);
+    for (int i = 0; i < 40; i++)
+        values[i] = i * 37 % 41;
+    qsort(values, 40, sizeof values[0], compare);
+    for (int i = 0; i < 3; i++)
+        AT, raise(SIGUSR1);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, run, &sums[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    sums[0] += (int)aligned(limit / 2);
+    stops();
+    leave(sums[0] + sums[1] + handled);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts itself how often the lines with AT run, and prints that at the end: exceptions. */
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+static volatile long seen[200];
+#define AT __atomic_fetch_add(&seen[__LINE__], 1, __ATOMIC_SEQ_CST)
+
+static void print_all()
+{
+    for (int i = 0; i < 200; i++)
+        if (seen[i] > 0)
+            std::printf("%d %ld\n", i, seen[i]);
+}
+
+struct guard {
+    int &left;
+    explicit guard(int &counter) : left(counter)
+    {
+        AT;
+    }
+    ~guard()
+    {
+        AT;
+        for (int i = 0; i < 3; i++)
+            AT;
+        left++;
+    }
+};
+
+static int deep(int n, int &left)
+{
+    guard inner(left);
+    AT;
+    if (n == 0)
+        throw std::runtime_error("at the end");
+    int sum = deep(n - 1, left);
+    AT; /* never */
+    return sum + 1;
+}
+
+static int tries(int n, int &left)
+{
+    for (int i = 0; i < n; i++) {
+        try {
+            AT;
+            if (i % 3 == 0)
+                deep(i, left);
+            AT;
+        } catch (const std::runtime_error &failure) {
+            AT;
+            if (i % 2 == 0)
+                throw;
+            AT;
+        }
+        AT;
+    }
+    AT;
+    return left;
+}
+
+struct shape {
+    virtual ~shape()
+    {
+        AT;
+    }
+    virtual int area(int n) const
+    {
+        AT;
+        return n;
+    }
+};
+struct square : shape {
+    int area(int n) const override
+    {
+        AT;
+        return shape::area(n) * n;
+    }
+};
+
+template <typename T> static T most(const std::vector<T> &all)
+{
+    T found = all[0];
+    for (const T &one : all) {
+        AT;
+        if (found < one)
+            AT, found = one;
+    }
+    return found;
+}
+
+int main()
+{
+    int left = 0, sum = 0;
+    std::atexit(print_all);
+    for (int i = 0; i < 12; i++) {
+        try {
+            sum += tries(i, left);
+            AT;
+        } catch (...) {
+            AT;
+        }
+    }
+    square one;
+    const shape *both[] = {&one, new shape};
+    for (int i = 0; i < 5; i++)
+        AT, sum += both[i % 2]->area(i);
+    delete both[1];
+    sum += most(std::vector<int>{3, 1, 4, 1, 5, 9, 2, 6});
+    AT;
+    return sum == 0;
+}
