@@ -294,11 +294,11 @@ static const char counted_cold_kept[] =
 static const char counted_leaf_cold[] = COUNTED_COLD LOOK_FURTHER "9772:\n";
 static const char counted_end[] = "\tleaq 9777b(%rip), %r11\n"
                                   "\tpushq %r11\n"
-                                  "\tjmp fm_enter_slow_counted_v1@PLT\n"
+                                  "\tjmp *fm_enter_slow_counted_v1@GOTPCREL(%rip)\n"
                                   "\t.subsection 0\n";
 static const char counted_leaf_end[] = "\tleaq 9777b(%rip), %r11\n"
                                        "\tpushq %r11\n"
-                                       "\tjmp fm_enter_leaf_slow_counted_v1@PLT\n"
+                                       "\tjmp *fm_enter_leaf_slow_counted_v1@GOTPCREL(%rip)\n"
                                        "\t.subsection 0\n";
 static const char counted_return[] = "\tcmpq @80, %rsp\n"
                                      "\tjb 9777f\n"
@@ -466,7 +466,7 @@ void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_cal
             "\tpushq %%r11\n"
             "\tleaq 9777b(%%rip), %%r11\n"
             "\tpushq %%r11\n"
-            "\tjmp fm_counters_slow_v1@PLT\n"
+            "\tjmp *fm_counters_slow_v1@GOTPCREL(%%rip)\n"
             "\t.subsection 0\n",
             counted);
 }
