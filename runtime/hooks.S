@@ -415,18 +415,23 @@ fm_deeper_v1:
         SLOW_OF_COUNTED fm_enter_leaf_slow_counted_v1, fm_enter_counted_leaf_v1
 
 /* Behind a call, or where exceptions land: above the place to go on stand the function's hook pc and
- * 128 bytes that are not ours. r11 becomes where the counters are. */
-        .globl fm_counters_slow_v1
-        .type fm_counters_slow_v1, @function
+ * 128 bytes that are not ours, and what the code there has pushed by itself. r11 becomes where the
+ * counters are. */
+        .macro SLOW_OF_COUNTERS name, pushed
+        .globl \name
+        .type \name, @function
         .p2align 5
-fm_counters_slow_v1:
+\name:
         KEEP_ALL
         movq 16(%rbp), %rdi
-        leaq 152(%rbp), %rsi
+        leaq 152+\pushed(%rbp), %rsi
         call fm_counters_v1@PLT
         movq %rax, -72(%rbp)
         GIVE_BACK 136
-        .size fm_counters_slow_v1, .-fm_counters_slow_v1
+        .size \name, .-\name
+        .endm
+        SLOW_OF_COUNTERS fm_counters_slow_v1, 0
+        SLOW_OF_COUNTERS fm_counters_slow_careful_v1, 152
 
 /* The called hooks under names that libc does not have (library.S). */
         .globl fm_called_enter_v1

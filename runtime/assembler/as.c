@@ -43,6 +43,7 @@ struct state {
     bool executable; /* the code is not a shared object's (entry_hooks.h) */
     bool in_app;     /* what the program's author wrote */
     bool told;       /* functions that want hooks have a call of a profiler at their entry */
+    bool in_thunk;   /* -mindirect-branch=thunk-inline: the next ret is a jump */
     bool has_file;
     unsigned file; /* the function's: its number in .loc */
     struct fm_choice choice;
@@ -338,6 +339,19 @@ static bool is_return(const char *line, const char *text)
     return strncmp(text, "ret", 3) == 0;
 }
 
+/* Behind a label .LIND1 a ret goes to what has just been stored where its address is; but if that
+ * is taken off (leaq 8(%rsp), %rsp), it is a return, of -mfunction-return=thunk-inline. */
+static bool is_jump_of_thunk(struct state *state, const char *line, const char *text)
+{
+    if (strncmp(line, ".LIND", 5) == 0)
+        state->in_thunk = true;
+    else if (strncmp(text, "lea", 3) == 0)
+        state->in_thunk = false;
+    bool jump = state->in_thunk && text != line && strncmp(text, "ret", 3) == 0;
+    state->in_thunk &= !jump;
+    return jump;
+}
+
 /* Is this line the nop in whose place a hook goes? gcc has a label before it. */
 static bool is_nop_at_entry(struct state *state, const char *line, const char *text)
 {
@@ -349,7 +363,7 @@ static bool is_nop_at_entry(struct state *state, const char *line, const char *t
         strncmp(text, "endbr64", 7) == 0)
         return false;
     state->at_entry = false;
-    return strcmp(text, "nop") == 0;
+    return strncmp(text, "nop", 3) == 0 && text[3 + strspn(text + 3, " \t")] == '\0';
 }
 
 /* An entry of the table of nops, which nobody reads: it would refer to functions of templates and
@@ -392,12 +406,13 @@ static bool filter(char *all, FILE *out)
         unsigned acts = state.counting ? fm_blocks_at(&state.blocks, line) : 0;
         if ((acts & FM_BLOCK_COUNT) != 0)
             count_block(out, &state, (acts & FM_BLOCK_KEEP_FLAGS) != 0);
+        bool jump = is_jump_of_thunk(&state, line, text);
         if (is_in_table(&in_table, text)) {
             continue;
         } else if (is_nop_at_entry(&state, line, text)) {
             expand_entry(out, &state, next);
             continue;
-        } else if (state.has_exits && !state.in_app && is_return(line, text)) {
+        } else if (state.has_exits && !state.in_app && !jump && is_return(line, text)) {
             expand_return(out, &state);
         } else if (state.told && is_profiler_call(text)) {
             continue;

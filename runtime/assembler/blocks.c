@@ -17,7 +17,8 @@ struct line {
     uint32_t label;   /* KIND_LABEL: its number, of .L12 */
     uint8_t kind;
     uint8_t acts;
-    bool may_throw; /* what is called here, to a landing pad of this function */
+    bool may_throw;    /* what is called here, to a landing pad of this function */
+    bool behind_jumps; /* in front of it stands asm that may jump to labels of C */
 };
 
 struct reader {
@@ -27,6 +28,7 @@ struct reader {
     uint8_t *marks;    /* by number: 1 = its address is taken, or a landing pad */
     size_t labels;
     bool failed, code, in_app, in_region;
+    bool begins_asm, asm_jumps; /* a statement's begin stands here; the last one may jump */
     bool was_code[16], previous;
     unsigned depth;
 };
@@ -95,7 +97,12 @@ static void add(struct reader *reader, const struct line *line)
         reader->lines = lines;
         reader->room = room;
     }
-    reader->lines[reader->count++] = *line;
+    reader->lines[reader->count] = *line;
+    if (line->kind != KIND_ASM || reader->begins_asm) {
+        reader->lines[reader->count].behind_jumps = reader->asm_jumps;
+        reader->asm_jumps = reader->begins_asm = false;
+    }
+    reader->count++;
 }
 
 static void enter_section(struct reader *reader, bool code)
@@ -158,7 +165,32 @@ static bool is_data(const char *text)
 static bool is_jump(const char *text)
 {
     return text[0] == 'j' || begins(text, "loop") || begins(text, "notrack j") ||
-           begins(text, "bnd j");
+           begins(text, "bnd j") || begins(text, "xbegin");
+}
+
+static bool names_label(const char *text, size_t size)
+{
+    for (const char *at = text; (at = memchr(at, '.', size - (size_t)(at - text))) != NULL; at++)
+        if (number_at(at) != UINT32_MAX)
+            return true;
+    return false;
+}
+
+/* What the program's author wrote. gcc puts # 12 "file" 1 in front of each statement. */
+static void asm_line(struct reader *reader, struct line *line)
+{
+    if (*line->text == '#') {
+        reader->begins_asm |= begins(line->text, "# ") && is_digit(line->text[2]) &&
+                              memchr(line->text, '"', line->size) != NULL;
+        return;
+    }
+    reader->asm_jumps |= names_label(line->text, line->size);
+    if (*line->text == '.')
+        directive(reader, line->text, line->size);
+    if (reader->code) {
+        line->kind = KIND_ASM;
+        add(reader, line);
+    }
 }
 
 static void code_line(struct reader *reader, struct line *line)
@@ -184,17 +216,22 @@ static void read_line(struct reader *reader, const char *at, size_t size)
         reader->in_app = line.text[1] == 'A';
         return;
     }
+    if (reader->in_app) {
+        asm_line(reader, &line);
+        return;
+    }
     if (*line.text == '#')
         return;
+    if (is_digit(*at)) { /* 1: call *mcount@GOTPCREL(%rip) */
+        const char *colon = memchr(at, ':', size);
+        line.text = colon != NULL ? colon + 1 + strspn(colon + 1, " \t") : end;
+        line.size = line.text < end ? (size_t)(end - line.text) : 0;
+        if (line.size > 0 && reader->code)
+            code_line(reader, &line);
+        return;
+    }
     bool label = line.text == at && memchr(at, ':', size) != NULL && *at != '"';
-    if (reader->in_app) {
-        if (*line.text == '.')
-            directive(reader, line.text, line.size);
-        if (reader->code) {
-            line.kind = KIND_ASM;
-            add(reader, &line);
-        }
-    } else if (label && *at == '.') {
+    if (label && *at == '.') {
         if (begins(at, ".LEHB") || begins(at, ".LEHE"))
             reader->in_region = at[4] == 'B';
         line.label = number_at(at);
@@ -212,6 +249,15 @@ static void read_line(struct reader *reader, const char *at, size_t size)
     } else if (reader->code) {
         code_line(reader, &line);
     }
+}
+
+static bool mentions(const struct line *line, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = line->text; at + size <= line->text + line->size; at++)
+        if (memcmp(at, word, size) == 0)
+            return true;
+    return false;
 }
 
 static bool word_is(const struct line *line, const char *const *words)
@@ -256,10 +302,12 @@ static bool sets_flags(const struct line *line)
     return word_is_sized(line, words) || word_is(line, others);
 }
 
+/* What asks for the place of a thread's variable by a descriptor keeps all registers but rax. */
 static bool is_call(const struct line *line)
 {
-    return begins(line->text, "call") || begins(line->text, "notrack call") ||
-           begins(line->text, "bnd call");
+    return (begins(line->text, "call") || begins(line->text, "notrack call") ||
+            begins(line->text, "bnd call")) &&
+           !mentions(line, "@TLSCALL") && !mentions(line, "@tlscall");
 }
 
 static bool is_end(const struct line *line)
@@ -305,20 +353,8 @@ static bool flags_are_used(const struct reader *reader, size_t line)
 static bool returns_twice(const struct line *line)
 {
     static const char *const names[] = {"setjmp", "savectx", "vfork", "getcontext", "swapcontext"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t size = strlen(names[i]);
-        for (const char *at = line->text; at + size <= line->text + line->size; at++)
-            if (memcmp(at, names[i], size) == 0)
-                return true;
-    }
-    return false;
-}
-
-static bool mentions(const struct line *line, const char *word)
-{
-    size_t size = strlen(word);
-    for (const char *at = line->text; at + size <= line->text + line->size; at++)
-        if (memcmp(at, word, size) == 0)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (mentions(line, names[i]))
             return true;
     return false;
 }
@@ -337,12 +373,12 @@ static bool is_wanted(const struct reader *reader, size_t line)
 {
     for (; line < reader->count; line++) {
         const struct line *at = &reader->lines[line];
+        if (at->kind == KIND_LABEL || at->kind == KIND_FUNCTION || at->acts != 0)
+            return true; /* a call may begin a block, too */
         if (at->kind == KIND_CODE && is_call(at))
             return false;
-        if (at->kind == KIND_LABEL || at->kind == KIND_FUNCTION || at->acts != 0)
-            return true;
         if (at->kind == KIND_CODE && is_end(at))
-            return begins(at->text, "jmp") || begins(at->text, "notrack");
+            return mentions(at, "jmp");
         if (at->kind == KIND_CODE && is_jump(at->text))
             return true;
     }
@@ -354,8 +390,7 @@ static void find_blocks(struct reader *reader)
     bool pending = false;
     for (size_t i = 0; i < reader->count; i++) {
         struct line *line = &reader->lines[i];
-        if (line->kind == KIND_FUNCTION)
-            pending = false;
+        pending = line->kind != KIND_FUNCTION && (pending || line->behind_jumps);
         if (line->kind == KIND_LABEL) {
             pending = true;
             if (reader->marks[line->label] != 0)

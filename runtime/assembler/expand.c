@@ -439,7 +439,7 @@ void fm_count_write(FILE *out, uint32_t number, bool keep_flags)
             offset, offset);
 }
 
-void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_call)
+static void take(FILE *out, uint32_t counted, bool executable, bool behind_call, const char *slow)
 {
     static const char look[] = "\tcmpq @0, %rbp\n"
                                "\tjo 9771f\n"
@@ -466,9 +466,14 @@ void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_cal
             "\tpushq %%r11\n"
             "\tleaq 9777b(%%rip), %%r11\n"
             "\tpushq %%r11\n"
-            "\tjmp *fm_counters_slow_v1@GOTPCREL(%%rip)\n"
+            "\tjmp *%s@GOTPCREL(%%rip)\n"
             "\t.subsection 0\n",
-            counted);
+            counted, slow);
+}
+
+void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_call)
+{
+    take(out, counted, executable, behind_call, "fm_counters_slow_v1");
 }
 
 void fm_count_write_careful(FILE *out, uint32_t counted, uint32_t number, bool executable)
@@ -478,7 +483,7 @@ void fm_count_write_careful(FILE *out, uint32_t counted, uint32_t number, bool e
           "\tpushq %r10\n"
           "\tpushq %r11\n",
           out);
-    fm_take_write(out, counted, executable, true);
+    take(out, counted, executable, true, "fm_counters_slow_careful_v1"); /* 152 bytes further */
     fprintf(out, "\tds incq %lu(%%r11)\n", number * 8ul);
     fputs("\tpopq %r11\n"
           "\tpopq %r10\n"

@@ -295,7 +295,8 @@ def main():
             check_fork(tap, compiler, pathlib.Path(folder))
         check_every_program(tap, compiler)
     for flags in (["-O0"], ["-Og"], ["-O2"], ["-O3"], ["-O0", "-fPIC"], ["-O2", "-fPIC"],
-                  ["-O2", "-fstack-clash-protection"]):
+                  ["-O2", "-fstack-clash-protection"], ["-O2", "-fPIC", "-mtls-dialect=gnu2"],
+                  ["-pg"], ["-fverbose-asm"], ["-O2", "-mindirect-branch=thunk-inline"]):
         check_own_counts(tap, "blocks.c", flags)
         check_own_counts(tap, "throwing.cc", flags)
     check_builds(tap)

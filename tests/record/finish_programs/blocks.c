@@ -157,6 +157,60 @@ static long aligned(int n)
     return place[n % 8];
 }
 
+/* Asm that jumps, behind a call and in a loop. */
+static int jumps(int n)
+{
+    int turns = 0, twofold;
+again:
+    AT;
+    turns = cases(turns) + 1;
+    __asm__ goto("cmpl %1, %0\n\tjl %l2" : : "r"(turns), "r"(n) : "cc" : again);
+    AT;
+    cases(turns);
+    __asm__ goto("testl $1, %1\n\tmovl %1, %0\n\tjnz %l2" : "=r"(twofold) : "r"(n) : "cc" : odd);
+    AT;
+    return turns + twofold;
+odd:
+    AT;
+    return cases(n);
+}
+
+/* The place of a thread's variable may be asked for by a call that keeps registers. */
+static __thread long place[10];
+__attribute__((noinline)) static long many(long a, long b, long c, long d, long e, long f)
+{
+    long t = a * 3, u = b * 5, v = c * 7, w = d * 11, x = e * 13, y = f * 17;
+    for (int i = 0; i < 10; i++) {
+        AT;
+        if (i & 1)
+            AT, place[i] += t;
+        t += a ^ u, u += b ^ v, v += c ^ w, w += d ^ x, x += e ^ y, y += f ^ t;
+        place[i / 2] += y;
+    }
+    return t + u + v + w + x + y + place[3] + place[7];
+}
+
+/* Jumps through a table, with all registers in use. */
+static long mixed(const char *program, long a, long b, long c, long d, long e)
+{
+    static const void *const steps[] = {&&first, &&second, &&third, &&done};
+    goto *steps[*program++ - 'a'];
+first:
+    AT;
+    a += b ^ c, e += a;
+    goto *steps[*program++ - 'a'];
+second:
+    AT;
+    b += many(c, d, e, a, b, c) & 3;
+    goto *steps[*program++ - 'a'];
+third:
+    AT;
+    c += d ^ e, d += a ^ b;
+    goto *steps[*program++ - 'a'];
+done:
+    return a + b * 3 + c * 5 + d * 7 + e * 11;
+}
+
 static int recursive(int n)
 {
     AT;
@@ -207,6 +261,10 @@ int main(void)
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     sums[0] += (int)aligned(limit / 2);
+    for (int i = 0; i < 7; i++)
+        AT, sums[1] += jumps(i);
+    if (many(1, 2, 3, 4, 5, 6) != 501876 || mixed("abcabcbcbabacbad", 1, 2, 3, 4, 5) != 861)
+        abort();
     stops();
     leave(sums[0] + sums[1] + handled);
 }

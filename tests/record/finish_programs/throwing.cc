@@ -92,6 +92,30 @@ template <typename T> static T most(const std::vector<T> &all)
     return found;
 }
 
+static volatile int steps;
+
+static __attribute__((noinline)) void step()
+{
+    AT;
+    if (++steps % 7 == 0)
+        throw steps;
+}
+
+/* Calls with nothing between them. */
+static __attribute__((noinline)) void walk()
+{
+    try {
+        guard here(const_cast<int &>(steps));
+        step();
+        step();
+        step();
+        AT;
+    } catch (int) {
+        AT;
+    }
+    AT;
+}
+
 int main()
 {
     int left = 0, sum = 0;
@@ -109,6 +133,8 @@ int main()
     for (int i = 0; i < 5; i++)
         AT, sum += both[i % 2]->area(i);
     delete both[1];
+    for (int i = 0; i < 20; i++)
+        walk();
     sum += most(std::vector<int>{3, 1, 4, 1, 5, 9, 2, 6});
     AT;
     return sum == 0;
