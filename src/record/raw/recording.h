@@ -126,16 +126,14 @@ struct fm_raw_sample {
 /* A block that ran in a context: one that called back, or one of those that are counted by code of
  * their own. */
 struct fm_raw_point {
-    uint64_t pc; /* behind the callback; of counted ones behind the function's entry hook */
-    uint64_t count;
+    uint64_t pc;    /* behind the callback; of counted ones behind the function's entry hook */
+    uint64_t count; /* of FM_RAW_BLOCK_ENTRY not set */
     uint32_t epoch;
     uint32_t pd;
-    uint32_t
-        block; /* number of the counter; FM_RAW_BLOCK_ENTRY: of the first block, which runs as often
-                  as the function is called (count: not set); FM_RAW_NONE: of a callback */
-    uint32_t
-        place; /* made by finishing, of counted ones: into the image's points, or FM_RAW_NONE */
+    uint32_t block; /* number of the counter; FM_RAW_NONE: of a callback */
+    uint32_t place; /* made by finishing, of counted ones: into the image's points, FM_RAW_NONE */
 };
+/* The block in front of those that have counters, which runs as often as the function is called. */
 #define FM_RAW_BLOCK_ENTRY (FM_RAW_NONE - 1)
 
 struct fm_raw_thread {
@@ -222,9 +220,9 @@ FM_MUST_USE bool fm_raw_recording_load_since(const char *path, const char *earli
                                              uint64_t since_ns, uint64_t ended_ns,
                                              struct fm_raw_recording **ret, GError **error);
 void fm_raw_recording_free(struct fm_raw_recording *recording); /* NULL is allowed */
-/* Frees pds, csds and what hangs on them, when finishing is done with them. */
 /* Takes other points (struct fm_raw_point) in the place of those that it has. */
 void fm_raw_recording_take_points(struct fm_raw_recording *recording, GArray *points);
+/* Frees pds, csds and what hangs on them, when finishing is done with them. */
 void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
 /* Adds a node; returns its index. Pointers into the arrays are void afterwards. */
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);
