@@ -63,6 +63,8 @@ FM_MUST_USE bool fm_analysis_new(const struct fm_profile *profile,
                                  const struct fm_progress *progress, struct fm_analysis **ret,
                                  GError **error);
 void fm_analysis_free(struct fm_analysis *analysis);
+/* One more holder of it, who frees it, too; from any thread. */
+struct fm_analysis *fm_analysis_ref(struct fm_analysis *analysis);
 typedef struct fm_analysis FmAnalysis;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmAnalysis, fm_analysis_free)
 

@@ -28,9 +28,11 @@ struct fm_sparse_costs {
 };
 
 struct fm_analysis_storage {
-    unsigned inherited;    /* measures from FM_FIRST_INHERITED on */
-    uint32_t *pd_in_first; /* [pd_count + 2] into pd_in */
-    uint32_t *pd_in;       /* csds by callee, ascending */
+    gatomicrefcount refs;     /* fm_analysis_ref() */
+    struct fm_analysis *base; /* whose indexes it has, a reference; NULL: its own */
+    unsigned inherited;       /* measures from FM_FIRST_INHERITED on */
+    uint32_t *pd_in_first;    /* [pd_count + 2] into pd_in */
+    uint32_t *pd_in;          /* csds by callee, ascending */
 
     /* Own + descendants of each pd: 4 bytes each; what is larger stands in pd_total_wide. A column
      * is NULL while all are 0. */

@@ -61,9 +61,38 @@ struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile)
     job->analysis->profile = profile;
     job->untouched = g_array_new(FALSE, FALSE, sizeof(struct fm_untouched));
     job->analysis->storage = g_new0(struct fm_analysis_storage, 1);
+    g_atomic_ref_count_init(&job->analysis->storage->refs);
     job->analysis->storage->inherited = profile->measure_count - FM_FIRST_INHERITED;
     job->next_csd = &job->first_csd;
     fm_analysis_job_set_beside(job, fm_worker_pays() && profile->csd_count >= NODES_LARGE);
+    return job;
+}
+
+/* Cliques, callers and sites follow from the nodes. */
+struct fm_analysis_job *fm_analysis_job_new_recount(struct fm_analysis *base,
+                                                    const struct fm_profile *profile)
+{
+    g_return_val_if_fail(base != NULL && profile->csd_callee == base->profile->csd_callee, NULL);
+    struct fm_analysis_job *job = fm_analysis_job_new(profile);
+    struct fm_analysis *a = job->analysis;
+    fm_analysis_job_set_beside(job, false);
+    a->clique_count = base->clique_count;
+    a->pd_clique = base->pd_clique;
+    a->clique_first = base->clique_first;
+    a->clique_pds = base->clique_pds;
+    a->clique_parent = base->clique_parent;
+    a->clique_entries_extra = base->clique_entries_extra;
+    a->ps_caller_first = base->ps_caller_first;
+    a->ps_callers = base->ps_callers;
+    a->css_csd_first = base->css_csd_first;
+    a->css_csds = base->css_csds;
+    a->ps_pd_first = base->ps_pd_first;
+    a->ps_pds = base->ps_pds;
+    a->ps_zeroed = base->ps_zeroed;
+    a->storage->pd_in_first = base->storage->pd_in_first;
+    a->storage->pd_in = base->storage->pd_in;
+    a->storage->base = fm_analysis_ref(base);
+    job->phase = PHASE_PROPAGATE;
     return job;
 }
 
@@ -269,8 +298,6 @@ bool fm_analysis_new(const struct fm_profile *profile, const struct fm_progress 
 
 static void storage_free(struct fm_analysis_storage *storage)
 {
-    g_free(storage->pd_in_first);
-    g_free(storage->pd_in);
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
         g_free(storage->pd_total[m]);
     fm_map_clear(&storage->pd_total_wide);
@@ -286,10 +313,16 @@ static void storage_free(struct fm_analysis_storage *storage)
     g_free(storage);
 }
 
-void fm_analysis_free(struct fm_analysis *analysis)
+struct fm_analysis *fm_analysis_ref(struct fm_analysis *analysis)
 {
-    if (!analysis)
-        return;
+    g_atomic_ref_count_inc(&analysis->storage->refs);
+    return analysis;
+}
+
+static void free_indexes(struct fm_analysis *analysis)
+{
+    g_free(analysis->storage->pd_in_first);
+    g_free(analysis->storage->pd_in);
     g_free(analysis->pd_clique);
     g_free(analysis->clique_first);
     g_free(analysis->clique_pds);
@@ -300,8 +333,17 @@ void fm_analysis_free(struct fm_analysis *analysis)
     g_free(analysis->css_csds);
     g_free(analysis->ps_pd_first);
     g_free(analysis->ps_pds);
-    g_free(analysis->modules);
     g_free(analysis->ps_zeroed);
+}
+
+void fm_analysis_free(struct fm_analysis *analysis)
+{
+    if (!analysis || !g_atomic_ref_count_dec(&analysis->storage->refs))
+        return;
+    if (analysis->storage->base == NULL)
+        free_indexes(analysis);
+    fm_analysis_free(analysis->storage->base);
+    g_free(analysis->modules);
     storage_free(analysis->storage);
     g_free(analysis);
 }

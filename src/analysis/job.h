@@ -10,6 +10,10 @@ struct fm_analysis_job;
 
 /* profile is borrowed and must outlive the job and its analysis. */
 struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile);
+/* Of a profile that shares its nodes with that of an earlier analysis (fm_build_new_recount()),
+ * whose indexes it shares in turn. The earlier one's profile is there still. */
+struct fm_analysis_job *fm_analysis_job_new_recount(struct fm_analysis *base,
+                                                    const struct fm_profile *profile);
 /* Some of the work is done in a thread beside the caller's, or none; the result is the same. By
  * default large profiles have one where there is a processor for it. Before the first step. */
 void fm_analysis_job_set_beside(struct fm_analysis_job *job, bool beside);

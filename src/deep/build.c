@@ -70,6 +70,7 @@ void fm_build_free(struct fm_build *build)
     g_array_unref(build->pd_points);
     g_array_unref(build->depths);
     fm_profile_free(build->profile);
+    fm_profile_free(build->base);
     g_free(build->fault);
     g_free(build);
 }
@@ -436,9 +437,14 @@ static bool lay_dynamics(struct fm_build *build)
     if (!fm_build_lay_slots(build))
         return false;
     lay_coverage(build);
+    fm_build_lay_facts(build);
+    return !build->fault;
+}
+
+void fm_build_lay_facts(struct fm_build *build)
+{
     lay_depths(build);
     finish_header(build);
-    return !build->fault;
 }
 
 void fm_build_depths(struct fm_build *build, const struct fm_depths *depths)

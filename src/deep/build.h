@@ -23,6 +23,10 @@
 struct fm_build;
 
 struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name);
+/* For a profile with the nodes of another one, which it shares, and counts and facts of its own: no
+ * node may be added, and its measures are those of the other in the end. No coverage.
+ * fm_build_finish_recount() ends it. */
+struct fm_build *fm_build_new_recount(struct fm_profile *base);
 void fm_build_free(struct fm_build *build); /* NULL is allowed; for a build without finish */
 
 /* What the header of the profile says; change it at any time before finish. */
@@ -112,3 +116,7 @@ void fm_build_process(struct fm_build *build, const struct fm_process_fact *proc
 /* Checks everything that profile.h promises and hands out the profile (caller owns it). Frees the
  * build, also on failure. FM_ERROR_FORMAT names the node that is wrong. */
 FM_MUST_USE bool fm_build_finish(struct fm_build *build, struct fm_profile **ret, GError **error);
+/* The same of fm_build_new_recount(): FM_ERROR_FORMAT also when more than counts and facts differ.
+ */
+FM_MUST_USE bool fm_build_finish_recount(struct fm_build *build, struct fm_profile **ret,
+                                         GError **error);

@@ -49,6 +49,8 @@ extern const uint32_t fm_mask_bits[FM_MEASURES_MAX];
 
 struct fm_profile_storage {
     struct fm_strings *strings;
+    gatomicrefcount refs;    /* fm_profile_ref() */
+    struct fm_profile *base; /* that the nodes belong to, a reference; NULL: its own */
 };
 
 /* A profile with its strings and nothing else. */
@@ -96,11 +98,12 @@ struct fm_build {
     struct fm_build_header header;
     uint32_t ps_capacity, css_capacity;
     struct fm_u32s pd_ps, csd_caller, csd_slot, csd_callee;
-    size_t csd_capacity; /* of the columns */
-    GArray *points;      /* struct owned_point */
-    GArray *pd_points;   /* struct counted_point, as they were added */
-    GArray *depths;      /* struct fm_depths, as they were added */
-    char *fault;         /* the first mistake */
+    size_t csd_capacity;     /* of the columns */
+    GArray *points;          /* struct owned_point */
+    GArray *pd_points;       /* struct counted_point, as they were added */
+    GArray *depths;          /* struct fm_depths, as they were added */
+    char *fault;             /* the first mistake */
+    struct fm_profile *base; /* whose nodes it has, a reference; NULL: its own */
 };
 
 /* Keeps the first mistake: finish tells it. */
@@ -108,6 +111,10 @@ void fm_build_fault(struct fm_build *build, const char *format, ...) FM_PRINTF(2
 /* slots, pd_slot_first and multi: csds in the order of adding. False: build->fault. */
 bool fm_build_lay_slots(struct fm_build *build);
 struct fm_profile *fm_build_profile(struct fm_build *build);
+/* The end of fm_build_finish(): depths, and what the header says. */
+void fm_build_lay_facts(struct fm_build *build);
+/* Frees the arrays of nodes. */
+void fm_profile_free_nodes(struct fm_profile *profile);
 void fm_run_info_add_mark(struct fm_profile *profile, const struct fm_mark *mark);
 void fm_run_info_add_note(struct fm_profile *profile, const char *note);
 void fm_run_info_add_depths(struct fm_profile *profile, const struct fm_depths *depths);

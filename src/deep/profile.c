@@ -167,16 +167,21 @@ struct fm_profile *fm_profile_alloc(void)
     struct fm_profile *profile = g_new0(struct fm_profile, 1);
     profile->storage = g_new0(struct fm_profile_storage, 1);
     profile->storage->strings = fm_strings_new();
+    g_atomic_ref_count_init(&profile->storage->refs);
     profile->program_name = "";
     profile->measure_count = FM_MEASURES_MERCURY;
     memcpy(profile->measures, mercury_measures, sizeof(mercury_measures));
     return profile;
 }
 
-void fm_profile_free(struct fm_profile *profile)
+struct fm_profile *fm_profile_ref(struct fm_profile *profile)
 {
-    if (!profile)
-        return;
+    g_atomic_ref_count_inc(&profile->storage->refs);
+    return profile;
+}
+
+void fm_profile_free_nodes(struct fm_profile *profile)
+{
     g_free(profile->ps);
     g_free(profile->css);
     g_free(profile->css_of_ps);
@@ -190,6 +195,15 @@ void fm_profile_free(struct fm_profile *profile)
     g_free(profile->csd_caller);
     g_free(profile->csd_callee);
     g_free(profile->csd_css);
+}
+
+void fm_profile_free(struct fm_profile *profile)
+{
+    if (!profile || !g_atomic_ref_count_dec(&profile->storage->refs))
+        return;
+    if (profile->storage->base == NULL)
+        fm_profile_free_nodes(profile);
+    fm_profile_free(profile->storage->base);
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++) {
         fm_column_clear(&profile->csd_own[m]);
         fm_column_clear(&profile->csd_inclusive[m]);

@@ -409,6 +409,8 @@ FM_MUST_USE bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, s
                                        const struct fm_progress *progress, struct fm_profile **ret,
                                        GError **error);
 void fm_profile_free(struct fm_profile *profile); /* NULL is allowed */
+/* One more holder of it, who frees it, too; from any thread. */
+struct fm_profile *fm_profile_ref(struct fm_profile *profile);
 
 typedef struct fm_profile FmProfile; /* for g_autoptr(FmProfile) */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmProfile, fm_profile_free)

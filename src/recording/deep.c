@@ -30,6 +30,7 @@ struct fm_deep_recording_job {
     struct fm_worker *checker; /* of a large profile: does the checks beside the last summaries */
     struct fm_procrep_job *bodies; /* NAME.procrep, while it is read */
     unsigned extras;               /* of FM_PART_SUMMARIES, that are done */
+    bool alone;                    /* nothing lies beside it */
 };
 
 const char *fm_deep_recording_part_name(enum fm_deep_recording_part part)
@@ -102,6 +103,23 @@ struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path
     struct fm_deep_recording_job *job = job_new(path);
     job->recording->profile = profile;
     begin_analysis(job);
+    return job;
+}
+
+struct fm_deep_recording_job *fm_deep_recording_job_new_recount(const char *path,
+                                                                struct fm_profile *profile,
+                                                                struct fm_analysis *base,
+                                                                struct fm_identities *identities,
+                                                                struct fm_source_map *lines)
+{
+    struct fm_deep_recording_job *job = job_new(path);
+    job->alone = true;
+    job->recording->profile = profile;
+    job->recording->known = FM_KNOWN_PROFILE;
+    job->recording->source_map = lines;
+    job->recording->identities = fm_identities_ref(identities);
+    job->analysing = fm_analysis_job_new_recount(base, profile);
+    job->part = FM_PART_COSTS;
     return job;
 }
 
@@ -188,7 +206,8 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
         begin_checks(job);
         return false;
     case 1:
-        if (g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
+        if (!job->alone &&
+            g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
             recording->contour_state =
                 fm_contour_read(job->roots, recording->path, recording->analysis,
                                 &recording->contour, &recording->contour_message);
@@ -196,12 +215,14 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
     case 2:
         if (recording->profile->flavour == FM_FLAVOUR_C) {
             recording->source_index = fm_source_index_new(recording->profile);
-            read_source_map(job);
+            if (!job->alone)
+                read_source_map(job);
         }
         recording->hot = fm_hot_new(recording->analysis);
         recording->flames = fm_flame_cache_new();
         recording->sites = fm_site_cache_new();
-        recording->identities = fm_identities_new();
+        if (recording->identities == NULL)
+            recording->identities = fm_identities_new();
         return false;
     default: /* the first page's rows */
         if (!fm_hot_step(recording->hot, nodes))

@@ -30,6 +30,13 @@ FM_MUST_USE bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, str
 /* Of a profile in memory, which it takes; what is read beside it lies where path says. */
 struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
                                                                 struct fm_profile *profile);
+/* Of one that has the nodes of an earlier one (fm_build_new_recount()), of which there is what
+ * follows from them; takes the profile, and the lines instead of reading what lies beside it. */
+struct fm_deep_recording_job *fm_deep_recording_job_new_recount(const char *path,
+                                                                struct fm_profile *profile,
+                                                                struct fm_analysis *base,
+                                                                struct fm_identities *identities,
+                                                                struct fm_source_map *lines);
 /* Works for about `nodes` nodes (> 0) on a part, the ones before it being done. FM_JOB_DONE when
  * that part is done. After FM_JOB_FAILED nothing more may be done. */
 enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,

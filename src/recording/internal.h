@@ -51,6 +51,15 @@ void fm_recordings_not_found(const struct fm_recordings *all,
 #define FM_PROFILE_SUFFIX ".data"
 #define FM_CALLS_SUFFIX ".calls.eventlog"
 
+/* --- prepared.c --- */
+
+/* Of what was handed over for a path, and nobody has asked for yet. */
+enum fm_offered { FM_OFFERED_NOTHING, FM_OFFERED_FILE, FM_OFFERED_RECOUNT };
+enum fm_offered fm_recordings_offered(const struct fm_recordings *all, const char *path);
+/* A profile that was just opened, or is to be read again, becomes what was handed over for it, if
+ * that is of its bytes. True: it is one that has no file. */
+bool fm_recordings_take_prepared(const struct fm_recordings *all, struct fm_trace *trace);
+
 /* --- of the classes, for open.c --- */
 
 FM_MUST_USE bool fm_recordings_add_profile(struct fm_recordings *all, const char *path,

@@ -10,26 +10,6 @@
 
 #define PROFILES_MAX_DEFAULT 16
 
-/* Names may lead to one file: the bytes decide. */
-static void take_prepared(const struct fm_recordings *all, struct fm_trace *trace)
-{
-    GHashTableIter iter;
-    gpointer prepared;
-    g_hash_table_iter_init(&iter, all->prepared);
-    while (g_hash_table_iter_next(&iter, NULL, &prepared)) {
-        if (!fm_profile_take_prepared(trace, prepared))
-            continue;
-        g_hash_table_iter_remove(&iter);
-        return;
-    }
-}
-
-void fm_recordings_offer(struct fm_recordings *all, struct fm_prepared_profile *prepared)
-{
-    g_return_if_fail(all != NULL && prepared != NULL);
-    g_hash_table_replace(all->prepared, g_strdup(fm_prepared_profile_path(prepared)), prepared);
-}
-
 /* How the engine opens what is named to it. */
 static struct fm_trace *open_recording(const char *path, const char *identity, void *user,
                                        GError **error)
@@ -38,10 +18,7 @@ static struct fm_trace *open_recording(const char *path, const char *identity, v
     struct fm_roots *roots = g_hash_table_contains(all->given, path) ? NULL : all->roots;
     if (roots == NULL ? fm_trace_recognise(path) : fm_trace_recognise_below(roots, path))
         return fm_trace_open_below(roots, path, identity, error);
-    struct fm_trace *trace = fm_profile_open(path, identity, roots, error);
-    if (trace != NULL)
-        take_prepared(all, trace);
-    return trace;
+    return fm_profile_open(path, identity, roots, error);
 }
 
 struct fm_recordings *fm_recordings_new(const struct fm_recordings_options *options)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/profile.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -16,6 +18,7 @@ struct profile {
     struct fm_roots *roots;            /* where the file may lie; NULL = anywhere */
     struct fm_deep_recording_job *job; /* NULL when the file could not be opened again */
     GError *problem;                   /* why */
+    bool taken; /* job is what was prepared, and nobody has begun with it: it is not discarded */
 };
 
 /* Of each part: what a reader is told, and its share of the time, measured. */
@@ -85,24 +88,40 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
 struct fm_prepared_profile {
     char *path;
     char *identity; /* of its file; NULL = not written yet */
+    bool recount;   /* it has no file */
     struct fm_deep_recording_job *job;
 };
 
-struct fm_prepared_profile *fm_profile_prepare(const char *path, struct fm_profile *of,
-                                               GError **error)
+struct fm_profile_shape {
+    struct fm_profile *profile;
+    struct fm_analysis *analysis;
+    struct fm_identities *identities;
+};
+
+/* Works until the part is done. False, and the job is freed: it failed. */
+static bool run_until(struct fm_deep_recording_job *job, enum fm_deep_recording_part first,
+                      enum fm_deep_recording_part last, GError **error)
 {
-    g_return_val_if_fail(path != NULL && of != NULL, NULL);
-    struct fm_deep_recording_job *job = fm_deep_recording_job_new_profile(path, of);
-    for (int part = FM_PART_CLIQUES; part < FM_PARTS; part++) {
+    for (int part = first; part <= (int)last; part++) {
         enum fm_job_state state = FM_JOB_MORE;
         while (state == FM_JOB_MORE)
             state = fm_deep_recording_job_step(job, (enum fm_deep_recording_part)part,
                                                NODES_PREPARED, error);
         if (state == FM_JOB_FAILED) {
             fm_deep_recording_job_free(job);
-            return NULL;
+            return false;
         }
     }
+    return true;
+}
+
+struct fm_prepared_profile *fm_profile_prepare(const char *path, struct fm_profile *of,
+                                               GError **error)
+{
+    g_return_val_if_fail(path != NULL && of != NULL, NULL);
+    struct fm_deep_recording_job *job = fm_deep_recording_job_new_profile(path, of);
+    if (!run_until(job, FM_PART_CLIQUES, FM_PART_RECURSION, error))
+        return NULL;
     /* Addresses that last are in each page of a program that runs. */
     const struct fm_deep_recording *recording = fm_deep_recording_job_recording(job);
     if (recording->profile->pd_count > 0) {
@@ -113,6 +132,50 @@ struct fm_prepared_profile *fm_profile_prepare(const char *path, struct fm_profi
     prepared->path = g_strdup(path);
     prepared->job = job;
     return prepared;
+}
+
+struct fm_profile_shape *fm_prepared_profile_shape(const struct fm_prepared_profile *prepared)
+{
+    g_return_val_if_fail(prepared->job != NULL, NULL);
+    const struct fm_deep_recording *recording = fm_deep_recording_job_recording(prepared->job);
+    struct fm_profile_shape *shape = g_new0(struct fm_profile_shape, 1);
+    shape->profile = fm_profile_ref(recording->profile);
+    shape->analysis = fm_analysis_ref(recording->analysis);
+    shape->identities = fm_identities_ref(recording->identities);
+    return shape;
+}
+
+void fm_profile_shape_free(struct fm_profile_shape *shape)
+{
+    if (shape == NULL)
+        return;
+    fm_identities_free(shape->identities);
+    fm_analysis_free(shape->analysis);
+    fm_profile_free(shape->profile);
+    g_free(shape);
+}
+
+struct fm_prepared_profile *fm_profile_prepare_recount(const struct fm_profile_shape *shape,
+                                                       const char *path, struct fm_profile *profile,
+                                                       struct fm_source_map *lines, GError **error)
+{
+    g_return_val_if_fail(shape != NULL && path != NULL && profile != NULL, NULL);
+    struct fm_deep_recording_job *job =
+        fm_deep_recording_job_new_recount(path, profile, shape->analysis, shape->identities, lines);
+    if (!run_until(job, FM_PART_COSTS, FM_PART_SUMMARIES, error))
+        return NULL;
+    struct fm_prepared_profile *prepared = g_new0(struct fm_prepared_profile, 1);
+    char *real = realpath(path, NULL); /* by which recordings are known */
+    prepared->path = g_strdup(real != NULL ? real : path);
+    free(real);
+    prepared->recount = true;
+    prepared->job = job;
+    return prepared;
+}
+
+bool fm_prepared_profile_is_recount(const struct fm_prepared_profile *prepared)
+{
+    return prepared->recount;
 }
 
 const struct fm_profile *fm_prepared_profile_borrow(const struct fm_prepared_profile *prepared)
@@ -128,8 +191,14 @@ const char *fm_prepared_profile_path(const struct fm_prepared_profile *prepared)
 bool fm_prepared_profile_written(struct fm_prepared_profile *prepared)
 {
     struct fm_mapped_file *file;
-    if (!fm_mapped_file_open(prepared->path, &file, NULL))
+    char *real = realpath(prepared->path, NULL);
+    if (real == NULL || !fm_mapped_file_open(prepared->path, &file, NULL)) {
+        free(real);
         return false;
+    }
+    g_free(prepared->path);
+    prepared->path = g_strdup(real);
+    free(real);
     g_free(prepared->identity);
     prepared->identity = identity_of(file->descriptor);
     fm_mapped_file_free(file);
@@ -151,10 +220,13 @@ bool fm_profile_take_prepared(struct fm_trace *trace, struct fm_prepared_profile
 {
     g_return_val_if_fail(fm_trace_is_profile(trace), false);
     struct profile *profile = trace->implementation;
-    if (prepared->job == NULL || g_strcmp0(trace->identity, prepared->identity) != 0)
+    bool is_its = prepared->recount ? strcmp(trace->path, prepared->path) == 0
+                                    : g_strcmp0(trace->identity, prepared->identity) == 0;
+    if (prepared->job == NULL || !is_its)
         return false;
     fm_deep_recording_job_free(profile->job);
     profile->job = g_steal_pointer(&prepared->job);
+    profile->taken = prepared->recount;
     return true;
 }
 
@@ -217,8 +289,12 @@ static void discard(struct fm_trace *trace, void *user)
     (void)user;
     if (!fm_trace_is_profile(trace))
         return;
-    g_clear_pointer(&profile->job, fm_deep_recording_job_free);
     g_clear_error(&profile->problem);
+    if (profile->taken) {
+        profile->taken = false;
+        return;
+    }
+    g_clear_pointer(&profile->job, fm_deep_recording_job_free);
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open_below(profile->roots, trace->path, &file, &profile->problem))
         return;

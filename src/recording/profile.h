@@ -8,6 +8,7 @@
 #include "schedule/schedule.h"
 
 #define FM_PROFILE_LAST_MODULE "recursion"
+#define FM_PROFILE_SUMS_MODULE "summaries" /* most pages are whole then */
 
 void fm_profile_register(struct fm_engine *engine);
 /* As fm_trace_opener: opens the file, beneath roots (NULL = anywhere), and reads its header.

@@ -108,9 +108,11 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
     take_identities(profile->base.path, &profile->data, &profile->contour, &profile->procrep,
                     &profile->lines);
     if (profile->base.trace != NULL && same_file(&before, &profile->data)) {
+        profile->recount = fm_recordings_take_prepared(profile->base.all, profile->base.trace);
         fm_background_discard(engine_of(profile), profile->base.trace);
     } else {
         fm_recording_close(&profile->base);
+        profile->recount = false;
         profile->base.trace = fm_engine_open(engine_of(profile), profile->base.path, error);
         if (profile->base.trace == NULL)
             return false;
@@ -121,7 +123,11 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
             return false;
         }
     }
-    fm_background_request(engine_of(profile), profile->base.trace, FM_PROFILE_LAST_MODULE);
+    /* Of a file that has just been opened, or opened again. */
+    if (!profile->recount)
+        profile->recount = fm_recordings_take_prepared(profile->base.all, profile->base.trace);
+    fm_background_request(engine_of(profile), profile->base.trace,
+                          profile->recount ? FM_PROFILE_SUMS_MODULE : FM_PROFILE_LAST_MODULE);
     if (options_of(profile)->background && options_of(profile)->failed != NULL) {
         fm_background_notify_remove(engine_of(profile), profile);
         wait_for_failure(profile);
@@ -236,6 +242,13 @@ bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **e
     return begin_reading(profile, error) && give_recording(profile, error);
 }
 
+/* Than what was read: a file that is offered is the one that was read, unless that was none. */
+static bool is_newer_offered(const struct fm_recorded_profile *profile)
+{
+    enum fm_offered offered = fm_recordings_offered(profile->base.all, profile->base.path);
+    return offered == FM_OFFERED_RECOUNT || (offered == FM_OFFERED_FILE && profile->recount);
+}
+
 /* Its trace, and what is known, are as its files are now. */
 static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_notice, GError **error)
 {
@@ -249,7 +262,7 @@ static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_not
                                                   fm_profile_error(profile->base.trace) != NULL);
     if (!failed && !data.there) {
         *ret_notice = g_strdup("The file is gone; this is what was read from it before.");
-    } else if (failed || changed) {
+    } else if (failed || changed || is_newer_offered(profile)) {
         profile->reread++;
         profile->recording = NULL;
         if (!begin_reading(profile, error))
@@ -293,4 +306,6 @@ void fm_recorded_profile_append_identity(const struct fm_recorded_profile *profi
             (unsigned long)all[i]->inode, (unsigned long)all[i]->size,
             (unsigned long)all[i]->modified.tv_sec, (unsigned long)all[i]->modified.tv_nsec,
             (unsigned long)all[i]->changed.tv_sec, (unsigned long)all[i]->changed.tv_nsec);
+    if (profile->recount)
+        g_string_append_printf(out, "%" G_GINT64_MODIFIER "x/", (guint64)profile->reread);
 }

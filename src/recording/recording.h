@@ -85,6 +85,7 @@ struct fm_recorded_profile {
     struct fm_recording base;
     uint64_t reread; /* how many times it was read again */
     struct fm_file_identity data, contour, procrep, lines;
+    bool recount; /* what was read is newer than the file: it was handed over without one */
     const struct fm_deep_recording *recording; /* what is known: set by the functions below */
 };
 
@@ -95,7 +96,8 @@ FM_MUST_USE bool fm_recordings_get_profile(struct fm_recordings *all, const char
                                            struct fm_recorded_profile **ret, char **ret_notice,
                                            GError **error);
 /* What was worked out of a file that has just been written takes the place of reading it, when it
- * is asked for next and is that file still. Takes prepared. */
+ * is asked for next and is that file still; what has no file takes the place of the one there is.
+ * Takes prepared. */
 struct fm_prepared_profile;
 void fm_recordings_offer(struct fm_recordings *all, struct fm_prepared_profile *prepared);
 /* Reads it again whatever its identity. On failure it has no recording. */

@@ -13,6 +13,8 @@ struct fm_making {
     uint64_t since_ns;
     struct fm_known *known;
     bool known_is_own;
+    struct fm_joined *joined;       /* of the latest that was made whole; NULL */
+    struct fm_profile_shape *shape; /* likewise */
 };
 
 struct fm_making *fm_making_new(const char *recording, const char *profile)
@@ -42,13 +44,15 @@ void fm_making_free(struct fm_making *making)
     g_autofree char *lines = fm_source_map_path(making->profile);
     g_unlink(lines);
     g_unlink(making->profile);
+    fm_profile_shape_free(making->shape);
+    fm_joined_free(making->joined);
     if (making->known_is_own)
         fm_known_free(making->known);
     g_free(making);
 }
 
 /* The lines first: whoever sees the new profile has them. */
-static bool write_all(const struct fm_making *making, struct fm_profile *profile,
+static bool write_all(struct fm_making *making, struct fm_profile *profile,
                       const struct fm_finish_notes *notes,
                       struct fm_prepared_profile **ret_prepared, GError **error)
 {
@@ -67,24 +71,52 @@ static bool write_all(const struct fm_making *making, struct fm_profile *profile
     if (prepared == NULL)
         return false;
     bool ok = fm_profile_write(fm_prepared_profile_borrow(prepared), making->profile, false, error);
+    if (ok && making->joined != NULL)
+        making->shape = fm_prepared_profile_shape(prepared);
     if (!ok || !fm_prepared_profile_written(prepared))
         g_clear_pointer(&prepared, fm_prepared_profile_free);
     *ret_prepared = prepared;
     return ok;
 }
 
+/* Of a program that runs, and that somebody looks at: counts alone, where nothing else is new. */
+static bool make_again(struct fm_making *making, const struct fm_finish_opts *opts,
+                       bool *ret_running, struct fm_prepared_profile **ret_prepared, GError **error)
+{
+    struct fm_finish_notes notes;
+    struct fm_profile *profile;
+    bool ok;
+    if (!fm_finish_again(making->recording, opts, &making->joined, &profile, &notes, error))
+        return false;
+    if (notes.recount && notes.live && making->shape != NULL) {
+        *ret_prepared = fm_profile_prepare_recount(making->shape, making->profile, profile,
+                                                   g_steal_pointer(&notes.source_map), error);
+        ok = *ret_prepared != NULL;
+    } else {
+        g_clear_pointer(&making->shape, fm_profile_shape_free);
+        ok = write_all(making, profile, &notes, ret_prepared, error);
+    }
+    *ret_running = notes.live;
+    fm_finish_notes_done(&notes);
+    return ok;
+}
+
 bool fm_making_make(struct fm_making *making, bool *ret_running,
                     struct fm_prepared_profile **ret_prepared, GError **error)
 {
-    const struct fm_finish_opts opts = {
-        .known = making->known, .since = making->since, .since_ns = making->since_ns};
+    const struct fm_finish_opts opts = {.known = making->known,
+                                        .since = making->since,
+                                        .since_ns = making->since_ns,
+                                        .no_code = true};
     struct fm_finish_notes notes;
     struct fm_profile *profile;
-    if (ret_prepared != NULL)
+    if (ret_prepared != NULL) {
         *ret_prepared = NULL;
+        return make_again(making, &opts, ret_running, ret_prepared, error);
+    }
     if (!fm_finish(making->recording, &opts, &profile, &notes, error))
         return false;
-    bool ok = write_all(making, profile, &notes, ret_prepared, error);
+    bool ok = write_all(making, profile, &notes, NULL, error);
     *ret_running = notes.live;
     fm_finish_notes_done(&notes);
     return ok;

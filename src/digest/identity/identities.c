@@ -4,6 +4,7 @@
 #include "base/hash.h"
 
 struct fm_identities {
+    gatomicrefcount refs;
     GMutex lock;
     uint64_t *ps, *pd; /* by number; NULL until they are asked for */
 };
@@ -11,13 +12,20 @@ struct fm_identities {
 struct fm_identities *fm_identities_new(void)
 {
     struct fm_identities *identities = g_new0(struct fm_identities, 1);
+    g_atomic_ref_count_init(&identities->refs);
     g_mutex_init(&identities->lock);
+    return identities;
+}
+
+struct fm_identities *fm_identities_ref(struct fm_identities *identities)
+{
+    g_atomic_ref_count_inc(&identities->refs);
     return identities;
 }
 
 void fm_identities_free(struct fm_identities *identities)
 {
-    if (identities == NULL)
+    if (identities == NULL || !g_atomic_ref_count_dec(&identities->refs))
         return;
     g_mutex_clear(&identities->lock);
     g_free(identities->ps);

@@ -13,6 +13,8 @@
 struct fm_identities;
 struct fm_identities *fm_identities_new(void);
 void fm_identities_free(struct fm_identities *identities); /* NULL is allowed */
+/* For profiles with the same nodes: one more holder, who frees it, too. */
+struct fm_identities *fm_identities_ref(struct fm_identities *identities);
 
 /* Never 0. The analysis is that of the same profile in all calls. O(proc dynamics) the first time.
  */

@@ -13,6 +13,7 @@ struct fm_finish_opts {
     const char
         *since; /* an earlier copy of the recording: what was counted since then; NULL = all */
     uint64_t since_ns;  /* when that was made, by CLOCK_MONOTONIC; 0 = as the marks tell */
+    bool no_code;       /* where instructions are is not asked for: notes.machine_code stays NULL */
     bool only_existing; /* bodies that were inlined and have no hooks are not put back */
     const char *again;  /* the command that makes the profile again when a process that still runs
                            has  ended; NULL: `fathom finish` of the recording */
@@ -45,7 +46,8 @@ struct fm_finish_notes {
     double achieved_hz;                    /* sampling rate that the machine gave; 0 = no ticks */
     struct fm_source_map *source_map;      /* lines of the procedures; may be taken */
     GArray *spans;                         /* of struct fm_call_span; NULL = none were chosen */
-    struct fm_machine_code *machine_code;  /* where their instructions are; may be taken */
+    bool recount; /* the profile shares its nodes with an earlier one, fm_finish_again() */
+    struct fm_machine_code *machine_code; /* where their instructions are; may be taken */
 };
 
 /* Reads the recording at path and the modules that it names. On success the caller owns *ret
@@ -54,4 +56,15 @@ struct fm_finish_notes {
  * FM_ERROR_LIMIT. */
 FM_MUST_USE bool fm_finish(const char *path, const struct fm_finish_opts *opts,
                            struct fm_profile **ret, struct fm_finish_notes *notes, GError **error);
+
+/* What was joined of a recording that is finished again and again while it is written. */
+struct fm_joined;
+/* As fm_finish(), and *kept (at first NULL) keeps what was joined. When nothing is in the recording
+ * that was not called then, only what was counted is read: *ret is a profile with the nodes of the
+ * one before (fm_build_new_recount()), else as fm_finish() has it, and notes->recount is set. opts
+ * the same each time; what they point to outlives *kept. */
+FM_MUST_USE bool fm_finish_again(const char *path, const struct fm_finish_opts *opts,
+                                 struct fm_joined **kept, struct fm_profile **ret,
+                                 struct fm_finish_notes *notes, GError **error);
+void fm_joined_free(struct fm_joined *joined); /* NULL is allowed */
 void fm_finish_notes_done(struct fm_finish_notes *notes);

@@ -10,22 +10,24 @@
 #include "base/hash.h"
 #include "record/finish/blocks.h"
 
-struct inserting {
+struct fm_inlined {
     struct fm_raw_recording *recording;
     struct fm_nodes *nodes;
     GHashTable *known; /* (pd, css) -> csd + 1: inserted below it, there */
-    GArray *pd_ps;     /* nodes->pd_ps, as it grows */
+    GArray *pd_ps;     /* nodes->pd_ps, as it grows; NULL: all is in */
     GArray *inserted;  /* bool per pd */
     GArray *alias;     /* per pd: the one that stands for it */
     GArray *order;     /* edges of the recording, callers before callees */
+    uint32_t *callees; /* per csd, when all was in; NULL before that */
+    bool missing;      /* then: a body that is not in was asked for */
 };
 
-static uint32_t ps_of(const struct inserting *in, uint32_t pd)
+static uint32_t ps_of(const struct fm_inlined *in, uint32_t pd)
 {
-    return g_array_index(in->pd_ps, uint32_t, pd);
+    return in->pd_ps == NULL ? in->nodes->pd_ps[pd] : g_array_index(in->pd_ps, uint32_t, pd);
 }
 
-static uint32_t standing_for(const struct inserting *in, uint32_t pd)
+static uint32_t standing_for(const struct fm_inlined *in, uint32_t pd)
 {
     while (g_array_index(in->alias, uint32_t, pd) != pd)
         pd = g_array_index(in->alias, uint32_t, pd);
@@ -33,7 +35,7 @@ static uint32_t standing_for(const struct inserting *in, uint32_t pd)
 }
 
 /* The pd of ps that is active where pd runs, FM_NONE; only_inserted: among those made here. */
-static uint32_t active(const struct inserting *in, uint32_t pd, uint32_t ps, bool only_inserted)
+static uint32_t active(const struct fm_inlined *in, uint32_t pd, uint32_t ps, bool only_inserted)
 {
     const struct fm_raw_recording *recording = in->recording;
     for (uint32_t steps = 0; steps < recording->pd_count; steps++) {
@@ -47,14 +49,23 @@ static uint32_t active(const struct inserting *in, uint32_t pd, uint32_t ps, boo
     return FM_NONE;
 }
 
-/* The edge by which an inlined body is entered below caller. */
-static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint32_t ps)
+static uint32_t callee_of(const struct fm_inlined *in, uint32_t csd)
+{
+    return in->callees != NULL ? in->callees[csd] : in->recording->csds[csd].callee;
+}
+
+/* The edge by which an inlined body is entered below caller; FM_NONE: all is in but that. */
+static uint32_t insert(struct fm_inlined *in, uint32_t caller, uint32_t css, uint32_t ps)
 {
     struct fm_raw_recording *recording = in->recording;
     uint64_t key = (uint64_t)caller << 32 | css;
     gpointer found = g_hash_table_lookup(in->known, &key);
     if (found != NULL)
         return GPOINTER_TO_UINT(found) - 1;
+    if (in->callees != NULL) {
+        in->missing = true;
+        return FM_NONE;
+    }
     uint32_t csd;
     uint32_t pd = active(in, caller, ps, false);
     bool makes = pd == FM_NONE;
@@ -79,7 +90,7 @@ static uint32_t insert(struct inserting *in, uint32_t caller, uint32_t css, uint
 }
 
 /* The innermost shown scope of the code that calls; FM_NONE when not known. */
-static uint32_t scope_of_call(struct inserting *in, const struct fm_raw_csd *csd,
+static uint32_t scope_of_call(struct fm_inlined *in, const struct fm_raw_csd *csd,
                               const struct fm_image_nodes **ret_image)
 {
     if ((csd->flags & FM_REC_CSD_INLINED) != 0) {
@@ -100,7 +111,7 @@ static uint32_t scope_of_call(struct inserting *in, const struct fm_raw_csd *csd
 }
 
 /* The scope that the caller's own hook stands in, among those around scope; FM_NONE: none is. */
-static uint32_t scope_of_caller(struct inserting *in, uint32_t caller,
+static uint32_t scope_of_caller(struct fm_inlined *in, uint32_t caller,
                                 const struct fm_image_nodes *image, uint32_t scope)
 {
     const struct fm_statics *statics = image->statics;
@@ -128,7 +139,7 @@ static uint32_t scope_of_caller(struct inserting *in, uint32_t caller,
 
 /* The edge that enters the innermost of the bodies without hooks that stand around a place, from
  * the scope shown there up to the caller's own; FM_NONE: there is none, or it is not known. */
-static uint32_t insert_around(struct inserting *in, uint32_t caller,
+static uint32_t insert_around(struct fm_inlined *in, uint32_t caller,
                               const struct fm_image_nodes *image, uint32_t scope)
 {
     uint32_t until = scope == FM_NONE ? FM_NONE : scope_of_caller(in, caller, image, scope);
@@ -147,13 +158,15 @@ static uint32_t insert_around(struct inserting *in, uint32_t caller,
     for (guint i = path->len; i > 0; i--) {
         const struct fm_scope *body = &statics->scopes[g_array_index(path, uint32_t, i - 1)];
         entered = insert(in, pd, image->css_of_site[body->site], image->ps_of_proc[body->proc]);
-        pd = in->recording->csds[entered].callee;
+        if (entered == FM_NONE)
+            break;
+        pd = callee_of(in, entered);
     }
     return entered;
 }
 
 /* Who really calls: the innermost of the bodies without hooks around the call. */
-static uint32_t caller_of(struct inserting *in, const struct fm_raw_csd *csd)
+static uint32_t caller_of(struct fm_inlined *in, const struct fm_raw_csd *csd)
 {
     const struct fm_image_nodes *image;
     uint32_t scope = scope_of_call(in, csd, &image);
@@ -162,18 +175,19 @@ static uint32_t caller_of(struct inserting *in, const struct fm_raw_csd *csd)
 }
 
 /* Time that fell on an inlined body's code is that body's. */
-static void give_sample(struct inserting *in, struct fm_raw_sample *sample)
+static void give_sample(struct fm_inlined *in, struct fm_raw_sample *sample)
 {
     struct fm_raw_recording *recording = in->recording;
-    const struct fm_raw_csd *csd = &recording->csds[sample->csd];
+    uint32_t callee = callee_of(in, sample->csd);
     uint64_t file;
     const struct fm_image_nodes *image =
         fm_nodes_image_of(in->nodes, sample->pc, sample->epoch, &file);
-    if (image == NULL || csd->caller == FM_RAW_NONE || recording->pds[csd->callee].fn == 0)
+    bool left_out = in->callees == NULL && recording->csds[sample->csd].caller == FM_RAW_NONE;
+    if (image == NULL || left_out || recording->pds[callee].fn == 0)
         return;
     uint32_t scope = fm_statics_scope_at(image->statics, file);
     scope = fm_statics_shown_around(image->statics, scope);
-    uint32_t entered = insert_around(in, csd->callee, image, scope);
+    uint32_t entered = insert_around(in, callee, image, scope);
     if (entered == FM_NONE)
         return;
     uint64_t quanta = MIN(sample->quanta, recording->csds[sample->csd].quanta);
@@ -185,12 +199,12 @@ static void give_sample(struct inserting *in, struct fm_raw_sample *sample)
 static uint32_t pd_of_body(void *data, uint32_t pd, const struct fm_image_nodes *image,
                            uint32_t scope)
 {
-    struct inserting *in = data;
+    struct fm_inlined *in = data;
     uint32_t entered = insert_around(in, pd, image, scope);
-    return entered == FM_NONE ? FM_NONE : in->recording->csds[entered].callee;
+    return entered == FM_NONE ? FM_NONE : callee_of(in, entered);
 }
 
-static void insert_above(struct inserting *in, uint32_t index)
+static void insert_above(struct fm_inlined *in, uint32_t index)
 {
     struct fm_raw_recording *recording = in->recording;
     struct fm_raw_csd csd = recording->csds[index];
@@ -206,7 +220,7 @@ static void insert_above(struct inserting *in, uint32_t index)
 }
 
 /* The edges that leave each pd, from the roots on by the edges that made the pds. */
-static void order_edges(struct inserting *in, const bool *gone)
+static void order_edges(struct fm_inlined *in, const bool *gone)
 {
     const struct fm_raw_recording *recording = in->recording;
     g_autofree uint32_t *first = g_new0(uint32_t, recording->pd_count + 2);
@@ -242,11 +256,10 @@ static void order_edges(struct inserting *in, const bool *gone)
     }
 }
 
-void fm_inlined_insert(struct fm_raw_recording *recording, struct fm_nodes *nodes, const bool *gone)
+static struct fm_inlined *inlined_new(struct fm_raw_recording *recording, struct fm_nodes *nodes)
 {
-    g_return_if_fail(nodes->recording == recording &&
-                     (nodes->pd_ps != NULL || recording->pd_count == 0));
-    struct inserting in = {
+    struct fm_inlined *in = g_new0(struct fm_inlined, 1);
+    *in = (struct fm_inlined){
         .recording = recording,
         .nodes = nodes,
         .known = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL),
@@ -256,29 +269,65 @@ void fm_inlined_insert(struct fm_raw_recording *recording, struct fm_nodes *node
         .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
     };
     const bool no = false;
-    g_array_append_vals(in.pd_ps, nodes->pd_ps, recording->pd_count);
+    g_array_append_vals(in->pd_ps, nodes->pd_ps, recording->pd_count);
     for (uint32_t i = 0; i < recording->pd_count; i++) {
-        g_array_append_val(in.inserted, no);
-        g_array_append_val(in.alias, i);
+        g_array_append_val(in->inserted, no);
+        g_array_append_val(in->alias, i);
     }
-    order_edges(&in, gone);
-    for (guint i = 0; i < in.order->len; i++)
-        insert_above(&in, g_array_index(in.order, uint32_t, i));
-    for (uint32_t i = 0; i < recording->sample_count; i++)
-        give_sample(&in, &recording->samples[i]);
-    fm_blocks_give(recording, nodes, pd_of_body, &in);
-    for (uint32_t i = 0; i < recording->point_count; i++)
-        recording->points[i].pd = standing_for(&in, recording->points[i].pd);
+    return in;
+}
+
+/* All is in: edges lead to and from those that stand for others. */
+static void settle(struct fm_inlined *in)
+{
+    struct fm_raw_recording *recording = in->recording;
+    in->callees = g_new(uint32_t, recording->csd_count + 1);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         struct fm_raw_csd *csd = &recording->csds[i];
-        csd->callee = standing_for(&in, csd->callee);
+        in->callees[i] = csd->callee;
+        csd->callee = standing_for(in, csd->callee);
         if (csd->caller != FM_RAW_NONE)
-            csd->caller = standing_for(&in, csd->caller);
+            csd->caller = standing_for(in, csd->caller);
     }
-    g_free(nodes->pd_ps);
-    nodes->pd_ps = (uint32_t *)(void *)g_array_free(in.pd_ps, FALSE);
-    g_array_unref(in.inserted);
-    g_array_unref(in.alias);
-    g_array_unref(in.order);
-    g_hash_table_unref(in.known);
+    g_free(in->nodes->pd_ps);
+    in->nodes->pd_ps = (uint32_t *)(void *)g_array_free(g_steal_pointer(&in->pd_ps), FALSE);
+    g_clear_pointer(&in->inserted, g_array_unref);
+    g_clear_pointer(&in->order, g_array_unref);
+}
+
+struct fm_inlined *fm_inlined_insert(struct fm_raw_recording *recording, struct fm_nodes *nodes,
+                                     const bool *gone)
+{
+    g_return_val_if_fail(
+        nodes->recording == recording && (nodes->pd_ps != NULL || recording->pd_count == 0), NULL);
+    struct fm_inlined *in = inlined_new(recording, nodes);
+    order_edges(in, gone);
+    for (guint i = 0; i < in->order->len; i++)
+        insert_above(in, g_array_index(in->order, uint32_t, i));
+    for (uint32_t i = 0; i < recording->sample_count; i++)
+        give_sample(in, &recording->samples[i]);
+    fm_blocks_give(recording, nodes, pd_of_body, in);
+    for (uint32_t i = 0; i < recording->point_count; i++)
+        recording->points[i].pd = standing_for(in, recording->points[i].pd);
+    settle(in);
+    return in;
+}
+
+void fm_inlined_free(struct fm_inlined *inlined)
+{
+    if (inlined == NULL)
+        return;
+    g_array_unref(inlined->alias);
+    g_hash_table_unref(inlined->known);
+    g_free(inlined->callees);
+    g_free(inlined);
+}
+
+bool fm_inlined_give_again(struct fm_inlined *inlined)
+{
+    g_return_val_if_fail(inlined != NULL && inlined->callees != NULL, false);
+    const struct fm_raw_recording *recording = inlined->recording;
+    for (uint32_t i = 0; i < recording->sample_count && !inlined->missing; i++)
+        give_sample(inlined, &recording->samples[i]);
+    return !inlined->missing;
 }

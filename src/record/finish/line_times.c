@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "record/statics/places.h"
 
 /* A sample in a file. */
@@ -79,6 +80,42 @@ static uint32_t line_in(const struct fm_nodes *nodes, const struct fm_image_node
     return line;
 }
 
+/* Of addresses that nobody has asked for yet, the debug information is read. */
+static bool find_places(const struct fm_nodes *nodes, uint32_t index, const GArray *all,
+                        struct fm_code_place *places, GError **error)
+{
+    struct fm_image_nodes *of = &nodes->of_image[index];
+    const struct fm_image *image = fm_images_at(nodes->images, index);
+    const struct fm_statics_opts opts = {
+        .build_id = image->raw->build_id,
+        .build_id_size = image->raw->build_id_size,
+        .debug_path = nodes->images->opts->debug_path,
+    };
+    g_autofree struct fm_code_place *unknown = g_new0(struct fm_code_place, all->len + 1u);
+    uint32_t count = 0;
+    if (of->places == NULL)
+        of->places = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, g_free);
+    for (guint i = 0; i < all->len; i++) {
+        uint64_t address = g_array_index(all, struct fallen, i).address;
+        if (!g_hash_table_contains(of->places, &address) &&
+            (count == 0 || unknown[count - 1].address != address))
+            unknown[count++].address = address;
+    }
+    if (count > 0 &&
+        !fm_statics_places(image->raw->path, &opts, nodes->strings, unknown, count, error))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct fm_code_place *place = g_memdup2(&unknown[i], sizeof *place);
+        g_hash_table_insert(of->places, &place->address, place);
+    }
+    for (guint i = 0; i < all->len; i++) {
+        const struct fm_code_place *place =
+            g_hash_table_lookup(of->places, &g_array_index(all, struct fallen, i).address);
+        places[i] = *place;
+    }
+    return true;
+}
+
 static void add_image(GArray *times, const struct fm_nodes *nodes, uint32_t index,
                       const GArray *all, const struct fm_code_place *places)
 {
@@ -122,14 +159,7 @@ GArray *fm_line_times(const struct fm_raw_recording *recording, struct fm_nodes 
             continue;
         g_autofree struct fm_code_place *places = g_new0(struct fm_code_place, all->len + 1u);
         g_autoptr(GError) error = NULL;
-        const struct fm_statics_opts opts = {
-            .build_id = image->raw->build_id,
-            .build_id_size = image->raw->build_id_size,
-            .debug_path = nodes->images->opts->debug_path,
-        };
-        for (guint j = 0; j < all->len; j++)
-            places[j].address = g_array_index(all, struct fallen, j).address;
-        if (!fm_statics_places(image->raw->path, &opts, nodes->strings, places, all->len, &error))
+        if (!find_places(nodes, i, all, places, &error))
             fm_notes_add(notes, "%s; time by line is not known there", error->message);
         else
             add_image(times, nodes, i, all, places);

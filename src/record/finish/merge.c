@@ -11,6 +11,7 @@ struct merger {
     uint32_t *classes; /* union-find over pds */
     struct fm_raw_csd *csds;
     GArray *unions; /* struct pair: pds to be joined */
+    GArray *steps;  /* struct fm_merge_step; NULL: nobody asks */
     /* Edges by caller, site and callee's procedure: index + 1, open addressing, a power of two. An
      * edge whose caller was joined stands in a second place, too. */
     uint32_t *table;
@@ -78,6 +79,21 @@ static void enter(struct merger *merger, uint32_t *place, uint32_t index)
     g_free(old);
 }
 
+static void note_step(struct merger *merger, uint32_t from, uint32_t to)
+{
+    const struct fm_merge_step step = {from, to};
+    if (merger->steps != NULL)
+        g_array_append_val(merger->steps, step);
+}
+
+static void merge_into(struct fm_raw_recording *recording, struct fm_raw_csd *first,
+                       struct fm_raw_csd *csd)
+{
+    first->calls += csd->calls;
+    first->excps += csd->excps;
+    fm_raw_recording_move_costs(recording, first, csd);
+}
+
 /* Enters an edge under its key, or merges it into the one that is there. */
 static void place_edge(struct merger *merger, uint32_t index)
 {
@@ -85,9 +101,8 @@ static void place_edge(struct merger *merger, uint32_t index)
     uint32_t *place = find_place(merger, index, true);
     if (*place != 0) {
         struct fm_raw_csd *first = &merger->csds[*place - 1];
-        first->calls += csd->calls;
-        first->excps += csd->excps;
-        fm_raw_recording_move_costs(merger->recording, first, csd);
+        note_step(merger, index, *place - 1);
+        merge_into(merger->recording, first, csd);
         csd->caller = FM_RAW_NONE;
         struct pair pair = {first->callee, csd->callee};
         g_array_append_val(merger->unions, pair);
@@ -125,15 +140,20 @@ static void join(struct merger *merger, uint32_t left, uint32_t right)
     }
 }
 
+/* Whatever is open when the recording is finished has been left without an exit. A live recording
+ * may be read between the two counts of one call: calls rule. */
+static void close_frames(struct fm_raw_csd *csd)
+{
+    csd->excps = MIN(csd->calls, csd->excps + csd->open);
+    csd->open = 0;
+}
+
 static void add_edge(struct merger *merger, uint32_t index)
 {
     struct fm_raw_csd *csd = &merger->csds[index];
     if (csd->caller == FM_RAW_NONE)
         return;
-    /* Whatever is open when the recording is finished has been left without an exit. A live
-     * recording may be read between the two counts of one call: calls rule. */
-    csd->excps = MIN(csd->calls, csd->excps + csd->open);
-    csd->open = 0;
+    close_frames(csd);
     place_edge(merger, index);
 }
 
@@ -191,13 +211,15 @@ static void close_recursion_of_clones(struct merger *merger)
                 continue;
             struct pair pair = {above, pd};
             g_array_append_val(merger->unions, pair);
+            note_step(merger, pd, FM_RAW_NONE);
             forget_depths(recording, pd);
             break;
         }
     }
 }
 
-static void begin(struct merger *merger, struct fm_raw_recording *recording, const uint32_t *pd_ps)
+static void begin(struct merger *merger, struct fm_raw_recording *recording, const uint32_t *pd_ps,
+                  GArray *steps)
 {
     size_t pd_count = recording->pd_count, csd_count = recording->csd_count;
     *merger = (struct merger){
@@ -206,6 +228,7 @@ static void begin(struct merger *merger, struct fm_raw_recording *recording, con
         .classes = g_new(uint32_t, pd_count + 1),
         .csds = recording->csds,
         .unions = g_array_new(FALSE, FALSE, sizeof(struct pair)),
+        .steps = steps,
         .table_size = 1024,
         .first = g_new0(uint32_t, pd_count + 1),
         .last = g_new0(uint32_t, pd_count + 1),
@@ -233,11 +256,11 @@ static void end(struct merger *merger)
     g_array_unref(merger->unions);
 }
 
-uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_ps)
+uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_ps, GArray *steps)
 {
     g_return_val_if_fail(recording != NULL && (pd_ps != NULL || recording->pd_count == 0), NULL);
     struct merger merger;
-    begin(&merger, recording, pd_ps);
+    begin(&merger, recording, pd_ps, steps);
     g_assert(merger.table_used <= merger.table_size / 4 * 3 + 1);
     while (merger.unions->len > 0) {
         struct pair pair = g_array_index(merger.unions, struct pair, merger.unions->len - 1);
@@ -253,4 +276,19 @@ uint32_t *fm_merge_edges(struct fm_raw_recording *recording, const uint32_t *pd_
     }
     end(&merger);
     return merger.classes;
+}
+
+void fm_merge_again(struct fm_raw_recording *recording, const GArray *steps)
+{
+    g_return_if_fail(recording != NULL && steps != NULL);
+    const struct fm_merge_step *all = (const struct fm_merge_step *)(const void *)steps->data;
+    for (guint i = 0; i < steps->len; i++) /* before there are sums */
+        if (all[i].to == FM_RAW_NONE)
+            forget_depths(recording, all[i].from);
+    for (uint32_t i = 0; i < recording->csd_count; i++)
+        if (recording->pds[recording->csds[i].callee].fn != 0) /* a thread's root stays as it is */
+            close_frames(&recording->csds[i]);
+    for (guint i = 0; i < steps->len; i++)
+        if (all[i].to != FM_RAW_NONE)
+            merge_into(recording, &recording->csds[all[i].to], &recording->csds[all[i].from]);
 }

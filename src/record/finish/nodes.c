@@ -321,6 +321,7 @@ void fm_nodes_done(struct fm_nodes *nodes)
     for (guint i = 0; i < nodes->images->all->len; i++) {
         g_free(nodes->of_image[i].ps_of_proc);
         g_free(nodes->of_image[i].css_of_site);
+        g_clear_pointer(&nodes->of_image[i].places, g_hash_table_unref);
     }
     g_array_unref(nodes->ps);
     g_array_unref(nodes->css);

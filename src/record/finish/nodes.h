@@ -36,6 +36,7 @@ struct fm_image_nodes {
     const struct fm_statics *statics;
     uint32_t *ps_of_proc;  /* FM_NONE = not in the profile; NULL = none is */
     uint32_t *css_of_site; /* likewise */
+    GHashTable *places;    /* address -> struct fm_code_place that it is known for; NULL = none */
 };
 
 struct fm_nodes {

@@ -239,6 +239,18 @@ uint32_t fm_raw_recording_final_csd(const struct fm_raw_recording *recording, ui
 void fm_raw_recording_move_costs(struct fm_raw_recording *recording, struct fm_raw_csd *to,
                                  struct fm_raw_csd *from);
 
+/* The nodes of a recording as it was loaded, to be told from others. */
+struct fm_raw_shape;
+struct fm_raw_shape *fm_raw_shape_new(const struct fm_raw_recording *recording);
+void fm_raw_shape_free(struct fm_raw_shape *shape); /* NULL is allowed */
+/* Whether another reading has just the same nodes, threads and modules. */
+bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_recording *recording);
+/* A recording with nodes that finishing has changed, or added, gets the counts of another reading
+ * that has the shape which it was loaded with, and all that is no node; the other one gets its, and
+ * must outlive it. What was added counts nothing. */
+void fm_raw_recording_take_counts(struct fm_raw_recording *recording,
+                                  struct fm_raw_recording *from);
+
 /* Adds the counts. */
 void fm_raw_heap_add(struct fm_raw_heap *sum, const struct fm_raw_heap *more);
 

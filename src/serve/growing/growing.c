@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "recording/profile.h"
 #include "report/report.h"
 
 #define READING_NS_MAX 400000000u /* of processor time: other readers wait */
@@ -60,6 +61,8 @@ void fm_growing_read(const struct fm_server *server, const struct fm_recorded_pr
     struct fm_engine *engine = fm_recordings_engine(server->recordings);
     uint64_t end_ns = used_ns() + READING_NS_MAX;
     bool more = true;
+    if (!fm_report_is_complete(profile->recording, query))
+        fm_background_request(engine, profile->base.trace, FM_PROFILE_LAST_MODULE);
     while (more && !fm_report_is_complete(profile->recording, query) && used_ns() < end_ns)
         more = fm_background_step(engine, profile->base.trace);
 }

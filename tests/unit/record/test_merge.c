@@ -76,7 +76,7 @@ static void check_graph(struct graph *graph)
                                          .heaps = &heap,
                                          .heap_count = 1};
     uint64_t calls = 0;
-    g_autofree uint32_t *classes = fm_merge_edges(&recording, graph->pd_ps);
+    g_autofree uint32_t *classes = fm_merge_edges(&recording, graph->pd_ps, NULL);
     for (uint32_t i = 0; i < graph->pd_count; i++)
         for (uint32_t k = 0; k < i; k++)
             g_assert_cmpint(fm_merge_class(classes, i) == fm_merge_class(classes, k), ==,
@@ -123,7 +123,7 @@ static void clones(void)
                                          .csds = csds,
                                          .heaps = &heap,
                                          .heap_count = 1};
-    g_autofree uint32_t *classes = fm_merge_edges(&recording, pd_ps);
+    g_autofree uint32_t *classes = fm_merge_edges(&recording, pd_ps, NULL);
     uint32_t f = fm_merge_class(classes, F);
     g_assert_cmpuint(fm_merge_class(classes, CLONE), ==, f);
     g_assert_cmpuint(fm_merge_class(classes, AGAIN), ==, f);

@@ -31,6 +31,7 @@ struct emission {
     uint32_t *order;
     GArray *queue; /* pds whose edges are to be written */
     size_t prefix; /* bytes that all paths of units share */
+    bool keep;     /* the numbers */
 };
 
 static bool is_own_source(const char *path)
@@ -229,18 +230,23 @@ static void emit_depths(struct emission *e)
 }
 
 /* The thread itself is one call by the program. */
-static void emit_thread(struct emission *e, uint32_t root_pd, uint32_t index)
+static void emit_thread_counts(struct emission *e, uint32_t csd, const struct fm_raw_thread *thread)
 {
     const struct fm_raw_recording *recording = e->recording;
-    const struct fm_raw_thread *thread = &recording->threads[index];
     bool ended = thread->ended || recording->header.state == FM_REC_CLOSED;
     struct fm_raw_csd node = recording->csds[thread->root_csd];
     node.calls = 1;
     node.excps = ended ? 0 : 1;
+    emit_counts(e, csd, &node);
+}
+
+static void emit_thread(struct emission *e, uint32_t root_pd, uint32_t index)
+{
+    const struct fm_raw_thread *thread = &e->recording->threads[index];
     uint32_t csd = fm_build_csd(e->build, root_pd, 0, pd_id(e, thread->root_pd));
     if (e->csd_ids != NULL)
         e->csd_ids[thread->root_csd] = csd;
-    emit_counts(e, csd, &node);
+    emit_thread_counts(e, csd, thread);
 }
 
 /* Edges of each pd together, in slot order. */
@@ -266,7 +272,7 @@ static void emit_dynamics(struct emission *e)
 {
     uint32_t root_pd = fm_build_pd(e->build, e->root_ps);
     e->pd_ids = g_new0(uint32_t, e->recording->pd_count + 1);
-    if (e->waits != 0 || e->recording->is_held || e->recording->traced[0] != '\0')
+    if (e->keep || e->waits != 0 || e->recording->is_held || e->recording->traced[0] != '\0')
         e->csd_ids = g_new0(uint32_t, e->recording->csd_count + 1);
     e->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     sort_edges(e);
@@ -403,19 +409,29 @@ static void emit_facts(struct emission *e)
 /* All is in the build, which takes memory of its own when it is finished. */
 static void free_dynamics(struct emission *e, uint32_t **classes)
 {
-    g_clear_pointer(&e->pd_ids, g_free);
-    g_clear_pointer(&e->csd_ids, g_free);
     g_clear_pointer(&e->first, g_free);
     g_clear_pointer(&e->order, g_free);
     g_array_unref(e->queue);
+    if (e->keep)
+        return;
+    g_clear_pointer(&e->pd_ids, g_free);
+    g_clear_pointer(&e->csd_ids, g_free);
     g_clear_pointer(&e->nodes->pd_ps, g_free);
     g_clear_pointer(classes, g_free);
     fm_raw_recording_drop_graph(e->recording);
 }
 
+void fm_emitted_done(struct fm_emitted *emitted)
+{
+    g_free(emitted->ps_ids);
+    g_free(emitted->pd_ids);
+    g_free(emitted->csd_ids);
+    *emitted = (struct fm_emitted){0};
+}
+
 bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes, uint32_t **classes,
-                     const struct fm_coverage *coverage, struct fm_finish_notes *notes,
-                     struct fm_profile **ret, GError **error)
+                     const struct fm_coverage *coverage, bool code, struct fm_emitted *ret_emitted,
+                     struct fm_finish_notes *notes, struct fm_profile **ret, GError **error)
 {
     g_return_val_if_fail(nodes->recording == recording && coverage->nodes == nodes, false);
     struct emission e = {
@@ -426,6 +442,7 @@ bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes,
         .notes = notes,
         .build = fm_build_new(FM_FLAVOUR_C, recording->program),
         .prefix = common_prefix(nodes),
+        .keep = ret_emitted != NULL,
     };
     emit_header(&e);
     emit_statics(&e);
@@ -441,8 +458,46 @@ bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes,
     bool ok = fm_build_finish(e.build, ret, error);
     if (ok) {
         notes->source_map = fm_coverage_lines(coverage, e.ps_ids, (*ret)->ps_count);
-        notes->machine_code = fm_code_make(nodes, coverage->samples, e.ps_ids, *ret, notes);
+        if (code)
+            notes->machine_code = fm_code_make(nodes, coverage->samples, e.ps_ids, *ret, notes);
     }
-    g_free(e.ps_ids);
+    struct fm_emitted emitted = {e.ps_ids, e.pd_ids, e.csd_ids};
+    if (ret_emitted != NULL)
+        *ret_emitted = emitted;
+    else
+        fm_emitted_done(&emitted);
     return ok;
+}
+
+bool fm_emit_again(struct fm_raw_recording *recording, struct fm_nodes *nodes, uint32_t *classes,
+                   const struct fm_coverage *coverage, const struct fm_emitted *emitted,
+                   struct fm_profile *base, struct fm_finish_notes *notes, struct fm_profile **ret,
+                   GError **error)
+{
+    g_return_val_if_fail(nodes->recording == recording && coverage->nodes == nodes, false);
+    struct emission e = {
+        .recording = recording,
+        .nodes = nodes,
+        .classes = classes,
+        .coverage = coverage,
+        .notes = notes,
+        .build = fm_build_new_recount(base),
+        .ps_ids = emitted->ps_ids,
+        .pd_ids = emitted->pd_ids,
+        .csd_ids = emitted->csd_ids,
+    };
+    emit_header(&e);
+    for (uint32_t i = 0; i < recording->csd_count; i++)
+        if (e.csd_ids[i] != 0 && recording->csds[i].caller != FM_RAW_NONE)
+            emit_counts(&e, e.csd_ids[i], &recording->csds[i]);
+    for (uint32_t i = 0; i < recording->thread_count; i++)
+        emit_thread_counts(&e, e.csd_ids[recording->threads[i].root_csd], &recording->threads[i]);
+    emit_depths(&e);
+    emit_waits(&e);
+    fm_emit_heap(recording, e.csd_ids, e.build);
+    emit_facts(&e);
+    if (!fm_build_finish_recount(e.build, ret, error))
+        return false;
+    notes->source_map = fm_coverage_lines(coverage, e.ps_ids, (*ret)->ps_count);
+    return true;
 }

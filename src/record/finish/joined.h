@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the stages made of a recording, up to its profile. */
+#pragma once
+
+#include "record/finish/emit/emit.h"
+#include "record/finish/inlined.h"
+
+struct fm_joined {
+    struct fm_finish_opts opts;
+    struct fm_raw_recording *recording; /* with what finishing did to it */
+    struct fm_images images;
+    struct fm_nodes nodes;
+    struct fm_inlined *inlined; /* NULL: none is put in */
+    GArray *merges;             /* struct fm_merge_step */
+    uint32_t *classes;
+    /* Where it is kept. */
+    struct fm_raw_shape *shape; /* of the recording as it was read; NULL: it is not kept */
+    struct fm_emitted emitted;
+    struct fm_profile *profile;      /* that was made of it */
+    struct fm_raw_recording *latest; /* whose counts it has; NULL: its own */
+    GPtrArray *lines;                /* what the program's files told, of the notes */
+    bool incomplete;                 /* likewise */
+};
+
+/* Keeps the notes from a number on. */
+void fm_joined_note(struct fm_joined *joined, const struct fm_finish_notes *notes, guint first);
+/* Whether another reading of the recording can be counted by what was joined. */
+bool fm_joined_is_of(const struct fm_joined *joined, const struct fm_raw_recording *recording);
+/* Takes the reading. False without an error: it cannot, and joined is of no use any more. */
+FM_MUST_USE bool fm_joined_recount(struct fm_joined *joined, struct fm_raw_recording *reading,
+                                   struct fm_profile **ret, struct fm_finish_notes *notes);
