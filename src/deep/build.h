@@ -109,6 +109,7 @@ void fm_build_blame(struct fm_build *build, const struct fm_blame *blame);
 /* To be filled in; csds as fm_build_csd() numbers them. Borrowed. */
 struct fm_heap_info *fm_build_heap(struct fm_build *build);
 void fm_build_thread_time(struct fm_build *build, const struct fm_thread_time *time);
+void fm_build_sleep(struct fm_build *build, const struct fm_sleep *sleep);
 /* Takes the steps. Ascending by csd. */
 void fm_build_durations(struct fm_build *build, struct fm_durations *durations);
 void fm_build_process(struct fm_build *build, const struct fm_process_fact *process);

@@ -14,7 +14,18 @@ struct blame {
     const char *lock;   /* its name; "" = one without a name, or of many */
 };
 
-enum list { WAITING, BLAMES, LOCKS, THREADS, FLOWS, REALLOCS, DURATIONS, LIFETIMES, LIST_COUNT };
+enum list {
+    WAITING,
+    BLAMES,
+    LOCKS,
+    THREADS,
+    SLEEPS,
+    FLOWS,
+    REALLOCS,
+    DURATIONS,
+    LIFETIMES,
+    LIST_COUNT
+};
 
 struct fm_merged_facts {
     GArray *lists[LIST_COUNT];
@@ -103,6 +114,19 @@ static void add_thread(void *to, const void *from)
     sum->queued_ns = fm_merge_sum(sum->queued_ns, t->queued_ns);
 }
 
+static int compare_sleeps(const void *a, const void *b)
+{
+    return compare_numbers(((const struct fm_sleep *)a)->csd, ((const struct fm_sleep *)b)->csd);
+}
+
+static void add_sleep(void *to, const void *from)
+{
+    struct fm_sleep *sum = to;
+    const struct fm_sleep *s = from;
+    sum->samples = fm_merge_sum(sum->samples, s->samples);
+    sum->ns = fm_merge_sum(sum->ns, s->ns);
+}
+
 static int compare_flows(const void *a, const void *b)
 {
     const struct fm_flow *p = a, *q = b;
@@ -156,6 +180,7 @@ static const struct {
     [BLAMES] = {sizeof(struct blame), compare_blames, add_blame},
     [LOCKS] = {sizeof(struct fm_lock), compare_locks, add_lock},
     [THREADS] = {sizeof(struct fm_thread_time), compare_threads, add_thread},
+    [SLEEPS] = {sizeof(struct fm_sleep), compare_sleeps, add_sleep},
     [FLOWS] = {sizeof(struct fm_flow), compare_flows, add_flow},
     [REALLOCS] = {sizeof(struct fm_realloc), compare_reallocs, add_realloc},
     [DURATIONS] = {sizeof(struct fm_durations), compare_durations, add_durations},
@@ -256,6 +281,11 @@ static void append_waits(const struct input *in)
         struct fm_thread_time time = info->threads[i];
         time.name = fm_strings_add(in->m->strings, time.name);
         g_array_append_val(lists[THREADS], time);
+    }
+    for (uint32_t i = 0; i < info->sleep_count; i++) {
+        struct fm_sleep sleep = info->sleeps[i];
+        if (place(in, &sleep.csd))
+            g_array_append_val(lists[SLEEPS], sleep);
     }
 }
 
@@ -397,7 +427,10 @@ static void tell_waits(const struct telling *t)
         to_csd(t, &g_array_index(blames, struct blame, i).of.csd);
         to_csd(t, &g_array_index(blames, struct blame, i).of.holder);
     }
-    for (int list = WAITING; list <= THREADS; list++)
+    GArray *sleeps = t->m->facts->lists[SLEEPS];
+    for (guint i = 0; i < sleeps->len; i++)
+        to_csd(t, &g_array_index(sleeps, struct fm_sleep, i).csd);
+    for (int list = WAITING; list <= SLEEPS; list++)
         add_up(t->m->facts->lists[list], list);
     for (guint i = 0; i < waiting->len; i++)
         fm_build_waiting(t->build, &g_array_index(waiting, struct fm_waiting, i));
@@ -413,6 +446,8 @@ static void tell_waits(const struct telling *t)
     }
     for (guint i = 0; i < threads->len; i++)
         fm_build_thread_time(t->build, &g_array_index(threads, struct fm_thread_time, i));
+    for (guint i = 0; i < sleeps->len; i++)
+        fm_build_sleep(t->build, &g_array_index(sleeps, struct fm_sleep, i));
 }
 
 static const GArray *sum_durations(const struct telling *t, enum list list)

@@ -155,6 +155,33 @@ static void check_walls(const struct fm_profile *profile, GArray *to)
     add(to, "no thread waits and runs longer than it was there", wrong, right);
 }
 
+/* Where threads slept unseen is sampled, and never more than that they did. Of a sum more of it may
+ * be called queueing, which is bounded for all threads of a name together. */
+static void check_sleeps(const struct fm_profile *profile, GArray *to)
+{
+    const struct fm_wait_info *info = &profile->run_info.wait_info;
+    uint64_t by_thread = 0, by_context = 0;
+    bool is_sum = profile->run_info.part_count > 0;
+    for (uint32_t i = 0; i < info->thread_count; i++) {
+        const struct fm_thread_time *thread = &info->threads[i];
+        by_thread += fm_thread_time_unseen(thread);
+        if (is_sum)
+            by_thread += fm_thread_time_queued(thread) + (uint64_t)slack_of(thread);
+    }
+    for (uint32_t i = 0; i < info->sleep_count; i++)
+        by_context += info->sleeps[i].ns;
+    char *text =
+        g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " ns", by_context, by_thread);
+    struct fm_invariant invariant = {.name =
+                                         "sleep by context is part of what threads slept unseen",
+                                     .holds = by_context <= by_thread,
+                                     .detail = text};
+    if (info->sleep_count > 0)
+        g_array_append_val(to, invariant);
+    else
+        g_free(text);
+}
+
 void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to)
 {
     unsigned waits = measure_named(profile, "waits"), ns = measure_named(profile, "wait_ns");
@@ -166,4 +193,5 @@ void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to)
     check_blames(profile, to);
     check_threads(profile, ns, to);
     check_walls(profile, to);
+    check_sleeps(profile, to);
 }

@@ -43,6 +43,11 @@ static const struct field thread_fields[] = {
     FIELD(fm_thread_time, NUMBER, inside_ns), FIELD(fm_thread_time, NUMBER, queued_ns),
     FIELD(fm_thread_time, FLAG, queue_known),
 };
+static const struct field sleep_fields[] = {
+    FIELD(fm_sleep, CSD, csd),
+    FIELD(fm_sleep, NUMBER, samples),
+    FIELD(fm_sleep, NUMBER, ns),
+};
 static const struct field flow_fields[] = {
     FIELD(fm_flow, CSD, from),       FIELD(fm_flow, CSD, to),
     FIELD(fm_flow, NUMBER, blocks),  FIELD(fm_flow, NUMBER, bytes),
@@ -78,7 +83,7 @@ struct facts {
     uint32_t count;
 };
 
-enum { KINDS = 9 };
+enum { KINDS = 10 };
 
 static void facts_of(const struct fm_profile *profile, struct facts ret[KINDS])
 {
@@ -94,6 +99,7 @@ static void facts_of(const struct fm_profile *profile, struct facts ret[KINDS])
         FACTS("lock", "locks", lock_fields, waits->locks, waits->lock_count),
         FACTS("blame", "blames", blame_fields, waits->blames, waits->blame_count),
         FACTS("thread", "threads", thread_fields, waits->threads, waits->thread_count),
+        FACTS("sleep", "sleeps", sleep_fields, waits->sleeps, waits->sleep_count),
         FACTS("heap", "heap", heap_fields, &heap->whole, heap->recorded ? 1u : 0u),
         FACTS("realloc", "reallocs", realloc_fields, heap->reallocs, heap->realloc_count),
         FACTS("flow", "flows", flow_fields, heap->flows, heap->flow_count),

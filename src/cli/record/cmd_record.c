@@ -18,6 +18,7 @@
 #include "cli/record/call_log.h"
 #include "cli/record/joining.h"
 #include "cli/record/kept.h"
+#include "cli/record/looks.h"
 #include "cli/record/rotating.h"
 #include "cli/record/run_end.h"
 #include "cli/record/tick_event.h"
@@ -87,9 +88,10 @@ static int wait_for(pid_t pid, struct fm_live_run *live, struct fm_rotating *rot
     return status;
 }
 
-/* Runs the program and waits for it; its wait status, or -1 after a message. live: NULL, or what
- * shows it meanwhile; rotating: NULL, or what cuts it in phases. */
-static int run(char **argv, struct fm_live_run *live, struct fm_rotating *rotating, int *ret_exit)
+/* Runs the program and waits for it; its wait status, or -1 after a message. looks: begun when it
+ * runs. live: NULL, or what shows it meanwhile; rotating: NULL, or what cuts it in phases. */
+static int run(char **argv, struct fm_looks *looks, struct fm_live_run *live,
+               struct fm_rotating *rotating, int *ret_exit)
 {
     struct sigaction old[G_N_ELEMENTS(passed)];
     int report[2];
@@ -119,6 +121,8 @@ static int run(char **argv, struct fm_live_run *live, struct fm_rotating *rotati
     if (pid > 0 && read(report[0], &failure, sizeof failure) != (ssize_t)sizeof failure)
         failure = 0;
     close(report[0]);
+    if (pid > 0 && failure == 0)
+        fm_looks_begin(looks);
     if (pid > 0)
         status = wait_for(pid, failure == 0 ? live : NULL, failure == 0 ? rotating : NULL);
     child_pid = 0;
@@ -265,7 +269,9 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
         !fm_rotating_begin(how, &keeping->rotation, keeping->name, base, before, &rotating, &error))
         return fm_cli_fail("record", error);
     int status = FM_EXIT_FAILED;
-    int wait_status = run(command, live, rotating, &status);
+    struct fm_looks *looks = fm_looks_new(base, before);
+    int wait_status = run(command, looks, live, rotating, &status);
+    fm_looks_free(looks);
     g_unsetenv("FATHOM_OUTPUT");
     if (wait_status < 0) {
         fm_live_run_free(live);

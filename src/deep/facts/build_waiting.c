@@ -29,3 +29,8 @@ void fm_build_thread_time(struct fm_build *build, const struct fm_thread_time *t
     own.name = fm_build_keep(build, time->name);
     fm_wait_info_add_thread(fm_build_wait_info(build), &own);
 }
+
+void fm_build_sleep(struct fm_build *build, const struct fm_sleep *sleep)
+{
+    fm_wait_info_add_sleep(fm_build_wait_info(build), sleep);
+}

@@ -19,7 +19,8 @@ enum fm_fact {
     FM_FACT_LOCK,
     FM_FACT_BLAME,
     FM_FACT_THREAD_TIME,
-    FM_FACT_DURATIONS = 15,
+    FM_FACT_SLEEP,
+    FM_FACT_DURATIONS,
     FM_FACT_TICK_EVENT,
     FM_FACT_EXTENT,
     FM_FACT_REALLOC = 21,
@@ -64,11 +65,13 @@ void fm_wait_info_add(struct fm_wait_info *info, const struct fm_waiting *waitin
 void fm_wait_info_add_lock(struct fm_wait_info *info, const struct fm_lock *lock);
 void fm_wait_info_add_blame(struct fm_wait_info *info, const struct fm_blame *blame);
 void fm_wait_info_add_thread(struct fm_wait_info *info, const struct fm_thread_time *time);
+void fm_wait_info_add_sleep(struct fm_wait_info *info, const struct fm_sleep *sleep);
 void fm_wait_info_clear(struct fm_wait_info *info);
 FM_MUST_USE bool fm_read_waiting(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_lock(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_blame(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_thread_time(struct fm_profile_reading *reading, GError **error);
+FM_MUST_USE bool fm_read_sleep(struct fm_profile_reading *reading, GError **error);
 /* durations.c. Takes the steps. */
 void fm_duration_info_add(struct fm_duration_info *info, struct fm_durations *durations);
 void fm_duration_info_clear(struct fm_duration_info *info);

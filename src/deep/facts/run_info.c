@@ -238,6 +238,7 @@ static const read_fact_fn readers[] = {
     [FM_FACT_LOCK] = fm_read_lock,
     [FM_FACT_BLAME] = fm_read_blame,
     [FM_FACT_THREAD_TIME] = fm_read_thread_time,
+    [FM_FACT_SLEEP] = fm_read_sleep,
     [FM_FACT_DURATIONS] = fm_read_durations,
     [FM_FACT_TICK_EVENT] = read_tick_event,
     [FM_FACT_EXTENT] = read_extent,

@@ -33,12 +33,19 @@ void fm_wait_info_add_thread(struct fm_wait_info *info, const struct fm_thread_t
     APPEND(info->threads, info->thread_count, *time);
 }
 
+void fm_wait_info_add_sleep(struct fm_wait_info *info, const struct fm_sleep *sleep)
+{
+    g_return_if_fail(sleep->csd != 0 && sleep->samples != 0);
+    APPEND(info->sleeps, info->sleep_count, *sleep);
+}
+
 void fm_wait_info_clear(struct fm_wait_info *info)
 {
     g_free(info->waiting);
     g_free(info->locks);
     g_free(info->blames);
     g_free(info->threads);
+    g_free(info->sleeps);
     *info = (struct fm_wait_info){0};
 }
 

@@ -46,12 +46,21 @@ struct fm_thread_time {
     bool queue_known;
 };
 
+/* Where threads were found asleep outside of calls that are seen to wait: part of what is in
+ * fm_thread_time_unseen(). An estimate, by looks from outside. A csd has one at most. */
+struct fm_sleep {
+    uint32_t csd;
+    uint64_t samples; /* at least 1 */
+    uint64_t ns;
+};
+
 struct fm_wait_info {
-    uint32_t waiting_count, lock_count, blame_count, thread_count;
+    uint32_t waiting_count, lock_count, blame_count, thread_count, sleep_count;
     struct fm_waiting *waiting;
     struct fm_lock *locks; /* locks[0] is number 1 */
     struct fm_blame *blames;
     struct fm_thread_time *threads;
+    struct fm_sleep *sleeps;
 };
 
 /* The part of a thread's time that is in no other column: it slept where nobody looked. */

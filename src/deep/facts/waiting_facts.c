@@ -106,6 +106,23 @@ bool fm_read_thread_time(struct fm_profile_reading *reading, GError **error)
     return true;
 }
 
+bool fm_read_sleep(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_reader *in = &reading->in;
+    struct fm_sleep sleep;
+    if (!read_csd(reading, "context that slept", false, &sleep.csd, error))
+        return false;
+    const uint8_t *at = in->at;
+    if (!fm_reader_num(in, "samples of sleep", &sleep.samples, error) ||
+        !fm_reader_num(in, "time asleep", &sleep.ns, error))
+        return false;
+    if (sleep.samples == 0)
+        return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                              "0 samples of sleep, expected at least 1");
+    fm_wait_info_add_sleep(&reading->profile->run_info.wait_info, &sleep);
+    return true;
+}
+
 /* --- writing --- */
 
 void fm_encode_wait_info(struct fm_writer *writer, const struct fm_wait_info *info)
@@ -146,5 +163,11 @@ void fm_encode_wait_info(struct fm_writer *writer, const struct fm_wait_info *in
         fm_writer_num(writer, time->inside_ns);
         fm_writer_num(writer, time->queued_ns);
         fm_writer_byte(writer, time->queue_known);
+    }
+    for (uint32_t i = 0; i < info->sleep_count; i++) {
+        fm_writer_byte(writer, FM_FACT_SLEEP);
+        fm_writer_num(writer, info->sleeps[i].csd);
+        fm_writer_num(writer, info->sleeps[i].samples);
+        fm_writer_num(writer, info->sleeps[i].ns);
     }
 }

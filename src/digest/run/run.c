@@ -54,6 +54,16 @@ static double without_processor(const struct fm_profile *profile)
     return queued * 100 < fm_profile_recorded_ns(profile) ? 0 : (double)queued / 1e9;
 }
 
+/* Of all threads outside of calls that wait, by samples, in seconds; 0 where it is too little. */
+static double other_sleep(const struct fm_profile *profile)
+{
+    const struct fm_wait_info *info = &profile->run_info.wait_info;
+    uint64_t slept = 0;
+    for (uint32_t i = 0; i < info->sleep_count; i++)
+        slept += info->sleeps[i].ns;
+    return slept * 100 < fm_profile_recorded_ns(profile) ? 0 : (double)slept / 1e9;
+}
+
 /* Of a program that was killed it is not recorded. */
 static void append_wall(const struct fm_profile *profile, GString *text)
 {
@@ -99,6 +109,9 @@ char *fm_run_sentence(const struct fm_profile *profile)
     append_wall(profile, text);
     append_cpu(profile, text);
     g_string_append(text, waiting);
+    double slept = other_sleep(profile);
+    if (slept >= 0.01)
+        g_string_append_printf(text, ", about %.2f s of other sleep", slept);
     double queued = without_processor(profile);
     if (queued >= 0.01)
         g_string_append_printf(text, ", up to %.2f s ready but without a processor", queued);

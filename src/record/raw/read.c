@@ -498,6 +498,8 @@ static bool read_all(struct reading *in, GError **error)
     recording->forked_in = forked_in(in);
     fm_raw_spans_resolve(in->storage, in->seen, in->bytes.size / FM_REC_UNIT + 1, FM_RAW_CSD_MARK);
     fm_raw_waits_resolve(in->storage, in->seen, in->bytes.size / FM_REC_UNIT + 1, FM_RAW_CSD_MARK);
+    ok = ok && fm_raw_sleeps_read(in->storage, &recording->header, &in->bytes, in->seen,
+                                  in->bytes.size / FM_REC_UNIT + 1, FM_RAW_CSD_MARK, error);
     forget_file(in);
     return ok;
 }

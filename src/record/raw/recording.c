@@ -30,6 +30,7 @@ struct fm_raw_recording *fm_raw_recording_new(const char *path)
     storage->texts = g_string_chunk_new(4096);
     storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
     storage->samples = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_sample));
+    storage->sleeps = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_sleep));
     storage->threads = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_thread));
     storage->marks = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_mark));
     return recording;
@@ -63,6 +64,8 @@ void fm_raw_recording_publish(struct fm_raw_recording *recording)
     recording->point_count = storage->points->len;
     recording->samples = (struct fm_raw_sample *)(void *)storage->samples->data;
     recording->sample_count = storage->samples->len;
+    recording->sleeps = (struct fm_raw_sleep *)(void *)storage->sleeps->data;
+    recording->sleep_count = storage->sleeps->len;
     recording->threads = (struct fm_raw_thread *)(void *)storage->threads->data;
     recording->thread_count = storage->threads->len;
     recording->marks = (struct fm_raw_mark *)(void *)storage->marks->data;
@@ -127,12 +130,14 @@ void fm_raw_recording_drop_graph(struct fm_raw_recording *recording)
     struct fm_raw_recording_storage *storage = recording->storage;
     GArray **arrays[] = {&storage->pds,     &storage->csds,      &storage->heaps,  &storage->flows,
                          &storage->depths,  &storage->waits,     &storage->blames, &storage->points,
-                         &storage->samples, &storage->durations, &storage->steps,  &storage->spans};
+                         &storage->samples, &storage->durations, &storage->steps,  &storage->spans,
+                         &storage->sleeps};
     static const size_t sizes[] = {
         sizeof(struct fm_raw_pd),        sizeof(struct fm_raw_csd),    sizeof(struct fm_raw_heap),
         sizeof(struct fm_raw_flow),      sizeof(struct fm_rec_depths), sizeof(struct fm_raw_wait),
         sizeof(struct fm_raw_blame),     sizeof(struct fm_raw_point),  sizeof(struct fm_raw_sample),
-        sizeof(struct fm_raw_durations), sizeof(struct fm_raw_step),   sizeof(struct fm_raw_span)};
+        sizeof(struct fm_raw_durations), sizeof(struct fm_raw_step),   sizeof(struct fm_raw_span),
+        sizeof(struct fm_raw_sleep)};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++) {
         g_array_unref(*arrays[i]);
         *arrays[i] = g_array_new(FALSE, TRUE, (guint)sizes[i]);
@@ -148,7 +153,7 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     GArray *arrays[] = {storage->modules,   storage->pds,     storage->csds,    storage->heaps,
                         storage->flows,     storage->depths,  storage->waits,   storage->blames,
                         storage->points,    storage->samples, storage->threads, storage->marks,
-                        storage->durations, storage->steps,   storage->spans};
+                        storage->durations, storage->steps,   storage->spans,   storage->sleeps};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_string_chunk_free(storage->texts);

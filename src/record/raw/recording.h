@@ -75,6 +75,14 @@ struct fm_raw_blame {
     uint64_t waits, ns, longest_ns;
 };
 
+/* Looks from outside that found a thread asleep where nothing is seen to wait. */
+struct fm_raw_sleep {
+    uint32_t csd; /* as read: fm_raw_recording_final_csd() says where it is now */
+    uint32_t samples;
+    uint64_t ns;   /* that they stand for */
+    bool left_out; /* of what is not looked at: part of its thread's sleep all the same */
+};
+
 /* Bytes are as requested. From given_back on only where is_held; else freed_bytes are as malloc
  * rounds them up, as usable_bytes are. Only counts stand before `into`. */
 struct fm_raw_heap {
@@ -188,6 +196,8 @@ struct fm_raw_recording {
     struct fm_rec_held held;
     struct fm_raw_wait *waits; /* waits[0] and blames[0] are all zero */
     struct fm_raw_blame *blames;
+    uint32_t sleep_count;
+    struct fm_raw_sleep *sleeps;
     struct fm_raw_durations *durations; /* durations[0] is all zero */
     struct fm_raw_step *steps;
     uint32_t span_count;

@@ -232,6 +232,7 @@ bool fm_raw_recording_load_since(const char *path, const char *earlier, uint64_t
     subtract_edges(&since);
     subtract_depths(&since);
     fm_raw_since_waits(&since);
+    fm_raw_since_sleeps(&since);
     fm_raw_since_flows(&since);
     fm_raw_since_samples(&since);
     fm_raw_since_points(&since);

@@ -13,6 +13,7 @@ struct fm_raw_since {
 
 /* since_lists.c: what stands in lists of its own. */
 void fm_raw_since_waits(const struct fm_raw_since *since);
+void fm_raw_since_sleeps(const struct fm_raw_since *since);
 void fm_raw_since_flows(const struct fm_raw_since *since);
 void fm_raw_since_samples(const struct fm_raw_since *since);
 void fm_raw_since_points(const struct fm_raw_since *since);

@@ -86,6 +86,30 @@ void fm_raw_since_waits(const struct fm_raw_since *since)
     }
 }
 
+void fm_raw_since_sleeps(const struct fm_raw_since *since)
+{
+    struct fm_raw_recording *now = since->now;
+    g_autoptr(GHashTable) before = g_hash_table_new(NULL, NULL);
+    for (uint32_t i = 0; i < since->then->sleep_count; i++) {
+        uint32_t csd = since->now_csd[since->then->sleeps[i].csd];
+        if (csd != FM_RAW_NONE)
+            g_hash_table_insert(before, GUINT_TO_POINTER(csd), GUINT_TO_POINTER(i + 1));
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < now->sleep_count; i++) {
+        struct fm_raw_sleep sleep = now->sleeps[i];
+        guint at = GPOINTER_TO_UINT(g_hash_table_lookup(before, GUINT_TO_POINTER(sleep.csd)));
+        if (at != 0) {
+            const struct fm_raw_sleep *then = &since->then->sleeps[at - 1];
+            sleep.samples = (uint32_t)fm_raw_less(sleep.samples, then->samples);
+            sleep.ns = fm_raw_less(sleep.ns, then->ns);
+        }
+        if (sleep.samples != 0)
+            now->sleeps[kept++] = sleep;
+    }
+    now->sleep_count = kept;
+}
+
 /* --- blocks that went from context to context --- */
 
 static uint64_t flow_key(uint32_t from, uint32_t to)

@@ -6,7 +6,7 @@
 
 struct fm_raw_recording_storage {
     GArray *modules, *pds, *csds, *heaps, *flows, *depths, *waits, *blames, *durations, *steps,
-        *spans, *points, *samples, *threads, *marks;
+        *spans, *points, *samples, *sleeps, *threads, *marks;
     GStringChunk *texts;
     char *path;
     uint64_t spans_dropped;

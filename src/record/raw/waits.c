@@ -120,6 +120,27 @@ static uint32_t index_of(uint32_t ref, const uint32_t *seen, size_t references, 
     return is_csd ? (seen[ref] & ~mark) - 1 : FM_RAW_NONE;
 }
 
+bool fm_raw_sleeps_read(struct fm_raw_recording_storage *storage,
+                        const struct fm_rec_header *header, const struct fm_raw_bytes *bytes,
+                        const uint32_t *seen, size_t references, uint32_t mark, GError **error)
+{
+    uint32_t ref = header->version > 2 ? header->sleeps : 0;
+    const struct fm_rec_sleeps *sleeps =
+        ref != 0 ? fm_raw_bytes_at(bytes, ref, sizeof *sleeps) : NULL;
+    if (ref != 0 && (sleeps == NULL || sleeps->count > FM_REC_SLEPT_MAX))
+        return fm_raw_bytes_fail(bytes, ref, sleeps == NULL ? "outside the file" : "too many",
+                                 "places of sleep", error);
+    for (uint32_t i = 0; sleeps != NULL && i < sleeps->count; i++) {
+        const struct fm_rec_slept *slept = &sleeps->of[i];
+        struct fm_raw_sleep raw = {.csd = index_of(slept->csd, seen, references, mark),
+                                   .samples = slept->samples,
+                                   .ns = slept->ns};
+        if (raw.csd != FM_RAW_NONE && raw.samples != 0)
+            g_array_append_val(storage->sleeps, raw);
+    }
+    return true;
+}
+
 void fm_raw_waits_resolve(struct fm_raw_recording_storage *storage, const uint32_t *seen,
                           size_t references, uint32_t mark)
 {

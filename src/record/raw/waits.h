@@ -18,5 +18,11 @@ void fm_raw_waits_of_thread(const struct fm_rec_header *header, const struct fm_
  * reference is a csd's, and the rest its index + 1. */
 void fm_raw_waits_resolve(struct fm_raw_recording_storage *storage, const uint32_t *seen,
                           size_t references, uint32_t mark);
+/* Where threads were found asleep, when all csds are known; what leads to none is left out: a look
+ * met a frame that was just being made. seen, mark: as there. */
+FM_MUST_USE bool fm_raw_sleeps_read(struct fm_raw_recording_storage *storage,
+                                    const struct fm_rec_header *header,
+                                    const struct fm_raw_bytes *bytes, const uint32_t *seen,
+                                    size_t references, uint32_t mark, GError **error);
 /* Adds the list that begins at from to another: those of a kind become one. */
 void fm_raw_waits_add(struct fm_raw_recording *recording, uint32_t *into, uint32_t from);

@@ -2,6 +2,7 @@
 /* The first page, what it leads to, and what stands in the place of other pages. */
 #pragma once
 
+#include "display/ranked.h"
 #include "pages/profile/parts/page.h"
 
 bool fm_report_menu(struct fm_page *page, GError **error);
@@ -31,6 +32,8 @@ void fm_add_summary(struct fm_page *page);
 struct fm_wait_digest;
 void fm_add_waiting_contexts(struct fm_page *page, const struct fm_wait_digest *digest,
                              unsigned rows);
+/* Where it slept otherwise, or that nobody looked (sleeps.c). */
+void fm_add_sleeps(struct fm_page *page, enum fm_time_unit unit);
 /* Notes, phases and snapshots of a C program's recording (run_info.c). */
 void fm_add_run_info(struct fm_page *page);
 /* Of a sum of processes of several roles: what those of one role cost together, the dearest first.

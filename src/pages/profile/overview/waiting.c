@@ -251,15 +251,21 @@ static void add_pairs(struct fm_page *page, const struct fm_wait_digest *digest)
 
 /* --- threads --- */
 
-static void add_threads(struct fm_page *page)
+static enum fm_time_unit unit_of_threads(const struct fm_page *page)
 {
     const struct fm_wait_info *info = &page->profile->run_info.wait_info;
     uint64_t longest = 0;
     for (uint32_t i = 0; i < info->thread_count; i++)
         longest = MAX(longest, info->threads[i].wall_ns);
+    return unit_for(longest);
+}
+
+static void add_threads(struct fm_page *page)
+{
+    const struct fm_wait_info *info = &page->profile->run_info.wait_info;
     if (info->thread_count == 0)
         return;
-    enum fm_time_unit unit = unit_for(longest);
+    enum fm_time_unit unit = unit_of_threads(page);
     fm_add_heading(page->body, "Each thread's time from its start to its end");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "thread_times");
     fm_table_ranked(table, NULL);
@@ -269,8 +275,9 @@ static void add_threads(struct fm_page *page)
     add_time_column(table, "On CPU in waits", "inside_seconds", 3, unit);
     add_time_column(table, "No processor", "queued_seconds", 2, unit);
     fm_column_help(table, "Ready to run outside of waits, while another had the processor");
-    add_time_column(table, "Elsewhere", "unseen_seconds", 2, unit);
-    fm_column_help(table, "Asleep where nobody looked: page faults, calls that are not seen");
+    add_time_column(table, "Other sleep", "unseen_seconds", 2, unit);
+    fm_column_help(table, "Asleep outside of calls that are seen to wait: what is left of the "
+                          "wall time");
     add_column(table, "Thread", "path", 1, FM_COLUMN_PROC);
     bool all_known = true;
     for (uint32_t i = 0; i < MIN(info->thread_count, THREADS_SHOWN); i++) {
@@ -297,6 +304,14 @@ static void add_threads(struct fm_page *page)
                     "Where the last two columns are empty, how long threads were ready without a "
                     "processor is not recorded: they were ended by a signal, _exit() or exec "
                     "before it was read, or the system does not tell.");
+}
+
+/* Of a program that slept, though no call waited. */
+static void add_rest(struct fm_page *page)
+{
+    fm_add_sleeps(page, unit_of_threads(page));
+    if (page->profile->run_info.wait_info.sleep_count > 0)
+        add_threads(page);
 }
 
 /* --- the page --- */
@@ -330,6 +345,7 @@ static void add_recorded(struct fm_page *page, const struct fm_wait_digest *dige
         fm_add_text(page->body, lead);
     if (digest->waits == 0) {
         fm_add_text(page->body, "No call of the functions that were recorded waited.");
+        add_rest(page);
         return;
     }
     flame.command.measure = tree.command.measure = FM_QUERY_BY_WAITING;
@@ -356,6 +372,7 @@ static void add_recorded(struct fm_page *page, const struct fm_wait_digest *dige
     fm_add_waiting_contexts(page, digest, CONTEXTS_SHOWN);
     add_locks(page, digest);
     add_pairs(page, digest);
+    fm_add_sleeps(page, unit_of_threads(page));
     add_threads(page);
 }
 

@@ -2,6 +2,7 @@
 #include "record/finish/emit/emit_waits.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "record/finish/notes.h"
@@ -210,8 +211,78 @@ static uint64_t wall_of(const struct fm_raw_thread *thread, uint64_t waited_ns, 
     return thread->end_known ? wall : MAX(wall, busy);
 }
 
+/* How long the thread was found asleep, and how long it was, as far as the looks at it can tell:
+ * chance makes what they stand for too little now and then. What they do not explain stays
+ * without a place: a program that was stopped, perhaps, or short sleeps before anybody looked. */
+struct slept {
+    uint64_t samples, found_ns, told_ns;
+};
+
+static uint64_t told_of(const struct slept *slept, const struct fm_thread_time *time)
+{
+    double most = (double)slept->found_ns;
+    if (slept->samples > 0 && time->queue_known)
+        most += 3 * most / sqrt((double)slept->samples);
+    uint64_t unseen = fm_thread_time_unseen(time);
+    return most < (double)unseen ? (uint64_t)most : unseen;
+}
+
+static uint32_t thread_of(const struct fm_raw_recording *recording,
+                          const struct fm_raw_sleep *sleep)
+{
+    uint32_t csd = fm_raw_recording_final_csd(recording, sleep->csd);
+    return recording->pds[recording->csds[csd].callee].thread;
+}
+
+static gint by_csd(gconstpointer a, gconstpointer b)
+{
+    const struct fm_sleep *sa = a, *sb = b;
+    return sa->csd < sb->csd ? -1 : sa->csd > sb->csd;
+}
+
+static struct slept *find_slept(const struct fm_raw_recording *recording)
+{
+    struct slept *slept = g_new0(struct slept, recording->thread_count + 1u);
+    for (uint32_t i = 0; i < recording->sleep_count; i++) {
+        const struct fm_raw_sleep *sleep = &recording->sleeps[i];
+        struct slept *of = &slept[thread_of(recording, sleep)];
+        of->samples += sleep->samples;
+        of->found_ns += sleep->ns;
+    }
+    return slept;
+}
+
+/* Edges that became one have one. */
+static void emit_sleeps(struct emitting *e, const struct slept *slept)
+{
+    const struct fm_raw_recording *recording = e->recording;
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct fm_sleep));
+    for (uint32_t i = 0; i < recording->sleep_count; i++) {
+        const struct fm_raw_sleep *raw = &recording->sleeps[i];
+        const struct slept *of = &slept[thread_of(recording, raw)];
+        struct fm_sleep sleep = {
+            .csd = e->csd_ids[fm_raw_recording_final_csd(recording, raw->csd)],
+            .samples = raw->samples,
+            .ns = of->found_ns == 0
+                      ? 0
+                      : (uint64_t)((double)of->told_ns * (double)raw->ns / (double)of->found_ns),
+        };
+        if (sleep.csd != 0 && sleep.ns != 0 && !raw->left_out)
+            g_array_append_val(all, sleep);
+    }
+    g_array_sort(all, by_csd);
+    for (guint i = 0; i < all->len;) {
+        struct fm_sleep sum = g_array_index(all, struct fm_sleep, i);
+        for (i++; i < all->len && g_array_index(all, struct fm_sleep, i).csd == sum.csd; i++) {
+            sum.samples += g_array_index(all, struct fm_sleep, i).samples;
+            sum.ns += g_array_index(all, struct fm_sleep, i).ns;
+        }
+        fm_build_sleep(e->build, &sum);
+    }
+}
+
 /* Sums of waits by thread: their csds are the thread's own. */
-static void emit_times(struct emitting *e, const char *const *thread_names)
+static void emit_times(struct emitting *e, const char *const *thread_names, struct slept *slept)
 {
     const struct fm_raw_recording *recording = e->recording;
     g_autofree uint64_t *waited = g_new0(uint64_t, recording->thread_count + 1u);
@@ -226,15 +297,17 @@ static void emit_times(struct emitting *e, const char *const *thread_names)
         if (thread->before)
             continue;
         uint64_t inside_ns = thread->wait_quanta * recording->header.quantum_ns;
-        fm_build_thread_time(e->build, &(struct fm_thread_time){
-                                           .name = thread_names[i],
-                                           .wall_ns = wall_of(thread, waited[i], inside_ns),
-                                           .cpu_ns = thread->last_cpu_ns,
-                                           .wait_ns = waited[i],
-                                           .inside_ns = inside_ns,
-                                           .queued_ns = thread->queued_ns,
-                                           .queue_known = thread->queue_known,
-                                       });
+        const struct fm_thread_time time = {
+            .name = thread_names[i],
+            .wall_ns = wall_of(thread, waited[i], inside_ns),
+            .cpu_ns = thread->last_cpu_ns,
+            .wait_ns = waited[i],
+            .inside_ns = inside_ns,
+            .queued_ns = thread->queued_ns,
+            .queue_known = thread->queue_known,
+        };
+        fm_build_thread_time(e->build, &time);
+        slept[i].told_ns = told_of(&slept[i], &time);
     }
 }
 
@@ -256,7 +329,9 @@ void fm_emit_waits(const struct fm_raw_recording *recording, const struct fm_ima
     emit_kinds(&e, false);
     emit_locks(&e);
     emit_kinds(&e, true);
-    emit_times(&e, thread_names);
+    g_autofree struct slept *slept = find_slept(recording);
+    emit_times(&e, thread_names, slept);
+    emit_sleeps(&e, slept);
     g_array_unref(e.locks);
     g_string_chunk_free(e.strings);
 }

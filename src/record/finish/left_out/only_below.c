@@ -68,6 +68,14 @@ static void keep_samples(struct fm_raw_recording *recording, const enum place *p
     recording->sample_count = kept;
 }
 
+static void leave_out_sleeps(struct fm_raw_recording *recording, const enum place *places)
+{
+    for (uint32_t i = 0; i < recording->sleep_count; i++) {
+        struct fm_raw_sleep *sleep = &recording->sleeps[i];
+        sleep->left_out = places[recording->csds[sleep->csd].callee] != BELOW;
+    }
+}
+
 static void keep_flows(struct fm_raw_recording *recording)
 {
     g_autofree bool *there = g_new0(bool, recording->heap_count + 1);
@@ -115,6 +123,7 @@ bool fm_only_below(struct fm_raw_recording *recording, const struct fm_images *i
     }
     keep_samples(recording, places);
     keep_points(recording, places);
+    leave_out_sleeps(recording, places);
     if (*gone == NULL)
         *gone = g_new0(bool, count + 1);
     for (uint32_t i = 0; i < recording->csd_count; i++) {

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What recordings say of single call edges beside calls and ticks: memory, waits, depths, times of
+ * single calls, coverage. Part of recording_format.h, which includes it. */
+#pragma once
+
+#include <assert.h>
+#include <stdint.h>
+
+/* What a callee allocated and gave back. With FM_REC_HELD all bytes but usable_bytes are as
+ * requested, and blocks that were given back count where they are known best:
+ *
+ *   given back by this callee        frees + the blocks of its flows (first_flow)
+ *   allocated here, given back       own_frees + far_frees + the blocks of first_out's flows
+ *   live                             allocs - those
+ *
+ * Without it there is nothing but the first five, and freed_bytes are usable bytes. */
+struct fm_rec_alloc {
+    uint64_t allocs;       /* malloc, calloc, realloc that got a block, memalign, ... */
+    uint64_t bytes;        /* as requested */
+    uint64_t usable_bytes; /* of the same blocks, as the allocator rounded them */
+    uint64_t frees;        /* blocks freed by this callee, whoever got them; realloc: one each */
+    uint64_t freed_bytes;  /* of blocks whose context is not known: 0 */
+    uint64_t own_frees;    /* blocks allocated here that the same thread gave back, if in no flow */
+    uint64_t own_freed;    /* of the list first_out, and their bytes */
+    uint32_t stamp;        /* epoch in which at_peak_* were kept, see fm_rec_held */
+    uint32_t thread;       /* fm_rec_thread that allocates here */
+    uint64_t at_peak_bytes, at_peak_blocks;
+    uint64_t far_frees, far_freed; /* as own_*, by other threads, or by code that is not recorded */
+    uint32_t first_flow;           /* fm_rec_flow: what this callee gave back */
+    uint32_t first_out;            /* fm_rec_flow: what was given back of what it allocated */
+    uint64_t realloc_moved, realloc_kept; /* blocks that realloc in this callee moved, or left */
+    uint32_t lifetimes; /* FM_REC_LIFETIMES: fm_rec_durations, or 0: nothing given back */
+    uint32_t reserved;
+};
+static_assert(sizeof(struct fm_rec_alloc) == 128, "docs/format-recording.md");
+#define FM_REC_ALLOC_BYTES_OLD 40u /* before version 3 */
+
+/* Blocks that one callee gave back and another (or the same) had allocated. */
+struct fm_rec_flow {
+    uint32_t next; /* of the callee that gave them back */
+    uint32_t from; /* fm_rec_alloc that they came from */
+    uint64_t blocks;
+    uint64_t bytes;
+    uint32_t next_out; /* of those from there; a record with many keeps the rest in own_*, far_* */
+    uint32_t reserved;
+    uint64_t held_ns, longest_ns; /* FM_REC_LIFETIMES: all of them together, and the longest */
+};
+static_assert(sizeof(struct fm_rec_flow) == 48, "docs/format-recording.md");
+
+/* What is held. header.live_bytes are the bytes held, and header.peak_live_bytes the most that were
+ * at one moment. The value of an allocation record at that moment is
+ *
+ *   rising or stamp != epoch ? what is live : at_peak
+ *
+ * While the program has had one thread all of it is exact. With more each tells the header what it
+ * did in steps: the peak may be too low by `step` for each thread, and a record's value at it may
+ * be off by what its threads did since their last step. */
+struct fm_rec_held {
+    uint32_t epoch;             /* of the latest peak that was left, + 1 */
+    uint32_t rising;            /* not 0: now is the peak. 2: it is being left */
+    uint64_t step;              /* bytes; 0: one thread */
+    uint64_t peak_monotonic_ns; /* of the latest peak left, or step while rising; 0 = none yet */
+    /* Blocks given back that were allocated before the recording, or while it was stopped, or by
+     * another allocator, with their usable bytes. */
+    uint64_t unknown_frees, unknown_freed;
+    uint64_t inherited_frees, inherited_freed; /* blocks of the process that forked this one */
+    uint64_t unseen_frees,
+        unseen_freed; /* blocks of the recording, freed where nothing is recorded */
+    uint64_t untold_blocks, untold_bytes; /* allocated, but there was no memory to note where */
+    uint64_t dropped_flows; /* blocks given back that are in no flow, as the file was full */
+};
+static_assert(sizeof(struct fm_rec_held) == 96, "docs/format-recording.md");
+
+/* What few csds have. */
+enum fm_rec_side_kind {
+    FM_REC_SIDE_VIA = 1,          /* value: return address in the nearest instrumented frame (the
+                                     caller's), of the call into foreign code that called back */
+    FM_REC_SIDE_QUANTA_CARRY = 2, /* value: add value * 2^32 to quanta */
+    FM_REC_SIDE_EXCPS_CARRY = 3,  /* value: add value * 2^32 to excps */
+    FM_REC_SIDE_SAMPLES = 4,      /* value: ref of the newest fm_rec_sample */
+    FM_REC_SIDE_WAITS = 5,        /* value: ref of the newest fm_rec_wait */
+    FM_REC_SIDE_DEPTHS = 6,       /* of the csd that made its callee, value: ref of fm_rec_depths */
+    FM_REC_SIDE_DURATIONS = 7,    /* value: ref of fm_rec_durations */
+    FM_REC_SIDE_SPANS = 8,        /* of a thread's root csd, value: ref of fm_rec_spans */
+};
+struct fm_rec_side {
+    uint32_t next;
+    uint32_t kind;
+    uint64_t value;
+};
+static_assert(sizeof(struct fm_rec_side) == 16, "docs/format-recording.md");
+
+/* How deep a clique recursed (--grade=deep): the calls into a pd by edges that made none, by depth.
+ * The call that enters the clique from outside has depth 1, one that leads back one more than the
+ * call of the clique that it came from, all others the same. calls[k]: depths 2^k to
+ * 2^(k+1) - 1. */
+#define FM_REC_DEPTH_CLASSES 30
+struct fm_rec_depths {
+    uint64_t greatest; /* of those known */
+    uint64_t unknown;  /* calls of which the depth is not known, as the clique was entered before a
+                          fork, on another stack, or by hooks that do not count by depth */
+    uint64_t calls[FM_REC_DEPTH_CLASSES];
+};
+static_assert(sizeof(struct fm_rec_depths) == 256, "docs/format-recording.md");
+
+/* Where the quanta of a csd fell: part of its quanta, by the program counter that the tick met; in
+ * foreign code, by an address within the call that led there, where the stack shows it. Only
+ * addresses in modules with hooks are kept. */
+struct fm_rec_sample {
+    uint64_t pc;
+    uint64_t quanta;
+    uint32_t next;
+    uint32_t epoch;
+};
+static_assert(sizeof(struct fm_rec_sample) == 24, "docs/format-recording.md");
+
+/* Calls of one kind that can wait, made by the callee of a csd itself. Numbers of the wait's clock
+ * (header.wait_clock). The wait that is open is not in it yet. */
+struct fm_rec_wait {
+    uint32_t next;
+    uint32_t kind;    /* enum fm_rec_wait_kind */
+    uint64_t calls;   /* all, also those that did not wait; locks: that were taken */
+    uint64_t waits;   /* of them: took wait_threshold_ns or longer; locks: were held by others */
+    uint64_t ticks;   /* what the waits took */
+    uint64_t longest; /* of them */
+    uint64_t short_ticks; /* what calls took that were shorter, and looked at the clock */
+    uint64_t cpu_quanta;  /* of the waits and short calls, CPU time by samples: part of the csd's */
+    uint32_t left;        /* of the waits: left by longjmp, cancellation or an exception */
+    uint32_t first_blame;
+};
+static_assert(sizeof(struct fm_rec_wait) == 64, "docs/format-recording.md");
+
+/* Waits of a fm_rec_wait for one lock while one context held it. */
+struct fm_rec_blame {
+    uint32_t next;
+    uint32_t holder; /* csd that its holder was in when the wait began; 0 = not known */
+    uint64_t lock;   /* address; 0: one of many that there was no room for */
+    uint32_t epoch;  /* of the modules, for the address */
+    uint32_t wait;   /* the fm_rec_wait that it belongs to */
+    uint64_t waits, ticks, longest;
+};
+static_assert(sizeof(struct fm_rec_blame) == 48, "docs/format-recording.md");
+
+/* Where threads were found asleep outside of calls that are seen to wait (an inline system call, a
+ * page fault). Whoever runs the program looks from outside, some hundred times a second, and alone
+ * writes this. A csd has one entry. */
+struct fm_rec_slept {
+    uint32_t csd; /* innermost open frame; a thread without any: its root */
+    uint32_t samples;
+    uint64_t ns; /* that they stand for: each, the time since the look before */
+};
+#define FM_REC_SLEPT_MAX 510u
+struct fm_rec_sleeps {
+    uint64_t looks; /* so far; 0: nobody looked */
+    uint32_t count; /* entries; what has no room is in none */
+    uint32_t reserved;
+    struct fm_rec_slept of[FM_REC_SLEPT_MAX];
+};
+static_assert(sizeof(struct fm_rec_sleeps) == 16 + 510 * 16, "docs/format-recording.md");
+
+/* How long single calls took by an edge with FM_REC_CSD_TRACED, from its entry hook to its exit
+ * hook. Of calls that came too often not all were timed: `timed` of the csd's. A function that
+ * calls nothing has no exit hook: none. */
+#define FM_REC_DURATION_OCTAVES 58
+#define FM_REC_DURATION_STEPS 128
+struct fm_rec_durations {
+    uint64_t timed;
+    uint64_t ns; /* of all of them */
+    uint64_t shortest, longest;
+    uint64_t left; /* of the timed calls: left by longjmp, an exception, or the thread's end */
+    uint64_t recent_since, recent; /* readers ignore them */
+    uint64_t reserved;
+    /* uint64_t[FM_REC_DURATION_STEPS] each, or 0. Of the first one each step is a nanosecond; the
+     * steps of octave n are 2^(n-1) ns wide, the first begins at 2^(n+6) ns. */
+    uint32_t octaves[FM_REC_DURATION_OCTAVES];
+};
+static_assert(sizeof(struct fm_rec_durations) == 296, "docs/format-recording.md");
+
+/* The timed calls of a thread one by one, in the order of their ends. */
+struct fm_rec_span {
+    uint64_t start_ns; /* CLOCK_MONOTONIC */
+    uint64_t ns;
+    uint32_t csd;
+    uint32_t left; /* 1: without its exit hook */
+};
+static_assert(sizeof(struct fm_rec_span) == 24, "docs/format-recording.md");
+#define FM_REC_SPANS_BLOCK 170u
+struct fm_rec_span_block {
+    uint32_t next; /* the one filled before */
+    uint32_t count;
+    struct fm_rec_span spans[FM_REC_SPANS_BLOCK];
+};
+struct fm_rec_spans {
+    uint32_t newest; /* fm_rec_span_block, or 0 */
+    uint32_t reserved;
+    uint64_t count;
+    uint64_t dropped; /* timed, but not kept: too many, or no room */
+};
+static_assert(sizeof(struct fm_rec_spans) == 24, "docs/format-recording.md");
+
+/* A coverage point met in the context of a pd. pc: return address of the compiler's callback, which
+ * ran in the pd's frame. docs/format-recording.md: what has no record. */
+struct fm_rec_point {
+    uint64_t count;
+    uint64_t pc;
+    uint32_t next;
+    uint32_t epoch;
+};
+static_assert(sizeof(struct fm_rec_point) == 24, "docs/format-recording.md");
+/* In epoch: the point stands for all counted blocks of a function whose entry hook ends at pc;
+ * behind it stand as many uint64_t as count says. */
+#define FM_REC_POINT_BLOCKS (1u << 31)
+#define FM_REC_BLOCKS_MAX (1u << 17)

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/running/asleep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/raw/of_run.h"
+#include "record/raw/recording.h"
+
+#define RECORDINGS_MAX 256u /* looked at, at once: each has a descriptor */
+#define FOLDER_US 20000     /* at least, from one look for new recordings to the next */
+#define FOLDER_CLOCK_US \
+    100000               /* files that are made within it may leave a folder's time as it was */
+#define COST_SHARE 100   /* the next look is that many times as far as this one took */
+#define HEADER_TRIES 50u /* looks for a header that is still being written */
+#define ALIVE_LOOKS 97u  /* from one check whether a process lives to the next */
+
+struct thread {
+    uint32_t ref;
+    uint32_t tid;
+    gint64 looked_us; /* when it was looked at last, or began */
+};
+
+/* A recording whose process runs. */
+struct recording {
+    int file;
+    unsigned tries;
+    struct fm_rec_header header; /* pid 0: it is not there yet */
+    uint32_t newest;             /* thread that was the first of the list */
+    GArray *threads;             /* struct thread */
+    struct fm_rec_sleeps *sleeps;
+    GHashTable *places; /* csd -> entry + 1 */
+    bool is_over;
+};
+
+struct fm_asleep {
+    char *base, *folder;
+    GPtrArray *before;
+    GHashTable *known; /* paths that were opened, or are none */
+    GPtrArray *recordings;
+    struct timespec changed; /* of the folder */
+    gint64 folder_us;
+};
+
+static void recording_free(gpointer data)
+{
+    struct recording *r = data;
+    close(r->file);
+    g_array_unref(r->threads);
+    g_hash_table_unref(r->places);
+    g_free(r->sleeps);
+    g_free(r);
+}
+
+struct fm_asleep *fm_asleep_new(const char *base, const GPtrArray *before)
+{
+    g_return_val_if_fail(base != NULL, NULL);
+    struct fm_asleep *asleep = g_new0(struct fm_asleep, 1);
+    asleep->base = g_strdup(base);
+    asleep->folder = g_path_get_dirname(base);
+    asleep->before = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; before != NULL && i < before->len; i++)
+        g_ptr_array_add(asleep->before, g_strdup(g_ptr_array_index(before, i)));
+    asleep->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    asleep->recordings = g_ptr_array_new_with_free_func(recording_free);
+    return asleep;
+}
+
+void fm_asleep_free(struct fm_asleep *asleep)
+{
+    if (asleep == NULL)
+        return;
+    g_ptr_array_unref(asleep->recordings);
+    g_hash_table_unref(asleep->known);
+    g_ptr_array_unref(asleep->before);
+    g_free(asleep->folder);
+    g_free(asleep->base);
+    g_free(asleep);
+}
+
+static bool read_at(int file, void *to, size_t size, uint64_t offset)
+{
+    return pread(file, to, size, (off_t)offset) == (ssize_t)size;
+}
+
+static uint64_t bytes_of(uint32_t ref)
+{
+    return (uint64_t)ref * FM_REC_UNIT;
+}
+
+/* --- which recordings there are --- */
+
+static void find_recordings(struct fm_asleep *asleep, gint64 now_us)
+{
+    struct stat status;
+    if (now_us - asleep->folder_us < FOLDER_US || stat(asleep->folder, &status) != 0 ||
+        (status.st_mtim.tv_sec == asleep->changed.tv_sec &&
+         status.st_mtim.tv_nsec == asleep->changed.tv_nsec))
+        return;
+    asleep->folder_us = now_us;
+    g_autoptr(GPtrArray) paths = fm_raw_recordings_of_run(asleep->base, asleep->before);
+    for (guint i = 0; i < paths->len && asleep->recordings->len < RECORDINGS_MAX; i++) {
+        const char *path = g_ptr_array_index(paths, i);
+        if (g_hash_table_contains(asleep->known, path))
+            continue;
+        g_hash_table_add(asleep->known, g_strdup(path));
+        int file = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (file < 0)
+            continue;
+        struct recording *r = g_new0(struct recording, 1);
+        r->file = file;
+        r->threads = g_array_new(FALSE, FALSE, sizeof(struct thread));
+        r->places = g_hash_table_new(NULL, NULL);
+        r->sleeps = g_new0(struct fm_rec_sleeps, 1);
+        g_ptr_array_add(asleep->recordings, r);
+    }
+    gint64 changed_us =
+        (gint64)status.st_mtim.tv_sec * G_USEC_PER_SEC + status.st_mtim.tv_nsec / 1000;
+    if (asleep->recordings->len < RECORDINGS_MAX &&
+        changed_us < g_get_real_time() - FOLDER_CLOCK_US)
+        asleep->changed = status.st_mtim;
+}
+
+static bool is_alive(const struct fm_rec_header *header)
+{
+    return fm_raw_process_start((int)header->pid) == header->process_start;
+}
+
+/* False: not yet, or never: is_over. */
+static bool begin(struct recording *r)
+{
+    struct fm_rec_header header;
+    if (!read_at(r->file, &header, sizeof header, 0) || header.state == 0) {
+        r->is_over = ++r->tries > HEADER_TRIES;
+        return false;
+    }
+    r->is_over = header.state != FM_REC_RUNNING ||
+                 memcmp(header.magic, FM_REC_MAGIC, sizeof header.magic) != 0 ||
+                 header.version < 3 || header.byte_order != FM_REC_BYTE_ORDER ||
+                 header.snapshot_of != 0 || header.sleeps == 0 || header.wait_clock == 0 ||
+                 !is_alive(&header) ||
+                 !read_at(r->file, r->sleeps, sizeof *r->sleeps, bytes_of(header.sleeps)) ||
+                 r->sleeps->count > FM_REC_SLEPT_MAX;
+    if (r->is_over)
+        return false;
+    r->header = header;
+    r->header.first_thread = 0;
+    for (uint32_t i = 0; i < r->sleeps->count; i++)
+        g_hash_table_insert(r->places, GUINT_TO_POINTER(r->sleeps->of[i].csd),
+                            GUINT_TO_POINTER(i + 1));
+    return true;
+}
+
+/* New threads stand in front. */
+static void find_threads(struct recording *r, gint64 now_us)
+{
+    struct fm_rec_thread thread;
+    uint32_t first = r->header.first_thread;
+    for (uint32_t ref = first; ref != 0 && ref != r->newest; ref = thread.next) {
+        if (!read_at(r->file, &thread, sizeof thread, bytes_of(ref))) {
+            r->is_over = true;
+            return;
+        }
+        if (thread.state != FM_REC_THREAD_LIVE)
+            continue;
+        struct thread own = {
+            ref, thread.tid,
+            MAX((gint64)(thread.start_monotonic_ns / 1000), now_us - FM_ASLEEP_PERIOD_US)};
+        g_array_append_val(r->threads, own);
+    }
+    r->newest = first;
+}
+
+/* --- one thread --- */
+
+static bool read_text(const struct recording *r, uint32_t tid, const char *name, char *text,
+                      size_t size)
+{
+    char path[64];
+    g_snprintf(path, sizeof path, "/proc/%u/task/%u/%s", r->header.pid, tid, name);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file >= 0 ? read(file, text, size - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+/* How often the thread was given a processor so far: as long as it stays the same the thread that
+ * slept in between still does. */
+static bool turns_of(const struct recording *r, uint32_t tid, uint64_t *ret)
+{
+    char text[96];
+    unsigned long long ran, queued, turns;
+    if (!read_text(r, tid, "schedstat", text, sizeof text) ||
+        sscanf(text, "%llu %llu %llu", &ran, &queued, &turns) != 3 || turns == 0)
+        return false;
+    *ret = turns;
+    return true;
+}
+
+/* 'R', 'S', ...; 0: there is no such thread. */
+static char state_of(const struct recording *r, uint32_t tid)
+{
+    char text[512];
+    if (!read_text(r, tid, "stat", text, sizeof text))
+        return 0;
+    const char *end = strrchr(text, ')'); /* the name may have any in it */
+    return end != NULL && end[1] == ' ' ? end[2] : 0;
+}
+
+/* The csd of the innermost open frame; without one, that of the thread's root. 0 = not known. Above
+ * the top all is zero. */
+static uint32_t context_of(const struct recording *r, const struct fm_rec_thread *thread)
+{
+    struct fm_rec_stack stack;
+    struct fm_rec_frame frame;
+    if (thread->current_stack == 0)
+        return thread->root_csd;
+    if (!read_at(r->file, &stack, sizeof stack, bytes_of(thread->current_stack)) ||
+        stack.frames == 0)
+        return 0;
+    uint64_t frames = bytes_of(stack.frames), low = 0, high = stack.capacity;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (!read_at(r->file, &frame, sizeof frame, frames + middle * sizeof frame))
+            return 0;
+        if (frame.cfa != 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return thread->root_csd;
+    if (!read_at(r->file, &frame, sizeof frame, frames + low * sizeof frame))
+        return 0;
+    uint64_t offset = frame.csd - r->header.map_base;
+    return offset % FM_REC_UNIT == 0 && offset >= FM_REC_HEADER_BYTES &&
+                   offset < r->header.bytes_used
+               ? (uint32_t)(offset / FM_REC_UNIT)
+               : 0;
+}
+
+/* Whole entries, and their number when they are there. The file has room for them: no page is
+ * touched that the disk might refuse. */
+static void note(struct recording *r, uint32_t csd, uint64_t ns)
+{
+    struct fm_rec_sleeps *sleeps = r->sleeps;
+    guint at = GPOINTER_TO_UINT(g_hash_table_lookup(r->places, GUINT_TO_POINTER(csd)));
+    bool is_new = at == 0;
+    if (is_new && sleeps->count == FM_REC_SLEPT_MAX)
+        return;
+    if (is_new) {
+        at = sleeps->count + 1;
+        g_hash_table_insert(r->places, GUINT_TO_POINTER(csd), GUINT_TO_POINTER(at));
+    }
+    struct fm_rec_slept *slept = &sleeps->of[at - 1];
+    slept->csd = csd;
+    slept->samples++;
+    slept->ns += ns;
+    uint64_t start = bytes_of(r->header.sleeps);
+    if (pwrite(r->file, slept, sizeof *slept,
+               (off_t)(start + offsetof(struct fm_rec_sleeps, of) + (at - 1) * sizeof *slept)) !=
+        (ssize_t)sizeof *slept)
+        return;
+    sleeps->count = is_new ? at : sleeps->count;
+    if (is_new && pwrite(r->file, &sleeps->count, sizeof sleeps->count,
+                         (off_t)(start + offsetof(struct fm_rec_sleeps, count))) < 0)
+        r->is_over = true;
+}
+
+static bool is_open(const struct fm_rec_thread *thread)
+{
+    return thread->wait_since != 0 || thread->stop_since_ns != 0;
+}
+
+/* False: it has ended. What is read between two counts of its turns is of one sleep. */
+static bool look_at(struct recording *r, struct thread *own, gint64 now_us)
+{
+    struct fm_rec_thread thread;
+    uint64_t before, after;
+    gint64 since_us = now_us - own->looked_us;
+    own->looked_us = now_us;
+    if (!read_at(r->file, &thread, sizeof thread, bytes_of(own->ref)))
+        return false;
+    if (thread.state != FM_REC_THREAD_LIVE)
+        return false;
+    if (is_open(&thread) || since_us <= 0)
+        return true;
+    if (!turns_of(r, own->tid, &before))
+        return state_of(r, own->tid) != 0;
+    char state = state_of(r, own->tid);
+    if (state != 'S' && state != 'D')
+        return state != 0;
+    if (!read_at(r->file, &thread, sizeof thread, bytes_of(own->ref)) || is_open(&thread))
+        return true;
+    uint32_t csd = context_of(r, &thread);
+    if (csd != 0 && turns_of(r, own->tid, &after) && after == before)
+        note(r, csd, (uint64_t)since_us * 1000);
+    return true;
+}
+
+static void look_into(struct recording *r)
+{
+    struct fm_rec_header header;
+    if (r->header.pid == 0 && !begin(r))
+        return;
+    if (!read_at(r->file, &header, sizeof header, 0) || header.state != FM_REC_RUNNING) {
+        r->is_over = true;
+        return;
+    }
+    r->header.first_thread = header.first_thread;
+    r->header.bytes_used = header.bytes_used;
+    if (header.first_thread != r->newest)
+        find_threads(r, g_get_monotonic_time());
+    for (guint i = 0; i < r->threads->len && !r->is_over;) {
+        struct thread *thread = &g_array_index(r->threads, struct thread, i);
+        if (look_at(r, thread, g_get_monotonic_time()))
+            i++;
+        else
+            g_array_remove_index_fast(r->threads, i);
+    }
+    if (r->sleeps->looks++ % ALIVE_LOOKS == 0 && !is_alive(&r->header)) /* it was killed */
+        r->is_over = true;
+    if (pwrite(r->file, &r->sleeps->looks, sizeof r->sleeps->looks,
+               (off_t)(bytes_of(r->header.sleeps) + offsetof(struct fm_rec_sleeps, looks))) < 0)
+        r->is_over = true;
+}
+
+static gint64 own_us(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (gint64)used.tv_sec * G_USEC_PER_SEC + used.tv_nsec / 1000;
+}
+
+gint64 fm_asleep_look(struct fm_asleep *asleep)
+{
+    g_return_val_if_fail(asleep != NULL, FM_ASLEEP_PERIOD_US);
+    gint64 began_us = own_us();
+    find_recordings(asleep, g_get_monotonic_time());
+    for (guint i = 0; i < asleep->recordings->len;) {
+        struct recording *r = g_ptr_array_index(asleep->recordings, i);
+        look_into(r);
+        if (r->is_over)
+            g_ptr_array_remove_index_fast(asleep->recordings, i);
+        else
+            i++;
+    }
+    gint64 next_us = (own_us() - began_us) * COST_SHARE;
+    return CLAMP(next_us, FM_ASLEEP_PERIOD_US, G_USEC_PER_SEC);
+}
