@@ -18,11 +18,11 @@
 #include "cli/record/call_log.h"
 #include "cli/record/joining.h"
 #include "cli/record/kept.h"
-#include "cli/record/looks.h"
 #include "cli/record/rotating.h"
 #include "cli/record/run_end.h"
 #include "cli/record/tick_event.h"
 #include "record/raw/of_run.h"
+#include "record/running/looks.h"
 
 /* The shell's statuses for what could not be run. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/looks.h"
+#include "record/running/looks.h"
 
 #include <signal.h>
 #include <stdbool.h>
