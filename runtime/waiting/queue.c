@@ -67,3 +67,10 @@ void fm_queue_read(struct fm_rec_thread *rec, bool first)
     if (first)
         rec->queued_first_ns = queued;
 }
+
+void fm_sleeps_prepare(void)
+{
+    const struct fm_rec_sleeps *sleeps = fm_arena_alloc_shared(sizeof *sleeps);
+    if (sleeps != NULL)
+        __atomic_store_n(&fm_process.header->sleeps, fm_ref(sleeps), __ATOMIC_RELEASE);
+}

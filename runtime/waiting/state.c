@@ -90,9 +90,7 @@ void fm_waiting_prepare(struct fm_thread *(*make)(uint64_t stack_address))
     header->wait_first = p->wait_first;
     moment_note();
     __atomic_store_n(&header->wait_clock, p->wait_clock, __ATOMIC_RELEASE);
-    const struct fm_rec_sleeps *sleeps = fm_arena_alloc_shared(sizeof *sleeps);
-    if (sleeps != NULL)
-        __atomic_store_n(&header->sleeps, fm_ref(sleeps), __ATOMIC_RELEASE);
+    fm_sleeps_prepare();
 }
 
 void fm_waiting_linked(void)

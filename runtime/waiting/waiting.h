@@ -42,6 +42,8 @@ uint32_t fm_holder_context(uint32_t tid); /* csd; 0 = not known */
 void fm_blame_add(struct fm_thread *thread, struct fm_rec_wait *record, uint64_t lock,
                   uint32_t holder, uint64_t elapsed);
 
+/* queue.c: room for what others find of threads that sleep unseen. */
+void fm_sleeps_prepare(void) FM_HIDDEN;
 /* queue.c: reads the thread's queued_ns, if the kernel tells it; first: queued_first_ns, too. */
 void fm_queue_read(struct fm_rec_thread *rec, bool first);
 
