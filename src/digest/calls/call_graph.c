@@ -3,27 +3,26 @@
 
 #include <stdlib.h>
 
-#include "digest/paths.h"
 #include "base/hash.h"
+#include "base/select.h"
+#include "digest/paths.h"
 
 struct making {
     const struct fm_analysis *a;
     enum fm_measure_id measure;
-    GHashTable *nodes; /* ps -> index + 1 */
+    uint32_t *places;  /* [ps_count + 1] index of its node + 1; 0 = none */
     GHashTable *edges; /* from << 32 | to -> index + 1 */
     struct fm_call_graph *graph;
 };
 
 static struct fm_call_node *node_of(struct making *in, uint32_t ps)
 {
-    gpointer known = g_hash_table_lookup(in->nodes, GUINT_TO_POINTER(ps));
-    if (known == NULL) {
+    if (in->places[ps] == 0) {
         const struct fm_call_node made = {.ps = ps};
         g_array_append_val(in->graph->nodes, made);
-        known = GUINT_TO_POINTER(in->graph->nodes->len);
-        g_hash_table_insert(in->nodes, GUINT_TO_POINTER(ps), known);
+        in->places[ps] = in->graph->nodes->len;
     }
-    return &g_array_index(in->graph->nodes, struct fm_call_node, GPOINTER_TO_UINT(known) - 1);
+    return &g_array_index(in->graph->nodes, struct fm_call_node, in->places[ps] - 1);
 }
 
 /* Its figures in all contexts. */
@@ -77,26 +76,37 @@ static int compare_edges(const void *a, const void *b)
     return ea->to < eb->to ? -1 : ea->to > eb->to;
 }
 
-/* The dearest stay. */
+static int compare_places(uint32_t a, uint32_t b, void *nodes)
+{
+    return compare_nodes(&((const struct fm_call_node *)nodes)[a],
+                         &((const struct fm_call_node *)nodes)[b]);
+}
+
+/* The dearest stay, in order: they are chosen, since there may be as many as procedures. */
 static void keep_some(struct making *in)
 {
     GArray *nodes = in->graph->nodes;
-    if (nodes->len > 0)
-        qsort(nodes->data, nodes->len, sizeof(struct fm_call_node), compare_nodes);
-    if (nodes->len > FM_CALL_GRAPH_MAX) {
-        in->graph->left = nodes->len - FM_CALL_GRAPH_MAX;
-        g_array_set_size(nodes, FM_CALL_GRAPH_MAX);
+    guint kept = MIN(nodes->len, FM_CALL_GRAPH_MAX);
+    g_autofree uint32_t *order = g_new(uint32_t, MAX(nodes->len, 1u));
+    for (guint i = 0; i < nodes->len; i++) {
+        order[i] = i;
+        in->places[g_array_index(nodes, struct fm_call_node, i).ps] = 0;
     }
-    g_hash_table_remove_all(in->nodes);
-    for (guint i = 0; i < nodes->len; i++)
-        g_hash_table_insert(in->nodes,
-                            GUINT_TO_POINTER(g_array_index(nodes, struct fm_call_node, i).ps),
-                            GUINT_TO_POINTER(i + 1));
+    fm_select_first(order, nodes->len, kept, compare_places, nodes->data);
+    GArray *shown = g_array_sized_new(FALSE, FALSE, sizeof(struct fm_call_node), MAX(kept, 1u));
+    for (guint i = 0; i < kept; i++) {
+        const struct fm_call_node *node = &g_array_index(nodes, struct fm_call_node, order[i]);
+        g_array_append_vals(shown, node, 1);
+        in->places[node->ps] = i + 1;
+    }
+    in->graph->left = nodes->len - kept;
+    in->graph->nodes = shown;
+    g_array_unref(nodes);
 }
 
 static bool is_shown(const struct making *in, uint32_t ps)
 {
-    return g_hash_table_contains(in->nodes, GUINT_TO_POINTER(ps));
+    return in->places[ps] != 0;
 }
 
 /* --- in one recursion --- */
@@ -215,7 +225,7 @@ void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
     struct making in = {
         .a = a,
         .measure = measure,
-        .nodes = g_hash_table_new(NULL, NULL),
+        .places = g_new0(uint32_t, a->profile->ps_count + 1u),
         .edges = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL),
         .graph = ret,
     };
@@ -239,7 +249,7 @@ void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
         edges_everywhere(&in);
     if (ret->edges->len > 0)
         qsort(ret->edges->data, ret->edges->len, sizeof(struct fm_call_edge), compare_edges);
-    g_hash_table_unref(in.nodes);
+    g_free(in.places);
     g_hash_table_unref(in.edges);
 }
 
